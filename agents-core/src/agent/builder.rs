@@ -1,0 +1,245 @@
+use super::{Agent, Answer, Data, Skill, prompt_of};
+use crate::{
+    Error, ErrorKind,
+    error::AnyError,
+    model::Model,
+    recovery::{Arms, CallError, ErrorContext, Fixer, Plan, SharedFixer},
+    run::{Budget, Cx, drive},
+    tool::{IntoTool, ToolSet},
+};
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use std::{borrow::Cow, fmt, sync::Arc};
+
+/// Puts an agent together: what `#[agent]` expands to, and what you write without macros.
+///
+/// ```
+/// use agents_core::agent::AgentBuilder;
+/// use agents_core::run::Budget;
+///
+/// let namer = AgentBuilder::<String, Vec<String>>::new("namer")
+///     .prompt("Suggest names for the project that is described to you.")
+///     .budget(Budget::new().max_turns(3))
+///     .build();
+/// ```
+#[must_use = "an agent is made by `.build()`"]
+pub struct AgentBuilder<'a, I, O> {
+    agent: ModelAgent<'a, I, O>,
+}
+
+impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
+    /// An agent of this name, without prompt, tools or model of its own.
+    pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
+        AgentBuilder {
+            agent: ModelAgent {
+                brain: Brain {
+                    name: name.into(),
+                    description: Cow::Borrowed(""),
+                    prompt: Cow::Borrowed(""),
+                    model: None,
+                    tools: ToolSet::new(),
+                    budget: Budget::new(),
+                    strict: false,
+                    arms: Arms::default(),
+                    fixers: Vec::new(),
+                },
+                skills: Vec::new(),
+                answer: Answer::new(),
+            },
+        }
+    }
+
+    /// What others are told about the agent; they are told its prompt where nothing is said.
+    pub fn description(mut self, description: impl Into<Cow<'static, str>>) -> Self {
+        self.agent.brain.description = description.into();
+        self
+    }
+
+    /// What the model is told to be.
+    pub fn prompt(mut self, prompt: impl Into<Cow<'static, str>>) -> Self {
+        self.agent.brain.prompt = prompt.into();
+        self
+    }
+
+    /// The model that drives the agent. Without one it is the caller's, else the run's.
+    pub fn model(mut self, model: impl Model) -> Self {
+        self.agent.brain.model = Some(Arc::new(model));
+        self
+    }
+
+    /// Adds a tool.
+    pub fn tool(mut self, tool: impl IntoTool) -> Self {
+        self.agent.brain.tools = self.agent.brain.tools.with(tool);
+        self
+    }
+
+    /// Sets all the tools.
+    pub fn tools(mut self, tools: ToolSet) -> Self {
+        self.agent.brain.tools = tools;
+        self
+    }
+
+    /// Sets the bounds.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.agent.brain.budget = budget;
+        self
+    }
+
+    /// Reads arguments and answers strictly: nothing is repaired.
+    pub fn strict(mut self) -> Self {
+        self.agent.brain.strict = true;
+        self
+    }
+
+    /// What to do about failures of every tool that has no arm of that kind itself, and about final
+    /// answers that do not fit. The agent's `on_error!(match error { .. })`.
+    pub fn on_error(
+        mut self,
+        arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
+    ) -> Self {
+        self.agent.brain.arms.set_default(arms);
+        self
+    }
+
+    /// What to do about failures of the tool of this name, whose error type is `E`; asked before the
+    /// tool itself. The agent's `on_error!(Tool, match error { .. })`.
+    pub fn on_error_of<E: 'static>(
+        mut self,
+        tool: &str,
+        arms: impl Fn(CallError<'_, E>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
+    ) -> Self {
+        self.agent.brain.arms.add_for(tool, arms);
+        self
+    }
+
+    /// Lists a repair agent that only helpers name, so that a stored run finds it again.
+    pub fn fixer(mut self, agent: impl Fixer) -> Self {
+        self.agent.brain.fixers.push(Arc::new(agent));
+        self
+    }
+
+    /// Adds a skill. Without any, the model does the work.
+    pub fn skill(mut self, skill: Skill<'a, I, O>) -> Self {
+        self.agent.skills.push(skill);
+        self
+    }
+
+    /// The agent.
+    pub fn build(self) -> ModelAgent<'a, I, O> {
+        self.agent
+    }
+}
+
+/// What the run needs to know of a model-driven agent; nothing in it depends on `In` and `Out`.
+#[derive(Clone)]
+pub(crate) struct Brain<'a> {
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) description: Cow<'static, str>,
+    pub(crate) prompt: Cow<'static, str>,
+    pub(crate) model: Option<Arc<dyn Model>>,
+    pub(crate) tools: ToolSet,
+    pub(crate) budget: Budget,
+    pub(crate) strict: bool,
+    pub(crate) arms: Arms<'a>,
+    pub(crate) fixers: Vec<SharedFixer>,
+}
+
+impl Brain<'_> {
+    /// The same, with more tools.
+    pub(crate) fn with_tools<T: IntoTool>(&self, tools: impl IntoIterator<Item = T>) -> Self {
+        let mut brain = self.clone();
+        brain.tools = brain.tools.with_all(tools);
+        brain
+    }
+
+    /// What cannot work, said before anything runs.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.tools.check()?;
+        let stray: Vec<_> = self
+            .arms
+            .tools()
+            .filter(|name| self.tools.get(name).is_none())
+            .collect();
+        if stray.is_empty() {
+            return Ok(());
+        }
+        let (name, stray) = (&self.name, stray.join("`, `"));
+        let message = format!(
+            "agent `{name}` has `on_error` arms for `{stray}`, which is not among its tools"
+        );
+        Err(Error::new(ErrorKind::Build, message))
+    }
+}
+
+/// An agent that a model drives; made by [`AgentBuilder`].
+pub struct ModelAgent<'a, I, O> {
+    pub(crate) brain: Brain<'a>,
+    pub(crate) skills: Vec<Skill<'a, I, O>>,
+    pub(crate) answer: Answer<O>,
+}
+
+impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
+    /// The skill that answers `input`: the first whose condition holds, else the only one without.
+    fn select(&self, input: &I) -> Result<Option<&Skill<'a, I, O>>, Error> {
+        if let Some(skill) = self.skills.iter().find(|skill| skill.wants(input)) {
+            return Ok(Some(skill));
+        }
+        let mut rest = self.skills.iter().filter(|skill| !skill.is_conditional());
+        match (rest.next(), rest.next()) {
+            (only, None) if only.is_some() || self.skills.is_empty() => Ok(only),
+            (None, _) => Err(self.unselected("no skill takes this input; add one without `when`")),
+            _ => Err(self
+                .unselected("several skills could answer; give all but one a `when = |input| ..`")),
+        }
+    }
+
+    fn unselected(&self, why: &str) -> Error {
+        let names: Vec<_> = self.skills.iter().map(Skill::name).collect();
+        let message = format!(
+            "agent `{}` (skills `{}`): {why}",
+            self.brain.name,
+            names.join("`, `")
+        );
+        Error::new(ErrorKind::Build, message)
+    }
+}
+
+#[async_trait]
+#[diagnostic::do_not_recommend]
+impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
+    type In = I;
+    type Out = O;
+
+    fn name(&self) -> &str {
+        &self.brain.name
+    }
+
+    fn description(&self) -> &str {
+        if self.brain.description.is_empty() {
+            &self.brain.prompt
+        } else {
+            &self.brain.description
+        }
+    }
+
+    async fn work(&self, cx: &Cx, input: I) -> Result<O, Error> {
+        match self.select(&input)?.and_then(Skill::body) {
+            Some(body) => body(input).await,
+            None => {
+                let task = prompt_of(&input);
+                drop(input);
+                drive(&self.brain, &self.answer, cx, task).await
+            }
+        }
+    }
+}
+
+impl<I, O> fmt::Debug for ModelAgent<'_, I, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelAgent")
+            .field("name", &self.brain.name)
+            .field("tools", &self.brain.tools)
+            .field("skills", &self.skills)
+            .finish_non_exhaustive()
+    }
+}

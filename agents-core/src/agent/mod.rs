@@ -1,0 +1,159 @@
+//! Agents: typed functions `In -> Out` that may need a model.
+//!
+//! [`Agent`] is the trait; [`ModelAgent`] is the agent that a model drives, made by
+//! [`AgentBuilder`]; [`Skill`] is one way an agent has of answering.
+
+mod builder;
+mod io;
+mod skill;
+mod then;
+
+pub(crate) use builder::Brain;
+pub use builder::{AgentBuilder, ModelAgent};
+pub(crate) use io::{Answer, prompt_of};
+pub use io::{Data, IntoInput};
+pub use skill::Skill;
+pub use then::{Takes, Then};
+
+use crate::{
+    Error, ErrorKind, Json,
+    run::{Cx, Run, Snapshot},
+};
+use async_trait::async_trait;
+
+/// A typed function that may need a model to compute.
+///
+/// `#[agent]` writes this for a function or an `impl` block; [`AgentBuilder`] makes one by hand.
+/// Only [`work`](Agent::work) is an agent's own; everything else is the same for all.
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an agent",
+    label = "expected an agent here",
+    note = "an agent is the CamelCase type that `#[agent]` leaves beside the function, an `#[agent] impl`, or agents put together such as `a.then(b)`"
+)]
+pub trait Agent: Send + Sync {
+    /// What it takes.
+    type In: Data;
+    /// What it gives.
+    type Out: Data;
+
+    /// Its name, stable: recordings and stored runs find the agent by it.
+    fn name(&self) -> &str;
+
+    /// What others are told about it.
+    fn description(&self) -> &str {
+        ""
+    }
+
+    /// The agent's own work, at the place in the run that `cx` stands for.
+    ///
+    /// Call [`run`](Agent::run) or [`run_in`](Agent::run_in) instead: they keep the books.
+    async fn work(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error>;
+
+    /// Runs the agent. Await what this returns, or say more about the run first.
+    ///
+    /// Inside a tool or another agent, this is a part of the run that goes on there: it shares its
+    /// budget, its cancellation and its model. A task that was spawned starts a run of its own;
+    /// use [`run_in`](Agent::run_in) there.
+    fn run(&self, input: impl IntoInput<Self::In>) -> Run<'_, Self>
+    where
+        Self: Sized,
+    {
+        Run::new(self, input.into_input())
+    }
+
+    /// Goes on with a run that was stored.
+    ///
+    /// What was finished is not done again; what was under way is.
+    fn resume(&self, snapshot: Snapshot) -> Run<'_, Self>
+    where
+        Self: Sized,
+    {
+        Run::resumed(self, snapshot)
+    }
+
+    /// Runs the agent as a part of the run in which `cx` stands.
+    ///
+    /// # Errors
+    /// As the agent's own work does.
+    async fn run_in(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error> {
+        let key = Json::of(&input).map_err(|error| unwritable(self.name(), "input", &error))?;
+        let child = cx.agent_child(self.name(), key.as_str());
+        if let Some(done) = child.result() {
+            return done.to().map_err(|error| {
+                Error::new(
+                    ErrorKind::Replay,
+                    format!(
+                        "the stored answer of `{}` does not fit: {error}",
+                        self.name()
+                    ),
+                )
+            });
+        }
+        let output = child.clone().enter(self.work(&child, input)).await?;
+        child.finish(Json::of(&output).map_err(|error| unwritable(self.name(), "output", &error))?);
+        Ok(output)
+    }
+
+    /// This agent, then `next` on what it gives.
+    fn then<B>(self, next: B) -> Then<Self, B>
+    where
+        Self: Sized,
+        B: Takes<Self::Out>,
+    {
+        Then::new(self, next)
+    }
+
+    /// The agent behind a pointer, so that agents of one signature can share a place.
+    fn boxed<'a>(self) -> Box<dyn Agent<In = Self::In, Out = Self::Out> + 'a>
+    where
+        Self: Sized + 'a,
+    {
+        Box::new(self)
+    }
+}
+
+fn unwritable(agent: &str, what: &str, error: &serde_json::Error) -> Error {
+    Error::new(
+        ErrorKind::Failed,
+        format!("the {what} of agent `{agent}` cannot be written as JSON: {error}"),
+    )
+}
+
+#[async_trait]
+#[diagnostic::do_not_recommend]
+impl<I: Data, O: Data> Agent for Box<dyn Agent<In = I, Out = O> + '_> {
+    type In = I;
+    type Out = O;
+
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn description(&self) -> &str {
+        (**self).description()
+    }
+
+    async fn work(&self, cx: &Cx, input: I) -> Result<O, Error> {
+        (**self).work(cx, input).await
+    }
+}
+
+#[async_trait]
+#[diagnostic::do_not_recommend]
+impl<A: Agent + ?Sized> Agent for std::sync::Arc<A> {
+    type In = A::In;
+    type Out = A::Out;
+
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn description(&self) -> &str {
+        (**self).description()
+    }
+
+    async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+        (**self).work(cx, input).await
+    }
+}

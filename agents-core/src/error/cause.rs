@@ -1,0 +1,217 @@
+use super::Code;
+use serde::{Deserialize, Serialize};
+use std::{any::Any, fmt, sync::Arc, time::Duration};
+
+/// How a tool's error type says more than its text: a code the model and your dashboards can
+/// branch on, and when to come back.
+///
+/// An error type without it has the code [`Code::Unknown`].
+///
+/// ```
+/// use agents_core::{Code, ToolFailure};
+/// use std::{fmt, time::Duration};
+///
+/// struct Busy { seconds: u64 }
+/// impl fmt::Display for Busy {
+///     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { write!(f, "busy") }
+/// }
+/// impl ToolFailure for Busy {
+///     fn code(&self) -> Code { Code::RateLimit }
+///     fn retry_after(&self) -> Option<Duration> { Some(Duration::from_secs(self.seconds)) }
+/// }
+/// ```
+pub trait ToolFailure {
+    /// The stable code of this failure.
+    fn code(&self) -> Code;
+
+    /// How long to wait before the same call may succeed.
+    fn retry_after(&self) -> Option<Duration> {
+        None
+    }
+}
+
+/// Where an execution failure came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// The tool returned `Err`.
+    Returned,
+    /// The tool did not finish within its deadline.
+    TimedOut(Duration),
+    /// The tool panicked.
+    Panicked,
+    /// The call was refused before it ran: unknown tool, denied approval, used-up budget.
+    Denied,
+}
+
+/// Why an execution failed.
+///
+/// The live error can be downcast in the process that made it; what is stored is its text.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Cause {
+    message: String,
+    origin: Origin,
+    code: Code,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    retry_after: Option<Duration>,
+    #[serde(skip)]
+    live: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl Cause {
+    /// The tool returned `error`; `code` and `retry_after` are what its type says of it.
+    pub fn returned<E>(error: E, code: Code, retry_after: Option<Duration>) -> Self
+    where
+        E: fmt::Display + Send + Sync + 'static,
+    {
+        let message = error.to_string();
+        Cause {
+            message,
+            origin: Origin::Returned,
+            code,
+            retry_after,
+            live: Some(Arc::new(error)),
+        }
+    }
+
+    /// The tool ran out of time.
+    pub fn timed_out(after: Duration) -> Self {
+        let message = format!("did not finish within {after:?}");
+        Cause {
+            origin: Origin::TimedOut(after),
+            ..Cause::text(Code::Timeout, message)
+        }
+    }
+
+    /// The tool panicked.
+    pub fn panicked(message: impl Into<String>) -> Self {
+        Cause {
+            origin: Origin::Panicked,
+            ..Cause::text(Code::Unknown, message)
+        }
+    }
+
+    /// The call was refused before it ran.
+    pub fn denied(reason: impl Into<String>) -> Self {
+        Cause {
+            origin: Origin::Denied,
+            ..Cause::text(Code::PolicyDenied, reason)
+        }
+    }
+
+    /// A failure known only by its code and text.
+    pub fn text(code: Code, message: impl Into<String>) -> Self {
+        Cause {
+            message: message.into(),
+            origin: Origin::Returned,
+            code,
+            retry_after: None,
+            live: None,
+        }
+    }
+
+    /// What the failure says of itself.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Where the failure came from.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// How long to wait before the same call may succeed.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+
+    /// The error itself, if it is an `E` and was made by this process.
+    pub fn downcast_ref<E: 'static>(&self) -> Option<&E> {
+        self.live.as_ref()?.downcast_ref()
+    }
+
+    /// The failure as an `execution_error` arm sees it, with the tool's own error type.
+    ///
+    /// `None` when the live error is gone or is no `E`, or the call never ran.
+    pub fn failure<E: 'static>(&self) -> Option<Failure<'_, E>> {
+        self.failure_as(self.downcast_ref())
+    }
+
+    /// The same, with the error in the form in which the arms want it.
+    pub(crate) fn failure_as<'a, E>(&'a self, returned: Option<&'a E>) -> Option<Failure<'a, E>> {
+        match self.origin {
+            Origin::Returned => returned.map(Failure::Returned),
+            Origin::TimedOut(after) => Some(Failure::TimedOut(after)),
+            Origin::Panicked => Some(Failure::Panicked(&self.message)),
+            Origin::Denied => None,
+        }
+    }
+
+    /// The error as an agent's shared arms see it, its type hidden.
+    pub fn any(&self) -> AnyError {
+        AnyError(self.clone())
+    }
+}
+
+impl fmt::Debug for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({:?}, {})", self.message, self.origin, self.code)
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl PartialEq for Cause {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.message, self.origin, self.code, self.retry_after)
+            == (&other.message, other.origin, other.code, other.retry_after)
+    }
+}
+
+/// How an execution failed: the tool's own error, a missed deadline, or a panic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure<'a, E> {
+    /// The tool returned this error.
+    Returned(&'a E),
+    /// The tool did not finish within this time.
+    TimedOut(Duration),
+    /// The tool panicked with this message.
+    Panicked(&'a str),
+}
+
+/// The error of some tool, its type unknown: what an agent's shared arms get.
+#[derive(Clone)]
+pub struct AnyError(Cause);
+
+impl AnyError {
+    /// The error itself, if it is an `E`.
+    pub fn downcast_ref<E: 'static>(&self) -> Option<&E> {
+        self.0.downcast_ref()
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> Code {
+        self.0.code()
+    }
+}
+
+impl fmt::Display for AnyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.message())
+    }
+}
+
+impl fmt::Debug for AnyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}

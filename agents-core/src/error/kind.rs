@@ -1,0 +1,45 @@
+use std::fmt;
+
+/// What kind of failure left an agent. Each variant says when it happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The agent cannot run as it was put together: no model anywhere, one tool name twice.
+    Build,
+    /// The model could not be asked, or did not answer: connection refused, unknown model.
+    Model,
+    /// A budget was used up: turns, tool calls, recursion, tokens, time or depth.
+    Budget,
+    /// The run's cancellation token was triggered.
+    Cancelled,
+    /// A tool or a repair agent said `throw`: nothing may go on.
+    Thrown,
+    /// An escalation that nobody handled reached the top.
+    Escalated,
+    /// The run waits for a decision and has been put down.
+    Suspended,
+    /// The final answer did not fit the agent's `Out`, and the budget for saying so is used up.
+    InvalidOutput,
+    /// A replay met a request that its recording does not hold.
+    Replay,
+    /// A deterministic agent's own body returned `Err`.
+    Failed,
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ErrorKind::Build => "build",
+            ErrorKind::Model => "model",
+            ErrorKind::Budget => "budget",
+            ErrorKind::Cancelled => "cancelled",
+            ErrorKind::Thrown => "thrown",
+            ErrorKind::Escalated => "escalated",
+            ErrorKind::Suspended => "suspended",
+            ErrorKind::InvalidOutput => "invalid output",
+            ErrorKind::Replay => "replay",
+            ErrorKind::Failed => "failed",
+        })
+    }
+}

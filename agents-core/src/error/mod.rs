@@ -1,0 +1,156 @@
+//! What goes wrong, in two types.
+//!
+//! [`ToolError`] is what happens to *one call*: exhaustive, so that recovery can match on it.
+//! [`Error`] is what leaves an *agent*: opaque, with a [`kind`](Error::kind) to branch on and a
+//! chain of context to read.
+
+mod cause;
+mod kind;
+mod tool;
+
+pub use cause::{AnyError, Cause, Failure, Origin, ToolFailure};
+pub use kind::ErrorKind;
+pub use tool::{Class, Code, ErrorReceipt, Severity, ToolError};
+
+use std::{error::Error as StdError, fmt, sync::Arc};
+
+/// A failure that left an agent.
+///
+/// It is one word wide, cheap to clone, and prints as a chain: the innermost reason last.
+///
+/// ```
+/// use agents_core::{Error, ErrorKind};
+///
+/// let error = Error::new(ErrorKind::Model, "connection refused").context("agent `planner`");
+/// assert!(error.is_model());
+/// assert_eq!(error.to_string(), "agent `planner`: connection refused");
+/// ```
+#[derive(Clone)]
+pub struct Error(Arc<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    /// Innermost first.
+    context: Vec<String>,
+    source: Option<Arc<dyn StdError + Send + Sync>>,
+    severity: Option<Severity>,
+}
+
+impl Error {
+    /// An error of `kind` that says `message`: lower case, no full stop, the way out included.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Error(Arc::new(Inner {
+            kind,
+            message: message.into(),
+            context: Vec::new(),
+            source: None,
+            severity: None,
+        }))
+    }
+
+    /// What an agent gives back that hands its work up instead of doing it.
+    ///
+    /// A repair agent that returns this escalates the call it was to repair.
+    pub fn escalated(reason: impl Into<String>, severity: Severity) -> Self {
+        let mut inner = Arc::unwrap_or_clone(Error::new(ErrorKind::Escalated, reason).0);
+        inner.severity = Some(severity);
+        Error(Arc::new(inner))
+    }
+
+    /// What an agent gives back when nothing may go on. From a repair agent it ends the run.
+    pub fn thrown(reason: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Thrown, reason)
+    }
+
+    /// Keeps the error that caused this one; [`source`](StdError::source) gives it back.
+    #[must_use]
+    pub fn with_source(self, source: impl StdError + Send + Sync + 'static) -> Self {
+        let mut inner = Arc::unwrap_or_clone(self.0);
+        inner.source = Some(Arc::new(source));
+        Error(Arc::new(inner))
+    }
+
+    /// Puts `what` in front: who was doing what when it happened.
+    #[must_use]
+    pub fn context(self, what: impl Into<String>) -> Self {
+        let mut inner = Arc::unwrap_or_clone(self.0);
+        inner.context.push(what.into());
+        Error(Arc::new(inner))
+    }
+
+    /// What kind of failure this is.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The innermost message, without context.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// How bad it is, if it was escalated.
+    pub fn severity(&self) -> Option<Severity> {
+        self.0.severity
+    }
+
+    /// Somebody said that nothing may go on.
+    pub fn is_thrown(&self) -> bool {
+        self.kind() == ErrorKind::Thrown
+    }
+
+    /// An escalation that nobody handled.
+    pub fn is_escalated(&self) -> bool {
+        self.kind() == ErrorKind::Escalated
+    }
+
+    /// The agent was put together wrongly; nothing ran.
+    pub fn is_build(&self) -> bool {
+        self.kind() == ErrorKind::Build
+    }
+
+    /// The model could not be asked, or did not answer.
+    pub fn is_model(&self) -> bool {
+        self.kind() == ErrorKind::Model
+    }
+
+    /// A budget was used up.
+    pub fn is_budget(&self) -> bool {
+        self.kind() == ErrorKind::Budget
+    }
+
+    /// The run was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.kind() == ErrorKind::Cancelled
+    }
+
+    /// The final answer never fitted the agent's `Out`.
+    pub fn is_invalid_output(&self) -> bool {
+        self.kind() == ErrorKind::InvalidOutput
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for context in self.0.context.iter().rev() {
+            write!(f, "{context}: ")?;
+        }
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error({:?}: {self})", self.0.kind)
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0
+            .source
+            .as_deref()
+            .map(|s| s as &(dyn StdError + 'static))
+    }
+}

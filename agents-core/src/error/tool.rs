@@ -1,0 +1,309 @@
+use super::Cause;
+use crate::Json;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+
+/// What became of a call that failed: the four things that can happen to one.
+///
+/// The enum is exhaustive on purpose: a `match` on it is checked by the compiler.
+/// [`code`](ToolError::code) and [`class`](ToolError::class) follow from the value.
+///
+/// ```
+/// use agents_core::{Class, Code, ToolError};
+///
+/// let error = ToolError::InvalidArgs {
+///     raw_args: "not json".into(),
+///     parse_error: "expected an object".into(),
+///     expected_schema: serde_json::json!({"type": "object"}),
+/// };
+/// assert_eq!((error.code(), error.class()), (Code::ValidationError, Class::User));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ToolError {
+    /// No JSON object could be read from the arguments.
+    InvalidArgs {
+        /// What the model sent, shortened if it was very long.
+        raw_args: String,
+        /// Why it could not be read.
+        parse_error: String,
+        /// The schema the arguments should have followed.
+        expected_schema: Value,
+    },
+    /// An object was read, but a field is missing, of another type or against a constraint.
+    Deserialization {
+        /// The arguments as read, shortened if they were very long.
+        raw_value: String,
+        /// Where in the arguments: `lines`, `items[2].name`; empty for the whole.
+        path: String,
+        /// The tool's name: the type that the value had to become is its arguments.
+        target_type: String,
+        /// What was expected there and what was found.
+        cause: Cause,
+    },
+    /// The tool ran and failed, or was not allowed to run.
+    Execution {
+        /// The arguments it ran with; the raw text as a JSON string if it never got so far.
+        args: Json,
+        /// Why.
+        cause: Cause,
+    },
+    /// Somebody who could not settle the failure handed it up.
+    Escalation {
+        /// Who escalated.
+        source: String,
+        /// Why.
+        reason: String,
+        /// How bad it is.
+        severity: Severity,
+        /// The failure it began with.
+        original: Box<ToolError>,
+        /// How many attempts were made before.
+        attempts: u32,
+    },
+}
+
+impl ToolError {
+    /// The stable, machine-readable code.
+    pub fn code(&self) -> Code {
+        match self {
+            ToolError::InvalidArgs { .. } | ToolError::Deserialization { .. } => {
+                Code::ValidationError
+            }
+            ToolError::Execution { cause, .. } => cause.code(),
+            ToolError::Escalation { original, .. } => original.code(),
+        }
+    }
+
+    /// Who can do something about it; a function of the [`code`](ToolError::code).
+    pub fn class(&self) -> Class {
+        self.code().class()
+    }
+
+    /// The name of the variant, as written on the wire.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            ToolError::InvalidArgs { .. } => "InvalidArgs",
+            ToolError::Deserialization { .. } => "DeserializationError",
+            ToolError::Execution { .. } => "ExecutionError",
+            ToolError::Escalation { .. } => "EscalationError",
+        }
+    }
+
+    /// The part of the arguments at fault, if the failure knows one.
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            ToolError::Deserialization { path, .. } if !path.is_empty() => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The failure as it is written into receipts.
+    pub fn receipt(&self) -> ErrorReceipt {
+        let (details, retry_after_s, reason) = match self {
+            ToolError::InvalidArgs { raw_args, .. } => (
+                Some(serde_json::json!({ "raw_args": raw_args })),
+                None,
+                None,
+            ),
+            ToolError::Deserialization {
+                raw_value, path, ..
+            } => (
+                Some(serde_json::json!({ "path": path, "raw_value": raw_value })),
+                None,
+                None,
+            ),
+            ToolError::Execution { cause, .. } => {
+                (None, cause.retry_after().map(|d| d.as_secs_f64()), None)
+            }
+            ToolError::Escalation {
+                source,
+                reason,
+                severity,
+                attempts,
+                ..
+            } => (
+                Some(
+                    serde_json::json!({ "source": source, "severity": severity, "attempts": attempts }),
+                ),
+                None,
+                Some(reason.clone()),
+            ),
+        };
+        ErrorReceipt {
+            code: self.code(),
+            class: self.class(),
+            kind: self.kind().into(),
+            message: self.to_string(),
+            details,
+            retry_after_s,
+            reason,
+        }
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ToolError::InvalidArgs { parse_error, .. } => {
+                write!(f, "the arguments cannot be read: {parse_error}")
+            }
+            ToolError::Deserialization { path, cause, .. } if path.is_empty() => {
+                write!(f, "{cause}")
+            }
+            ToolError::Deserialization { path, cause, .. } => write!(f, "field `{path}`: {cause}"),
+            ToolError::Execution { cause, .. } => write!(f, "{cause}"),
+            ToolError::Escalation {
+                source,
+                reason,
+                severity,
+                ..
+            } => {
+                write!(f, "`{source}` gave up ({severity}): {reason}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ToolError {}
+
+/// A [`ToolError`] on the wire.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ErrorReceipt {
+    /// The stable code.
+    pub code: Code,
+    /// Who can do something about it.
+    pub class: Class,
+    /// The variant of [`ToolError`].
+    pub kind: String,
+    /// For people.
+    pub message: String,
+    /// The path, the raw text, the source of an escalation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    /// Seconds after which the same call may succeed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_s: Option<f64>,
+    /// Why somebody escalated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A stable, machine-readable error code. A code this version does not know reads as `UNKNOWN`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Code {
+    /// The arguments do not follow the schema.
+    ValidationError,
+    /// The deadline passed.
+    Timeout,
+    /// Too many calls in too short a time.
+    RateLimit,
+    /// Not allowed: not among the agent's tools, denied, or over budget.
+    PolicyDenied,
+    /// A secret is missing or was refused.
+    AuthRequired,
+    /// The service behind the tool failed.
+    ProviderError,
+    /// The service behind the tool could not be reached.
+    NetworkError,
+    /// The sandbox stopped the tool.
+    SandboxError,
+    /// Anything else, panics included.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Code {
+    /// Who can do something about it.
+    pub fn class(self) -> Class {
+        match self {
+            Code::ValidationError => Class::User,
+            Code::PolicyDenied | Code::AuthRequired => Class::Policy,
+            Code::Timeout | Code::RateLimit | Code::ProviderError | Code::NetworkError => {
+                Class::Transient
+            }
+            Code::SandboxError | Code::Unknown => Class::Terminal,
+        }
+    }
+
+    /// The code as it is written on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Code::ValidationError => "VALIDATION_ERROR",
+            Code::Timeout => "TIMEOUT",
+            Code::RateLimit => "RATE_LIMIT",
+            Code::PolicyDenied => "POLICY_DENIED",
+            Code::AuthRequired => "AUTH_REQUIRED",
+            Code::ProviderError => "PROVIDER_ERROR",
+            Code::NetworkError => "NETWORK_ERROR",
+            Code::SandboxError => "SANDBOX_ERROR",
+            Code::Unknown => "UNKNOWN",
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Who can do something about a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Class {
+    /// Whoever made the call: other arguments may succeed.
+    User,
+    /// Whoever sets the rules: the same call is refused again.
+    Policy,
+    /// Time: the same call may succeed later.
+    Transient,
+    /// Nobody in this run.
+    Terminal,
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+/// How bad an escalation is. Ordered: `Low < Medium < High < Critical`.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Severity {
+    /// A better model may manage.
+    Low,
+    /// Another way is needed.
+    Medium,
+    /// The work cannot be completed. What is meant where nothing is said.
+    #[default]
+    High,
+    /// The run has to end.
+    Critical,
+}
+
+impl Severity {
+    /// The severity of this name, in any case; `High` for a name that is none.
+    pub(crate) fn named(name: &str) -> Severity {
+        match name.to_ascii_lowercase().as_str() {
+            "low" => Severity::Low,
+            "medium" => Severity::Medium,
+            "critical" => Severity::Critical,
+            _ => Severity::High,
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Severity::Low => "LOW",
+            Severity::Medium => "MEDIUM",
+            Severity::High => "HIGH",
+            Severity::Critical => "CRITICAL",
+        })
+    }
+}

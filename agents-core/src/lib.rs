@@ -1,0 +1,38 @@
+//! The runtime of `agents`: typed agents, their tools, and what happens when a call fails.
+//!
+//! Most people use it through the `agents` crate. It knows no HTTP, no files and no database: a
+//! [`Model`](model::Model) is a trait, and so is everything else that reaches outside.
+//!
+//! In reading order:
+//!
+//! | module | what |
+//! |-|-|
+//! | [`agent`] | a typed function `In -> Out` that may need a model |
+//! | [`tool`] | a plain async function, and what the runtime knows about it |
+//! | [`model`] | something that answers a history |
+//! | [`run`] | a tree of nodes that can be stored, and the loop that moves it |
+//! | `turn` | the way of one call, a file for each stage |
+//! | [`reader`] | strict, then lenient, then coerced: what models say, read by the schema |
+//! | [`recovery`] | what happens when a call fails: verbs, decisions, repair agents |
+//! | [`error`] | what happens to a call, and what leaves an agent |
+
+pub mod agent;
+pub mod error;
+mod json;
+pub mod model;
+pub mod reader;
+pub mod recovery;
+#[doc(hidden)]
+pub mod rt;
+pub mod run;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+pub mod tool;
+mod turn;
+
+pub use agent::{Agent, AgentBuilder};
+pub use error::{Class, Code, Error, ErrorKind, Severity, ToolError, ToolFailure};
+pub use json::Json;
+pub use model::Model;
+pub use run::{Budget, Outcome};
+pub use tool::{Effects, Tool, ToolContext};

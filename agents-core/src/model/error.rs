@@ -1,0 +1,74 @@
+use crate::{Error, ErrorKind};
+use std::fmt;
+
+/// Why a model gave no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ModelErrorKind {
+    /// Nobody listens there.
+    Unreachable,
+    /// The server does not know the model.
+    NotFound,
+    /// The server refused the request, or reported an error of its own.
+    Refused,
+    /// No answer came in time.
+    TimedOut,
+    /// The answer broke off, or is not what the protocol promises.
+    Malformed,
+    /// A recording does not hold this request.
+    NotRecorded,
+}
+
+/// A model's failure: what kind, and a message that says the way out.
+#[derive(Clone, Debug)]
+pub struct ModelError {
+    kind: ModelErrorKind,
+    message: String,
+    status: Option<u16>,
+}
+
+impl ModelError {
+    /// A failure of `kind`, described by `message`.
+    pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        ModelError {
+            kind,
+            message: message.into(),
+            status: None,
+        }
+    }
+
+    /// Keeps the HTTP status the server answered with.
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.status = Some(status);
+        self
+    }
+
+    /// What kind of failure this is.
+    pub fn kind(&self) -> ModelErrorKind {
+        self.kind
+    }
+
+    /// The HTTP status, if the server answered at all.
+    pub fn status(&self) -> Option<u16> {
+        self.status
+    }
+}
+
+impl fmt::Display for ModelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ModelError {}
+
+impl From<ModelError> for Error {
+    fn from(error: ModelError) -> Self {
+        let kind = match error.kind {
+            ModelErrorKind::NotRecorded => ErrorKind::Replay,
+            _ => ErrorKind::Model,
+        };
+        Error::new(kind, error.to_string()).with_source(error)
+    }
+}

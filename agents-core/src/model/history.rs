@@ -1,0 +1,110 @@
+use super::Message;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::{
+    any::Any,
+    fmt,
+    sync::{Mutex, PoisonError},
+};
+
+/// A conversation that only grows.
+///
+/// Beside the messages it keeps one slot in which a model client may hold what it has already
+/// encoded, so that no message is serialised twice. The slot is a cache: cloning or storing a
+/// history leaves it behind.
+#[derive(Default)]
+pub struct History {
+    messages: Vec<Message>,
+    wire: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl History {
+    /// An empty history.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a message at the end.
+    pub fn push(&mut self, message: Message) {
+        self.messages.push(message);
+    }
+
+    /// The messages, oldest first.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Lends the client's slot together with the messages.
+    ///
+    /// The slot starts as `W::default()`, and again whenever another client's type was in it.
+    /// `W` should remember how many messages it covers and whose they are.
+    ///
+    /// ```
+    /// use agents_core::model::{History, Message};
+    ///
+    /// #[derive(Default)]
+    /// struct Encoded { done: usize, body: Vec<u8> }
+    ///
+    /// let mut history = History::new();
+    /// history.push(Message::User { content: "hi".into() });
+    /// let added = history.wire(|encoded: &mut Encoded, messages| {
+    ///     let new = &messages[encoded.done..];
+    ///     encoded.done = messages.len();
+    ///     encoded.body.extend(new.iter().flat_map(|_| *b"x"));
+    ///     new.len()
+    /// });
+    /// assert_eq!(added, 1);
+    /// assert_eq!(history.wire(|encoded: &mut Encoded, _| encoded.body.len()), 1);
+    /// ```
+    pub fn wire<W, R>(&self, f: impl FnOnce(&mut W, &[Message]) -> R) -> R
+    where
+        W: Default + Send + 'static,
+    {
+        let mut slot = self.wire.lock().unwrap_or_else(PoisonError::into_inner);
+        if !slot.as_ref().is_some_and(|held| held.is::<W>()) {
+            *slot = Some(Box::new(W::default()));
+        }
+        match slot.as_mut().and_then(|held| held.downcast_mut::<W>()) {
+            Some(wire) => f(wire, &self.messages),
+            None => f(&mut W::default(), &self.messages),
+        }
+    }
+}
+
+impl Clone for History {
+    fn clone(&self) -> Self {
+        History::from(self.messages.clone())
+    }
+}
+
+impl From<Vec<Message>> for History {
+    fn from(messages: Vec<Message>) -> Self {
+        History {
+            messages,
+            wire: Mutex::new(None),
+        }
+    }
+}
+
+impl fmt::Debug for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.messages).finish()
+    }
+}
+
+impl PartialEq for History {
+    fn eq(&self, other: &Self) -> bool {
+        self.messages == other.messages
+    }
+}
+
+impl Serialize for History {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.messages.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for History {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(History::from)
+    }
+}

@@ -1,0 +1,63 @@
+//! What a model is to the runtime: something that answers a history.
+//!
+//! ```text
+//! Request { history, tools, format } ─► Model::chat ─► Reply { content, thinking, calls, usage }
+//! ```
+//!
+//! The history grows and is never rewritten, so a client may keep what it has already encoded
+//! of it beside it: see [`History::wire`].
+
+mod error;
+mod history;
+mod message;
+pub mod prompted;
+mod request;
+
+pub use error::{ModelError, ModelErrorKind};
+pub use history::History;
+pub use message::{Finish, Message, Reply, ToolCall, Usage};
+pub use request::{Delta, Request};
+
+use async_trait::async_trait;
+use std::sync::Arc;
+
+/// A language model that can be asked for the next message.
+///
+/// Implement it to plug in another server; `agents-ollama` is the reference. One value serves any
+/// number of runs at once.
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a model",
+    label = "expected a model here",
+    note = "a model is `ollama(\"name\")` or any type that implements `Model`"
+)]
+pub trait Model: Send + Sync + 'static {
+    /// A stable name for logs, receipts and recordings, such as `ollama/qwen3:4b`.
+    fn id(&self) -> &str;
+
+    /// The provider as the GenAI semantic conventions call it, such as `ollama`.
+    fn provider(&self) -> &str {
+        self.id().split('/').next().unwrap_or_default()
+    }
+
+    /// Answers the request with one message.
+    ///
+    /// # Errors
+    /// When the model cannot be reached, refuses, or breaks off.
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError>;
+}
+
+#[async_trait]
+impl<M: Model + ?Sized> Model for Arc<M> {
+    fn id(&self) -> &str {
+        (**self).id()
+    }
+
+    fn provider(&self) -> &str {
+        (**self).provider()
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        (**self).chat(request).await
+    }
+}

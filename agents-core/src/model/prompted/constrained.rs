@@ -1,0 +1,165 @@
+use crate::{model::ToolCall, tool::ToolSpec};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+use std::borrow::Cow;
+
+/// What a model that was held to the grammar said.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Constrained {
+    /// It wants a tool called.
+    Call(ToolCall),
+    /// It has an answer: the text, or JSON if the answer had to follow a schema.
+    Answer(String),
+}
+
+/// The JSON Schema in which a reply is either one call or an answer:
+/// `{"name": .., "arguments": {..}}` or `{"answer": ..}`. `answer` is the schema of the answer; a
+/// string where there is none.
+///
+/// It is text because the order of keys counts: a grammar makes the model write them in the order
+/// in which they stand here, and it has to choose the tool before it fills in the arguments.
+///
+/// ```
+/// use agents_core::{Effects, model::prompted::constrained, tool::ToolSpec};
+/// use serde_json::json;
+///
+/// let now = ToolSpec::new("now", "The time.", Effects::Reads, json!({ "type": "object" }));
+/// assert_eq!(constrained([&now], None), concat!(
+///     r#"{"oneOf":[{"type":"object","properties":{"name":{"const":"now"},"arguments":{"type":"object"}},"#,
+///     r#""required":["name","arguments"],"additionalProperties":false},"#,
+///     r#"{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"],"#,
+///     r#""additionalProperties":false}]}"#,
+/// ));
+/// ```
+pub fn constrained<'a>(
+    tools: impl IntoIterator<Item = &'a ToolSpec>,
+    answer: Option<&Value>,
+) -> String {
+    let mut shared = Vec::new();
+    let mut choices = Vec::new();
+    for (index, tool) in tools.into_iter().enumerate() {
+        let arguments = embed(&tool.input_schema, &format!("t{index}."), &mut shared);
+        let name = Value::from(&*tool.name);
+        choices.push(format!(
+            "{{\"type\":\"object\",\"properties\":{{\"name\":{{\"const\":{name}}},\"arguments\":{arguments}}},\
+             \"required\":[\"name\",\"arguments\"],\"additionalProperties\":false}}"
+        ));
+    }
+    let answer = match answer {
+        Some(schema) => embed(schema, "answer.", &mut shared),
+        None => json!({ "type": "string" }),
+    };
+    choices.push(format!(
+        "{{\"type\":\"object\",\"properties\":{{\"answer\":{answer}}},\"required\":[\"answer\"],\
+         \"additionalProperties\":false}}"
+    ));
+    let choices = choices.join(",");
+    if shared.is_empty() {
+        return format!("{{\"oneOf\":[{choices}]}}");
+    }
+    let shared: Vec<_> = shared
+        .iter()
+        .map(|(name, schema)| format!("{}:{schema}", Value::from(&**name)))
+        .collect();
+    format!(
+        "{{\"oneOf\":[{choices}],\"$defs\":{{{}}}}}",
+        shared.join(",")
+    )
+}
+
+/// Takes a schema's definitions out of it, to stand at the root of the new schema under names that
+/// no other tool uses: a reference only reaches them there.
+fn embed(schema: &Value, prefix: &str, shared: &mut Vec<(String, Value)>) -> Value {
+    let mut schema = schema.clone();
+    for key in ["definitions", "$defs"] {
+        let taken = schema.as_object_mut().and_then(|object| object.remove(key));
+        let Some(Value::Object(definitions)) = taken else {
+            continue;
+        };
+        for (name, mut definition) in definitions {
+            redirect(&mut definition, prefix);
+            shared.push((format!("{prefix}{name}"), definition));
+        }
+    }
+    redirect(&mut schema, prefix);
+    schema
+}
+
+/// Lets every `#/definitions/X` point to `#/$defs/{prefix}X`.
+fn redirect(schema: &mut Value, prefix: &str) {
+    let mut left = vec![schema];
+    while let Some(at) = left.pop() {
+        match at {
+            Value::Object(object) => {
+                if let Some(Value::String(path)) = object.get_mut("$ref") {
+                    let name = ["#/definitions/", "#/$defs/"]
+                        .iter()
+                        .find_map(|start| path.strip_prefix(start));
+                    if let Some(name) = name {
+                        *path = format!("#/$defs/{prefix}{name}");
+                    }
+                }
+                left.extend(object.values_mut());
+            }
+            Value::Array(items) => left.extend(items),
+            _ => {}
+        }
+    }
+}
+
+/// Reads a reply that followed [`constrained`]. `None` if it does not, for instance because it
+/// was cut: then it is text like any other.
+///
+/// ```
+/// use agents_core::model::prompted::{Constrained, read_constrained};
+///
+/// let said = r#"{"name": "pay", "arguments": {"cents": 9007199254740993}}"#;
+/// let Some(Constrained::Call(call)) = read_constrained(said) else { panic!() };
+/// assert_eq!((&*call.name, &*call.arguments), ("pay", r#"{"cents": 9007199254740993}"#));
+///
+/// let said = read_constrained(r#"{"answer": "It is done."}"#);
+/// assert_eq!(said, Some(Constrained::Answer("It is done.".into())));
+/// assert_eq!(read_constrained(r#"{"answer": "It is"#), None);
+/// ```
+pub fn read_constrained(text: &str) -> Option<Constrained> {
+    #[derive(Deserialize)]
+    struct Either<'a> {
+        #[serde(borrow)]
+        name: Option<Cow<'a, str>>,
+        #[serde(borrow)]
+        arguments: Option<&'a RawValue>,
+        #[serde(borrow)]
+        answer: Option<&'a RawValue>,
+    }
+    match serde_json::from_str(text).ok()? {
+        Either {
+            name: Some(name),
+            arguments: Some(arguments),
+            answer: None,
+        } => Some(Constrained::Call(ToolCall {
+            id: String::new(),
+            name: name.into_owned(),
+            arguments: arguments.get().to_owned(),
+        })),
+        Either {
+            name: None,
+            arguments: None,
+            answer: Some(answer),
+        } => {
+            let text = serde_json::from_str::<String>(answer.get());
+            Some(Constrained::Answer(
+                text.unwrap_or_else(|_| answer.get().to_owned()),
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// An earlier answer as the grammar would have it written.
+pub fn answer_text(content: &str) -> String {
+    let given = content.trim_start().starts_with(['{', '[']);
+    match serde_json::from_str::<&RawValue>(content) {
+        Ok(tree) if given => format!("{{\"answer\": {tree}}}"),
+        _ => format!("{{\"answer\": {}}}", Value::from(content)),
+    }
+}

@@ -1,0 +1,91 @@
+use super::{History, Message};
+use crate::tool::{ToolSet, ToolSpec};
+use serde_json::Value;
+
+/// A piece of an answer that is still being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delta<'a> {
+    /// Text.
+    Text(&'a str),
+    /// Reasoning.
+    Thinking(&'a str),
+}
+
+/// What a model is asked: a history, the tools it may call, and the shape of the answer.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    history: &'a History,
+    tools: Option<&'a ToolSet>,
+    format: Option<&'a Value>,
+    sink: Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)>,
+}
+
+impl<'a> Request<'a> {
+    /// Asks for the message that follows `history`.
+    pub fn new(history: &'a History) -> Self {
+        Request {
+            history,
+            tools: None,
+            format: None,
+            sink: None,
+        }
+    }
+
+    /// Offers tools.
+    #[must_use]
+    pub fn with_tools(mut self, tools: &'a ToolSet) -> Self {
+        self.tools = (!tools.is_empty()).then_some(tools);
+        self
+    }
+
+    /// Asks for an answer that follows a JSON Schema. Never together with tools: a model that must
+    /// follow a schema cannot call.
+    #[must_use]
+    pub fn with_format(mut self, schema: &'a Value) -> Self {
+        self.format = Some(schema);
+        self
+    }
+
+    /// Asks for the answer as it is written.
+    #[must_use]
+    pub fn with_sink(mut self, sink: &'a (dyn Fn(Delta<'_>) + Send + Sync)) -> Self {
+        self.sink = Some(sink);
+        self
+    }
+
+    /// The conversation, with the client's slot for what it has encoded.
+    pub fn history(&self) -> &'a History {
+        self.history
+    }
+
+    /// The messages of the conversation.
+    pub fn messages(&self) -> &'a [Message] {
+        self.history.messages()
+    }
+
+    /// Whether the model may call.
+    pub fn has_tools(&self) -> bool {
+        self.tools.is_some()
+    }
+
+    /// The tools the model may call.
+    pub fn tools(&self) -> impl Iterator<Item = &'a ToolSpec> {
+        self.tools.into_iter().flat_map(ToolSet::specs)
+    }
+
+    /// The tools as a JSON array of function declarations, the shape that Ollama and most other
+    /// servers take. Serialised once for each set.
+    pub fn tools_json(&self) -> Option<&'a str> {
+        self.tools.map(ToolSet::declarations)
+    }
+
+    /// The schema the answer has to follow.
+    pub fn format(&self) -> Option<&'a Value> {
+        self.format
+    }
+
+    /// Where pieces of the answer go; `None` asks for the whole at once.
+    pub fn sink(&self) -> Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)> {
+        self.sink
+    }
+}

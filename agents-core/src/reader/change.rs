@@ -1,0 +1,313 @@
+//! What the reader altered, and how it tells.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One change the reader made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// What sort of change it was.
+    pub kind: ChangeKind,
+    /// Where: `a.b[0]`, and empty for the whole text.
+    pub path: String,
+    /// What was done, in a few words.
+    pub note: String,
+}
+
+impl Change {
+    /// A change of this kind.
+    pub fn new(kind: ChangeKind, path: impl Into<String>, note: impl Into<String>) -> Self {
+        Change {
+            kind,
+            path: path.into(),
+            note: note.into(),
+        }
+    }
+}
+
+impl From<Change> for Repairs {
+    fn from(change: Change) -> Self {
+        Repairs(vec![change])
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.is_empty() {
+            true => f.write_str(&self.note),
+            false => write!(f, "{}: {}", self.path, self.note),
+        }
+    }
+}
+
+/// The sorts of change the reader makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChangeKind {
+    /// Taken out of prose, a fence, tags or a callback.
+    Located,
+    /// A comma too many: `[1, 2,]`.
+    TrailingComma,
+    /// A comma too few: `{"a": 1 "b": 2}`.
+    MissingComma,
+    /// Something else than a plain colon after a key: `x = 1`, `"x" 1`.
+    Colon,
+    /// Other quotes than `"`, a quote missing, or one not escaped.
+    Quotes,
+    /// Text without quotes: `{city: Paris}`.
+    Unquoted,
+    /// The text ended early and was closed.
+    Closed,
+    /// A bracket of the wrong sort, or one too many.
+    Brackets,
+    /// A comment was dropped.
+    Comment,
+    /// An ellipsis such as `[1, 2, ...]` was dropped.
+    Ellipsis,
+    /// A literal of another language: `True`, `None`.
+    Literal,
+    /// A number in a notation JSON does not have: `.5`, `1_000`.
+    NumberFormat,
+    /// An escape that JSON does not have, or a raw control character.
+    Escapes,
+    /// Call syntax of a programming language: `f(x=1)`.
+    Call,
+    /// Taken out of a wrapper such as `{"arguments": …}` or `["x"]`.
+    Unwrapped,
+    /// JSON that was written as a string was parsed.
+    Nested,
+    /// Another type, the same value: `"5"` for 5.
+    Coerced,
+    /// A number, a boolean or an allowed value was found inside text: `"150lbs"`.
+    Extracted,
+    /// One value became a list of one.
+    Listed,
+    /// An allowed value in another spelling: `"CELSIUS"`.
+    Enum,
+    /// A key in another spelling, or one that could only mean a missing field.
+    Renamed,
+    /// A member the schema does not know was left out.
+    DroppedKey,
+    /// `null`, or nothing, for a field that may be absent was left out.
+    DroppedNull,
+    /// An arm or a repair agent gave the text anew.
+    Fixed,
+    /// The same member twice; one was left out.
+    Duplicate,
+}
+
+/// All changes of one reading, in the order they were made.
+///
+/// Of each kind the first few are told one by one, the rest as a count.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Repairs(pub Vec<Change>);
+
+impl Repairs {
+    /// Whether nothing was changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds the changes of a later reading.
+    pub fn extend(&mut self, later: Repairs) {
+        self.0.extend(later.0);
+    }
+
+    /// The number of changes told.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The changes in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Change> {
+        self.0.iter()
+    }
+
+    /// Whether a change of this kind was made.
+    #[must_use]
+    pub fn any(&self, kind: ChangeKind) -> bool {
+        self.0.iter().any(|change| change.kind == kind)
+    }
+}
+
+impl<'a> IntoIterator for &'a Repairs {
+    type Item = &'a Change;
+    type IntoIter = std::slice::Iter<'a, Change>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl fmt::Display for Repairs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, change) in self.0.iter().enumerate() {
+            if n > 0 {
+                f.write_str("; ")?;
+            }
+            change.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+const KINDS: usize = ChangeKind::Duplicate as usize + 1;
+
+/// Of each kind so many are told in full: a document with ten thousand single
+/// quotes has one habit, not ten thousand stories.
+const TOLD: u32 = 8;
+
+/// Collects changes while reading, and can take them back.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Log {
+    changes: Vec<Change>,
+    counts: [u32; KINDS],
+}
+
+/// A point in a [`Log`] to return to.
+#[derive(Clone)]
+pub(super) struct Mark {
+    len: usize,
+    counts: [u32; KINDS],
+}
+
+impl Log {
+    /// Path and note are only built when the change will be told.
+    pub(super) fn add(
+        &mut self,
+        kind: ChangeKind,
+        path: impl FnOnce() -> String,
+        note: impl Into<String>,
+    ) {
+        let count = &mut self.counts[kind as usize];
+        *count += 1;
+        if *count <= TOLD {
+            self.changes.push(Change {
+                kind,
+                path: path(),
+                note: note.into(),
+            });
+        }
+    }
+
+    /// The same for a note that costs something to write.
+    pub(super) fn add_with(
+        &mut self,
+        kind: ChangeKind,
+        path: impl FnOnce() -> String,
+        note: impl FnOnce() -> String,
+    ) {
+        if self.counts[kind as usize] < TOLD {
+            self.add(kind, path, note());
+        } else {
+            self.counts[kind as usize] += 1;
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// How many changes are told.
+    pub(super) fn told(&self) -> usize {
+        self.changes.len()
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            len: self.changes.len(),
+            counts: self.counts,
+        }
+    }
+
+    pub(super) fn undo(&mut self, mark: &Mark) {
+        self.changes.truncate(mark.len);
+        self.counts = mark.counts;
+    }
+
+    /// Takes out what was added since.
+    pub(super) fn split_off(&mut self, mark: &Mark) -> Self {
+        let mut counts = self.counts;
+        for (now, then) in counts.iter_mut().zip(mark.counts) {
+            *now -= then;
+        }
+        self.counts = mark.counts;
+        Self {
+            changes: self.changes.split_off(mark.len),
+            counts,
+        }
+    }
+
+    /// Appends what another log holds, the places told relative to `path`.
+    pub(super) fn append(&mut self, other: Log, path: &str) {
+        for mut change in other.changes {
+            change.path = match (path.is_empty(), change.path.is_empty()) {
+                (true, _) => change.path,
+                (_, true) => path.to_owned(),
+                _ if change.path.starts_with('[') => format!("{path}{}", change.path),
+                _ => format!("{path}.{}", change.path),
+            };
+            self.changes.push(change);
+        }
+        for (mine, theirs) in self.counts.iter_mut().zip(other.counts) {
+            *mine += theirs;
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Repairs {
+        let mut told = [0; KINDS];
+        for change in &self.changes {
+            told[change.kind as usize] += 1;
+        }
+        let mut seen = [false; KINDS];
+        for n in 0..self.changes.len() {
+            let kind = self.changes[n].kind;
+            let more = self.counts[kind as usize].saturating_sub(told[kind as usize]);
+            if more > 0 && !std::mem::replace(&mut seen[kind as usize], true) {
+                let note = format!("{more} more: {}", self.changes[n].note);
+                self.changes.push(Change {
+                    kind,
+                    path: String::new(),
+                    note,
+                });
+            }
+        }
+        Repairs(self.changes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ninth_of_a_kind_is_counted() {
+        let mut log = Log::default();
+        for n in 0..20 {
+            log.add(ChangeKind::Quotes, || format!("[{n}]"), "single quotes");
+        }
+        let repairs = log.finish();
+        assert_eq!(repairs.len(), 9);
+        assert_eq!(repairs.0[8].to_string(), "12 more: single quotes");
+    }
+
+    #[test]
+    fn serialises_as_a_list() {
+        let repairs = Repairs(vec![Change {
+            kind: ChangeKind::DroppedKey,
+            path: "a.b".into(),
+            note: "unknown".into(),
+        }]);
+        let text = serde_json::to_string(&repairs).unwrap();
+        assert_eq!(
+            text,
+            r#"[{"kind":"dropped_key","path":"a.b","note":"unknown"}]"#
+        );
+        assert_eq!(serde_json::from_str::<Repairs>(&text).unwrap(), repairs);
+    }
+}

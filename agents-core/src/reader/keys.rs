@@ -1,0 +1,259 @@
+//! Objects: which key means which field.
+
+use super::{
+    change::ChangeKind,
+    coerce::{Coercer, Outcome, cost},
+    fit::{self, Seen, known, missing, twice},
+    refusal::RefusalKind,
+    scalar::fold,
+    schema::{Rest, Schema, Shape, Types},
+    tape::{Kind, Tape, push_key, quote_into},
+};
+
+/// What a member of the text is for the schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// A field by its own name.
+    Field(usize),
+    /// A field by another spelling of its name.
+    Restyled(usize),
+    /// A field that this can only mean.
+    Renamed(usize),
+    /// Not a field, but allowed.
+    Kept(Option<usize>),
+    Unknown,
+}
+
+impl Role {
+    fn field(self) -> Option<usize> {
+        match self {
+            Self::Field(n) | Self::Restyled(n) | Self::Renamed(n) => Some(n),
+            Self::Kept(_) | Self::Unknown => None,
+        }
+    }
+}
+
+impl Coercer<'_> {
+    /// Writes an object in the given shape.
+    pub(super) fn object(&mut self, tape: &Tape<'_>, at: usize, shape_at: usize) -> Outcome {
+        let schema = self.schema;
+        let shape = schema.shape(shape_at);
+        if shape.fields.is_empty()
+            && shape.patterns.is_empty()
+            && shape.rest == Rest::Keep
+            && shape.limits.is_none()
+        {
+            return self.copy(tape, at);
+        }
+        let members: Vec<_> = tape.members(at).collect();
+        let roles = roles(schema, shape, tape, &members);
+        let mut sum = 0;
+        let mut kept = 0usize;
+        let mut gone = 0usize;
+        // Fields written, and the node each came from.
+        let mut from = vec![None; shape.fields.len()];
+        let depth = self.path.len();
+        self.out.push('{');
+        for (&(key, value), role) in members.iter().zip(roles) {
+            self.path.truncate(depth);
+            let name = match role.field() {
+                Some(n) => shape.fields[n].name.as_str().into(),
+                None => tape.string(key),
+            };
+            push_key(&mut self.path, &name);
+            if let Some(n) = role.field() {
+                if let Some(first) = from[n] {
+                    if !tape.same(first, value) {
+                        return Err(self.refuse(RefusalKind::Ambiguous, twice()));
+                    }
+                    self.log(ChangeKind::Duplicate, "said twice, kept once");
+                    sum += cost::SPELLING;
+                    continue;
+                }
+                let field = &shape.fields[n];
+                let empty = tape.kind(value) == Kind::Missing
+                    || (tape.kind(value) == Kind::Null
+                        && !schema.types(field.shape).has(Types::NULL));
+                if empty && !field.required {
+                    self.log(ChangeKind::DroppedNull, "left out, since it has no value");
+                    sum += cost::SPELLING;
+                    gone += 1;
+                    continue;
+                }
+                from[n] = Some(value);
+            }
+            if role == Role::Unknown {
+                self.log(
+                    ChangeKind::DroppedKey,
+                    "left out, since the schema does not know it",
+                );
+                sum += cost::DROPPED;
+                continue;
+            }
+            if kept > 0 {
+                self.out.push(',');
+            }
+            kept += 1;
+            sum += self.renamed(tape, key, role, shape);
+            self.out.push(':');
+            sum += match role {
+                Role::Field(n) | Role::Restyled(n) | Role::Renamed(n) => {
+                    self.value(tape, value, shape.fields[n].shape)?
+                }
+                Role::Kept(Some(shape)) => self.value(tape, value, shape)?,
+                Role::Kept(None) | Role::Unknown => self.copy(tape, value)?,
+            };
+        }
+        self.path.truncate(depth);
+        self.out.push('}');
+        if let Some(field) = shape
+            .fields
+            .iter()
+            .zip(&from)
+            .find(|(field, from)| field.required && from.is_none())
+        {
+            return Err(self.refuse(RefusalKind::Mismatch, missing(&field.0.name)));
+        }
+        // Nothing of what was said is left: that is no reading of it.
+        if kept + gone == 0 && !members.is_empty() && !shape.fields.is_empty() {
+            return Err(self.refuse(
+                RefusalKind::Mismatch,
+                format!("none of the keys is known; {}", known(shape)),
+            ));
+        }
+        if let Some(limit) = shape
+            .limits
+            .as_ref()
+            .and_then(|limits| limits.members(kept))
+        {
+            return Err(self.refuse(RefusalKind::Mismatch, limit));
+        }
+        if members.len() > from.iter().flatten().count()
+            && let Some(node) = tape.contradiction(at).filter(|_| shape.rest != Rest::Drop)
+        {
+            return Err(self
+                .refuse(RefusalKind::Ambiguous, twice())
+                .below(tape.path(node)));
+        }
+        Ok(sum)
+    }
+
+    /// Writes the key, under its right name.
+    fn renamed(&mut self, tape: &Tape<'_>, key: usize, role: Role, shape: &Shape) -> u32 {
+        let (n, price) = match role {
+            Role::Field(_) | Role::Kept(_) | Role::Unknown => {
+                self.out.push_str(tape.text(key));
+                return 0;
+            }
+            Role::Restyled(n) => (n, cost::TYPE),
+            Role::Renamed(n) => (n, cost::RENAMED),
+        };
+        quote_into(&mut self.out, &shape.fields[n].name);
+        self.log.add_with(
+            ChangeKind::Renamed,
+            || self.path.clone(),
+            || format!("renamed from {}", tape.text(key)),
+        );
+        price
+    }
+}
+
+/// Finds the role of each member: by name, else by case and style, else, if
+/// only one field is missing and one key is left over, by elimination.
+fn roles(schema: &Schema, shape: &Shape, tape: &Tape<'_>, members: &[(usize, usize)]) -> Vec<Role> {
+    let mut taken = Seen::new(shape.fields.len());
+    let mut expected = 0;
+    let mut unknown = 0;
+    let mut roles: Vec<Role> = members
+        .iter()
+        .map(|&(key, _)| match fit::field(shape, tape, key, expected) {
+            Some(n) => {
+                expected = n + 1;
+                taken.insert(n);
+                Role::Field(n)
+            }
+            None => match fit::rest(shape, tape, key) {
+                Rest::Keep => Role::Kept(None),
+                Rest::Shape(at) => Role::Kept(Some(at)),
+                Rest::Drop => {
+                    unknown += 1;
+                    Role::Unknown
+                }
+            },
+        })
+        .collect();
+    let open = |role: Role| matches!(role, Role::Unknown | Role::Kept(None));
+    if shape.fields.is_empty() || !roles.iter().any(|&role| open(role)) {
+        return roles;
+    }
+    let folded: Vec<String> = shape.fields.iter().map(|field| fold(&field.name)).collect();
+    let mut restyled = Vec::new();
+    for (role, &(key, _)) in roles.iter_mut().zip(members) {
+        if !open(*role) {
+            continue;
+        }
+        let name = fold(&tape.string(key));
+        let mut hits = folded
+            .iter()
+            .enumerate()
+            .filter(|&(n, held)| *held == name && !taken.has(n));
+        if let (Some((n, _)), None) = (hits.next(), hits.next()) {
+            unknown -= usize::from(*role == Role::Unknown);
+            *role = Role::Restyled(n);
+            restyled.push(n);
+        }
+    }
+    for n in restyled {
+        taken.insert(n);
+    }
+    if unknown != 1 {
+        return roles;
+    }
+    // By elimination: the one required field that is missing, or, if none is,
+    // the one field of all.
+    let missing = |required: bool| {
+        let mut missing = shape
+            .fields
+            .iter()
+            .enumerate()
+            .filter(|&(n, field)| (field.required || !required) && !taken.has(n));
+        match (missing.next(), missing.next()) {
+            (Some((n, _)), None) => Some(n),
+            _ => None,
+        }
+    };
+    let any_required = shape
+        .fields
+        .iter()
+        .enumerate()
+        .any(|(n, field)| field.required && !taken.has(n));
+    if let Some(n) = missing(any_required)
+        && let Some(at) = roles.iter().position(|&role| role == Role::Unknown)
+        && akin(&tape.string(members[at].0), &shape.fields[n].name)
+        && plausible(tape, members[at].1, schema, shape.fields[n].shape)
+    {
+        roles[at] = Role::Renamed(n);
+    }
+    roles
+}
+
+/// Whether one name contains the other.
+fn akin(one: &str, two: &str) -> bool {
+    let (one_folded, two_folded) = (fold(one), fold(two));
+    let (short, long) = if one_folded.len() < two_folded.len() {
+        (one_folded, two_folded)
+    } else {
+        (two_folded, one_folded)
+    };
+    short.len() >= 3 && long.contains(&short)
+}
+
+/// Whether a value could be meant for a shape at all: a list is no number.
+fn plausible(tape: &Tape<'_>, value: usize, schema: &Schema, shape: usize) -> bool {
+    let types = schema.types(shape);
+    match tape.kind(value) {
+        Kind::Object => types.has(Types::OBJECT) || types.has(Types::ARRAY),
+        Kind::Array | Kind::Set => types.has(Types::ARRAY),
+        _ => true,
+    }
+}

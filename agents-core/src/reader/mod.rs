@@ -1,0 +1,258 @@
+//! Reading JSON the way models write it.
+//!
+//! A model's tool call is JSON most of the time. The rest of the time it is JSON
+//! with a comma too many, Python's `True`, prose around it, a number in quotes,
+//! or cut off at the end. [`read`] takes both, led by the schema of what is
+//! wanted:
+//!
+//! ```
+//! use agents_core::reader;
+//! use serde_json::json;
+//!
+//! let schema = json!({
+//!     "type": "object",
+//!     "properties": {"path": {"type": "string"}, "lines": {"type": "integer"}},
+//!     "required": ["path"],
+//! });
+//! let reading = reader::read("Sure! {'path': 'notes.md', lines: \"10\",}", &schema)?;
+//! assert_eq!(reading.json, r#"{"path":"notes.md","lines":10}"#);
+//! assert!(!reading.repairs.is_empty());
+//! # Ok::<(), reader::Refusal>(())
+//! ```
+//!
+//! The way of a text through this module:
+//!
+//! 1. *strict*: text that is valid and fits comes back borrowed, untouched.
+//! 2. *locate*: otherwise the value is sought in fences, tags, calls and prose.
+//! 3. *repair*: a candidate that is not valid JSON is mended.
+//! 4. *coerce*: the value is brought into the shape the schema describes.
+//!
+//! It never guesses. What neither text nor schema settles is a [`Refusal`] that
+//! says why; whatever was changed is told in [`Repairs`]. Intact members are
+//! never altered, and numbers keep every digit. Time is linear in the text and
+//! depth is bounded, whatever the input.
+
+mod change;
+mod coerce;
+mod fit;
+mod keys;
+mod locate;
+mod pattern;
+mod print;
+pub mod printed;
+mod refusal;
+mod repair;
+mod scalar;
+mod scan;
+mod schema;
+mod strict;
+mod surroundings;
+mod tape;
+mod text;
+mod wrap;
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use self::{
+    change::Log,
+    coerce::{Coercer, work},
+    fit::fit,
+    locate::{Found, Json, too_deep},
+    scan::skip_space,
+    strict::Stop,
+    tape::{Kind, Tape, quote_into},
+};
+pub use self::{
+    change::{Change, ChangeKind, Repairs},
+    refusal::{Refusal, RefusalKind},
+    schema::Schema,
+    text::{normalize_separators, strip_fences},
+};
+
+/// Brackets may nest this deep: what `serde_json` reads as well.
+const MAX_DEPTH: usize = 127;
+
+/// Longer texts are refused; offsets are kept in 32 bits.
+const MAX_LENGTH: usize = 1 << 30;
+
+/// What was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading<'a> {
+    /// Valid JSON. Borrowed from the input if the input, or a part of it, could
+    /// stay as it was.
+    pub json: Cow<'a, str>,
+    /// What was changed to get there.
+    pub repairs: Repairs,
+}
+
+/// Reads text that should be JSON of the given schema.
+///
+/// # Errors
+///
+/// When nothing can be read without guessing, or nothing that fits.
+pub fn read<'a>(raw: &'a str, schema: &Value) -> Result<Reading<'a>, Refusal> {
+    Schema::new(schema).read(raw)
+}
+
+/// Reads text that should be JSON, knowing nothing of its shape. What a schema
+/// would have to settle is refused.
+///
+/// # Errors
+///
+/// When nothing can be read without guessing.
+pub fn lenient(raw: &str) -> Result<Reading<'_>, Refusal> {
+    match strictly(raw)? {
+        Ok(tape) => match tape.contradiction(0) {
+            Some(node) => {
+                Err(Refusal::new(RefusalKind::Ambiguous, fit::twice()).below(tape.path(node)))
+            }
+            None => Ok(untouched(raw)),
+        },
+        Err(tried) => Ok(reading(raw, locate::locate(raw, None, tried)?)),
+    }
+}
+
+/// Brings valid JSON into the shape of the schema.
+///
+/// # Errors
+///
+/// When the text is not valid JSON, or cannot be brought into shape without
+/// guessing.
+pub fn coerce<'a>(json: &'a str, schema: &Value) -> Result<Reading<'a>, Refusal> {
+    Schema::new(schema).coerce(json)
+}
+
+/// Checks that valid JSON fits the schema as it stands: types, required fields,
+/// allowed values, bounds, and no key that the schema does not know.
+///
+/// # Errors
+///
+/// Names the first place that does not fit, what was expected there and what
+/// was found.
+pub fn fits(json: &str, schema: &Value) -> Result<(), Refusal> {
+    Schema::new(schema).fits(json)
+}
+
+impl Schema {
+    /// [`read`] with a compiled schema.
+    ///
+    /// # Errors
+    ///
+    /// See [`read`].
+    pub fn read<'a>(&self, raw: &'a str) -> Result<Reading<'a>, Refusal> {
+        let tape = match strictly(raw)? {
+            Ok(tape) => tape,
+            Err(_) if self.wants_text() => return Ok(as_text(raw)),
+            Err(tried) => return Ok(reading(raw, locate::locate(raw, Some(self), tried)?)),
+        };
+        self.shaped(raw, &tape)
+    }
+
+    /// [`coerce`] with a compiled schema.
+    ///
+    /// # Errors
+    ///
+    /// See [`coerce`].
+    pub fn coerce<'a>(&self, json: &'a str) -> Result<Reading<'a>, Refusal> {
+        let tape = strictly(json)?.map_err(invalid)?;
+        self.shaped(json, &tape)
+    }
+
+    /// [`fits`] with a compiled schema.
+    ///
+    /// # Errors
+    ///
+    /// See [`fits`].
+    pub fn fits(&self, json: &str) -> Result<(), Refusal> {
+        let tape = strictly(json)?.map_err(invalid)?;
+        fit(self, &tape, 0, self.root(), &mut work(json.len()))
+            .map_err(|misfit| misfit.refuse(self, &tape))
+    }
+
+    fn shaped<'a>(&self, raw: &'a str, tape: &Tape<'a>) -> Result<Reading<'a>, Refusal> {
+        if fit(self, tape, 0, self.root(), &mut work(raw.len())).is_ok() {
+            return Ok(untouched(raw));
+        }
+        if self.wants_text() && matches!(tape.kind(0), Kind::Array | Kind::Object) {
+            return Ok(as_text(raw));
+        }
+        let mut coercer = Coercer::new(self, raw.len());
+        coercer.document(tape)?;
+        Ok(Reading {
+            json: coercer.out.into(),
+            repairs: coercer.log.finish(),
+        })
+    }
+
+    /// Whether the schema asks for nothing but text: then any text will do.
+    fn wants_text(&self) -> bool {
+        let root = self.shape(self.root());
+        root.branches.is_empty()
+            && root.choices.is_none()
+            && root.limits.is_none()
+            && root.types.within(schema::Types::STRING)
+    }
+}
+
+/// The tape of a text that is valid JSON, or where it stops to be.
+fn strictly(raw: &str) -> Result<Result<Tape<'_>, usize>, Refusal> {
+    if raw.len() > MAX_LENGTH {
+        return Err(Refusal::new(
+            RefusalKind::TooLong,
+            "the text is too long; write less",
+        ));
+    }
+    let mut tape = Tape::new(raw);
+    tape.nodes.reserve(raw.len() / 16 + 8);
+    let start = skip_space(raw.as_bytes(), 0);
+    match strict::scan(raw.as_bytes(), start, &mut tape.nodes) {
+        Ok(end) if skip_space(raw.as_bytes(), end) == raw.len() => {
+            tape.intact = true;
+            Ok(Ok(tape))
+        }
+        // The value itself is fine; what follows it is not.
+        Ok(_) => Ok(Err(usize::MAX)),
+        Err(Stop::Syntax(_)) => Ok(Err(start)),
+        Err(Stop::TooDeep(at)) => Err(too_deep(at)),
+    }
+}
+
+fn invalid(_: usize) -> Refusal {
+    Refusal::new(RefusalKind::Syntax, "this is not valid JSON")
+}
+
+fn untouched(raw: &str) -> Reading<'_> {
+    Reading {
+        json: raw.into(),
+        repairs: Repairs::default(),
+    }
+}
+
+/// The text itself, as a JSON string.
+fn as_text(raw: &str) -> Reading<'_> {
+    let mut json = String::with_capacity(raw.len() + 2);
+    quote_into(&mut json, raw);
+    let mut log = Log::default();
+    log.add(
+        ChangeKind::Unquoted,
+        String::new,
+        "the text itself taken as the value",
+    );
+    Reading {
+        json: json.into(),
+        repairs: log.finish(),
+    }
+}
+
+fn reading(raw: &str, found: Found) -> Reading<'_> {
+    let json = match found.json {
+        Json::Part(start, end) => raw[start..end].into(),
+        Json::Made(json) => json.into(),
+    };
+    Reading {
+        json,
+        repairs: found.log.finish(),
+    }
+}

@@ -1,0 +1,260 @@
+//! Calls as JSON objects: `{"name":"f","arguments":{}}` and its variants.
+
+use super::body::{Body, Call};
+use super::json::{self, Member};
+use super::table::Wrapper;
+use super::text::Cursor;
+use super::tools::Tools;
+
+const NAMES: &[&str] = &["name", "tool_name", "function", "tool"];
+const ARGUMENTS: &[&str] = &["arguments", "parameters", "args", "input"];
+/// Keys that stand around these or beside them.
+const OTHERS: &[&str] = &["type", "id", "tool_call_id", "tool_calls"];
+
+/// Everything between a wrapper's opening and its end.
+pub(super) fn in_wrapper(
+    cursor: &mut Cursor<'_, '_>,
+    wrapper: &Wrapper,
+    tools: Tools<'_>,
+) -> Vec<Call> {
+    let text = cursor.text;
+    let mut calls = Vec::new();
+    loop {
+        let from = cursor.at;
+        if let Some(end) = json::valid_end(text, from) {
+            calls.extend(of_value(text.slice(from, end), Trust::Wrapped, tools).1);
+            cursor.at = end;
+        } else {
+            // Valid JSON may hold a closing marker; damage ends at the first,
+            // or where the next call opens.
+            let border = text.find_first(from, &[wrapper.close, wrapper.open]);
+            let end = border.map_or(text.len(), |(at, _)| at);
+            let region = text.slice(from, end);
+            text.count(region.len());
+            let trust = if border.is_some() {
+                Trust::Wrapped
+            } else {
+                Trust::CutOff
+            };
+            let (_, found) = of_values(region, trust, tools);
+            calls.extend(found);
+            cursor.at = end;
+            return calls;
+        }
+        let mut next = *cursor;
+        next.skip_while(|c| c.is_whitespace() || matches!(c, ',' | '}' | ']'));
+        if !next.looking_at("{") {
+            return calls;
+        }
+        *cursor = next;
+    }
+}
+
+/// What bare JSON turned out to be.
+pub(super) enum Bare {
+    Calls {
+        end: usize,
+        body: Body,
+        calls: Vec<Call>,
+    },
+    /// Somebody's data, up to here.
+    Data(usize),
+    Prose,
+}
+
+/// JSON without a wrapper. Only a declared name tells it from data.
+pub(super) fn bare(cursor: Cursor<'_, '_>, tools: Tools<'_>) -> Bare {
+    let text = cursor.text;
+    if !may_be_call(cursor, tools) {
+        return Bare::Prose;
+    }
+    let rest = text.rest(cursor.at);
+    let end = json::valid_end(text, cursor.at)
+        .map(|end| end - cursor.at)
+        .or_else(|| {
+            let end = json::balanced_end(rest);
+            if end.is_none() {
+                text.touch();
+            }
+            end
+        });
+    text.count(end.unwrap_or(rest.len()));
+    let (len, found, trust) = match end {
+        Some(len) => (len, &rest[..len], Trust::Bare),
+        None => (rest.len(), rest, Trust::CutOff),
+    };
+    let (body, calls) = of_value(found, trust, tools);
+    match end {
+        _ if !calls.is_empty() => {
+            let len = if end.is_none() && rest.starts_with('[') {
+                rest.rfind('}').map_or(len, |last| last + 1)
+            } else {
+                len
+            };
+            Bare::Calls {
+                end: cursor.at + len,
+                body,
+                calls,
+            }
+        }
+        Some(len) => Bare::Data(cursor.at + len),
+        None => Bare::Prose,
+    }
+}
+
+/// Whether the first key leaves open that this is a call.
+fn may_be_call(mut cursor: Cursor<'_, '_>, tools: Tools<'_>) -> bool {
+    if cursor.eat("[") {
+        cursor.skip_space();
+    }
+    if !cursor.eat("{") {
+        return false;
+    }
+    let mut word = || {
+        cursor.skip_space();
+        let quote = if cursor.eat("'") { '\'' } else { '"' };
+        cursor.eat("\"");
+        let word = cursor.take_while(|c| !matches!(c, '\n' | '{' | '}') && c != quote);
+        cursor.skip_while(|c| c == quote);
+        cursor.skip_space();
+        let colon = cursor.eat(":");
+        cursor.skip_space();
+        (word, colon, matches!(cursor.peek(), Some(b'"')))
+    };
+    let (key, colon, text) = word();
+    if !colon {
+        return false;
+    }
+    if NAMES.contains(&key) && text {
+        // A name with an escape in it is read properly later.
+        let (name, ..) = word();
+        return name.contains('\\') || tools.get(name).is_some();
+    }
+    [NAMES, ARGUMENTS, OTHERS].concat().contains(&key) || tools.get(key).is_some()
+}
+
+/// How much the surroundings vouch for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// A wrapper says it is a call; a name alone is one without arguments.
+    Wrapped,
+    Bare,
+    /// The text ends inside.
+    CutOff,
+}
+
+fn of_value(value: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
+    match value.strip_prefix('[') {
+        Some(list) => of_values(list, trust, tools),
+        None => of_object(value, trust, tools),
+    }
+}
+
+/// The calls of a list, whatever stands or is missing between them.
+fn of_values(list: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
+    let calls = objects(list).flat_map(|(object, closed)| {
+        let trust = if closed && trust == Trust::CutOff {
+            Trust::Bare
+        } else {
+            trust
+        };
+        of_object(object, trust, tools).1
+    });
+    (Body::Json, calls.collect())
+}
+
+/// The objects of a list, and whether they are closed.
+fn objects(list: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut rest = list;
+    std::iter::from_fn(move || {
+        rest = &rest[rest.find('{')?..];
+        let end = json::balanced_end(rest);
+        let (object, after) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = after;
+        Some((object, end.is_some()))
+    })
+}
+
+fn of_object(object: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
+    let members = json::members(object);
+    // OpenAI's two envelopes around this one, each looked into once.
+    let outer = members
+        .iter()
+        .find(|m| m.key == "tool_calls" && m.value.starts_with('['));
+    if let Some(list) = outer {
+        let inner = objects(list.value).map(|(object, closed)| {
+            let trust = if closed { Trust::Bare } else { trust };
+            of_function(json::members(object), object, trust, tools).1
+        });
+        return (Body::Json, inner.flatten().collect());
+    }
+    of_function(members, object, trust, tools)
+}
+
+fn of_function(
+    members: Vec<Member<'_>>,
+    object: &str,
+    trust: Trust,
+    tools: Tools<'_>,
+) -> (Body, Vec<Call>) {
+    match members
+        .iter()
+        .find(|m| m.key == "function" && m.value.starts_with('{'))
+    {
+        Some(inner) => of_members(&json::members(inner.value), inner.value, trust, tools),
+        None => of_members(&members, object, trust, tools),
+    }
+}
+
+fn of_members(
+    members: &[Member<'_>],
+    object: &str,
+    trust: Trust,
+    tools: Tools<'_>,
+) -> (Body, Vec<Call>) {
+    let find = |keys: &[&str]| members.iter().rev().find(|m| keys.contains(&&*m.key));
+    let name = find(NAMES).and_then(|m| json::string(m.value));
+    if let Some(tool) = name.and_then(|name| tools.get(&name)) {
+        let arguments = match find(ARGUMENTS) {
+            Some(member) => arguments(member, object, trust),
+            None => (trust == Trust::Wrapped).then(|| "{}".to_owned()),
+        };
+        let call = arguments.map(|arguments| Call::new(tool.name, arguments));
+        return (Body::Json, call.into_iter().collect());
+    }
+    let mut calls = Vec::new();
+    for member in members {
+        match tools.get(&member.key) {
+            Some(tool) if member.value.starts_with('{') => {
+                calls.push(Call::new(tool.name, member.value.to_owned()));
+            }
+            _ => return (Body::NameKeyed, Vec::new()),
+        }
+    }
+    (Body::NameKeyed, calls)
+}
+
+/// The text of the arguments, which some models print as a string.
+fn arguments(member: &Member<'_>, object: &str, trust: Trust) -> Option<String> {
+    let raw = member.value;
+    match raw.as_bytes().first() {
+        Some(b'"') => {
+            let Some(text) = json::string(raw) else {
+                return Some(raw.to_owned());
+            };
+            let text = text.trim();
+            Some(if text.is_empty() { "{}" } else { text }.to_owned())
+        }
+        Some(b'{') if json::balanced_end(raw).is_none() => {
+            // It ran into the envelope, whose closing brace is not its own.
+            let cut = trust == Trust::CutOff && !object.trim_end().ends_with('}');
+            if cut {
+                return raw.contains(':').then(|| raw.to_owned());
+            }
+            Some(raw.strip_suffix('}').unwrap_or(raw).to_owned())
+        }
+        None => None,
+        _ if raw == "null" => Some("{}".to_owned()),
+        _ => Some(raw.to_owned()),
+    }
+}

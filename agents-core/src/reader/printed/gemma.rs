@@ -1,0 +1,215 @@
+//! Gemma's calls: `call:f{n:5,s:<|"|>a "b"<|"|>}`.
+
+use serde_json::Value;
+
+use super::body::Call;
+use super::nested::{self, Leaves};
+use super::schema::{self, Number, quoted};
+use super::text::Cursor;
+use super::tools::Tools;
+
+/// What encloses a string, by generation. Inside, everything is literal.
+const QUOTES: &[&str] = &["<|\"|>", "<escape>"];
+
+/// `call:` with a name and braces; `close` ends the wrapper.
+pub(super) fn call(
+    cursor: &mut Cursor<'_, '_>,
+    close: &'static str,
+    tools: Tools<'_>,
+) -> Option<Vec<Call>> {
+    cursor.eat("call:");
+    cursor.skip_space();
+    let tool = tools.eat_name(cursor)?;
+    cursor.skip_space();
+    if !cursor.looking_at("{") {
+        return None;
+    }
+    let arguments = nested::value(
+        cursor,
+        &mut Arguments {
+            close,
+            schema: tool.schema,
+        },
+    )?;
+    Some(vec![Call::new(tool.name, arguments)])
+}
+
+struct Arguments<'a> {
+    close: &'static str,
+    schema: &'a Value,
+}
+
+impl Leaves for Arguments<'_> {
+    fn key(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<String> {
+        for quote in QUOTES.iter().chain(&["\"", "'"]) {
+            if cursor.eat(quote) {
+                return cursor.take_until(quote).map(str::to_owned);
+            }
+        }
+        let key = cursor.take_while(|c| !matches!(c, ':' | ',' | '{' | '}' | '[' | ']' | '\n'));
+        let key = key.trim();
+        (!key.is_empty()).then(|| key.to_owned())
+    }
+
+    fn scalar(&mut self, cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<String> {
+        for quote in QUOTES {
+            if cursor.eat(quote) {
+                return self.literal(cursor, quote).map(quoted);
+            }
+        }
+        match cursor.peek()? {
+            b'"' => self.escaped(cursor),
+            b'\'' => self.single_quoted(cursor),
+            _ => self.bare(cursor, depth),
+        }
+    }
+
+    /// The space before running text may be its own.
+    fn skip_after_colon(&self, cursor: &mut Cursor<'_, '_>) {
+        let mut value = *cursor;
+        value.skip_space();
+        if matches!(value.peek(), Some(b'[' | b'{' | b'<' | b'"' | b'\'')) {
+            *cursor = value;
+        }
+    }
+
+    fn ends_here(&self, cursor: &Cursor<'_, '_>) -> bool {
+        cursor.looking_at(self.close)
+    }
+}
+
+impl Arguments<'_> {
+    /// A string that ends at the next `quote`, unless that quote can be seen
+    /// to open another.
+    fn literal<'t>(&self, cursor: &mut Cursor<'_, 't>, quote: &'static str) -> Option<&'t str> {
+        let start = *cursor;
+        if let Some(string) = cursor.take_until(quote) {
+            if self.at_end_of_value(*cursor) {
+                return Some(string);
+            }
+            if let Some(comma) = self.next_key(string) {
+                *cursor = Cursor::new(start.text, start.at + comma);
+                return Some(&string[..comma]);
+            }
+        }
+        *cursor = start;
+        self.up_to_close(cursor)
+    }
+
+    /// A string in double quotes takes JSON's escapes.
+    fn escaped(&self, cursor: &mut Cursor<'_, '_>) -> Option<String> {
+        let start = *cursor;
+        cursor.at += 1;
+        loop {
+            match cursor.next_char() {
+                Some('\\') => drop(cursor.next_char()?),
+                Some('"') => break,
+                Some(_) => {}
+                None => {
+                    *cursor = start;
+                    cursor.at += 1;
+                    return self.up_to_close(cursor).map(quoted);
+                }
+            }
+        }
+        let raw = cursor.text.slice(start.at, cursor.at);
+        Some(if super::json::intact(raw) {
+            raw.into()
+        } else {
+            quoted(&raw[1..raw.len() - 1])
+        })
+    }
+
+    /// A string in single quotes ends where a value may end: apostrophes do not.
+    fn single_quoted(&self, cursor: &mut Cursor<'_, '_>) -> Option<String> {
+        cursor.at += 1;
+        let start = *cursor;
+        while let Some(char) = cursor.next_char() {
+            if char == '\'' && self.at_end_of_value(*cursor) {
+                return Some(quoted(cursor.text.slice(start.at, cursor.at - 1)));
+            }
+        }
+        *cursor = start;
+        self.up_to_close(cursor).map(quoted)
+    }
+
+    /// A value without quotes: a word of JSON, or text that lost its quotes.
+    fn bare(&self, cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<String> {
+        let start = *cursor;
+        let word = cursor.take_while(|c| !matches!(c, ',' | '}' | ']' | '<'));
+        let trimmed = word.trim();
+        if self.at_end_of_value(*cursor) {
+            if matches!(trimmed, "true" | "false" | "null") {
+                return Some(trimmed.into());
+            }
+            if let Some(Number::Integer(digits) | Number::Fraction(digits)) =
+                schema::number(trimmed)
+            {
+                return Some(digits.into_owned());
+            }
+            if depth > 1 && !trimmed.is_empty() {
+                return Some(quoted(trimmed));
+            }
+        }
+        if depth > 1 {
+            return None;
+        }
+        // Only a known parameter or the end of the call ends running text.
+        *cursor = start;
+        while cursor.text.byte(cursor.at).is_some() && !self.ends_here(cursor) {
+            let here = *cursor;
+            match cursor.next_char()? {
+                ',' if self.at_key(*cursor) => return self.run(start, here, cursor),
+                '}' if self.at_close(*cursor) => return self.run(start, here, cursor),
+                _ => {}
+            }
+        }
+        let here = *cursor;
+        self.ends_here(cursor)
+            .then(|| self.run(start, here, cursor))?
+    }
+
+    fn run(
+        &self,
+        start: Cursor<'_, '_>,
+        end: Cursor<'_, '_>,
+        cursor: &mut Cursor<'_, '_>,
+    ) -> Option<String> {
+        cursor.at = end.at;
+        let text = start.text.slice(start.at, end.at);
+        Some(quoted(text.trim_matches([' ', '\t'])))
+    }
+
+    /// The rest of a wrapper as one string that nobody closed, without the
+    /// brace that closes the call.
+    fn up_to_close<'t>(&self, cursor: &mut Cursor<'_, 't>) -> Option<&'t str> {
+        let end = cursor.text.find(cursor.at, self.close)?;
+        let text = cursor.text.slice(cursor.at, end);
+        cursor.at = end;
+        Some(text.trim_end().strip_suffix('}').unwrap_or(text))
+    }
+
+    fn at_end_of_value(&self, mut cursor: Cursor<'_, '_>) -> bool {
+        cursor.skip_space();
+        matches!(cursor.peek(), None | Some(b',' | b'}' | b']')) || self.ends_here(&cursor)
+    }
+
+    fn at_close(&self, mut cursor: Cursor<'_, '_>) -> bool {
+        cursor.skip_space();
+        cursor.peek().is_none() || self.ends_here(&cursor)
+    }
+
+    fn at_key(&self, mut cursor: Cursor<'_, '_>) -> bool {
+        cursor.skip_space();
+        let key = cursor.take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        cursor.skip_space();
+        cursor.looking_at(":") && schema::property(self.schema, key).is_some()
+    }
+
+    /// Where a string runs on into `, key:` at its end.
+    fn next_key(&self, string: &str) -> Option<usize> {
+        let comma = string.rfind(',')?;
+        let key = string[comma + 1..].trim().strip_suffix(':')?.trim();
+        schema::property(self.schema, key).map(|_| comma)
+    }
+}

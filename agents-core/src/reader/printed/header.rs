@@ -1,0 +1,75 @@
+//! Messages with headers: `<|start|>assistant to=f<|message|>{"n":5}<|eot|>`.
+
+use super::Declared;
+use super::body::Call;
+use super::look::{Look, Step};
+use super::named;
+use super::syntax::Syntax;
+use super::table::{MESSAGE, MESSAGE_END};
+use super::text::Cursor;
+
+/// No header is longer; text that only begins like one must not be held back.
+const LONGEST: usize = 256;
+
+impl Look<'_> {
+    pub(super) fn starts_header(&self, mut cursor: Cursor<'_, '_>) -> bool {
+        cursor.eat(" ");
+        cursor.looking_at("to=")
+    }
+
+    pub(super) fn header(&self, mut cursor: Cursor<'_, '_>) -> Option<Step> {
+        let from = cursor.at;
+        while !cursor.looking_at(MESSAGE) {
+            let char = cursor.next_char()?;
+            if char == '\n' || cursor.at - from > LONGEST {
+                return None;
+            }
+        }
+        let header = cursor.text.slice(from, cursor.at);
+        cursor.eat(MESSAGE);
+        let recipient = header.split_once("to=").map(|(_, to)| {
+            let end = to.find(|c: char| c.is_whitespace() || c == '<');
+            &to[..end.unwrap_or(to.len())]
+        });
+        if recipient == Some("self") || header.starts_with("analysis") {
+            return Some(Step::Think {
+                to: cursor.at,
+                close: MESSAGE_END,
+            });
+        }
+        let to = cursor.at;
+        let called = recipient.and_then(|name| self.tools.get(name));
+        Some(
+            called
+                .and_then(|tool| addressed(cursor, tool))
+                .unwrap_or(Step::Header(to)),
+        )
+    }
+}
+
+/// A message to a tool is a call, unless it holds one in tags.
+fn addressed(mut cursor: Cursor<'_, '_>, tool: &Declared<'_>) -> Option<Step> {
+    cursor.skip_space();
+    if cursor.looking_at("<atem:") {
+        return None;
+    }
+    let arguments = match named::arguments(&mut cursor, MESSAGE_END) {
+        Some(arguments) => arguments,
+        None => {
+            let end = cursor
+                .text
+                .find_first(cursor.at, MESSAGE_END)
+                .map(|(at, _)| at);
+            let end = end.unwrap_or(cursor.text.len());
+            let said = cursor.text.slice(cursor.at, end).trim_end();
+            cursor.at = end;
+            if said.is_empty() { "{}" } else { said }.to_owned()
+        }
+    };
+    let calls = vec![Call::new(tool.name, arguments)];
+    Some(Step::Calls {
+        to: cursor.at,
+        syntax: Syntax::GlimmerHeader,
+        calls,
+    })
+}

@@ -1,0 +1,311 @@
+//! What stands at a place. Looking changes nothing: the answer may be put off.
+
+use super::body::{self, Call};
+use super::envelope::{self, Bare};
+use super::named;
+use super::place::Place;
+use super::python;
+use super::syntax::Syntax;
+use super::table::{FRAMING, MESSAGE, START, THINKING, WRAPPERS, Wrapper};
+use super::text::{Cursor, Text};
+use super::tools::Tools;
+
+/// Looks as short as this cost nothing.
+const CHEAP: usize = 64;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Mode {
+    Speech,
+    /// Until one of these.
+    Thinking(&'static [&'static str]),
+    /// After a call, where its closing marker and surplus brackets may follow.
+    Closing,
+}
+
+/// What stands at a place.
+pub(super) enum Step {
+    /// Content, up to here.
+    Say(usize),
+    /// Content that was looked at in vain.
+    Failed(usize, usize),
+    /// A marker that says nothing.
+    Drop(usize),
+    /// The header of a message, or the marker that ends it.
+    Header(usize),
+    Think {
+        to: usize,
+        close: &'static [&'static str],
+    },
+    Thought(usize),
+    ThoughtEnds(usize),
+    Calls {
+        to: usize,
+        syntax: Syntax,
+        calls: Vec<Call>,
+    },
+    /// Nothing more belongs to the call before.
+    Closed,
+}
+
+/// What a look depends on, apart from the text.
+pub(super) struct Look<'a> {
+    pub(super) tools: Tools<'a>,
+    pub(super) place: &'a Place,
+    /// Only what has a wrapper is a call.
+    pub(super) wrapped_only: bool,
+    /// Too much was looked at in vain already.
+    pub(super) tired: bool,
+}
+
+impl Look<'_> {
+    pub(super) fn at(&self, text: &Text<'_>, at: usize, mode: Mode) -> Step {
+        match mode {
+            Mode::Speech => self.speech(text, at),
+            Mode::Thinking(ends) => thinking(Cursor::new(text, at), ends),
+            Mode::Closing => closing(Cursor::new(text, at)),
+        }
+    }
+
+    fn speech(&self, text: &Text<'_>, at: usize) -> Step {
+        let cursor = Cursor::new(text, at);
+        let found = match text.rest(at).as_bytes()[0] {
+            b'<' => self.marker(cursor).or_else(|| self.wrapper(cursor)),
+            b'[' => self
+                .marker(cursor)
+                .or_else(|| self.wrapper(cursor))
+                .or_else(|| self.bare(cursor)),
+            b'{' => self.bare(cursor),
+            b'`' => self.fence(cursor),
+            b' ' | b't' if self.place.starts_text() && self.starts_header(cursor) => {
+                self.header(cursor)
+            }
+            _ if self.place.starts_line() => self.name(cursor),
+            _ => None,
+        };
+        found.unwrap_or_else(|| {
+            let to = at + plain_len(text.rest(at));
+            if text.work() > CHEAP {
+                Step::Failed(to, text.work())
+            } else {
+                Step::Say(to)
+            }
+        })
+    }
+
+    fn marker(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
+        if self.place.in_code() {
+            return None;
+        }
+        let mut after = cursor;
+        for (open, close) in THINKING {
+            if !self.wrapped_only && after.eat(open) {
+                return Some(Step::Think {
+                    to: after.at,
+                    close: std::slice::from_ref(close),
+                });
+            }
+        }
+        if after.eat_any(FRAMING) {
+            return Some(Step::Drop(after.at));
+        }
+        if after.eat(MESSAGE) {
+            return Some(Step::Header(after.at));
+        }
+        if after.eat(START) || after.eat("<|channel|>") {
+            return self.header(after);
+        }
+        None
+    }
+
+    fn wrapper(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
+        let wrapper = WRAPPERS
+            .iter()
+            .find(|wrapper| cursor.looking_at(wrapper.open))?;
+        let out_of_place = wrapper.syntax == Syntax::AtemXml && !self.place.starts_message();
+        if out_of_place || self.tired {
+            return None;
+        }
+        let mut after = cursor;
+        if !wrapper.keep_open {
+            after.at += wrapper.open.len();
+        }
+        let (body, calls) = body::read(&mut after, wrapper, self.tools)?;
+        self.found(cursor, after, wrapper.syntax.around(body), calls)
+    }
+
+    /// Calls, unless there are none or they are quoted.
+    fn found(
+        &self,
+        from: Cursor<'_, '_>,
+        after: Cursor<'_, '_>,
+        syntax: Syntax,
+        calls: Vec<Call>,
+    ) -> Option<Step> {
+        if calls.is_empty() {
+            return None;
+        }
+        debug_assert!(from.at < after.at, "a call has a length");
+        if self.place.is_quoted_until(past_close(after)) {
+            return Some(Step::Say(after.at));
+        }
+        Some(Step::Calls {
+            to: after.at,
+            syntax,
+            calls,
+        })
+    }
+
+    fn bare(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
+        if self.wrapped_only || self.tired || !self.place.stands_free() {
+            return None;
+        }
+        let list = cursor.looking_at("[");
+        match envelope::bare(cursor, self.tools) {
+            Bare::Calls { end, body, calls } => {
+                let syntax = if list {
+                    Syntax::JsonList
+                } else {
+                    Syntax::BareJson
+                };
+                let after = Cursor::new(cursor.text, end);
+                return self.found(cursor, after, syntax.around(body), calls);
+            }
+            Bare::Data(end) => return Some(Step::Say(end)),
+            Bare::Prose => {}
+        }
+        let mut after = cursor;
+        let mut name = cursor;
+        name.eat("[");
+        self.tools
+            .eat_name(&mut name)
+            .filter(|_| list && name.looking_at("("))?;
+        let calls = python::calls(&mut after, self.tools);
+        self.found(cursor, after, Syntax::BarePythonic, calls)
+    }
+
+    /// A fenced block that holds a call as JSON and nothing else is one.
+    fn fence(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
+        let mut inside = cursor;
+        let opens = self.place.starts_line() && !self.place.in_code();
+        if self.wrapped_only || self.tired || !opens || !inside.eat("```") {
+            return None;
+        }
+        let language = inside.take_while(|c| c.is_alphanumeric() || c == '_');
+        if !matches!(
+            language,
+            "" | "json" | "tool_call" | "tool_calls" | "tool_code"
+        ) {
+            return None;
+        }
+        inside.skip_space();
+        let list = inside.looking_at("[");
+        let Bare::Calls { end, body, calls } = envelope::bare(inside, self.tools) else {
+            return None;
+        };
+        let mut after = Cursor::new(cursor.text, end);
+        after.skip_space();
+        let syntax = if list {
+            Syntax::JsonList
+        } else {
+            Syntax::BareJson
+        };
+        let whole = after.eat("```");
+        whole.then(|| self.found(cursor, after, syntax.around(body), calls))?
+    }
+
+    /// `f({"n":5})` on a line of its own.
+    fn name(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
+        if self.wrapped_only || self.tired || self.place.in_code() {
+            return None;
+        }
+        let mut after = cursor;
+        let tool = self.tools.eat_name(&mut after)?;
+        after.skip_space();
+        if !after.eat("(") {
+            return None;
+        }
+        after.skip_space();
+        let arguments = named::arguments(&mut after, &[])?;
+        after.skip_space();
+        if !after.eat(")") {
+            return None;
+        }
+        self.found(
+            cursor,
+            after,
+            Syntax::CallJson,
+            vec![Call::new(tool.name, arguments)],
+        )
+    }
+}
+
+fn thinking(cursor: Cursor<'_, '_>, ends: &[&str]) -> Step {
+    let mut after = cursor;
+    if after.eat_any(ends) {
+        // The start of a message ends the one before it and is still to be read.
+        let resume = if cursor.looking_at(START) {
+            cursor.at
+        } else {
+            after.at
+        };
+        return Step::ThoughtEnds(resume);
+    }
+    after.next_char();
+    after.skip_while(|c| !matches!(c, '<' | '['));
+    Step::Thought(after.at)
+}
+
+/// Closing markers, also doubled, cut off or of another family.
+fn closing(cursor: Cursor<'_, '_>) -> Step {
+    let mut after = cursor;
+    if after.eat("}") || after.eat("]") {
+        return Step::Drop(after.at);
+    }
+    after.skip_space();
+    for wrapper in WRAPPERS {
+        if after.eat(wrapper.close) {
+            return Step::Drop(after.at);
+        }
+    }
+    let rest = cursor.text.len() - after.at;
+    let cut_off = |wrapper: &Wrapper| after.ends_in_part_of(&[wrapper.close]);
+    if rest > 1 && WRAPPERS.iter().any(cut_off) {
+        return Step::Drop(cursor.text.len());
+    }
+    Step::Closed
+}
+
+/// Past all closing markers.
+fn past_close<'c, 't>(cursor: Cursor<'c, 't>) -> Cursor<'c, 't> {
+    let mut after = cursor;
+    let mut past = cursor;
+    loop {
+        after.skip_space();
+        if !WRAPPERS.iter().any(|wrapper| after.eat(wrapper.close)) {
+            return past;
+        }
+        past = after;
+    }
+}
+
+/// How much can be said without another look.
+fn plain_len(rest: &str) -> usize {
+    let mut chars = rest.char_indices();
+    let Some((_, first)) = chars.next() else {
+        return 0;
+    };
+    let ends = |c: char| matches!(c, '<' | '{' | '[' | '`');
+    if first == '\n' {
+        return 1;
+    }
+    let space = first.is_whitespace();
+    for (at, char) in chars {
+        if ends(char) || space && (char == '\n' || !char.is_whitespace()) {
+            return at;
+        }
+        if char == '\n' {
+            return at + 1;
+        }
+    }
+    rest.len()
+}

@@ -1,0 +1,98 @@
+//! Tool calls that a model printed as text.
+//!
+//! Local models are trained on many syntaxes, and servers pass on as text
+//! whatever their parser for one of them did not take. [`read`] understands
+//! all of them at once, for the declared tools only:
+//!
+//! ```text
+//! <tool_call>{"name":"weather","arguments":{"city":"Oslo"}}</tool_call>
+//! [TOOL_CALLS]weather[ARGS]{"city":"Oslo"}
+//! <|tool_call_start|>[weather(city="Oslo")]<|tool_call_end|>
+//! ```
+//!
+//! A syntax is a wrapper with a body inside. The wrappers, and every other
+//! marker, stand in one table; a body is told by how it begins. The scanner
+//! walks over the text once, and asks at each marker what stands there. An
+//! answer that depends on text still to come is put off, and that is all there
+//! is to streaming.
+//!
+//! JSON arguments are handed on as they were printed, damage included: the
+//! reader of arguments mends them with the schema at hand. From syntaxes other
+//! than JSON an object is built, typed by the schema.
+
+mod body;
+mod envelope;
+mod gemma;
+mod header;
+mod json;
+mod look;
+mod named;
+mod nested;
+mod object;
+mod pairs;
+mod params;
+mod place;
+mod python;
+mod scan;
+mod schema;
+mod stream;
+mod syntax;
+mod table;
+#[cfg(test)]
+mod tests;
+mod text;
+mod tools;
+
+use serde_json::Value;
+
+pub use self::stream::Stream;
+pub use self::syntax::Syntax;
+
+/// What the model may call.
+#[derive(Clone, Copy, Debug)]
+pub struct Declared<'a> {
+    /// The tool's name.
+    pub name: &'a str,
+    /// The JSON Schema of its arguments.
+    pub schema: &'a Value,
+}
+
+/// A call found in text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrintedCall {
+    /// The name of a declared tool.
+    pub name: String,
+    /// JSON text, or, where the model damaged it, what stands in its place.
+    pub arguments: String,
+    /// Whether `arguments` is valid JSON.
+    pub intact: bool,
+    /// How the call was printed.
+    pub syntax: Syntax,
+}
+
+/// What a model's text says, with the calls taken out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// Everything that is neither a call nor thinking, its spaces untouched.
+    pub content: String,
+    /// What stood between thinking markers.
+    pub thinking: Option<String>,
+    /// The calls, in the order they were printed.
+    pub calls: Vec<PrintedCall>,
+}
+
+/// Reads a whole answer.
+///
+/// What looks like a call and is none (an undeclared name, a tag without its
+/// other half, an example in a code block) stays in `content`.
+pub fn read(text: &str, tools: &[Declared<'_>]) -> Printed {
+    if !text.contains(['<', '{', '[']) {
+        return Printed {
+            content: text.to_owned(),
+            ..Printed::default()
+        };
+    }
+    let mut scanner = scan::Scanner::new(tools);
+    scanner.finish(text);
+    scanner.into_printed()
+}

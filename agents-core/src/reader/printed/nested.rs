@@ -1,0 +1,102 @@
+//! Lists and objects of the syntaxes that are nearly JSON, written as JSON.
+//!
+//! Python literals and Gemma's arguments nest alike and differ in their
+//! leaves, so the nesting is here, without recursion, and leaves are a trait.
+
+use super::schema::quoted;
+use super::text::Cursor;
+
+/// How the keys and scalars of a syntax are printed.
+pub(super) trait Leaves {
+    /// A key, without its colon.
+    fn key(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<String>;
+
+    /// A value that is no list or object, as JSON. `depth` counts the
+    /// brackets around it.
+    fn scalar(&mut self, cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<String>;
+
+    /// Moves past space that is no part of a value.
+    fn skip_after_colon(&self, cursor: &mut Cursor<'_, '_>) {
+        cursor.skip_space();
+    }
+
+    /// Whether the text ends here, so that open brackets count as closed.
+    fn ends_here(&self, _cursor: &Cursor<'_, '_>) -> bool {
+        false
+    }
+}
+
+/// The value at the cursor as JSON.
+pub(super) fn value(cursor: &mut Cursor<'_, '_>, leaves: &mut impl Leaves) -> Option<String> {
+    let mut json = String::new();
+    let mut open: Vec<u8> = Vec::new();
+    loop {
+        cursor.skip_space();
+        if !open.is_empty() && leaves.ends_here(cursor) {
+            close_all(&mut json, &open);
+            return Some(json);
+        }
+        let next = cursor.peek()?;
+        if let Some(&close) = open.last()
+            && next == close
+        {
+            cursor.at += 1;
+            open.pop();
+            json.push(written(close));
+        } else {
+            if needs_comma(&json) {
+                json.push(',');
+            }
+            if open.last() == Some(&b'}') {
+                json.push_str(&quoted(&leaves.key(cursor)?));
+                cursor.skip_space();
+                if !cursor.eat(":") {
+                    return None;
+                }
+                json.push(':');
+                leaves.skip_after_colon(cursor);
+            }
+            match cursor.peek()? {
+                b'[' => descend(cursor, &mut open, &mut json, b']'),
+                b'(' => descend(cursor, &mut open, &mut json, b')'),
+                b'{' => descend(cursor, &mut open, &mut json, b'}'),
+                _ => json.push_str(&leaves.scalar(cursor, open.len())?),
+            }
+            if json.ends_with(['[', '{']) {
+                continue;
+            }
+        }
+        // A value has ended.
+        if open.is_empty() {
+            return Some(json);
+        }
+        cursor.skip_space();
+        if cursor.eat(",") || leaves.ends_here(cursor) {
+            continue;
+        }
+        if cursor.peek()? != open[open.len() - 1] {
+            return None;
+        }
+    }
+}
+
+fn descend(cursor: &mut Cursor<'_, '_>, open: &mut Vec<u8>, json: &mut String, close: u8) {
+    cursor.at += 1;
+    cursor.text.count(1);
+    open.push(close);
+    json.push(if close == b'}' { '{' } else { '[' });
+}
+
+/// The last thing written is a value and not the start of one.
+fn needs_comma(json: &str) -> bool {
+    !json.is_empty() && !json.ends_with(['[', '{', ':', ','])
+}
+
+fn close_all(json: &mut String, open: &[u8]) {
+    json.extend(open.iter().rev().map(|close| written(*close)));
+}
+
+/// Tuples become lists.
+fn written(close: u8) -> char {
+    if close == b'}' { '}' } else { ']' }
+}

@@ -1,0 +1,114 @@
+//! Calls in tags that look like XML and are not: values are raw text.
+
+use serde_json::Value;
+
+use super::body::Call;
+use super::named;
+use super::object::Object;
+use super::schema::Types;
+use super::table::{Dialect, Wrapper};
+use super::text::Cursor;
+use super::tools::Tools;
+
+/// One call after another.
+pub(super) fn calls(
+    cursor: &mut Cursor<'_, '_>,
+    dialect: &Dialect,
+    wrapper: &Wrapper,
+    tools: Tools<'_>,
+) -> Vec<Call> {
+    let mut calls = Vec::new();
+    loop {
+        let before = *cursor;
+        cursor.skip_space();
+        if !cursor.eat(dialect.call) {
+            *cursor = before;
+            return calls;
+        }
+        let Some((name, arguments)) = call(cursor, dialect, wrapper, tools) else {
+            // What was whole before counts.
+            *cursor = before;
+            return calls;
+        };
+        if let Some(tool) = tools.get(name) {
+            calls.push(Call::new(tool.name, arguments));
+        }
+    }
+}
+
+/// The name and the arguments of the call whose tag has just been opened.
+fn call<'t>(
+    cursor: &mut Cursor<'_, 't>,
+    dialect: &Dialect,
+    wrapper: &Wrapper,
+    tools: Tools<'_>,
+) -> Option<(&'t str, String)> {
+    let name = cursor.take_until(dialect.name_end)?;
+    let schema = tools.get(name).map_or(&Value::Null, |tool| tool.schema);
+    Some((name, arguments(cursor, dialect, wrapper, schema)?))
+}
+
+fn arguments(
+    cursor: &mut Cursor<'_, '_>,
+    dialect: &Dialect,
+    wrapper: &Wrapper,
+    schema: &Value,
+) -> Option<String> {
+    let mut object = Object::default();
+    loop {
+        cursor.skip_space();
+        if cursor.eat(dialect.param) {
+            let key = cursor.take_until(dialect.name_end)?.trim();
+            let raw = value(cursor, dialect, wrapper)?;
+            let raw = if dialect.padded { unpadded(raw) } else { raw };
+            object.set(key, Types::of(schema, key).json(raw));
+        } else if cursor.eat(dialect.call_end)
+            || cursor.looking_at(wrapper.close)
+            || cursor.looking_at(dialect.call)
+        {
+            return Some(object.into_json());
+        } else if cursor.eat(dialect.param_end) {
+            // Printed twice.
+        } else if object.is_empty() && cursor.looking_at("{") {
+            let borders = [dialect.call_end, wrapper.close, dialect.call];
+            let raw = named::arguments(cursor, &borders)?;
+            cursor.skip_space();
+            cursor.eat(dialect.call_end);
+            return Some(raw);
+        } else if cursor.ends_in_part_of(&[dialect.call_end, wrapper.close]) {
+            // Cut off: good if what was said is whole.
+            return (!object.is_empty()).then(|| object.into_json());
+        } else {
+            return None;
+        }
+    }
+}
+
+/// A value and its end tag, which may be missing.
+fn value<'t>(cursor: &mut Cursor<'_, 't>, dialect: &Dialect, wrapper: &Wrapper) -> Option<&'t str> {
+    let from = cursor.at;
+    let text = cursor.text;
+    let next = text
+        .find_first(from, &[dialect.param, dialect.call])
+        .map(|(at, _)| at);
+    let end = text.find(from, dialect.param_end);
+    let take = |cursor: &mut Cursor<'_, 't>, end: usize, marker: usize| {
+        cursor.at = end + marker;
+        text.count(end - from);
+        Some(text.slice(from, end))
+    };
+    if let Some(end) = end
+        && next.is_none_or(|next| end < next)
+    {
+        return take(cursor, end, dialect.param_end.len());
+    }
+    let ends = [dialect.param, dialect.call_end, wrapper.close];
+    let (end, _) = text.find_first(from, &ends)?;
+    take(cursor, end, 0)
+}
+
+/// Without the one line break that the family prints at each end.
+fn unpadded(raw: &str) -> &str {
+    let raw = raw.strip_prefix('\n').unwrap_or(raw);
+    raw.strip_suffix('\n').unwrap_or(raw)
+}

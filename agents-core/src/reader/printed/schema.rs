@@ -1,0 +1,237 @@
+//! What the schema says of a value that was printed without a type.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::python;
+
+/// The types a schema allows; none at all when it says nothing.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub(super) struct Types {
+    null: bool,
+    boolean: bool,
+    integer: bool,
+    number: bool,
+    array: bool,
+    object: bool,
+    string: bool,
+}
+
+/// A schema that refers to itself must not be followed for ever.
+const DEPTH: usize = 8;
+
+impl Types {
+    /// The types of one parameter of a tool.
+    pub(super) fn of(tool: &Value, parameter: &str) -> Self {
+        let mut types = Self::default();
+        if let Some(schema) = property(tool, parameter) {
+            types.add(tool, schema, DEPTH);
+        }
+        types
+    }
+
+    fn add(&mut self, root: &Value, schema: &Value, depth: usize) {
+        if depth == 0 {
+            return;
+        }
+        match schema.get("type") {
+            Some(Value::String(name)) => self.name(name),
+            Some(Value::Array(names)) => {
+                names
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .for_each(|name| self.name(name));
+            }
+            _ => self.literals(schema),
+        }
+        self.null |= schema.get("nullable") == Some(&Value::Bool(true));
+        for key in ["anyOf", "oneOf", "allOf"] {
+            let branches = schema.get(key).and_then(Value::as_array);
+            for branch in branches.into_iter().flatten() {
+                self.add(root, branch, depth - 1);
+            }
+        }
+        let target = schema.get("$ref").and_then(Value::as_str);
+        if let Some(target) = target.and_then(|path| root.pointer(path.strip_prefix('#')?)) {
+            self.add(root, target, depth - 1);
+        }
+    }
+
+    /// An `enum` or `const` without a type has the types of its values.
+    fn literals(&mut self, schema: &Value) {
+        let listed = schema
+            .get("enum")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        for value in listed.chain(schema.get("const")) {
+            self.name(match value {
+                Value::Null => "null",
+                Value::Bool(_) => "boolean",
+                Value::Number(_) => "number",
+                Value::String(_) => "string",
+                Value::Array(_) => "array",
+                Value::Object(_) => "object",
+            });
+        }
+    }
+
+    fn name(&mut self, name: &str) {
+        match name {
+            "null" => self.null = true,
+            "boolean" => self.boolean = true,
+            "integer" => self.integer = true,
+            "number" => self.number = true,
+            "array" => self.array = true,
+            "object" => self.object = true,
+            "string" => self.string = true,
+            _ => {}
+        }
+    }
+
+    /// The JSON that this text means: the narrowest type that the schema
+    /// allows and the text fits, else a string.
+    pub(super) fn json(self, raw: &str) -> String {
+        let value = raw.trim();
+        let takes_text = self.string || self == Self::default();
+        if value.eq_ignore_ascii_case("null") && (self.null || !takes_text) {
+            return "null".into();
+        }
+        if self.boolean {
+            for word in ["true", "false"] {
+                if value.eq_ignore_ascii_case(word) {
+                    return word.into();
+                }
+            }
+        }
+        if self.integer || self.number {
+            match number(value) {
+                Some(Number::Integer(digits)) => return digits.into_owned(),
+                Some(Number::Fraction(digits)) if self.number => return digits.into_owned(),
+                _ => {}
+            }
+        }
+        if self.array && value.starts_with('[') || self.object && value.starts_with('{') {
+            if super::json::intact(value) {
+                return value.into();
+            }
+            if let Some(json) = python::literal(value) {
+                return json;
+            }
+        }
+        quoted(raw)
+    }
+}
+
+/// The schema of a parameter.
+pub(super) fn property<'a>(tool: &'a Value, parameter: &str) -> Option<&'a Value> {
+    tool.get("properties")?.get(parameter)
+}
+
+/// Text as a JSON string.
+pub(super) fn quoted(text: &str) -> String {
+    Value::String(text.to_owned()).to_string()
+}
+
+/// A number as JSON writes it; its digits are never recomputed.
+pub(super) enum Number<'t> {
+    Integer(Cow<'t, str>),
+    Fraction(Cow<'t, str>),
+}
+
+/// Reads a number, also as people write them: `007`, `+5`, `.5`, `5.`.
+pub(super) fn number(raw: &str) -> Option<Number<'_>> {
+    let (minus, digits) = match raw.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, raw.strip_prefix('+').unwrap_or(raw)),
+    };
+    let whole_len = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let (whole, rest) = digits.split_at(whole_len);
+    let (fraction, exponent) = match rest.strip_prefix('.') {
+        Some(rest) => rest.split_at(rest.bytes().take_while(u8::is_ascii_digit).count()),
+        None => ("", rest),
+    };
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    if !exponent.is_empty() {
+        let power = exponent.strip_prefix(['e', 'E'])?;
+        let power = power.strip_prefix(['+', '-']).unwrap_or(power);
+        if power.is_empty() || !power.bytes().all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+    }
+    let trimmed = whole.trim_start_matches('0');
+    let plain = !whole.is_empty()
+        && (trimmed.len() == whole.len() || whole == "0")
+        && (fraction.is_empty() != rest.starts_with('.'))
+        && !raw.starts_with('+');
+    let text = if plain {
+        Cow::Borrowed(raw)
+    } else {
+        let sign = if minus { "-" } else { "" };
+        let whole = if trimmed.is_empty() { "0" } else { trimmed };
+        let point = if fraction.is_empty() { "" } else { "." };
+        Cow::Owned(format!("{sign}{whole}{point}{fraction}{exponent}"))
+    };
+    Some(if rest.is_empty() {
+        Number::Integer(text)
+    } else {
+        Number::Fraction(text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_narrowest_allowed_type_wins() {
+        let check = |schema: Value, raw: &str, expect: &str| {
+            let tool = json!({"properties": {"p": schema}});
+            assert_eq!(Types::of(&tool, "p").json(raw), expect, "{raw} as {schema}");
+        };
+        check(json!({"type": "string"}), "17", r#""17""#);
+        check(json!({}), "17", r#""17""#);
+        check(json!({"type": "integer"}), " 0017 ", "17");
+        check(json!({"type": "integer"}), "1.5", r#""1.5""#);
+        check(json!({"type": ["string", "integer"]}), "17", "17");
+        check(json!({"type": "number"}), "1.50", "1.50");
+        check(json!({"type": "number"}), "-.5", "-0.5");
+        check(json!({"type": "number"}), "1.2.3", r#""1.2.3""#);
+        check(json!({"type": "number"}), "2e400", "2e400");
+        check(
+            json!({"type": "integer"}),
+            "123456789012345678901234567890",
+            "123456789012345678901234567890",
+        );
+        check(json!({"type": "boolean"}), "TRUE", "true");
+        check(json!({"type": "string"}), "null", r#""null""#);
+        check(
+            json!({"anyOf": [{"type": "null"}, {"type": "string"}]}),
+            "null",
+            "null",
+        );
+        check(json!({"type": "integer"}), "null", "null");
+        check(
+            json!({"type": "array"}),
+            "[1, 'a', None]",
+            r#"[1,"a",null]"#,
+        );
+        check(json!({"type": "array"}), "[1, 2", r#""[1, 2""#);
+        check(json!({"type": "object"}), r#"{"a": 1.0}"#, r#"{"a": 1.0}"#);
+        check(json!({"enum": ["a", null]}), "null", "null");
+    }
+
+    #[test]
+    fn references_are_followed_and_loops_end() {
+        let tool = json!({
+            "properties": {"a": {"$ref": "#/$defs/n"}, "b": {"$ref": "#/$defs/loop"}},
+            "$defs": {"n": {"type": "integer"}, "loop": {"$ref": "#/$defs/loop"}},
+        });
+        assert_eq!(Types::of(&tool, "a").json("4"), "4");
+        assert_eq!(Types::of(&tool, "b").json("4"), "\"4\"");
+    }
+}

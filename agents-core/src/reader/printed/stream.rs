@@ -1,0 +1,58 @@
+//! Reading while the model still writes.
+
+use super::scan::Scanner;
+use super::{Declared, Printed};
+
+/// Reads an answer in chunks.
+///
+/// What the chunks show, and then the rest, is what [`read`](super::read)
+/// makes of the whole, wherever the chunks are cut.
+#[derive(Debug)]
+pub struct Stream<'a> {
+    scanner: Scanner<'a>,
+    held: String,
+    /// How many bytes of held text may be looked at again. Text is held while
+    /// a call is incomplete, and looking at all of it for each chunk would
+    /// take quadratic time; what arrives pays for a new look instead.
+    credit: usize,
+}
+
+/// Looks that each byte, and each chunk, pays for.
+const LOOKS: usize = 16;
+
+impl<'a> Stream<'a> {
+    /// A stream of an answer in which these tools may be called.
+    pub fn new(tools: &'a [Declared<'a>]) -> Self {
+        Self {
+            scanner: Scanner::new(tools),
+            held: String::new(),
+            credit: 0,
+        }
+    }
+
+    /// The prompt has opened the thinking already, so the answer starts
+    /// inside it and holds the closing marker only.
+    #[must_use]
+    pub fn thinking(mut self) -> Self {
+        self.scanner.start_thinking();
+        self
+    }
+
+    /// Takes the next chunk, and returns the content that can be shown now.
+    pub fn push(&mut self, chunk: &str) -> String {
+        self.held.push_str(chunk);
+        self.credit += LOOKS * (chunk.len() + LOOKS);
+        if self.credit >= self.held.len() {
+            self.credit -= self.held.len();
+            let used = self.scanner.advance(&self.held);
+            self.held.drain(..used);
+        }
+        self.scanner.take_content()
+    }
+
+    /// Ends the answer. `content` is what has not been shown yet.
+    pub fn finish(mut self) -> Printed {
+        self.scanner.finish(&self.held);
+        self.scanner.into_printed()
+    }
+}

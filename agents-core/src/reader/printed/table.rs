@@ -1,0 +1,156 @@
+//! The markers of all families. A new family is, as a rule, a new row here.
+
+use super::syntax::Syntax;
+
+/// What stands around calls.
+pub(super) struct Wrapper {
+    pub(super) open: &'static str,
+    pub(super) close: &'static str,
+    pub(super) syntax: Syntax,
+    /// The opening is itself the first part of the body.
+    pub(super) keep_open: bool,
+}
+
+const fn wrapper(open: &'static str, close: &'static str, syntax: Syntax) -> Wrapper {
+    Wrapper {
+        open,
+        close,
+        syntax,
+        keep_open: false,
+    }
+}
+
+/// What a wrapper holds is found out by looking: see [`body`](super::body).
+pub(super) const WRAPPERS: &[Wrapper] = &[
+    wrapper("<tool_call>", "</tool_call>", Syntax::HermesJson),
+    wrapper("<|tool_call>", "<tool_call|>", Syntax::Gemma4Call),
+    wrapper(
+        "<start_function_call>",
+        "<end_function_call>",
+        Syntax::FunctionGemmaCall,
+    ),
+    wrapper(
+        "<|tool_call_start|>",
+        "<|tool_call_end|>",
+        Syntax::Lfm2Pythonic,
+    ),
+    wrapper(
+        "<function_calls>",
+        "</function_calls>",
+        Syntax::OlmoPythonic,
+    ),
+    wrapper(
+        "<atem:function_calls>",
+        "</atem:function_calls>",
+        Syntax::AtemXml,
+    ),
+    wrapper(
+        "<｜tool▁call▁begin｜>",
+        "<｜tool▁call▁end｜>",
+        Syntax::DeepseekSep,
+    ),
+    wrapper(
+        "<|tool▁call▁begin|>",
+        "<|tool▁call▁end|>",
+        Syntax::DeepseekSep,
+    ),
+    wrapper("<|START_ACTION|>", "<|END_ACTION|>", Syntax::CohereAction),
+    wrapper("[TOOL_CALLS]", "[/TOOL_CALLS]", Syntax::MistralArgs),
+    wrapper("<user>", "</user>", Syntax::UserTagGlm),
+    wrapper("[tool]", "[end]", Syntax::ToolTokenArgs),
+    // Qwen's coders forget the outer tag.
+    Wrapper {
+        open: "<function=",
+        close: "</tool_call>",
+        syntax: Syntax::QwenXml,
+        keep_open: true,
+    },
+];
+
+/// What stands between a name and its JSON arguments.
+pub(super) const SEPARATORS: &[&str] = &["<｜tool▁sep｜>", "<|tool▁sep|>", "[ARGS]", "[args]"];
+
+/// How the calls of one XML-like family are spelled.
+pub(super) struct Dialect {
+    pub(super) call: &'static str,
+    pub(super) call_end: &'static str,
+    pub(super) param: &'static str,
+    pub(super) param_end: &'static str,
+    /// What follows a name in an opening tag.
+    pub(super) name_end: &'static str,
+    /// The family prints a line break on both sides of a value.
+    pub(super) padded: bool,
+}
+
+pub(super) const DIALECTS: &[Dialect] = &[
+    Dialect {
+        call: "<function=",
+        call_end: "</function>",
+        param: "<parameter=",
+        param_end: "</parameter>",
+        name_end: ">",
+        padded: true,
+    },
+    Dialect {
+        call: "<atem:invoke name=\"",
+        call_end: "</atem:invoke>",
+        param: "<atem:parameter name=\"",
+        param_end: "</atem:parameter>",
+        name_end: "\">",
+        padded: false,
+    },
+    Dialect {
+        call: "<invoke name=\"",
+        call_end: "</invoke>",
+        param: "<parameter name=\"",
+        param_end: "</parameter>",
+        name_end: "\">",
+        padded: false,
+    },
+];
+
+/// Thinking: how it opens and closes.
+pub(super) const THINKING: &[(&str, &str)] = &[
+    ("<think>", "</think>"),
+    ("<|channel>thought\n", "<channel|>"),
+    ("[THINK]", "[/THINK]"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+];
+
+/// Tokens that frame messages and belong to nobody's text.
+pub(super) const FRAMING: &[&str] = &[
+    "<｜tool▁calls▁begin｜>",
+    "<｜tool▁calls▁end｜>",
+    "<|tool▁calls▁begin|>",
+    "<|tool▁calls▁end|>",
+    "<｜tool▁output▁begin｜>",
+    "<｜tool▁output▁end｜>",
+    "<｜tool▁outputs▁begin｜>",
+    "<｜tool▁outputs▁end｜>",
+    "<｜end▁of▁sentence｜>",
+    "<|end▁of▁sentence|>",
+    "<|tool_response>",
+    "<|START_RESPONSE|>",
+    "<|END_RESPONSE|>",
+    "<|python_tag|>",
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|eot|>",
+    "<|eom|>",
+    "<|end|>",
+    "<|call|>",
+    "</think>",
+    "<channel|>",
+    "[/THINK]",
+    "<|END_THINKING|>",
+];
+
+/// Glimmer's messages: `<|start|>assistant to=NAME<|message|>BODY<|eot|>`.
+pub(super) const MESSAGE: &str = "<|message|>";
+pub(super) const START: &str = "<|start|>";
+pub(super) const MESSAGE_END: &[&str] = &["<|eot|>", "<|eom|>", "<|call|>", "<|start|>"];
+
+/// Where thinking ends that the prompt opened, in whichever way.
+pub(super) const ANY_THOUGHT_END: &[&str] =
+    &["</think>", "<channel|>", "[/THINK]", "<|END_THINKING|>"];

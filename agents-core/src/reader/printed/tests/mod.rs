@@ -1,0 +1,95 @@
+//! What is read, and what holds for every text.
+
+mod laws;
+mod prose;
+mod syntaxes;
+
+use serde_json::{Value, json};
+
+use super::{Declared, Printed, Stream, read};
+
+/// Tools of a small house: enough types, a name inside another, a name with a
+/// space and one that is not ASCII.
+fn schemas() -> Vec<(&'static str, Value)> {
+    let object = |properties: Value| json!({"type": "object", "properties": properties});
+    vec![
+        (
+            "lamp",
+            object(json!({"room": {"type": "string"}, "level": {"type": "integer"}})),
+        ),
+        ("lamp_all", object(json!({}))),
+        ("note", object(json!({"text": {"type": "string"}}))),
+        (
+            "plan",
+            object(json!({
+                "steps": {"type": "array"},
+                "when": {"type": ["integer", "null"]},
+                "opts": {"type": "object"},
+                "sure": {"type": "boolean"},
+                "any": {},
+            })),
+        ),
+        (
+            "open door",
+            object(json!({"which one": {"type": "string"}})),
+        ),
+        ("home.door-bell", object(json!({}))),
+        ("灯", object(json!({"房间": {"type": "string"}}))),
+    ]
+}
+
+fn with_tools<T>(run: impl FnOnce(&[Declared<'_>]) -> T) -> T {
+    let schemas = schemas();
+    let tools: Vec<_> = schemas
+        .iter()
+        .map(|(name, schema)| Declared { name, schema })
+        .collect();
+    run(&tools)
+}
+
+fn printed(text: &str) -> Printed {
+    with_tools(|tools| read(text, tools))
+}
+
+/// Calls as `syntax name arguments`, one a line.
+fn calls(printed: &Printed) -> String {
+    let line = |call: &super::PrintedCall| {
+        let mark = if call.intact { "" } else { "!" };
+        format!("{} {mark}{} {}", call.syntax, call.name, call.arguments)
+    };
+    printed
+        .calls
+        .iter()
+        .map(line)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn check(text: &str, expect: &str) {
+    assert_eq!(calls(&printed(text)), expect, "{text}");
+}
+
+fn check_content(text: &str, expect: &str, content: &str) {
+    let printed = printed(text);
+    assert_eq!(calls(&printed), expect, "{text}");
+    assert_eq!(printed.content, content, "{text}");
+}
+
+/// Everything stays content.
+fn check_prose(text: &str) {
+    check_content(text, "", text);
+}
+
+/// The text in chunks, put together again.
+fn streamed<'c>(chunks: impl IntoIterator<Item = &'c str>) -> Printed {
+    with_tools(|tools| {
+        let mut stream = Stream::new(tools);
+        let mut shown = String::new();
+        for chunk in chunks {
+            shown += &stream.push(chunk);
+        }
+        let mut printed = stream.finish();
+        printed.content.insert_str(0, &shown);
+        printed
+    })
+}

@@ -1,0 +1,96 @@
+//! Why a text could not be read.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Why nothing could be read without guessing.
+///
+/// It prints as one line in lower case that names the place and the remedy, fit
+/// to be shown to a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    kind: RefusalKind,
+    path: String,
+    offset: Option<usize>,
+    reason: String,
+}
+
+/// The sorts of refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RefusalKind {
+    /// The text holds no JSON: it is empty, or only prose.
+    NoJson,
+    /// Brackets nest deeper than 128 levels.
+    TooDeep,
+    /// The text is larger than the reader takes, or asks for too much work.
+    TooLong,
+    /// It can mean several things, and neither text nor schema settles which.
+    Ambiguous,
+    /// It reads as JSON, but does not fit the schema.
+    Mismatch,
+    /// It is too broken to be understood.
+    Syntax,
+}
+
+impl Refusal {
+    pub(super) fn new(kind: RefusalKind, reason: impl Into<String>) -> Self {
+        Self {
+            kind,
+            path: String::new(),
+            offset: None,
+            reason: reason.into(),
+        }
+    }
+
+    pub(super) fn at(mut self, offset: usize) -> Self {
+        self.offset = Some(offset);
+        self
+    }
+
+    pub(super) fn below(mut self, path: String) -> Self {
+        self.path = path;
+        self
+    }
+
+    /// What was wrong and what to do about it, without the place.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// The field concerned, such as `a.b[0]`; empty for the whole.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The byte concerned, where one can be named.
+    #[must_use]
+    pub fn offset(&self) -> Option<usize> {
+        self.offset
+    }
+
+    /// The sort of refusal.
+    #[must_use]
+    pub fn kind(&self) -> RefusalKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "`{}`: ", self.path)?;
+        }
+        f.write_str(&self.reason)?;
+        match self.offset {
+            Some(offset) => write!(f, " (at byte {offset})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}

@@ -1,0 +1,166 @@
+//! Looking ahead: what does the text go on with? All of it is paid for.
+
+use super::{ChangeKind, Parser, quotes::Quote};
+use crate::reader::{
+    refusal::Refusal,
+    scan::{skip_space, string_special},
+};
+
+/// How far a key may reach.
+const KEY: usize = 120;
+
+/// Marks that end a document wherever they stand outside strings.
+pub(super) const ENDS: [&[u8]; 3] = [b"```", b"</", b"<|"];
+
+impl Parser<'_> {
+    /// Whether the document ends here, by the end of the text or by the closing
+    /// mark of what it stands in.
+    pub(super) fn at_end(&self) -> bool {
+        let rest = &self.bytes[self.at..];
+        rest.is_empty()
+            || (matches!(rest[0], b'`' | b'<') && ENDS.iter().any(|end| rest.starts_with(end)))
+    }
+
+    /// Skips white space of any sort, and comments.
+    pub(super) fn skip_trivia(&mut self) -> Result<(), Refusal> {
+        loop {
+            self.at = skip_space(self.bytes, self.at);
+            let rest = &self.bytes[self.at..];
+            match rest {
+                [b'/', b'/', ..] | [b'#', ..] => {
+                    self.at += rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
+                }
+                [b'/', b'*', ..] => {
+                    let end = rest.windows(2).skip(2).position(|pair| pair == b"*/");
+                    self.at += end.map_or(rest.len(), |end| end + 4);
+                }
+                [b'-', b'-', b' ', ..] if !self.frames.is_empty() => {
+                    self.at += rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
+                }
+                [0x0B | 0x0C | 0x80..=0xFF, ..] => match odd_space(&self.text[self.at..]) {
+                    0 => return Ok(()),
+                    width => {
+                        self.at += width;
+                        continue;
+                    }
+                },
+                _ => return Ok(()),
+            }
+            self.change(ChangeKind::Comment, "comment dropped");
+        }
+    }
+
+    /// The place after white space, read only.
+    pub(super) fn skip_space_ahead(&mut self, from: usize) -> Result<usize, Refusal> {
+        let mut at = skip_space(self.bytes, from);
+        while let Some(0x80..) = self.bytes.get(at) {
+            match self.text.get(at..).map_or(0, odd_space) {
+                0 => break,
+                width => at = skip_space(self.bytes, at + width),
+            }
+        }
+        self.spend(at.saturating_sub(from) + 1)?;
+        Ok(at)
+    }
+
+    /// The next closing quote `mark` within `reach` bytes, on the same line.
+    pub(super) fn close_quote(
+        &mut self,
+        from: usize,
+        mark: u8,
+        reach: usize,
+    ) -> Result<Option<usize>, Refusal> {
+        let limit = self.bytes.len().min(from.saturating_add(reach));
+        let mut at = from;
+        let found = loop {
+            at = string_special(&self.bytes[..limit], at, mark);
+            match self.bytes[..limit].get(at) {
+                Some(&b) if b == mark => break Some(at),
+                Some(b'\\') => at = (at + 2).min(limit),
+                Some(b'\n') | None => break None,
+                Some(_) => at += 1,
+            }
+        };
+        self.spend(at.saturating_sub(from) + 1)?;
+        Ok(found)
+    }
+
+    /// Whether a key and its colon stand at `at`.
+    pub(super) fn key_ahead(&mut self, at: usize) -> Result<bool, Refusal> {
+        let bytes = self.bytes;
+        if let Some(quote) = Quote::open(bytes, at) {
+            let from = at + quote.width();
+            let end = match quote {
+                Quote::Double | Quote::Single | Quote::Backtick => self
+                    .close_quote(from, quote.lead(), KEY)?
+                    .map(|end| end + 1),
+                _ => {
+                    self.spend(KEY)?;
+                    let reach = bytes.len().min(from + KEY);
+                    (from..reach).find_map(|at| quote.closes(bytes, at).map(|width| at + width))
+                }
+            };
+            let Some(end) = end else { return Ok(false) };
+            let next = self.skip_space_ahead(end)?;
+            return Ok(match bytes.get(next) {
+                Some(b':') => true,
+                Some(b'=') => bytes.get(next + 1) != Some(&b'='),
+                _ => false,
+            });
+        }
+        // `name`, `"name"` without its first quote, or `two words`.
+        let mut end = at;
+        let mut word = false;
+        while let Some(&b) = bytes.get(end)
+            && end < at + KEY
+        {
+            match b {
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | 0x80.. => word = true,
+                b'0'..=b'9' | b'-' | b'.' if end > at || b.is_ascii_digit() => {
+                    word |= b.is_ascii_digit()
+                }
+                b' ' if word => {}
+                b'"' if word => {
+                    end += 1;
+                    break;
+                }
+                _ => break,
+            }
+            end += 1;
+        }
+        self.spend(end - at + 1)?;
+        let next = self.skip_space_ahead(end)?;
+        Ok(word
+            && match bytes.get(next) {
+                Some(b':') => !bytes[next..].starts_with(b"://"),
+                Some(b'=') => bytes.get(next + 1) != Some(&b'='),
+                _ => false,
+            })
+    }
+
+    /// Whether a value could start at `at`, other than a run of loose words.
+    pub(super) fn starts_value(&self, at: usize) -> bool {
+        let rest = &self.bytes[at..];
+        match rest.first() {
+            Some(b'{' | b'[' | b'"' | b'\'' | b'-' | b'0'..=b'9') => true,
+            Some(b't' | b'f' | b'n' | b'T' | b'F' | b'N') => {
+                let end = rest
+                    .iter()
+                    .position(|b| !b.is_ascii_alphanumeric())
+                    .unwrap_or(rest.len());
+                super::bare::literal(&self.text[at..at + end]).is_some()
+            }
+            Some(_) => Quote::open(self.bytes, at).is_some(),
+            None => false,
+        }
+    }
+}
+
+/// The width of a white space character JSON does not know, or 0.
+fn odd_space(text: &str) -> usize {
+    match text.chars().next() {
+        Some(c @ ('\u{180E}' | '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}')) => c.len_utf8(),
+        Some(c) if c.is_whitespace() => c.len_utf8(),
+        _ => 0,
+    }
+}

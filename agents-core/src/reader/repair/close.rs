@@ -1,0 +1,138 @@
+//! Closing brackets, the right ones and the others.
+
+use super::{ChangeKind, Failure, Frame, Kind, Parser, Shape, Want};
+
+impl Parser<'_> {
+    /// Reads a closing bracket and decides what it closes.
+    pub(super) fn close(&mut self, bracket: u8) -> Result<Want, Failure> {
+        let comma = self.separated;
+        let fits = |shape: Shape| match bracket {
+            b'}' => shape == Shape::Object,
+            b']' => shape == Shape::Array,
+            _ => matches!(shape, Shape::Tuple | Shape::Call),
+        };
+        // A set is a list that braces close.
+        let top = *self.top();
+        let set = top.shape == Shape::Array && self.tape.nodes[top.node as usize].kind == Kind::Set;
+        if comma && !set {
+            self.change(ChangeKind::TrailingComma, "trailing comma dropped");
+        }
+        self.at += 1;
+        if fits(top.shape) || (set && bracket == b'}') {
+            if top.doubled && self.peek() == Some(bracket) {
+                self.at += 1;
+            }
+            let closed = self.pop();
+            return self.closed(closed);
+        }
+        // The bracket is of the wrong sort. If one further out wanted it, what is
+        // inside was left open; unless the text goes on as if only the innermost
+        // had been closed: then it is a slip of the pen.
+        let wanted = self.frames.iter().rposition(|frame| fits(frame.shape));
+        let slip = match (wanted, self.frames.len().checked_sub(2)) {
+            (Some(_), Some(outer)) => {
+                let keyed = self.frames[outer].keyed();
+                let next = self.skip_space_ahead(self.at)?;
+                self.bytes.get(next) == Some(&b',') && {
+                    let next = self.skip_space_ahead(next + 1)?;
+                    let goes_on = if keyed {
+                        self.key_ahead(next)?
+                    } else {
+                        self.starts_value(next)
+                    };
+                    goes_on && wanted != Some(outer)
+                        || (goes_on
+                            && keyed
+                            && wanted == Some(outer)
+                            && self.more_closers_than(next, outer)?)
+                }
+            }
+            _ => true,
+        };
+        if slip {
+            self.change(ChangeKind::Brackets, "closing bracket of the wrong sort");
+            let closed = self.pop();
+            return self.closed(closed);
+        }
+        self.change(ChangeKind::Brackets, "closing bracket added");
+        let keep = wanted.unwrap_or(0);
+        let mut closed = None;
+        while self.frames.len() > keep {
+            closed = self.pop();
+        }
+        self.closed(closed)
+    }
+
+    /// After a bracket closed. The outermost one may have closed too early:
+    /// `{"a": 1}, "b": 2}` goes on as if it had not.
+    fn closed(&mut self, outermost: Option<Frame>) -> Result<Want, Failure> {
+        self.separated = false;
+        let Some(root) = outermost.filter(|_| self.frames.is_empty()) else {
+            return Ok(self.complete());
+        };
+        if root.shape != Shape::Object || self.bytes[self.at - 1] != b'}' {
+            return Ok(Want::Nothing);
+        }
+        let comma = self.skip_space_ahead(self.at)?;
+        if self.bytes.get(comma) == Some(&b',') {
+            let next = self.skip_space_ahead(comma + 1)?;
+            if self.bytes.get(next) == Some(&b'"') && self.key_ahead(next)? {
+                self.frames.push(Frame {
+                    doubled: false,
+                    ..root
+                });
+                self.change(ChangeKind::Brackets, "closing bracket too early");
+                self.at = comma;
+                return Ok(Want::Rest);
+            }
+        }
+        Ok(Want::Nothing)
+    }
+
+    /// Whether the text from `from` closes more brackets than are open up to
+    /// `outer`, ignoring those inside strings.
+    fn more_closers_than(&mut self, from: usize, outer: usize) -> Result<bool, Failure> {
+        let mut depth = outer as isize + 1;
+        let mut at = from;
+        while let Some(&b) = self.bytes.get(at) {
+            match b {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth -= 1,
+                b'"' => {
+                    at = self
+                        .close_quote(at + 1, b'"', usize::MAX)?
+                        .unwrap_or(self.bytes.len())
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        self.spend(at.saturating_sub(from))?;
+        Ok(depth <= 0)
+    }
+
+    /// At the end of the text: closes what is open.
+    pub(super) fn close_all(&mut self) {
+        let call_only = self.frames.len() == 1 && self.frames[0].shape == Shape::Call;
+        if !self.closed_early {
+            self.change(
+                ChangeKind::Closed,
+                if call_only {
+                    "closing parenthesis added"
+                } else {
+                    "the text ended early and was closed"
+                },
+            );
+        }
+        while self.pop().is_some() {}
+    }
+
+    fn pop(&mut self) -> Option<Frame> {
+        let frame = self.frames.pop()?;
+        let next = self.tape.nodes.len() as u32;
+        let node = &mut self.tape.nodes[frame.node as usize];
+        node.end = self.at as u32;
+        node.next = next;
+        Some(frame)
+    }
+}

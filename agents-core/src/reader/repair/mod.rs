@@ -1,0 +1,467 @@
+//! Reading broken JSON onto a tape, telling each repair.
+//!
+//! A small machine walks the text once: it wants a value, a key, or whatever
+//! follows a value. Open brackets lie on a stack of bounded depth, never on the
+//! call stack. Decisions that need a look ahead pay for it from an allowance
+//! proportional to the text, so the whole stays linear whatever the input.
+
+mod ahead;
+pub(super) mod bare;
+mod close;
+mod quotes;
+mod string;
+
+use super::{
+    MAX_DEPTH,
+    change::{ChangeKind, Log},
+    refusal::{Refusal, RefusalKind},
+    tape::{Kind, Node, Tape},
+};
+use quotes::Quote;
+
+/// What a repaired text became.
+pub(super) struct Repaired<'a> {
+    pub(super) tape: Tape<'a>,
+    pub(super) log: Log,
+    /// Where reading stopped.
+    pub(super) end: usize,
+}
+
+/// How the text begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    /// With a value.
+    Value,
+    /// With the members of an object whose brace is missing.
+    Members,
+    /// With the arguments of a call, behind its parenthesis.
+    Arguments,
+}
+
+/// Why repair gave up.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// All quotes are escaped: the text is the inside of a string.
+    Escaped,
+    Refused(Refusal),
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// Repairs the value that starts at `from`.
+pub(super) fn repair<'a>(
+    text: &'a str,
+    from: usize,
+    start: Start,
+    allowance: &mut usize,
+) -> Result<Repaired<'a>, Failure> {
+    let mut parser = Parser {
+        text,
+        bytes: text.as_bytes(),
+        at: from,
+        tape: Tape::new(text),
+        frames: Vec::new(),
+        log: Log::default(),
+        allowance: *allowance,
+        separated: false,
+        closed_early: false,
+    };
+    let result = parser.run(start);
+    *allowance = parser.allowance;
+    result?;
+    let Parser {
+        tape, log, at: end, ..
+    } = parser;
+    Ok(Repaired { tape, log, end })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Object,
+    Array,
+    /// `(1, 2)`
+    Tuple,
+    /// `f(a=1)`
+    Call,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    node: u32,
+    shape: Shape,
+    /// Opened by `{{`.
+    doubled: bool,
+    /// The key whose value is being read, or the last one.
+    key: u32,
+    /// Members or elements so far.
+    count: u32,
+}
+
+impl Frame {
+    fn keyed(&self) -> bool {
+        matches!(self.shape, Shape::Object | Shape::Call)
+    }
+}
+
+/// What the machine wants next.
+enum Want {
+    Value,
+    Key,
+    /// What may follow a value.
+    Rest,
+    Nothing,
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    tape: Tape<'a>,
+    frames: Vec<Frame>,
+    log: Log,
+    /// Bytes that may still be looked at ahead.
+    allowance: usize,
+    /// A comma was just read.
+    separated: bool,
+    /// The end of the text was told already.
+    closed_early: bool,
+}
+
+impl<'a> Parser<'a> {
+    fn run(&mut self, start: Start) -> Result<(), Failure> {
+        let mut want = match start {
+            Start::Value => Want::Value,
+            Start::Members => {
+                self.open(Shape::Object, 0)?;
+                self.change(ChangeKind::Brackets, "opening brace added");
+                Want::Key
+            }
+            Start::Arguments => {
+                self.open(Shape::Call, 0)?;
+                self.change(ChangeKind::Call, "call syntax read as an object");
+                Want::Key
+            }
+        };
+        loop {
+            want = match want {
+                Want::Value => self.value()?,
+                Want::Key => self.key()?,
+                Want::Rest => self.rest()?,
+                Want::Nothing => return Ok(()),
+            };
+        }
+    }
+
+    fn value(&mut self) -> Result<Want, Failure> {
+        self.skip_trivia()?;
+        let keyed = self.frames.last().is_some_and(Frame::keyed);
+        if self.at_end() {
+            return Ok(self.missing(keyed));
+        }
+        let first = self.bytes[self.at];
+        match first {
+            b'{' => {
+                self.open(Shape::Object, 1)?;
+                if self.peek() == Some(b'{') {
+                    self.at += 1;
+                    self.change(ChangeKind::Brackets, "doubled braces made single");
+                    self.top().doubled = true;
+                }
+                Ok(Want::Key)
+            }
+            b'[' => {
+                self.open(Shape::Array, 1)?;
+                Ok(Want::Value)
+            }
+            b'(' => {
+                self.open(Shape::Tuple, 1)?;
+                self.change(ChangeKind::Brackets, "parentheses read as a list");
+                Ok(Want::Value)
+            }
+            b'}' | b']' | b')' => Ok(self.missing(keyed)),
+            b',' if keyed => Ok(self.missing(keyed)),
+            b',' if !self.frames.is_empty() => {
+                self.at += 1;
+                self.change(ChangeKind::TrailingComma, "stray comma dropped");
+                Ok(Want::Value)
+            }
+            b':' if keyed => {
+                self.at += 1;
+                self.change(ChangeKind::Colon, "doubled colon made single");
+                Ok(Want::Value)
+            }
+            b'.' if !keyed && self.ellipsis() => Ok(Want::Rest),
+            b'\\' if self.bytes.get(self.at + 1) == Some(&b'"') => Err(Failure::Escaped),
+            _ => {
+                self.separated = false;
+                match Quote::open(self.bytes, self.at) {
+                    Some(quote) => self.string(quote, keyed)?,
+                    None => self.bare(keyed)?,
+                }
+                Ok(self.complete())
+            }
+        }
+    }
+
+    /// A place for a value that has none.
+    fn missing(&mut self, keyed: bool) -> Want {
+        if keyed {
+            self.push(Kind::Missing, false, self.at, self.at);
+            self.complete();
+        }
+        Want::Rest
+    }
+
+    fn key(&mut self) -> Result<Want, Failure> {
+        self.skip_trivia()?;
+        if self.at_end() {
+            return Ok(Want::Rest);
+        }
+        let first = self.bytes[self.at];
+        match first {
+            b'}' | b']' | b')' => return Ok(Want::Rest),
+            b',' => {
+                self.at += 1;
+                self.change(ChangeKind::TrailingComma, "stray comma dropped");
+                return Ok(Want::Key);
+            }
+            b'.' if self.ellipsis() => return Ok(Want::Rest),
+            b'\\' if self.bytes.get(self.at + 1) == Some(&b'"') => return Err(Failure::Escaped),
+            _ => {}
+        }
+        self.separated = false;
+        let start = self.at;
+        let node = self.tape.nodes.len() as u32;
+        let quoted = match Quote::open(self.bytes, self.at) {
+            Some(quote) => {
+                self.key_string(quote)?;
+                true
+            }
+            None => self.bare_key()?,
+        };
+        self.top().key = node;
+        self.skip_trivia()?;
+        let bytes = self.bytes;
+        match bytes.get(self.at) {
+            Some(b':') => {
+                self.at += 1;
+                // `:=` and `::` come up, too.
+                if self.peek() == Some(b'=') {
+                    self.at += 1;
+                    self.change(ChangeKind::Colon, "`:=` read as a colon");
+                }
+                return Ok(Want::Value);
+            }
+            Some(b'=') => {
+                self.at += 1 + usize::from(bytes.get(self.at + 1) == Some(&b'>'));
+                if self.top().shape != Shape::Call {
+                    self.change(ChangeKind::Colon, "`=` read as a colon");
+                }
+                return Ok(Want::Value);
+            }
+            _ => {}
+        }
+        let first = self.top().count == 0;
+        if self.at_end() && !first {
+            self.tape.nodes.truncate(node as usize);
+            self.change(
+                ChangeKind::Closed,
+                "text ended inside a key, which was dropped",
+            );
+            self.closed_early = true;
+            return Ok(Want::Rest);
+        }
+        let set =
+            first && self.top().shape == Shape::Object && matches!(self.peek(), Some(b',' | b'}'));
+        if set {
+            return Ok(self.become_set(node as usize, quoted, start));
+        }
+        if quoted && self.starts_value(self.at) {
+            self.change(ChangeKind::Colon, "colon added");
+            return Ok(Want::Value);
+        }
+        Err(self
+            .refuse(
+                RefusalKind::Syntax,
+                "a key has no value; write `\"key\": value`",
+            )
+            .into())
+    }
+
+    /// `{1, 2}`: what was taken for a key is the first element.
+    fn become_set(&mut self, node: usize, quoted: bool, start: usize) -> Want {
+        let frame = self.top();
+        frame.shape = Shape::Array;
+        let open = frame.node as usize;
+        self.tape.nodes[open].kind = Kind::Set;
+        if !quoted {
+            self.tape.nodes.truncate(node);
+            let end = start + self.text[start..self.at].trim_end().len();
+            self.push(Kind::Bare, false, start, end);
+        }
+        self.complete()
+    }
+
+    fn rest(&mut self) -> Result<Want, Failure> {
+        if self.frames.is_empty() {
+            return Ok(Want::Nothing);
+        }
+        self.skip_trivia()?;
+        if self.at_end() {
+            self.close_all();
+            return Ok(Want::Nothing);
+        }
+        let keyed = self.top().keyed();
+        let next = if keyed { Want::Key } else { Want::Value };
+        let b = self.bytes[self.at];
+        match b {
+            b',' => {
+                self.at += 1;
+                self.separated = true;
+                Ok(next)
+            }
+            b'}' | b']' | b')' => self.close(b),
+            b'.' if self.ellipsis() => Ok(Want::Rest),
+            b';' if keyed => {
+                self.at += 1;
+                self.separated = true;
+                self.change(ChangeKind::MissingComma, "`;` read as a comma");
+                Ok(next)
+            }
+            _ if if keyed {
+                self.key_ahead(self.at)?
+            } else {
+                self.starts_value(self.at)
+            } =>
+            {
+                if !self.separated {
+                    self.change(ChangeKind::MissingComma, "comma added");
+                }
+                Ok(next)
+            }
+            b':' if !keyed => Err(self
+                .refuse(
+                    RefusalKind::Syntax,
+                    "a key stands in a list; put the pair in braces",
+                )
+                .into()),
+            _ => Err(self
+                .refuse(
+                    RefusalKind::Syntax,
+                    "this does not follow a value; expected a comma or a closing bracket",
+                )
+                .into()),
+        }
+    }
+
+    /// Counts the value just read.
+    fn complete(&mut self) -> Want {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.count += 1;
+        }
+        Want::Rest
+    }
+
+    fn ellipsis(&mut self) -> bool {
+        let found = self.bytes[self.at..].starts_with(b"...");
+        if found {
+            self.at += 3;
+            self.separated = false;
+            self.change(ChangeKind::Ellipsis, "ellipsis dropped");
+        }
+        found
+    }
+
+    fn open(&mut self, shape: Shape, width: usize) -> Result<(), Refusal> {
+        if self.frames.len() == MAX_DEPTH {
+            return Err(self.refuse(
+                RefusalKind::TooDeep,
+                "brackets nest too deep; flatten the value",
+            ));
+        }
+        let node = self.tape.nodes.len() as u32;
+        let kind = if matches!(shape, Shape::Object | Shape::Call) {
+            Kind::Object
+        } else {
+            Kind::Array
+        };
+        self.push(kind, false, self.at, self.at);
+        self.at += width;
+        self.separated = false;
+        self.frames.push(Frame {
+            node,
+            shape,
+            doubled: false,
+            key: 0,
+            count: 0,
+        });
+        Ok(())
+    }
+
+    fn push(&mut self, kind: Kind, made: bool, start: usize, end: usize) {
+        let next = self.tape.nodes.len() as u32 + 1;
+        self.tape.nodes.push(Node {
+            kind,
+            made,
+            start: start as u32,
+            end: end as u32,
+            next,
+        });
+    }
+
+    /// The innermost open bracket. Only called where there is one.
+    fn top(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("a bracket is open")
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn change(&mut self, kind: ChangeKind, note: &'static str) {
+        let Self {
+            log, tape, frames, ..
+        } = self;
+        log.add(kind, || path(tape, frames), note);
+    }
+
+    fn refuse(&self, kind: RefusalKind, reason: &str) -> Refusal {
+        Refusal::new(kind, reason)
+            .at(self.at)
+            .below(path(&self.tape, &self.frames))
+    }
+
+    /// Pays for a look ahead.
+    fn spend(&mut self, bytes: usize) -> Result<(), Refusal> {
+        match self.allowance.checked_sub(bytes) {
+            Some(left) => {
+                self.allowance = left;
+                Ok(())
+            }
+            None => Err(self.refuse(
+                RefusalKind::TooLong,
+                "too tangled to be read; write plain JSON",
+            )),
+        }
+    }
+}
+
+/// The place of the value being read.
+fn path(tape: &Tape<'_>, frames: &[Frame]) -> String {
+    let mut path = String::new();
+    for frame in frames {
+        if !frame.keyed() {
+            path.push_str(&format!("[{}]", frame.count));
+        } else if (frame.key as usize) < tape.nodes.len() && frame.key > frame.node {
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(&tape.string(frame.key as usize));
+        }
+    }
+    path
+}

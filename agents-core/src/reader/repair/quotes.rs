@@ -1,0 +1,82 @@
+//! The quotation marks models use.
+
+/// A quotation mark that opened a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quote {
+    Double,
+    Single,
+    Backtick,
+    /// Three at a time, as Python has them.
+    Triple(u8),
+    /// “…”
+    CurlyDouble,
+    /// ‘…’
+    CurlySingle,
+    /// «…»
+    Angled,
+}
+
+impl Quote {
+    /// The mark that opens a string at `at`.
+    pub(super) fn open(bytes: &[u8], at: usize) -> Option<Self> {
+        let rest = &bytes[at..];
+        Some(match *rest.first()? {
+            b @ (b'"' | b'\'') if rest.starts_with(&[b; 3]) && rest.len() > 3 => Self::Triple(b),
+            b'"' => Self::Double,
+            b'\'' => Self::Single,
+            b'`' if !rest.starts_with(b"``") => Self::Backtick,
+            0xE2 => match rest.get(..3)? {
+                [_, 0x80, 0x9C..=0x9F] => Self::CurlyDouble,
+                [_, 0x80, 0x98..=0x9B] => Self::CurlySingle,
+                _ => return None,
+            },
+            0xC2 if rest.get(1) == Some(&0xAB) => Self::Angled,
+            0xC2 if rest.get(1) == Some(&0xB4) => Self::CurlySingle,
+            _ => return None,
+        })
+    }
+
+    /// The length of the mark.
+    pub(super) fn width(self) -> usize {
+        match self {
+            Self::Double | Self::Single | Self::Backtick => 1,
+            Self::Angled => 2,
+            Self::Triple(_) | Self::CurlyDouble | Self::CurlySingle => 3,
+        }
+    }
+
+    /// A byte to look for besides `"`: the first of any mark that may close.
+    pub(super) fn lead(self) -> u8 {
+        match self {
+            Self::Double => b'"',
+            Self::Single => b'\'',
+            Self::Backtick => b'`',
+            Self::Triple(b) => b,
+            Self::CurlyDouble | Self::CurlySingle => 0xE2,
+            Self::Angled => 0xC2,
+        }
+    }
+
+    /// The length of the closing mark at `at`, if there is one.
+    pub(super) fn closes(self, bytes: &[u8], at: usize) -> Option<usize> {
+        let rest = bytes.get(at..)?;
+        let first = *rest.first()?;
+        match self {
+            Self::Double => (first == b'"').then_some(1),
+            Self::Single => (first == b'\'').then_some(1),
+            Self::Backtick => (first == b'`').then_some(1),
+            Self::Triple(b) => rest.starts_with(&[b; 3]).then_some(3),
+            Self::CurlyDouble => match rest {
+                [b'"', ..] => Some(1),
+                [0xE2, 0x80, 0x9C..=0x9F, ..] => Some(3),
+                _ => None,
+            },
+            Self::CurlySingle => match rest {
+                [b'\'', ..] => Some(1),
+                [0xE2, 0x80, 0x98..=0x9B, ..] => Some(3),
+                _ => None,
+            },
+            Self::Angled => rest.starts_with("»".as_bytes()).then_some(2),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What stands around a value.
+
+use super::change::{ChangeKind, Log};
+
+/// Where a value was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Nothing but white space around it.
+    Alone,
+    /// Loose commas and brackets, or comments.
+    Litter,
+    Fence,
+    Tags,
+    Call,
+    Prose,
+    /// A word follows without a gap.
+    Glued,
+}
+
+impl Place {
+    /// Whether what stands around says nothing.
+    pub(super) fn trivial(self) -> bool {
+        !matches!(self, Self::Prose | Self::Glued)
+    }
+
+    /// Marked values go before those in running text.
+    pub(super) fn rank(self) -> u8 {
+        u8::from(!self.trivial())
+    }
+
+    /// Reports what was left aside.
+    pub(super) fn tell(self, log: &mut Log, rivals: bool) {
+        let note = match self {
+            Self::Alone if !rivals => return,
+            _ if rivals => "taken as the best of several values in the text",
+            Self::Litter => "stray characters around the value dropped",
+            Self::Fence => "taken out of a fence",
+            Self::Tags => "taken out of tags",
+            Self::Call => "taken out of a call",
+            _ => "taken out of the text around it",
+        };
+        log.add(ChangeKind::Located, String::new, note);
+    }
+}
+
+/// Judges what stands around `raw[start..end]`.
+pub(super) fn place(raw: &str, start: usize, end: usize) -> Place {
+    const LONG: usize = 400;
+    let (before, after) = (&raw[..start], &raw[end..]);
+    if after.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+        && raw[..end].ends_with(['}', ']'])
+    {
+        return Place::Glued;
+    }
+    if before.trim().is_empty() && after.trim().is_empty() {
+        return Place::Alone;
+    }
+    // Long surroundings are prose; looking closer would cost too much.
+    if before.len() + after.len() > LONG {
+        let fenced =
+            before.len() < 40 || before[floor(before, before.len() - 40)..].contains("```");
+        return if fenced
+            && before
+                .trim_end()
+                .rsplit('\n')
+                .next()
+                .is_some_and(|line| line.trim_start().starts_with("```"))
+        {
+            Place::Fence
+        } else {
+            Place::Prose
+        };
+    }
+    let call = before.trim_end().strip_suffix('(').is_some_and(|name| {
+        name.trim_end()
+            .ends_with(|c: char| c.is_alphanumeric() || c == '_')
+    });
+    let before = if call {
+        let name = before.trim_end().trim_end_matches('(').trim_end();
+        name.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '.')
+    } else {
+        before
+    };
+    let mut seen = Place::Litter;
+    for side in [before, after] {
+        match side_of(side) {
+            Some(Place::Litter) => {}
+            Some(place) => seen = place,
+            None => {
+                // Prose outside, but a fence right around the value.
+                let line = before
+                    .trim_end()
+                    .rsplit('\n')
+                    .next()
+                    .unwrap_or_default()
+                    .trim();
+                let fence = line.starts_with("```") && !line.contains(' ');
+                return if fence {
+                    Place::Fence
+                } else if before.trim_end().ends_with('>') {
+                    Place::Tags
+                } else {
+                    Place::Prose
+                };
+            }
+        }
+    }
+    if call { Place::Call } else { seen }
+}
+
+/// What a stretch of text consists of, unless it is prose.
+fn side_of(text: &str) -> Option<Place> {
+    let mut seen = Place::Litter;
+    let mut rest = text.trim_start_matches('\u{FEFF}').trim_start();
+    while let Some(c) = rest.chars().next() {
+        let used = match c {
+            ';' | ',' | '}' | ']' | ')' | '(' | '\u{FEFF}' | '"' | '\'' | '`'
+                if !rest.starts_with("```") =>
+            {
+                c.len_utf8()
+            }
+            '`' => {
+                seen = Place::Fence;
+                let info = &rest[3..];
+                3 + info
+                    .find(|c: char| !c.is_ascii_alphanumeric() && !"-_+".contains(c))
+                    .unwrap_or(info.len())
+            }
+            '<' => {
+                seen = Place::Tags;
+                rest.find('>')? + 1
+            }
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            '#' => rest.find('\n').unwrap_or(rest.len()),
+            _ => return None,
+        };
+        rest = rest[used..].trim_start();
+    }
+    Some(seen)
+}
+
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at)
+        .rev()
+        .find(|&at| text.is_char_boundary(at))
+        .unwrap_or(0)
+}
+
+/// Whether thinking is marked at the start of `text`: `Some(Some(length))` for a
+/// stretch of it, `Some(None)` for the end of one that began unmarked.
+pub(super) fn thinking(text: &str) -> Option<Option<usize>> {
+    const TAGS: [&str; 5] = ["think", "thinking", "reasoning", "thought", "reflection"];
+    let (closing, name) = match text.strip_prefix("</") {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('<')?),
+    };
+    let (name, _) = name
+        .get(..name.len().min(16))
+        .or(name.get(..name.len().min(12)))?
+        .split_once('>')?;
+    if !TAGS.contains(&name) {
+        return None;
+    }
+    if closing {
+        return Some(None);
+    }
+    let close = format!("</{name}>");
+    Some(Some(
+        text.find(&close).map_or(text.len(), |at| at + close.len()),
+    ))
+}

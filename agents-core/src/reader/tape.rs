@@ -1,0 +1,304 @@
+//! A document as a flat list of nodes in reading order.
+//!
+//! Nodes point into the text instead of owning values, so numbers keep every
+//! digit and intact strings every byte. What repair had to rewrite lies in a
+//! second buffer, already spelled as JSON.
+
+use std::{borrow::Cow, fmt::Write};
+
+/// What a node is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Null,
+    True,
+    False,
+    /// Spelled as JSON spells numbers.
+    Number,
+    /// With its quotes.
+    String,
+    /// Text without quotes, to be settled by the schema or by its looks.
+    Bare,
+    /// A key without a value.
+    Missing,
+    Array,
+    /// Values in braces without keys: `{1, 2}`.
+    Set,
+    /// Key and value by turns; keys are always `String`.
+    Object,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Node {
+    pub(super) kind: Kind,
+    /// The text lies in the second buffer.
+    pub(super) made: bool,
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// The node after this one and all below it.
+    pub(super) next: u32,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Tape<'a> {
+    pub(super) source: Cow<'a, str>,
+    pub(super) made: String,
+    pub(super) nodes: Vec<Node>,
+    /// The source is valid JSON: parts of it can be copied as they stand.
+    pub(super) intact: bool,
+}
+
+impl<'a> Tape<'a> {
+    pub(super) fn new(source: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            source: source.into(),
+            made: String::new(),
+            nodes: Vec::new(),
+            intact: false,
+        }
+    }
+
+    pub(super) fn kind(&self, at: usize) -> Kind {
+        self.nodes[at].kind
+    }
+
+    pub(super) fn next(&self, at: usize) -> usize {
+        self.nodes[at].next as usize
+    }
+
+    /// The text of a node as it stands.
+    pub(super) fn text(&self, at: usize) -> &str {
+        let node = self.nodes[at];
+        let text: &str = if node.made { &self.made } else { &self.source };
+        &text[node.start as usize..node.end as usize]
+    }
+
+    /// The children of a list, or keys and values of an object by turns.
+    pub(super) fn children(&self, at: usize) -> Children<'_> {
+        Children {
+            nodes: &self.nodes,
+            at: at + 1,
+            end: self.next(at),
+        }
+    }
+
+    /// Key and value nodes of an object.
+    pub(super) fn members(&self, at: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let mut children = self.children(at);
+        std::iter::from_fn(move || Some((children.next()?, children.next()?)))
+    }
+
+    /// What a string says.
+    pub(super) fn string(&self, at: usize) -> Cow<'_, str> {
+        let text = self.text(at);
+        unescape(&text[1..text.len() - 1])
+    }
+
+    /// The place of a node: `a.b[0]`.
+    pub(super) fn path(&self, node: usize) -> String {
+        let mut path = String::new();
+        let mut at = 0;
+        while at != node {
+            let mut key = None;
+            let object = self.kind(at) == Kind::Object;
+            let Some((n, child)) = self.children(at).enumerate().find(|&(n, child)| {
+                if object && n % 2 == 0 {
+                    key = Some(child);
+                }
+                node < self.next(child)
+            }) else {
+                break;
+            };
+            match key {
+                Some(key) => push_key(&mut path, &self.string(key)),
+                None => _ = write!(path, "[{n}]"),
+            }
+            // A key stands for its member.
+            if key == Some(child) {
+                break;
+            }
+            at = child;
+        }
+        path
+    }
+
+    /// A key that stands twice in its object, below `at`, with two meanings.
+    pub(super) fn contradiction(&self, at: usize) -> Option<usize> {
+        let mut members: Vec<(&str, usize)> = Vec::new();
+        (at..self.next(at))
+            .filter(|&node| self.kind(node) == Kind::Object)
+            .find_map(|object| {
+                members.clear();
+                members.extend(
+                    self.members(object)
+                        .map(|(key, value)| (self.text(key), value)),
+                );
+                // Few members are compared each with each, many are sorted first.
+                if members.len() > 8 {
+                    members.sort_by(|one, two| one.0.cmp(two.0));
+                    let pairs = members
+                        .windows(2)
+                        .find(|pair| pair[0].0 == pair[1].0 && !self.same(pair[0].1, pair[1].1));
+                    return pairs.map(|pair| pair[1].1 - 1);
+                }
+                members.iter().enumerate().find_map(|(n, one)| {
+                    members[..n]
+                        .iter()
+                        .find(|two| one.0 == two.0 && !self.same(one.1, two.1))
+                        .map(|_| one.1 - 1)
+                })
+            })
+    }
+
+    /// Whether two nodes are spelled alike.
+    pub(super) fn same(&self, one: usize, two: usize) -> bool {
+        let (one_end, two_end) = (self.next(one), self.next(two));
+        one_end - one == two_end - two
+            && (one..one_end).zip(two..two_end).all(|(one, two)| {
+                self.kind(one) == self.kind(two)
+                    && (matches!(self.kind(one), Kind::Array | Kind::Set | Kind::Object)
+                        || self.text(one) == self.text(two))
+            })
+    }
+
+    /// The value a person would point at, cut to a readable length.
+    pub(super) fn excerpt(&self, at: usize) -> String {
+        const LONG: usize = 40;
+        let text = match self.kind(at) {
+            Kind::Missing => return "nothing".into(),
+            Kind::Object => return "an object".into(),
+            Kind::Array | Kind::Set => return "a list".into(),
+            _ => self.text(at),
+        };
+        match text.char_indices().nth(LONG) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text.into(),
+        }
+    }
+}
+
+pub(super) struct Children<'a> {
+    nodes: &'a [Node],
+    at: usize,
+    end: usize,
+}
+
+impl Iterator for Children<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        (self.at < self.end).then(|| {
+            let at = self.at;
+            self.at = self.nodes[at].next as usize;
+            at
+        })
+    }
+}
+
+/// Appends a member's name to a place.
+pub(super) fn push_key(path: &mut String, key: &str) {
+    if !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(key);
+}
+
+/// The inside of a JSON string, decoded.
+pub(super) fn unescape(inside: &str) -> Cow<'_, str> {
+    let Some(first) = inside.find('\\') else {
+        return inside.into();
+    };
+    let mut out = String::with_capacity(inside.len());
+    out.push_str(&inside[..first]);
+    let mut rest = &inside[first..];
+    while let Some(escape) = rest.strip_prefix('\\') {
+        let used = match escape.as_bytes().first() {
+            Some(b'u') => {
+                let (c, used) = code_point(escape);
+                out.push(c);
+                used
+            }
+            Some(&b) => {
+                out.push(match b {
+                    b'b' => '\u{8}',
+                    b'f' => '\u{c}',
+                    b'n' => '\n',
+                    b'r' => '\r',
+                    b't' => '\t',
+                    other => other as char,
+                });
+                1
+            }
+            None => 0,
+        };
+        rest = &escape[used..];
+        let plain = rest.find('\\').unwrap_or(rest.len());
+        out.push_str(&rest[..plain]);
+        rest = &rest[plain..];
+    }
+    out.into()
+}
+
+/// `uXXXX`, or two of them that make one character, and how many bytes that took.
+fn code_point(escape: &str) -> (char, usize) {
+    let unit = |text: Option<&str>| text.and_then(|hex| u32::from_str_radix(hex, 16).ok());
+    let Some(high) = unit(escape.get(1..5)) else {
+        return (char::REPLACEMENT_CHARACTER, 1);
+    };
+    if let 0xD800..0xDC00 = high
+        && escape.get(5..7) == Some("\\u")
+        && let Some(low @ 0xDC00..0xE000) = unit(escape.get(7..11))
+    {
+        let c = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+        return (char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER), 11);
+    }
+    (
+        char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER),
+        5,
+    )
+}
+
+/// Appends text to a JSON string, escaped.
+pub(super) fn escape_into(out: &mut String, text: &str) {
+    let mut from = 0;
+    for (at, b) in text.bytes().enumerate() {
+        let short = match b {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            b'\n' => "\\n",
+            b'\r' => "\\r",
+            b'\t' => "\\t",
+            0..0x20 => "",
+            _ => continue,
+        };
+        out.push_str(&text[from..at]);
+        from = at + 1;
+        match short {
+            "" => _ = write!(out, "\\u{b:04x}"),
+            short => out.push_str(short),
+        }
+    }
+    out.push_str(&text[from..]);
+}
+
+/// Appends text as a JSON string.
+pub(super) fn quote_into(out: &mut String, text: &str) {
+    out.push('"');
+    escape_into(out, text);
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_survive_the_round_trip() {
+        for text in ["", "plain", "a\"b\\c\n\t\u{1}", "Grüße 🌍", "\\"] {
+            let mut quoted = String::new();
+            quote_into(&mut quoted, text);
+            assert_eq!(serde_json::from_str::<String>(&quoted).unwrap(), text);
+            assert_eq!(unescape(&quoted[1..quoted.len() - 1]), text);
+        }
+        assert_eq!(unescape(r"\ud83c\udf0d\u0041\/"), "🌍A/");
+    }
+}

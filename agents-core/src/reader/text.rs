@@ -1,0 +1,69 @@
+//! Small helpers for arms of one's own.
+
+use std::borrow::Cow;
+
+/// Turns the backslashes of a path into slashes.
+///
+/// ```
+/// # use agents_core::reader::normalize_separators;
+/// assert_eq!(normalize_separators(r"src\main.rs"), "src/main.rs");
+/// ```
+#[must_use]
+pub fn normalize_separators(path: &str) -> Cow<'_, str> {
+    match path.contains('\\') {
+        true => path.replace('\\', "/").into(),
+        false => path.into(),
+    }
+}
+
+/// Takes the Markdown fence off a text that is one fenced block; any other
+/// text comes back as it was.
+///
+/// ```
+/// # use agents_core::reader::strip_fences;
+/// assert_eq!(strip_fences("```json\n{}\n```"), "{}");
+/// assert_eq!(strip_fences("no fence"), "no fence");
+/// ```
+#[must_use]
+pub fn strip_fences(raw: &str) -> Cow<'_, str> {
+    let text = raw.trim();
+    for mark in ["```", "~~~"] {
+        let Some(inside) = text.strip_prefix(mark) else {
+            continue;
+        };
+        // The info string is a word; what is longer is content.
+        let line = inside
+            .split(['\n', '{', '[', '"'])
+            .next()
+            .unwrap_or_default();
+        let word = line
+            .trim()
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "+-_.".contains(c));
+        let inside = if word { &inside[line.len()..] } else { inside };
+        let inside = inside.strip_suffix(mark).unwrap_or(inside);
+        // A second block: the fence is not around the whole.
+        if inside
+            .lines()
+            .any(|line| line.trim_start().starts_with(mark))
+        {
+            return raw.into();
+        }
+        return inside.trim().into();
+    }
+    raw.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fences() {
+        assert_eq!(strip_fences("```\nx = 1\n```\n"), "x = 1");
+        assert_eq!(strip_fences("```json {\"a\": 1}```"), "{\"a\": 1}");
+        assert_eq!(strip_fences("~~~yaml\na: 1"), "a: 1");
+        let two = "```\na\n```\nand\n```\nb\n```";
+        assert_eq!(strip_fences(two), two);
+    }
+}

@@ -1,0 +1,169 @@
+use crate::{Agent, Error, run::Cx};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::{fmt, sync::Arc};
+
+/// Everything a repair agent is told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Repair {
+    /// The tool whose call failed; the agent whose answer failed.
+    pub tool: String,
+    /// What it does.
+    pub description: String,
+    /// Where it failed: `invalid_args`, `deserialization_error`, `execution_error` or
+    /// `invalid_output`.
+    pub stage: String,
+    /// What the model wrote.
+    pub raw: String,
+    /// What is wrong with it, and where.
+    pub error: String,
+    /// The schema it has to follow.
+    pub schema: Value,
+    /// Which try this is, from 1.
+    pub attempt: u32,
+    /// What was tried before, and why it failed.
+    pub previous: Vec<Tried>,
+}
+
+/// A repair that did not help.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Tried {
+    /// Who made it: a repair agent's name, `fix` or `sanitize`.
+    pub by: String,
+    /// What it gave.
+    pub text: String,
+    /// Why that failed.
+    pub error: String,
+}
+
+/// What a repair agent that takes plain text is told: everything, in words.
+impl From<Repair> for String {
+    fn from(repair: Repair) -> String {
+        repair.to_string()
+    }
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Repair {
+            tool,
+            description,
+            raw,
+            error,
+            schema,
+            previous,
+            ..
+        } = self;
+        writeln!(f, "The JSON for `{tool}` ({description}) cannot be used.")?;
+        writeln!(f, "What is wrong: {error}")?;
+        writeln!(f, "It has to follow this JSON Schema: {schema}")?;
+        for Tried { by, text, error } in previous {
+            writeln!(f, "`{by}` tried this in vain ({error}): {text}")?;
+        }
+        write!(f, "The JSON: {raw}")
+    }
+}
+
+/// An agent that can repair a call: it takes a [`Repair`], or anything made from one such as a
+/// `String`, and gives the text to read instead.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot repair a call",
+    label = "not a repair agent",
+    note = "a repair agent is an agent whose `In` is `String`, `Repair` or any other `From<Repair>`, and whose `Out` is `String`"
+)]
+#[async_trait]
+pub trait Fixer: Send + Sync + 'static {
+    /// The agent's name.
+    fn fixer_name(&self) -> &str;
+
+    /// Runs the agent as a part of the run in which `cx` stands.
+    ///
+    /// # Errors
+    /// As the agent does.
+    async fn repair(&self, cx: &Cx, repair: Repair) -> Result<String, Error>;
+}
+
+#[async_trait]
+#[diagnostic::do_not_recommend]
+impl<A> Fixer for A
+where
+    A: Agent<Out = String> + 'static,
+    A::In: From<Repair>,
+{
+    fn fixer_name(&self) -> &str {
+        self.name()
+    }
+
+    async fn repair(&self, cx: &Cx, repair: Repair) -> Result<String, Error> {
+        self.run_in(cx, repair.into()).await
+    }
+}
+
+pub(crate) type SharedFixer = Arc<dyn Fixer>;
+
+/// A repair agent by name. Made in this process it holds the agent itself; read from a stored run
+/// it is found among the agent's `fixers`.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FixerRef {
+    name: String,
+    #[serde(skip)]
+    live: Option<SharedFixer>,
+}
+
+impl FixerRef {
+    pub(super) fn new(agent: impl Fixer) -> Self {
+        FixerRef {
+            name: agent.fixer_name().to_owned(),
+            live: Some(Arc::new(agent)),
+        }
+    }
+
+    /// The agent's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn live(&self) -> Option<&SharedFixer> {
+        self.live.as_ref()
+    }
+}
+
+impl PartialEq for FixerRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for FixerRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Why a repair agent gave no text.
+#[derive(Clone, Debug)]
+pub(crate) enum FixError {
+    /// It failed; that uses up a try.
+    Failed(String),
+    /// It handed the failure up.
+    Escalated {
+        reason: String,
+        severity: crate::Severity,
+    },
+    /// It ended the run.
+    Thrown(String),
+}
+
+impl fmt::Display for FixError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FixError::Failed(why) => f.write_str(why),
+            FixError::Escalated { reason, severity } => {
+                write!(f, "escalated ({severity}): {reason}")
+            }
+            FixError::Thrown(reason) => write!(f, "thrown: {reason}"),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+use super::Raw;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// Text that could replace what failed; nothing means: try something else.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not text that could replace the arguments",
+    label = "expected `String`, `Option<String>` or `Result<String, _>`"
+)]
+pub trait IntoText {
+    /// The text, if there is one.
+    fn into_text(self) -> Option<String>;
+}
+
+impl IntoText for String {
+    fn into_text(self) -> Option<String> {
+        Some(self)
+    }
+}
+
+impl IntoText for &str {
+    fn into_text(self) -> Option<String> {
+        Some(self.to_owned())
+    }
+}
+
+impl IntoText for Cow<'_, str> {
+    fn into_text(self) -> Option<String> {
+        Some(self.into_owned())
+    }
+}
+
+impl IntoText for &Raw<'_> {
+    fn into_text(self) -> Option<String> {
+        Some(self.as_str().to_owned())
+    }
+}
+
+impl IntoText for Option<String> {
+    fn into_text(self) -> Option<String> {
+        self
+    }
+}
+
+impl<E> IntoText for Result<String, E> {
+    fn into_text(self) -> Option<String> {
+        self.ok()
+    }
+}
+
+/// A value that could replace the one at fault; nothing means: try something else.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a value that could stand in the arguments",
+    label = "expected a `serde_json::Value`, a number, a string or a bool, or an `Option` or `Result` of one"
+)]
+pub trait IntoValue {
+    /// The value, if there is one.
+    fn into_value(self) -> Option<Value>;
+}
+
+macro_rules! values {
+    ($($type:ty),*) => {$(
+        impl IntoValue for $type {
+            fn into_value(self) -> Option<Value> {
+                Some(Value::from(self))
+            }
+        }
+    )*};
+}
+
+values!(
+    Value,
+    String,
+    &str,
+    bool,
+    i32,
+    i64,
+    u32,
+    u64,
+    usize,
+    f64,
+    Vec<Value>,
+    Cow<'_, str>
+);
+
+impl<T: Into<Value>> IntoValue for Option<T> {
+    fn into_value(self) -> Option<Value> {
+        self.map(Into::into)
+    }
+}
+
+impl<T: Into<Value>, E> IntoValue for Result<T, E> {
+    fn into_value(self) -> Option<Value> {
+        self.ok().map(Into::into)
+    }
+}

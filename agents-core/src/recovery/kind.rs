@@ -1,0 +1,53 @@
+/// The kinds of failure an arm can be for. A verb that means nothing for a kind does not
+/// type-check there.
+pub trait Kind: 'static {
+    /// As it is written in `on_error`.
+    const NAME: &'static str;
+}
+
+/// No JSON object could be read from the arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InvalidArgs {}
+
+/// An object was read, but a field is missing, of another type or against a constraint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deserialization {}
+
+/// The tool returned `Err`, panicked or timed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Execution {}
+
+/// The final answer of a skill or an agent does not fit its `Out`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InvalidOutput {}
+
+impl Kind for InvalidArgs {
+    const NAME: &'static str = "invalid_args";
+}
+impl Kind for Deserialization {
+    const NAME: &'static str = "deserialization_error";
+}
+impl Kind for Execution {
+    const NAME: &'static str = "execution_error";
+}
+impl Kind for InvalidOutput {
+    const NAME: &'static str = "invalid_output";
+}
+
+/// The kind for which running the same call again can help.
+#[diagnostic::on_unimplemented(
+    message = "`retry` means nothing here: the same text would fail the same way",
+    label = "only an `execution_error` arm can `retry`",
+    note = "write `fix(..)`, `feedback(..)`, `escalate(..)` or `throw(..)`"
+)]
+pub trait CanRetry: Kind {}
+impl CanRetry for Execution {}
+
+/// The kind in which a single value is at fault.
+#[diagnostic::on_unimplemented(
+    message = "`sanitize` means nothing here: no single value is at fault",
+    label = "only a `deserialization_error` arm can `sanitize`",
+    note = "write `fix(..)` to give the whole text anew, or `feedback(..)`, `escalate(..)`, `throw(..)`"
+)]
+pub trait CanSanitize: Kind {}
+impl CanSanitize for Deserialization {}

@@ -1,0 +1,104 @@
+//! Who is asked about a failure, and in which order: the agent's arm for that tool, the tool's own,
+//! the agent's default. The first that decides is followed; nothing is mixed.
+
+use super::{
+    CallError, ErrorContext, Fault, Plan, Raw, Step,
+    context::{with_any_error, with_error},
+};
+use crate::{
+    error::{AnyError, ToolError},
+    tool::DynTool,
+};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Arms whose error type is hidden.
+pub(crate) type SharedArms<'a> =
+    Arc<dyn Fn(&ToolError, &Value, &ErrorContext) -> Option<Plan> + Send + Sync + 'a>;
+
+type OutputArms<'a> =
+    Arc<dyn Fn(&Raw<'_>, &Fault<'_>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a>;
+
+/// An agent's arms: for one tool each, for all others, and for its own final answer.
+#[derive(Clone, Default)]
+pub(crate) struct Arms<'a> {
+    of_tools: Vec<(String, SharedArms<'a>)>,
+    default: Option<SharedArms<'a>>,
+    output: Option<OutputArms<'a>>,
+}
+
+impl<'a> Arms<'a> {
+    /// Adds arms for one tool, with its own error type.
+    pub(crate) fn add_for<E: 'static>(
+        &mut self,
+        tool: &str,
+        arms: impl Fn(CallError<'_, E>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
+    ) {
+        let erased: SharedArms<'a> = Arc::new(move |error, schema, cx| {
+            with_error::<E, _>(error, schema, |error| arms(error, cx))
+        });
+        self.of_tools.push((tool.to_owned(), erased));
+    }
+
+    /// Sets the arms for every tool, and for the agent's final answer.
+    pub(crate) fn set_default(
+        &mut self,
+        arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
+    ) {
+        let arms = Arc::new(arms);
+        let output = arms.clone();
+        self.default = Some(Arc::new(move |error, schema, cx| {
+            with_any_error(error, schema, |error| arms(error, cx))
+        }));
+        self.output = Some(Arc::new(move |raw, fault, cx| {
+            output(CallError::InvalidOutput(raw, fault), cx)
+        }));
+    }
+
+    /// What is to be done about a failure of a call.
+    pub(crate) fn decide(
+        &self,
+        tool: &dyn DynTool,
+        error: &ToolError,
+        cx: &ErrorContext,
+    ) -> Option<Plan> {
+        let spec = tool.spec();
+        let schema = &spec.input_schema;
+        let for_tool = self
+            .of_tools
+            .iter()
+            .filter(|(name, _)| *name == spec.name)
+            .map(|(_, arms)| arms(error, schema, cx));
+        let own = std::iter::once_with(|| tool.decide(error, cx));
+        let default = self.default.iter().map(|arms| arms(error, schema, cx));
+        first(for_tool.chain(own).chain(default))
+    }
+
+    /// What is to be done about a final answer that does not fit.
+    pub(crate) fn decide_output(
+        &self,
+        raw: &Raw<'_>,
+        fault: &Fault<'_>,
+        cx: &ErrorContext,
+    ) -> Option<Plan> {
+        first(self.output.iter().map(|arms| arms(raw, fault, cx)))
+    }
+
+    /// The tools that have arms here.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &str> {
+        self.of_tools.iter().map(|(name, _)| &**name)
+    }
+}
+
+/// The first plan; where it says `inherit`, the next layer's follows in its place.
+fn first(mut layers: impl Iterator<Item = Option<Plan>>) -> Option<Plan> {
+    let plan = layers.by_ref().flatten().next()?;
+    let Some(at) = plan.0.iter().position(|step| *step == Step::Inherit) else {
+        return Some(plan);
+    };
+    let mut steps = plan.0;
+    let after = steps.split_off(at).into_iter().skip(1);
+    steps.extend(first(layers).into_iter().flat_map(|plan| plan.0));
+    steps.extend(after);
+    Some(Plan(steps))
+}

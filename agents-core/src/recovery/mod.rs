@@ -1,0 +1,72 @@
+//! What happens when a call fails: verbs that say so, and the decisions they make.
+//!
+//! An arm of `on_error` is a function from a failure to a decision; a decision is data.
+//!
+//! ```text
+//! ToolError ─► layers: agent's arm for the tool ► tool's own ► agent's default
+//!                 └─► Decision<Kind> ─► Plan (steps) ─► Progress: the next step that is not spent
+//! ```
+//!
+//! Helpers, shared policies and tests use the same verbs as the arms do:
+//!
+//! ```
+//! use agents_core::recovery::*;
+//!
+//! fn patient() -> Decision<Execution> {
+//!     retry().max_attempts(3).backoff(exponential()).or(escalate("still failing"))
+//! }
+//! assert_eq!(patient(), retry().max_attempts(3).backoff(exponential()).or(escalate("still failing")));
+//! ```
+//!
+//! | | `fix` | `sanitize` | `retry` | `feedback` | `escalate` | `throw` |
+//! |-|-|-|-|-|-|-|
+//! | [`InvalidArgs`]: no JSON object could be read | yes | – | – | yes | yes | yes |
+//! | [`Deserialization`]: an object, but a field does not fit | yes | yes | – | yes | yes | yes |
+//! | [`Execution`]: returned `Err`, panicked, timed out | yes | – | yes | yes | yes | yes |
+//! | [`InvalidOutput`]: the final answer does not fit | yes | – | – | yes | yes | yes |
+
+mod backoff;
+mod context;
+mod decision;
+mod fixer;
+mod into;
+mod kind;
+mod layers;
+mod progress;
+mod splice;
+mod verbs;
+
+pub use crate::error::{AnyError, Failure, Severity};
+pub use crate::reader::{normalize_separators, strip_fences};
+pub use backoff::{Backoff, constant, exponential, none};
+pub use context::{CallError, ErrorContext, Fault, Raw};
+pub use decision::{Decision, IntoDecision, Plan, Step};
+pub use fixer::{Fixer, FixerRef, Repair, Tried};
+pub use into::{IntoText, IntoValue};
+pub use kind::{
+    CanRetry, CanSanitize, Deserialization, Execution, InvalidArgs, InvalidOutput, Kind,
+};
+pub use verbs::{
+    coerce, escalate, feedback, fix, fix_with, inherit, lenient, retry, sanitize, throw,
+};
+
+/// The kinds, under the names that arms have.
+#[doc(hidden)]
+pub mod kinds {
+    pub use super::{Deserialization, Execution, InvalidArgs, InvalidOutput};
+}
+
+/// What is in scope within arms.
+#[doc(hidden)]
+pub mod vocabulary {
+    pub use super::{
+        Failure, Severity::*, coerce, constant, escalate, exponential, feedback, fix, fix_with,
+        inherit, lenient, none, normalize_separators, retry, sanitize, strip_fences, throw,
+    };
+}
+
+pub(crate) use context::with_error;
+pub(crate) use fixer::{FixError, SharedFixer};
+pub(crate) use layers::Arms;
+pub(crate) use progress::{Failed, Move, Progress};
+pub(crate) use splice::put_at;

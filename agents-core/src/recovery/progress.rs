@@ -1,0 +1,170 @@
+//! How far recovery has come with one call, or with one answer: what was tried, and what is left.
+//!
+//! The plan is an arm's answer, written down: a stored call goes on with it and asks no arm again.
+//! A *new* failure asks again; what has been spent stays spent.
+
+use super::{Backoff, FixerRef, Plan, Severity, Step, Tried, put_at};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, time::Duration};
+
+/// Texts that may be tried for one call before recovery gives up on it.
+const MOST_REPAIRS: usize = 8;
+
+/// What was tried for a call, and what is being tried.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Progress {
+    plan: Plan,
+    at: usize,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    asked: BTreeMap<String, u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tried: Vec<Tried>,
+}
+
+/// What recovery has to know of the failure at hand.
+pub(crate) struct Failed<'a> {
+    /// The text that failed.
+    pub(crate) text: &'a str,
+    /// Where in it; empty for the whole.
+    pub(crate) path: &'a str,
+    /// What was wrong.
+    pub(crate) error: &'a str,
+    /// How many executions there were.
+    pub(crate) executions: u32,
+    /// Running it again cannot do anything twice.
+    pub(crate) repeatable: bool,
+    /// What the failure itself says about when to come back.
+    pub(crate) retry_after: Option<Duration>,
+}
+
+/// What recovery does next.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Move {
+    /// Read this text.
+    Read { by: String, text: String },
+    /// Ask this repair agent.
+    Ask(FixerRef),
+    /// Wait, and run the same call again.
+    Retry(Duration),
+    /// Settle it, with this hint for the model.
+    Tell(String),
+    /// Hand it up.
+    Escalate { reason: String, severity: Severity },
+    /// End the run.
+    Throw(String),
+    /// Nothing is left.
+    Spent,
+}
+
+impl Progress {
+    /// An arm has answered a new failure.
+    pub(crate) fn follow(&mut self, plan: Plan, failed: &Failed<'_>) {
+        self.plan = plan;
+        self.at = 0;
+        // What failed was the last thing tried, if anything was: now it is known why.
+        if let Some(last) = self.tried.last_mut()
+            && last.error.is_empty()
+        {
+            last.error = failed.error.to_owned();
+        }
+    }
+
+    /// The next step that is not spent. `chance`, from 0 to 1, places a wait within its bounds.
+    pub(crate) fn next(&mut self, failed: &Failed<'_>, chance: f64) -> Move {
+        while let Some(step) = self.plan.0.get(self.at).cloned() {
+            let taken = match step {
+                Step::Fix(text) => text.and_then(|text| self.read("fix", text, failed.text)),
+                Step::Sanitize(value) => value
+                    .and_then(|value| put_at(failed.text, failed.path, &value))
+                    .and_then(|text| self.read("sanitize", text, failed.text)),
+                Step::Ask { fixer, retries } => {
+                    self.may_ask(&fixer, retries).then_some(Move::Ask(fixer))
+                }
+                Step::Retry {
+                    max_attempts,
+                    backoff,
+                } => retry(max_attempts, backoff, failed, chance),
+                Step::Feedback(hint) => Some(Move::Tell(hint)),
+                Step::Escalate { reason, severity } => Some(Move::Escalate { reason, severity }),
+                Step::Throw { reason } => Some(Move::Throw(reason)),
+                // The layers have put the next one's steps in its place.
+                Step::Inherit => None,
+            };
+            match taken {
+                Some(next) => return next,
+                None => self.at += 1,
+            }
+        }
+        Move::Spent
+    }
+
+    /// Text that was tried before is no repair: with it the call would never end.
+    fn read(&mut self, by: &str, text: String, failed: &str) -> Option<Move> {
+        let again = text == failed || self.tried.iter().any(|tried| tried.text == text);
+        if again || self.tried.len() >= MOST_REPAIRS {
+            return None;
+        }
+        self.tried.push(Tried {
+            by: by.to_owned(),
+            text: text.clone(),
+            error: String::new(),
+        });
+        Some(Move::Read {
+            by: by.to_owned(),
+            text,
+        })
+    }
+
+    fn may_ask(&self, fixer: &FixerRef, retries: u32) -> bool {
+        self.asked(fixer.name()) < retries && self.tried.len() < MOST_REPAIRS
+    }
+
+    fn asked(&self, fixer: &str) -> u32 {
+        self.asked.get(fixer).copied().unwrap_or(0)
+    }
+
+    /// A repair agent was asked and gave this text: whether it can be read.
+    pub(crate) fn answered(&mut self, fixer: &str, text: String, failed: &str) -> Option<Move> {
+        *self.asked.entry(fixer.to_owned()).or_default() += 1;
+        let next = self.read(fixer, text.clone(), failed);
+        if next.is_none() && self.tried.len() < MOST_REPAIRS {
+            let error = "this is what failed already".to_owned();
+            self.tried.push(Tried {
+                by: fixer.to_owned(),
+                text,
+                error,
+            });
+        }
+        next
+    }
+
+    /// A repair agent was asked and failed: that uses up a try.
+    pub(crate) fn gave_nothing(&mut self, fixer: &str, why: &str) {
+        *self.asked.entry(fixer.to_owned()).or_default() += 1;
+        self.tried.push(Tried {
+            by: fixer.to_owned(),
+            text: String::new(),
+            error: why.to_owned(),
+        });
+    }
+
+    /// What was tried so far.
+    pub(crate) fn tried(&self) -> &[Tried] {
+        &self.tried
+    }
+
+    /// How many tries repair agents have had.
+    pub(crate) fn tries(&self) -> u32 {
+        self.asked.values().sum()
+    }
+}
+
+fn retry(max_attempts: u32, backoff: Backoff, failed: &Failed<'_>, chance: f64) -> Option<Move> {
+    if failed.executions >= max_attempts || !failed.repeatable {
+        return None;
+    }
+    let wait = failed
+        .retry_after
+        .unwrap_or_else(|| backoff.wait(failed.executions, chance));
+    Some(Move::Retry(wait))
+}

@@ -1,0 +1,202 @@
+//! Everything that generated code may name. Not for people: it changes without notice.
+
+pub use crate::{
+    Error,
+    agent::{Agent, AgentBuilder, ModelAgent, Skill},
+    error::{AnyError, Code, ErrorKind, Failure, ToolFailure},
+    recovery::{
+        CallError, Decision, ErrorContext, FixerRef, IntoDecision, Plan, kinds, vocabulary,
+    },
+    run::{Budget, Cx},
+    tool::{
+        Approval, Cache, Category, Effects, Tool, ToolContext, ToolSet, ToolSpec,
+        output_schema::{NoSchema, Probe as SchemaProbe},
+    },
+};
+pub use async_trait::async_trait;
+pub use schemars;
+pub use serde;
+pub use serde_json;
+pub use std::{
+    boxed::Box,
+    clone::Clone,
+    convert::Infallible,
+    option::Option::{self, None, Some},
+    result::Result::{self, Err, Ok},
+    string::String,
+    sync::LazyLock,
+    time::Duration,
+};
+
+use std::{any::Any, fmt::Display, marker::PhantomData};
+
+/// What a function returns, taken apart: `<io::Result<T> as Returns>::Ok`.
+pub trait Returns {
+    /// The value.
+    type Ok;
+    /// The error.
+    type Err;
+}
+
+impl<T, E> Returns for std::result::Result<T, E> {
+    type Ok = T;
+    type Err = E;
+}
+
+/// What an error type says besides its text. Generated code asks
+/// `(&FailureProbe(error)).facts()`: the inherent method exists only for a [`ToolFailure`].
+pub struct FailureProbe<'a, E>(pub &'a E);
+
+impl<E: ToolFailure> FailureProbe<'_, E> {
+    /// What the type says.
+    pub fn facts(&self) -> (Code, Option<Duration>) {
+        (self.0.code(), self.0.retry_after())
+    }
+}
+
+/// The answer for an error type that says nothing.
+pub trait NoFacts {
+    /// Unknown.
+    fn facts(&self) -> (Code, Option<Duration>) {
+        (Code::Unknown, None)
+    }
+}
+
+impl<E> NoFacts for &FailureProbe<'_, E> {}
+
+/// Whether a type is a `Result`, whatever it is called. Generated code that takes a return type
+/// for a plain value asks, so that `type R<T> = Result<T, E>` is not sent as `{"Ok": ..}`.
+pub struct ResultProbe<T>(PhantomData<T>);
+
+impl<T, E> ResultProbe<std::result::Result<T, E>> {
+    /// Yes.
+    pub const IS_RESULT: bool = true;
+}
+
+/// The answer for any other type.
+pub trait NotResult {
+    /// No.
+    const IS_RESULT: bool = false;
+}
+
+impl<T> NotResult for ResultProbe<T> {}
+
+/// The arms that `on_error!(Tool, ..)` writes; the tool's own `on_error` asks them through
+/// [`ArmsProbe`].
+pub trait OnError: Tool {
+    /// What the arms say.
+    fn decide_by_arms(&self, error: CallError<'_, Self::Err>, cx: &ErrorContext) -> Option<Plan>;
+}
+
+/// Whether a tool has arms. Generated code asks `(&ArmsProbe(self)).on_error(error, cx)`: the
+/// inherent method exists only for a tool with [`OnError`].
+pub struct ArmsProbe<'a, T>(pub &'a T);
+
+impl<T: OnError> ArmsProbe<'_, T> {
+    /// What the arms say.
+    pub fn on_error(&self, error: CallError<'_, T::Err>, cx: &ErrorContext) -> Option<Plan> {
+        self.0.decide_by_arms(error, cx)
+    }
+}
+
+/// The answer for a tool without arms.
+pub trait NoArms<E> {
+    /// Nothing.
+    fn on_error(&self, error: CallError<'_, E>, cx: &ErrorContext) -> Option<Plan> {
+        let _ = (error, cx);
+        None
+    }
+}
+
+impl<T: Tool> NoArms<T::Err> for &ArmsProbe<'_, T> {}
+
+/// A tool that can run twice without doing anything twice: it does not write, or is `idempotent`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` writes, so `retry` could apply it twice",
+    label = "this tool is neither free of writes nor `idempotent`",
+    note = "declare it `idempotent` if running it twice is as good as once, or `escalate(..)` instead; where the `retry` is an agent's default, give the tool arms of its own with `on_error!({Self}, match error {{ .. }})`"
+)]
+pub trait RetrySafe {}
+
+/// Refuses, at the caller's span, a tool that may not be retried.
+pub fn assert_retry_safe<T: RetrySafe>() {}
+
+/// An agent's own body returned `Err`. What came out of another agent goes on as it is.
+pub fn failed<E: Display + 'static>(error: E) -> Error {
+    match (&error as &dyn Any).downcast_ref::<Error>() {
+        Some(error) => error.clone(),
+        None => Error::new(ErrorKind::Failed, error.to_string()),
+    }
+}
+
+/// `approval = when(..)`: tells the closure what it is given.
+pub fn ask<A>(args: &A, cx: &ToolContext, when: impl FnOnce(&A, &ToolContext) -> bool) -> bool {
+    when(args, cx)
+}
+
+/// What a model can send as an argument.
+///
+/// Generated code goes through `<T as Argument>::Type`, so that a type that is not fit is one error
+/// at the user's own tokens. [`ToolOutput`], [`ToolFault`] and [`ModelAnswer`] do the same.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a tool",
+    label = "a model cannot send this",
+    note = "derive both `serde::Deserialize` and `schemars::JsonSchema` for it, and let it own what it holds (`Send + Sync + 'static`)"
+)]
+pub trait Argument {
+    /// The type itself.
+    type Type;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: serde::de::DeserializeOwned + schemars::JsonSchema + Send + Sync + 'static> Argument for T {
+    type Type = T;
+}
+
+/// What a tool can give back.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of a tool",
+    label = "a model cannot be told this",
+    note = "derive `serde::Serialize` for it"
+)]
+pub trait ToolOutput {
+    /// The type itself.
+    type Type;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: serde::Serialize + Send> ToolOutput for T {
+    type Type = T;
+}
+
+/// What a tool can fail with.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a tool",
+    label = "a model cannot be told this",
+    note = "implement `Display` for it, or derive `thiserror::Error`; and let it own what it holds (`Send + Sync + 'static`)"
+)]
+pub trait ToolFault {
+    /// The type itself.
+    type Type;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Display + Send + Sync + 'static> ToolFault for T {
+    type Type = T;
+}
+
+/// What a model can be asked to answer with.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the answer of a model",
+    label = "a model cannot be asked for this",
+    note = "derive `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema` for it: the model is told the schema"
+)]
+pub trait ModelAnswer {
+    /// The type itself.
+    type Type;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: crate::agent::Data + schemars::JsonSchema> ModelAnswer for T {
+    type Type = T;
+}

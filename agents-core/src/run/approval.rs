@@ -1,0 +1,71 @@
+use crate::{Json, tool::Effects};
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+/// A call that waits for somebody's word.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ApprovalRequest {
+    /// The agent that wants to call.
+    pub agent_name: String,
+    /// The tool it wants to call.
+    pub tool_name: String,
+    /// The arguments as they would run.
+    pub args: Json,
+    /// What the tool does to the world.
+    pub effects: Effects,
+    /// The id in the call's receipt.
+    pub call_id: String,
+}
+
+/// The word.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Approval {
+    /// Do it.
+    Approve,
+    /// Don't; the model is told why.
+    Deny {
+        /// Why.
+        reason: String,
+    },
+    /// Not like this; the model is told what to change and may ask again.
+    Revise {
+        /// What to change.
+        note: String,
+    },
+}
+
+impl Approval {
+    /// Denies, for this reason.
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Approval::Deny {
+            reason: reason.into(),
+        }
+    }
+}
+
+/// Somebody who decides: an async function of the request, for one.
+///
+/// ```
+/// use agents_core::run::{Approval, ApprovalRequest, Approver};
+///
+/// async fn office_hours(request: ApprovalRequest) -> Approval {
+///     if request.tool_name == "send_mail" { Approval::deny("not at night") } else { Approval::Approve }
+/// }
+/// fn takes(_: impl Approver) {}
+/// takes(office_hours);
+/// ```
+pub trait Approver: Send + Sync + 'static {
+    /// Decides.
+    fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, Approval>;
+}
+
+impl<F, Fut> Approver for F
+where
+    F: Fn(ApprovalRequest) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Approval> + Send + 'static,
+{
+    fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, Approval> {
+        Box::pin(self(request))
+    }
+}

@@ -1,0 +1,128 @@
+use serde::{Deserialize, Serialize};
+use std::{fmt, time::Duration};
+
+/// How much a run may use. Turns, tool calls and recursion belong to each agent and are bounded
+/// from the start; tokens, time and depth are shared by everything below an agent and are bounded
+/// when you say so.
+///
+/// ```
+/// use agents_core::run::{Budget, minutes, tokens};
+///
+/// let careful = Budget::new().max_turns(3);
+/// let whole_run = tokens(500_000).time(minutes(30));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Budget {
+    pub(crate) turns: u32,
+    pub(crate) tool_calls: u32,
+    pub(crate) recursion: u32,
+    pub(crate) tokens: Option<u64>,
+    pub(crate) time: Option<Duration>,
+    pub(crate) depth: Option<u32>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget {
+            turns: 10,
+            tool_calls: 25,
+            recursion: 25,
+            tokens: None,
+            time: None,
+            depth: None,
+        }
+    }
+}
+
+impl Budget {
+    /// 10 turns, 25 tool calls, 25 steps of recursion.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How often the model may be asked.
+    #[must_use]
+    pub fn max_turns(mut self, turns: u32) -> Self {
+        self.turns = turns;
+        self
+    }
+
+    /// How many tool calls may be made.
+    #[must_use]
+    pub fn max_tool_calls(mut self, calls: u32) -> Self {
+        self.tool_calls = calls;
+        self
+    }
+
+    /// How many model turns and rounds of tool calls there may be, those of nested agents
+    /// included. This is what ends two agents that call each other.
+    #[must_use]
+    pub fn max_recursion(mut self, steps: u32) -> Self {
+        self.recursion = steps;
+        self
+    }
+
+    /// How many tokens may be read and written, nested agents included.
+    #[must_use]
+    pub fn tokens(mut self, tokens: u64) -> Self {
+        self.tokens = Some(tokens);
+        self
+    }
+
+    /// How long it may take.
+    #[must_use]
+    pub fn time(mut self, time: Duration) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    /// How deep agents may be nested.
+    #[must_use]
+    pub fn depth(mut self, depth: u32) -> Self {
+        self.depth = Some(depth);
+        self
+    }
+}
+
+/// A budget of so many tokens.
+pub fn tokens(tokens: u64) -> Budget {
+    Budget::new().tokens(tokens)
+}
+
+/// So many minutes.
+pub fn minutes(minutes: u64) -> Duration {
+    Duration::from_secs(minutes.saturating_mul(60))
+}
+
+/// The bound that was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// So many turns.
+    Turns(u32),
+    /// So many tool calls.
+    ToolCalls(u32),
+    /// So many steps, nested agents included.
+    Recursion(u32),
+    /// So many tokens.
+    Tokens(u64),
+    /// So much time.
+    Time(Duration),
+    /// So many agents within each other.
+    Depth(u32),
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Turns(n) => write!(f, "{n} turns are used up (`max_turns`)"),
+            Limit::ToolCalls(n) => write!(f, "{n} tool calls are used up (`max_tool_calls`)"),
+            Limit::Recursion(n) => {
+                write!(f, "{n} steps of recursion are used up (`max_recursion`)")
+            }
+            Limit::Tokens(n) => write!(f, "{n} tokens are used up (`tokens`)"),
+            Limit::Time(time) => write!(f, "{time:?} are over (`time`)"),
+            Limit::Depth(n) => write!(f, "agents are nested {n} deep (`depth`)"),
+        }
+    }
+}

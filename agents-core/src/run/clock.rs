@@ -1,0 +1,85 @@
+use serde::{Deserialize, Serialize};
+use std::{
+    fmt,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+/// A point in time, in milliseconds since 1970 (UTC); RFC 3339 when displayed and on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(u64);
+
+impl Timestamp {
+    /// The present.
+    pub fn now() -> Self {
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// So many milliseconds after 1970 began.
+    pub fn from_millis(millis: u64) -> Self {
+        Timestamp(millis)
+    }
+
+    /// Milliseconds since 1970 began.
+    pub fn as_millis(self) -> u64 {
+        self.0
+    }
+
+    /// The time from `earlier` to this; zero if it is not earlier.
+    pub fn since(self, earlier: Timestamp) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Years beyond 9999 cannot be written; nobody's clock should say so.
+        let at = UNIX_EPOCH + Duration::from_millis(self.0.min(253_402_300_799_999));
+        humantime::format_rfc3339_millis(at).fmt(f)
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        let at = humantime::parse_rfc3339_weak(&text).map_err(serde::de::Error::custom)?;
+        let since = at
+            .duration_since(UNIX_EPOCH)
+            .map_err(serde::de::Error::custom)?;
+        Ok(Timestamp(
+            u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+        ))
+    }
+}
+
+/// Where a run gets its time and its id from. Replays bring their own.
+///
+/// Every reading says what it is for: `key` is the same whenever the same run is run again, however
+/// its parts overtake each other.
+pub trait Clock: Send + Sync {
+    /// The time, for the reading called `key`.
+    fn now(&self, key: fmt::Arguments<'_>) -> Timestamp;
+
+    /// The id of a run that starts.
+    fn run_id(&self) -> String {
+        uuid::Uuid::now_v7().to_string()
+    }
+}
+
+/// The machine's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self, _: fmt::Arguments<'_>) -> Timestamp {
+        Timestamp::now()
+    }
+}

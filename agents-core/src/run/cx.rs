@@ -1,0 +1,153 @@
+use super::{Node, Passed, RepairScope, Root, Stop, Timestamp};
+use crate::{Json, model::Model, recovery::FixError, tool::Scope};
+use secrecy::SecretString;
+use std::{convert::Infallible, fmt, future::Future, sync::Arc};
+
+tokio::task_local! {
+    static CURRENT: Cx;
+}
+
+/// A place in a run. Whoever runs agents somewhere else, such as in a spawned task, hands it to
+/// [`Agent::run_in`](crate::Agent::run_in).
+#[derive(Clone)]
+pub struct Cx {
+    pub(crate) node: Arc<Node>,
+    pub(crate) root: Arc<Root>,
+    /// Within a call of this node's agent.
+    call: Option<u32>,
+    /// The model of whoever runs here: the caller's, for agents that bring none.
+    model: Option<Arc<dyn Model>>,
+    /// The repair that whoever runs here was asked for.
+    repair: Option<Arc<RepairScope>>,
+    /// The repair within which this is, however deep.
+    shield: Option<Arc<RepairScope>>,
+}
+
+impl Cx {
+    pub(crate) fn root(root: Arc<Root>) -> Cx {
+        let model = root.settings.model.clone();
+        Cx {
+            node: root.node.clone(),
+            root,
+            call: None,
+            model,
+            repair: None,
+            shield: None,
+        }
+    }
+
+    /// Where this task stands, if it stands in a run.
+    pub fn current() -> Option<Cx> {
+        CURRENT.try_with(Cx::clone).ok()
+    }
+
+    /// The run's id.
+    pub fn run_id(&self) -> &str {
+        &self.root.run_id
+    }
+
+    /// For whom the run works.
+    pub fn scope(&self) -> &Scope {
+        &self.root.settings.scope
+    }
+
+    pub(crate) fn secret(&self, name: &str) -> Option<&SecretString> {
+        self.root.settings.secrets.get(name)
+    }
+
+    /// The place of the next run of `agent` with this input.
+    pub(crate) fn agent_child(&self, agent: &str, input: &str) -> Cx {
+        let node = match self.call {
+            Some(seq) => self.node.call_child(seq).agent_child(agent, input),
+            None => self.node.agent_child(agent, input),
+        };
+        Cx {
+            node,
+            call: None,
+            ..self.clone()
+        }
+    }
+
+    /// The place of what happens within one call.
+    pub(crate) fn in_call(&self, seq: u32) -> Cx {
+        Cx {
+            call: Some(seq),
+            repair: None,
+            ..self.clone()
+        }
+    }
+
+    /// The same place, for an agent that is driven by `model`.
+    pub(crate) fn with_model(&self, model: Arc<dyn Model>) -> Cx {
+        Cx {
+            model: Some(model),
+            ..self.clone()
+        }
+    }
+
+    /// The same place, for a repair agent.
+    pub(crate) fn repairing(&self, scope: &Arc<RepairScope>) -> Cx {
+        Cx {
+            repair: Some(scope.clone()),
+            shield: Some(scope.clone()),
+            ..self.clone()
+        }
+    }
+
+    /// The repair that whoever runs here was asked for.
+    pub(crate) fn repair(&self) -> Option<&Arc<RepairScope>> {
+        self.repair.as_ref()
+    }
+
+    /// The repair within which this is.
+    pub(crate) fn shield(&self) -> Option<&Arc<RepairScope>> {
+        self.shield.as_ref()
+    }
+
+    pub(crate) fn model(&self) -> Option<&Arc<dyn Model>> {
+        self.model.as_ref()
+    }
+
+    pub(crate) fn result(&self) -> Option<Json> {
+        self.node.result()
+    }
+
+    pub(crate) fn finish(&self, result: Json) {
+        self.node.finish(result);
+    }
+
+    pub(crate) fn now(&self, key: fmt::Arguments<'_>) -> Timestamp {
+        self.root.settings.clock.now(key)
+    }
+
+    /// Runs `work` here: agents that it runs find this place by themselves.
+    pub(crate) async fn enter<F: Future>(self, work: F) -> F::Output {
+        CURRENT.scope(self, work).await
+    }
+
+    /// A bound was passed: that ends the whole run, or the repair to which the bound belongs.
+    pub(crate) async fn exceed(&self, passed: Passed) -> Infallible {
+        match &self.shield {
+            Some(scope) if scope.covers(passed.level) => {
+                let why = format!("{}: {}", passed.agent, passed.limit);
+                scope.finish(FixError::Failed(why)).await
+            }
+            _ => self.stop(passed.stop()).await,
+        }
+    }
+
+    /// Ends the whole run. It never returns, so nothing between here and the root can swallow it.
+    pub(crate) async fn stop(&self, stop: Stop) -> Infallible {
+        self.root.request_stop(stop);
+        std::future::pending().await
+    }
+}
+
+impl fmt::Debug for Cx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cx")
+            .field("run_id", &self.run_id())
+            .field("path", &self.node.path().to_string())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,139 @@
+use super::{Approval, ApprovalRequest, Stopped, ToolEnvelope};
+use crate::{
+    error::ErrorReceipt,
+    model::{Finish, Usage},
+    reader::Repairs,
+};
+use std::{sync::Arc, time::Duration};
+
+/// Something that happened in a run: who, and what.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// The agent to which it happened.
+    pub agent: Arc<str>,
+    /// How deep that agent is nested; 0 for the one that was run.
+    pub depth: u32,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// Everything that can be observed in a run. The enum is closed: a `match` that handles every
+/// variant has seen it all.
+#[derive(Clone, Debug)]
+pub enum EventKind {
+    /// The run began.
+    RunStarted {
+        /// Its id.
+        run_id: Arc<str>,
+    },
+    /// The model is asked.
+    Asked {
+        /// Which turn, from 1.
+        turn: u32,
+        /// Which model.
+        model: String,
+    },
+    /// A piece of the model's text, as it is written.
+    Text(String),
+    /// A piece of the model's reasoning, as it is written.
+    Thinking(String),
+    /// The model answered.
+    Replied {
+        /// Which turn, from 1.
+        turn: u32,
+        /// How many calls it asks for.
+        calls: usize,
+        /// Why it stopped.
+        finish: Finish,
+        /// What the answer cost.
+        usage: Usage,
+    },
+    /// A call is taken up.
+    CallStarted {
+        /// The id by which the model knows it.
+        id: String,
+        /// The tool.
+        tool: String,
+        /// The arguments, as the model sent them.
+        arguments: String,
+    },
+    /// Reading changed the arguments so that they fit.
+    Repaired {
+        /// The id by which the model knows the call.
+        id: String,
+        /// The tool.
+        tool: String,
+        /// What was changed.
+        repairs: Repairs,
+    },
+    /// Somebody is asked whether the call may run.
+    ApprovalAsked(ApprovalRequest),
+    /// They answered.
+    ApprovalDecided {
+        /// The call's receipt id.
+        call_id: Arc<str>,
+        /// What they said.
+        approval: Approval,
+    },
+    /// The tool is executed.
+    AttemptStarted {
+        /// The call's receipt id.
+        call_id: Arc<str>,
+        /// The tool.
+        tool: String,
+        /// Which execution, from 1.
+        attempt: u32,
+    },
+    /// The same call will run again, after a wait.
+    BackingOff {
+        /// The tool.
+        tool: String,
+        /// How long.
+        wait: Duration,
+    },
+    /// A repair agent is asked.
+    FixerAsked {
+        /// The tool whose call it repairs; the agent whose answer.
+        tool: String,
+        /// Whom.
+        fixer: String,
+        /// Which try this is, from 1.
+        attempt: u32,
+    },
+    /// A repair agent answered: with text to read, or with why there is none.
+    FixerAnswered {
+        /// The tool whose call it repairs; the agent whose answer.
+        tool: String,
+        /// Who.
+        fixer: String,
+        /// What.
+        answer: Result<String, String>,
+    },
+    /// The call failed at some stage; the arms may still save it.
+    CallFailed {
+        /// The id by which the model knows the call.
+        id: String,
+        /// The tool.
+        tool: String,
+        /// What went wrong.
+        error: ErrorReceipt,
+    },
+    /// The call is settled; this is its receipt.
+    CallEnded(Arc<ToolEnvelope>),
+    /// The final answer needed changes to fit.
+    AnswerRepaired(Repairs),
+    /// The final answer does not fit and goes back to the model.
+    AnswerRefused {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The run ended before its answer.
+    Stopped(Stopped),
+    /// The run ended.
+    RunEnded {
+        /// With an answer.
+        ok: bool,
+        /// What the models cost.
+        usage: Usage,
+    },
+}

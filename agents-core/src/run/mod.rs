@@ -1,0 +1,332 @@
+//! A run: a tree of nodes that can be stored, and the loop that moves it.
+//!
+//! ```text
+//! agent.run(input) ─► Run ─► Root { Node { Frame { history, calls: [CallState] } } }
+//!                              drive: next() ─► do it ─► on(..)      (driver.rs)
+//!                              one call: next() ─► do it ─► on(..)   (turn/mod.rs)
+//! ```
+//!
+//! [`Frame`] and [`CallState`] are data: they say what comes next and are told what happened.
+//! Everything that waits is outside of them, so a run can be put down between any two steps.
+
+mod approval;
+mod budget;
+mod call;
+mod clock;
+mod cx;
+mod driver;
+mod event;
+mod frame;
+mod node;
+mod outcome;
+mod repair;
+mod root;
+mod tape;
+
+pub use approval::{Approval, ApprovalRequest, Approver};
+pub use budget::{Budget, Limit, minutes, tokens};
+pub use clock::{Clock, SystemClock, Timestamp};
+pub use cx::Cx;
+pub use event::{Event, EventKind};
+pub use node::Snapshot;
+pub use outcome::{
+    AgentOutputs, Attachment, AttachmentKind, Attempt, Outcome, Stopped, ToolEnvelope,
+};
+pub use tape::Tape;
+
+pub(crate) use call::{Act, CallState, Event as CallEvent};
+pub(crate) use driver::drive;
+pub(crate) use frame::{Frame, Next, Told};
+pub(crate) use node::{Node, hex};
+pub(crate) use repair::{Passed, RepairScope};
+pub(crate) use root::{Root, Settings, Stop};
+
+use crate::{Agent, Error, ErrorKind, Json, model::Model, tool::Scope};
+use futures_util::future::BoxFuture;
+use secrecy::SecretString;
+use std::{fmt, future::IntoFuture, pin::pin, sync::Arc, time::Duration};
+use tokio_util::sync::CancellationToken;
+
+/// One run of an agent, about to begin. Say what there is to say about it, then await it: the
+/// answer, or with [`outcome`](Run::outcome) everything the run leaves behind.
+///
+/// Dropping the future ends the run at once and frees everything.
+#[must_use = "a run does nothing until it is awaited"]
+pub struct Run<'a, A: Agent> {
+    agent: &'a A,
+    start: Start<A::In>,
+    settings: Settings,
+    /// Something was said that only the root of a run can do.
+    own_root: bool,
+}
+
+enum Start<I> {
+    Fresh(I),
+    Stored(Box<Snapshot>),
+}
+
+impl<'a, A: Agent> Run<'a, A> {
+    pub(crate) fn new(agent: &'a A, input: A::In) -> Self {
+        Run {
+            agent,
+            start: Start::Fresh(input),
+            settings: Settings::default(),
+            own_root: false,
+        }
+    }
+
+    pub(crate) fn resumed(agent: &'a A, snapshot: Snapshot) -> Self {
+        Run {
+            agent,
+            start: Start::Stored(Box::new(snapshot)),
+            settings: Settings::default(),
+            own_root: true,
+        }
+    }
+
+    /// The model for agents that bring none of their own.
+    pub fn model(mut self, model: impl Model) -> Self {
+        self.settings.model = Some(Arc::new(model));
+        self
+    }
+
+    /// For whom the run works: a tenant's name, or a whole [`Scope`].
+    pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
+        self.settings.scope = scope.into();
+        self.root()
+    }
+
+    /// A secret that tools may ask for by name.
+    pub fn secret(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
+        self.settings.secrets.insert(name.into(), value.into());
+        self.root()
+    }
+
+    /// Ends the run when the token is triggered.
+    pub fn cancel(mut self, token: CancellationToken) -> Self {
+        self.settings.cancel = token;
+        self.root()
+    }
+
+    /// Bounds the whole run, nested agents included. What each agent may use is its own budget.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.settings.budget = Some(budget);
+        self.root()
+    }
+
+    /// Who is asked when a call needs approval. With nobody to ask, the answer is no.
+    pub fn approver(mut self, approver: impl Approver) -> Self {
+        self.settings.approver = Some(Arc::new(approver));
+        self.root()
+    }
+
+    /// Is told everything that happens, as it happens. It should be quick: the run waits for it.
+    pub fn on_event(mut self, subscriber: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.settings.subscriber = Some(Arc::new(subscriber));
+        self.root()
+    }
+
+    /// Is given the run, to store, whenever a model has replied and whenever its calls are settled.
+    pub fn on_checkpoint(mut self, keeper: impl Fn(Snapshot) + Send + Sync + 'static) -> Self {
+        self.settings.keeper = Some(Arc::new(keeper));
+        self.root()
+    }
+
+    /// Where the time and the run's id come from.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.settings.clock = Arc::new(clock);
+        self.root()
+    }
+
+    /// Records the run, or replays one that was recorded: see `agents::record`.
+    pub fn tape(mut self, tape: impl Tape) -> Self {
+        self.settings.clock = tape.clock();
+        self.settings.tape = Some(Arc::new(tape));
+        self.root()
+    }
+
+    /// Reads arguments and answers strictly, whatever agents and tools say: nothing is repaired.
+    pub fn strict(mut self) -> Self {
+        self.settings.strict = true;
+        self.root()
+    }
+
+    /// Writes prompts, answers and arguments into the `tracing` spans. Off unless asked for: they
+    /// may hold what logs should not.
+    pub fn record_content(mut self) -> Self {
+        self.settings.record_content = true;
+        self.root()
+    }
+
+    /// How long one execution of a tool may take that says nothing itself; 5 minutes by default.
+    pub fn tool_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.tool_timeout = timeout;
+        self.root()
+    }
+
+    /// How much of a tool's output is kept and told to the model; 2 MB by default.
+    pub fn max_output_bytes(mut self, bytes: usize) -> Self {
+        self.settings.max_output_bytes = bytes;
+        self.root()
+    }
+
+    /// How long the arguments of one call may be; 1 MB by default.
+    pub fn max_argument_bytes(mut self, bytes: usize) -> Self {
+        self.settings.max_argument_bytes = bytes;
+        self.root()
+    }
+
+    fn root(mut self) -> Self {
+        self.own_root = true;
+        self
+    }
+
+    /// Runs to the end and gives everything the run leaves behind. This is always a run of its
+    /// own, also inside another one.
+    ///
+    /// # Errors
+    /// Only when nothing can run as it was put together; what happens later is in
+    /// [`Outcome::result`].
+    pub async fn outcome(self) -> Result<Outcome<A::Out>, Error> {
+        let Run {
+            agent,
+            start,
+            settings,
+            ..
+        } = self;
+        let (input, node, run_id) = match start {
+            Start::Fresh(input) => (input, Node::root(), None),
+            Start::Stored(stored) => {
+                stored.check(agent.name())?;
+                let input = stored.input.to().map_err(|error| {
+                    Error::new(
+                        ErrorKind::Build,
+                        format!("the stored input does not fit `{}`: {error}", agent.name()),
+                    )
+                })?;
+                (input, Node::load(stored.root), Some(stored.run_id))
+            }
+        };
+        let origin = match settings.keeper {
+            Some(_) => Some((agent.name().to_owned(), written(&input)?)),
+            None => None,
+        };
+        let root = Root::new(settings, node, run_id, origin);
+        let outcome = Box::pin(steer(agent, input, &root)).await;
+        match outcome.result {
+            Err(error) if error.is_build() && outcome.usage.requests == 0 => Err(error),
+            result => Ok(Outcome { result, ..outcome }),
+        }
+    }
+}
+
+fn written<I: serde::Serialize>(input: &I) -> Result<Json, Error> {
+    Json::of(input).map_err(|error| {
+        Error::new(
+            ErrorKind::Build,
+            format!("the input cannot be stored: {error}"),
+        )
+    })
+}
+
+/// Polls the agent until it answers, or until somebody ends the run; then drops what is left.
+async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A::Out> {
+    let cx = Cx::root(root.clone());
+    let budget = root.settings.budget.as_ref();
+    root.node.name(agent.name());
+    if let Some(budget) = budget {
+        root.node.bound_run(budget);
+    }
+    root.emit(&cx.node, || EventKind::RunStarted {
+        run_id: root.run_id.clone(),
+    });
+    let time = budget.and_then(|budget| budget.time);
+    let result = {
+        let work = pin!(cx.clone().enter(agent.work(&cx, input)));
+        tokio::select! {
+            biased;
+            () = root.settings.cancel.cancelled() => {
+                root.request_stop(Stop::Cancelled);
+                None
+            }
+            () = root.notify.notified() => None,
+            result = work => Some(result),
+            limit = over(time) => {
+                root.request_stop(Stop::Budget { agent: agent.name().into(), limit });
+                None
+            }
+        }
+    };
+    let stop = root.stopped();
+    let result = match (result, &stop) {
+        (Some(result), _) => result,
+        (None, Some(stop)) => {
+            root.emit(&cx.node, || EventKind::Stopped(stop.reason()));
+            Err(stop.error())
+        }
+        (None, None) => Err(Stop::Cancelled.error()),
+    };
+    let usage = root.usage();
+    root.emit(&cx.node, || EventKind::RunEnded {
+        ok: result.is_ok(),
+        usage,
+    });
+    let response = match &result {
+        Ok(output) => Json::of(output)
+            .map(|json| json.to_text())
+            .unwrap_or_default(),
+        Err(_) => String::new(),
+    };
+    Outcome {
+        result,
+        partial: false,
+        stopped: stop.map(|stop| stop.reason()),
+        outputs: AgentOutputs::collect(response, root.node.receipts()),
+        usage,
+        run_id: root.run_id.to_string(),
+    }
+}
+
+async fn over(time: Option<Duration>) -> Limit {
+    match time {
+        Some(time) => {
+            tokio::time::sleep(time).await;
+            Limit::Time(time)
+        }
+        None => std::future::pending().await,
+    }
+}
+
+impl<'a, A: Agent> IntoFuture for Run<'a, A> {
+    type Output = Result<A::Out, Error>;
+    type IntoFuture = BoxFuture<'a, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            match (Cx::current(), self.own_root) {
+                (Some(cx), false) => {
+                    let cx = match self.settings.model {
+                        Some(model) => cx.with_model(model),
+                        None => cx,
+                    };
+                    match self.start {
+                        Start::Fresh(input) => self.agent.run_in(&cx, input).await,
+                        Start::Stored(_) => Err(Error::new(
+                            ErrorKind::Build,
+                            "a stored run is resumed on its own",
+                        )),
+                    }
+                }
+                _ => self.outcome().await?.result,
+            }
+        })
+    }
+}
+
+impl<A: Agent> fmt::Debug for Run<'_, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("agent", &self.agent.name())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,376 @@
+//! Where a run stands: a tree of nodes that can be written down.
+
+use super::{Budget, Frame, Limit, Passed, ToolEnvelope};
+use crate::{Error, Json, error::ErrorKind};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
+    },
+};
+
+/// One agent's place in a run, or one call's.
+#[derive(Default)]
+pub(crate) struct Node {
+    key: Box<str>,
+    parent: Weak<Node>,
+    /// How many agents are around this one.
+    depth: u32,
+    /// How many nodes are above this one.
+    level: u32,
+    /// The agent that works here.
+    agent: OnceLock<Arc<str>>,
+    /// How much it may use; set when a model begins to drive it.
+    budget: OnceLock<Budget>,
+    /// How much the whole run may use; at the root only.
+    run_budget: OnceLock<Budget>,
+    steps: AtomicU32,
+    tokens: AtomicU64,
+    state: Mutex<State>,
+}
+
+/// What is stored of a node: data alone.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) frame: Option<Frame>,
+    result: Option<Json>,
+    receipts: Vec<Arc<ToolEnvelope>>,
+    children: BTreeMap<Box<str>, Arc<Node>>,
+    /// How often each agent was run here with each input.
+    seen: BTreeMap<Box<str>, u32>,
+}
+
+/// A node, written down.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct StoredNode {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    frame: Option<Frame>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    result: Option<Json>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    receipts: Vec<Arc<ToolEnvelope>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    children: BTreeMap<Box<str>, StoredNode>,
+    #[serde(default)]
+    depth: u32,
+    #[serde(default)]
+    steps: u32,
+    #[serde(default)]
+    tokens: u64,
+}
+
+/// A run that was put down: give it to [`Agent::resume`](crate::Agent::resume).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Snapshot {
+    pub(crate) version: u32,
+    pub(crate) agent: String,
+    pub(crate) run_id: String,
+    pub(crate) input: Json,
+    pub(crate) root: StoredNode,
+}
+
+impl Snapshot {
+    pub(crate) const VERSION: u32 = 1;
+
+    /// The agent that was run.
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// The run's id.
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// A snapshot continues the agent it was taken of, and no other.
+    pub(crate) fn check(&self, agent: &str) -> Result<(), Error> {
+        let problem = if self.version != Self::VERSION {
+            format!(
+                "the stored run has format {}; this version reads format {}",
+                self.version,
+                Self::VERSION
+            )
+        } else if self.agent != agent {
+            format!(
+                "the stored run belongs to agent `{}`, not to `{agent}`",
+                self.agent
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(ErrorKind::Build, problem))
+    }
+}
+
+impl Node {
+    pub(crate) fn root() -> Arc<Node> {
+        Arc::default()
+    }
+
+    pub(crate) fn load(stored: StoredNode) -> Arc<Node> {
+        Self::load_at(stored, "".into(), Weak::new(), 0)
+    }
+
+    fn load_at(stored: StoredNode, key: Box<str>, parent: Weak<Node>, level: u32) -> Arc<Node> {
+        let StoredNode {
+            frame,
+            result,
+            receipts,
+            children,
+            depth,
+            steps,
+            tokens,
+        } = stored;
+        Arc::new_cyclic(|me: &Weak<Node>| {
+            let children = children
+                .into_iter()
+                .map(|(key, child)| {
+                    (
+                        key.clone(),
+                        Self::load_at(child, key, me.clone(), level + 1),
+                    )
+                })
+                .collect();
+            Node {
+                key,
+                parent,
+                depth,
+                level,
+                agent: OnceLock::new(),
+                budget: OnceLock::new(),
+                run_budget: OnceLock::new(),
+                steps: AtomicU32::new(steps),
+                tokens: AtomicU64::new(tokens),
+                state: Mutex::new(State {
+                    frame,
+                    result,
+                    receipts,
+                    children,
+                    seen: BTreeMap::new(),
+                }),
+            }
+        })
+    }
+
+    pub(crate) fn save(&self) -> StoredNode {
+        let state = self.state();
+        StoredNode {
+            frame: state.frame.clone(),
+            result: state.result.clone(),
+            receipts: state.receipts.clone(),
+            children: state
+                .children
+                .iter()
+                .map(|(key, child)| (key.clone(), child.save()))
+                .collect(),
+            depth: self.depth,
+            steps: self.steps.load(Relaxed),
+            tokens: self.tokens.load(Relaxed),
+        }
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        // A panic cannot leave a state half changed: every change is one assignment.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the frame of a model-driven agent.
+    pub(crate) fn with_frame<R>(&self, f: impl FnOnce(&mut Frame) -> R) -> R {
+        f(self.state().frame.get_or_insert_default())
+    }
+
+    /// The place of what runs within one call of this agent.
+    pub(crate) fn call_child(self: &Arc<Self>, seq: u32) -> Arc<Node> {
+        self.child(&format!("call{seq:04}"), self.depth)
+    }
+
+    fn child(self: &Arc<Self>, key: &str, depth: u32) -> Arc<Node> {
+        let mut state = self.state();
+        if let Some(child) = state.children.get(key) {
+            return child.clone();
+        }
+        let parent = Arc::downgrade(self);
+        let child = Arc::new(Node {
+            key: key.into(),
+            parent,
+            depth,
+            level: self.level + 1,
+            ..Node::default()
+        });
+        state.children.insert(key.into(), child.clone());
+        child
+    }
+
+    /// The child for the next run of `agent` with this input: who and what, not when, so that a
+    /// replay in another order finds the same one.
+    pub(crate) fn agent_child(self: &Arc<Self>, agent: &str, input: &str) -> Arc<Node> {
+        let digest = hmac_sha256::Hash::hash(input.as_bytes());
+        let key = format!("{agent}#{}", hex(&digest[..4]));
+        let nth = {
+            let mut state = self.state();
+            let seen = state.seen.entry(key.as_str().into()).or_default();
+            *seen += 1;
+            *seen
+        };
+        let child = self.child(&format!("{key}.{nth}"), self.depth + 1);
+        child.name(agent);
+        child
+    }
+
+    pub(crate) fn result(&self) -> Option<Json> {
+        self.state().result.clone()
+    }
+
+    /// The agent is done: its answer and its receipts stay, the way to them goes.
+    pub(crate) fn finish(&self, result: Json) {
+        let receipts = self.receipts();
+        let mut state = self.state();
+        *state = State {
+            result: Some(result),
+            receipts,
+            ..State::default()
+        };
+    }
+
+    pub(crate) fn add_receipt(&self, receipt: Arc<ToolEnvelope>) {
+        self.state().receipts.push(receipt);
+    }
+
+    /// The receipts of this agent and of those below, each call's before those of the agents that
+    /// ran within it.
+    pub(crate) fn receipts(&self) -> Vec<Arc<ToolEnvelope>> {
+        let (mut all, children): (Vec<_>, Vec<_>) = {
+            let state = self.state();
+            (
+                state.receipts.clone(),
+                state.children.values().cloned().collect(),
+            )
+        };
+        for child in children {
+            all.extend(child.receipts());
+        }
+        all
+    }
+
+    /// Says who works here; the first word counts.
+    pub(crate) fn name(&self, agent: &str) {
+        self.agent.get_or_init(|| agent.into());
+    }
+
+    pub(crate) fn agent(&self) -> Arc<str> {
+        self.agent.get().cloned().unwrap_or_default()
+    }
+
+    /// Bounds the agent that works here.
+    pub(crate) fn bound(&self, budget: &Budget) {
+        self.budget.get_or_init(|| budget.clone());
+    }
+
+    /// Bounds everything that works here and below.
+    pub(crate) fn bound_run(&self, budget: &Budget) {
+        self.run_budget.get_or_init(|| budget.clone());
+    }
+
+    /// The budgets that bound what is shared: tokens and depth.
+    fn shared_budgets(&self) -> impl Iterator<Item = &Budget> {
+        self.budget.get().into_iter().chain(self.run_budget.get())
+    }
+
+    pub(crate) fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    pub(crate) fn level(&self) -> u32 {
+        self.level
+    }
+
+    /// This node's bound was passed.
+    pub(crate) fn passed(&self, limit: Limit) -> Passed {
+        Passed {
+            agent: self.agent(),
+            limit,
+            level: self.level,
+        }
+    }
+
+    /// The place in the tree, for digests and clock readings; empty at the root.
+    pub(crate) fn path(&self) -> Path<'_> {
+        Path(self)
+    }
+
+    /// Counts one model turn or one round of calls, here and above; says whose bound it passes.
+    pub(crate) fn step(&self) -> Option<Passed> {
+        let mut passed = None;
+        self.each_up(|node| {
+            let steps = node.steps.fetch_add(1, Relaxed) + 1;
+            if let Some(budget) = node.budget.get()
+                && steps > budget.recursion
+            {
+                passed = Some(node.passed(Limit::Recursion(budget.recursion)));
+            }
+        });
+        passed
+    }
+
+    /// Charges tokens, here and above.
+    pub(crate) fn spend(&self, tokens: u64) {
+        self.each_up(|node| {
+            node.tokens.fetch_add(tokens, Relaxed);
+        });
+    }
+
+    /// Whose bound on tokens is reached, if anybody's.
+    pub(crate) fn overspent(&self) -> Option<Passed> {
+        let mut reached = None;
+        self.each_up(|node| {
+            let spent = node.tokens.load(Relaxed);
+            for bound in node.shared_budgets().filter_map(|budget| budget.tokens) {
+                if spent >= bound {
+                    reached = Some(node.passed(Limit::Tokens(bound)));
+                }
+            }
+        });
+        reached
+    }
+
+    /// Whose bound on depth an agent at this node passes, if anybody's.
+    pub(crate) fn too_deep(&self) -> Option<Passed> {
+        let mut passed = None;
+        self.each_up(|node| {
+            for bound in node.shared_budgets().filter_map(|budget| budget.depth) {
+                if self.depth - node.depth > bound {
+                    passed = Some(node.passed(Limit::Depth(bound)));
+                }
+            }
+        });
+        passed
+    }
+
+    fn each_up(&self, mut f: impl FnMut(&Node)) {
+        f(self);
+        let mut above = self.parent.upgrade();
+        while let Some(node) = above {
+            f(&node);
+            above = node.parent.upgrade();
+        }
+    }
+}
+
+/// A node's place in the tree, written only when somebody wants to read it.
+pub(crate) struct Path<'a>(&'a Node);
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.parent.upgrade() {
+            Some(parent) => write!(f, "{}/{}", parent.path(), self.0.key),
+            None => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

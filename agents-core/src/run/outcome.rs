@@ -1,0 +1,190 @@
+use super::{Limit, Timestamp};
+use crate::{Error, Json, Severity, error::ErrorReceipt, model::Usage, reader::Repairs};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// How a run ended, and everything it leaves behind.
+#[derive(Clone, Debug)]
+pub struct Outcome<T> {
+    /// The answer, or what ended the run without one.
+    pub result: Result<T, Error>,
+    /// The answer is not all that was asked for.
+    pub partial: bool,
+    /// What ended the run before its answer.
+    pub stopped: Option<Stopped>,
+    /// The receipts of all calls, whatever became of them.
+    pub outputs: AgentOutputs,
+    /// What the models cost.
+    pub usage: Usage,
+    /// The run's id, as it stands in logs and traces.
+    pub run_id: String,
+}
+
+/// What ended a run before its answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stopped {
+    /// A budget was used up, by the agent of this name.
+    Budget {
+        /// Whose budget.
+        agent: String,
+        /// Which bound.
+        limit: Limit,
+    },
+    /// The cancellation token was triggered.
+    Cancelled,
+    /// An arm or a repair agent said `throw`.
+    Thrown {
+        /// Who.
+        source: String,
+        /// Why.
+        reason: String,
+    },
+    /// An escalation that was critical, or that nobody handled.
+    Escalated {
+        /// Who escalated.
+        source: String,
+        /// Why.
+        reason: String,
+        /// How bad it is.
+        severity: Severity,
+    },
+}
+
+/// The receipts of a run. Its shape never depends on how the agent is configured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AgentOutputs {
+    /// The final answer as text; empty when there is none.
+    pub response: String,
+    /// Every call's receipt by its id.
+    pub tools_by_id: IndexMap<Arc<str>, Arc<ToolEnvelope>>,
+    /// The ids in the order in which the model asked.
+    pub tool_order: Vec<Arc<str>>,
+    /// The last call that succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_tool: Option<Arc<ToolEnvelope>>,
+    /// Where the trace can be looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traces_url: Option<String>,
+}
+
+impl AgentOutputs {
+    /// The receipts in the order in which the model asked.
+    pub fn receipts(&self) -> impl Iterator<Item = &ToolEnvelope> {
+        self.tool_order
+            .iter()
+            .filter_map(|id| self.tools_by_id.get(id))
+            .map(|receipt| &**receipt)
+    }
+
+    pub(crate) fn collect(response: String, receipts: Vec<Arc<ToolEnvelope>>) -> Self {
+        let last_tool = receipts
+            .iter()
+            .rev()
+            .find(|receipt| receipt.error.is_none())
+            .cloned();
+        let tool_order = receipts
+            .iter()
+            .map(|receipt| receipt.call_id.clone())
+            .collect();
+        let tools_by_id = receipts
+            .into_iter()
+            .map(|receipt| (receipt.call_id.clone(), receipt))
+            .collect();
+        AgentOutputs {
+            response,
+            tools_by_id,
+            tool_order,
+            last_tool,
+            traces_url: None,
+        }
+    }
+}
+
+/// The receipt of one call: there is one for every call a model makes, always, with exactly one
+/// of `output` and `error`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolEnvelope {
+    /// A digest of tool, version, input and place in the run: the same on any machine.
+    pub call_id: Arc<str>,
+    /// The tool that was called.
+    pub name: String,
+    /// The version that ran.
+    pub version: String,
+    /// The arguments that ran; what the model sent, as a string, if they could not be read.
+    pub input: Json,
+    /// What the tool gave back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Json>,
+    /// What went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorReceipt>,
+    /// When the call was taken up.
+    pub t_start: Timestamp,
+    /// When it was settled.
+    pub t_end: Timestamp,
+    /// The output came from a cache.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
+    /// The output was cut to the run's limit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+    /// What does not fit into JSON, or was too large for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+    /// Every execution, in order.
+    pub attempts: Vec<Attempt>,
+    /// Every change that reading made to the arguments.
+    #[serde(default, skip_serializing_if = "Repairs::is_empty")]
+    pub repairs: Repairs,
+}
+
+impl ToolEnvelope {
+    /// Whether the call succeeded.
+    pub fn is_ok(&self) -> bool {
+        self.error.is_none()
+    }
+
+    /// How long it took, from being taken up to being settled.
+    pub fn duration(&self) -> std::time::Duration {
+        self.t_end.since(self.t_start)
+    }
+}
+
+/// One execution of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// Which, from 1.
+    pub number: u32,
+    /// What it failed with; absent if it succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorReceipt>,
+}
+
+/// Something that belongs to a receipt but lies elsewhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attachment {
+    /// What it is.
+    pub kind: AttachmentKind,
+    /// Where it is.
+    pub url: String,
+    /// Its media type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
+    /// Its size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+/// What an attachment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttachmentKind {
+    /// Bytes.
+    Blob,
+    /// A picture.
+    Image,
+    /// A table.
+    Table,
+}

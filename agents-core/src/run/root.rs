@@ -1,0 +1,206 @@
+use super::{
+    Approver, Budget, Clock, Event, EventKind, Limit, Node, Snapshot, Stopped, SystemClock, Tape,
+};
+use crate::{
+    Error, ErrorKind, Json, Severity,
+    model::{Model, Usage},
+    tool::Scope,
+};
+use secrecy::SecretString;
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) type Subscriber = Arc<dyn Fn(&Event) + Send + Sync>;
+pub(crate) type Keeper = Arc<dyn Fn(Snapshot) + Send + Sync>;
+
+/// What the user said about a run before it began.
+pub(crate) struct Settings {
+    pub(crate) model: Option<Arc<dyn Model>>,
+    pub(crate) scope: Scope,
+    pub(crate) secrets: BTreeMap<String, SecretString>,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) budget: Option<Budget>,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) subscriber: Option<Subscriber>,
+    pub(crate) keeper: Option<Keeper>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) tape: Option<Arc<dyn Tape>>,
+    pub(crate) strict: bool,
+    pub(crate) record_content: bool,
+    pub(crate) tool_timeout: Duration,
+    pub(crate) max_output_bytes: usize,
+    pub(crate) max_argument_bytes: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            model: None,
+            scope: Scope::default(),
+            secrets: BTreeMap::new(),
+            cancel: CancellationToken::new(),
+            budget: None,
+            approver: None,
+            subscriber: None,
+            keeper: None,
+            clock: Arc::new(SystemClock),
+            tape: None,
+            strict: false,
+            record_content: false,
+            tool_timeout: Duration::from_secs(300),
+            max_output_bytes: 2_000_000,
+            max_argument_bytes: 1_000_000,
+        }
+    }
+}
+
+/// What all parts of one run share.
+pub(crate) struct Root {
+    pub(crate) settings: Settings,
+    pub(crate) run_id: Arc<str>,
+    pub(crate) node: Arc<Node>,
+    pub(crate) notify: Notify,
+    usage: Mutex<Usage>,
+    stop: Mutex<Option<Stop>>,
+    /// The agent that was run and its input, for snapshots.
+    origin: Option<(String, Json)>,
+}
+
+/// Why the whole run ends, now. It is not an error that travels: whoever calls for it never
+/// returns, and the root drops everything.
+#[derive(Clone, Debug)]
+pub(crate) enum Stop {
+    Budget {
+        agent: Arc<str>,
+        limit: Limit,
+    },
+    Cancelled,
+    Thrown {
+        source: Arc<str>,
+        reason: String,
+    },
+    Escalated {
+        source: Arc<str>,
+        reason: String,
+        severity: Severity,
+    },
+}
+
+impl Stop {
+    pub(crate) fn error(&self) -> Error {
+        match self {
+            Stop::Budget { agent, limit } => {
+                Error::new(ErrorKind::Budget, limit.to_string()).context(format!("agent `{agent}`"))
+            }
+            Stop::Cancelled => Error::new(ErrorKind::Cancelled, "the run was cancelled"),
+            Stop::Thrown { source, reason } => Error::thrown(reason).context(format!("`{source}`")),
+            Stop::Escalated {
+                source,
+                reason,
+                severity,
+            } => Error::escalated(reason, *severity).context(format!("`{source}`")),
+        }
+    }
+
+    pub(crate) fn reason(&self) -> Stopped {
+        match self {
+            Stop::Budget { agent, limit } => Stopped::Budget {
+                agent: agent.to_string(),
+                limit: *limit,
+            },
+            Stop::Cancelled => Stopped::Cancelled,
+            Stop::Thrown { source, reason } => Stopped::Thrown {
+                source: source.to_string(),
+                reason: reason.clone(),
+            },
+            Stop::Escalated {
+                source,
+                reason,
+                severity,
+            } => Stopped::Escalated {
+                source: source.to_string(),
+                reason: reason.clone(),
+                severity: *severity,
+            },
+        }
+    }
+}
+
+impl Root {
+    pub(crate) fn new(
+        settings: Settings,
+        node: Arc<Node>,
+        run_id: Option<String>,
+        origin: Option<(String, Json)>,
+    ) -> Arc<Root> {
+        let run_id = run_id.unwrap_or_else(|| settings.clock.run_id()).into();
+        Arc::new(Root {
+            settings,
+            run_id,
+            node,
+            notify: Notify::new(),
+            usage: Mutex::default(),
+            stop: Mutex::default(),
+            origin,
+        })
+    }
+
+    /// Tells the subscriber; what happened is only put together if there is one.
+    pub(crate) fn emit(&self, node: &Node, kind: impl FnOnce() -> EventKind) {
+        if let Some(subscriber) = &self.settings.subscriber {
+            subscriber(&Event {
+                agent: node.agent(),
+                depth: node.depth(),
+                kind: kind(),
+            });
+        }
+    }
+
+    /// Hands a snapshot to whoever keeps them.
+    pub(crate) fn checkpoint(&self) {
+        if let (Some(keeper), Some((agent, input))) = (&self.settings.keeper, &self.origin) {
+            keeper(Snapshot {
+                version: Snapshot::VERSION,
+                agent: agent.clone(),
+                run_id: self.run_id.to_string(),
+                input: input.clone(),
+                root: self.node.save(),
+            });
+        }
+    }
+
+    pub(crate) fn charge(&self, usage: Usage) {
+        *lock(&self.usage) += usage;
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        *lock(&self.usage)
+    }
+
+    pub(crate) fn request_stop(&self, stop: Stop) {
+        lock(&self.stop).get_or_insert(stop);
+        self.notify.notify_one();
+    }
+
+    pub(crate) fn stopped(&self) -> Option<Stop> {
+        lock(&self.stop).clone()
+    }
+}
+
+impl fmt::Debug for Root {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Root")
+            .field("run_id", &self.run_id)
+            .finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

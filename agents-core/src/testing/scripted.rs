@@ -1,0 +1,252 @@
+use crate::model::{
+    Delta, Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage,
+};
+use async_trait::async_trait;
+use serde_json::Value;
+use std::{
+    collections::VecDeque,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// A model that answers from a script, in order.
+///
+/// It is for tests of what is *around* a model: the loop, the tools, the recovery. Nothing it says
+/// tells you how a real model behaves.
+///
+/// ```
+/// use agents_core::testing::{Script, ScriptedModel};
+/// use agents_core::{Agent, AgentBuilder};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents_core::Error> {
+/// let (model, handle) = ScriptedModel::new([Script::text("42")]);
+/// let answer = AgentBuilder::<String, u32>::new("oracle").model(model).build().run("?").await?;
+/// assert_eq!(answer, 42);
+/// assert_eq!(handle.requests().len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct ScriptedModel {
+    shared: Arc<Shared>,
+}
+
+/// What a scripted model says next.
+pub enum Script {
+    /// This reply.
+    Reply(Reply),
+    /// This failure.
+    Fail(ModelError),
+    /// What this function makes of the request.
+    With(Box<dyn FnOnce(&Asked) -> Reply + Send>),
+}
+
+/// What a model was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// The conversation.
+    pub messages: Vec<Message>,
+    /// The names of the tools it was offered.
+    pub tools: Vec<String>,
+    /// The declarations of the tools it was offered.
+    pub declarations: Value,
+    /// The schema its answer had to follow.
+    pub format: Option<Value>,
+    /// Whether pieces of the answer were wanted.
+    pub streamed: bool,
+}
+
+impl Asked {
+    fn of(request: &Request<'_>) -> Asked {
+        Asked {
+            messages: request.messages().to_vec(),
+            tools: request.tools().map(|spec| spec.name.to_string()).collect(),
+            declarations: request
+                .tools_json()
+                .and_then(|json| serde_json::from_str(json).ok())
+                .unwrap_or_default(),
+            format: request.format().cloned(),
+            streamed: request.sink().is_some(),
+        }
+    }
+
+    /// The text of the last message.
+    pub fn last(&self) -> &str {
+        match self.messages.last() {
+            Some(
+                Message::System { content }
+                | Message::User { content }
+                | Message::Assistant { content, .. }
+                | Message::Tool { content, .. },
+            ) => content,
+            None => "",
+        }
+    }
+
+    /// What the tool calls of the last reply were answered with, in order: name and text.
+    pub fn results(&self) -> Vec<(&str, &str)> {
+        let mut results: Vec<_> = self
+            .messages
+            .iter()
+            .rev()
+            .map_while(|message| match message {
+                Message::Tool { name, content, .. } => Some((&**name, &**content)),
+                _ => None,
+            })
+            .collect();
+        results.reverse();
+        results
+    }
+}
+
+impl Script {
+    /// The model says this.
+    pub fn text(text: impl Into<String>) -> Script {
+        Script::Reply(Reply {
+            content: text.into(),
+            usage: one(),
+            ..Reply::default()
+        })
+    }
+
+    /// The model calls one tool, with these arguments as it would write them.
+    pub fn call(tool: impl Into<String>, arguments: impl Into<String>) -> Script {
+        Script::calls([(tool.into(), arguments.into())])
+    }
+
+    /// The model calls several tools in one reply.
+    pub fn calls<T: Into<String>, A: Into<String>>(
+        calls: impl IntoIterator<Item = (T, A)>,
+    ) -> Script {
+        let calls = calls
+            .into_iter()
+            .map(|(tool, arguments)| ToolCall {
+                id: String::new(),
+                name: tool.into(),
+                arguments: arguments.into(),
+            })
+            .collect();
+        Script::Reply(Reply {
+            calls,
+            usage: one(),
+            ..Reply::default()
+        })
+    }
+
+    /// The model fails.
+    pub fn fail(message: impl Into<String>) -> Script {
+        Script::Fail(ModelError::new(ModelErrorKind::Refused, message))
+    }
+
+    /// The model answers what it is asked.
+    pub fn with(answer: impl FnOnce(&Asked) -> Reply + Send + 'static) -> Script {
+        Script::With(Box::new(answer))
+    }
+}
+
+fn one() -> Usage {
+    Usage {
+        input_tokens: 10,
+        output_tokens: 5,
+        requests: 1,
+    }
+}
+
+#[derive(Default)]
+struct Shared {
+    script: Mutex<VecDeque<Script>>,
+    again: Mutex<Option<Reply>>,
+    asked: Mutex<Vec<Asked>>,
+}
+
+impl ScriptedModel {
+    /// A model that says these things in order and fails after that, and the handle to it.
+    pub fn new(script: impl IntoIterator<Item = Script>) -> (ScriptedModel, ScriptedModel) {
+        let shared = Shared {
+            script: Mutex::new(script.into_iter().collect()),
+            ..Shared::default()
+        };
+        let model = ScriptedModel {
+            shared: Arc::new(shared),
+        };
+        (model.clone(), model)
+    }
+
+    /// A model that says the same thing for ever.
+    pub fn always(script: Script) -> (ScriptedModel, ScriptedModel) {
+        let (model, handle) = ScriptedModel::new([]);
+        if let Script::Reply(reply) = script {
+            *lock(&model.shared.again) = Some(reply);
+        }
+        (model, handle)
+    }
+
+    /// What it was asked so far.
+    pub fn requests(&self) -> Vec<Asked> {
+        lock(&self.shared.asked).clone()
+    }
+
+    /// How often it was asked.
+    pub fn count(&self) -> usize {
+        lock(&self.shared.asked).len()
+    }
+
+    fn answer(&self, asked: &Asked) -> Result<Reply, ModelError> {
+        match lock(&self.shared.script).pop_front() {
+            Some(Script::Reply(reply)) => Ok(reply),
+            Some(Script::Fail(error)) => Err(error),
+            Some(Script::With(answer)) => Ok(answer(asked)),
+            None => lock(&self.shared.again).clone().ok_or_else(|| {
+                let message = format!(
+                    "the script has ended; request {} was not foreseen",
+                    self.count()
+                );
+                ModelError::new(ModelErrorKind::Malformed, message)
+            }),
+        }
+    }
+}
+
+#[async_trait]
+impl Model for ScriptedModel {
+    fn id(&self) -> &str {
+        "scripted"
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let asked = Asked::of(&request);
+        lock(&self.shared.asked).push(asked.clone());
+        // A real model takes its time: let others run.
+        tokio::task::yield_now().await;
+        let reply = self.answer(&asked)?;
+        if let Some(sink) = request.sink() {
+            reply
+                .content
+                .split_inclusive(' ')
+                .for_each(|word| sink(Delta::Text(word)));
+        }
+        Ok(reply)
+    }
+}
+
+impl fmt::Debug for ScriptedModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptedModel")
+            .field("asked", &self.count())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Script::Reply(_) => "Reply",
+            Script::Fail(_) => "Fail",
+            Script::With(_) => "With",
+        })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,141 @@
+use crate::run::Cx;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use std::{fmt, sync::Arc, time::Duration};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// For whom a run works.
+///
+/// ```
+/// use agents_core::tool::Scope;
+///
+/// let scope = Scope::from("acme").user("ada");
+/// assert_eq!(scope.tenant_id(), "acme");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Scope {
+    /// The organisation: the tenant.
+    pub org_id: String,
+    /// The workspace within it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain_id: Option<String>,
+    /// The person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    /// The bounded context that asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bc: Option<String>,
+}
+
+impl Scope {
+    /// The tenant: the organisation.
+    pub fn tenant_id(&self) -> &str {
+        &self.org_id
+    }
+
+    /// Names the workspace.
+    #[must_use]
+    pub fn domain(mut self, domain_id: impl Into<String>) -> Self {
+        self.domain_id = Some(domain_id.into());
+        self
+    }
+
+    /// Names the person.
+    #[must_use]
+    pub fn user(mut self, user_id: impl Into<String>) -> Self {
+        self.user_id = Some(user_id.into());
+        self
+    }
+}
+
+impl<T: Into<String>> From<T> for Scope {
+    fn from(org_id: T) -> Self {
+        Scope {
+            org_id: org_id.into(),
+            ..Scope::default()
+        }
+    }
+}
+
+/// What a tool may know about the call it serves: take `cx: &ToolContext` as a parameter.
+#[derive(Clone)]
+pub struct ToolContext {
+    pub(crate) cx: Cx,
+    pub(crate) call_id: Arc<str>,
+    pub(crate) tool: Arc<str>,
+    pub(crate) attempt: u32,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) cancel: CancellationToken,
+}
+
+impl ToolContext {
+    /// The id in this call's receipt: the same for every attempt, and on any machine.
+    pub fn call_id(&self) -> &str {
+        &self.call_id
+    }
+
+    /// The id of the run.
+    pub fn run_id(&self) -> &str {
+        self.cx.run_id()
+    }
+
+    /// The name under which the tool was called.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// Which execution of the call this is, from 1.
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// How much time is left before the call is stopped; `None` without a deadline.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.deadline
+            .map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// Triggered when the run ends before the call: hand it to what you spawn.
+    pub fn cancellation(&self) -> &CancellationToken {
+        &self.cancel
+    }
+
+    /// A key for services that undo double sends: the same for every attempt of this call.
+    pub fn idempotency_key(&self) -> String {
+        format!("{}:{}", self.run_id(), self.call_id)
+    }
+
+    /// For whom the run works.
+    pub fn scope(&self) -> &Scope {
+        self.cx.scope()
+    }
+
+    /// The tenant: the organisation for which the run works.
+    pub fn tenant_id(&self) -> &str {
+        self.scope().tenant_id()
+    }
+
+    /// A secret that was given to the run.
+    pub fn secret(&self, name: &str) -> Option<&SecretString> {
+        self.cx.secret(name)
+    }
+
+    /// Where the call stands in the run: pass it to `agent.run_in(cx.run(), input)` in a task that
+    /// you spawn, so that the agent there belongs to this run.
+    pub fn run(&self) -> &Cx {
+        &self.cx
+    }
+}
+
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolContext")
+            .field("call_id", &self.call_id)
+            .field("run_id", &self.run_id())
+            .field("tool", &self.tool)
+            .field("attempt", &self.attempt)
+            .field("scope", self.scope())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,116 @@
+use super::{Tool, ToolContext, ToolSpec};
+use crate::{
+    Json,
+    error::{Cause, Code, ToolError},
+    recovery::{ErrorContext, Plan},
+};
+use async_trait::async_trait;
+use std::any::Any;
+
+/// Arguments that have been read and fit: ready to run, once.
+pub struct Prepared(pub(crate) Box<dyn Any + Send + Sync>);
+
+/// Where and why arguments do not fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// The field, as a path; empty for the whole.
+    pub path: String,
+    /// What was expected and what was found.
+    pub message: String,
+}
+
+/// A tool whose types are hidden: the form in which a run holds it.
+#[async_trait]
+pub trait DynTool: Send + Sync + 'static {
+    /// What the runtime and the model know about the tool.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Reads the arguments, strictly.
+    ///
+    /// # Errors
+    /// When the text is not JSON or does not fit.
+    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit>;
+
+    /// What the tool's own arms say to a failure of it; see [`Tool::on_error`].
+    fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
+        let _ = (error, cx);
+        None
+    }
+
+    /// Whether this very call needs approval; see [`Tool::needs_approval`].
+    fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool;
+
+    /// Runs the tool with what [`prepare`](DynTool::prepare) gave.
+    ///
+    /// # Errors
+    /// With what the tool returned as `Err`.
+    async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause>;
+}
+
+#[async_trait]
+impl<T: Tool> DynTool for T {
+    fn spec(&self) -> &ToolSpec {
+        Tool::spec(self)
+    }
+
+    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
+        let mut json = serde_json::Deserializer::from_str(arguments);
+        let args: T::Args =
+            serde_path_to_error::deserialize(&mut json).map_err(|error| Misfit {
+                path: match error.path().to_string() {
+                    whole if whole == "." => String::new(),
+                    path => path,
+                },
+                message: without_position(&error.into_inner()),
+            })?;
+        json.end().map_err(|error| Misfit {
+            path: String::new(),
+            message: error.to_string(),
+        })?;
+        Ok(Prepared(Box::new(args)))
+    }
+
+    fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
+        Tool::decide(self, error, cx)
+    }
+
+    fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {
+        // Arguments of another type cannot come here; if they did, a person had better look.
+        prepared
+            .0
+            .downcast_ref()
+            .is_none_or(|args| Tool::needs_approval(self, args, cx))
+    }
+
+    async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
+        let Ok(args) = prepared.0.downcast::<T::Args>() else {
+            return Err(Cause::text(
+                Code::Unknown,
+                "the arguments were prepared for another tool",
+            ));
+        };
+        match self.call(*args, cx).await {
+            Ok(value) => Json::of(&value).map_err(|error| {
+                Cause::text(
+                    Code::Unknown,
+                    format!("the result cannot be written as JSON: {error}"),
+                )
+            }),
+            Err(error) => {
+                let (code, retry_after) = T::failure(&error);
+                Err(Cause::returned(error, code, retry_after))
+            }
+        }
+    }
+}
+
+/// serde_json ends its messages with a position that means nothing once a field is named.
+pub(crate) fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    if error.is_data() {
+        text.strip_suffix(&position).unwrap_or(&text).to_owned()
+    } else {
+        text
+    }
+}

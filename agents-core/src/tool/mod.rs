@@ -1,0 +1,104 @@
+//! Tools: plain async functions, and what the runtime knows about them.
+//!
+//! [`Tool`] is what `tool!` implements; [`DynTool`] is the form in which a run holds it; a
+//! [`ToolSet`] is what an agent may call. [`FnTool`] makes one at run time, from a closure.
+
+mod context;
+mod erased;
+mod runtime;
+mod schema;
+mod set;
+mod spec;
+
+pub use context::{Scope, ToolContext};
+pub(crate) use erased::without_position;
+pub use erased::{DynTool, Misfit, Prepared};
+pub use runtime::FnTool;
+pub use schema::{output_schema, schema_of};
+pub use set::{IntoTool, SharedTool, ToolSet};
+pub use spec::{Approval, Cache, Category, Effects, ToolSpec};
+
+use crate::{
+    error::{Code, ToolError},
+    recovery::{self, CallError, ErrorContext, Plan},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use std::{fmt, future::Future, time::Duration};
+
+/// A tool with typed arguments and a typed result.
+///
+/// `tool!` and `#[tool]` write this for you; by hand it looks like this:
+///
+/// ```
+/// use agents_core::tool::{Effects, Tool, ToolContext, ToolSpec};
+/// use std::{convert::Infallible, sync::LazyLock};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct AddArgs { /** Left operand. */ left: i64, /** Right operand. */ right: i64 }
+///
+/// struct Add;
+/// impl Tool for Add {
+///     type Args = AddArgs;
+///     type Ok = i64;
+///     type Err = Infallible;
+///
+///     fn spec(&self) -> &ToolSpec {
+///         static SPEC: LazyLock<ToolSpec> =
+///             LazyLock::new(|| ToolSpec::of::<AddArgs>("add", "Adds two integers.", Effects::None));
+///         &SPEC
+///     }
+///     async fn call(&self, args: AddArgs, _: &ToolContext) -> Result<i64, Infallible> {
+///         Ok(args.left + args.right)
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "expected a tool here",
+    note = "a tool is the CamelCase type that `#[tool]` or `tool!` leaves beside the function: for `async fn read_file(..)` write `ReadFile`"
+)]
+pub trait Tool: Send + Sync + 'static {
+    /// What the model has to send.
+    type Args: DeserializeOwned + Send + Sync + 'static;
+    /// What the tool gives back.
+    type Ok: Serialize + Send;
+    /// What it fails with.
+    type Err: fmt::Display + Send + Sync + 'static;
+
+    /// What the runtime and the model know about the tool.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Does the work.
+    fn call(
+        &self,
+        args: Self::Args,
+        cx: &ToolContext,
+    ) -> impl Future<Output = Result<Self::Ok, Self::Err>> + Send;
+
+    /// What an error says besides its text; see [`ToolFailure`](crate::ToolFailure).
+    fn failure(error: &Self::Err) -> (Code, Option<Duration>) {
+        let _ = error;
+        (Code::Unknown, None)
+    }
+
+    /// What the tool's own arms say to a failure of it: what `on_error` writes. `None` asks the next
+    /// layer.
+    fn on_error(&self, error: CallError<'_, Self::Err>, cx: &ErrorContext) -> Option<Plan> {
+        let _ = (error, cx);
+        None
+    }
+
+    /// Asks the tool's own arms about any failure; for unit tests of them.
+    fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
+        recovery::with_error(error, &self.spec().input_schema, |error| {
+            self.on_error(error, cx)
+        })
+    }
+
+    /// Whether this very call needs a person's approval. Asked only when the tool declares
+    /// [`Approval::When`].
+    fn needs_approval(&self, args: &Self::Args, cx: &ToolContext) -> bool {
+        let _ = (args, cx);
+        true
+    }
+}

@@ -1,0 +1,119 @@
+use super::{DynTool, Effects, IntoTool, Misfit, Prepared, SharedTool, ToolContext, ToolSpec};
+use crate::{
+    Json,
+    error::{Cause, Code},
+};
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use std::{fmt, sync::Arc};
+
+type Body = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<Json, Cause>> + Send + Sync;
+
+/// A tool made at run time: a name, a schema and a closure, as a list from elsewhere gives them.
+///
+/// It is called under the same rules as a tool that a macro wrote.
+///
+/// ```
+/// use agents_core::tool::{Effects, FnTool};
+/// use serde_json::{Value, json};
+///
+/// let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+/// let weather = FnTool::new("weather", "The weather in a city.", Effects::Reads, schema, |args, _| async move {
+///     Ok::<_, std::io::Error>(format!("sunny in {}", args["city"]))
+/// });
+/// ```
+#[derive(Clone)]
+pub struct FnTool {
+    spec: Arc<ToolSpec>,
+    body: Arc<Body>,
+}
+
+impl FnTool {
+    /// A tool that runs `body` with arguments that fit `input_schema`.
+    pub fn new<F, Fut, T, E>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        effects: Effects,
+        input_schema: Value,
+        body: F,
+    ) -> Self
+    where
+        F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+        T: serde::Serialize,
+        E: fmt::Display + Send + Sync + 'static,
+    {
+        let spec = ToolSpec::new(name.into(), description.into(), effects, input_schema);
+        Self::with_spec(spec, body)
+    }
+
+    /// A tool with everything [`ToolSpec`] can say.
+    pub fn with_spec<F, Fut, T, E>(spec: ToolSpec, body: F) -> Self
+    where
+        F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+        T: serde::Serialize,
+        E: fmt::Display + Send + Sync + 'static,
+    {
+        let body = move |args, cx| -> BoxFuture<'static, Result<Json, Cause>> {
+            let work = body(args, cx);
+            Box::pin(async move {
+                let value = work
+                    .await
+                    .map_err(|error| Cause::returned(error, Code::Unknown, None))?;
+                Json::of(&value).map_err(|error| Cause::text(Code::Unknown, error.to_string()))
+            })
+        };
+        FnTool {
+            spec: Arc::new(spec),
+            body: Arc::new(body),
+        }
+    }
+}
+
+#[async_trait]
+impl DynTool for FnTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
+        let value: Value = serde_json::from_str(arguments).map_err(|error| Misfit {
+            path: String::new(),
+            message: error.to_string(),
+        })?;
+        // No type checks these arguments, so the schema does.
+        crate::reader::fits(arguments, &self.spec.input_schema).map_err(|refusal| Misfit {
+            path: refusal.path().to_owned(),
+            message: refusal.reason().to_owned(),
+        })?;
+        Ok(Prepared(Box::new(value)))
+    }
+
+    fn needs_approval(&self, _: &Prepared, _: &ToolContext) -> bool {
+        true
+    }
+
+    async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
+        match prepared.0.downcast::<Value>() {
+            Ok(args) => (self.body)(*args, cx.clone()).await,
+            Err(_) => Err(Cause::text(
+                Code::Unknown,
+                "the arguments were prepared for another tool",
+            )),
+        }
+    }
+}
+
+impl IntoTool for FnTool {
+    fn into_tool(self) -> SharedTool {
+        Arc::new(self)
+    }
+}
+
+impl fmt::Debug for FnTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.spec, f)
+    }
+}

@@ -1,0 +1,139 @@
+use super::{DynTool, Tool, ToolSpec};
+use crate::{Error, ErrorKind};
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+/// A tool as an agent holds it.
+pub type SharedTool = Arc<dyn DynTool>;
+
+/// What can stand in `tools = [..]`: a [`Tool`], or one that is shared already.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "expected a tool here",
+    note = "a tool is the CamelCase type that `#[tool]` or `tool!` leaves beside the function: for `async fn read_file(..)` write `ReadFile`",
+    note = "several at once are spread: `tools = [ReadFile, ..more]`"
+)]
+pub trait IntoTool {
+    /// The tool, shared.
+    fn into_tool(self) -> SharedTool;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Tool> IntoTool for T {
+    fn into_tool(self) -> SharedTool {
+        Arc::new(self)
+    }
+}
+
+impl IntoTool for SharedTool {
+    fn into_tool(self) -> SharedTool {
+        self
+    }
+}
+
+/// The tools an agent may call, in the order in which the model is told of them.
+#[derive(Clone, Default)]
+pub struct ToolSet {
+    tools: Vec<SharedTool>,
+    declarations: OnceLock<String>,
+}
+
+impl ToolSet {
+    /// No tools.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds one.
+    #[must_use]
+    pub fn with(mut self, tool: impl IntoTool) -> Self {
+        self.push(tool.into_tool());
+        self
+    }
+
+    /// Adds several.
+    #[must_use]
+    pub fn with_all<T: IntoTool>(mut self, tools: impl IntoIterator<Item = T>) -> Self {
+        for tool in tools {
+            self.push(tool.into_tool());
+        }
+        self
+    }
+
+    fn push(&mut self, tool: SharedTool) {
+        self.tools.push(tool);
+        self.declarations = OnceLock::new();
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// The tool of this name.
+    pub fn get(&self, name: &str) -> Option<&SharedTool> {
+        self.tools.iter().find(|tool| tool.spec().name == name)
+    }
+
+    /// What is known about each.
+    pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.tools.iter().map(|tool| tool.spec())
+    }
+
+    /// All declarations as one JSON array; made once.
+    pub fn declarations(&self) -> &str {
+        self.declarations.get_or_init(|| {
+            let all: Vec<&str> = self.specs().map(ToolSpec::declaration).collect();
+            format!("[{}]", all.join(","))
+        })
+    }
+
+    /// The declared name that `name` was probably meant to be.
+    pub fn suggest(&self, name: &str) -> Option<&str> {
+        let wanted = name.to_lowercase();
+        self.specs()
+            .map(|spec| {
+                (
+                    strsim::jaro_winkler(&wanted, &spec.name.to_lowercase()),
+                    &*spec.name,
+                )
+            })
+            .filter(|(likeness, _)| *likeness > 0.8)
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, name)| name)
+    }
+
+    /// Two tools of one name cannot be told apart by a model.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let mut seen = BTreeSet::new();
+        let twice: Vec<_> = self
+            .specs()
+            .map(|s| &*s.name)
+            .filter(|name| !seen.insert(*name))
+            .collect();
+        if twice.is_empty() {
+            return Ok(());
+        }
+        let names = twice.join("`, `");
+        Err(Error::new(
+            ErrorKind::Build,
+            format!("two tools are called `{names}`; rename one or remove it"),
+        ))
+    }
+}
+
+impl fmt::Debug for ToolSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.specs().map(|spec| &spec.name))
+            .finish()
+    }
+}

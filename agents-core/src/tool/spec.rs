@@ -1,0 +1,241 @@
+use super::schema::schema_of;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::{borrow::Cow, fmt, sync::OnceLock, time::Duration};
+
+/// What a tool does to the world. It has to be declared: there is no default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effects {
+    /// Nothing: a pure function.
+    None,
+    /// Reads what is outside.
+    Reads,
+    /// Changes what is outside.
+    Writes,
+}
+
+/// What a tool is about, for people who choose among many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// Talks to a service.
+    Api,
+    /// Runs or reads code.
+    Code,
+    /// Reads or writes data.
+    Data,
+    /// Searches.
+    Search,
+    /// Anything else.
+    #[default]
+    Utility,
+}
+
+/// How long a result may be reused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cache {
+    /// Never.
+    #[default]
+    None,
+    /// For this long.
+    Ttl(Duration),
+    /// For ever: the result depends on the arguments alone.
+    Forever,
+}
+
+/// Whether a call needs a person's approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Approval {
+    /// No.
+    Never,
+    /// Yes.
+    Always,
+    /// It depends on the arguments: the tool is asked.
+    When,
+}
+
+/// What the runtime and the model know about a tool.
+pub struct ToolSpec {
+    /// The name the model calls.
+    pub name: Cow<'static, str>,
+    /// Which version runs, as written into receipts.
+    pub version: Cow<'static, str>,
+    /// What the model reads.
+    pub description: Cow<'static, str>,
+    /// What the tool does to the world.
+    pub effects: Effects,
+    /// Running it twice is as good as once.
+    pub idempotent: bool,
+    /// Its effects leave the organisation.
+    pub external: bool,
+    /// What it is about.
+    pub category: Category,
+    /// How long one execution may take; `None` leaves it to the run.
+    pub timeout: Option<Duration>,
+    /// How long a result may be reused.
+    pub cache: Cache,
+    /// Whether a call needs a person's approval.
+    pub approval: Approval,
+    /// Arguments are read strictly: nothing is repaired.
+    pub strict: bool,
+    /// JSON Schema (draft 7) of the arguments.
+    pub input_schema: Value,
+    /// JSON Schema (draft 7) of the result, where it is known.
+    pub output_schema: Option<Value>,
+    /// Worked examples of arguments, shown to models that need them.
+    pub examples: Vec<Value>,
+    declaration: OnceLock<String>,
+}
+
+impl ToolSpec {
+    /// A tool whose arguments follow the schema of `Args`.
+    pub fn of<Args: JsonSchema>(
+        name: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
+        effects: Effects,
+    ) -> Self {
+        Self::new(name, description, effects, schema_of::<Args>())
+    }
+
+    /// A tool whose arguments follow `input_schema`.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
+        effects: Effects,
+        input_schema: Value,
+    ) -> Self {
+        ToolSpec {
+            name: name.into(),
+            version: Cow::Borrowed("1.0.0"),
+            description: description.into(),
+            effects,
+            idempotent: effects != Effects::Writes,
+            external: false,
+            category: Category::Utility,
+            timeout: None,
+            cache: Cache::None,
+            approval: Approval::Never,
+            strict: false,
+            input_schema,
+            output_schema: None,
+            examples: Vec::new(),
+            declaration: OnceLock::new(),
+        }
+    }
+
+    /// Sets the version; `1.0.0` where nothing is said.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<Cow<'static, str>>) -> Self {
+        self.version = version.into();
+        self
+    }
+
+    /// Running it twice is as good as once, so it may be retried although it writes.
+    #[must_use]
+    pub fn idempotent(mut self) -> Self {
+        self.idempotent = true;
+        self
+    }
+
+    /// Its effects leave the organisation. If it writes, every call needs approval from now on;
+    /// call [`approval`](Self::approval) afterwards to say otherwise.
+    #[must_use]
+    pub fn external(mut self) -> Self {
+        self.external = true;
+        if self.effects == Effects::Writes {
+            self.approval = Approval::Always;
+        }
+        self
+    }
+
+    /// Sets what it is about.
+    #[must_use]
+    pub fn category(mut self, category: Category) -> Self {
+        self.category = category;
+        self
+    }
+
+    /// Bounds one execution.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Says how long a result may be reused.
+    #[must_use]
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.cache = cache;
+        self
+    }
+
+    /// Says whether calls need a person's approval.
+    #[must_use]
+    pub fn approval(mut self, approval: Approval) -> Self {
+        self.approval = approval;
+        self
+    }
+
+    /// Reads arguments strictly: nothing is repaired.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+
+    /// Adds the schema of the result.
+    #[must_use]
+    pub fn output_schema(mut self, schema: Option<Value>) -> Self {
+        self.output_schema = schema;
+        self
+    }
+
+    /// Adds a worked example of arguments.
+    #[must_use]
+    pub fn example(mut self, arguments: Value) -> Self {
+        self.examples.push(arguments);
+        self
+    }
+
+    /// The function declaration that models are given, as JSON text; made once.
+    pub fn declaration(&self) -> &str {
+        self.declaration.get_or_init(|| {
+            json!({
+                "type": "function",
+                "function": {
+                    "name": self.name,
+                    "description": self.description,
+                    "parameters": self.input_schema,
+                },
+            })
+            .to_string()
+        })
+    }
+
+    /// `name@version`.
+    pub fn key(&self) -> String {
+        format!("{}@{}", self.name, self.version)
+    }
+
+    /// Whether the arguments have no field at all.
+    pub(crate) fn takes_nothing(&self) -> bool {
+        self.input_schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .is_none_or(serde_json::Map::is_empty)
+    }
+}
+
+impl fmt::Debug for ToolSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolSpec")
+            .field("name", &self.name)
+            .field("version", &self.version)
+            .field("effects", &self.effects)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,221 @@
+//! Stage 2: the arguments, from the text a model wrote to values that fit.
+//!
+//! Strictly first. If that fails, and nobody asked for strictness, once more as leniently as the
+//! schema allows; every change is reported. What is still wrong becomes a [`ToolError`].
+
+use crate::{
+    Json,
+    agent::Brain,
+    error::{Cause, Code, ToolError},
+    reader::{self, Change, ChangeKind, Repairs},
+    recovery::Arms,
+    run::Timestamp,
+    tool::{DynTool, Misfit, Prepared, SharedTool, ToolContext},
+    turn::guard,
+};
+use serde_json::Value;
+use std::{
+    hash::{BuildHasher, Hasher, RandomState},
+    time::Duration,
+};
+
+/// What one call is read and recovered by.
+pub(crate) struct Rules<'a> {
+    brain: &'a Brain<'a>,
+    tool: &'a SharedTool,
+    context: &'a ToolContext,
+    strict: bool,
+    max_bytes: usize,
+}
+
+impl<'a> Rules<'a> {
+    pub(super) fn new(
+        brain: &'a Brain<'a>,
+        tool: &'a SharedTool,
+        context: &'a ToolContext,
+    ) -> Self {
+        let settings = &context.cx.root.settings;
+        let strict = brain.strict || settings.strict || tool.spec().strict;
+        Rules {
+            brain,
+            tool,
+            context,
+            strict,
+            max_bytes: settings.max_argument_bytes,
+        }
+    }
+
+    pub(super) fn tool(&self) -> &SharedTool {
+        self.tool
+    }
+
+    pub(super) fn arms(&self) -> &Arms<'a> {
+        &self.brain.arms
+    }
+
+    /// The time after a wait, in milliseconds since 1970.
+    pub(crate) fn after(&self, wait: Duration) -> u64 {
+        Timestamp::now()
+            .as_millis()
+            .saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// How long it is until then.
+    pub(crate) fn until(&self, millis: u64) -> Duration {
+        Timestamp::from_millis(millis).since(Timestamp::now())
+    }
+
+    /// A number from 0 to 1, by chance.
+    pub(crate) fn chance(&self) -> f64 {
+        let random = RandomState::new().build_hasher().finish();
+        f64::from(u32::try_from(random >> 32).unwrap_or(0)) / f64::from(u32::MAX)
+    }
+}
+
+/// Arguments that fit.
+pub(crate) struct Accepted {
+    /// As text: what the receipt shows and a reload reads.
+    pub(crate) args: Json,
+    /// As values, ready to run.
+    pub(crate) prepared: Prepared,
+    /// What was changed on the way.
+    pub(crate) repairs: Repairs,
+    /// Somebody has to approve this very call.
+    pub(crate) approval: bool,
+}
+
+/// Reads the arguments of a call.
+pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, ToolError> {
+    let tool = &**rules.tool;
+    if raw.len() > rules.max_bytes {
+        return Err(too_long(tool, raw, rules.max_bytes));
+    }
+    let misfit = match accept(rules, raw, Repairs::default()) {
+        Ok(accepted) => return Ok(accepted),
+        Err(misfit) => misfit,
+    };
+    if rules.strict {
+        return Err(describe(tool, raw, misfit));
+    }
+    if let Some(repairs) = nothing_meant(tool, raw) {
+        return accept(rules, "{}", repairs).map_err(|misfit| describe(tool, raw, misfit));
+    }
+    match reader::read(raw, &tool.spec().input_schema) {
+        Ok(reading) => {
+            let text = reading.json;
+            accept(rules, &text, reading.repairs).map_err(|misfit| describe(tool, &text, misfit))
+        }
+        Err(refusal) if is_object(raw) => {
+            let _ = refusal;
+            Err(describe(tool, raw, misfit))
+        }
+        Err(refusal) => Err(ToolError::InvalidArgs {
+            raw_args: shorten(raw),
+            parse_error: refusal.to_string(),
+            expected_schema: tool.spec().input_schema.clone(),
+        }),
+    }
+}
+
+fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, Misfit> {
+    let prepared = rules.tool.prepare(text)?;
+    let args = Json::parse(text).map_err(|error| Misfit {
+        path: String::new(),
+        message: error.to_string(),
+    })?;
+    let approval = guard::needs_approval(rules.tool, &prepared, rules.context);
+    Ok(Accepted {
+        args,
+        prepared,
+        repairs,
+        approval,
+    })
+}
+
+/// A tool without arguments is called with `{}`, with nothing, or with `null`: all mean the same.
+fn nothing_meant(tool: &dyn DynTool, raw: &str) -> Option<Repairs> {
+    let nothing = matches!(raw.trim(), "" | "null" | "[]" | "\"\"");
+    (nothing && tool.spec().takes_nothing()).then(|| {
+        Repairs::from(Change::new(
+            ChangeKind::Coerced,
+            "",
+            "no arguments read as `{}`",
+        ))
+    })
+}
+
+/// Says what is wrong with arguments that do not fit, naming the field.
+fn describe(tool: &dyn DynTool, raw: &str, misfit: Misfit) -> ToolError {
+    let spec = tool.spec();
+    if !is_object(raw) {
+        return ToolError::InvalidArgs {
+            raw_args: shorten(raw),
+            parse_error: not_an_object(raw, &misfit),
+            expected_schema: spec.input_schema.clone(),
+        };
+    }
+    let expected = expectation(&spec.input_schema, &misfit.path);
+    let message = match expected {
+        Some(schema) => format!("{}; it has to follow {schema}", misfit.message),
+        None => misfit.message,
+    };
+    ToolError::Deserialization {
+        raw_value: shorten(raw),
+        path: misfit.path,
+        target_type: spec.name.to_string(),
+        cause: Cause::text(Code::ValidationError, message),
+    }
+}
+
+fn not_an_object(raw: &str, misfit: &Misfit) -> String {
+    match raw.trim().bytes().next() {
+        None => "they are empty; send a JSON object".into(),
+        Some(b'n') if raw.trim() == "null" => "they are `null`; send a JSON object".into(),
+        Some(b'[') => format!(
+            "they are a list, or begin like one; send a JSON object ({})",
+            misfit.message
+        ),
+        _ => format!("they are not a JSON object: {}", misfit.message),
+    }
+}
+
+/// The part of the schema that a path leads to, as text; `None` for the whole, which the model
+/// was given already.
+fn expectation(schema: &Value, path: &str) -> Option<String> {
+    let mut at = schema;
+    for part in path.split(['.', '[', ']']).filter(|part| !part.is_empty()) {
+        if let Some(reference) = at.get("$ref").and_then(Value::as_str) {
+            at = schema.pointer(reference.strip_prefix('#')?)?;
+        }
+        at = match part.parse::<usize>() {
+            Ok(_) => at.get("items")?,
+            Err(_) => at.get("properties")?.get(part)?,
+        };
+    }
+    (!path.is_empty()).then(|| at.to_string())
+}
+
+fn too_long(tool: &dyn DynTool, raw: &str, limit: usize) -> ToolError {
+    ToolError::InvalidArgs {
+        raw_args: shorten(raw),
+        parse_error: format!(
+            "they are {} bytes long, and {limit} are allowed; send less",
+            raw.len()
+        ),
+        expected_schema: tool.spec().input_schema.clone(),
+    }
+}
+
+fn is_object(text: &str) -> bool {
+    text.trim_start().starts_with('{')
+        && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+/// Enough to see what it was.
+fn shorten(raw: &str) -> String {
+    const ENOUGH: usize = 2000;
+    match raw.char_indices().nth(ENOUGH) {
+        Some((end, _)) => format!("{}… ({} bytes in all)", &raw[..end], raw.len()),
+        None => raw.to_owned(),
+    }
+}

@@ -1,0 +1,98 @@
+//! Stage 5: the receipt, and the message that answers the call.
+
+use crate::{
+    Json,
+    error::ToolError,
+    model::Message,
+    run::{CallState, Timestamp, ToolEnvelope},
+    tool::ToolSpec,
+};
+use std::sync::Arc;
+
+/// Writes the receipt of a settled call, and says to the model what came of it.
+pub(super) fn close(
+    call: &CallState,
+    call_id: Arc<str>,
+    spec: Option<&ToolSpec>,
+    ended: Timestamp,
+    max_output_bytes: usize,
+) -> (Arc<ToolEnvelope>, Message) {
+    let mut truncated = false;
+    let (output, error, content) = match call.result() {
+        Some(Ok(output)) => {
+            let (output, text) = capped(output, max_output_bytes, &mut truncated);
+            (Some(output), None, text)
+        }
+        Some(Err(error)) => (None, Some(error.receipt()), told(call, error)),
+        // Only a settled call is closed.
+        None => (Some(Json::string("")), None, String::new()),
+    };
+    let receipt = ToolEnvelope {
+        call_id,
+        name: call.call.name.clone(),
+        version: spec
+            .map(|spec| spec.version.to_string())
+            .unwrap_or_default(),
+        input: call.input(),
+        output,
+        error,
+        t_start: Timestamp::from_millis(call.started),
+        t_end: ended,
+        cached: false,
+        truncated,
+        attachments: Vec::new(),
+        attempts: call.attempts.clone(),
+        repairs: call.repairs.clone(),
+    };
+    let message = Message::Tool {
+        call_id: call.call.id.clone(),
+        name: call.call.name.clone(),
+        content,
+    };
+    (Arc::new(receipt), message)
+}
+
+/// The output, and how the model reads it; both cut where the limit is, and the model is told.
+fn capped(output: &Json, limit: usize, truncated: &mut bool) -> (Json, String) {
+    let text = output.to_text();
+    if text.len() <= limit {
+        return (output.clone(), text);
+    }
+    *truncated = true;
+    let end = text.floor_char_boundary(limit);
+    let kept = format!(
+        "{}\n[cut: the first {end} of {} bytes]",
+        &text[..end],
+        text.len()
+    );
+    (Json::string(&text[..end]), kept)
+}
+
+/// A failure in the words the model gets: the class and the code, then what is wrong and where.
+fn told(call: &CallState, error: &ToolError) -> String {
+    let tool = &call.call.name;
+    let mut text = format!(
+        "ERROR {} ({}) in `{tool}`: {error}",
+        error.code(),
+        error.class()
+    );
+    if let ToolError::InvalidArgs {
+        expected_schema, ..
+    } = error
+    {
+        text.push_str(&format!("; the arguments have to follow {expected_schema}"));
+    }
+    if let ToolError::Execution { cause, .. } = error
+        && let Some(wait) = cause.retry_after()
+    {
+        text.push_str(&format!("; it may succeed after {wait:?}"));
+    }
+    if let ToolError::Escalation { .. } = error {
+        text.push_str("; nobody above could settle it, so decide yourself how to go on");
+    }
+    if let Some(hint) = &call.hint {
+        text.push_str("; ");
+        text.push_str(hint);
+    }
+    text
+}

@@ -1,0 +1,68 @@
+//! Stage 4: the tool runs, within its deadline, and whatever it does the run lives.
+
+use crate::{
+    Json,
+    error::{Cause, Origin},
+    run::EventKind,
+    tool::{Prepared, SharedTool, ToolContext},
+};
+use futures_util::FutureExt;
+use std::{any::Any, panic::AssertUnwindSafe};
+use tokio::time::{Instant, timeout_at};
+use tracing::{Instrument, field};
+
+/// Runs the tool once.
+pub(super) async fn run(
+    tool: &SharedTool,
+    prepared: Prepared,
+    context: &mut ToolContext,
+) -> Result<Json, Cause> {
+    let cx = context.cx.clone();
+    let allowed = tool.spec().timeout.unwrap_or(cx.root.settings.tool_timeout);
+    let deadline = Instant::now() + allowed;
+    context.deadline = Some(deadline);
+    // What the tool has spawned and handed this token to ends with the attempt.
+    let token = context.cancel.child_token();
+    let _ends = token.clone().drop_guard();
+    let context = ToolContext {
+        cancel: token,
+        ..context.clone()
+    };
+    cx.root.emit(&cx.node, || EventKind::AttemptStarted {
+        call_id: context.call_id.clone(),
+        tool: context.tool.to_string(),
+        attempt: context.attempt,
+    });
+    let span = tracing::info_span!(
+        "execute_tool",
+        otel.name = %format_args!("execute_tool {}", context.tool),
+        gen_ai.operation.name = "execute_tool",
+        gen_ai.tool.name = %context.tool,
+        gen_ai.tool.call.id = %context.call_id,
+        gen_ai.tool.type = "function",
+        agents.attempt = context.attempt,
+        error.type = field::Empty,
+    );
+    // Caught inside the deadline: a body that unwinds is as finished as one that returns.
+    let body = AssertUnwindSafe(cx.enter(tool.execute(prepared, &context))).catch_unwind();
+    let result = match timeout_at(deadline, body).instrument(span.clone()).await {
+        Ok(Ok(result)) => result,
+        Ok(Err(panic)) => Err(Cause::panicked(panic_message(&*panic))),
+        Err(_) => Err(Cause::timed_out(allowed)),
+    };
+    if let Err(cause) = &result {
+        span.record("error.type", cause.code().as_str());
+        if cause.origin() == Origin::Panicked {
+            span.in_scope(|| tracing::warn!(tool = %context.tool, "the tool panicked"));
+        }
+    }
+    result
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "the tool panicked without saying why".into())
+}

@@ -1,0 +1,83 @@
+//! Stage 1: may this call be made at all?
+
+use crate::{
+    Json,
+    agent::Brain,
+    error::{Cause, ToolError},
+    run::{ApprovalRequest, CallState},
+    tool::{SharedTool, ToolContext, ToolSpec},
+};
+
+/// The tool, if the agent has it and has calls left.
+///
+/// The agent's own list is the whole list: a tool that is not on it does not exist for this agent,
+/// whatever else the program knows.
+pub(super) fn admit(brain: &Brain<'_>, call: &CallState) -> Result<SharedTool, ToolError> {
+    if call.seq >= brain.budget.tool_calls {
+        let limit = brain.budget.tool_calls;
+        return Err(denied(
+            call,
+            format!("all {limit} tool calls are used up; answer with what you have"),
+        ));
+    }
+    match brain.tools.get(&call.call.name) {
+        Some(tool) => Ok(tool.clone()),
+        None => Err(denied(call, unknown(brain, &call.call.name))),
+    }
+}
+
+fn denied(call: &CallState, reason: String) -> ToolError {
+    ToolError::Execution {
+        args: Json::string(&call.call.arguments),
+        cause: Cause::denied(reason),
+    }
+}
+
+fn unknown(brain: &Brain<'_>, name: &str) -> String {
+    let suggestion = match brain.tools.suggest(name) {
+        Some(meant) => format!(" did you mean `{meant}`?"),
+        None => String::new(),
+    };
+    let allowed: Vec<_> = brain
+        .tools
+        .specs()
+        .map(|spec| format!("`{}`", spec.name))
+        .collect();
+    match allowed.is_empty() {
+        true => format!("there is no tool `{name}`; you have no tools, so answer in text"),
+        false => format!(
+            "there is no tool `{name}`;{suggestion} you have {}",
+            allowed.join(", ")
+        ),
+    }
+}
+
+/// The tool's own word on whether a call needs approval.
+pub(super) fn needs_approval(
+    tool: &SharedTool,
+    prepared: &crate::tool::Prepared,
+    cx: &ToolContext,
+) -> bool {
+    use crate::tool::Approval;
+    match tool.spec().approval {
+        Approval::Never => false,
+        Approval::Always => true,
+        Approval::When => tool.needs_approval(prepared, cx),
+    }
+}
+
+pub(super) fn approval_request(
+    brain: &Brain<'_>,
+    tool: &SharedTool,
+    args: Json,
+    context: &ToolContext,
+) -> ApprovalRequest {
+    let ToolSpec { name, effects, .. } = tool.spec();
+    ApprovalRequest {
+        agent_name: brain.name.to_string(),
+        tool_name: name.to_string(),
+        args,
+        effects: *effects,
+        call_id: context.call_id.to_string(),
+    }
+}

@@ -1,0 +1,250 @@
+//! The way of one call, a file for each stage, in the order in which a call passes them:
+//!
+//! ```text
+//! reply ─► guard ─► args ─► (approval) ─► execute ─► envelope
+//! ```
+//!
+//! [`calls`] carries out all calls of one reply; [`one`] takes a single call through the stages.
+//! What is *decided* between two stages is decided by [`CallState`], which is data.
+
+pub(crate) mod answer;
+pub(crate) mod args;
+mod call_id;
+mod envelope;
+mod execute;
+mod guard;
+pub(crate) mod recover;
+pub(crate) mod reply;
+
+use crate::{
+    agent::Brain,
+    error::ToolError,
+    model::Message,
+    recovery::{FixError, FixerRef, Repair},
+    run::{Act, Approval, CallEvent, CallState, Cx, EventKind, Told, ToolEnvelope},
+    tool::{SharedTool, ToolContext},
+};
+use futures_util::future::join_all;
+use std::sync::Arc;
+
+/// Carries out the calls of one reply, together, and answers them in the model's order.
+pub(crate) async fn calls(brain: &Brain<'_>, cx: &Cx) {
+    let pending: Vec<(usize, u32)> = cx.node.with_frame(|frame| {
+        frame
+            .calls
+            .iter()
+            .map(|call| call.seq)
+            .enumerate()
+            .collect()
+    });
+    let settled = match pending[..] {
+        [(index, seq)] => vec![one(brain, cx, index, seq).await],
+        _ => {
+            join_all(
+                pending
+                    .iter()
+                    .map(|&(index, seq)| one(brain, cx, index, seq)),
+            )
+            .await
+        }
+    };
+    let messages = settled
+        .into_iter()
+        .map(|(receipt, message)| {
+            cx.node.add_receipt(receipt);
+            message
+        })
+        .collect();
+    cx.node
+        .with_frame(|frame| frame.on(Told::Answered(messages)));
+    if let Some(passed) = cx.node.step() {
+        match cx.exceed(passed).await {}
+    }
+    cx.root.checkpoint();
+}
+
+/// Takes one call through its stages; every call comes out with one receipt and one message.
+async fn one(brain: &Brain<'_>, cx: &Cx, index: usize, seq: u32) -> (Arc<ToolEnvelope>, Message) {
+    let place = &Place { brain, cx, index };
+    let admitted = place.with_call(|call| {
+        call.started = cx
+            .now(format_args!("{}/call{seq}/start", cx.node.path()))
+            .as_millis();
+        guard::admit(brain, call)
+    });
+    place.started();
+    match admitted {
+        Err(error) => place.with_call(|call| call.refuse(error)),
+        Ok(tool) => place.settle(&tool).await,
+    }
+    place.done(seq)
+}
+
+/// One call's place: who makes it, and where its state lies.
+struct Place<'a> {
+    brain: &'a Brain<'a>,
+    cx: &'a Cx,
+    index: usize,
+}
+
+impl Place<'_> {
+    fn with_call<R>(&self, f: impl FnOnce(&mut CallState) -> R) -> R {
+        self.cx
+            .node
+            .with_frame(|frame| f(&mut frame.calls[self.index]))
+    }
+
+    /// The driver of one call: look, do, tell.
+    async fn settle(&self, tool: &SharedTool) {
+        let mut context = self.context(tool);
+        loop {
+            let repaired = self.with_call(|call| call.repairs.len());
+            let act = self.with_call(|call| {
+                let act = call.next(&args::Rules::new(self.brain, tool, &context));
+                if call.is_identified() {
+                    context.call_id = call_id::of(call, tool, self.cx);
+                }
+                context.attempt = call.attempt();
+                act
+            });
+            self.tell_repairs(repaired);
+            let event = match act {
+                Act::Done => return,
+                Act::Approve(args) => CallEvent::Decided(self.ask(tool, args, &context).await),
+                Act::Execute(prepared) => {
+                    CallEvent::Executed(execute::run(tool, prepared, &mut context).await)
+                }
+                Act::Sleep(wait) => {
+                    self.emit(|| EventKind::BackingOff {
+                        tool: context.tool.to_string(),
+                        wait,
+                    });
+                    tokio::time::sleep(wait).await;
+                    CallEvent::Woke
+                }
+                Act::Ask(fixer, repair) => {
+                    let answer = self.ask_fixer(&fixer, *repair, &context).await;
+                    CallEvent::Answered(fixer, answer)
+                }
+                Act::Stop(stop) => match self.cx.stop(stop).await {},
+            };
+            if let Some(stop) = self.with_call(|call| call.on(event)) {
+                match self.cx.stop(stop).await {}
+            }
+            self.tell_failure();
+        }
+    }
+
+    /// Asks whoever decides; with nobody to ask, the answer is no.
+    async fn ask(&self, tool: &SharedTool, args: crate::Json, context: &ToolContext) -> Approval {
+        let request = guard::approval_request(self.brain, tool, args, context);
+        self.emit(|| EventKind::ApprovalAsked(request.clone()));
+        let approval = match &self.cx.root.settings.approver {
+            Some(approver) => approver.decide(request).await,
+            None => Approval::deny("nobody is there to approve; give the run an `.approver(..)`"),
+        };
+        self.emit(|| EventKind::ApprovalDecided {
+            call_id: context.call_id.clone(),
+            approval: approval.clone(),
+        });
+        approval
+    }
+
+    /// Asks a repair agent; it runs as a part of this call, at this call's cost.
+    async fn ask_fixer(
+        &self,
+        fixer: &FixerRef,
+        repair: Repair,
+        context: &ToolContext,
+    ) -> Result<String, FixError> {
+        let (tool, name) = (context.tool.to_string(), fixer.name().to_owned());
+        self.emit(|| EventKind::FixerAsked {
+            tool: tool.clone(),
+            fixer: name.clone(),
+            attempt: repair.attempt,
+        });
+        let answer = recover::ask(self.brain, &context.cx, fixer, repair).await;
+        self.emit(|| EventKind::FixerAnswered {
+            tool,
+            fixer: name,
+            answer: answer
+                .as_ref()
+                .map(String::clone)
+                .map_err(FixError::to_string),
+        });
+        answer
+    }
+
+    /// A failure that the arms will be asked about.
+    fn tell_failure(&self) {
+        let failure = self.with_call(|call| call.failure().map(ToolError::receipt));
+        if let Some(error) = failure {
+            self.emit(|| {
+                self.with_call(|call| EventKind::CallFailed {
+                    id: call.call.id.clone(),
+                    tool: call.call.name.clone(),
+                    error,
+                })
+            });
+        }
+    }
+
+    fn context(&self, tool: &SharedTool) -> ToolContext {
+        let seq = self.with_call(|call| call.seq);
+        ToolContext {
+            cx: self.cx.in_call(seq),
+            call_id: Arc::default(),
+            tool: tool.spec().name.as_ref().into(),
+            attempt: 1,
+            deadline: None,
+            cancel: self.cx.root.settings.cancel.child_token(),
+        }
+    }
+
+    /// The call is settled: its receipt and the message that answers it.
+    fn done(&self, seq: u32) -> (Arc<ToolEnvelope>, Message) {
+        let ended = self
+            .cx
+            .now(format_args!("{}/call{seq}/end", self.cx.node.path()));
+        let limit = self.cx.root.settings.max_output_bytes;
+        let tool = self.with_call(|call| self.brain.tools.get(&call.call.name).cloned());
+        let (receipt, message) = self.with_call(|call| {
+            let id = call_id::of_settled(call, tool.as_ref(), self.cx);
+            envelope::close(
+                call,
+                id,
+                tool.as_deref().map(|tool| tool.spec()),
+                ended,
+                limit,
+            )
+        });
+        self.emit(|| EventKind::CallEnded(receipt.clone()));
+        (receipt, message)
+    }
+
+    fn started(&self) {
+        self.emit(|| {
+            self.with_call(|call| EventKind::CallStarted {
+                id: call.call.id.clone(),
+                tool: call.call.name.clone(),
+                arguments: call.call.arguments.clone(),
+            })
+        });
+    }
+
+    fn tell_repairs(&self, before: usize) {
+        if self.with_call(|call| call.repairs.len()) > before {
+            self.emit(|| {
+                self.with_call(|call| EventKind::Repaired {
+                    id: call.call.id.clone(),
+                    tool: call.call.name.clone(),
+                    repairs: call.repairs.clone(),
+                })
+            });
+        }
+    }
+
+    fn emit(&self, kind: impl FnOnce() -> EventKind) {
+        self.cx.root.emit(&self.cx.node, kind);
+    }
+}

@@ -1,0 +1,108 @@
+//! Stage 5: a failure becomes the question that the arms and the repair agents are asked.
+//!
+//! Deciding is pure and is done here and in [`Progress`](crate::recovery::Progress); what was
+//! decided is carried out by the driver of the call, like every other stage.
+
+use crate::{
+    agent::Brain,
+    error::{Origin, ToolError},
+    recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, kinds},
+    run::{CallState, Cx, RepairScope},
+    tool::Effects,
+    turn::args::Rules,
+};
+
+/// What the arms say to a new failure. A call that was denied is not theirs to rescue.
+pub(crate) fn decide(rules: &Rules<'_>, call: &CallState, error: &ToolError) -> Option<Plan> {
+    if matches!(error, ToolError::Execution { cause, .. } if cause.origin() == Origin::Denied) {
+        return None;
+    }
+    let context = ErrorContext {
+        tool: rules.tool().spec().name.to_string(),
+        args: match error {
+            ToolError::Execution { args, .. } => Some(args.clone()),
+            ToolError::Deserialization { raw_value, .. } => {
+                crate::Json::parse(raw_value.clone()).ok()
+            }
+            _ => None,
+        },
+        attempt: call.executions(),
+        previous: call.progress.tried().to_vec(),
+    };
+    rules.arms().decide(&**rules.tool(), error, &context)
+}
+
+/// What a plan's steps have to know of the failure.
+pub(crate) fn facts<'a>(
+    rules: &Rules<'_>,
+    call: &CallState,
+    text: &'a str,
+    error: &'a ToolError,
+    message: &'a str,
+) -> Failed<'a> {
+    let spec = rules.tool().spec();
+    Failed {
+        text,
+        path: error.field().unwrap_or_default(),
+        error: message,
+        executions: call.executions(),
+        repeatable: spec.effects != Effects::Writes || spec.idempotent,
+        retry_after: match error {
+            ToolError::Execution { cause, .. } => cause.retry_after(),
+            _ => None,
+        },
+    }
+}
+
+/// What a repair agent is told.
+pub(crate) fn repair(rules: &Rules<'_>, call: &CallState, text: &str, error: &ToolError) -> Repair {
+    let spec = rules.tool().spec();
+    Repair {
+        tool: spec.name.to_string(),
+        description: spec.description.to_string(),
+        stage: stage(error).to_owned(),
+        raw: text.to_owned(),
+        error: error.to_string(),
+        schema: spec.input_schema.clone(),
+        attempt: call.progress.tries() + 1,
+        previous: call.progress.tried().to_vec(),
+    }
+}
+
+fn stage(error: &ToolError) -> &'static str {
+    match error {
+        ToolError::InvalidArgs { .. } => kinds::InvalidArgs::NAME,
+        ToolError::Deserialization { .. } => kinds::Deserialization::NAME,
+        ToolError::Execution { .. } | ToolError::Escalation { .. } => kinds::Execution::NAME,
+    }
+}
+
+/// Runs a repair agent at `cx`. Whatever ends it, short of what ends the whole run, is its answer.
+pub(crate) async fn ask(
+    brain: &Brain<'_>,
+    cx: &Cx,
+    fixer: &FixerRef,
+    repair: Repair,
+) -> Result<String, FixError> {
+    let listed = || {
+        brain
+            .fixers
+            .iter()
+            .find(|listed| listed.fixer_name() == fixer.name())
+    };
+    let Some(agent) = fixer.live().or_else(listed) else {
+        let name = fixer.name();
+        return Err(FixError::Failed(format!(
+            "repair agent `{name}` is not known; list it with `fixers = [..]`"
+        )));
+    };
+    let Some(scope) = RepairScope::within(cx) else {
+        return Err(FixError::Failed("repairs are nested too deep".into()));
+    };
+    let cx = cx.repairing(&scope);
+    tokio::select! {
+        biased;
+        end = scope.ended() => Err(end),
+        answer = agent.repair(&cx, repair) => answer.map_err(FixError::from),
+    }
+}

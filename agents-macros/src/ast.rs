@@ -1,0 +1,153 @@
+//! What the user wrote: every token is kept, everything is optional that a person may forget.
+//!
+//! Bodies stay token streams. The macros have no business in them, and a half-typed body must not
+//! cost the user completion inside it.
+
+use proc_macro2::{Group, TokenStream};
+use quote::{ToTokens, TokenStreamExt, quote};
+use syn::{
+    Attribute, Expr, Generics, Ident, Pat, Path, Signature, Token, Type, Visibility,
+    punctuated::Punctuated, token,
+};
+
+/// One `key`, `key = value`, `key(..)` or `key = [..]` in an attribute.
+pub(crate) struct Entry {
+    pub(crate) key: Ident,
+    pub(crate) value: Value,
+}
+
+/// What stands behind a key.
+pub(crate) enum Value {
+    /// Nothing: `strict`.
+    Nothing,
+    /// `= expr`
+    Is(Expr),
+    /// `= [a, b, ..c]`
+    List(Vec<Element>),
+    /// `(a = 1, b = 2)`, or `(expr)`
+    Group(Vec<Expr>),
+}
+
+/// One element of a list.
+pub(crate) enum Element {
+    /// `expr`
+    One(Expr),
+    /// `..expr`
+    Spread(Token![..], Expr),
+}
+
+/// A function, with a body or without.
+#[derive(Clone)]
+pub(crate) struct Function {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) sig: Signature,
+    pub(crate) body: Body,
+}
+
+/// What ends a function.
+#[derive(Clone)]
+pub(crate) enum Body {
+    /// `{ .. }`
+    Block(Group),
+    /// `;`
+    Semi(Token![;]),
+}
+
+/// What `tool!` and `#[tool]` are given.
+pub(crate) struct Tool {
+    /// The entries of `#[tool(..)]`.
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) function: Function,
+    pub(crate) on_error: Option<OnError>,
+}
+
+/// What `#[agent]` is given.
+pub(crate) struct Agent<Item> {
+    /// The entries of `#[agent(..)]`.
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) item: Item,
+}
+
+/// `impl FileManager { .. }`
+pub(crate) struct Impl {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) unsafety: Option<Token![unsafe]>,
+    pub(crate) impl_token: Token![impl],
+    pub(crate) generics: Generics,
+    pub(crate) trait_: Option<(Path, Token![for])>,
+    pub(crate) self_ty: Box<Type>,
+    pub(crate) brace: token::Brace,
+    pub(crate) members: Vec<Member>,
+}
+
+/// What stands in an `impl` block.
+pub(crate) enum Member {
+    /// A function. Its entries are there if it is marked `#[skill]`.
+    Function(Box<Function>, Option<Skill>),
+    /// `on_error!(..);` or `on_escalation!(..);`
+    Block(Ident),
+    /// Anything else, untouched.
+    Other(TokenStream),
+}
+
+/// `#[skill]` or `#[skill(when = ..)]`
+pub(crate) struct Skill {
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// `on_error { .. }`
+pub(crate) struct OnError {
+    pub(crate) keyword: Ident,
+    pub(crate) arms: Vec<Arm>,
+}
+
+/// `execution_error(Returned(e)) if e.is_timeout() => retry(max_attempts = 3),`
+#[allow(dead_code, reason = "the body and the guard are printed as soon as the runtime has `on_error`")]
+pub(crate) struct Arm {
+    pub(crate) kind: Ident,
+    pub(crate) paren: token::Paren,
+    pub(crate) patterns: Punctuated<Pat, Token![,]>,
+    pub(crate) guard: Option<(Token![if], Expr)>,
+    pub(crate) arrow: Token![=>],
+    pub(crate) body: Expr,
+}
+
+impl ToTokens for Function {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Function { attrs, vis, sig, body } = self;
+        tokens.append_all(attrs);
+        vis.to_tokens(tokens);
+        sig.to_tokens(tokens);
+        match body {
+            Body::Block(block) => block.to_tokens(tokens),
+            Body::Semi(semi) => semi.to_tokens(tokens),
+        }
+    }
+}
+
+impl Impl {
+    /// `impl<T> FileManager<T> where .. { members }`
+    pub(crate) fn with_members(&self, members: &TokenStream) -> TokenStream {
+        let Impl { attrs, unsafety, impl_token, generics, trait_, self_ty, brace, members: _ } = self;
+        let trait_ = trait_.as_ref().map(|(path, for_token)| quote!(#path #for_token));
+        let where_clause = &generics.where_clause;
+        let mut tokens = quote!(#(#attrs)* #unsafety #impl_token #generics #trait_ #self_ty #where_clause);
+        brace.surround(&mut tokens, |inside| inside.extend(members.clone()));
+        tokens
+    }
+}
+
+impl ToTokens for Arm {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Arm { kind, paren, patterns, guard, arrow, body } = self;
+        kind.to_tokens(tokens);
+        paren.surround(tokens, |inside| patterns.to_tokens(inside));
+        if let Some((if_token, condition)) = guard {
+            if_token.to_tokens(tokens);
+            condition.to_tokens(tokens);
+        }
+        arrow.to_tokens(tokens);
+        body.to_tokens(tokens);
+    }
+}

@@ -1,0 +1,131 @@
+//! The rules for agents.
+
+use super::{head, is_plain, messages, names::plain};
+use crate::{
+    ast::Function,
+    diag::Errors,
+    lower::{answer, written},
+    model::{Agent, Make, Settings, Skill},
+};
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::{Ident, ReturnType};
+
+/// Checks one agent. `place` is where `#[agent]` stands.
+pub(crate) fn agent(agent: &Agent, place: Span, errors: &Errors) {
+    match &agent.make {
+        Make::Function(function, _) => {
+            is_plain("agent", function, errors);
+            named(agent, function, errors);
+            if function.has_body() {
+                native(agent, function, errors);
+            } else {
+                bodiless(agent, function, errors);
+            }
+        }
+        Make::Skills(block, skills) => {
+            if let Some((path, for_token)) = &block.trait_ {
+                errors.at(quote::quote!(#path #for_token), messages::trait_impl());
+            }
+            skilled(agent, skills, place, errors);
+            for skill in skills {
+                is_plain("skill", &skill.function, errors);
+                described(skill, errors);
+                answered_by_model(&skill.function, errors);
+            }
+            alike(skills, errors);
+        }
+    }
+}
+
+/// `fn Fixer` would leave a type of its own name.
+fn named(agent: &Agent, function: &Function, errors: &Errors) {
+    if agent.ident == agent.name {
+        errors.at(&function.sig.ident, messages::not_snake_case(&agent.name));
+    }
+}
+
+/// A function with a body: described, and without anything that only a model needs.
+fn native(agent: &Agent, function: &Function, errors: &Errors) {
+    if agent.docs.is_empty() && agent.settings.description.is_none() {
+        errors.at(&function.sig.ident, messages::undescribed_agent(&agent.name));
+    }
+    for key in for_models(&agent.settings) {
+        errors.at(key, messages::no_model_here(plain(key), &agent.name));
+    }
+    if let Some(prompt) = &agent.settings.prompt {
+        errors.at(prompt, messages::no_model_here("prompt", &agent.name));
+    }
+}
+
+fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
+    let Settings { prompt: _, description: _, model, tools, budget, strict } = settings;
+    let model = model.iter().map(|(key, _)| key);
+    let tools = tools.iter().map(|(key, _)| key);
+    let budget = budget.iter().map(|(key, _)| key);
+    model.chain(tools).chain(budget).chain(strict)
+}
+
+/// `async fn json_fixer(request: Repair) -> String;`
+fn bodiless(agent: &Agent, function: &Function, errors: &Errors) {
+    if agent.docs.is_empty() && agent.settings.prompt.is_none() {
+        errors.at(&function.sig.ident, messages::no_prompt(&agent.name));
+    }
+    answered_by_model(function, errors);
+}
+
+/// A model is asked over the network, and gives an answer.
+fn answered_by_model(function: &Function, errors: &Errors) {
+    if function.has_body() {
+        return;
+    }
+    let name = plain(&function.sig.ident);
+    if !function.is_async() {
+        errors.at(function.sig.fn_token, messages::bodiless_not_async(&name));
+    }
+    match &function.sig.output {
+        ReturnType::Default => errors.at(head(function), messages::bodiless_without_answer(&name)),
+        ReturnType::Type(_, ty) if crate::lower::last_name(ty).as_deref() == Some("Result") => {
+            errors.at(ty, messages::bodiless_result());
+        }
+        ReturnType::Type(..) => {}
+    }
+}
+
+/// At least one skill; and a prompt, if a model drives one of them.
+fn skilled(agent: &Agent, skills: &[Skill], place: Span, errors: &Errors) {
+    if skills.is_empty() && !agent.has_refused_skills {
+        errors.at(&agent.ident, messages::no_skill(&agent.ident));
+    }
+    if agent.asks_a_model() && agent.settings.prompt.is_none() {
+        errors.push(syn::Error::new(place, messages::no_prompt_for_skills(&agent.ident)));
+    }
+}
+
+/// `/// File management operations.`
+fn described(skill: &Skill, errors: &Errors) {
+    if skill.docs.is_empty() {
+        let name = &skill.function.sig.ident;
+        errors.at(name, messages::undescribed("skill", plain(name)));
+    }
+}
+
+/// All skills take and give the same, as far as tokens tell.
+fn alike(skills: &[Skill], errors: &Errors) {
+    let Some((first, others)) = skills.split_first() else { return };
+    let name = plain(&first.function.sig.ident);
+    for other in others {
+        if !same(&other.input, &first.input) {
+            errors.at(&other.input, messages::skills_differ("input", written(&other.input), &name, written(&first.input)));
+        }
+        if let (Some(this), Some(wanted)) = (answer(&other.returns), answer(&first.returns))
+            && !same(&this, &wanted)
+        {
+            errors.at(&this, messages::skills_differ("output", written(&this), &name, written(&wanted)));
+        }
+    }
+}
+
+fn same(a: &impl ToTokens, b: &impl ToTokens) -> bool {
+    a.to_token_stream().to_string() == b.to_token_stream().to_string()
+}

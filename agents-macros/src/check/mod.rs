@@ -1,0 +1,48 @@
+//! The rules, one function for each; the wordings are in [`messages`].
+
+mod agent;
+pub(crate) mod messages;
+pub(crate) mod names;
+mod on_error;
+mod tool;
+
+pub(crate) use agent::agent;
+pub(crate) use tool::{says, tool};
+
+use crate::{ast::Function, diag::Errors};
+use quote::{ToTokens, quote};
+use syn::{Abi, GenericParam, Safety, Visibility};
+
+/// `unsafe extern "C" const fn f<T>()`
+fn is_plain(what: &str, function: &Function, errors: &Errors) {
+    let sig = &function.sig;
+    if let Some(constness) = &sig.constness {
+        errors.at(constness, messages::no_modifier(what, "const"));
+    }
+    if let Safety::Unsafe(unsafety) = &sig.safety {
+        errors.at(unsafety, messages::no_modifier(what, "unsafe"));
+    }
+    if let Some(Abi { extern_token, .. }) = &sig.abi {
+        errors.at(extern_token, messages::no_modifier(what, "extern"));
+    }
+    for param in &sig.generics.params {
+        match param {
+            GenericParam::Lifetime(lifetime) => errors.at(lifetime, messages::no_lifetimes(what)),
+            GenericParam::Type(ty) => errors.at(ty, messages::not_generic(what)),
+            GenericParam::Const(constant) => errors.at(constant, messages::not_generic(what)),
+        }
+    }
+    if let Some(clause) = &sig.generics.where_clause
+        && sig.generics.params.is_empty()
+    {
+        errors.at(clause, messages::not_generic(what));
+    }
+}
+
+/// What a missing body is underlined with: the function, from its first word to its name.
+fn head(function: &Function) -> impl ToTokens {
+    let Function { vis, sig, .. } = function;
+    let vis = if matches!(vis, Visibility::Inherited) { None } else { Some(vis) };
+    let (asyncness, fn_token, ident) = (&sig.asyncness, &sig.fn_token, &sig.ident);
+    quote!(#vis #asyncness #fn_token #ident)
+}

@@ -1,0 +1,52 @@
+//! Names: what was meant, and what a function's name makes of its type.
+
+use syn::{Ident, ext::IdentExt};
+
+/// The known name that `found` was probably meant to be.
+pub(crate) fn nearest<'k>(found: &str, known: &[&'k str]) -> Option<&'k str> {
+    known
+        .iter()
+        .map(|name| (strsim::jaro_winkler(found, name), *name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+/// The name without `r#`.
+pub(crate) fn plain(ident: &Ident) -> String {
+    ident.unraw().to_string()
+}
+
+/// `read_file` to `ReadFile`, at the same place.
+pub(crate) fn type_name(function: &Ident) -> Ident {
+    let plain = plain(function);
+    let mut name: String = plain.split('_').map(capitalised).collect();
+    if !name.starts_with(|first: char| first.is_alphabetic()) {
+        name.insert(0, '_');
+    }
+    if name == "Self" {
+        name.push('_');
+    }
+    Ident::new(&name, function.span())
+}
+
+/// `FileManager` to `file_manager`, `HTTPClient` to `http_client`.
+pub(crate) fn wire_name(ty: &Ident) -> String {
+    let letters: Vec<char> = plain(ty).chars().collect();
+    let mut name = String::new();
+    for (i, letter) in letters.iter().enumerate() {
+        let after_lower = i > 0 && !letters[i - 1].is_uppercase() && letters[i - 1] != '_';
+        let before_lower = i > 0 && letters[i - 1].is_uppercase() && letters.get(i + 1).is_some_and(|next| next.is_lowercase());
+        if letter.is_uppercase() && (after_lower || before_lower) {
+            name.push('_');
+        }
+        name.extend(letter.to_lowercase());
+    }
+    name
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+

@@ -1,0 +1,140 @@
+//! The printer of agents.
+
+use super::{asserts, hidden, settings, skills};
+use crate::{
+    ast::Function,
+    model::{Agent, Make},
+    paths::here,
+};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::Generics;
+
+/// Prints one agent.
+pub(crate) fn agent(agent: &Agent) -> TokenStream {
+    match &agent.make {
+        Make::Function(function, ty) => of_function(agent, function, ty),
+        Make::Skills(block, skills) => skills::agent(agent, block, skills),
+    }
+}
+
+/// The function, if it has a body; its type; and what the runtime calls:
+///
+/// ```ignore
+/// /// Repairs JSON by string surgery.
+/// fn regex_fixer(broken: String) -> String { .. }
+///
+/// /// Repairs JSON by string surgery.
+/// #[derive(Clone, Copy, Debug, Default)]
+/// struct RegexFixer;
+///
+/// const _: () = {
+///     use ::agents::__rt;
+///     impl __rt::Agent for RegexFixer { .. }
+/// };
+/// ```
+fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
+    let Agent { rt, cfgs, docs, .. } = agent;
+    let vis = &function.vis;
+    let kept = function.has_body().then(|| quote!(#docs #function));
+    let (work, builder) = if agent.broken {
+        (quote!(::core::unreachable!()), None)
+    } else if function.has_body() {
+        (native(agent, function), None)
+    } else {
+        (driven(), Some(built(agent, &ty.to_token_stream(), &Generics::default(), &[])))
+    };
+    let implementation = implementation(agent, &ty.to_token_stream(), &Generics::default(), &work);
+    let probe = asserts::no_hidden_result(&agent.output);
+    let items = hidden(rt, cfgs, &quote!(#implementation #builder #probe));
+    quote! {
+        #kept
+        #docs #(#cfgs)*
+        #[derive(Clone, Copy, Debug, Default)]
+        #vis struct #ty;
+        #items
+    }
+}
+
+/// ```ignore
+/// #[__rt::async_trait]
+/// impl __rt::Agent for RegexFixer {
+///     type In = String;
+///     type Out = String;
+///     fn name(&self) -> &str { "regex_fixer" }
+///     fn description(&self) -> &str { "Repairs JSON by string surgery." }
+///     async fn work(&self, cx: &__rt::Cx, input: String) -> __rt::Result<String, __rt::Error> { .. }
+/// }
+/// ```
+pub(super) fn implementation(agent: &Agent, ty: &TokenStream, generics: &Generics, work: &TokenStream) -> TokenStream {
+    let (name, input) = (&agent.name, &agent.input);
+    let (output, description) = (asserts::value(&agent.output), settings::description(agent));
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let (cx, value) = (cx(), value());
+    quote! {
+        #[automatically_derived]
+        #[allow(unused_variables)]
+        #[__rt::async_trait]
+        impl #impl_generics __rt::Agent for #ty #where_clause {
+            type In = #input;
+            type Out = #output;
+            fn name(&self) -> &str { #name }
+            fn description(&self) -> &str { #description }
+            async fn work(&self, #cx: &__rt::Cx, #value: Self::In) -> __rt::Result<Self::Out, __rt::Error> {
+                #work
+            }
+        }
+    }
+}
+
+/// `__rt::Ok(regex_fixer(input))`; with `.await`, and with `.map_err(__rt::failed)`, where it takes them
+fn native(agent: &Agent, function: &Function) -> TokenStream {
+    let name = &function.sig.ident;
+    let input = (!function.sig.inputs.is_empty()).then(value);
+    let called = quote_spanned!(here(name.span())=> #name(#input));
+    outcome(&called, function, agent.output.is_result())
+}
+
+/// What a call of the user's function comes to, as the result of an agent.
+pub(super) fn outcome(called: &TokenStream, function: &Function, fallible: bool) -> TokenStream {
+    let awaited = function.is_async().then(|| quote_spanned!(here(function.sig.ident.span())=> .await));
+    if fallible { quote!(#called #awaited.map_err(__rt::failed)) } else { quote!(__rt::Ok(#called #awaited)) }
+}
+
+/// `__rt::Agent::work(&self.__agent(), cx, input).await`
+pub(super) fn driven() -> TokenStream {
+    let (cx, value) = (cx(), value());
+    quote!(__rt::Agent::work(&self.__agent(), #cx, #value).await)
+}
+
+/// A function of its own, which `async_trait` leaves alone: what the user writes in the attribute
+/// stays as it is written.
+///
+/// ```ignore
+/// impl JsonFixer {
+///     fn __agent(&self) -> __rt::ModelAgent<'_, Repair, String> { __rt::AgentBuilder::.. }
+/// }
+/// ```
+pub(super) fn built(agent: &Agent, ty: &TokenStream, generics: &Generics, skills: &[TokenStream]) -> TokenStream {
+    let (input, output) = (&agent.input, asserts::value(&agent.output));
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let builder = settings::builder(agent, skills);
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #ty #where_clause {
+            #[doc(hidden)]
+            fn __agent(&self) -> __rt::ModelAgent<'_, #input, #output> {
+                #builder
+            }
+        }
+    }
+}
+
+/// Names of the macro's own: an agent may well be called `input`.
+pub(super) fn cx() -> Ident {
+    Ident::new("cx", Span::mixed_site())
+}
+
+pub(super) fn value() -> Ident {
+    Ident::new("input", Span::mixed_site())
+}

@@ -1,0 +1,36 @@
+//! [`model`](crate::model) to tokens: the calls a person would write, and nothing else.
+
+mod agent;
+mod asserts;
+mod fallback;
+mod settings;
+mod skills;
+mod tool;
+
+pub(crate) use agent::agent;
+pub(crate) use fallback::untouched;
+pub(crate) use skills::block;
+pub(crate) use tool::tool;
+
+use crate::paths::Rt;
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::Attribute;
+
+/// A place of its own for everything the user does not name:
+///
+/// ```ignore
+/// const _: () = {
+///     use ::agents::__rt;
+///     /* items */
+/// };
+/// ```
+fn hidden(rt: &Rt, cfgs: &[Attribute], items: &TokenStream) -> TokenStream {
+    quote! {
+        #(#cfgs)*
+        const _: () = {
+            use #rt;
+            #items
+        };
+    }
+}

@@ -1,0 +1,74 @@
+//! The builder of an agent that a model drives.
+
+use super::asserts;
+use crate::{
+    ast::Element,
+    model::{Agent, Budget, Call, Make, Settings},
+    paths::here,
+};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Expr, ExprLit, Lit, spanned::Spanned};
+
+/// ```ignore
+/// __rt::AgentBuilder::<Repair, <String as __rt::ModelAnswer>::Type>::new("json_fixer")
+///     .prompt("You are a JSON repair tool. Return ONLY the fixed JSON.")
+///     .model(ollama("qwen2.5:7b").temperature(0.0))
+///     .tools(__rt::ToolSet::new().with(ReadFile).with_all(more))
+///     .budget(__rt::Budget::new().max_turns(1))
+///     /* skills */
+///     .build()
+/// ```
+pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
+    let Settings { prompt, description, model, tools, budget, strict } = &agent.settings;
+    let (name, input) = (&agent.name, &agent.input);
+    let answer = asserts::model_answer(&agent.output);
+    let description = description.as_ref().map(|text| quote!(.description(#text)));
+    let prompt = match prompt {
+        Some(prompt) => Some(prompt.to_token_stream()),
+        // What is said of an `impl` is said to people; a function's doc comment is its prompt.
+        None => (!agent.docs.is_empty() && matches!(agent.make, Make::Function(..))).then(|| agent.docs.text()),
+    };
+    let prompt = prompt.map(|text| quote!(.prompt(#text)));
+    let model = model.as_ref().map(|(key, model)| quote!(.#key(#model)));
+    let tools = tools.as_ref().map(|(key, elements)| {
+        let elements = elements.iter().map(element);
+        quote!(.#key(__rt::ToolSet::new() #(#elements)*))
+    });
+    let budget = budget.as_ref().map(|(key, budget)| match budget {
+        Budget::Value(value) => quote!(.#key(#value)),
+        Budget::Bounds(bounds) => {
+            let bounds = bounds.iter().map(|Call { method, argument }| quote!(.#method(#argument)));
+            quote!(.#key(__rt::Budget::new() #(#bounds)*))
+        }
+    });
+    let strict = strict.as_ref().map(|key| quote!(.#key()));
+    quote! {
+        __rt::AgentBuilder::<#input, #answer>::new(#name)
+            #description #prompt #model #tools #budget #strict
+            #(.skill(#skills))*
+            .build()
+    }
+}
+
+/// `.with(ReadFile)`, or `.with_all(more)` for `..more`
+fn element(element: &Element) -> TokenStream {
+    match element {
+        Element::One(tool) => quote_spanned!(here(tool.span())=> .with(#tool)),
+        Element::Spread(dots, tools) => {
+            let with_all = quote_spanned!(here(dots.span())=> .with_all);
+            quote!(#with_all(#tools))
+        }
+    }
+}
+
+/// What others are told: what is said for them, else the doc comment, else the prompt.
+pub(super) fn description(agent: &Agent) -> TokenStream {
+    let literal = |prompt: &Expr| matches!(prompt, Expr::Lit(ExprLit { lit: Lit::Str(_), .. }));
+    match &agent.settings {
+        Settings { description: Some(description), .. } => description.to_token_stream(),
+        _ if !agent.docs.is_empty() => agent.docs.text(),
+        Settings { prompt: Some(prompt), .. } if literal(prompt) => prompt.to_token_stream(),
+        _ => quote!(""),
+    }
+}

@@ -1,0 +1,82 @@
+//! The printer of agents that are an `impl` block with skills.
+
+use super::{
+    agent::{built, driven, implementation, outcome, value},
+    asserts, hidden,
+};
+use crate::{
+    ast::{Impl, Member},
+    check::names::plain,
+    model::{Agent, Skill},
+    paths::here,
+};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+
+/// The block without what only the macro knows, and what the runtime calls:
+///
+/// ```ignore
+/// impl FileManager { /* methods with a body */ }
+///
+/// const _: () = {
+///     use ::agents::__rt;
+///     impl __rt::Agent for FileManager { .. }
+///     impl FileManager { fn __agent(&self) -> __rt::ModelAgent<'_, String, Summary> { .. } }
+/// };
+/// ```
+pub(super) fn agent(agent: &Agent, block: &Impl, skills: &[Skill]) -> TokenStream {
+    let Agent { rt, cfgs, docs, .. } = agent;
+    let kept = self::block(block);
+    let ty = block.self_ty.to_token_stream();
+    let items = if agent.broken {
+        implementation(agent, &ty, &block.generics, &quote!(::core::unreachable!()))
+    } else {
+        let printed: Vec<_> = skills.iter().map(skill).collect();
+        let implementation = implementation(agent, &ty, &block.generics, &driven());
+        let built = built(agent, &ty, &block.generics, &printed);
+        let probes = skills.iter().filter_map(|skill| asserts::no_hidden_result(&skill.returns));
+        quote!(#implementation #built #(#probes)*)
+    };
+    let items = hidden(rt, cfgs, &items);
+    quote!(#docs #kept #items)
+}
+
+/// The user's block, without functions that have no body, and without the blocks that are ours.
+pub(crate) fn block(block: &Impl) -> TokenStream {
+    let members: TokenStream = block
+        .members
+        .iter()
+        .filter_map(|member| match member {
+            Member::Function(function, _) => function.has_body().then(|| function.to_token_stream()),
+            Member::Block(_) => None,
+            Member::Other(tokens) => Some(tokens.clone()),
+        })
+        .collect();
+    block.with_members(&members)
+}
+
+/// ```ignore
+/// __rt::Skill::model("manage_files", "File management operations.")
+///
+/// __rt::Skill::native("root", "Answers without a model.", move |input: String| async move {
+///     __rt::Ok(self.root(input))
+/// })
+/// .when(|r: &String| r.contains("where"))
+/// ```
+fn skill(skill: &Skill) -> TokenStream {
+    let Skill { function, docs, when, input, returns } = skill;
+    let ident = &function.sig.ident;
+    let (name, description) = (plain(ident), docs.text());
+    let when = when.as_ref().map(|when| quote!(.when(#when)));
+    if !function.has_body() {
+        return quote!(__rt::Skill::model(#name, #description) #when);
+    }
+    let value = value();
+    let takes_input = function.sig.inputs.len() > 1;
+    let (pattern, passed) = if takes_input { (quote!(#value), Some(&value)) } else { (quote!(_), None) };
+    let called = quote_spanned!(here(ident.span())=> self.#ident(#passed));
+    let result = outcome(&called, function, returns.is_result());
+    quote! {
+        __rt::Skill::native(#name, #description, move |#pattern: #input| async move { #result }) #when
+    }
+}

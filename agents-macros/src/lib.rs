@@ -1,0 +1,94 @@
+//! The macros of `agents`.
+//!
+//! Use them through the `agents` crate, which says what they are for. They hold no logic: they
+//! expand to the calls on builders that you would write yourself.
+//!
+//! A macro runs through four phases, a module each, with a barrier between syntax and meaning:
+//!
+//! ```text
+//! tokens ─► parse ─► ast ─┤├─► lower ─► model ─► check ─┤├─► expand ─► tokens
+//! ```
+//!
+//! Mistakes are collected along the way and reported all at once, each at its own token. The user's
+//! item is printed beside them, so that one mistake is one error.
+
+mod ast;
+mod check;
+mod diag;
+mod expand;
+mod lower;
+mod model;
+mod parse;
+mod paths;
+#[cfg(test)]
+mod tests;
+
+use diag::Errors;
+use parse::Item;
+use proc_macro::TokenStream;
+use proc_macro2::{Span, TokenStream as Tokens};
+use quote::quote;
+
+#[doc = include_str!("docs/tool_attribute.md")]
+#[proc_macro_attribute]
+pub fn tool_attribute(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    attribute_tool(arguments.into(), &item.into()).into()
+}
+
+#[doc = include_str!("docs/tool_block.md")]
+#[proc_macro]
+pub fn tool(tokens: TokenStream) -> TokenStream {
+    block_tool(tokens.into()).into()
+}
+
+#[doc = include_str!("docs/agent.md")]
+#[proc_macro_attribute]
+pub fn agent(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    attribute_agent(arguments.into(), &item.into()).into()
+}
+
+fn attribute_tool(arguments: Tokens, item: &Tokens) -> Tokens {
+    let errors = Errors::new();
+    match parse::tool_attribute(arguments, item.clone(), &errors) {
+        Some(tool) => print_tool(tool, errors),
+        None => expand::untouched(errors, item),
+    }
+}
+
+fn block_tool(tokens: Tokens) -> Tokens {
+    let errors = Errors::new();
+    match parse::tool_block(tokens, &errors) {
+        Some(tool) => print_tool(tool, errors),
+        None => errors.finish(),
+    }
+}
+
+fn print_tool(tool: ast::Tool, errors: Errors) -> Tokens {
+    let is_read = errors.is_empty();
+    let tool = lower::tool(tool, &errors);
+    if is_read {
+        check::tool(&tool, &errors);
+    }
+    let (errors, tool) = (errors.finish(), expand::tool(&tool));
+    quote!(#errors #tool)
+}
+
+fn attribute_agent(arguments: Tokens, item: &Tokens) -> Tokens {
+    let errors = Errors::new();
+    let Some(parsed) = parse::agent(arguments, item.clone(), &errors) else {
+        return expand::untouched(errors, item);
+    };
+    let is_read = errors.is_empty();
+    let agent = match parsed {
+        Item::Function(agent) => lower::function_agent(agent, &errors),
+        Item::Impl(agent) => match lower::skill_agent(agent, &errors) {
+            Ok(agent) => agent,
+            Err(block) => return expand::untouched(errors, &expand::block(&block)),
+        },
+    };
+    if is_read {
+        check::agent(&agent, Span::call_site(), &errors);
+    }
+    let (errors, agent) = (errors.finish(), expand::agent(&agent));
+    quote!(#errors #agent)
+}

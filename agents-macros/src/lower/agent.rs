@@ -1,0 +1,232 @@
+//! An agent, from its function or `impl` block and the keys of `#[agent(..)]`.
+
+use super::{
+    attribute_name, bare, cfgs,
+    docs::Docs,
+    is_lint_level,
+    keys::{Keys, pair},
+    returns,
+    strip_parameters,
+};
+use crate::{
+    ast::{self, Element, Function, Impl, Member},
+    check::{
+        messages,
+        names::{plain, type_name, wire_name},
+    },
+    diag::Errors,
+    model::{Agent, Budget, Call, Make, Returns, Settings, Skill},
+    parse::keys,
+};
+use quote::ToTokens;
+use syn::{Expr, FnArg, Ident, RangeLimits, ReceiverKind, Signature, Type, parse_quote};
+
+/// What the user meant by `#[agent] fn`.
+pub(crate) fn function_agent(agent: ast::Agent<Function>, errors: &Errors) -> Agent {
+    let ast::Agent { entries, item: mut function } = agent;
+    let mut keys = Keys::new("agent", entries, keys::AGENT, errors);
+    let rt = keys.rt();
+    let settings = settings(&mut keys, errors);
+
+    let has_receiver = function.sig.receiver().is_some();
+    if let Some(receiver) = function.sig.receiver() {
+        errors.at(receiver, messages::agent_receiver());
+    }
+    let input = input(&function.sig, errors);
+    let output = output(&function.sig, errors);
+    let generic = !function.sig.generics.params.is_empty() || function.sig.generics.where_clause.is_some();
+    let broken = has_receiver || generic || input.is_none() || output.is_none();
+
+    strip_parameters(&mut function, false);
+    let name = plain(&function.sig.ident);
+    let ident = type_name(&function.sig.ident);
+    let cfgs = cfgs(&function.attrs);
+    let docs = Docs::take(&mut function.attrs);
+    let (input, output) = (input.unwrap_or_else(unit), output.unwrap_or_else(|| nothing(&function.sig)));
+    let make = Make::Function(function, ident.clone());
+    Agent { rt, cfgs, docs, ident, name, settings, input, output, make, has_refused_skills: false, broken }
+}
+
+/// What the user meant by `#[agent] impl`. `None` if the type has no name to give to the agent.
+pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Agent, Impl> {
+    let ast::Agent { entries, item: mut block } = agent;
+    let mut keys = Keys::new("agent", entries, keys::AGENT, errors);
+    let rt = keys.rt();
+    let settings = settings(&mut keys, errors);
+    let Some(ident) = type_ident(&block.self_ty) else {
+        errors.at(&block.self_ty, messages::unnamed_type());
+        return Err(block);
+    };
+    let mut skills = Vec::new();
+    let mut broken = block.trait_.is_some();
+    let mut has_refused_skills = false;
+    for member in &mut block.members {
+        match member {
+            Member::Function(function, mark) => {
+                if let Some(mark) = mark.take() {
+                    let skill = skill(function, mark, errors);
+                    has_refused_skills |= skill.is_none();
+                    skills.extend(skill);
+                } else if let Some(knowledge) = function.attrs.extract_if(.., |a| a.path().is_ident("knowledge")).next() {
+                    errors.at(&knowledge, messages::unavailable("#[knowledge]"));
+                } else if !function.has_body() {
+                    errors.at(&function.sig.ident, messages::bodiless_without_skill(&function.sig.ident));
+                    broken = true;
+                }
+            }
+            Member::Block(name) => {
+                let call = format!("{name}!");
+                errors.at(name, messages::unavailable(call));
+            }
+            Member::Other(_) => {}
+        }
+    }
+    let cfgs = cfgs(&block.attrs);
+    let docs = Docs::take(&mut block.attrs);
+    let name = wire_name(&ident);
+    let (input, output) = match skills.first() {
+        Some(first) => (first.input.clone(), first.returns.clone()),
+        None => (unit(), Returns::Nothing(ident.span())),
+    };
+    broken |= has_refused_skills || skills.is_empty();
+    let make = Make::Skills(block, skills);
+    Ok(Agent { rt, cfgs, docs, ident, name, settings, input, output, make, has_refused_skills, broken })
+}
+
+fn settings(keys: &mut Keys<'_>, errors: &Errors) -> Settings {
+    if let Some((key, _)) = keys.list("fixers") {
+        errors.at(&key, messages::unavailable("fixers"));
+    }
+    Settings {
+        prompt: keys.value("prompt").map(|(_, value)| value),
+        description: keys.value("description").map(|(_, value)| value),
+        model: keys.value("model"),
+        tools: keys.list("tools").map(|(key, elements)| (key, tools(elements, errors))),
+        budget: keys.group_or_value("budget").map(|(key, bounds)| (key, budget(bounds, errors))),
+        strict: keys.flag("strict"),
+    }
+}
+
+/// `[ReadFile, ..more]`. A range is a spread that lost its comma.
+fn tools(elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
+    for element in &elements {
+        if let Element::One(Expr::Range(range)) = element
+            && matches!(range.limits, RangeLimits::HalfOpen(_))
+            && let Some(end) = &range.end
+        {
+            errors.at(range, messages::spread_of_a_list(super::written(end)));
+        }
+    }
+    elements
+}
+
+fn budget(bounds: Result<Expr, Vec<Expr>>, errors: &Errors) -> Budget {
+    let bounds = match bounds {
+        Ok(value) => return Budget::Value(value),
+        Err(bounds) => bounds,
+    };
+    let mut calls: Vec<Call> = Vec::new();
+    for bound in bounds {
+        match pair(bound) {
+            Ok((method, _)) if !keys::BUDGET.contains(&plain(&method).as_str()) => {
+                errors.at(&method, messages::unknown("bound", &method, keys::BUDGET));
+            }
+            Ok((method, _)) if calls.iter().any(|call| call.method == method) => {
+                for again in calls.iter().filter(|call| call.method == method) {
+                    errors.at(&again.method, messages::twice(&method));
+                }
+                errors.at(&method, messages::twice(&method));
+            }
+            Ok((method, value)) => calls.push(Call { method, argument: value.into_token_stream() }),
+            Err(other) => errors.at(&other, messages::budget_wants_values(super::written(&other))),
+        }
+    }
+    Budget::Bounds(calls)
+}
+
+fn skill(function: &mut Function, mark: ast::Skill, errors: &Errors) -> Option<Skill> {
+    let when = Keys::new("skill", mark.entries, keys::SKILL, errors).value("when").map(|(_, value)| value);
+    let name = &function.sig.ident;
+    let receives = match function.sig.receiver().map(|receiver| (&receiver.kind, receiver)) {
+        Some((ReceiverKind::Reference(_, _, None), _)) => true,
+        Some((_, receiver)) => {
+            errors.at(receiver, messages::skill_by_shared_reference());
+            false
+        }
+        None => {
+            errors.at(name, messages::skill_without_self(name));
+            false
+        }
+    };
+    let input = input(&function.sig, errors);
+    let returns = output(&function.sig, errors);
+    strip_parameters(function, true);
+    let mut kept = function.clone();
+    let docs = Docs::take(&mut kept.attrs);
+    let skill = Skill { function: kept, docs, when, input: input?, returns: returns? };
+    receives.then_some(skill)
+}
+
+/// The one input; `()` if there is none.
+fn input(sig: &Signature, errors: &Errors) -> Option<Type> {
+    let mut typed = sig.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(typed) => Some(typed),
+        FnArg::Receiver(_) => None,
+    });
+    let Some(first) = typed.next() else { return Some(unit()) };
+    for attribute in first.attrs.iter().filter(|a| !is_lint_level(a) && !a.path().is_ident("doc")) {
+        errors.at(attribute, messages::agent_parameter_attribute(attribute_name(attribute)));
+    }
+    let mut fine = true;
+    for further in typed {
+        if super::last_name(unreferenced(&further.ty)).is_some_and(|name| name == "Cx" || name == "ToolContext") {
+            errors.at(further, messages::context_for_agents());
+        } else {
+            errors.at(further, messages::one_input(&sig.ident));
+        }
+        fine = false;
+    }
+    if returns::refuse_impl_trait(&first.ty, "the input of an agent", errors) {
+        return None;
+    }
+    if let Some(reference) = returns::borrow_in(&first.ty) {
+        errors.at(&reference, messages::borrowed("an agent", "its input", returns::owned(&reference)));
+        return None;
+    }
+    fine.then(|| (*first.ty).clone())
+}
+
+fn output(sig: &Signature, errors: &Errors) -> Option<Returns> {
+    let returns = returns::returns(sig);
+    let (Returns::Value(ty) | Returns::Result(ty)) = &returns else { return Some(returns) };
+    if returns::refuse_impl_trait(ty, "the output of an agent", errors) {
+        return None;
+    }
+    if let Some(reference) = returns::borrow_in(ty) {
+        errors.at(&reference, messages::borrowed("an agent", "its output", returns::owned(&reference)));
+        return None;
+    }
+    Some(returns)
+}
+
+fn type_ident(ty: &Type) -> Option<Ident> {
+    match bare(ty) {
+        Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.clone()),
+        _ => None,
+    }
+}
+
+fn unreferenced(ty: &Type) -> &Type {
+    match bare(ty) {
+        Type::Reference(reference) => unreferenced(&reference.elem),
+        other => other,
+    }
+}
+
+fn unit() -> Type {
+    parse_quote!(())
+}
+
+fn nothing(sig: &Signature) -> Returns {
+    Returns::Nothing(sig.ident.span())
+}

@@ -1,0 +1,84 @@
+//! Doc comments to descriptions: what people read is what the model reads.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+
+/// The doc comments of one item.
+#[derive(Clone, Default)]
+pub(crate) struct Docs {
+    attrs: Vec<Attribute>,
+    parts: Vec<Part>,
+}
+
+#[derive(Clone)]
+enum Part {
+    Text(String),
+    /// `#[doc = include_str!("prompt.md")]`
+    Expr(Expr),
+}
+
+impl Docs {
+    /// Takes the doc comments out of `attrs`.
+    pub(crate) fn take(attrs: &mut Vec<Attribute>) -> Self {
+        let mut docs = Docs::default();
+        for attribute in attrs.extract_if(.., |attribute| attribute.path().is_ident("doc")) {
+            if let Meta::NameValue(pair) = &attribute.meta {
+                docs.parts.push(match &pair.value {
+                    Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Part::Text(text.value()),
+                    other => Part::Expr(other.clone()),
+                });
+            }
+            docs.attrs.push(attribute);
+        }
+        docs
+    }
+
+    /// Whether they say nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()))
+    }
+
+    /// The text as an expression: one literal, or a `concat!` where something is included.
+    pub(crate) fn text(&self) -> TokenStream {
+        let parts: Vec<_> = self.parts.chunk_by(|a, b| a.is_text() && b.is_text()).map(joined).collect();
+        match parts.as_slice() {
+            [] => quote!(""),
+            [one] => quote!(#one),
+            many => quote!(::core::concat!(#(#many),*)),
+        }
+    }
+}
+
+impl Part {
+    fn is_text(&self) -> bool {
+        matches!(self, Part::Text(_))
+    }
+}
+
+/// Lines of text as one literal, without the space that follows `///` and without stray margins.
+fn joined(parts: &[Part]) -> TokenStream {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match part {
+            Part::Text(text) => lines.extend(text.lines().map(trimmed)),
+            Part::Expr(expr) => return quote!(#expr),
+        }
+    }
+    let text = lines.join("\n").trim().to_owned();
+    quote!(#text)
+}
+
+fn trimmed(line: &str) -> String {
+    let line = line.strip_prefix(' ').unwrap_or(line);
+    // The margin of `/** .. */`.
+    let line = line.strip_prefix("* ").unwrap_or(line);
+    line.trim_end().to_owned()
+}
+
+impl ToTokens for Docs {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let attrs = &self.attrs;
+        tokens.extend(quote!(#(#attrs)*));
+    }
+}

@@ -1,0 +1,139 @@
+//! Entries to keys: which there are, what each takes, and that none is given twice.
+
+use crate::{
+    ast::{Element, Entry, Value},
+    check::{messages, names::plain},
+    diag::Errors,
+    parse::keys::Key,
+    paths::Rt,
+};
+use quote::ToTokens;
+use syn::{Expr, Ident, Lit, Path};
+
+/// The entries of one attribute, taken out key by key.
+pub(super) struct Keys<'e> {
+    entries: Vec<Entry>,
+    known: &'static [Key],
+    errors: &'e Errors,
+}
+
+impl<'e> Keys<'e> {
+    /// Reports unknown keys, and keys given twice at both places; of those the first counts.
+    pub(super) fn new(attribute: &str, entries: Vec<Entry>, known: &'static [Key], errors: &'e Errors) -> Self {
+        let names: Vec<&str> = known.iter().map(|key| key.name).collect();
+        let what = format!("`#[{attribute}]` key");
+        let mut kept: Vec<Entry> = Vec::new();
+        let mut reported: Vec<String> = Vec::new();
+        for entry in entries {
+            let name = plain(&entry.key);
+            if !names.contains(&name.as_str()) {
+                errors.at(&entry.key, messages::unknown(&what, &name, &names));
+            } else if let Some(first) = kept.iter().find(|first| plain(&first.key) == name) {
+                if !reported.contains(&name) {
+                    errors.at(&first.key, messages::twice(&name));
+                    reported.push(name.clone());
+                }
+                errors.at(&entry.key, messages::twice(&name));
+            } else {
+                kept.push(entry);
+            }
+        }
+        Keys { entries: kept, known, errors }
+    }
+
+    /// `strict`
+    pub(super) fn flag(&mut self, name: &str) -> Option<Ident> {
+        let Entry { key, value } = self.take(name)?;
+        if !matches!(value, Value::Nothing) {
+            self.errors.at(&key, messages::takes_nothing(name));
+        }
+        Some(key)
+    }
+
+    /// `timeout = expr`
+    pub(super) fn value(&mut self, name: &str) -> Option<(Ident, Expr)> {
+        let Entry { key, value } = self.take(name)?;
+        match value {
+            Value::Is(value) => Some((key, value)),
+            _ => self.miswritten(&key),
+        }
+    }
+
+    /// `tools = [a, ..b]`
+    pub(super) fn list(&mut self, name: &str) -> Option<(Ident, Vec<Element>)> {
+        let Entry { key, value } = self.take(name)?;
+        match value {
+            Value::List(elements) => Some((key, elements)),
+            _ => self.miswritten(&key),
+        }
+    }
+
+    /// `budget(..)` as `Err`, `budget = ..` as `Ok`.
+    pub(super) fn group_or_value(&mut self, name: &str) -> Option<(Ident, Result<Expr, Vec<Expr>>)> {
+        let Entry { key, value } = self.take(name)?;
+        match value {
+            Value::Is(value) => Some((key, Ok(value))),
+            Value::Group(group) => Some((key, Err(group))),
+            _ => self.miswritten(&key),
+        }
+    }
+
+    /// `crate = path`
+    pub(super) fn rt(&mut self) -> Rt {
+        let root = self.value("crate").and_then(|(_, value)| self.path(value));
+        Rt::under(root)
+    }
+
+    fn path(&self, value: Expr) -> Option<Path> {
+        match value {
+            Expr::Path(path) if path.qself.is_none() => return Some(path.path),
+            Expr::Lit(lit) if matches!(lit.lit, Lit::Str(_)) => self.errors.at(lit, messages::crate_wants_a_path()),
+            other => self.errors.at(other, messages::crate_wants_a_path()),
+        }
+        None
+    }
+
+    fn take(&mut self, name: &str) -> Option<Entry> {
+        let at = self.entries.iter().position(|entry| plain(&entry.key) == name)?;
+        Some(self.entries.remove(at))
+    }
+
+    fn miswritten<T>(&self, key: &Ident) -> Option<T> {
+        let name = plain(key);
+        if let Some(known) = self.known.iter().find(|known| known.name == name) {
+            self.errors.at(key, messages::written_as(known));
+        }
+        None
+    }
+}
+
+/// `api`, or `ttl(expr)`: one of the `known` words, with what it is given.
+pub(super) fn word(what: &str, value: Expr, known: &[&str], errors: &Errors) -> Option<(Ident, Option<Expr>)> {
+    let (word, argument) = match &value {
+        Expr::Path(path) => (path.path.get_ident(), None),
+        Expr::Call(call) if call.args.len() == 1 => match &*call.func {
+            Expr::Path(path) => (path.path.get_ident(), call.args.first()),
+            _ => (None, None),
+        },
+        _ => (None, None),
+    };
+    match word {
+        Some(word) if known.contains(&plain(word).as_str()) => Some((word.clone(), argument.cloned())),
+        _ => {
+            let found = value.to_token_stream().to_string();
+            errors.at(&value, messages::unknown(what, found, known));
+            None
+        }
+    }
+}
+
+/// `max_turns = 1`: what is set, and to what. Anything else is given back.
+pub(super) fn pair(value: Expr) -> Result<(Ident, Expr), Expr> {
+    if let Expr::Assign(assign) = &value
+        && let Expr::Path(left) = &*assign.left
+        && let Some(name) = left.path.get_ident()
+    {
+        return Ok((name.clone(), (*assign.right).clone()));
+    }
+    Err(value)
+}

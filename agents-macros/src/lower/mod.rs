@@ -1,0 +1,80 @@
+//! [`ast`](crate::ast) to [`model`](crate::model): what the user wrote to what is meant.
+
+mod agent;
+pub(crate) mod docs;
+mod keys;
+mod params;
+mod returns;
+mod tool;
+
+pub(crate) use agent::{function_agent, skill_agent};
+pub(crate) use returns::answer;
+pub(crate) use tool::tool;
+
+use crate::{ast::Function, diag::Errors};
+use quote::ToTokens;
+use syn::{Attribute, FnArg, Meta, Type, ext::IdentExt};
+
+/// `#[cfg(..)]`: what goes for the item goes for everything that is made of it.
+fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
+    attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect()
+}
+
+/// Lint levels, which may stand on a parameter.
+fn is_lint_level(attribute: &Attribute) -> bool {
+    ["allow", "expect", "warn", "deny", "forbid"].iter().any(|level| attribute.path().is_ident(level))
+}
+
+/// Takes from the parameters everything that only a macro may put there, and `self`.
+fn strip_parameters(function: &mut Function, keep_self: bool) {
+    let inputs = std::mem::take(&mut function.sig.inputs);
+    function.sig.inputs = inputs
+        .into_iter()
+        .filter(|input| keep_self || matches!(input, FnArg::Typed(_)))
+        .map(|mut input| {
+            if let FnArg::Typed(typed) = &mut input {
+                typed.attrs.retain(is_lint_level);
+            }
+            input
+        })
+        .collect();
+}
+
+/// The type without the invisible brackets that `macro_rules!` leaves, and without visible ones.
+fn bare(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => bare(&group.elem),
+        Type::Paren(paren) => bare(&paren.elem),
+        other => other,
+    }
+}
+
+/// The last name of a type's path: `ToolContext` for `agents::ToolContext`.
+pub(crate) fn last_name(ty: &Type) -> Option<String> {
+    match bare(ty) {
+        Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.unraw().to_string()),
+        _ => None,
+    }
+}
+
+/// The attribute as a person would name it: `serde` for `#[serde(..)]`.
+fn attribute_name(attribute: &Attribute) -> String {
+    let segments = attribute.path().segments.iter().map(|segment| segment.ident.to_string());
+    segments.collect::<Vec<_>>().join("::")
+}
+
+/// `#[inject]` is written without arguments.
+fn wants_no_arguments(attribute: &Attribute, errors: &Errors, message: &str) {
+    if !matches!(attribute.meta, Meta::Path(_)) {
+        errors.at(attribute, message);
+    }
+}
+
+/// A type as a person would write it: `Vec<String>` and not `Vec < String >`.
+pub(crate) fn written(ty: &impl ToTokens) -> String {
+    let mut text = ty.to_token_stream().to_string();
+    for (spaced, tight) in [(" :: ", "::"), (" < ", "<"), (" >", ">"), ("& ", "&"), (" , ", ", "), (" ;", ";"), (":: ", "::")] {
+        text = text.replace(spaced, tight);
+    }
+    text
+}

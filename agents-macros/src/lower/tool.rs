@@ -1,0 +1,125 @@
+//! A tool, from its function and the keys of `#[tool(..)]`.
+
+use super::{
+    cfgs,
+    docs::Docs,
+    keys::{Keys, pair, word},
+    params::params,
+    returns::{refuse_impl_trait, returns},
+    strip_parameters,
+};
+use crate::{
+    ast,
+    check::{
+        messages,
+        names::{plain, type_name},
+    },
+    diag::Errors,
+    model::{Call, Example, Returns, Tool},
+    parse::{arguments, keys},
+};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote};
+use syn::{Attribute, Expr, Ident};
+
+/// What the user meant by `tool`.
+pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
+    let ast::Tool { entries, mut function, on_error } = tool;
+    let mut keys = Keys::new("tool", entries, keys::TOOL, errors);
+    let rt = keys.rt();
+    let effects = keys::EFFECTS.iter().filter_map(|effect| keys.flag(effect)).collect();
+    let external = keys.flag("external");
+    let (spec, when) = spec(&mut keys, external.as_ref(), errors);
+
+    let examples: Vec<Attribute> =
+        function.attrs.extract_if(.., |attribute| attribute.path().is_ident("example")).collect();
+    let examples = examples.into_iter().map(|attribute| example(attribute, errors)).collect();
+
+    let wanted = function.sig.inputs.len();
+    let params: Vec<_> = params(&function.sig, errors).into_iter().flatten().collect();
+    let returns = returns(&function.sig);
+    let opaque = match &returns {
+        Returns::Nothing(_) => false,
+        Returns::Value(ty) | Returns::Result(ty) => refuse_impl_trait(ty, "the result of a tool", errors),
+    };
+    let generic = !function.sig.generics.params.is_empty() || function.sig.generics.where_clause.is_some();
+    let broken = params.len() < wanted || opaque || generic || !function.is_async() || !function.has_body();
+
+    strip_parameters(&mut function, false);
+    let name = plain(&function.sig.ident);
+    let ty = type_name(&function.sig.ident);
+    let cfgs = cfgs(&function.attrs);
+    let docs = Docs::take(&mut function.attrs);
+    Tool { rt, function, cfgs, docs, ty, name, effects, external, spec, when, params, examples, returns, on_error, broken }
+}
+
+/// The calls on `ToolSpec`, in an order in which none undoes another: `external` asks for approval,
+/// so `approval` comes after it.
+fn spec(keys: &mut Keys<'_>, external: Option<&Ident>, errors: &Errors) -> (Vec<Call>, Option<Expr>) {
+    let mut calls = Vec::new();
+    let mut call = |method: Ident, argument: TokenStream| calls.push(Call { method, argument });
+    if let Some((key, version)) = keys.value("version") {
+        call(key, version.into_token_stream());
+    }
+    if let Some(key) = keys.flag("idempotent") {
+        call(key, TokenStream::new());
+    }
+    if let Some(key) = external {
+        call(key.clone(), TokenStream::new());
+    }
+    if let Some((key, value)) = keys.value("category")
+        && let Some((word, _)) = word("category", value, keys::CATEGORIES, errors)
+    {
+        let variant = variant(&word);
+        call(key, quote!(__rt::Category::#variant));
+    }
+    if let Some((key, timeout)) = keys.value("timeout") {
+        call(key, timeout.into_token_stream());
+    }
+    if let Some((key, value)) = keys.value("cache")
+        && let Some((word, argument)) = word("cache", value, keys::CACHES, errors)
+    {
+        let variant = variant(&word);
+        match (word == "ttl", argument) {
+            (true, Some(lifetime)) => call(key, quote!(__rt::Cache::#variant(#lifetime))),
+            (false, None) => call(key, quote!(__rt::Cache::#variant)),
+            (true, None) => errors.at(&word, "say for how long: `cache = ttl(Duration::from_secs(60))`"),
+            (false, Some(argument)) => errors.at(argument, messages::takes_nothing(&word)),
+        }
+    }
+    let mut when = None;
+    if let Some((key, value)) = keys.value("approval")
+        && let Some((word, argument)) = word("approval", value, keys::APPROVALS, errors)
+    {
+        let variant = variant(&word);
+        match (word == "when", argument) {
+            (true, None) => errors.at(&word, "say when: `approval = when(|args, cx| args.amount > 100)`"),
+            (false, Some(argument)) => errors.at(argument, messages::takes_nothing(&word)),
+            (_, argument) => {
+                when = argument;
+                call(key, quote!(__rt::Approval::#variant));
+            }
+        }
+    }
+    if let Some(key) = keys.flag("strict") {
+        call(key, TokenStream::new());
+    }
+    (calls, when)
+}
+
+/// `forever` to `Forever`, at the same place.
+fn variant(word: &Ident) -> Ident {
+    let variant = type_name(word);
+    format_ident!("{variant}", span = word.span())
+}
+
+fn example(attribute: Attribute, errors: &Errors) -> Example {
+    let mut fields = Vec::new();
+    for value in arguments(&attribute, errors) {
+        match pair(value) {
+            Ok(field) => fields.push(field),
+            Err(other) => errors.at(other, "an example names its arguments: `#[example(name = value)]`"),
+        }
+    }
+    Example { attribute, fields }
+}

@@ -1,0 +1,196 @@
+//! What the user meant: names made, defaults filled in, types told apart.
+//!
+//! Questions about it are methods on it, so that [`expand`](crate::expand) only prints.
+
+use crate::{
+    ast::{Body, Element, Function, Impl, OnError},
+    lower::docs::Docs,
+    paths::Rt,
+};
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+use syn::{Attribute, Expr, Ident, Type, spanned::Spanned};
+
+/// One call on a builder: `.timeout(Duration::from_secs(2))`.
+pub(crate) struct Call {
+    pub(crate) method: Ident,
+    pub(crate) argument: TokenStream,
+}
+
+/// What a function gives back.
+#[derive(Clone)]
+pub(crate) enum Returns {
+    /// Nothing is written: `()`.
+    Nothing(Span),
+    /// A value.
+    Value(Type),
+    /// A `Result`, by the name of its type: `io::Result<T>` is one as well.
+    Result(Type),
+}
+
+/// A tool.
+pub(crate) struct Tool {
+    pub(crate) rt: Rt,
+    /// The function as it stays: without the attributes that only the macro knows.
+    pub(crate) function: Function,
+    pub(crate) cfgs: Vec<Attribute>,
+    pub(crate) docs: Docs,
+    pub(crate) ty: Ident,
+    pub(crate) name: String,
+    /// `none`, `reads`, `writes`: as many as were written.
+    pub(crate) effects: Vec<Ident>,
+    pub(crate) external: Option<Ident>,
+    /// What else its spec says.
+    pub(crate) spec: Vec<Call>,
+    /// `approval = when(..)`
+    pub(crate) when: Option<Expr>,
+    pub(crate) params: Vec<Param>,
+    pub(crate) examples: Vec<Example>,
+    pub(crate) returns: Returns,
+    pub(crate) on_error: Option<OnError>,
+    /// A mistake leaves no way to print the whole tool: its type stays, and does nothing.
+    pub(crate) broken: bool,
+}
+
+/// A parameter of a tool.
+pub(crate) struct Param {
+    pub(crate) ident: Ident,
+    pub(crate) ty: Type,
+    pub(crate) kind: ParamKind,
+    pub(crate) docs: Docs,
+}
+
+/// Where the value of a parameter comes from.
+pub(crate) enum ParamKind {
+    /// From the model; with `#[serde(..)]` and `#[schemars(..)]`.
+    Argument(Vec<Attribute>),
+    /// From the tool's field.
+    Injected {
+        /// The field is lent, not cloned.
+        by_reference: bool,
+    },
+    /// It is the context of the call.
+    Context,
+}
+
+/// `#[example(path = "a.txt")]`
+pub(crate) struct Example {
+    pub(crate) attribute: Attribute,
+    pub(crate) fields: Vec<(Ident, Expr)>,
+}
+
+/// An agent, of one of three makes.
+pub(crate) struct Agent {
+    pub(crate) rt: Rt,
+    pub(crate) cfgs: Vec<Attribute>,
+    pub(crate) docs: Docs,
+    pub(crate) ident: Ident,
+    /// The name on the wire.
+    pub(crate) name: String,
+    pub(crate) settings: Settings,
+    pub(crate) input: Type,
+    pub(crate) output: Returns,
+    pub(crate) make: Make,
+    /// Skills were written, but cannot be had.
+    pub(crate) has_refused_skills: bool,
+    /// A mistake leaves no way to print the whole agent: its type stays, and does nothing.
+    pub(crate) broken: bool,
+}
+
+/// How an agent comes to its answers.
+pub(crate) enum Make {
+    /// A function with a body, or without.
+    Function(Function, Ident),
+    /// An `impl` block with skills.
+    Skills(Impl, Vec<Skill>),
+}
+
+/// What `#[agent(..)]` says.
+#[derive(Default)]
+pub(crate) struct Settings {
+    pub(crate) prompt: Option<Expr>,
+    pub(crate) description: Option<Expr>,
+    pub(crate) model: Option<(Ident, Expr)>,
+    pub(crate) tools: Option<(Ident, Vec<Element>)>,
+    pub(crate) budget: Option<(Ident, Budget)>,
+    pub(crate) strict: Option<Ident>,
+}
+
+/// `budget(..)` or `budget = ..`
+pub(crate) enum Budget {
+    Bounds(Vec<Call>),
+    Value(Expr),
+}
+
+/// A way an agent has of answering.
+pub(crate) struct Skill {
+    pub(crate) function: Function,
+    pub(crate) docs: Docs,
+    pub(crate) when: Option<Expr>,
+    pub(crate) input: Type,
+    pub(crate) returns: Returns,
+}
+
+impl Function {
+    pub(crate) fn is_async(&self) -> bool {
+        self.sig.asyncness.is_some()
+    }
+
+    pub(crate) fn has_body(&self) -> bool {
+        matches!(self.body, Body::Block(_))
+    }
+}
+
+impl Tool {
+    /// The parameters the model gives values for.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = (&Param, &[Attribute])> {
+        self.params.iter().filter_map(|param| match &param.kind {
+            ParamKind::Argument(attrs) => Some((param, attrs.as_slice())),
+            _ => None,
+        })
+    }
+
+    /// The parameters that become fields of the tool.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &Param> {
+        self.params.iter().filter(|param| matches!(param.kind, ParamKind::Injected { .. }))
+    }
+
+    pub(crate) fn is_unit(&self) -> bool {
+        self.fields().next().is_none()
+    }
+
+    pub(crate) fn takes_context(&self) -> bool {
+        self.params.iter().any(|param| matches!(param.kind, ParamKind::Context))
+    }
+}
+
+impl Returns {
+    /// The type as it is written.
+    pub(crate) fn written(&self) -> TokenStream {
+        match self {
+            Returns::Nothing(span) => quote_spanned!(*span=> ()),
+            Returns::Value(ty) | Returns::Result(ty) => quote::quote!(#ty),
+        }
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            Returns::Nothing(span) => *span,
+            Returns::Value(ty) | Returns::Result(ty) => ty.span(),
+        }
+    }
+
+    pub(crate) fn is_result(&self) -> bool {
+        matches!(self, Returns::Result(_))
+    }
+}
+
+impl Agent {
+    /// Whether a model may be asked, and so needs a prompt.
+    pub(crate) fn asks_a_model(&self) -> bool {
+        match &self.make {
+            Make::Function(function, _) => !function.has_body(),
+            Make::Skills(_, skills) => skills.iter().any(|skill| !skill.function.has_body()),
+        }
+    }
+}

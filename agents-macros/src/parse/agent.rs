@@ -1,0 +1,127 @@
+//! `#[agent(..)]` and what it stands on:
+//!
+//! ```text
+//! #[agent]                                         #[agent(prompt = "..", tools = [ReadFile])]
+//! fn regex_fixer(broken: String) -> String {..}    impl FileManager {
+//!                                                      #[skill]
+//! #[agent(model = ollama("qwen2.5:7b"))]               async fn manage_files(&self, request: String) -> Summary;
+//! async fn json_fixer(request: Repair) -> String;  }
+//! ```
+
+use super::{all, entries, function, keys, rest, tool::is};
+use crate::{
+    ast::{Agent, Function, Impl, Member, Skill},
+    check::messages,
+    diag::Errors,
+};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{
+    Attribute, Generics, Ident, ImplItem, Path, Token, Type, braced,
+    parse::ParseStream,
+    token,
+};
+
+/// What `#[agent]` can stand on.
+pub(crate) enum Item {
+    /// A function, with a body or without.
+    Function(Agent<Function>),
+    /// An `impl` block with skills.
+    Impl(Agent<Impl>),
+}
+
+/// `#[agent(arguments)] item`
+pub(crate) fn agent(arguments: TokenStream, item: TokenStream, errors: &Errors) -> Option<Item> {
+    let mut entries = entries::entries(arguments, errors);
+    let read = |input: ParseStream<'_>| {
+        let mut attrs = input.call(Attribute::parse_outer)?;
+        for again in attrs.extract_if(.., |attribute| is(attribute, "agent")) {
+            entries.extend(entries::of_attribute(&again, errors));
+        }
+        if function::is_next(input) {
+            let item = function::function(input, attrs, errors)?;
+            return Ok(Item::Function(Agent { entries, item }));
+        }
+        if input.peek(Token![impl]) || (input.peek(Token![unsafe]) && input.peek2(Token![impl])) {
+            let item = block(input, attrs, errors)?;
+            return Ok(Item::Impl(Agent { entries, item }));
+        }
+        Err(input.error(messages::NOT_AN_AGENT))
+    };
+    all(item, errors, |input| {
+        let item = errors.ok(read(input));
+        if item.is_none() {
+            rest(input);
+        }
+        item
+    })?
+}
+
+fn block(input: ParseStream<'_>, attrs: Vec<Attribute>, errors: &Errors) -> syn::Result<Impl> {
+    let unsafety = input.parse()?;
+    let impl_token: Token![impl] = input.parse()?;
+    let mut generics: Generics = input.parse()?;
+    let first: Type = input.parse()?;
+    let (trait_, self_ty) = match input.parse::<Option<Token![for]>>()? {
+        Some(for_token) => (Some((as_path(first)?, for_token)), input.parse()?),
+        None => (None, Box::new(first)),
+    };
+    generics.where_clause = input.parse()?;
+    let inside;
+    let brace = braced!(inside in input);
+    let mut members = Vec::new();
+    while !inside.is_empty() {
+        match member(&inside, errors) {
+            Ok(member) => members.push(member),
+            Err(error) => {
+                errors.push(error);
+                skip_member(&inside);
+            }
+        }
+    }
+    Ok(Impl { attrs, unsafety, impl_token, generics, trait_, self_ty, brace, members })
+}
+
+fn as_path(ty: Type) -> syn::Result<Path> {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => Ok(path.path),
+        other => Err(syn::Error::new_spanned(other, "expected a trait")),
+    }
+}
+
+fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
+    let ahead = input.fork();
+    ahead.call(Attribute::parse_outer)?;
+    if !function::is_next(&ahead) {
+        return Ok(match input.parse::<ImplItem>()? {
+            ImplItem::Macro(call) => match reserved(&call.mac.path) {
+                Some(name) => Member::Block(name),
+                None => Member::Other(call.into_token_stream()),
+            },
+            other => Member::Other(other.into_token_stream()),
+        });
+    }
+    let mut attrs = input.call(Attribute::parse_outer)?;
+    let mut skill: Option<Skill> = None;
+    for attribute in attrs.extract_if(.., |attribute| is(attribute, "skill")) {
+        let more = entries::of_attribute(&attribute, errors);
+        skill.get_or_insert_with(|| Skill { entries: Vec::new() }).entries.extend(more);
+    }
+    let function = function::function(input, attrs, errors)?;
+    Ok(Member::Function(Box::new(function), skill))
+}
+
+/// The blocks that belong to the agent and not to the `impl`.
+fn reserved(path: &Path) -> Option<Ident> {
+    let name = &path.segments.last()?.ident;
+    keys::BLOCKS.iter().any(|block| name == block).then(|| name.clone())
+}
+
+fn skip_member(input: ParseStream<'_>) {
+    while !input.is_empty() {
+        let ends = input.peek(token::Brace) || input.peek(Token![;]);
+        if input.parse::<TokenTree>().is_err() || ends {
+            return;
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What stands between the parentheses of an attribute:
+//!
+//! ```text
+//! reads, timeout = Duration::from_secs(2), cache = ttl(minute()), budget(max_turns = 1),
+//! tools = [ReadFile, WriteFile { root: self.root.clone() }, ..self.more()]
+//! ```
+//!
+//! Which keys there are, and what they take, is no question of syntax: `lower` asks it.
+
+use super::{all, list};
+use crate::{
+    ast::{Element, Entry, Value},
+    check::messages,
+    diag::Errors,
+};
+use proc_macro2::TokenStream;
+use syn::{
+    Attribute, Expr, Ident, Meta, Token, bracketed,
+    ext::IdentExt,
+    parenthesized,
+    parse::ParseStream,
+    token,
+};
+
+/// The entries of an attribute macro.
+pub(super) fn entries(tokens: TokenStream, errors: &Errors) -> Vec<Entry> {
+    all(tokens, errors, |input| list(input, errors, |input| entry(input, errors))).unwrap_or_default()
+}
+
+/// The entries of an attribute on an item: `#[tool(..)]`, or `#[tool]` alone.
+pub(super) fn of_attribute(attribute: &Attribute, errors: &Errors) -> Vec<Entry> {
+    match &attribute.meta {
+        Meta::Path(_) => Vec::new(),
+        Meta::List(list) => entries(list.tokens.clone(), errors),
+        Meta::NameValue(pair) => {
+            errors.at(pair, messages::attribute_with_equals(&pair.path));
+            Vec::new()
+        }
+    }
+}
+
+/// The expressions of an attribute on an item: `#[example(path = "a.txt", lines = 3)]`.
+pub(crate) fn arguments(attribute: &Attribute, errors: &Errors) -> Vec<Expr> {
+    let Some(list_) = errors.ok(attribute.meta.require_list()) else { return Vec::new() };
+    all(list_.tokens.clone(), errors, |input| list(input, errors, |input| input.parse())).unwrap_or_default()
+}
+
+fn entry(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Entry> {
+    let key = input.call(Ident::parse_any)?;
+    let value = if input.peek(Token![=]) {
+        input.parse::<Token![=]>()?;
+        if is_list(input) {
+            let inside;
+            bracketed!(inside in input);
+            Value::List(list(&inside, errors, element))
+        } else {
+            Value::Is(input.parse()?)
+        }
+    } else if input.peek(token::Paren) {
+        let inside;
+        parenthesized!(inside in input);
+        Value::Group(list(&inside, errors, |input| input.parse()))
+    } else {
+        Value::Nothing
+    };
+    Ok(Entry { key, value })
+}
+
+/// `[..]` with nothing behind it. `[a, b].concat()` is an expression.
+fn is_list(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    input.peek(token::Bracket)
+        && ahead.parse::<proc_macro2::TokenTree>().is_ok()
+        && (ahead.is_empty() || ahead.peek(Token![,]))
+}
+
+fn element(input: ParseStream<'_>) -> syn::Result<Element> {
+    if input.peek(Token![..]) && !input.peek(Token![..=]) && !input.peek(Token![...]) {
+        return Ok(Element::Spread(input.parse()?, input.parse()?));
+    }
+    input.parse().map(Element::One)
+}

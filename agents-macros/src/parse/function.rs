@@ -1,0 +1,95 @@
+//! A function, with a body or without:
+//!
+//! ```text
+//! /// Docs.
+//! pub async fn read_file(/** Path. */ path: PathBuf, #[inject] pool: &Pool) -> io::Result<String> { .. }
+//! ```
+
+use super::{list, skip_to_comma};
+use crate::{
+    ast::{Body, Function},
+    check::messages,
+    diag::Errors,
+};
+use proc_macro2::{Group, TokenTree};
+use syn::{
+    Abi, Attribute, FnArg, Generics, Ident, ReturnType, Safety, Signature, Token, Visibility, parenthesized,
+    parse::ParseStream,
+    token,
+};
+
+/// Whether a function comes next, behind its attributes.
+pub(super) fn is_next(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let Ok(_) = ahead.parse::<Visibility>() else { return false };
+    while ahead.peek(Token![const])
+        || ahead.peek(Token![async])
+        || ahead.peek(Token![unsafe])
+        || ahead.peek(Token![extern])
+        || ahead.peek(syn::LitStr)
+    {
+        let _ = ahead.parse::<TokenTree>();
+    }
+    ahead.peek(Token![fn])
+}
+
+/// Reads what follows `attrs`.
+pub(super) fn function(input: ParseStream<'_>, attrs: Vec<Attribute>, errors: &Errors) -> syn::Result<Function> {
+    let vis = input.parse()?;
+    let constness: Option<Token![const]> = input.parse()?;
+    let asyncness: Option<Token![async]> = input.parse()?;
+    let unsafety: Option<Token![unsafe]> = input.parse()?;
+    let abi: Option<Abi> = input.parse()?;
+    let fn_token: Token![fn] = input.parse()?;
+    let ident: Ident = input.parse()?;
+    let mut generics: Generics = input.parse()?;
+
+    let params;
+    let paren_token = parenthesized!(params in input);
+    let inputs = list(&params, errors, parameter).into_iter().collect();
+
+    let output: ReturnType = input.parse()?;
+    generics.where_clause = input.parse()?;
+    let safety = unsafety.map_or(Safety::Default, Safety::Unsafe);
+    let sig = Signature {
+        constness,
+        asyncness,
+        safety,
+        abi,
+        fn_token,
+        ident,
+        generics,
+        paren_token,
+        inputs,
+        variadic: None,
+        output,
+    };
+    Ok(Function { attrs, vis, sig, body: body(input)? })
+}
+
+fn parameter(input: ParseStream<'_>) -> syn::Result<FnArg> {
+    let ahead = input.fork();
+    ahead.call(Attribute::parse_outer)?;
+    if ahead.peek(syn::Ident) && !ahead.peek2(Token![:]) && !ahead.peek2(Token![::]) && is_bare(&ahead) {
+        let name: Ident = ahead.parse()?;
+        skip_to_comma(input);
+        return Err(syn::Error::new(name.span(), messages::parameter_without_type(&name)));
+    }
+    input.parse()
+}
+
+/// A name with nothing behind it.
+fn is_bare(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    ahead.parse::<Ident>().is_ok() && (ahead.is_empty() || ahead.peek(Token![,]))
+}
+
+fn body(input: ParseStream<'_>) -> syn::Result<Body> {
+    if input.peek(Token![;]) {
+        return input.parse().map(Body::Semi);
+    }
+    if !input.peek(token::Brace) {
+        return Err(input.error("expected the body of the function: `{ .. }`, or `;` if it has none"));
+    }
+    input.parse::<Group>().map(Body::Block)
+}

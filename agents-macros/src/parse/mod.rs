@@ -1,0 +1,86 @@
+//! Tokens to [`ast`](crate::ast): syntax, and nothing but.
+//!
+//! Every parser here goes on after a mistake, at the next `,` or the next item.
+
+mod agent;
+mod entries;
+mod function;
+pub(crate) mod keys;
+mod on_error;
+mod tool;
+
+pub(crate) use agent::{Item, agent};
+pub(crate) use entries::arguments;
+pub(crate) use tool::{tool_attribute, tool_block};
+
+use crate::diag::Errors;
+use proc_macro2::{Punct, TokenStream, TokenTree};
+use syn::{
+    Token,
+    parse::{ParseStream, Parser},
+};
+
+/// Runs `parser` over `tokens`. It takes up its own mistakes; what it leaves over is one more.
+fn all<T>(tokens: TokenStream, errors: &Errors, parser: impl FnOnce(ParseStream<'_>) -> T) -> Option<T> {
+    let parser = |input: ParseStream<'_>| {
+        let value = parser(input);
+        if !input.is_empty() {
+            errors.push(input.error("nothing is expected here"));
+            rest(input);
+        }
+        Ok(value)
+    };
+    errors.ok(parser.parse2(tokens))
+}
+
+/// Reads `item, item, item,` and goes on at the next `,` after an item that cannot be read.
+fn list<T>(
+    input: ParseStream<'_>,
+    errors: &Errors,
+    mut item: impl FnMut(ParseStream<'_>) -> syn::Result<T>,
+) -> Vec<T> {
+    let mut items = Vec::new();
+    while !input.is_empty() {
+        match item(input) {
+            Ok(item) => items.push(item),
+            Err(error) => {
+                errors.push(error);
+                skip_to_comma(input);
+            }
+        }
+        if input.is_empty() {
+            break;
+        }
+        if let Err(error) = input.parse::<Token![,]>() {
+            errors.push(error);
+            // Two items with nothing between them: the second is read all the same. Anything
+            // else is passed over.
+            if !input.peek(syn::Ident) {
+                skip_to_comma(input);
+                let _ = input.parse::<Token![,]>();
+            }
+        }
+    }
+    items
+}
+
+/// Passes over everything up to the next `,` that no brackets enclose, angle brackets included.
+fn skip_to_comma(input: ParseStream<'_>) {
+    let mut depth = 0_i32;
+    let mut last = ' ';
+    while !input.is_empty() && !(depth <= 0 && input.peek(Token![,])) {
+        let Ok(token) = input.parse::<TokenTree>() else { return };
+        let this = if let TokenTree::Punct(punct) = &token { Punct::as_char(punct) } else { ' ' };
+        depth += match this {
+            '<' => 1,
+            '>' if !matches!(last, '-' | '=') => -1,
+            _ => 0,
+        };
+        last = this;
+    }
+}
+
+/// Everything that is left.
+fn rest(input: ParseStream<'_>) -> TokenStream {
+    input.parse().unwrap_or_default()
+}

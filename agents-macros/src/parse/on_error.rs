@@ -1,0 +1,93 @@
+//! The arms of `on_error`: those of a `match`, a kind of failure for a pattern.
+//!
+//! ```text
+//! on_error {
+//!     invalid_args(raw, _) => fix(my_cleanup(raw)).or(fix(agent = JsonFixer, retries = 3)),
+//!     execution_error(Returned(e)) if e.is_busy() => retry(max_attempts = 3),
+//! }
+//! ```
+
+use super::skip_to_comma;
+use crate::{
+    ast::{Arm, OnError},
+    check::messages,
+    diag::Errors,
+};
+use syn::{
+    Expr, Ident, Pat, Token, braced, parenthesized,
+    parse::ParseStream,
+    token,
+};
+
+/// Whether `on_error { .. }` comes next.
+pub(super) fn is_next(input: ParseStream<'_>) -> bool {
+    input.peek(Ident) && input.peek2(token::Brace)
+}
+
+/// Reads `on_error { .. }`.
+pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<OnError> {
+    let keyword: Ident = input.parse()?;
+    let inside;
+    braced!(inside in input);
+    if keyword != "on_error" {
+        errors.at(&keyword, messages::unknown("block", &keyword, &["on_error"]));
+    }
+    Ok(OnError { keyword, arms: arms(&inside, errors) })
+}
+
+fn arms(input: ParseStream<'_>, errors: &Errors) -> Vec<Arm> {
+    let mut arms = Vec::new();
+    while !input.is_empty() {
+        match arm(input) {
+            Ok(arm) => {
+                let braces = ends_with_braces(&arm.body);
+                arms.push(arm);
+                if input.is_empty() || input.parse::<Option<Token![,]>>().is_ok_and(|comma| comma.is_some()) || braces {
+                    continue;
+                }
+                errors.push(input.error(messages::COMMA_BEFORE_ARM));
+                if !(input.peek(Ident) && input.peek2(token::Paren)) {
+                    next(input);
+                }
+            }
+            Err(error) => {
+                errors.push(error);
+                next(input);
+            }
+        }
+    }
+    arms
+}
+
+fn arm(input: ParseStream<'_>) -> syn::Result<Arm> {
+    let kind = input.parse()?;
+    let inside;
+    let paren = parenthesized!(inside in input);
+    let patterns = inside.parse_terminated(Pat::parse_multi_with_leading_vert, Token![,])?;
+    let guard = match input.parse::<Option<Token![if]>>()? {
+        Some(if_token) => Some((if_token, input.parse()?)),
+        None => None,
+    };
+    Ok(Arm {
+        kind,
+        paren,
+        patterns,
+        guard,
+        arrow: input.parse()?,
+        body: Expr::parse_with_earlier_boundary_rule(input)?,
+    })
+}
+
+/// Goes to the next arm.
+fn next(input: ParseStream<'_>) {
+    skip_to_comma(input);
+    let _ = input.parse::<Token![,]>();
+}
+
+/// A body that needs no comma behind it.
+fn ends_with_braces(body: &Expr) -> bool {
+    matches!(
+        body,
+        Expr::Block(_) | Expr::Match(_) | Expr::If(_) | Expr::Unsafe(_) | Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_)
+    )
+}

@@ -1,0 +1,94 @@
+//! A tool, in its two spellings:
+//!
+//! ```text
+//! #[tool(reads)]                              tool! {
+//! /// Read a file's contents.                     /// Read a file's contents.
+//! async fn read_file(..) -> .. { .. }             #[tool(reads)]
+//!                                                 async fn read_file(..) -> .. { .. }
+//!
+//!                                                 on_error { .. }
+//!                                             }
+//! ```
+
+use super::{all, entries, function, on_error, rest};
+use crate::{
+    ast::{Entry, Tool},
+    check::messages,
+    diag::Errors,
+};
+use proc_macro2::TokenStream;
+use syn::{Attribute, Ident, parse::ParseStream};
+
+/// `#[tool(arguments)] item`
+pub(crate) fn tool_attribute(arguments: TokenStream, item: TokenStream, errors: &Errors) -> Option<Tool> {
+    let entries = entries::entries(arguments, errors);
+    all(item, errors, |input| tool(input, entries, errors))?
+}
+
+/// `tool! { item on_error { .. } }`
+pub(crate) fn tool_block(tokens: TokenStream, errors: &Errors) -> Option<Tool> {
+    all(tokens, errors, |input| {
+        let mut tool = tool(input, Vec::new(), errors)?;
+        while !input.is_empty() {
+            if on_error::is_next(input) {
+                let block = errors.ok(on_error::on_error(input, errors));
+                match &tool.on_error {
+                    Some(first) => {
+                        errors.at(&first.keyword, messages::on_error_twice());
+                        if let Some(second) = block {
+                            errors.at(&second.keyword, messages::on_error_twice());
+                        }
+                    }
+                    None => tool.on_error = block,
+                }
+            } else {
+                errors.push(after_the_tool(input));
+                rest(input);
+            }
+        }
+        Some(tool)
+    })?
+}
+
+fn tool(input: ParseStream<'_>, mut entries: Vec<Entry>, errors: &Errors) -> Option<Tool> {
+    let attrs = errors.ok(input.call(Attribute::parse_outer))?;
+    if !function::is_next(input) {
+        errors.push(input.error(messages::NOT_A_FUNCTION));
+        rest(input);
+        return None;
+    }
+    let mut function = match function::function(input, attrs, errors) {
+        Ok(function) => function,
+        Err(error) => {
+            errors.push(error);
+            rest(input);
+            return None;
+        }
+    };
+    let own = |attribute: &mut Attribute| is(attribute, "tool");
+    for attribute in function.attrs.extract_if(.., own) {
+        entries.extend(entries::of_attribute(&attribute, errors));
+    }
+    Some(Tool { entries, function, on_error: None })
+}
+
+/// What is wrong with something that follows the function, and is no `on_error`.
+fn after_the_tool(input: ParseStream<'_>) -> syn::Error {
+    let ahead = input.fork();
+    let _ = ahead.call(Attribute::parse_outer);
+    if function::is_next(&ahead) {
+        while !ahead.is_empty() && !ahead.peek(syn::Token![fn]) {
+            let _ = ahead.parse::<proc_macro2::TokenTree>();
+        }
+        let _ = ahead.parse::<syn::Token![fn]>();
+        if let Ok(name) = ahead.parse::<Ident>() {
+            return syn::Error::new(name.span(), messages::second_tool(&name));
+        }
+    }
+    input.error(messages::AFTER_THE_TOOL)
+}
+
+/// Whether an attribute is `#[name]`, however it is qualified.
+pub(super) fn is(attribute: &Attribute, name: &str) -> bool {
+    attribute.path().segments.last().is_some_and(|segment| segment.ident == name)
+}

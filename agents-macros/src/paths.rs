@@ -1,0 +1,38 @@
+//! The one path through which generated code names the runtime.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{LitStr, Path};
+
+/// `::agents::__rt`, or `path::__rt` where the user says `crate = path`.
+#[derive(Clone)]
+pub(crate) struct Rt {
+    root: Option<Path>,
+}
+
+impl Rt {
+    /// The runtime under `root`; under `::agents` where nothing is said.
+    pub(crate) fn under(root: Option<Path>) -> Self {
+        Rt { root }
+    }
+
+    /// The path of `item` in the runtime, as text: what `#[serde(crate = "..")]` wants.
+    pub(crate) fn text(&self, item: &str) -> LitStr {
+        let path = self.to_token_stream().to_string().replace(' ', "");
+        LitStr::new(&format!("{path}::{item}"), Span::call_site())
+    }
+}
+
+impl ToTokens for Rt {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match &self.root {
+            Some(root) => tokens.extend(quote!(#root::__rt)),
+            None => tokens.extend(quote!(::agents::__rt)),
+        }
+    }
+}
+
+/// The place of `span`, the names of generated code: lints know it for generated.
+pub(crate) fn here(span: Span) -> Span {
+    Span::call_site().located_at(span)
+}

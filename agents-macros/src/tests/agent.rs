@@ -1,0 +1,48 @@
+use super::{check, tokens};
+use crate::attribute_agent;
+use expect_test::expect_file;
+
+#[test]
+fn a_function_with_a_body() {
+    let item = tokens("/// Repairs JSON by string surgery.\nfn regex_fixer(broken: String) -> String { broken }");
+    check(attribute_agent(tokens(""), &item), expect_file!["snapshots/regex_fixer.rs"]);
+}
+
+#[test]
+fn a_function_that_can_fail() {
+    let item = tokens("/// Fetches.\npub async fn fetch() -> anyhow::Result<Page> { page().await }");
+    check(attribute_agent(tokens("description = \"Gets pages.\""), &item), expect_file!["snapshots/fetch.rs"]);
+}
+
+#[test]
+fn a_function_without_a_body() {
+    let arguments = tokens(
+        "model = ollama(\"qwen2.5:7b\").temperature(0.0), tools = [ReadFile, ..more()], budget(max_turns = 1), strict",
+    );
+    let item = tokens(
+        "/// You are a JSON repair tool.\n/// Return ONLY the fixed JSON.\nasync fn json_fixer(request: Repair) -> String;",
+    );
+    check(attribute_agent(arguments, &item), expect_file!["snapshots/json_fixer.rs"]);
+}
+
+#[test]
+fn an_impl_with_skills() {
+    let arguments = tokens("prompt = self.prompt(), tools = [WriteFile { root: self.root.clone() }]");
+    let item = tokens(
+        "/// Manages files.
+        impl FileManager {
+            const LIMIT: usize = 3;
+
+            /// File management operations.
+            #[skill]
+            async fn manage_files(&self, request: String) -> Summary;
+
+            /// Answers without a model.
+            #[skill(when = |r: &String| r.contains(\"where\"))]
+            fn root(&self, _request: String) -> io::Result<Summary> { todo() }
+
+            fn prompt(&self) -> String { body }
+        }",
+    );
+    check(attribute_agent(arguments, &item), expect_file!["snapshots/file_manager.rs"]);
+}

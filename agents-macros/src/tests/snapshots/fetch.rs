@@ -1,0 +1,30 @@
+/// Fetches.
+pub async fn fetch() -> anyhow::Result<Page> {
+    page().await
+}
+/// Fetches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fetch;
+const _: () = {
+    use ::agents::__rt;
+    #[automatically_derived]
+    #[allow(unused_variables)]
+    #[__rt::async_trait]
+    impl __rt::Agent for Fetch {
+        type In = ();
+        type Out = <anyhow::Result<Page> as __rt::Returns>::Ok;
+        fn name(&self) -> &str {
+            "fetch"
+        }
+        fn description(&self) -> &str {
+            "Gets pages."
+        }
+        async fn work(
+            &self,
+            cx: &__rt::Cx,
+            input: Self::In,
+        ) -> __rt::Result<Self::Out, __rt::Error> {
+            fetch().await.map_err(__rt::failed)
+        }
+    }
+};

@@ -1,0 +1,71 @@
+/// Manages files.
+impl FileManager {
+    const LIMIT: usize = 3;
+    /// Answers without a model.
+    fn root(&self, _request: String) -> io::Result<Summary> {
+        todo()
+    }
+    fn prompt(&self) -> String {
+        body
+    }
+}
+const _: () = {
+    use ::agents::__rt;
+    #[automatically_derived]
+    #[allow(unused_variables)]
+    #[__rt::async_trait]
+    impl __rt::Agent for FileManager {
+        type In = String;
+        type Out = Summary;
+        fn name(&self) -> &str {
+            "file_manager"
+        }
+        fn description(&self) -> &str {
+            "Manages files."
+        }
+        async fn work(
+            &self,
+            cx: &__rt::Cx,
+            input: Self::In,
+        ) -> __rt::Result<Self::Out, __rt::Error> {
+            __rt::Agent::work(&self.__agent(), cx, input).await
+        }
+    }
+    #[automatically_derived]
+    impl FileManager {
+        #[doc(hidden)]
+        fn __agent(&self) -> __rt::ModelAgent<'_, String, Summary> {
+            __rt::AgentBuilder::<
+                String,
+                <Summary as __rt::ModelAnswer>::Type,
+            >::new("file_manager")
+                .prompt(self.prompt())
+                .tools(
+                    __rt::ToolSet::new()
+                        .with(WriteFile {
+                            root: self.root.clone(),
+                        }),
+                )
+                .skill(__rt::Skill::model("manage_files", "File management operations."))
+                .skill(
+                    __rt::Skill::native(
+                            "root",
+                            "Answers without a model.",
+                            move |input: String| async move {
+                                self.root(input).map_err(__rt::failed)
+                            },
+                        )
+                        .when(|r: &String| r.contains("where")),
+                )
+                .build()
+        }
+    }
+    const _: () = {
+        #[allow(unused_imports)]
+        use __rt::NotResult as _;
+        ::core::assert!(
+            ! __rt::ResultProbe:: < Summary > ::IS_RESULT,
+            "this type is a `Result` under another name; write `Result<..>` out, so that an `Err` is a failure of the tool and not an answer"
+        );
+    };
+};

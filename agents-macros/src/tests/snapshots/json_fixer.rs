@@ -1,0 +1,51 @@
+/// You are a JSON repair tool.
+/// Return ONLY the fixed JSON.
+#[derive(Clone, Copy, Debug, Default)]
+struct JsonFixer;
+const _: () = {
+    use ::agents::__rt;
+    #[automatically_derived]
+    #[allow(unused_variables)]
+    #[__rt::async_trait]
+    impl __rt::Agent for JsonFixer {
+        type In = Repair;
+        type Out = String;
+        fn name(&self) -> &str {
+            "json_fixer"
+        }
+        fn description(&self) -> &str {
+            "You are a JSON repair tool.\nReturn ONLY the fixed JSON."
+        }
+        async fn work(
+            &self,
+            cx: &__rt::Cx,
+            input: Self::In,
+        ) -> __rt::Result<Self::Out, __rt::Error> {
+            __rt::Agent::work(&self.__agent(), cx, input).await
+        }
+    }
+    #[automatically_derived]
+    impl JsonFixer {
+        #[doc(hidden)]
+        fn __agent(&self) -> __rt::ModelAgent<'_, Repair, String> {
+            __rt::AgentBuilder::<
+                Repair,
+                <String as __rt::ModelAnswer>::Type,
+            >::new("json_fixer")
+                .prompt("You are a JSON repair tool.\nReturn ONLY the fixed JSON.")
+                .model(ollama("qwen2.5:7b").temperature(0.0))
+                .tools(__rt::ToolSet::new().with(ReadFile).with_all(more()))
+                .budget(__rt::Budget::new().max_turns(1))
+                .strict()
+                .build()
+        }
+    }
+    const _: () = {
+        #[allow(unused_imports)]
+        use __rt::NotResult as _;
+        ::core::assert!(
+            ! __rt::ResultProbe:: < String > ::IS_RESULT,
+            "this type is a `Result` under another name; write `Result<..>` out, so that an `Err` is a failure of the tool and not an answer"
+        );
+    };
+};

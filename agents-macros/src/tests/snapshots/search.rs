@@ -1,0 +1,74 @@
+/// Search the shop.
+#[cfg(feature = "shop")]
+pub(crate) async fn search(
+    cx: &ToolContext,
+    words: Vec<String>,
+    pool: PgPool,
+    root: &PathBuf,
+) -> usize {
+    0
+}
+/// Search the shop.
+#[cfg(feature = "shop")]
+#[derive(Clone)]
+pub(crate) struct Search {
+    ///Handed to [`search`] with every call.
+    pub(crate) pool: PgPool,
+    /// The root.
+    pub(crate) root: PathBuf,
+}
+#[cfg(feature = "shop")]
+const _: () = {
+    use crate::renamed::__rt;
+    #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
+    #[serde(crate = "crate::renamed::__rt::serde", deny_unknown_fields)]
+    #[schemars(crate = "crate::renamed::__rt::schemars")]
+    pub struct __Args {
+        /// What for.
+        words: <Vec<String> as __rt::Argument>::Type,
+    }
+    #[automatically_derived]
+    impl __rt::Tool for Search {
+        type Args = __Args;
+        type Ok = <usize as __rt::ToolOutput>::Type;
+        type Err = __rt::Infallible;
+        fn spec(&self) -> &__rt::ToolSpec {
+            #[allow(unused_imports)]
+            use __rt::NoSchema as _;
+            static SPEC: __rt::LazyLock<__rt::ToolSpec> = __rt::LazyLock::new(|| {
+                __rt::ToolSpec::of::<
+                    __Args,
+                >("search", "Search the shop.", __rt::Effects::Writes)
+                    .external()
+                    .cache(crate::renamed::__rt::Cache::Ttl(minute()))
+                    .approval(crate::renamed::__rt::Approval::When)
+                    .example(__rt::serde_json::json!({ "words" : ["a"] }))
+                    .output_schema(
+                        (&__rt::SchemaProbe::<<usize as __rt::ToolOutput>::Type>::NEW)
+                            .output_schema(),
+                    )
+            });
+            &SPEC
+        }
+        async fn call(
+            &self,
+            args: __Args,
+            cx: &__rt::ToolContext,
+        ) -> __rt::Result<Self::Ok, Self::Err> {
+            __rt::Ok(
+                search(cx, args.words, __rt::Clone::clone(&self.pool), &self.root).await,
+            )
+        }
+        fn needs_approval(&self, args: &__Args, cx: &__rt::ToolContext) -> bool {
+            __rt::ask(args, cx, |args, cx| args.words.len() > 3)
+        }
+    }
+    const _: () = {
+        #[allow(unused_imports)]
+        use __rt::NotResult as _;
+        ::core::assert!(
+            ! __rt::ResultProbe:: < usize > ::IS_RESULT,
+            "this type is a `Result` under another name; write `Result<..>` out, so that an `Err` is a failure of the tool and not an answer"
+        );
+    };
+};

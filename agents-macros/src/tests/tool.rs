@@ -1,0 +1,76 @@
+use super::{check, messages, tokens};
+use crate::{attribute_tool, block_tool};
+use expect_test::expect_file;
+
+#[test]
+fn a_tool() {
+    let expansion = attribute_tool(
+        tokens("reads, timeout = Duration::from_secs(2)"),
+        &tokens(
+            "/// Read a file's contents.
+            pub async fn read_file(
+                /// Path, relative to the workspace.
+                path: PathBuf,
+                /// How many lines at most.
+                #[serde(default)] lines: Option<u32>,
+            ) -> io::Result<String> { body(path, lines).await }",
+        ),
+    );
+    check(expansion, expect_file!["snapshots/read_file.rs"]);
+}
+
+#[test]
+fn a_tool_with_everything() {
+    let expansion = block_tool(tokens(
+        "/// Search the shop.
+        #[tool(writes, external, approval = when(|args, cx| args.words.len() > 3), cache = ttl(minute()), crate = crate::renamed)]
+        #[example(words = [\"a\"])]
+        #[cfg(feature = \"shop\")]
+        pub(crate) async fn search(
+            cx: &ToolContext,
+            /** What for. */ words: Vec<String>,
+            #[inject] pool: PgPool,
+            /// The root.
+            #[inject] root: &PathBuf,
+        ) -> usize { 0 }",
+    ));
+    check(expansion, expect_file!["snapshots/search.rs"]);
+}
+
+#[test]
+fn a_tool_that_takes_and_gives_nothing() {
+    let expansion = attribute_tool(tokens("none"), &tokens("/// Nothing.\nasync fn nothing() {}"));
+    check(expansion, expect_file!["snapshots/nothing.rs"]);
+}
+
+#[test]
+fn a_mistake_keeps_the_item() {
+    let expansion = attribute_tool(tokens("reads, timeuot = x"), &tokens("async fn read_file(path: &str) { half. }"));
+    assert_eq!(messages(&expansion).len(), 3, "{expansion}");
+    let text = expansion.to_string();
+    assert!(text.contains("async fn read_file (path : & str) { half . }"), "{text}");
+    assert!(text.contains("struct ReadFile ;"), "{text}");
+}
+
+#[test]
+fn a_half_typed_item_keeps_what_can_be_read() {
+    let expansion = block_tool(tokens("/// Reads.\n#[tool(reads, )] async fn read_file(/** Path. */ path: ) { pa }"));
+    assert_eq!(messages(&expansion).len(), 1, "{expansion}");
+    assert!(expansion.to_string().contains("async fn read_file () { pa }"));
+}
+
+#[test]
+fn an_attribute_on_something_else_leaves_it() {
+    let expansion = attribute_tool(tokens("reads"), &tokens("struct ReadFile;"));
+    assert!(expansion.to_string().ends_with("struct ReadFile ;"));
+}
+
+#[test]
+fn docs_that_are_included() {
+    let expansion = attribute_tool(
+        tokens("none"),
+        &tokens("/// Look:\n#[doc = include_str!(\"x.md\")]\nasync fn look() {}"),
+    );
+    let text = expansion.to_string();
+    assert!(text.contains("concat ! (\"Look:\" , include_str ! (\"x.md\"))"), "{text}");
+}

@@ -1,0 +1,165 @@
+//! Everything that can be set, as a chain of calls.
+
+use crate::{KeepAlive, Ollama, Think, ToolMode, config::Config, host, settings::Header};
+use serde_json::Value;
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+/// A model of an Ollama server, by the name that `ollama list` shows.
+///
+/// The server is the one that `OLLAMA_HOST` names, as for Ollama's own programs, or the one on
+/// this machine. Nothing is sent before the first question.
+///
+/// ```
+/// use agents_ollama::ollama;
+///
+/// let model = ollama("qwen3:4b").temperature(0.0).num_ctx(8192);
+/// ```
+#[must_use]
+pub fn ollama(name: impl Into<String>) -> Ollama {
+    Ollama {
+        config: Arc::new(Config::new(name.into())),
+        no_tools: Arc::default(),
+    }
+}
+
+impl Ollama {
+    fn set(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        // `make_mut` would keep what was worked out from the old settings.
+        let mut config = Config::clone(&self.config);
+        change(&mut config);
+        self.config = Arc::new(config);
+        self
+    }
+
+    /// Where the server is: `http://host:port`, or any form that `OLLAMA_HOST` may take. What is
+    /// no address at all is reported by the first question.
+    #[must_use]
+    pub fn url(mut self, url: impl AsRef<str>) -> Self {
+        self.no_tools = Arc::new(AtomicBool::new(false));
+        self.set(|config| config.base = host::parse(url.as_ref()))
+    }
+
+    /// How freely the model chooses its words; 0 makes it (nearly) deterministic.
+    #[must_use]
+    pub fn temperature(self, temperature: f64) -> Self {
+        self.option("temperature", temperature)
+    }
+
+    /// Chooses among the likeliest words that are this likely together.
+    #[must_use]
+    pub fn top_p(self, top_p: f64) -> Self {
+        self.option("top_p", top_p)
+    }
+
+    /// Chooses among this many words.
+    #[must_use]
+    pub fn top_k(self, top_k: u32) -> Self {
+        self.option("top_k", top_k)
+    }
+
+    /// Leaves out words that are less likely than this part of the likeliest one.
+    #[must_use]
+    pub fn min_p(self, min_p: f64) -> Self {
+        self.option("min_p", min_p)
+    }
+
+    /// The same seed gives the same answer to the same request.
+    #[must_use]
+    pub fn seed(self, seed: i64) -> Self {
+        self.option("seed", seed)
+    }
+
+    /// How many tokens of the conversation the model sees. Ollama cuts off the oldest messages
+    /// that do not fit, silently: with tools, its default may be too small.
+    #[must_use]
+    pub fn num_ctx(self, tokens: u32) -> Self {
+        self.option("num_ctx", tokens)
+    }
+
+    /// How many tokens an answer may have; -1 for no limit.
+    #[must_use]
+    pub fn num_predict(self, tokens: i64) -> Self {
+        self.option("num_predict", tokens)
+    }
+
+    /// How much a repetition costs; 1.0 is nothing.
+    #[must_use]
+    pub fn repeat_penalty(self, penalty: f64) -> Self {
+        self.option("repeat_penalty", penalty)
+    }
+
+    /// Texts at which the answer ends.
+    #[must_use]
+    pub fn stop<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
+        let texts: Vec<Value> = texts
+            .into_iter()
+            .map(|text| Value::from(text.into()))
+            .collect();
+        self.option("stop", texts)
+    }
+
+    /// Any other entry of Ollama's `options`. The last word on a name counts.
+    ///
+    /// ```
+    /// use agents_ollama::ollama;
+    ///
+    /// let model = ollama("qwen3:4b").option("num_gpu", 0).option("mirostat_tau", 4.5);
+    /// ```
+    #[must_use]
+    pub fn option(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.set(|config| config.set_option(name.into(), value.into()))
+    }
+
+    /// How long the server keeps the model in memory afterwards. Left to the server unless set.
+    #[must_use]
+    pub fn keep_alive(self, time: impl Into<KeepAlive>) -> Self {
+        self.set(|config| config.keep_alive = Some(time.into()))
+    }
+
+    /// Whether the model thinks first: `true`, `false`, or `"low"`, `"medium"`, `"high"`. Left to
+    /// the server unless set.
+    #[must_use]
+    pub fn think(self, think: impl Into<Think>) -> Self {
+        self.set(|config| config.think = Some(think.into()))
+    }
+
+    /// How long to wait for the next byte; five minutes unless set. A model that has to be loaded
+    /// first says nothing for a while, and without streaming neither does one that is thinking.
+    #[must_use]
+    pub fn timeout(self, wait: Duration) -> Self {
+        self.set(|config| config.wait = wait)
+    }
+
+    /// `false` asks for whole answers even where somebody watches them being written.
+    #[must_use]
+    pub fn streaming(self, streaming: bool) -> Self {
+        self.set(|config| config.streaming = streaming)
+    }
+
+    /// How tools are offered.
+    #[must_use]
+    pub fn tools(self, mode: ToolMode) -> Self {
+        self.set(|config| config.tools = mode)
+    }
+
+    /// Sends a header with every request. Its value never shows in a log.
+    #[must_use]
+    pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let (name, value) = (name.into(), value.into());
+        self.set(|config| {
+            config
+                .headers
+                .retain(|held| !held.name.eq_ignore_ascii_case(&name));
+            config.headers.push(Header { name, value });
+        })
+    }
+
+    /// Sends a key, for a server behind a gateway. It never shows in a log.
+    #[must_use]
+    pub fn bearer(self, key: impl AsRef<str>) -> Self {
+        self.header("authorization", format!("Bearer {}", key.as_ref()))
+    }
+}

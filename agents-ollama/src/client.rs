@@ -1,0 +1,276 @@
+//! The client: what it is set to, and one question at a time.
+
+use crate::{
+    answer::{Answer, Fault},
+    body::{Mode, body},
+    config::{Config, Ready},
+    error::{Place, refuses_tools},
+    receive::{salvaged, streamed, unwrapped, whole},
+    salvage,
+    settings::ToolMode,
+    transport::{self, Body, Broken},
+    wire::error_text,
+};
+use agents_core::model::{Model, ModelError, ModelErrorKind, Reply, Request};
+use async_trait::async_trait;
+use reqwest::{Method, StatusCode, Url, header::LOCATION};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+/// Whether the server is there is a question for this long.
+const GLANCE: Duration = Duration::from_millis(500);
+
+/// A model on an Ollama server; made by [`ollama`](crate::ollama).
+///
+/// Cloning is cheap, and clones share what they learn about the model. Connections are shared by
+/// all clients of a tokio runtime.
+#[derive(Clone)]
+pub struct Ollama {
+    pub(crate) config: Arc<Config>,
+    /// The server said that the model has no tools: from then on they are offered by prompt.
+    pub(crate) no_tools: Arc<AtomicBool>,
+}
+
+#[async_trait]
+impl Model for Ollama {
+    fn id(&self) -> &str {
+        &self.config.id
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let mode = self.mode();
+        match self.ask(&request, mode).await {
+            Err(Asked::NoTools) => {
+                tracing::info!(
+                    model = self.config.name,
+                    "the model has no tools; offering them by prompt from now on"
+                );
+                self.no_tools.store(true, Ordering::Relaxed);
+                self.ask(&request, Mode::Prompted).await
+            }
+            answered => answered,
+        }
+        .map_err(|asked| match asked {
+            Asked::Failed(error) => error,
+            Asked::NoTools => ModelError::new(
+                ModelErrorKind::Refused,
+                "a prompt cannot be refused for its tools",
+            ),
+        })
+    }
+}
+
+/// Why there is no reply.
+enum Asked {
+    /// Tools were offered on the understanding that this might happen.
+    NoTools,
+    Failed(ModelError),
+}
+
+impl From<ModelError> for Asked {
+    fn from(error: ModelError) -> Self {
+        Asked::Failed(error)
+    }
+}
+
+impl Ollama {
+    fn mode(&self) -> Mode {
+        match self.config.tools {
+            ToolMode::Auto if self.no_tools.load(Ordering::Relaxed) => Mode::Prompted,
+            ToolMode::Auto | ToolMode::Native => Mode::Native,
+            ToolMode::Prompted => Mode::Prompted,
+            ToolMode::Constrained => Mode::Constrained,
+        }
+    }
+
+    fn place<'a>(&'a self, ready: &'a Ready) -> Place<'a> {
+        Place {
+            model: &self.config.name,
+            server: &ready.server,
+            wait: self.config.wait,
+        }
+    }
+
+    async fn ask(&self, request: &Request<'_>, mode: Mode) -> Result<Reply, Asked> {
+        let ready = self.config.ready()?;
+        let grammar = mode == Mode::Constrained && request.has_tools();
+        let stream = self.config.streaming && request.sink().is_some();
+        // The text of a constrained reply is JSON around what is meant: nothing to show.
+        let sink = if grammar { None } else { request.sink() };
+
+        let mut post = reqwest::Request::new(Method::POST, ready.chat.clone());
+        *post.headers_mut() = ready.headers.clone();
+        *post.body_mut() = Some(body(ready, request, mode, stream).into());
+        let place = self.place(ready);
+        let response = transport::send(post, ready.loopback, self.config.wait)
+            .await
+            .map_err(|broken| place.broken(&broken))?;
+
+        let status = response.status();
+        if status != StatusCode::OK {
+            return self.refused(&place, response, request, mode).await;
+        }
+        let body = Body::new(response, self.config.wait);
+        let reply = if stream {
+            streamed(&place, body, request, sink).await?
+        } else {
+            whole(&place, body, request, sink).await?
+        };
+        Ok(if grammar {
+            unwrapped(reply, request.sink())
+        } else {
+            reply
+        })
+    }
+
+    /// The server answered with another status than 200.
+    async fn refused(
+        &self,
+        place: &Place<'_>,
+        response: reqwest::Response,
+        request: &Request<'_>,
+        mode: Mode,
+    ) -> Result<Reply, Asked> {
+        #[derive(Deserialize)]
+        struct Refusal<'a> {
+            #[serde(borrow)]
+            error: &'a RawValue,
+        }
+        let status = response.status();
+        let redirect = response
+            .headers()
+            .get(LOCATION)
+            .and_then(|to| to.to_str().ok())
+            .map(str::to_owned);
+        let read = |bytes: &[u8], _| {
+            let said = serde_json::from_slice::<Refusal<'_>>(bytes)
+                .ok()
+                .map(|refusal| error_text(refusal.error));
+            if status == StatusCode::BAD_REQUEST
+                && mode == Mode::Native
+                && self.config.tools == ToolMode::Auto
+                && request.has_tools()
+                && said.as_deref().is_some_and(refuses_tools)
+            {
+                return Err(Asked::NoTools);
+            }
+            if let Some(call) = said
+                .as_deref()
+                .and_then(|text| salvage::call(text, request))
+            {
+                return Ok(salvaged(Answer::default(), call));
+            }
+            Err(place
+                .status(status, said.as_deref(), bytes, redirect.as_deref())
+                .into())
+        };
+        Body::new(response, self.config.wait).whole(read).await
+    }
+
+    /// The models on the server, as `ollama list` shows them.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or does not answer as Ollama does.
+    pub async fn models(&self) -> Result<Vec<String>, ModelError> {
+        #[derive(Deserialize)]
+        struct Tags {
+            #[serde(default)]
+            models: Option<Vec<Tag>>,
+        }
+        #[derive(Deserialize)]
+        struct Tag {
+            name: String,
+        }
+        let ready = self.config.ready()?;
+        let place = self.place(ready);
+        let response = self
+            .get(ready, "api/tags", self.config.wait)
+            .await
+            .map_err(|broken| place.broken(&broken))?;
+        let status = response.status();
+        let read =
+            |bytes: &[u8], broken: Option<Broken>| match serde_json::from_slice::<Tags>(bytes) {
+                _ if status != StatusCode::OK => Err(place.status(status, None, bytes, None)),
+                Ok(tags) => Ok(tags
+                    .models
+                    .into_iter()
+                    .flatten()
+                    .map(|tag| tag.name)
+                    .collect()),
+                Err(error) => Err(match broken {
+                    Some(broken) => place.broken(&broken),
+                    None => place.fault(Fault::NotJson(error), bytes),
+                }),
+            };
+        Body::new(response, self.config.wait).whole(read).await
+    }
+
+    /// Whether an Ollama server answers; known within half a second.
+    pub async fn is_up(&self) -> bool {
+        let Ok(ready) = self.config.ready() else {
+            return false;
+        };
+        let answered = self.get(ready, "api/version", GLANCE).await;
+        answered.is_ok_and(|response| response.status() == StatusCode::OK)
+    }
+
+    async fn get(
+        &self,
+        ready: &Ready,
+        path: &str,
+        wait: Duration,
+    ) -> Result<reqwest::Response, Broken> {
+        let mut url: Url = ready.chat.clone();
+        url.set_path(&ready.chat.path().replace("api/chat", path));
+        let mut get = reqwest::Request::new(Method::GET, url);
+        *get.headers_mut() = ready.headers.clone();
+        transport::send(get, ready.loopback, wait).await
+    }
+}
+
+impl fmt::Debug for Ollama {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Config {
+            name,
+            base,
+            options,
+            keep_alive,
+            think,
+            wait,
+            streaming,
+            tools,
+            headers,
+            ..
+        } = &*self.config;
+        let mut out = f.debug_struct("Ollama");
+        out.field("model", name);
+        match base {
+            Ok(url) => out.field("url", &crate::host::shown(url)),
+            Err(why) => out.field("url", why),
+        };
+        for (name, value) in options {
+            out.field(name, &format_args!("{value}"));
+        }
+        if let Some(keep_alive) = keep_alive {
+            out.field("keep_alive", &format_args!("{}", keep_alive.0));
+        }
+        if let Some(think) = think {
+            out.field("think", &format_args!("{}", think.0));
+        }
+        out.field("timeout", wait)
+            .field("streaming", streaming)
+            .field("tools", tools);
+        if !headers.is_empty() {
+            out.field("headers", headers);
+        }
+        out.finish()
+    }
+}

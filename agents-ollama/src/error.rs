@@ -1,0 +1,198 @@
+//! What went wrong -> a [`ModelError`] that says the way out.
+
+use crate::{answer::Fault, transport::Broken};
+use agents_core::model::{ModelError, ModelErrorKind as Kind};
+use reqwest::StatusCode;
+use std::{error::Error, time::Duration};
+
+/// What the messages need to know about the client.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) server: &'a str,
+    pub(crate) wait: Duration,
+}
+
+impl Place<'_> {
+    /// The bytes did not come.
+    pub(crate) fn broken(&self, broken: &Broken) -> ModelError {
+        let Place { server, wait, .. } = self;
+        match broken {
+            Broken::Connect(error) => ModelError::new(
+                Kind::Unreachable,
+                format!(
+                    "nobody answers at {server} ({}): start Ollama with `ollama serve`, or say where it is with \
+                     the environment variable OLLAMA_HOST or `.url(..)`",
+                    root_cause(error)
+                ),
+            ),
+            Broken::Cut(error) => ModelError::new(
+                Kind::Malformed,
+                format!(
+                    "{server} broke off before it answered ({})",
+                    root_cause(error)
+                ),
+            ),
+            Broken::Silent => ModelError::new(
+                Kind::TimedOut,
+                format!(
+                    "no byte from {server} for {wait:?}: the model may still be loading; wait longer with \
+                     `.timeout(..)`, or keep it loaded with `.keep_alive(..)`"
+                ),
+            ),
+            Broken::TooLong => ModelError::new(
+                Kind::Malformed,
+                format!(
+                    "{server} sent more than {} MiB: no answer is as long as that",
+                    crate::transport::MAX_BODY >> 20
+                ),
+            ),
+            Broken::NoRuntime => ModelError::new(
+                Kind::Unreachable,
+                "a model can only be asked inside a tokio runtime",
+            ),
+        }
+    }
+
+    /// The answer ended, or the connection did, before the server said that it was done.
+    pub(crate) fn broke_off(&self, said: usize, broken: Option<&Broken>) -> ModelError {
+        let Place { server, .. } = self;
+        match broken {
+            Some(broken @ (Broken::Silent | Broken::TooLong)) => self.broken(broken),
+            Some(Broken::Cut(error)) => ModelError::new(
+                Kind::Malformed,
+                format!(
+                    "the answer of {server} broke off after {said} characters ({})",
+                    root_cause(error)
+                ),
+            ),
+            _ => ModelError::new(
+                Kind::Malformed,
+                format!(
+                    "the answer of {server} broke off after {said} characters: it never said `\"done\": true`"
+                ),
+            ),
+        }
+    }
+
+    /// What came is no answer.
+    pub(crate) fn fault(&self, fault: Fault, body: &[u8]) -> ModelError {
+        let Place { server, .. } = self;
+        match fault {
+            Fault::NotJson(error) => ModelError::new(
+                Kind::Malformed,
+                format!(
+                    "{server} did not answer as Ollama does ({error}): `{}`",
+                    excerpt(body)
+                ),
+            ),
+            Fault::Reported(text) => ModelError::new(
+                Kind::Refused,
+                format!("Ollama at {server} reported: {text}"),
+            ),
+        }
+    }
+
+    /// JSON, but nobody said anything in it.
+    pub(crate) fn no_message(&self, body: &[u8]) -> ModelError {
+        let Place { server, .. } = self;
+        ModelError::new(
+            Kind::Malformed,
+            format!(
+                "{server} did not answer as Ollama does (no `message`): `{}`",
+                excerpt(body)
+            ),
+        )
+    }
+
+    /// The server answered with something else than 200. `said` is its own error text, if it gave
+    /// one; `redirect` where it wanted to send us.
+    pub(crate) fn status(
+        &self,
+        status: StatusCode,
+        said: Option<&str>,
+        body: &[u8],
+        redirect: Option<&str>,
+    ) -> ModelError {
+        let Place { server, model, .. } = self;
+        let text = said.map_or_else(|| excerpt(body), str::to_owned);
+        let code = status.as_u16();
+        let (kind, message) = match code {
+            404 if said.is_some_and(|text| text.contains("model")) => (
+                Kind::NotFound,
+                format!(
+                    "Ollama at {server} has no model `{model}`: get it with `ollama pull {model}`"
+                ),
+            ),
+            404 | 405 => (
+                Kind::Refused,
+                format!(
+                    "{server} does not have /api/chat ({code}: `{text}`): is that Ollama? the address is given \
+                         without a path such as /v1 or /api"
+                ),
+            ),
+            300..400 => (
+                Kind::Refused,
+                format!(
+                    "{server} redirects ({code}) to {}: redirects are not followed, give that address to `.url(..)` \
+                     if you trust it",
+                    redirect.unwrap_or("nowhere")
+                ),
+            ),
+            401 | 403 | 407 => (
+                Kind::Refused,
+                format!(
+                    "{server} does not let us in ({code}: `{text}`): set a key with `.bearer(..)` or `.header(..)`"
+                ),
+            ),
+            400 if refuses_tools(&text) => (
+                Kind::Refused,
+                format!(
+                    "model `{model}` cannot call tools: use `.tools(ToolMode::Prompted)`, or leave it on `ToolMode::Auto`"
+                ),
+            ),
+            400 if text.contains("does not support thinking") => (
+                Kind::Refused,
+                format!("model `{model}` cannot think: leave out `.think(..)`"),
+            ),
+            400..500 => (
+                Kind::Refused,
+                format!("Ollama at {server} refused the request ({code}): {text}"),
+            ),
+            _ => (
+                Kind::Refused,
+                format!("Ollama at {server} failed ({code}): {text}"),
+            ),
+        };
+        ModelError::new(kind, message).with_status(code)
+    }
+}
+
+/// What Ollama says when tools are offered to a model that has no template for them.
+pub(crate) fn refuses_tools(text: &str) -> bool {
+    text.contains("does not support tools")
+}
+
+/// The innermost of an error's reasons: the one that says something.
+fn root_cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}
+
+/// What was received, short enough for a message.
+fn excerpt(body: &[u8]) -> String {
+    const ENOUGH: usize = 160;
+    let text = String::from_utf8_lossy(&body[..body.len().min(4 * ENOUGH)]);
+    let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.is_empty() {
+        return "(nothing)".to_owned();
+    }
+    if let Some((end, _)) = words.char_indices().nth(ENOUGH) {
+        words.truncate(end);
+        words.push('…');
+    }
+    words
+}

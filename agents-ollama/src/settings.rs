@@ -1,0 +1,90 @@
+//! What can be set about a client, as values.
+
+use serde_json::Value;
+use std::{fmt, time::Duration};
+
+/// How tools are offered to the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ToolMode {
+    /// Through the server, and by prompt from the moment it says that the model cannot.
+    #[default]
+    Auto,
+    /// Through the server: the model's own template, the server reads the calls.
+    Native,
+    /// By prompt with worked examples; the calls are read out of the text.
+    Prompted,
+    /// By prompt, and a grammar that allows nothing but a call or an answer. For models that are
+    /// too small to keep to a form.
+    Constrained,
+}
+
+/// Whether the model thinks before it answers, and how much: `true`, `false`, or one of `"low"`,
+/// `"medium"` and `"high"` for the models that know such levels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Think(pub(crate) Value);
+
+impl From<bool> for Think {
+    fn from(think: bool) -> Self {
+        Think(think.into())
+    }
+}
+
+impl From<&str> for Think {
+    fn from(level: &str) -> Self {
+        Think(level.into())
+    }
+}
+
+/// How long the server keeps the model in memory after an answer.
+///
+/// ```
+/// use agents_ollama::KeepAlive;
+/// use std::time::Duration;
+///
+/// let ten_minutes = KeepAlive::from(Duration::from_secs(600));
+/// assert_eq!(ten_minutes, KeepAlive::from("600s"));
+/// let _for_ever = KeepAlive::from(-1);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeepAlive(pub(crate) Value);
+
+impl From<Duration> for KeepAlive {
+    fn from(time: Duration) -> Self {
+        let whole = time.subsec_nanos() == 0;
+        KeepAlive(
+            if whole {
+                format!("{}s", time.as_secs())
+            } else {
+                format!("{}ms", time.as_millis())
+            }
+            .into(),
+        )
+    }
+}
+
+impl From<&str> for KeepAlive {
+    fn from(time: &str) -> Self {
+        KeepAlive(time.into())
+    }
+}
+
+impl From<i64> for KeepAlive {
+    /// Seconds; negative is for ever, zero unloads at once.
+    fn from(seconds: i64) -> Self {
+        KeepAlive(seconds.into())
+    }
+}
+
+/// A header whose value nobody reads in a log.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Header {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+impl fmt::Debug for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ***", self.name)
+    }
+}

@@ -1,0 +1,340 @@
+//! What can go wrong, and what is said about it.
+
+use crate::{HELLO, ask, history, listen, server::*, user};
+use agents_core::model::{ModelError, ModelErrorKind as Kind, Request};
+use agents_ollama::{Ollama, ollama};
+use std::time::Duration;
+
+/// The error of the first question, whole and streamed, with the server's address as `SERVER`.
+async fn both(answer: Answer, set: impl Fn(Ollama) -> Ollama) -> [ModelError; 2] {
+    let server = Server::plays([answer]).await;
+    let model = set(server.model());
+    let history = history([user("hi")]);
+    let shorten = |error: ModelError| {
+        let status = error.status();
+        let short = ModelError::new(
+            error.kind(),
+            error.to_string().replace(&server.url, "SERVER"),
+        );
+        status.map_or(short.clone(), |status| short.with_status(status))
+    };
+    let whole = ask(&model).await.unwrap_err();
+    let streamed = listen(&model, Request::new(&history)).await.0.unwrap_err();
+    [shorten(whole), shorten(streamed)]
+}
+
+async fn check(answer: Answer, kind: Kind, status: Option<u16>, message: &str) {
+    for error in both(answer.clone(), |model| model).await {
+        assert_eq!(
+            (error.kind(), error.status(), error.to_string().as_str()),
+            (kind, status, message)
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_model() {
+    for body in [
+        r#"{"error":"model 'm' not found"}"#,
+        r#"{"error":"model \"m\" not found, try pulling it first"}"#,
+    ] {
+        let message = "Ollama at SERVER has no model `m`: get it with `ollama pull m`";
+        check(Answer::json(404, body), Kind::NotFound, Some(404), message).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_ollama() {
+    check(
+        Answer::with_head(404, "content-type: text/plain\r\n", "404 page not found"),
+        Kind::Refused,
+        Some(404),
+        "SERVER does not have /api/chat (404: `404 page not found`): is that Ollama? the address is given without a \
+         path such as /v1 or /api",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn nobody_listens() {
+    let port = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let error = ask(&ollama("m").url(format!("localhost:{port}")))
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), Kind::Unreachable);
+    let text = error.to_string();
+    let expect = format!(
+        "nobody answers at http://localhost:{port} (Connection refused (os error 111)): start Ollama with `ollama \
+         serve`, or say where it is with the environment variable OLLAMA_HOST or `.url(..)`"
+    );
+    if cfg!(target_os = "linux") {
+        assert_eq!(text, expect);
+    }
+}
+
+#[tokio::test]
+async fn an_address_or_a_header_that_is_none() {
+    let error = ask(&ollama("m").url("ftp://gpu-box")).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Unreachable);
+    assert_eq!(
+        error.to_string(),
+        "`ftp://gpu-box` is no address for Ollama (scheme `ftp`): write `http://host:port`, or `host:port`"
+    );
+    let error = ask(&ollama("m").header("a b", "c")).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`a b` is no HTTP header, or its value cannot be sent: see `.header(..)`"
+    );
+    let error = ask(&ollama("m").bearer("s3cret\n")).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`authorization` is no HTTP header, or its value cannot be sent: see `.header(..)`"
+    );
+}
+
+#[cfg(not(feature = "tls"))]
+#[tokio::test]
+async fn https_without_tls() {
+    let error = ask(&ollama("m").url("https://127.0.0.1:9"))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "https://127.0.0.1:9 asks for HTTPS, which this build does not speak: enable the feature `tls`"
+    );
+}
+
+#[tokio::test]
+async fn refusals() {
+    check(
+        Answer::json(400, r#"{"error":"\"m\" does not support thinking"}"#),
+        Kind::Refused,
+        Some(400),
+        "model `m` cannot think: leave out `.think(..)`",
+    )
+    .await;
+    check(
+        Answer::json(400, r#"{"error":"invalid format: expected \"json\" or a JSON schema"}"#),
+        Kind::Refused,
+        Some(400),
+        "Ollama at SERVER refused the request (400): invalid format: expected \"json\" or a JSON schema",
+    )
+    .await;
+    check(
+        Answer::json(401, r#"{"error":{"message":"no key"}}"#),
+        Kind::Refused,
+        Some(401),
+        "SERVER does not let us in (401: `no key`): set a key with `.bearer(..)` or `.header(..)`",
+    )
+    .await;
+    check(
+        Answer::json(500, r#"{"error":"model requires more system memory (9.1 GiB) than is available (2.3 GiB)"}"#),
+        Kind::Refused,
+        Some(500),
+        "Ollama at SERVER failed (500): model requires more system memory (9.1 GiB) than is available (2.3 GiB)",
+    )
+    .await;
+    check(
+        Answer::with_head(
+            502,
+            "content-type: text/html\r\n",
+            "<html>\n  <h1>Bad   Gateway</h1>\n</html>",
+        ),
+        Kind::Refused,
+        Some(502),
+        "Ollama at SERVER failed (502): <html> <h1>Bad Gateway</h1> </html>",
+    )
+    .await;
+    check(
+        Answer::json(503, ""),
+        Kind::Refused,
+        Some(503),
+        "Ollama at SERVER failed (503): (nothing)",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed() {
+    let elsewhere = Server::plays([Answer::json(200, HELLO)]).await;
+    let head = format!("location: {}/api/chat\r\n", elsewhere.url);
+    let message = format!(
+        "SERVER redirects (307) to {}/api/chat: redirects are not followed, give that address to `.url(..)` if you \
+         trust it",
+        elsewhere.url
+    );
+    check(
+        Answer::with_head(307, &head, ""),
+        Kind::Refused,
+        Some(307),
+        &message,
+    )
+    .await;
+    assert!(elsewhere.seen().is_empty());
+}
+
+#[tokio::test]
+async fn an_error_in_the_place_of_an_answer() {
+    for (error, text) in [
+        (
+            r#"{"error":"llama runner process has terminated: exit status 2"}"#,
+            "llama runner process has terminated: exit status 2",
+        ),
+        (
+            r#"{"error":{"message":"out of memory","code":7}}"#,
+            "out of memory",
+        ),
+        (r#"{"error":{"code":7}}"#, r#"{"code":7}"#),
+    ] {
+        check(
+            Answer::json(200, error),
+            Kind::Refused,
+            None,
+            &format!("Ollama at SERVER reported: {text}"),
+        )
+        .await;
+    }
+    // in the middle of a stream
+    let begun = r#"{"message":{"role":"assistant","content":"Well"},"done":false}"#;
+    let answer = Answer::pieces([
+        format!("{begun}\n"),
+        "{\"error\":\"out of memory\"}\n".to_owned(),
+    ]);
+    check(
+        answer,
+        Kind::Refused,
+        None,
+        "Ollama at SERVER reported: out of memory",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn answers_that_are_none() {
+    check(
+        Answer::json(200, "<html><body>Sign in, please</body></html>"),
+        Kind::Malformed,
+        None,
+        "SERVER did not answer as Ollama does (expected value at line 1 column 1): `<html><body>Sign in, please</body></html>`",
+    )
+    .await;
+    check(
+        Answer::json(200, r#"{"choices":[]}"#),
+        Kind::Malformed,
+        None,
+        "SERVER did not answer as Ollama does (no `message`): `{\"choices\":[]}`",
+    )
+    .await;
+    let long = format!("<p>{}</p>", "long ".repeat(100));
+    let shown = format!("<p>{}…", &"long ".repeat(100)[..157]);
+    check(
+        Answer::json(200, &long),
+        Kind::Malformed,
+        None,
+        &format!(
+            "SERVER did not answer as Ollama does (expected value at line 1 column 1): `{shown}`"
+        ),
+    )
+    .await;
+    check(
+        Answer::json(200, ""),
+        Kind::Malformed,
+        None,
+        "the answer of SERVER broke off after 0 characters: it never said `\"done\": true`",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off() {
+    let begun = "{\"message\":{\"role\":\"assistant\",\"content\":\"Grüße\"},\"done\":false}\n";
+    let never = "the answer of SERVER broke off after 5 characters: it never said `\"done\": true`";
+    // the body ends as it should, but too early
+    check(Answer::pieces([begun]), Kind::Malformed, None, never).await;
+    check(
+        Answer::pieces([begun, "{\"message\":{\"conte"]),
+        Kind::Malformed,
+        None,
+        never,
+    )
+    .await;
+    check(
+        Answer::json(200, begun.strip_suffix("lse}\n").unwrap()),
+        Kind::Malformed,
+        None,
+        &never.replace('5', "0"),
+    )
+    .await;
+    // the connection ends
+    for answer in [
+        Answer::begun().piece(begun).cut(),
+        Answer::begun().piece(begun).piece("{\"mess").cut(),
+    ] {
+        let [whole, streamed] = both(answer, |model| model).await;
+        for error in [whole, streamed] {
+            assert_eq!(error.kind(), Kind::Malformed);
+            let text = error.to_string();
+            assert!(
+                text.starts_with("the answer of SERVER broke off after 5 characters ("),
+                "{text}"
+            );
+        }
+    }
+    // before there was anything
+    let [whole, streamed] = both(Answer::nothing().cut(), |model| model).await;
+    for error in [whole, streamed] {
+        assert_eq!(error.kind(), Kind::Malformed);
+        assert!(
+            error
+                .to_string()
+                .starts_with("SERVER broke off before it answered ("),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn silence_has_an_end_and_a_slow_drip_has_none() {
+    let message = "no byte from SERVER for 200ms: the model may still be loading; wait longer with `.timeout(..)`, or \
+                   keep it loaded with `.keep_alive(..)`";
+    let hurried = |model: Ollama| model.timeout(Duration::from_millis(200));
+    let begun = "{\"message\":{\"content\":\"x\"},\"done\":false}\n";
+    for answer in [
+        Answer::nothing().wait(3_000),
+        Answer::begun().wait(3_000),
+        Answer::begun().piece(begun).wait(3_000),
+    ] {
+        for error in both(answer, hurried).await {
+            assert_eq!(
+                (error.kind(), error.to_string().as_str()),
+                (Kind::TimedOut, message)
+            );
+        }
+    }
+
+    let end = format!("{HELLO}\n");
+    let drip = (0..8)
+        .fold(Answer::begun(), |answer, _| answer.piece(begun).wait(60))
+        .piece(&end)
+        .and([Step::Send(b"0\r\n\r\n".to_vec())]);
+    let server = Server::plays([drip]).await;
+    let history = history([user("hi")]);
+    let (reply, _) = listen(&hurried(server.model()), Request::new(&history)).await;
+    assert_eq!(reply.unwrap().content, "xxxxxxxxhello");
+}
+
+#[tokio::test]
+async fn an_answer_without_end() {
+    let line = format!(
+        "{{\"message\":{{\"content\":\"{}\"}},\"done\":false}}\n",
+        "x".repeat(1 << 20)
+    );
+    let answer = (0..66).fold(Answer::begun(), |answer, _| answer.piece(&line));
+    let message = "SERVER sent more than 64 MiB: no answer is as long as that";
+    check(answer, Kind::Malformed, None, message).await;
+}

@@ -1,0 +1,195 @@
+//! Defects of other clients, so that they never become ours. The numbers are theirs.
+
+use crate::{HELLO, ask, call, history, listen, result, said, server::*, tools, user};
+use agents_core::model::{Model, ModelErrorKind, Request};
+use agents_ollama::ollama;
+use serde_json::{Value, json};
+
+/// rig 579, 581, 582: all but the first of several results were lost.
+#[tokio::test]
+async fn every_result_is_sent_as_text_and_names_its_tool() {
+    let server = Server::plays([Answer::json(200, HELLO)]).await;
+    let calls = [
+        call("a", "add", "{}"),
+        call("b", "add", "{}"),
+        call("c", "now", "{}"),
+    ];
+    let history = history([
+        user("hi"),
+        said("", &calls),
+        result("a", "add", "1"),
+        result("b", "add", r#"{"sum":2}"#),
+        result("c", "now", "noon"),
+    ]);
+    server.model().chat(Request::new(&history)).await.unwrap();
+    let body: Value = serde_json::from_str(&server.bodies()[0]).unwrap();
+    assert_eq!(
+        body["messages"].as_array().unwrap()[2..],
+        [
+            json!({ "role": "tool", "content": "1", "tool_name": "add", "tool_call_id": "a" }),
+            json!({ "role": "tool", "content": "{\"sum\":2}", "tool_name": "add", "tool_call_id": "b" }),
+            json!({ "role": "tool", "content": "noon", "tool_name": "now", "tool_call_id": "c" }),
+        ]
+    );
+}
+
+/// rig 1928, AutoAgents: a schema on every turn keeps the model from calling.
+#[tokio::test]
+async fn no_format_beside_tools() {
+    let server = Server::plays([Answer::json(200, HELLO)]).await;
+    let (history, tools, schema) = (history([user("hi")]), tools(), json!({ "type": "object" }));
+    server
+        .model()
+        .chat(
+            Request::new(&history)
+                .with_tools(&tools)
+                .with_format(&schema),
+        )
+        .await
+        .unwrap();
+    assert!(!server.bodies()[0].contains("\"format\""));
+}
+
+/// AutoAgents: `keep_alive` of 0 unloads the model after every call.
+#[tokio::test]
+async fn keep_alive_is_the_servers_business() {
+    let server = Server::plays([Answer::json(200, HELLO)]).await;
+    ask(&server.model()).await.unwrap();
+    assert!(!server.bodies()[0].contains("keep_alive"));
+}
+
+/// AutoAgents: the model's thinking was dropped.
+#[tokio::test]
+async fn thinking_is_kept() {
+    let body = r#"{"message":{"role":"assistant","content":"4","thinking":"2+2"},"done":true}"#;
+    let server = Server::plays([Answer::json(200, body)]).await;
+    assert_eq!(
+        ask(&server.model()).await.unwrap().thinking.as_deref(),
+        Some("2+2")
+    );
+}
+
+/// genai: calls beside text were dropped, and all but the first of several.
+#[tokio::test]
+async fn calls_beside_text_and_several_in_a_line() {
+    let line = r#"{"message":{"content":"both","tool_calls":[{"function":{"name":"a","arguments":{}}},{"function":{"name":"b","arguments":{}}}]},"done":true}"#;
+    let server = Server::plays([Answer::pieces([line])]).await;
+    let history = history([user("hi")]);
+    let reply = listen(&server.model(), Request::new(&history))
+        .await
+        .0
+        .unwrap();
+    assert_eq!(
+        (reply.content.as_str(), reply.calls),
+        ("both", vec![call("", "a", "{}"), call("", "b", "{}")])
+    );
+}
+
+/// genai: an `{"error"}` line was read as an empty answer.
+#[tokio::test]
+async fn an_error_line_is_an_error() {
+    let server = Server::plays([Answer::pieces(["{\"error\":\"boom\"}\n"])]).await;
+    let history = history([user("hi")]);
+    let error = listen(&server.model(), Request::new(&history))
+        .await
+        .0
+        .unwrap_err();
+    assert_eq!(error.kind(), ModelErrorKind::Refused);
+}
+
+/// adk: malformed arguments became `{}` on their way.
+#[tokio::test]
+async fn malformed_arguments_never_become_an_empty_object() {
+    let body = r#"{"message":{"tool_calls":[{"function":{"name":"add","arguments":"{left: 1"}}]},"done":true}"#;
+    let server = Server::plays([Answer::json(200, body), Answer::json(200, HELLO)]).await;
+    let reply = ask(&server.model()).await.unwrap();
+    assert_eq!(reply.calls, [call("", "add", "{left: 1")]);
+    let history = history([user("hi"), said("", &reply.calls)]);
+    server.model().chat(Request::new(&history)).await.unwrap();
+    assert!(server.bodies()[1].contains(r#"{left: 1"#));
+    assert!(!server.bodies()[1].contains("tool_calls"));
+}
+
+/// rig 2015: a timeout could not be told from a 404 without reading the text.
+#[tokio::test]
+async fn failures_have_kinds() {
+    let server = Server::plays([
+        Answer::json(404, r#"{"error":"model 'm' not found"}"#),
+        Answer::nothing().wait(2_000),
+    ])
+    .await;
+    let model = server
+        .model()
+        .timeout(std::time::Duration::from_millis(100));
+    assert_eq!(
+        ask(&model).await.unwrap_err().kind(),
+        ModelErrorKind::NotFound
+    );
+    assert_eq!(
+        ask(&model).await.unwrap_err().kind(),
+        ModelErrorKind::TimedOut
+    );
+    assert_eq!(
+        ask(&ollama("m").url("127.0.0.1:9"))
+            .await
+            .unwrap_err()
+            .kind(),
+        ModelErrorKind::Unreachable
+    );
+}
+
+/// ollama 11704, 12064, 12884, 17638: the server cannot read its own model's call and fails the
+/// request. It is the model's mistake, and there is a call to repair.
+#[tokio::test]
+async fn a_call_that_ollama_could_not_read() {
+    let tools = tools();
+    let complaint = |raw: &str| {
+        format!("error parsing tool call: raw='{raw}', err=invalid character '}}' after object key")
+    };
+    for (raw, expect) in [
+        // the name is lost, and the parameters tell
+        (
+            r#"{"path": "a.txt"}]"#,
+            call("", "read_file", r#"{"path": "a.txt"}]"#),
+        ),
+        (
+            r#"{"left": 1, "right": }"#,
+            call("", "add", r#"{"left": 1, "right": }"#),
+        ),
+        // the name is in the text
+        (
+            r#"{"name":"add","parameters":{"left": 1,"right":2}}]"#,
+            call("", "add", r#"{"left": 1,"right":2}"#),
+        ),
+        // nobody knows whom it was for
+        ("ls -R\n', err=", call("", "", "ls -R\n', err=")),
+    ] {
+        let error = json!({ "error": complaint(raw) }).to_string();
+        let begun =
+            "{\"message\":{\"content\":\"\",\"thinking\":\"hm\"},\"done\":false}\n".to_owned();
+        let server = Server::plays([
+            Answer::json(500, &error),
+            Answer::json(200, &error),
+            Answer::pieces([begun, format!("{error}\n")]),
+        ])
+        .await;
+        let history = history([user("hi")]);
+        let request = Request::new(&history).with_tools(&tools);
+        let reply = server.model().chat(request).await.unwrap();
+        assert_eq!(reply.calls, [expect.clone()]);
+        assert_eq!(reply.usage.requests, 1);
+        assert_eq!(server.model().chat(request).await.unwrap(), reply);
+        let streamed = listen(&server.model(), request).await.0.unwrap();
+        assert_eq!(
+            (streamed.calls, streamed.thinking.as_deref()),
+            (vec![expect], Some("hm"))
+        );
+    }
+    // Without tools there was nothing to call: then it is an error.
+    let server = Server::plays([Answer::json(
+        500,
+        &json!({ "error": complaint("{") }).to_string(),
+    )])
+    .await;
+    assert_eq!(ask(&server.model()).await.unwrap_err().status(), Some(500));
+}

@@ -1,0 +1,305 @@
+//! What is sent: every field, in an order that stays.
+
+use crate::{HELLO, ask, call, history, result, said, server::*, system, tools, user};
+use agents_core::model::{History, Message, Model, Request};
+use agents_ollama::{Ollama, ollama};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+async fn sent(
+    set: impl FnOnce(Ollama) -> Ollama,
+    messages: impl IntoIterator<Item = Message>,
+) -> String {
+    let server = Server::plays([Answer::json(200, HELLO)]).await;
+    let history = history(messages);
+    set(server.model())
+        .chat(Request::new(&history))
+        .await
+        .unwrap();
+    server.bodies().remove(0)
+}
+
+#[tokio::test]
+async fn the_least_request() {
+    let body = sent(|model| model, [user("hi")]).await;
+    assert_eq!(
+        body,
+        r#"{"model":"m","stream":false,"messages":[{"role":"user","content":"hi"}]}"#
+    );
+}
+
+#[tokio::test]
+async fn everything_that_can_be_set() {
+    let all = |model: Ollama| {
+        model
+            .temperature(0.0)
+            .top_p(0.9)
+            .top_k(40)
+            .min_p(0.05)
+            .seed(7)
+            .num_ctx(8192)
+            .num_predict(-1)
+            .repeat_penalty(1.1)
+            .stop(["\n\n", "END"])
+            .option("mirostat", 2)
+            .option("seed", 8)
+            .keep_alive(Duration::from_secs(600))
+            .think("low")
+    };
+    let body = sent(all, [user("hi")]).await;
+    assert_eq!(
+        body,
+        concat!(
+            r#"{"model":"m","stream":false,"#,
+            r#""options":{"temperature":0.0,"top_p":0.9,"top_k":40,"min_p":0.05,"seed":8,"num_ctx":8192,"#,
+            r#""num_predict":-1,"repeat_penalty":1.1,"stop":["\n\n","END"],"mirostat":2},"#,
+            r#""keep_alive":"600s","think":"low","messages":[{"role":"user","content":"hi"}]}"#,
+        )
+    );
+}
+
+#[tokio::test]
+async fn keep_alive_and_think_in_their_other_forms() {
+    for (model, expect) in [
+        (ollama("m").keep_alive(-1), r#""keep_alive":-1"#),
+        (ollama("m").keep_alive("10m"), r#""keep_alive":"10m""#),
+        (
+            ollama("m").keep_alive(Duration::from_millis(1500)),
+            r#""keep_alive":"1500ms""#,
+        ),
+        (ollama("m").think(true), r#""think":true"#),
+        (ollama("m").think(false), r#""think":false"#),
+    ] {
+        let server = Server::plays([Answer::json(200, HELLO)]).await;
+        ask(&model.url(&server.url)).await.unwrap();
+        assert!(
+            server.bodies()[0].contains(expect),
+            "{}",
+            server.bodies()[0]
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_with_calls() {
+    let mut thinking = said(
+        "",
+        &[
+            call("c1", "add", r#"{"left": 1,  "right": 90071992547409931}"#),
+            call("", "now", "{}"),
+        ],
+    );
+    if let Message::Assistant { thinking, .. } = &mut thinking {
+        *thinking = Some("two calls".into());
+    }
+    let body = sent(
+        |model| model,
+        [
+            system("You add."),
+            user("1 + 90071992547409931, \"now\"?\n"),
+            thinking,
+            result("c1", "add", "90071992547409932"),
+            result("", "now", "noon"),
+        ],
+    )
+    .await;
+    assert_eq!(
+        body,
+        concat!(
+            r#"{"model":"m","stream":false,"messages":["#,
+            r#"{"role":"system","content":"You add."},"#,
+            r#"{"role":"user","content":"1 + 90071992547409931, \"now\"?\n"},"#,
+            r#"{"role":"assistant","content":"","thinking":"two calls","tool_calls":["#,
+            r#"{"id":"c1","function":{"name":"add","arguments":{"left": 1,  "right": 90071992547409931}}},"#,
+            r#"{"function":{"name":"now","arguments":{}}}]},"#,
+            r#"{"role":"tool","content":"90071992547409932","tool_name":"add","tool_call_id":"c1"},"#,
+            r#"{"role":"tool","content":"noon","tool_name":"now"}]}"#,
+        )
+    );
+}
+
+#[tokio::test]
+async fn a_call_that_is_no_object_goes_back_as_text() {
+    let calls = [
+        call("c1", "add", r#"{"left": 1, "right":"#),
+        call("c2", "add", r#"{"left": 1, "right": 2}"#),
+        call("c3", "add", "[1, 2]"),
+        call("c4", "add", ""),
+    ];
+    let body = sent(
+        |model| model,
+        [
+            user("hi"),
+            said("Let me see.", &calls),
+            result("c1", "add", "no"),
+        ],
+    )
+    .await;
+    let body: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(
+        body["messages"][1],
+        json!({
+            "role": "assistant",
+            "content": "Let me see.\n\
+                {\"name\": \"add\", \"arguments\": {\"left\": 1, \"right\":}\n\
+                {\"name\": \"add\", \"arguments\": [1, 2]}\n\
+                {\"name\": \"add\", \"arguments\": \"\"}",
+            "tool_calls": [{ "id": "c2", "function": { "name": "add", "arguments": { "left": 1, "right": 2 } } }],
+        })
+    );
+}
+
+#[tokio::test]
+async fn tools_as_declared_and_no_format_beside_them() {
+    let server = Server::plays([Answer::json(200, HELLO)]).await;
+    let (tools, schema) = (tools(), json!({ "type": "object" }));
+    let history = history([user("hi")]);
+    let request = Request::new(&history).with_tools(&tools);
+    server
+        .model()
+        .chat(request.with_format(&schema))
+        .await
+        .unwrap();
+    server
+        .model()
+        .chat(Request::new(&history).with_format(&schema))
+        .await
+        .unwrap();
+    let declared = tools.declarations();
+    assert_eq!(
+        server.bodies(),
+        [
+            format!(r#"{{"model":"m","stream":false,"tools":{declared},"messages":[{{"role":"user","content":"hi"}}]}}"#),
+            r#"{"model":"m","stream":false,"messages":[{"role":"user","content":"hi"}],"format":{"type":"object"}}"#.into(),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn each_turn_continues_the_bytes_of_the_last() {
+    let server = Server::plays([Answer::json(200, HELLO)]).await;
+    let (model, tools) = (server.model().temperature(0.0), tools());
+    let mut history = History::new();
+    history.push(system("You add."));
+    history.push(user("hi"));
+    for turn in 0..20 {
+        model
+            .chat(Request::new(&history).with_tools(&tools))
+            .await
+            .unwrap();
+        let id = format!("c{turn}");
+        history.push(said(
+            "",
+            &[call(&id, "add", &format!(r#"{{"left":{turn},"right":1}}"#))],
+        ));
+        history.push(result(&id, "add", &(turn + 1).to_string()));
+    }
+    let bodies = server.bodies();
+    for (before, after) in bodies.iter().zip(&bodies[1..]) {
+        let common = before.strip_suffix("]}").unwrap();
+        assert!(after.starts_with(common), "{before}\n{after}");
+    }
+    // What the slot helps to build is what would be built without it.
+    let fresh = Server::plays([Answer::json(200, HELLO)]).await;
+    let whole = History::from(history.messages()[..history.messages().len() - 2].to_vec());
+    fresh
+        .model()
+        .temperature(0.0)
+        .chat(Request::new(&whole).with_tools(&tools))
+        .await
+        .unwrap();
+    assert_eq!(fresh.bodies()[0], bodies[19]);
+}
+
+#[tokio::test]
+async fn one_history_serves_clients_of_other_settings() {
+    let server = Server::plays([Answer::json(200, HELLO)]).await;
+    let history = history([user("hi")]);
+    for model in [
+        server.model(),
+        server.model().seed(1),
+        server.model().think(true),
+    ] {
+        model.chat(Request::new(&history)).await.unwrap();
+    }
+    assert_eq!(
+        server.bodies(),
+        [
+            r#"{"model":"m","stream":false,"messages":[{"role":"user","content":"hi"}]}"#,
+            r#"{"model":"m","stream":false,"options":{"seed":1},"messages":[{"role":"user","content":"hi"}]}"#,
+            r#"{"model":"m","stream":false,"think":true,"messages":[{"role":"user","content":"hi"}]}"#,
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_head_of_a_request() {
+    let server = Server::plays([Answer::json(200, HELLO)]).await;
+    let model = server
+        .model()
+        .header("X-Team", "blue")
+        .header("x-team", "red")
+        .bearer("s3cret");
+    ask(&model).await.unwrap();
+    ask(&model).await.unwrap();
+    let seen = server.seen();
+    let head = seen[0].head.to_ascii_lowercase();
+    for line in [
+        "post /api/chat http/1.1",
+        "content-type: application/json",
+        "x-team: red",
+        "authorization: bearer s3cret",
+        &format!("host: {}", &server.url["http://".len()..]),
+    ] {
+        assert!(
+            head.lines().any(|found| found == line),
+            "`{line}` is missing in\n{head}"
+        );
+    }
+    assert_eq!(seen[1].connection, 0, "the connection is used again");
+}
+
+#[test]
+fn secrets_do_not_show() {
+    let model = ollama("qwen3:4b")
+        .url("http://me:hunter2@gpu-box:8080")
+        .temperature(0.5)
+        .bearer("s3cret")
+        .keep_alive("5m");
+    assert_eq!(
+        format!("{model:?}"),
+        "Ollama { model: \"qwen3:4b\", url: \"http://gpu-box:8080\", temperature: 0.5, keep_alive: \"5m\", \
+         timeout: 300s, streaming: true, tools: Auto, headers: [authorization: ***] }"
+    );
+    assert_eq!(model.id(), "ollama/qwen3:4b");
+    assert_eq!(model.provider(), "ollama");
+}
+
+#[tokio::test]
+async fn the_models_of_a_server() {
+    let server = Server::plays([Answer::json(
+        200,
+        r#"{"models":[{"name":"qwen3:4b","size":1},{"name":"smollm2:135m"}]}"#,
+    )])
+    .await;
+    assert_eq!(
+        server.model().models().await.unwrap(),
+        ["qwen3:4b", "smollm2:135m"]
+    );
+    assert!(server.model().is_up().await);
+    let heads: Vec<_> = server
+        .seen()
+        .iter()
+        .map(|seen| seen.head.lines().next().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        heads,
+        ["GET /api/tags HTTP/1.1", "GET /api/version HTTP/1.1"]
+    );
+
+    assert!(!ollama("m").url("127.0.0.1:9").is_up().await);
+    let silent = Server::plays([Answer::nothing().wait(5_000)]).await;
+    let begun = std::time::Instant::now();
+    assert!(!silent.model().is_up().await);
+    assert!(begun.elapsed() < Duration::from_secs(2));
+}

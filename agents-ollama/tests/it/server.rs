@@ -1,0 +1,188 @@
+//! A server that plays what it is given: bytes, in the pieces, at the times and with the cuts that
+//! a test wants. It knows enough of HTTP to be talked to, and keeps what it was sent.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+/// One request, as it arrived.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    /// Request line and headers.
+    pub(crate) head: String,
+    pub(crate) body: String,
+    /// Which connection it came over, counting from 0.
+    pub(crate) connection: usize,
+}
+
+/// What the server does with its side of the connection.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Send(Vec<u8>),
+    Wait(Duration),
+    Cut,
+}
+
+/// How one request is answered.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer(Vec<Step>);
+
+impl Answer {
+    /// A document at once, with its length.
+    pub(crate) fn json(status: u16, body: &str) -> Self {
+        Answer::with_head(status, "content-type: application/json\r\n", body)
+    }
+
+    pub(crate) fn with_head(status: u16, head: &str, body: &str) -> Self {
+        let text = format!(
+            "HTTP/1.1 {status} X\r\n{head}content-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        Answer(vec![Step::Send(text.into_bytes())])
+    }
+
+    /// A stream of these pieces, each a chunk of its own.
+    pub(crate) fn pieces(pieces: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
+        Answer::begun()
+            .and(
+                pieces
+                    .into_iter()
+                    .map(|piece| Step::Send(chunk(piece.as_ref()))),
+            )
+            .and([Step::Send(b"0\r\n\r\n".to_vec())])
+    }
+
+    /// Only the head of a stream.
+    pub(crate) fn begun() -> Self {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n";
+        Answer(vec![Step::Send(head.into())])
+    }
+
+    pub(crate) fn nothing() -> Self {
+        Answer(Vec::new())
+    }
+
+    pub(crate) fn and(mut self, steps: impl IntoIterator<Item = Step>) -> Self {
+        self.0.extend(steps);
+        self
+    }
+
+    pub(crate) fn piece(self, piece: &str) -> Self {
+        self.and([Step::Send(chunk(piece.as_bytes()))])
+    }
+
+    pub(crate) fn wait(self, millis: u64) -> Self {
+        self.and([Step::Wait(Duration::from_millis(millis))])
+    }
+
+    pub(crate) fn cut(self) -> Self {
+        self.and([Step::Cut])
+    }
+}
+
+fn chunk(piece: &[u8]) -> Vec<u8> {
+    let mut out = format!("{:x}\r\n", piece.len()).into_bytes();
+    out.extend_from_slice(piece);
+    out.extend_from_slice(b"\r\n");
+    out
+}
+
+/// The server, and what it has seen.
+pub(crate) struct Server {
+    pub(crate) url: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Server {
+    /// Plays one answer a request, and the last one for ever.
+    pub(crate) async fn plays(answers: impl IntoIterator<Item = Answer>) -> Self {
+        let answers = Arc::new(Mutex::new(answers.into_iter().collect::<VecDeque<_>>()));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let log = seen.clone();
+        tokio::spawn(async move {
+            for connection in 0.. {
+                let (stream, _) = listener.accept().await.unwrap();
+                stream.set_nodelay(true).unwrap();
+                tokio::spawn(serve(stream, connection, answers.clone(), log.clone()));
+            }
+        });
+        Server { url, seen }
+    }
+
+    /// A client of this server, for the model `m`.
+    pub(crate) fn model(&self) -> agents_ollama::Ollama {
+        agents_ollama::ollama("m").url(&self.url)
+    }
+
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    /// The bodies of the requests, oldest first.
+    pub(crate) fn bodies(&self) -> Vec<String> {
+        self.seen().into_iter().map(|seen| seen.body).collect()
+    }
+}
+
+async fn serve(
+    mut stream: TcpStream,
+    connection: usize,
+    answers: Arc<Mutex<VecDeque<Answer>>>,
+    log: Arc<Mutex<Vec<Seen>>>,
+) -> Option<()> {
+    loop {
+        let mut bytes = Vec::new();
+        let end = loop {
+            if stream.read_buf(&mut bytes).await.ok()? == 0 {
+                return None;
+            }
+            if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+                break end;
+            }
+        };
+        let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
+        let length = head
+            .lines()
+            .find_map(|line| {
+                line.to_ascii_lowercase()
+                    .strip_prefix("content-length: ")?
+                    .parse::<usize>()
+                    .ok()
+            })
+            .unwrap_or(0);
+        let mut body = bytes.split_off(end + 4);
+        while body.len() < length {
+            if stream.read_buf(&mut body).await.ok()? == 0 {
+                return None;
+            }
+        }
+        log.lock().unwrap().push(Seen {
+            head,
+            body: String::from_utf8(body).unwrap(),
+            connection,
+        });
+        let Answer(steps) = {
+            let mut answers = answers.lock().unwrap();
+            if answers.len() > 1 {
+                answers.pop_front().unwrap()
+            } else {
+                answers[0].clone()
+            }
+        };
+        for step in steps {
+            match step {
+                Step::Send(bytes) => stream.write_all(&bytes).await.ok()?,
+                Step::Wait(time) => tokio::time::sleep(time).await,
+                Step::Cut => return None,
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! AI agents whose tool calls fail, and what happens then.
+//!
+//! An agent is a typed function `In -> Out`. Its tools are plain async functions. When a model's
+//! call is malformed, of the wrong type, or the tool itself fails, the run goes on: the call is
+//! read leniently, the model is told what was wrong and where, and every call leaves a receipt.
+//!
+//! ```
+//! use agents::{prelude::*, tool};
+//!
+//! /// Adds two numbers.
+//! #[tool(none)]
+//! async fn add(
+//!     /// The first.
+//!     left: i64,
+//!     /// The second.
+//!     right: i64,
+//! ) -> i64 {
+//!     left + right
+//! }
+//!
+//! /// You are good at arithmetic. Use your tools.
+//! #[agent(tools = [Add])]
+//! async fn calculator(question: String) -> String;
+//!
+//! # use agents::testing::{Script, ScriptedModel};
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Error> {
+//! # let (model, _) = ScriptedModel::new([
+//! #     Script::call("add", r#"{"left": 17, "right": "25",}"#),
+//! #     Script::text("17 + 25 = 42"),
+//! # ]);
+//! // `model` is `ollama("qwen3:4b")`, or whatever else implements `Model`.
+//! let outcome = Calculator.run("What is 17 + 25?").model(model).outcome().await?;
+//!
+//! for receipt in outcome.outputs.receipts() {
+//!     println!("{} {} -> {:?}, read with {}", receipt.name, receipt.input, receipt.output, receipt.repairs);
+//! }
+//! assert_eq!(outcome.result?, "17 + 25 = 42");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Where things are
+//!
+//! | you want | look at |
+//! |-|-|
+//! | to write a tool | [`tool!`](prelude::tool), [`#[tool]`](macro@tool), [`Tool`] |
+//! | to write an agent | [`#[agent]`](macro@agent), [`Agent`], [`AgentBuilder`] |
+//! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
+//! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], `tracing` |
+//! | to test without a model | [`testing`] (feature `testing`), [`record`] |
+//! | to read what models write | [`reader`] |
+//!
+//! # Features
+//!
+//! `macros`, `ollama` and `tls` are on by default; `testing` adds [`testing::ScriptedModel`].
+//! Without `tls` the client speaks plain HTTP, which is all that an Ollama on this machine needs.
+
+pub use agents_core::{agent, error, model, reader, run, tool};
+pub use agents_core::{
+    Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome, Severity, Tool,
+    ToolContext, ToolError, ToolFailure,
+};
+
+#[cfg(feature = "testing")]
+pub use agents_core::testing;
+#[cfg(feature = "macros")]
+pub use agents_macros::{agent, tool_attribute as tool};
+#[cfg(feature = "ollama")]
+pub use agents_ollama::{self as ollama, Ollama, ollama};
+
+pub mod record;
+
+#[doc(hidden)]
+pub use agents_core::rt as __rt;
+
+/// What most programs need: `use agents::prelude::*`.
+pub mod prelude {
+    #[cfg(feature = "ollama")]
+    pub use crate::ollama;
+    pub use crate::{Agent, AgentBuilder, Error, Model, Outcome, Tool, ToolContext, ToolFailure};
+    pub use crate::run::{Budget, Event, EventKind, minutes, tokens};
+    // One name cannot be exported twice from one place: `tool!` is here, `#[tool]` at the root.
+    #[cfg(feature = "macros")]
+    pub use agents_macros::{agent, tool};
+}

@@ -1,0 +1,164 @@
+use super::tape::{Digest, Exchange, FORMAT, Line, Said, prefixes, tools_of};
+use agents_core::{
+    model::{Model, ModelError, Reply, Request},
+    rt::async_trait,
+    run::{Clock, SystemClock, Tape, Timestamp},
+};
+use serde_json::Value;
+use std::{
+    collections::HashSet,
+    fmt,
+    fs::File,
+    io::{self, Write},
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// Writes a run down as it happens; give it to [`Run::tape`](crate::run::Run::tape).
+///
+/// Every line is on its way to the disk before the run goes on, so a tape is whole up to the
+/// moment at which a program ends. A tape holds prompts, answers and tool results in the clear.
+#[derive(Clone)]
+pub struct Recording(Arc<Writer>);
+
+struct Writer {
+    sink: Mutex<Sink>,
+}
+
+struct Sink {
+    out: Box<dyn Write + Send>,
+    known: HashSet<Digest>,
+    tools: Value,
+    failed: Option<io::Error>,
+}
+
+impl Recording {
+    /// Records into a new file, or over an old one.
+    ///
+    /// # Errors
+    /// When the file cannot be created.
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Recording> {
+        File::create(path).map(Recording::to)
+    }
+
+    /// Records into anything that can be written to.
+    pub fn to(out: impl Write + Send + 'static) -> Recording {
+        let sink = Sink {
+            out: Box::new(out),
+            known: HashSet::from([Digest::default()]),
+            tools: Value::Null,
+            failed: None,
+        };
+        Recording(Arc::new(Writer { sink: Mutex::new(sink) }))
+    }
+
+    /// Says whether everything was written. A run never fails because its recording does.
+    ///
+    /// # Errors
+    /// With the first failure to write.
+    pub fn finish(&self) -> io::Result<()> {
+        let mut sink = self.0.sink();
+        match sink.failed.take() {
+            Some(error) => Err(error),
+            None => sink.out.flush(),
+        }
+    }
+}
+
+impl Writer {
+    fn sink(&self) -> MutexGuard<'_, Sink> {
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn exchange(&self, model: &str, request: &Request<'_>, said: Said) {
+        let mut sink = self.sink();
+        let messages = request.messages();
+        let digests = prefixes(messages);
+        let known = digests.iter().rposition(|digest| sink.known.contains(digest)).unwrap_or(0);
+        let tools = tools_of(request);
+        let line = Line::Exchange(Box::new(Exchange {
+            model: model.to_owned(),
+            after: digests[known].clone(),
+            messages: messages[known..].to_vec(),
+            tools: (tools != sink.tools).then(|| tools.clone()),
+            format: request.format().cloned(),
+            said,
+        }));
+        sink.known.extend(digests);
+        sink.tools = tools;
+        sink.write(&line);
+    }
+}
+
+impl Sink {
+    fn write(&mut self, line: &Line) {
+        if self.failed.is_some() {
+            return;
+        }
+        let written = serde_json::to_string(line)
+            .map_err(io::Error::other)
+            .and_then(|text| writeln!(self.out, "{text}"))
+            .and_then(|()| self.out.flush());
+        self.failed = written.err();
+    }
+}
+
+impl Tape for Recording {
+    fn model(&self, model: Option<Arc<dyn Model>>) -> Option<Arc<dyn Model>> {
+        model.map(|model| Arc::new(Recorded { model, writer: self.0.clone() }) as Arc<dyn Model>)
+    }
+
+    fn clock(&self) -> Arc<dyn Clock> {
+        Arc::new(RecordedClock(self.0.clone()))
+    }
+}
+
+/// A model whose every exchange is written down.
+struct Recorded {
+    model: Arc<dyn Model>,
+    writer: Arc<Writer>,
+}
+
+#[async_trait]
+impl Model for Recorded {
+    fn id(&self) -> &str {
+        self.model.id()
+    }
+
+    fn provider(&self) -> &str {
+        self.model.provider()
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let result = self.model.chat(request).await;
+        let said = match &result {
+            Ok(reply) => Said::Reply(reply.clone()),
+            Err(error) => Said::Failure(error.to_string()),
+        };
+        self.writer.exchange(self.model.id(), &request, said);
+        result
+    }
+}
+
+struct RecordedClock(Arc<Writer>);
+
+impl Clock for RecordedClock {
+    fn now(&self, key: fmt::Arguments<'_>) -> Timestamp {
+        let now = Timestamp::now();
+        self.0.sink().write(&Line::Clock { key: key.to_string(), millis: now.as_millis() });
+        now
+    }
+
+    fn run_id(&self) -> String {
+        let run_id = SystemClock.run_id();
+        self.0.sink().write(&Line::Tape { format: FORMAT, run_id: run_id.clone() });
+        run_id
+    }
+}
+
+impl fmt::Debug for Recording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Recording")
+    }
+}
+

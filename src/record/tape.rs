@@ -1,0 +1,68 @@
+//! The lines of a tape, and how a request is recognised.
+
+use agents_core::model::{Message, Reply, Request};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One line of a tape.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Line {
+    /// The first line.
+    Tape { format: u32, run_id: String },
+    /// The clock was read.
+    Clock { key: String, millis: u64 },
+    /// A model was asked and replied.
+    Exchange(Box<Exchange>),
+}
+
+/// The format this version writes, and the only one it reads.
+pub(super) const FORMAT: u32 = 1;
+
+/// A request and its reply. Only the messages that were not in an earlier request are written, so
+/// that a line's length does not grow with the conversation.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Exchange {
+    pub(super) model: String,
+    /// The digest of the messages that an earlier line holds already.
+    pub(super) after: Digest,
+    pub(super) messages: Vec<Message>,
+    /// The tools that were offered; absent when they are those of the exchange before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tools: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) format: Option<Value>,
+    #[serde(flatten)]
+    pub(super) said: Said,
+}
+
+/// What came back.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Said {
+    Reply(Reply),
+    Failure(String),
+}
+
+/// The digest of the beginning of a conversation; empty for no message at all.
+pub(super) type Digest = String;
+
+/// A running digest of a conversation: one value for each prefix, the empty one first.
+pub(super) fn prefixes(messages: &[Message]) -> Vec<Digest> {
+    let mut digests = vec![Digest::new()];
+    for message in messages {
+        let before = digests.last().map(String::as_str).unwrap_or_default();
+        let digest = hmac_sha256::Hash::hash(format!("{before}{}", text(message)).as_bytes());
+        digests.push(digest[..8].iter().map(|byte| format!("{byte:02x}")).collect());
+    }
+    digests
+}
+
+/// A message as bytes: two are equal when these are.
+pub(super) fn text(message: &Message) -> String {
+    serde_json::to_string(message).unwrap_or_default()
+}
+
+pub(super) fn tools_of(request: &Request<'_>) -> Value {
+    request.tools_json().and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+}

@@ -1,0 +1,12 @@
+use agents::prelude::*;
+
+struct Manager;
+
+#[agent(budget(max_turns = 3))]
+impl Manager {
+    /// Manages.
+    #[skill]
+    async fn manage(&self, request: String) -> String;
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use agents::prelude::*;
+
+/// An agent?
+#[agent]
+struct Manager;
+
+fn main() {}

@@ -1,0 +1,18 @@
+use agents::prelude::*;
+
+tool! {
+    /// Reads a file.
+    #[tool(reads)]
+    async fn read_file() -> String {
+        String::new()
+    }
+
+    on_error {
+        invalid_args(raw) => fix(raw),
+        deserialization_error(_, _) => feedback("numbers are digits")
+        execution_error(_) => escalate("it does not work"),
+        execution_error(TimedOut(_)) => retry(),
+    }
+}
+
+fn main() {}

@@ -1,0 +1,95 @@
+use agents::{prelude::*, tool};
+
+use std::{io, path::PathBuf, sync::Arc, time::Duration};
+
+tool! {
+    /// Read a file's contents.
+    #[tool(reads, idempotent, version = "2.1.0", category = data, timeout = Duration::from_secs(2), cache = ttl(Duration::from_secs(60)), strict,)]
+    #[example(path = "a.txt", lines = 3)]
+    pub async fn read_file(
+        /// Path, relative to the workspace.
+        path: PathBuf,
+        /// How many lines at most.
+        #[serde(default)]
+        #[allow(unused)]
+        lines: Option<u32>,
+        #[inject] pool: Arc<String>,
+        #[inject] root: &PathBuf,
+        cx: &ToolContext,
+    ) -> io::Result<String> {
+        Ok(format!("{}{}{pool}{}", root.display(), path.display(), cx.attempt()))
+    }
+}
+
+/// Every name that could clash with one of ours.
+#[tool(writes, external, approval = when(|args, cx| args.r#type.len() > 3 && cx.attempt() > 0))]
+pub(crate) async fn args(
+    /// A keyword.
+    r#type: String,
+    /// The same name as the function.
+    mut args: u8,
+) -> u8 {
+    args += r#type.len() as u8;
+    args
+}
+
+type Result<T> = std::result::Result<T, std::fmt::Error>;
+
+/// Shadowed names are no matter.
+#[tool(none)]
+async fn r#match() -> Result<()> {
+    Ok(())
+}
+
+macro_rules! made {
+    ($name:ident, $ty:ty) => {
+        /// Made by a macro.
+        #[tool(none)]
+        async fn $name(
+            /// What.
+            what: $ty,
+        ) -> $ty {
+            what
+        }
+    };
+}
+made!(echo, Option<Vec<String>>);
+
+/// Shouts.
+#[agent]
+fn input(input: String) -> String {
+    input.to_uppercase()
+}
+
+#[agent(
+    prompt = concat!("You ", "manage."),
+    tools = [ReadFile { pool: self.pool.clone(), root: self.root.clone() }, Args, Match, ..self.more(),],
+    budget(max_turns = 3, time = Duration::from_secs(60),),
+)]
+impl<T: Clone + Send + Sync> Manager<T> {
+    const LIMIT: usize = 3;
+
+    /// Manages.
+    #[skill]
+    async fn manage(&self, request: String) -> String;
+
+    /// Answers by itself.
+    #[skill(when = |request| request.len() < Self::LIMIT)]
+    async fn answer(&self, request: String) -> std::result::Result<String, Error> {
+        Ok(request)
+    }
+
+    fn more(&self) -> Vec<Echo> {
+        vec![Echo]
+    }
+}
+
+struct Manager<T> {
+    pool: Arc<String>,
+    root: PathBuf,
+    _other: T,
+}
+
+fn main() {
+    let _ = Input.then(Manager { pool: Arc::default(), root: PathBuf::new(), _other: 0 });
+}

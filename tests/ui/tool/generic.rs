@@ -1,0 +1,12 @@
+use agents::tool;
+
+/// Prints.
+#[tool(none)]
+async fn print<'a, T: ToString>(
+    /// What.
+    what: T,
+) -> String {
+    what.to_string()
+}
+
+fn main() {}

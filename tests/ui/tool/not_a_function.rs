@@ -1,0 +1,9 @@
+use agents::tool;
+
+/// A file.
+#[tool(reads)]
+struct ReadFile {
+    path: String,
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+use agents::prelude::*;
+
+tool! {
+    /// Reads a file.
+    #[tool(reads)]
+    async fn read_file(
+        /// Where it is.
+        path,
+        /// How many lines.
+        lines: Option<u32> = None,
+        /// Whether it is there.
+        there: bool,
+    ) -> String {
+        String::new()
+    }
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+use agents::prelude::*;
+
+/// Counts.
+#[agent]
+fn count(text: String) -> usize {
+    text.len()
+}
+
+/// Shouts.
+#[agent]
+fn shout(text: String) -> String {
+    text.to_uppercase()
+}
+
+fn main() {
+    let _ = Count.then(Shout);
+}
