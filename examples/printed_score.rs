@@ -9,10 +9,13 @@
 //! value of a field, `--without` leaves out rows that carry a value or flag,
 //! `--show` prints what went wrong.
 
+#![allow(clippy::print_stdout)] // Its output is what it is for.
+
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use agents::reader::printed::{Declared, read};
+use agents::reader;
+use agents::reader::printed::{self, Declared, PrintedCall};
 use serde_json::{Value, json};
 
 #[derive(Default)]
@@ -143,13 +146,14 @@ fn is_right(case: &Value, show: bool) -> bool {
             })
         })
         .collect();
-    let printed = read(case["text"].as_str().unwrap_or_default(), &tools);
+    let printed = printed::read(case["text"].as_str().unwrap_or_default(), &tools);
     let expected = case["calls"].as_array().map_or(&[][..], Vec::as_slice);
     let same = printed.calls.len() == expected.len()
         && printed.calls.iter().zip(expected).all(|(call, expected)| {
-            let arguments = serde_json::from_str::<Value>(&call.arguments);
+            let tool = tools.iter().find(|tool| tool.name == call.name);
+            let arguments = tool.and_then(|tool| arguments(call, tool.schema));
             expected["name"] == call.name.as_str()
-                && arguments.is_ok_and(|arguments| same_value(&arguments, &expected["arguments"]))
+                && arguments.is_some_and(|arguments| same_value(&arguments, &expected["arguments"]))
         });
     if show && !same {
         println!("{}\n  text: {}", case["id"], case["text"]);
@@ -164,6 +168,15 @@ fn is_right(case: &Value, show: bool) -> bool {
         }
     }
     same
+}
+
+/// The arguments as a value, mended if they were printed damaged.
+fn arguments(call: &PrintedCall, schema: &Value) -> Option<Value> {
+    if call.intact {
+        return serde_json::from_str(&call.arguments).ok();
+    }
+    let reading = reader::read(&call.arguments, schema).ok()?;
+    serde_json::from_str(&reading.json).ok()
 }
 
 /// Equality in which `1` and `1.0` are the same number.

@@ -49,6 +49,7 @@
 //! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], `tracing` |
 //! | to test without a model | [`testing`] (feature `testing`), [`record`] |
+//! | to say what happens when a call fails | [`recovery`] |
 //! | to read what models write | [`reader`] |
 //!
 //! # Features
@@ -56,7 +57,7 @@
 //! `macros`, `ollama` and `tls` are on by default; `testing` adds [`testing::ScriptedModel`].
 //! Without `tls` the client speaks plain HTTP, which is all that an Ollama on this machine needs.
 
-pub use agents_core::{agent, error, model, reader, run, tool};
+pub use agents_core::{agent, error, model, reader, recovery, run, tool};
 pub use agents_core::{
     Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome, Severity, Tool,
     ToolContext, ToolError, ToolFailure,

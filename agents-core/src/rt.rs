@@ -2,7 +2,7 @@
 
 pub use crate::{
     Error,
-    agent::{Agent, AgentBuilder, ModelAgent, Skill},
+    agent::{Agent, AgentBuilder, Data, ModelAgent, Skill},
     error::{AnyError, Code, ErrorKind, Failure, ToolFailure},
     recovery::{
         CallError, Decision, ErrorContext, FixerRef, IntoDecision, Plan, kinds, vocabulary,
@@ -24,7 +24,7 @@ pub use std::{
     option::Option::{self, None, Some},
     result::Result::{self, Err, Ok},
     string::String,
-    sync::LazyLock,
+    sync::{LazyLock, OnceLock},
     time::Duration,
 };
 
@@ -136,21 +136,27 @@ pub fn ask<A>(args: &A, cx: &ToolContext, when: impl FnOnce(&A, &ToolContext) ->
 
 /// What a model can send as an argument.
 ///
-/// Generated code goes through `<T as Argument>::Type`, so that a type that is not fit is one error
-/// at the user's own tokens. [`ToolOutput`], [`ToolFault`] and [`ModelAnswer`] do the same.
+/// Generated code bounds a type on this trait and goes through [`Type`](Argument::Type), which is
+/// the type itself: so a type that is not fit is one error, at the user's own tokens, where the
+/// derives behind would give one for each of their bounds. The traits below do the same.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a tool",
     label = "a model cannot send this",
     note = "derive both `serde::Deserialize` and `schemars::JsonSchema` for it, and let it own what it holds (`Send + Sync + 'static`)"
 )]
-pub trait Argument {
+pub trait Argument: Sized {
     /// The type itself.
-    type Type;
+    type Type: serde::de::DeserializeOwned + schemars::JsonSchema + Send + Sync + 'static;
+    /// What was sent.
+    fn unpack(sent: Self::Type) -> Self;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: serde::de::DeserializeOwned + schemars::JsonSchema + Send + Sync + 'static> Argument for T {
     type Type = T;
+    fn unpack(sent: T) -> T {
+        sent
+    }
 }
 
 /// What a tool can give back.
@@ -161,12 +167,17 @@ impl<T: serde::de::DeserializeOwned + schemars::JsonSchema + Send + Sync + 'stat
 )]
 pub trait ToolOutput {
     /// The type itself.
-    type Type;
+    type Type: serde::Serialize + Send;
+    /// What is told.
+    fn pack(self) -> Self::Type;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: serde::Serialize + Send> ToolOutput for T {
     type Type = T;
+    fn pack(self) -> T {
+        self
+    }
 }
 
 /// What a tool can fail with.
@@ -177,12 +188,43 @@ impl<T: serde::Serialize + Send> ToolOutput for T {
 )]
 pub trait ToolFault {
     /// The type itself.
-    type Type;
+    type Type: Display + Send + Sync + 'static;
+    /// What is told.
+    fn pack(self) -> Self::Type;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Display + Send + Sync + 'static> ToolFault for T {
     type Type = T;
+    fn pack(self) -> T {
+        self
+    }
+}
+
+/// What can go into an agent, and what an agent with a body can give.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot go into an agent or come out of one",
+    label = "not data that can be stored",
+    note = "derive `serde::Serialize` and `serde::Deserialize` for it, and own what it holds: a run that is put down has to be picked up again"
+)]
+pub trait AgentData: Sized {
+    /// The type itself.
+    type Type: Data;
+    /// What comes out.
+    fn pack(self) -> Self::Type;
+    /// What went in.
+    fn unpack(data: Self::Type) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Data> AgentData for T {
+    type Type = T;
+    fn pack(self) -> T {
+        self
+    }
+    fn unpack(data: T) -> T {
+        data
+    }
 }
 
 /// What a model can be asked to answer with.
@@ -193,10 +235,15 @@ impl<T: Display + Send + Sync + 'static> ToolFault for T {
 )]
 pub trait ModelAnswer {
     /// The type itself.
-    type Type;
+    type Type: Data + schemars::JsonSchema;
+    /// What comes out.
+    fn pack(self) -> Self::Type;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: crate::agent::Data + schemars::JsonSchema> ModelAnswer for T {
+impl<T: Data + schemars::JsonSchema> ModelAnswer for T {
     type Type = T;
+    fn pack(self) -> T {
+        self
+    }
 }

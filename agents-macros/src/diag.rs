@@ -2,28 +2,41 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use std::{cell::RefCell, fmt::Display, thread};
+use std::{
+    cell::{Cell, RefCell},
+    fmt::Display,
+    thread,
+};
 
 /// The mistakes seen so far.
 ///
 /// Every set has to be read: [`finish`](Errors::finish) does it, and dropping an unread one
 /// panics, so that no mistake is lost on the way.
-pub(crate) struct Errors(RefCell<Option<Vec<syn::Error>>>);
+pub(crate) struct Errors {
+    seen: RefCell<Option<Vec<syn::Error>>>,
+    is_whole: Cell<bool>,
+}
 
 impl Errors {
     /// No mistakes.
     pub(crate) fn new() -> Self {
-        Errors(RefCell::new(Some(Vec::new())))
+        Errors { seen: RefCell::new(Some(Vec::new())), is_whole: Cell::new(true) }
     }
 
     /// Underlines `tokens`, from the first to the last, and says `message`.
     pub(crate) fn at(&self, tokens: impl ToTokens, message: impl Display) {
-        self.push(syn::Error::new_spanned(tokens, message));
+        self.note(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Takes up a mistake that syn found.
+    /// Takes up a mistake that leaves a part unread.
     pub(crate) fn push(&self, error: syn::Error) {
-        if let Some(errors) = &mut *self.0.borrow_mut() {
+        self.is_whole.set(false);
+        self.note(error);
+    }
+
+    /// Takes up a mistake behind which everything could be read.
+    pub(crate) fn note(&self, error: syn::Error) {
+        if let Some(errors) = &mut *self.seen.borrow_mut() {
             errors.push(error);
         }
     }
@@ -33,20 +46,21 @@ impl Errors {
         result.map_err(|error| self.push(error)).ok()
     }
 
-    /// The barrier between two phases: whether nothing went wrong so far.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.borrow().as_ref().is_none_or(Vec::is_empty)
+    /// The barrier between syntax and meaning: whether everything could be read. What could not
+    /// must not look as if the user had left it out.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is_whole.get()
     }
 
     /// All mistakes as `compile_error!`s, each at its own place; nothing if there are none.
     pub(crate) fn finish(self) -> TokenStream {
-        let errors = self.0.take().unwrap_or_default();
+        let errors = self.seen.take().unwrap_or_default();
         errors.iter().map(syn::Error::to_compile_error).collect()
     }
 }
 
 impl Drop for Errors {
     fn drop(&mut self) {
-        assert!(self.0.borrow().is_none() || thread::panicking(), "mistakes were collected and never reported");
+        assert!(self.seen.borrow().is_none() || thread::panicking(), "mistakes were collected and never reported");
     }
 }

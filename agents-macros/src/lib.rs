@@ -64,7 +64,7 @@ fn block_tool(tokens: Tokens) -> Tokens {
 }
 
 fn print_tool(tool: ast::Tool, errors: Errors) -> Tokens {
-    let is_read = errors.is_empty();
+    let is_read = errors.is_whole();
     let tool = lower::tool(tool, &errors);
     if is_read {
         check::tool(&tool, &errors);
@@ -78,8 +78,8 @@ fn attribute_agent(arguments: Tokens, item: &Tokens) -> Tokens {
     let Some(parsed) = parse::agent(arguments, item.clone(), &errors) else {
         return expand::untouched(errors, item);
     };
-    let is_read = errors.is_empty();
-    let agent = match parsed {
+    let is_read = errors.is_whole();
+    let mut agent = match parsed {
         Item::Function(agent) => lower::function_agent(agent, &errors),
         Item::Impl(agent) => match lower::skill_agent(agent, &errors) {
             Ok(agent) => agent,
@@ -87,7 +87,7 @@ fn attribute_agent(arguments: Tokens, item: &Tokens) -> Tokens {
         },
     };
     if is_read {
-        check::agent(&agent, Span::call_site(), &errors);
+        check::agent(&mut agent, Span::call_site(), &errors);
     }
     let (errors, agent) = (errors.finish(), expand::agent(&agent));
     quote!(#errors #agent)

@@ -155,6 +155,11 @@ impl Tool {
         self.params.iter().filter(|param| matches!(param.kind, ParamKind::Injected { .. }))
     }
 
+    /// Whether the type would have the name of the function.
+    pub(crate) fn clashes(&self) -> bool {
+        self.ty == self.name
+    }
+
     pub(crate) fn is_unit(&self) -> bool {
         self.fields().next().is_none()
     }
@@ -173,12 +178,6 @@ impl Returns {
         }
     }
 
-    pub(crate) fn span(&self) -> Span {
-        match self {
-            Returns::Nothing(span) => *span,
-            Returns::Value(ty) | Returns::Result(ty) => ty.span(),
-        }
-    }
 
     pub(crate) fn is_result(&self) -> bool {
         matches!(self, Returns::Result(_))
@@ -186,6 +185,19 @@ impl Returns {
 }
 
 impl Agent {
+    /// Whether the type would have the name of the function.
+    pub(crate) fn clashes(&self) -> bool {
+        matches!(self.make, Make::Function(..)) && self.ident == self.name
+    }
+
+    /// What its answers have to be: a model has to be told their schema.
+    pub(crate) fn output_bound(&self) -> &'static str {
+        match &self.make {
+            Make::Function(function, _) if function.has_body() => "AgentData",
+            _ => "ModelAnswer",
+        }
+    }
+
     /// Whether a model may be asked, and so needs a prompt.
     pub(crate) fn asks_a_model(&self) -> bool {
         match &self.make {

@@ -143,24 +143,25 @@ impl Encoded {
                 _ => self.text("system", &instructions),
             }
             for example in prompted::examples(request.tools()) {
-                let (role, text) = prompted::plain(&example);
-                self.text(role, &text);
+                self.plainly(&example, mode);
             }
             if mode == Mode::Constrained {
                 self.format = prompted::constrained(request.tools(), request.format());
             }
         }
         for message in new {
-            match (message, mode) {
-                (Message::Assistant { content, calls, .. }, Mode::Constrained)
-                    if calls.is_empty() =>
-                {
-                    self.text("assistant", &prompted::answer_text(content));
-                }
-                _ => {
-                    let (role, text) = prompted::plain(message);
-                    self.text(role, &text);
-                }
+            self.plainly(message, mode);
+        }
+    }
+
+    fn plainly(&mut self, message: &Message, mode: Mode) {
+        match (message, mode) {
+            (Message::Assistant { content, calls, .. }, Mode::Constrained) if calls.is_empty() => {
+                self.text("assistant", &prompted::answer_text(content));
+            }
+            _ => {
+                let (role, text) = prompted::plain(message);
+                self.text(role, &text);
             }
         }
     }

@@ -76,7 +76,12 @@ pub fn examples<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Messag
         turns.push(Message::User {
             content: result_text(&tool.name, &result),
         });
-        turns.push(spoken(format!("The result is {result}")));
+        let content = format!("The result is {result}");
+        turns.push(Message::Assistant {
+            content,
+            thinking: None,
+            calls: Vec::new(),
+        });
     }
     if tools.len() < MANY_TOOLS {
         tools.iter().for_each(|tool| called(tool, 1, &mut turns));
@@ -90,20 +95,25 @@ fn called(tool: &ToolSpec, number: usize, turns: &mut Vec<Message>) {
     turns.push(Message::User {
         content: wish(tool, &arguments),
     });
-    turns.push(spoken(spelled(&tool.name, &arguments.to_string())));
-}
-
-fn spoken(content: String) -> Message {
-    Message::Assistant {
-        content,
+    let call = ToolCall {
+        id: String::new(),
+        name: tool.name.to_string(),
+        arguments: arguments.to_string(),
+    };
+    turns.push(Message::Assistant {
+        content: String::new(),
         thinking: None,
-        calls: Vec::new(),
-    }
+        calls: vec![call],
+    });
 }
 
-/// What the tool may have given back, as text.
+/// What the tool may have given back, as text; not the same as what it was given.
 fn result(tool: &ToolSpec) -> String {
-    match tool.output_schema.as_ref().map(example_of) {
+    match tool
+        .output_schema
+        .as_ref()
+        .map(|schema| example::nth_example_of(schema, 1))
+    {
         Some(Value::String(text)) => text,
         Some(Value::Null) | None => "done".to_owned(),
         Some(value) => value.to_string(),

@@ -100,6 +100,9 @@ pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, ToolError> 
     if let Some(repairs) = nothing_meant(tool, raw) {
         return accept(rules, "{}", repairs).map_err(|misfit| describe(tool, raw, misfit));
     }
+    if matches!(raw.trim(), "" | "null") {
+        return Err(describe(tool, raw, misfit));
+    }
     match reader::read(raw, &tool.spec().input_schema) {
         Ok(reading) => {
             let text = reading.json;

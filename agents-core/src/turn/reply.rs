@@ -8,7 +8,10 @@ use crate::{
     run::{Cx, EventKind},
 };
 use serde_json::Value;
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+};
 use tracing::{Instrument, field};
 
 /// Asks the model for the next message. `schema` is that of the answer, `must_fit` says that the
@@ -64,13 +67,20 @@ async fn send(
         Some(schema) if must_fit || brain.tools.is_empty() => request = request.with_format(schema),
         _ => request = request.with_tools(&brain.tools),
     }
-    let sink = |delta: Delta<'_>| {
-        cx.root.emit(&cx.node, || match delta {
-            Delta::Text(text) => EventKind::Text(text.to_owned()),
-            Delta::Thinking(text) => EventKind::Thinking(text.to_owned()),
-        });
+    let streamed = cx.root.settings.subscriber.is_some();
+    let declared = if streamed { declared(brain, must_fit) } else { Vec::new() };
+    let shown = Mutex::new(printed::Stream::new(&declared));
+    let show = |text: String| {
+        if !text.is_empty() {
+            cx.root.emit(&cx.node, || EventKind::Text(text));
+        }
     };
-    if cx.root.settings.subscriber.is_some() {
+    let sink = |delta: Delta<'_>| match delta {
+        // What may turn out to be a printed call is held back until it is known.
+        Delta::Text(text) => show(shown.lock().unwrap_or_else(PoisonError::into_inner).push(text)),
+        Delta::Thinking(text) => cx.root.emit(&cx.node, || EventKind::Thinking(text.to_owned())),
+    };
+    if streamed {
         request = request.with_sink(&sink);
     }
     let span = tracing::info_span!(
@@ -93,6 +103,9 @@ async fn send(
         );
     }
     let reply = model.chat(request).instrument(span.clone()).await;
+    if streamed {
+        show(shown.into_inner().unwrap_or_else(PoisonError::into_inner).finish().content);
+    }
     match &reply {
         Ok(reply) => {
             span.record("gen_ai.usage.input_tokens", reply.usage.input_tokens);
@@ -113,17 +126,10 @@ async fn send(
 
 /// A server that cannot read a model's call hands it on as text; here it is read.
 fn with_printed_calls(brain: &Brain<'_>, mut reply: Reply, must_fit: bool) -> Reply {
-    if !reply.calls.is_empty() || brain.tools.is_empty() || must_fit {
+    let declared = declared(brain, must_fit);
+    if !reply.calls.is_empty() || declared.is_empty() {
         return reply;
     }
-    let declared: Vec<Declared<'_>> = brain
-        .tools
-        .specs()
-        .map(|spec| Declared {
-            name: &spec.name,
-            schema: &spec.input_schema,
-        })
-        .collect();
     let printed = printed::read(&reply.content, &declared);
     if !printed.calls.is_empty() {
         reply.content = printed.content;
@@ -139,6 +145,12 @@ fn with_printed_calls(brain: &Brain<'_>, mut reply: Reply, must_fit: bool) -> Re
             .collect();
     }
     reply
+}
+
+/// The tools that a printed call can be for: those that were offered.
+fn declared<'a>(brain: &'a Brain<'_>, must_fit: bool) -> Vec<Declared<'a>> {
+    let offered = brain.tools.specs().filter(|_| !must_fit);
+    offered.map(|spec| Declared { name: &spec.name, schema: &spec.input_schema }).collect()
 }
 
 /// Every call gets an id that is its own: what the model gave, if it gave one and only once.

@@ -12,7 +12,8 @@ use quote::ToTokens;
 use syn::{Ident, ReturnType};
 
 /// Checks one agent. `place` is where `#[agent]` stands.
-pub(crate) fn agent(agent: &Agent, place: Span, errors: &Errors) {
+pub(crate) fn agent(agent: &mut Agent, place: Span, errors: &Errors) {
+    let mut fits = true;
     match &agent.make {
         Make::Function(function, _) => {
             is_plain("agent", function, errors);
@@ -33,14 +34,15 @@ pub(crate) fn agent(agent: &Agent, place: Span, errors: &Errors) {
                 described(skill, errors);
                 answered_by_model(&skill.function, errors);
             }
-            alike(skills, errors);
+            fits = alike(skills, errors);
         }
     }
+    agent.broken |= !fits;
 }
 
 /// `fn Fixer` would leave a type of its own name.
 fn named(agent: &Agent, function: &Function, errors: &Errors) {
-    if agent.ident == agent.name {
+    if agent.clashes() {
         errors.at(&function.sig.ident, messages::not_snake_case(&agent.name));
     }
 }
@@ -111,19 +113,23 @@ fn described(skill: &Skill, errors: &Errors) {
 }
 
 /// All skills take and give the same, as far as tokens tell.
-fn alike(skills: &[Skill], errors: &Errors) {
-    let Some((first, others)) = skills.split_first() else { return };
+fn alike(skills: &[Skill], errors: &Errors) -> bool {
+    let Some((first, others)) = skills.split_first() else { return true };
+    let mut alike = true;
     let name = plain(&first.function.sig.ident);
     for other in others {
         if !same(&other.input, &first.input) {
+            alike = false;
             errors.at(&other.input, messages::skills_differ("input", written(&other.input), &name, written(&first.input)));
         }
         if let (Some(this), Some(wanted)) = (answer(&other.returns), answer(&first.returns))
             && !same(&this, &wanted)
         {
+            alike = false;
             errors.at(&this, messages::skills_differ("output", written(&this), &name, written(&wanted)));
         }
     }
+    alike
 }
 
 fn same(a: &impl ToTokens, b: &impl ToTokens) -> bool {

@@ -66,7 +66,7 @@ fn asynchronous(tool: &Tool, errors: &Errors) {
 
 /// `fn ReadFile` would leave a type of its own name.
 fn names(tool: &Tool, errors: &Errors) {
-    if tool.ty == tool.name {
+    if tool.clashes() {
         errors.at(&tool.function.sig.ident, messages::not_snake_case(&tool.name));
     }
 }

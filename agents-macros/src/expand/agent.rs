@@ -3,7 +3,7 @@
 use super::{asserts, hidden, settings, skills};
 use crate::{
     ast::Function,
-    model::{Agent, Make},
+    model::{Agent, Make, Returns},
     paths::here,
 };
 use proc_macro2::{Ident, Span, TokenStream};
@@ -35,6 +35,9 @@ pub(crate) fn agent(agent: &Agent) -> TokenStream {
 /// ```
 fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
     let Agent { rt, cfgs, docs, .. } = agent;
+    if agent.clashes() {
+        return function.has_body().then(|| quote!(#docs #function)).unwrap_or_default();
+    }
     let vis = &function.vis;
     let kept = function.has_body().then(|| quote!(#docs #function));
     let (work, builder) = if agent.broken {
@@ -58,18 +61,22 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
 
 /// ```ignore
 /// #[__rt::async_trait]
-/// impl __rt::Agent for RegexFixer {
-///     type In = String;
-///     type Out = String;
+/// impl __rt::Agent for RegexFixer
+/// where
+///     String: __rt::AgentData,
+/// {
+///     type In = <String as __rt::AgentData>::Type;
+///     type Out = <String as __rt::AgentData>::Type;
 ///     fn name(&self) -> &str { "regex_fixer" }
 ///     fn description(&self) -> &str { "Repairs JSON by string surgery." }
-///     async fn work(&self, cx: &__rt::Cx, input: String) -> __rt::Result<String, __rt::Error> { .. }
+///     async fn work(&self, cx: &__rt::Cx, input: Self::In) -> __rt::Result<Self::Out, __rt::Error> { .. }
 /// }
 /// ```
 pub(super) fn implementation(agent: &Agent, ty: &TokenStream, generics: &Generics, work: &TokenStream) -> TokenStream {
-    let (name, input) = (&agent.name, &agent.input);
-    let (output, description) = (asserts::value(&agent.output), settings::description(agent));
-    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let (name, description) = (&agent.name, settings::description(agent));
+    let Edges { input, output, bounds } = edges(agent);
+    let (impl_generics, _, _) = generics.split_for_impl();
+    let where_clause = asserts::with_bounds(generics, &bounds);
     let (cx, value) = (cx(), value());
     quote! {
         #[automatically_derived]
@@ -87,18 +94,47 @@ pub(super) fn implementation(agent: &Agent, ty: &TokenStream, generics: &Generic
     }
 }
 
-/// `__rt::Ok(regex_fixer(input))`; with `.await`, and with `.map_err(__rt::failed)`, where it takes them
+/// Where an agent meets the world: its types, and what they have to be.
+pub(super) struct Edges {
+    pub(super) input: TokenStream,
+    pub(super) output: TokenStream,
+    pub(super) bounds: Vec<TokenStream>,
+}
+
+pub(super) fn edges(agent: &Agent) -> Edges {
+    let output = asserts::value(&agent.output);
+    let bound = agent.output_bound();
+    Edges {
+        input: asserts::through(&agent.input, "AgentData"),
+        bounds: vec![asserts::bound(&agent.input, "AgentData"), asserts::bound(&output, bound)],
+        output: asserts::through(&output, bound),
+    }
+}
+
+/// `__rt::Ok(__rt::AgentData::pack(regex_fixer(__rt::AgentData::unpack(input))))`; with `.await`, and with `.map_err(__rt::failed)`, where it takes them
 fn native(agent: &Agent, function: &Function) -> TokenStream {
     let name = &function.sig.ident;
-    let input = (!function.sig.inputs.is_empty()).then(value);
+    let takes_input = !function.sig.inputs.is_empty();
+    let input = takes_input.then(unpacked);
     let called = quote_spanned!(here(name.span())=> #name(#input));
-    outcome(&called, function, agent.output.is_result())
+    outcome(&called, function, &agent.output, agent.output_bound())
+}
+
+/// `__rt::AgentData::unpack(input)`
+pub(super) fn unpacked() -> TokenStream {
+    let value = value();
+    quote!(__rt::AgentData::unpack(#value))
 }
 
 /// What a call of the user's function comes to, as the result of an agent.
-pub(super) fn outcome(called: &TokenStream, function: &Function, fallible: bool) -> TokenStream {
+pub(super) fn outcome(called: &TokenStream, function: &Function, returns: &Returns, bound: &str) -> TokenStream {
     let awaited = function.is_async().then(|| quote_spanned!(here(function.sig.ident.span())=> .await));
-    if fallible { quote!(#called #awaited.map_err(__rt::failed)) } else { quote!(__rt::Ok(#called #awaited)) }
+    let bound = Ident::new(bound, Span::call_site());
+    if returns.is_result() {
+        quote!(#called #awaited.map(__rt::#bound::pack).map_err(__rt::failed))
+    } else {
+        quote!(__rt::Ok(__rt::#bound::pack(#called #awaited)))
+    }
 }
 
 /// `__rt::Agent::work(&self.__agent(), cx, input).await`
@@ -111,13 +147,14 @@ pub(super) fn driven() -> TokenStream {
 /// stays as it is written.
 ///
 /// ```ignore
-/// impl JsonFixer {
-///     fn __agent(&self) -> __rt::ModelAgent<'_, Repair, String> { __rt::AgentBuilder::.. }
+/// impl JsonFixer where .. {
+///     fn __agent(&self) -> __rt::ModelAgent<'_, .., ..> { __rt::AgentBuilder::.. }
 /// }
 /// ```
 pub(super) fn built(agent: &Agent, ty: &TokenStream, generics: &Generics, skills: &[TokenStream]) -> TokenStream {
-    let (input, output) = (&agent.input, asserts::value(&agent.output));
-    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let Edges { input, output, bounds } = edges(agent);
+    let (impl_generics, _, _) = generics.split_for_impl();
+    let where_clause = asserts::with_bounds(generics, &bounds);
     let builder = settings::builder(agent, skills);
     quote! {
         #[automatically_derived]

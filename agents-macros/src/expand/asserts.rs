@@ -1,47 +1,69 @@
 //! What has to hold, asked at the user's own tokens, so that rustc answers there.
 //!
-//! A type goes through a trait that says what is expected of it, such as
-//! `<PathBuf as __rt::Argument>::Type`: for a type that is not fit there is one error, in words of
-//! ours, in place of one for each bound of the derives and builders behind.
+//! Generated items are bounded on what they need of the user's types, and go through those bounds:
+//!
+//! ```ignore
+//! struct __Args where PathBuf: __rt::Argument { path: <PathBuf as __rt::Argument>::Type }
+//! ```
+//!
+//! For a type that is not fit the bound is the one error, at the type and in words of ours; what
+//! stands inside may rely on it. Without, each derive and builder behind would complain by itself.
 
 use crate::{check::messages, model::Returns, paths::here};
-use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
-use syn::{Type, spanned::Spanned};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Generics, Type, WhereClause, spanned::Spanned};
+
+/// `PathBuf: __rt::Argument`
+pub(super) fn bound(ty: &impl ToTokens, what: &str) -> TokenStream {
+    let ty = ty.to_token_stream();
+    // From the type's first token to its last: exactly that is underlined.
+    let last = ty.clone().into_iter().last().map_or_else(Span::call_site, |token| token.span());
+    let what = syn::Ident::new(what, last);
+    let bound = quote_spanned!(last=> : __rt::#what);
+    quote!(#ty #bound)
+}
 
 /// `<PathBuf as __rt::Argument>::Type`
-pub(super) fn argument(ty: &Type) -> TokenStream {
-    quote_spanned!(here(ty.span())=> <#ty as __rt::Argument>::Type)
+pub(super) fn through(ty: &impl ToTokens, what: &str) -> TokenStream {
+    let ty = ty.to_token_stream();
+    let at = here(ty.span());
+    let what = syn::Ident::new(what, at);
+    quote_spanned!(at=> <#ty as __rt::#what>::Type)
 }
 
-/// `<<io::Result<String> as __rt::Returns>::Ok as __rt::ToolOutput>::Type`
-pub(super) fn tool_output(returns: &Returns) -> TokenStream {
-    let value = value(returns);
-    quote_spanned!(here(returns.span())=> <#value as __rt::ToolOutput>::Type)
-}
-
-/// `<<io::Result<String> as __rt::Returns>::Err as __rt::ToolFault>::Type`
-pub(super) fn tool_fault(returns: &Returns) -> TokenStream {
-    match returns {
-        Returns::Result(ty) => {
-            quote_spanned!(here(ty.span())=> <<#ty as __rt::Returns>::Err as __rt::ToolFault>::Type)
-        }
-        Returns::Nothing(_) | Returns::Value(_) => quote!(__rt::Infallible),
-    }
-}
-
-/// `<Summary as __rt::ModelAnswer>::Type`
-pub(super) fn model_answer(returns: &Returns) -> TokenStream {
-    let value = value(returns);
-    quote_spanned!(here(returns.span())=> <#value as __rt::ModelAnswer>::Type)
+/// `where` with the user's own predicates and `bounds`.
+pub(super) fn with_bounds(generics: &Generics, bounds: &[TokenStream]) -> WhereClause {
+    let own = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    syn::parse_quote!(where #(#own,)* #(#bounds,)*)
 }
 
 /// `String`, or `<io::Result<String> as __rt::Returns>::Ok`
 pub(super) fn value(returns: &Returns) -> TokenStream {
     match returns {
-        Returns::Result(ty) => quote_spanned!(here(ty.span())=> <#ty as __rt::Returns>::Ok),
+        Returns::Result(ty) => taken_apart(ty, "Ok"),
         other => other.written(),
     }
+}
+
+/// `<io::Result<String> as __rt::Returns>::Err`
+pub(super) fn fault(returns: &Returns) -> Option<TokenStream> {
+    match returns {
+        Returns::Result(ty) => Some(taken_apart(ty, "Err")),
+        Returns::Nothing(_) | Returns::Value(_) => None,
+    }
+}
+
+/// Every token at the type: what is wrong with its parts is wrong there.
+fn taken_apart(ty: &Type, part: &str) -> TokenStream {
+    let tokens = ty.to_token_stream();
+    let (first, last) = (tokens.clone().into_iter().next(), tokens.into_iter().last());
+    let first = first.map_or_else(Span::call_site, |token| token.span());
+    let last = last.map_or_else(Span::call_site, |token| token.span());
+    let part = syn::Ident::new(part, last);
+    let open = quote_spanned!(first=> <);
+    let close = quote_spanned!(last=> as __rt::Returns>::#part);
+    quote!(#open #ty #close)
 }
 
 /// Refuses a `Result` that goes by another name:

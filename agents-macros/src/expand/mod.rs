@@ -20,6 +20,7 @@ use syn::Attribute;
 /// A place of its own for everything the user does not name:
 ///
 /// ```ignore
+/// #[allow(trivial_bounds)]
 /// const _: () = {
 ///     use ::agents::__rt;
 ///     /* items */
@@ -28,6 +29,7 @@ use syn::Attribute;
 fn hidden(rt: &Rt, cfgs: &[Attribute], items: &TokenStream) -> TokenStream {
     quote! {
         #(#cfgs)*
+        #[allow(trivial_bounds)]
         const _: () = {
             use #rt;
             #items

@@ -1,6 +1,5 @@
 //! The builder of an agent that a model drives.
 
-use super::asserts;
 use crate::{
     ast::Element,
     model::{Agent, Budget, Call, Make, Settings},
@@ -11,7 +10,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprLit, Lit, spanned::Spanned};
 
 /// ```ignore
-/// __rt::AgentBuilder::<Repair, <String as __rt::ModelAnswer>::Type>::new("json_fixer")
+/// __rt::AgentBuilder::new("json_fixer")
 ///     .prompt("You are a JSON repair tool. Return ONLY the fixed JSON.")
 ///     .model(ollama("qwen2.5:7b").temperature(0.0))
 ///     .tools(__rt::ToolSet::new().with(ReadFile).with_all(more))
@@ -21,8 +20,7 @@ use syn::{Expr, ExprLit, Lit, spanned::Spanned};
 /// ```
 pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
     let Settings { prompt, description, model, tools, budget, strict } = &agent.settings;
-    let (name, input) = (&agent.name, &agent.input);
-    let answer = asserts::model_answer(&agent.output);
+    let name = &agent.name;
     let description = description.as_ref().map(|text| quote!(.description(#text)));
     let prompt = match prompt {
         Some(prompt) => Some(prompt.to_token_stream()),
@@ -44,7 +42,7 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
     });
     let strict = strict.as_ref().map(|key| quote!(.#key()));
     quote! {
-        __rt::AgentBuilder::<#input, #answer>::new(#name)
+        __rt::AgentBuilder::new(#name)
             #description #prompt #model #tools #budget #strict
             #(.skill(#skills))*
             .build()

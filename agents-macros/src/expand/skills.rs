@@ -1,7 +1,7 @@
 //! The printer of agents that are an `impl` block with skills.
 
 use super::{
-    agent::{built, driven, implementation, outcome, value},
+    agent::{built, driven, implementation, outcome, unpacked, value},
     asserts, hidden,
 };
 use crate::{
@@ -21,7 +21,7 @@ use quote::{ToTokens, quote, quote_spanned};
 /// const _: () = {
 ///     use ::agents::__rt;
 ///     impl __rt::Agent for FileManager { .. }
-///     impl FileManager { fn __agent(&self) -> __rt::ModelAgent<'_, String, Summary> { .. } }
+///     impl FileManager where .. { fn __agent(&self) -> __rt::ModelAgent<'_, .., ..> { .. } }
 /// };
 /// ```
 pub(super) fn agent(agent: &Agent, block: &Impl, skills: &[Skill]) -> TokenStream {
@@ -31,7 +31,7 @@ pub(super) fn agent(agent: &Agent, block: &Impl, skills: &[Skill]) -> TokenStrea
     let items = if agent.broken {
         implementation(agent, &ty, &block.generics, &quote!(::core::unreachable!()))
     } else {
-        let printed: Vec<_> = skills.iter().map(skill).collect();
+        let printed: Vec<_> = skills.iter().map(|one| skill(agent, one)).collect();
         let implementation = implementation(agent, &ty, &block.generics, &driven());
         let built = built(agent, &ty, &block.generics, &printed);
         let probes = skills.iter().filter_map(|skill| asserts::no_hidden_result(&skill.returns));
@@ -58,12 +58,12 @@ pub(crate) fn block(block: &Impl) -> TokenStream {
 /// ```ignore
 /// __rt::Skill::model("manage_files", "File management operations.")
 ///
-/// __rt::Skill::native("root", "Answers without a model.", move |input: String| async move {
-///     __rt::Ok(self.root(input))
+/// __rt::Skill::native("root", "Answers without a model.", move |input: ..| async move {
+///     __rt::Ok(__rt::ModelAnswer::pack(self.root(__rt::AgentData::unpack(input))))
 /// })
 /// .when(|r: &String| r.contains("where"))
 /// ```
-fn skill(skill: &Skill) -> TokenStream {
+fn skill(agent: &Agent, skill: &Skill) -> TokenStream {
     let Skill { function, docs, when, input, returns } = skill;
     let ident = &function.sig.ident;
     let (name, description) = (plain(ident), docs.text());
@@ -73,9 +73,10 @@ fn skill(skill: &Skill) -> TokenStream {
     }
     let value = value();
     let takes_input = function.sig.inputs.len() > 1;
-    let (pattern, passed) = if takes_input { (quote!(#value), Some(&value)) } else { (quote!(_), None) };
+    let (pattern, passed) = if takes_input { (quote!(#value), Some(unpacked())) } else { (quote!(_), None) };
+    let input = asserts::through(input, "AgentData");
     let called = quote_spanned!(here(ident.span())=> self.#ident(#passed));
-    let result = outcome(&called, function, returns.is_result());
+    let result = outcome(&called, function, returns, agent.output_bound());
     quote! {
         __rt::Skill::native(#name, #description, move |#pattern: #input| async move { #result }) #when
     }

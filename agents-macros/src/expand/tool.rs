@@ -22,12 +22,16 @@ use syn::spanned::Spanned;
 ///
 /// const _: () = {
 ///     use ::agents::__rt;
-///     pub struct __Args { path: PathBuf, lines: Option<u32> }
+///     pub struct __Args where .. { path: .., lines: .. }
 ///     impl __rt::Tool for ReadFile { .. }
 /// };
 /// ```
 pub(crate) fn tool(tool: &Tool) -> TokenStream {
     let Tool { rt, function, cfgs, docs, .. } = tool;
+    if tool.clashes() {
+        return quote!(#docs #function);
+    }
+    let function = function.has_body().then(|| quote!(#docs #function));
     let definition = definition(tool);
     let items = if tool.broken {
         fallback::tool(&tool.ty)
@@ -37,7 +41,7 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
         quote!(#arguments #implementation #probe)
     };
     let items = hidden(rt, cfgs, &items);
-    quote!(#docs #function #definition #items)
+    quote!(#function #definition #items)
 }
 
 /// A unit, or a struct with what is injected:
@@ -75,7 +79,10 @@ fn definition(tool: &Tool) -> TokenStream {
 /// #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
 /// #[serde(crate = "::agents::__rt::serde", deny_unknown_fields)]
 /// #[schemars(crate = "::agents::__rt::schemars")]
-/// pub struct __Args {
+/// pub struct __Args
+/// where
+///     PathBuf: __rt::Argument,
+/// {
 ///     /// Path, relative to the workspace.
 ///     path: <PathBuf as __rt::Argument>::Type,
 /// }
@@ -86,22 +93,33 @@ fn arguments(tool: &Tool) -> TokenStream {
     let flattened = tool.arguments().any(|(_, attrs)| says(attrs, "flatten"));
     let strictly = (!flattened).then(|| quote!(, deny_unknown_fields));
     let fields = tool.arguments().map(|(Param { ident, ty, docs, .. }, attrs)| {
-        let ty = asserts::argument(ty);
+        let ty = asserts::through(ty, "Argument");
         quote!(#docs #(#attrs)* #ident: #ty)
     });
+    let bounds = argument_bounds(tool);
     quote! {
         #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
         #[serde(crate = #serde #strictly)]
         #[schemars(crate = #schemars)]
-        pub struct __Args { #(#fields),* }
+        pub struct __Args where #(#bounds),* { #(#fields),* }
     }
 }
 
+/// `PathBuf: __rt::Argument`, for each argument
+fn argument_bounds(tool: &Tool) -> Vec<TokenStream> {
+    tool.arguments().map(|(param, _)| asserts::bound(&param.ty, "Argument")).collect()
+}
+
 /// ```ignore
-/// impl __rt::Tool for ReadFile {
+/// impl __rt::Tool for ReadFile
+/// where
+///     PathBuf: __rt::Argument,
+///     <io::Result<String> as __rt::Returns>::Ok: __rt::ToolOutput,
+///     <io::Result<String> as __rt::Returns>::Err: __rt::ToolFault,
+/// {
 ///     type Args = __Args;
-///     type Ok = <io::Result<String> as __rt::Returns>::Ok;
-///     type Err = <io::Result<String> as __rt::Returns>::Err;
+///     type Ok = <<io::Result<String> as __rt::Returns>::Ok as __rt::ToolOutput>::Type;
+///     type Err = <<io::Result<String> as __rt::Returns>::Err as __rt::ToolFault>::Type;
 ///     fn spec(&self) -> &__rt::ToolSpec { .. }
 ///     async fn call(&self, args: __Args, cx: &__rt::ToolContext) -> __rt::Result<Self::Ok, Self::Err> { .. }
 ///     fn failure(error: &Self::Err) -> (__rt::Code, __rt::Option<__rt::Duration>) { .. }
@@ -110,12 +128,17 @@ fn arguments(tool: &Tool) -> TokenStream {
 /// ```
 fn implementation(tool: &Tool) -> TokenStream {
     let ty = &tool.ty;
-    let (ok, err) = (asserts::tool_output(&tool.returns), asserts::tool_fault(&tool.returns));
+    let (value, fault) = (asserts::value(&tool.returns), asserts::fault(&tool.returns));
+    let mut bounds = argument_bounds(tool);
+    bounds.push(asserts::bound(&value, "ToolOutput"));
+    bounds.extend(fault.iter().map(|fault| asserts::bound(fault, "ToolFault")));
+    let ok = asserts::through(&value, "ToolOutput");
+    let err = fault.map_or_else(|| quote!(__rt::Infallible), |fault| asserts::through(&fault, "ToolFault"));
     let (spec, call) = (spec(tool), call(tool));
     let (failure, needs_approval) = (failure(tool), needs_approval(tool));
     quote! {
         #[automatically_derived]
-        impl __rt::Tool for #ty {
+        impl __rt::Tool for #ty where #(#bounds),* {
             type Args = __Args;
             type Ok = #ok;
             type Err = #err;
@@ -129,12 +152,12 @@ fn implementation(tool: &Tool) -> TokenStream {
 
 /// ```ignore
 /// fn spec(&self) -> &__rt::ToolSpec {
-///     static SPEC: __rt::LazyLock<__rt::ToolSpec> = __rt::LazyLock::new(|| {
+///     static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
+///     SPEC.get_or_init(|| {
 ///         __rt::ToolSpec::of::<__Args>("read_file", "Read a file's contents.", __rt::Effects::Reads)
 ///             .timeout(Duration::from_secs(2))
 ///             .output_schema((&__rt::SchemaProbe::<<ReadFile as __rt::Tool>::Ok>::NEW).output_schema())
-///     });
-///     &SPEC
+///     })
 /// }
 /// ```
 fn spec(tool: &Tool) -> TokenStream {
@@ -152,13 +175,13 @@ fn spec(tool: &Tool) -> TokenStream {
         fn spec(&self) -> &__rt::ToolSpec {
             #[allow(unused_imports)]
             use __rt::NoSchema as _;
-            static SPEC: __rt::LazyLock<__rt::ToolSpec> = __rt::LazyLock::new(|| {
+            static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
+            SPEC.get_or_init(|| {
                 __rt::ToolSpec::of::<__Args>(#name, #description, __rt::Effects::#effect)
                     #(#calls)*
                     #(#examples)*
                     .output_schema((&__rt::SchemaProbe::<<#ty as __rt::Tool>::Ok>::NEW).output_schema())
-            });
-            &SPEC
+            })
         }
     }
 }
@@ -175,7 +198,7 @@ fn example(example: &Example) -> TokenStream {
 
 /// ```ignore
 /// async fn call(&self, args: __Args, cx: &__rt::ToolContext) -> __rt::Result<Self::Ok, Self::Err> {
-///     read_file(args.path, args.lines).await
+///     read_file(__rt::Argument::unpack(args.path)).await.map(__rt::ToolOutput::pack).map_err(__rt::ToolFault::pack)
 /// }
 /// ```
 fn call(tool: &Tool) -> TokenStream {
@@ -185,7 +208,7 @@ fn call(tool: &Tool) -> TokenStream {
     let passed = tool.params.iter().map(|Param { ident, ty, kind, .. }| {
         let at = here(ty.span());
         match kind {
-            ParamKind::Argument(_) => quote_spanned!(at=> #args.#ident),
+            ParamKind::Argument(_) => quote_spanned!(at=> __rt::Argument::unpack(#args.#ident)),
             ParamKind::Injected { by_reference: true } => quote_spanned!(at=> &self.#ident),
             ParamKind::Injected { by_reference: false } => quote_spanned!(at=> __rt::Clone::clone(&self.#ident)),
             ParamKind::Context => quote!(#cx),
@@ -193,7 +216,11 @@ fn call(tool: &Tool) -> TokenStream {
     });
     let function = &tool.function.sig.ident;
     let value = quote_spanned!(here(function.span())=> #function(#(#passed),*).await);
-    let result = if tool.returns.is_result() { value } else { quote!(__rt::Ok(#value)) };
+    let result = if tool.returns.is_result() {
+        quote!(#value.map(__rt::ToolOutput::pack).map_err(__rt::ToolFault::pack))
+    } else {
+        quote!(__rt::Ok(__rt::ToolOutput::pack(#value)))
+    };
     let args = if tool.arguments().next().is_some() { quote!(#args) } else { quote!(_) };
     let cx = if tool.takes_context() { quote!(#cx) } else { quote!(_) };
     quote_spanned! {here(function.span())=>

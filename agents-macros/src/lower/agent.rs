@@ -108,15 +108,17 @@ fn settings(keys: &mut Keys<'_>, errors: &Errors) -> Settings {
 }
 
 /// `[ReadFile, ..more]`. A range is a spread that lost its comma.
-fn tools(elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
-    for element in &elements {
+fn tools(mut elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
+    elements.retain(|element| {
         if let Element::One(Expr::Range(range)) = element
             && matches!(range.limits, RangeLimits::HalfOpen(_))
             && let Some(end) = &range.end
         {
             errors.at(range, messages::spread_of_a_list(super::written(end)));
+            return false;
         }
-    }
+        true
+    });
     elements
 }
 
@@ -169,22 +171,21 @@ fn skill(function: &mut Function, mark: ast::Skill, errors: &Errors) -> Option<S
 
 /// The one input; `()` if there is none.
 fn input(sig: &Signature, errors: &Errors) -> Option<Type> {
-    let mut typed = sig.inputs.iter().filter_map(|input| match input {
+    let typed = sig.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(typed) => Some(typed),
         FnArg::Receiver(_) => None,
     });
-    let Some(first) = typed.next() else { return Some(unit()) };
+    let is_context = |ty: &Type| matches!(super::last_name(unreferenced(ty)).as_deref(), Some("Cx" | "ToolContext"));
+    let (contexts, inputs): (Vec<_>, Vec<_>) = typed.partition(|typed| is_context(&typed.ty));
+    for context in &contexts {
+        errors.at(context, messages::context_for_agents());
+    }
+    let Some((first, further)) = inputs.split_first() else { return contexts.is_empty().then(unit) };
+    for second in further {
+        errors.at(second, messages::one_input(&sig.ident));
+    }
     for attribute in first.attrs.iter().filter(|a| !is_lint_level(a) && !a.path().is_ident("doc")) {
         errors.at(attribute, messages::agent_parameter_attribute(attribute_name(attribute)));
-    }
-    let mut fine = true;
-    for further in typed {
-        if super::last_name(unreferenced(&further.ty)).is_some_and(|name| name == "Cx" || name == "ToolContext") {
-            errors.at(further, messages::context_for_agents());
-        } else {
-            errors.at(further, messages::one_input(&sig.ident));
-        }
-        fine = false;
     }
     if returns::refuse_impl_trait(&first.ty, "the input of an agent", errors) {
         return None;
@@ -193,7 +194,7 @@ fn input(sig: &Signature, errors: &Errors) -> Option<Type> {
         errors.at(&reference, messages::borrowed("an agent", "its input", returns::owned(&reference)));
         return None;
     }
-    fine.then(|| (*first.ty).clone())
+    (contexts.is_empty() && further.is_empty()).then(|| (*first.ty).clone())
 }
 
 fn output(sig: &Signature, errors: &Errors) -> Option<Returns> {

@@ -44,14 +44,12 @@ pub(super) fn refuse_impl_trait(ty: &Type, what: &str, errors: &Errors) -> bool 
     finder.2
 }
 
-/// Whether a reference that is not `'static` stands somewhere in `ty`; the first is given back.
+/// Whether a reference stands somewhere in `ty`; the first is given back.
 pub(super) fn borrow_in(ty: &Type) -> Option<syn::TypeReference> {
     struct Finder(Option<syn::TypeReference>);
     impl<'ast> Visit<'ast> for Finder {
         fn visit_type_reference(&mut self, ty: &'ast syn::TypeReference) {
-            if !is_static(ty) {
-                self.0.get_or_insert_with(|| ty.clone());
-            }
+            self.0.get_or_insert_with(|| ty.clone());
         }
         // What stands in `fn(&str)` borrows nothing.
         fn visit_type_fn_ptr(&mut self, _: &'ast syn::TypeFnPtr) {}

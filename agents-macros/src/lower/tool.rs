@@ -20,7 +20,7 @@ use crate::{
 };
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
-use syn::{Attribute, Expr, Ident};
+use syn::{Attribute, Expr, Ident, Safety};
 
 /// What the user meant by `tool`.
 pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
@@ -43,7 +43,8 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
         Returns::Value(ty) | Returns::Result(ty) => refuse_impl_trait(ty, "the result of a tool", errors),
     };
     let generic = !function.sig.generics.params.is_empty() || function.sig.generics.where_clause.is_some();
-    let broken = params.len() < wanted || opaque || generic || !function.is_async() || !function.has_body();
+    let special = !function.is_async() || !function.has_body() || matches!(function.sig.safety, Safety::Unsafe(_));
+    let broken = params.len() < wanted || opaque || generic || special;
 
     strip_parameters(&mut function, false);
     let name = plain(&function.sig.ident);

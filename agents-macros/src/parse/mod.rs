@@ -52,10 +52,12 @@ fn list<T>(
             break;
         }
         if let Err(error) = input.parse::<Token![,]>() {
-            errors.push(error);
             // Two items with nothing between them: the second is read all the same. Anything
             // else is passed over.
-            if !input.peek(syn::Ident) {
+            if input.peek(syn::Ident) {
+                errors.note(error);
+            } else {
+                errors.push(error);
                 skip_to_comma(input);
                 let _ = input.parse::<Token![,]>();
             }

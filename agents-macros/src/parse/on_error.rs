@@ -45,8 +45,11 @@ fn arms(input: ParseStream<'_>, errors: &Errors) -> Vec<Arm> {
                 if input.is_empty() || input.parse::<Option<Token![,]>>().is_ok_and(|comma| comma.is_some()) || braces {
                     continue;
                 }
-                errors.push(input.error(messages::COMMA_BEFORE_ARM));
-                if !(input.peek(Ident) && input.peek2(token::Paren)) {
+                let error = input.error(messages::COMMA_BEFORE_ARM);
+                if input.peek(Ident) && input.peek2(token::Paren) {
+                    errors.note(error);
+                } else {
+                    errors.push(error);
                     next(input);
                 }
             }

@@ -9,7 +9,7 @@ fn merge(left: String, right: String) -> String {
 /// Merges two texts.
 #[agent]
 fn merge_in(cx: &ToolContext, text: String, other: &ToolContext) -> String {
-    text
+    format!("{text}{}{}", cx.call_id(), other.call_id())
 }
 
 fn main() {}

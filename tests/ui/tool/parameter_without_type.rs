@@ -11,7 +11,7 @@ tool! {
         /// Whether it is there.
         there: bool,
     ) -> String {
-        String::new()
+        format!("{path} {lines:?} {there}")
     }
 }
 

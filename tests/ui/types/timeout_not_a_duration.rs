@@ -1,7 +1,7 @@
 use agents::tool;
 
 /// Finds.
-#[tool(none, timeout = 3, version = 2)]
+#[tool(none, timeout = 3)]
 async fn find() {}
 
 fn main() {}

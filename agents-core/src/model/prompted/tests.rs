@@ -53,8 +53,8 @@ fn examples_are_turns() {
         [
             "user: Convert a temperature. from celsius, to fahrenheit, value 3",
             r#"assistant: {"name": "convert", "arguments": {"from":"celsius","to":"fahrenheit","value":3}}"#,
-            "user: Result of convert: 20.5",
-            "assistant: The result is 20.5",
+            "user: Result of convert: 1.5",
+            "assistant: The result is 1.5",
             "user: Convert a temperature. from fahrenheit, to fahrenheit, value 1.5",
             r#"assistant: {"name": "convert", "arguments": {"from":"fahrenheit","to":"fahrenheit","value":1.5}}"#,
         ]

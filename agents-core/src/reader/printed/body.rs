@@ -6,6 +6,7 @@ use super::named;
 use super::pairs;
 use super::params;
 use super::python;
+use super::syntax::Syntax;
 use super::table::{DIALECTS, Wrapper};
 use super::text::Cursor;
 use super::tools::Tools;
@@ -60,7 +61,11 @@ pub(super) fn read(
     {
         return Some((Body::Params, params::calls(cursor, dialect, wrapper, tools)));
     }
-    if cursor.looking_at("call:") {
+    let gemma = matches!(
+        wrapper.syntax,
+        Syntax::Gemma4Call | Syntax::FunctionGemmaCall
+    );
+    if gemma || cursor.looking_at("call:") {
         return Some((Body::Gemma, gemma::call(cursor, wrapper.close, tools)?));
     }
     match cursor.peek()? {

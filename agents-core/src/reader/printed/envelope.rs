@@ -2,6 +2,7 @@
 
 use super::body::{Body, Call};
 use super::json::{self, Member};
+use super::object::Object;
 use super::table::Wrapper;
 use super::text::Cursor;
 use super::tools::Tools;
@@ -130,7 +131,10 @@ fn may_be_call(mut cursor: Cursor<'_, '_>, tools: Tools<'_>) -> bool {
         let (name, ..) = word();
         return name.contains('\\') || tools.get(name).is_some();
     }
-    [NAMES, ARGUMENTS, OTHERS].concat().contains(&key) || tools.get(key).is_some()
+    let known = [NAMES, ARGUMENTS, OTHERS]
+        .iter()
+        .any(|keys| keys.contains(&key));
+    known || tools.get(key).is_some()
 }
 
 /// How much the surroundings vouch for.
@@ -184,15 +188,15 @@ fn of_object(object: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) 
     if let Some(list) = outer {
         let inner = objects(list.value).map(|(object, closed)| {
             let trust = if closed { Trust::Bare } else { trust };
-            of_function(json::members(object), object, trust, tools).1
+            of_function(&json::members(object), object, trust, tools).1
         });
         return (Body::Json, inner.flatten().collect());
     }
-    of_function(members, object, trust, tools)
+    of_function(&members, object, trust, tools)
 }
 
 fn of_function(
-    members: Vec<Member<'_>>,
+    members: &[Member<'_>],
     object: &str,
     trust: Trust,
     tools: Tools<'_>,
@@ -202,7 +206,7 @@ fn of_function(
         .find(|m| m.key == "function" && m.value.starts_with('{'))
     {
         Some(inner) => of_members(&json::members(inner.value), inner.value, trust, tools),
-        None => of_members(&members, object, trust, tools),
+        None => of_members(members, object, trust, tools),
     }
 }
 
@@ -217,7 +221,10 @@ fn of_members(
     if let Some(tool) = name.and_then(|name| tools.get(&name)) {
         let arguments = match find(ARGUMENTS) {
             Some(member) => arguments(member, object, trust),
-            None => (trust == Trust::Wrapped).then(|| "{}".to_owned()),
+            None if trust == Trust::Wrapped && object.trim_end().ends_with('}') => {
+                Some(flat(members))
+            }
+            None => None,
         };
         let call = arguments.map(|arguments| Call::new(tool.name, arguments));
         return (Body::Json, call.into_iter().collect());
@@ -234,6 +241,17 @@ fn of_members(
     (Body::NameKeyed, calls)
 }
 
+/// Arguments that stand beside the name, or none at all.
+fn flat(members: &[Member<'_>]) -> String {
+    let mut object = Object::default();
+    for Member { key, value } in members {
+        if !NAMES.contains(&&**key) && !OTHERS.contains(&&**key) {
+            object.set(key, (*value).to_owned());
+        }
+    }
+    object.into_json()
+}
+
 /// The text of the arguments, which some models print as a string.
 fn arguments(member: &Member<'_>, object: &str, trust: Trust) -> Option<String> {
     let raw = member.value;
@@ -245,13 +263,15 @@ fn arguments(member: &Member<'_>, object: &str, trust: Trust) -> Option<String> 
             let text = text.trim();
             Some(if text.is_empty() { "{}" } else { text }.to_owned())
         }
-        Some(b'{') if json::balanced_end(raw).is_none() => {
-            // It ran into the envelope, whose closing brace is not its own.
-            let cut = trust == Trust::CutOff && !object.trim_end().ends_with('}');
-            if cut {
-                return raw.contains(':').then(|| raw.to_owned());
+        Some(b'{') if !json::intact(raw) => {
+            // What ran into the envelope took its closing brace along.
+            if trust == Trust::CutOff && json::stops_inside_value(raw) {
+                return None;
             }
-            Some(raw.strip_suffix('}').unwrap_or(raw).to_owned())
+            let shared = object.trim_end().ends_with(raw) && json::balanced_end(raw).is_none();
+            let own = raw.strip_suffix('}').filter(|_| shared).unwrap_or(raw);
+            // Without a single key there is nothing to mend, and it is no call.
+            own.contains(':').then(|| own.to_owned())
         }
         None => None,
         _ if raw == "null" => Some("{}".to_owned()),

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::body::Call;
+use super::json;
 use super::nested::{self, Leaves};
 use super::schema::{self, Number, quoted};
 use super::text::Cursor;
@@ -11,7 +12,8 @@ use super::tools::Tools;
 /// What encloses a string, by generation. Inside, everything is literal.
 const QUOTES: &[&str] = &["<|\"|>", "<escape>"];
 
-/// `call:` with a name and braces; `close` ends the wrapper.
+/// `call:` with a name and braces; `close` ends the wrapper. The prefix may be
+/// missing.
 pub(super) fn call(
     cursor: &mut Cursor<'_, '_>,
     close: &'static str,
@@ -40,6 +42,8 @@ struct Arguments<'a> {
 }
 
 impl Leaves for Arguments<'_> {
+    const FORGIVING: bool = true;
+
     fn key(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<String> {
         for quote in QUOTES.iter().chain(&["\"", "'"]) {
             if cursor.eat(quote) {
@@ -96,31 +100,23 @@ impl Arguments<'_> {
         self.up_to_close(cursor)
     }
 
-    /// A string in double quotes takes JSON's escapes.
+    /// A string in double quotes takes JSON's escapes. It ends where a value
+    /// may end: quotes inside are not always escaped.
     fn escaped(&self, cursor: &mut Cursor<'_, '_>) -> Option<String> {
-        let start = *cursor;
         cursor.at += 1;
-        loop {
-            match cursor.next_char() {
-                Some('\\') => drop(cursor.next_char()?),
-                Some('"') => break,
-                Some(_) => {}
-                None => {
-                    *cursor = start;
-                    cursor.at += 1;
-                    return self.up_to_close(cursor).map(quoted);
-                }
+        let start = *cursor;
+        while let Some(char) = cursor.next_char() {
+            if char == '\\' {
+                cursor.next_char();
+            } else if char == '"' && self.at_end_of_value(*cursor) {
+                return Some(unescaped(cursor.text.slice(start.at, cursor.at - 1)));
             }
         }
-        let raw = cursor.text.slice(start.at, cursor.at);
-        Some(if super::json::intact(raw) {
-            raw.into()
-        } else {
-            quoted(&raw[1..raw.len() - 1])
-        })
+        *cursor = start;
+        self.up_to_close(cursor).map(quoted)
     }
 
-    /// A string in single quotes ends where a value may end: apostrophes do not.
+    /// A string in single quotes ends likewise: apostrophes do not end it.
     fn single_quoted(&self, cursor: &mut Cursor<'_, '_>) -> Option<String> {
         cursor.at += 1;
         let start = *cursor;
@@ -211,5 +207,28 @@ impl Arguments<'_> {
         let comma = string.rfind(',')?;
         let key = string[comma + 1..].trim().strip_suffix(':')?.trim();
         schema::property(self.schema, key).map(|_| comma)
+    }
+}
+
+/// The inside of a string as JSON, with what should have been escaped; taken
+/// literally where its own escapes are none.
+fn unescaped(inside: &str) -> String {
+    let mut json = String::from("\"");
+    let mut escaped = false;
+    for char in inside.chars() {
+        match char {
+            '"' if !escaped => json.push_str("\\\""),
+            '\n' => json.push_str("\\n"),
+            '\r' => json.push_str("\\r"),
+            '\t' => json.push_str("\\t"),
+            _ => json.push(char),
+        }
+        escaped = char == '\\' && !escaped;
+    }
+    json.push('"');
+    if json::intact(&json) {
+        json
+    } else {
+        quoted(inside)
     }
 }

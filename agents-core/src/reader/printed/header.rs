@@ -55,6 +55,7 @@ fn addressed(mut cursor: Cursor<'_, '_>, tool: &Declared<'_>) -> Option<Step> {
     }
     let arguments = match named::arguments(&mut cursor, MESSAGE_END) {
         Some(arguments) => arguments,
+        None if cursor.looking_at("{") => return None,
         None => {
             let end = cursor
                 .text

@@ -37,6 +37,23 @@ pub(super) fn valid_end(text: &Text<'_>, from: usize) -> Option<usize> {
 /// The end of a bracketed value that need not be valid: past its own closing
 /// bracket, or `None` if that is missing.
 pub(super) fn balanced_end(raw: &str) -> Option<usize> {
+    balance(raw).0
+}
+
+/// Whether the text stops inside a value, so that what is there of it may not
+/// be what was meant. A brace at the end says that the text was finished, and
+/// that only a quote is missing.
+pub(super) fn stops_inside_value(raw: &str) -> bool {
+    let whole = |c: char| c.is_whitespace() || matches!(c, '}' | ']' | ',');
+    match balance(raw) {
+        (Some(_), _) => false,
+        (None, true) => !raw.trim_end().ends_with('}'),
+        (None, false) => !raw.ends_with(whole) && !raw.ends_with(['"', '\'']),
+    }
+}
+
+/// The end, and whether the text stops inside a string instead.
+fn balance(raw: &str) -> (Option<usize>, bool) {
     let mut open = Vec::new();
     let mut quote = None;
     let mut escaped = false;
@@ -65,7 +82,7 @@ pub(super) fn balanced_end(raw: &str) -> Option<usize> {
                     }
                 }
                 if open.is_empty() {
-                    return Some(at + 1);
+                    return (Some(at + 1), false);
                 }
             }
             _ => {}
@@ -74,7 +91,7 @@ pub(super) fn balanced_end(raw: &str) -> Option<usize> {
             fresh = matches!(byte, b'{' | b'[' | b',' | b':' | b'(');
         }
     }
-    None
+    (None, quote.is_some())
 }
 
 /// One key of an object and the text of its value.
@@ -174,6 +191,19 @@ mod tests {
         check(r#"{"a":"\"}"} tail"#, Some(11));
         check(r#"{"a":[1,2} tail"#, Some(10));
         check(r#"{"a":{"b":1}"#, None);
+    }
+
+    #[test]
+    fn values_are_whole_or_cut() {
+        let check = |raw: &str, cut: bool| assert_eq!(stops_inside_value(raw), cut, "{raw}");
+        check(r#"{"a":"b"#, true);
+        check(r#"{"a":12"#, true);
+        check(r#"{"a":"#, true);
+        check(r#"{"a":"b""#, false);
+        check(r#"{"a":12,"#, false);
+        check(r#"{"a":[1]"#, false);
+        check(r#"{"a":"b}"#, false);
+        check(r#"{"a":12} "x"#, false);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::named;
 use super::place::Place;
 use super::python;
 use super::syntax::Syntax;
-use super::table::{FRAMING, MESSAGE, START, THINKING, WRAPPERS, Wrapper};
+use super::table::{FRAMING, MESSAGE, MESSAGE_END, START, THINKING, WRAPPERS, Wrapper};
 use super::text::{Cursor, Text};
 use super::tools::Tools;
 
@@ -130,6 +130,12 @@ impl Look<'_> {
             after.at += wrapper.open.len();
         }
         let (body, calls) = body::read(&mut after, wrapper, self.tools)?;
+        let aside = wrapper.syntax == Syntax::AtemXml
+            && self.place.opens_message()
+            && !ends_message(past_close(after));
+        if aside {
+            return None;
+        }
         self.found(cursor, after, wrapper.syntax.around(body), calls)
     }
 
@@ -180,6 +186,9 @@ impl Look<'_> {
             .eat_name(&mut name)
             .filter(|_| list && name.looking_at("("))?;
         let calls = python::calls(&mut after, self.tools);
+        if !ends_line(past_close(after)) {
+            return None;
+        }
         self.found(cursor, after, Syntax::BarePythonic, calls)
     }
 
@@ -198,19 +207,21 @@ impl Look<'_> {
             return None;
         }
         inside.skip_space();
-        let list = inside.looking_at("[");
-        let Bare::Calls { end, body, calls } = envelope::bare(inside, self.tools) else {
-            return None;
-        };
-        let mut after = Cursor::new(cursor.text, end);
-        after.skip_space();
-        let syntax = if list {
+        let wrapper = if inside.looking_at("[") {
             Syntax::JsonList
         } else {
             Syntax::BareJson
         };
-        let whole = after.eat("```");
-        whole.then(|| self.found(cursor, after, syntax.around(body), calls))?
+        let mut found = Vec::new();
+        let mut syntax = wrapper;
+        while let Bare::Calls { end, body, calls } = envelope::bare(inside, self.tools) {
+            found.extend(calls);
+            syntax = wrapper.around(body);
+            inside.at = end;
+            inside.skip_space();
+        }
+        let whole = inside.eat("```");
+        whole.then(|| self.found(cursor, inside, syntax, found))?
     }
 
     /// `f({"n":5})` on a line of its own.
@@ -227,7 +238,7 @@ impl Look<'_> {
         after.skip_space();
         let arguments = named::arguments(&mut after, &[])?;
         after.skip_space();
-        if !after.eat(")") {
+        if !after.eat(")") || !ends_line(after) {
             return None;
         }
         self.found(
@@ -286,6 +297,18 @@ fn past_close<'c, 't>(cursor: Cursor<'c, 't>) -> Cursor<'c, 't> {
         }
         past = after;
     }
+}
+
+/// Nothing but space follows on this line: what is said there is no sentence.
+fn ends_line(mut cursor: Cursor<'_, '_>) -> bool {
+    cursor.skip_while(|c| c.is_whitespace() && c != '\n');
+    matches!(cursor.peek(), None | Some(b'\n' | b'<' | b'[' | b';'))
+}
+
+/// Nothing follows in this message.
+fn ends_message(mut cursor: Cursor<'_, '_>) -> bool {
+    cursor.skip_space();
+    cursor.peek().is_none() || MESSAGE_END.iter().any(|end| cursor.looking_at(end))
 }
 
 /// How much can be said without another look.

@@ -18,7 +18,9 @@
 //!
 //! JSON arguments are handed on as they were printed, damage included: the
 //! reader of arguments mends them with the schema at hand. From syntaxes other
-//! than JSON an object is built, typed by the schema.
+//! than JSON an object is built, typed by the schema. A call that the end of
+//! the text cuts off inside a value is not one: half an argument must not pass
+//! for the whole.
 
 mod body;
 mod envelope;

@@ -42,7 +42,8 @@ pub(super) fn call(
 }
 
 /// The object at the cursor, as it stands. Valid JSON may hold anything;
-/// damage ends at the first of `borders`.
+/// damage ends at the first of `borders`. Cut off inside a value it is none: a
+/// part of an argument must not pass for the whole.
 pub(super) fn arguments(cursor: &mut Cursor<'_, '_>, borders: &[&'static str]) -> Option<String> {
     if cursor.peek()? != b'{' {
         return None;
@@ -61,8 +62,11 @@ pub(super) fn arguments(cursor: &mut Cursor<'_, '_>, borders: &[&'static str]) -
         Some(end) => &region[..end],
         None => region,
     };
+    if border.is_none() && json::stops_inside_value(raw) {
+        return None;
+    }
     cursor.at += raw.len();
     let raw = raw.trim_end().trim_end_matches("```").trim_end();
-    // Cut off before anything was said, it is no call.
-    (border.is_some() || raw.contains(':')).then(|| raw.to_owned())
+    // Without a single key there is nothing to mend, and it is no call.
+    raw.contains(':').then(|| raw.to_owned())
 }

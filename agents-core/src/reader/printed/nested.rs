@@ -8,6 +8,9 @@ use super::text::Cursor;
 
 /// How the keys and scalars of a syntax are printed.
 pub(super) trait Leaves {
+    /// Whether a closing bracket closes those inside it that were forgotten.
+    const FORGIVING: bool = false;
+
     /// A key, without its colon.
     fn key(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<String>;
 
@@ -37,12 +40,10 @@ pub(super) fn value(cursor: &mut Cursor<'_, '_>, leaves: &mut impl Leaves) -> Op
             return Some(json);
         }
         let next = cursor.peek()?;
-        if let Some(&close) = open.last()
-            && next == close
-        {
+        if let Some(depth) = closes(&open, next, leaves) {
             cursor.at += 1;
-            open.pop();
-            json.push(written(close));
+            close_all(&mut json, &open[depth..]);
+            open.truncate(depth);
         } else {
             if needs_comma(&json) {
                 json.push(',');
@@ -74,9 +75,15 @@ pub(super) fn value(cursor: &mut Cursor<'_, '_>, leaves: &mut impl Leaves) -> Op
         if cursor.eat(",") || leaves.ends_here(cursor) {
             continue;
         }
-        if cursor.peek()? != open[open.len() - 1] {
-            return None;
-        }
+        closes(&open, cursor.peek()?, leaves)?;
+    }
+}
+
+/// The depth that is left once this byte has closed a bracket.
+fn closes<L: Leaves>(open: &[u8], byte: u8, _leaves: &L) -> Option<usize> {
+    match open.iter().rposition(|close| *close == byte)? {
+        depth if L::FORGIVING || depth + 1 == open.len() => Some(depth),
+        _ => None,
     }
 }
 

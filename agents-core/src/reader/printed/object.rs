@@ -23,6 +23,10 @@ impl Object {
         }
     }
 
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.places.contains_key(key)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.members.is_empty()
     }

@@ -26,7 +26,11 @@ pub(super) fn call(
     loop {
         let Some((end, tag)) = next_tag(*cursor, before, wrapper) else {
             cursor.skip_space();
-            let whole = key.is_none() && !object.is_empty() && before == VALUE_END;
+            // Cut off: good if what was said is whole.
+            let whole = key.is_none()
+                && !object.is_empty()
+                && before == VALUE_END
+                && !tool.misses_required_in(&object);
             return (whole && cursor.ends_in_part_of(&[wrapper.close]))
                 .then(|| Call::new(tool.name, object.into_json()));
         };
@@ -64,10 +68,7 @@ fn next_tag(
 ) -> Option<(usize, &'static str)> {
     let text = cursor.text;
     if before == VALUE
-        && let Some(end) = text.find(cursor.at, VALUE_END)
-        && text
-            .find_first(cursor.at, &[KEY, wrapper.open])
-            .is_none_or(|(at, _)| end < at)
+        && let Some((end, VALUE_END)) = text.find_first(cursor.at, &[VALUE_END, KEY, wrapper.open])
     {
         return Some((end, VALUE_END));
     }

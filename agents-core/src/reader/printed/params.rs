@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::Declared;
 use super::body::Call;
 use super::named;
 use super::object::Object;
@@ -44,15 +45,19 @@ fn call<'t>(
     tools: Tools<'_>,
 ) -> Option<(&'t str, String)> {
     let name = cursor.take_until(dialect.name_end)?;
-    let schema = tools.get(name).map_or(&Value::Null, |tool| tool.schema);
-    Some((name, arguments(cursor, dialect, wrapper, schema)?))
+    let unknown = Declared {
+        name,
+        schema: &Value::Null,
+    };
+    let tool = tools.get(name).unwrap_or(&unknown);
+    Some((name, arguments(cursor, dialect, wrapper, tool)?))
 }
 
 fn arguments(
     cursor: &mut Cursor<'_, '_>,
     dialect: &Dialect,
     wrapper: &Wrapper,
-    schema: &Value,
+    tool: &Declared<'_>,
 ) -> Option<String> {
     let mut object = Object::default();
     loop {
@@ -61,7 +66,7 @@ fn arguments(
             let key = cursor.take_until(dialect.name_end)?.trim();
             let raw = value(cursor, dialect, wrapper)?;
             let raw = if dialect.padded { unpadded(raw) } else { raw };
-            object.set(key, Types::of(schema, key).json(raw));
+            object.set(key, Types::of(tool.schema, key).json(raw));
         } else if cursor.eat(dialect.call_end)
             || cursor.looking_at(wrapper.close)
             || cursor.looking_at(dialect.call)
@@ -77,7 +82,8 @@ fn arguments(
             return Some(raw);
         } else if cursor.ends_in_part_of(&[dialect.call_end, wrapper.close]) {
             // Cut off: good if what was said is whole.
-            return (!object.is_empty()).then(|| object.into_json());
+            let whole = !object.is_empty() && !tool.misses_required_in(&object);
+            return whole.then(|| object.into_json());
         } else {
             return None;
         }
@@ -88,19 +94,17 @@ fn arguments(
 fn value<'t>(cursor: &mut Cursor<'_, 't>, dialect: &Dialect, wrapper: &Wrapper) -> Option<&'t str> {
     let from = cursor.at;
     let text = cursor.text;
-    let next = text
-        .find_first(from, &[dialect.param, dialect.call])
-        .map(|(at, _)| at);
-    let end = text.find(from, dialect.param_end);
     let take = |cursor: &mut Cursor<'_, 't>, end: usize, marker: usize| {
         cursor.at = end + marker;
         text.count(end - from);
         Some(text.slice(from, end))
     };
-    if let Some(end) = end
-        && next.is_none_or(|next| end < next)
+    // The next parameter before an end tag means that this one lacks it.
+    let near = text.find_first(from, &[dialect.param_end, dialect.param, dialect.call]);
+    if let Some((end, tag)) = near
+        && tag == dialect.param_end
     {
-        return take(cursor, end, dialect.param_end.len());
+        return take(cursor, end, tag.len());
     }
     let ends = [dialect.param, dialect.call_end, wrapper.close];
     let (end, _) = text.find_first(from, &ends)?;

@@ -173,6 +173,11 @@ impl Place {
         }
     }
 
+    /// A header stands before, and nothing else of its message.
+    pub(super) fn opens_message(&self) -> bool {
+        self.message == Message::Opening
+    }
+
     pub(super) fn in_code(&self) -> bool {
         self.in_fence || self.in_ticks
     }
@@ -189,9 +194,8 @@ impl Place {
             return after.text.find(after.at, "```").is_some();
         }
         if self.in_ticks {
-            let tick = after.text.find(after.at, "`");
-            let line = after.text.find(after.at, "\n");
-            return tick.is_some_and(|tick| line.is_none_or(|line| tick < line));
+            let ends = after.text.find_first(after.at, &["`", "\n"]);
+            return ends.is_some_and(|(_, end)| end == "`");
         }
         let closing = match self.previous {
             Some('“') => '”',

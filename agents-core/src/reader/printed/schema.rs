@@ -94,8 +94,7 @@ impl Types {
     /// allows and the text fits, else a string.
     pub(super) fn json(self, raw: &str) -> String {
         let value = raw.trim();
-        let takes_text = self.string || self == Self::default();
-        if value.eq_ignore_ascii_case("null") && (self.null || !takes_text) {
+        if value.eq_ignore_ascii_case("null") && (self.null || !self.string) {
             return "null".into();
         }
         if self.boolean {
@@ -195,6 +194,7 @@ mod tests {
         };
         check(json!({"type": "string"}), "17", r#""17""#);
         check(json!({}), "17", r#""17""#);
+        check(json!({}), "null", "null");
         check(json!({"type": "integer"}), " 0017 ", "17");
         check(json!({"type": "integer"}), "1.5", r#""1.5""#);
         check(json!({"type": ["string", "integer"]}), "17", "17");

@@ -56,6 +56,8 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     ),
     wrapper("<|START_ACTION|>", "<|END_ACTION|>", Syntax::CohereAction),
     wrapper("[TOOL_CALLS]", "[/TOOL_CALLS]", Syntax::MistralArgs),
+    wrapper("<TOOLCALL>", "</TOOLCALL>", Syntax::HermesJson),
+    wrapper("<|tool_call|>", "<|/tool_call|>", Syntax::HermesJson),
     wrapper("<user>", "</user>", Syntax::UserTagGlm),
     wrapper("[tool]", "[end]", Syntax::ToolTokenArgs),
     // Qwen's coders forget the outer tag.

@@ -101,6 +101,29 @@ impl<'t> Text<'t> {
     /// The next occurrence of a marker; each is searched for only once over
     /// the same stretch, so that many openings without an end stay linear.
     pub(super) fn find(&self, from: usize, needle: &'static str) -> Option<usize> {
+        self.find_first(from, &[needle]).map(|(at, _)| at)
+    }
+
+    /// The nearest of several markers, and which.
+    ///
+    /// No marker begins inside another, so what is found stays the nearest
+    /// whatever follows.
+    pub(super) fn find_first(
+        &self,
+        from: usize,
+        needles: &[&'static str],
+    ) -> Option<(usize, &'static str)> {
+        let nearest = needles
+            .iter()
+            .filter_map(|needle| self.seek(from, needle).map(|at| (at, *needle)))
+            .min_by_key(|(at, _)| *at);
+        if nearest.is_none() {
+            self.touch();
+        }
+        nearest
+    }
+
+    fn seek(&self, from: usize, needle: &'static str) -> Option<usize> {
         let mut found = self.found.borrow_mut();
         let index = match found.iter().position(|f| f.needle == needle) {
             Some(index) => index,
@@ -128,22 +151,7 @@ impl<'t> Text<'t> {
             entry.at = self.all[from..].find(needle).map(|at| from + at);
             entry.from = from;
         }
-        if entry.at.is_none() {
-            self.touch();
-        }
         entry.at
-    }
-
-    /// The nearest of several markers, and which.
-    pub(super) fn find_first(
-        &self,
-        from: usize,
-        needles: &[&'static str],
-    ) -> Option<(usize, &'static str)> {
-        needles
-            .iter()
-            .filter_map(|needle| self.find(from, needle).map(|at| (at, *needle)))
-            .min_by_key(|(at, _)| *at)
     }
 }
 

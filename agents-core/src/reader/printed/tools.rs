@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Declared;
+use super::object::Object;
 use super::text::Cursor;
 
 #[derive(Clone, Copy)]
@@ -48,5 +49,12 @@ impl<'a> Declared<'a> {
         let mut names = properties.keys();
         let only = names.next()?;
         names.next().is_none().then_some(only.as_str())
+    }
+
+    /// Whether a required parameter is not among these.
+    pub(super) fn misses_required_in(&self, object: &Object) -> bool {
+        let required = self.schema.get("required").and_then(Value::as_array);
+        let mut names = required.into_iter().flatten().filter_map(Value::as_str);
+        names.any(|name| !object.has(name))
     }
 }

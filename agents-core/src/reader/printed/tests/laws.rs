@@ -155,7 +155,7 @@ proptest! {
 #[test]
 fn hostile_repetition_is_linear() {
     let n = if cfg!(debug_assertions) {
-        20_000
+        10_000
     } else {
         100_000
     };
@@ -184,28 +184,15 @@ fn hostile_repetition_is_linear() {
         let head: String = text.chars().take(60).collect();
         let start = Instant::now();
         printed(&text);
-        let whole = start.elapsed();
-        assert!(whole < Duration::from_secs(2), "{head}: {whole:?}");
+        let took = start.elapsed();
+        assert!(took < Duration::from_secs(2), "{head}: {took:?}");
+
+        // In chunks of a few characters, which is how models write.
+        let ends = text.char_indices().map(|(at, _)| at).step_by(5).take(n / 4);
+        let ends: Vec<usize> = ends.collect();
         let start = Instant::now();
-        let step = text
-            .chars()
-            .position(char::is_whitespace)
-            .unwrap_or(7)
-            .clamp(5, 40);
-        let chars: Vec<usize> = text
-            .char_indices()
-            .map(|(at, _)| at)
-            .step_by(step)
-            .collect();
-        let ends = chars.iter().skip(1).copied().chain([text.len()]);
-        streamed(chars.iter().zip(ends).map(|(&from, to)| &text[from..to]));
-        let pieces = start.elapsed();
-        assert!(
-            pieces < Duration::from_secs(8),
-            "{head} streamed: {pieces:?}"
-        );
-        if std::env::var_os("PRINTED_TIMES").is_some() {
-            println!("{whole:>12?} {pieces:>12?} {} {head:?}", text.len());
-        }
+        streamed(ends.windows(2).map(|ends| &text[ends[0]..ends[1]]));
+        let took = start.elapsed();
+        assert!(took < Duration::from_secs(4), "{head} streamed: {took:?}");
     }
 }

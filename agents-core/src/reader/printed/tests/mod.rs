@@ -1,27 +1,30 @@
 //! What is read, and what holds for every text.
 
+mod built;
+mod json;
 mod laws;
 mod prose;
-mod syntaxes;
+mod streams;
 
-use serde_json::{Value, json};
+use serde_json::Value;
+use serde_json::json as value;
 
 use super::{Declared, Printed, Stream, read};
 
 /// Tools of a small house: enough types, a name inside another, a name with a
 /// space and one that is not ASCII.
 fn schemas() -> Vec<(&'static str, Value)> {
-    let object = |properties: Value| json!({"type": "object", "properties": properties});
+    let object = |properties: Value| value!({"type": "object", "properties": properties});
     vec![
         (
             "lamp",
-            object(json!({"room": {"type": "string"}, "level": {"type": "integer"}})),
+            object(value!({"room": {"type": "string"}, "level": {"type": "integer"}})),
         ),
-        ("lamp_all", object(json!({}))),
-        ("note", object(json!({"text": {"type": "string"}}))),
+        ("lamp_all", object(value!({}))),
+        ("note", object(value!({"text": {"type": "string"}}))),
         (
             "plan",
-            object(json!({
+            object(value!({
                 "steps": {"type": "array"},
                 "when": {"type": ["integer", "null"]},
                 "opts": {"type": "object"},
@@ -31,10 +34,10 @@ fn schemas() -> Vec<(&'static str, Value)> {
         ),
         (
             "open door",
-            object(json!({"which one": {"type": "string"}})),
+            object(value!({"which one": {"type": "string"}})),
         ),
-        ("home.door-bell", object(json!({}))),
-        ("灯", object(json!({"房间": {"type": "string"}}))),
+        ("home.door-bell", object(value!({}))),
+        ("灯", object(value!({"房间": {"type": "string"}}))),
     ]
 }
 

@@ -1,0 +1,115 @@
+//! Runs every contender on the same work, in turn, and prints what they cost side by side.
+//!
+//! `cargo run --release --manifest-path bench/Cargo.toml [ROUNDS]`
+//!
+//! The server has one core, the contenders the other (`taskset`), one worker thread each. Each
+//! figure is the best of the rounds: the machine is shared, and what disturbs only ever adds.
+
+use agents_bench::Figures;
+use std::{
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread::sleep,
+    time::Duration,
+};
+
+/// What is measured: a name, the turns, the runs, how many at once, and the model's delay in ms.
+const WORK: [(&str, usize, usize, usize, u64); 3] = [
+    ("10 turns, one run at a time", 10, 300, 1, 0),
+    ("100 turns, one run at a time", 100, 30, 1, 0),
+    ("10 turns, 500 runs at once", 10, 1000, 500, 20),
+];
+const CONTENDERS: [&str; 4] = ["hand", "ours", "autoagents", "rig"];
+
+fn main() {
+    let rounds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(3);
+    let here = std::env::current_exe().expect("this program has a path");
+    let bins = here.parent().expect("programs lie in a folder");
+    for bin in CONTENDERS.iter().chain(&["server"]) {
+        if !bins.join(bin).exists() {
+            build();
+            break;
+        }
+    }
+    for (at, (name, turns, runs, width, delay)) in WORK.into_iter().enumerate() {
+        let port = 19090 + at;
+        let _server = Server::start(bins, port, turns, delay);
+        println!("\n{name}");
+        println!("  {:<16} {:>12} {:>12} {:>12} {:>9} {:>9}", "", "CPU/turn µs", "wall/turn µs", "kB/run", "CPU ×", "kB ×");
+        let mut best: Vec<Figures> = Vec::new();
+        for _ in 0..rounds {
+            for bin in CONTENDERS {
+                let Some(now) = run(bins, bin, port, turns, runs, width) else { continue };
+                match best.iter_mut().find(|held| held.name == now.name) {
+                    Some(held) => {
+                        held.cpu_us = held.cpu_us.min(now.cpu_us);
+                        held.wall_us = held.wall_us.min(now.wall_us);
+                        held.kb_per_run = held.kb_per_run.min(now.kb_per_run);
+                        held.right = held.right.min(now.right);
+                    }
+                    None => best.push(now),
+                }
+            }
+        }
+        let (cpu, kb) = best.first().map_or((1.0, 1.0), |hand| (hand.cpu_us, hand.kb_per_run));
+        for figures in &best {
+            let Figures { name, right, cpu_us, wall_us, kb_per_run } = figures;
+            let wrong = if *right == runs { String::new() } else { format!("  ({right} of {runs} right)") };
+            println!(
+                "  {name:<16} {cpu_us:>12.1} {wall_us:>12.1} {kb_per_run:>12.1} {:>9.2} {:>9.2}{wrong}",
+                cpu_us / cpu,
+                kb_per_run / kb,
+            );
+        }
+    }
+}
+
+/// The other programs of this package; `cargo run` builds only this one.
+fn build() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let status = Command::new(env!("CARGO")).args(["build", "--release", "--bins", "--manifest-path"]).arg(manifest).status();
+    assert!(status.is_ok_and(|status| status.success()), "the contenders do not build");
+}
+
+fn run(bins: &Path, bin: &str, port: usize, turns: usize, runs: usize, width: usize) -> Option<Figures> {
+    let url = format!("http://127.0.0.1:{port}");
+    let output = pinned(bins.join(bin), "0")
+        .args([&url, &turns.to_string(), &runs.to_string(), &width.to_string()])
+        .env("TOKIO_WORKER_THREADS", "1")
+        .env("OLLAMA_API_BASE_URL", &url)
+        .stderr(Stdio::inherit())
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let figures = text.lines().last().and_then(|line| serde_json::from_str(line).ok());
+    if figures.is_none() {
+        eprintln!("{bin} gave no figures");
+    }
+    figures
+}
+
+fn pinned(program: PathBuf, core: &str) -> Command {
+    let mut command = Command::new("taskset");
+    command.args(["-c", core]).arg(program);
+    command
+}
+
+struct Server(Child);
+
+impl Server {
+    fn start(bins: &Path, port: usize, turns: usize, delay: u64) -> Server {
+        let child = pinned(bins.join("server"), "1")
+            .args([port.to_string(), turns.to_string(), delay.to_string()])
+            .spawn()
+            .expect("the server starts");
+        sleep(Duration::from_millis(500));
+        Server(child)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}

@@ -1,0 +1,34 @@
+//! Ours, as a user writes it: validation, recovery and receipts on.
+
+use agents::{Ollama, prelude::*, tool};
+use agents_bench::{QUESTION, Task, measure};
+
+/// Add two integers.
+#[tool(none)]
+async fn add(
+    /// Left operand
+    left: i64,
+    /// Right operand
+    right: i64,
+) -> i64 {
+    left + right
+}
+
+/// You are a math agent.
+#[agent(tools = [Add], budget(max_turns = 1000, max_tool_calls = 1000, max_recursion = 5000))]
+async fn math(question: String) -> String;
+
+#[tokio::main]
+async fn main() {
+    let task = Task::from_args();
+    let model: Ollama = ollama("bench").url(&task.url);
+    measure("agents", &task, || {
+        let model = model.clone();
+        async move {
+            let outcome = Math.run(QUESTION).model(model).outcome().await.expect("the agent is well built");
+            assert_eq!(outcome.outputs.receipts().filter(|receipt| receipt.is_ok()).count(), task.turns);
+            outcome.result.expect("the agent answers")
+        }
+    })
+    .await;
+}

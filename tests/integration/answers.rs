@@ -1,0 +1,86 @@
+use crate::world::worker;
+use agents::{
+    Agent, AgentBuilder, Budget,
+    agent::Skill,
+    testing::{Script, ScriptedModel},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Verdict {
+    score: u32,
+    reasons: Vec<String>,
+}
+
+#[tokio::test]
+async fn a_typed_answer_is_asked_for_by_its_schema_and_read() {
+    let (model, handle) = ScriptedModel::new([Script::text(r#"{"score": 90, "reasons": ["short"]}"#)]);
+    let verdict: Verdict = worker().run("judge").model(model).await.unwrap();
+    assert_eq!(verdict, Verdict { score: 90, reasons: vec!["short".into()] });
+    let asked = &handle.requests()[0];
+    let agents::model::Message::System { content } = &asked.messages[0] else { panic!("no system message") };
+    assert!(content.contains(r#""score""#), "{content}");
+    assert_eq!(asked.format, None, "a schema is not forced while tools are offered");
+}
+
+#[tokio::test]
+async fn an_answer_is_read_as_leniently_as_arguments() {
+    let text = "Here you are:\n```json\n{'score': \"90\", reasons: 'short',}\n```\nAnything else?";
+    let (model, _) = ScriptedModel::new([Script::text(text)]);
+    let verdict: Verdict = worker().run("judge").model(model).await.unwrap();
+    assert_eq!(verdict, Verdict { score: 90, reasons: vec!["short".into()] });
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_fit_goes_back_and_the_next_must_follow_the_schema() {
+    let (model, handle) = ScriptedModel::new([
+        Script::text("I would say it is quite good."),
+        Script::text(r#"{"score": 7, "reasons": []}"#),
+    ]);
+    let verdict: Verdict = worker().run("judge").model(model).await.unwrap();
+    assert_eq!(verdict.score, 7);
+    let second = &handle.requests()[1];
+    assert!(second.last().starts_with("Your answer cannot be used:"), "{}", second.last());
+    assert!(second.tools.is_empty() && second.format.is_some());
+}
+
+#[tokio::test]
+async fn an_answer_that_never_fits_is_an_invalid_output() {
+    let (model, handle) = ScriptedModel::always(Script::text("no idea"));
+    let agent = AgentBuilder::<String, Verdict>::new("judge").budget(Budget::new().max_turns(3)).model(model).build();
+    let error = agent.run("judge").await.unwrap_err();
+    assert!(error.is_invalid_output(), "{error:?}");
+    assert!(error.to_string().contains("3 turns are used up"), "{error}");
+    assert_eq!(handle.count(), 3);
+}
+
+#[tokio::test]
+async fn a_strict_run_repairs_nothing() {
+    let script = [Script::text("```json\n{\"score\":1,\"reasons\":[]}\n```"), Script::text(r#"{"score":2,"reasons":[]}"#)];
+    let (model, _) = ScriptedModel::new(script);
+    let verdict: Verdict = worker().run("judge").model(model).strict().await.unwrap();
+    assert_eq!(verdict.score, 2);
+}
+
+#[tokio::test]
+async fn text_is_taken_as_it_is() {
+    let (model, handle) = ScriptedModel::new([Script::text("  {not json}\n")]);
+    let text: String = worker().run("say").model(model).await.unwrap();
+    assert_eq!(text, "  {not json}\n");
+    let agents::model::Message::System { content } = &handle.requests()[0].messages[0] else { panic!() };
+    assert_eq!(content, "Work.");
+}
+
+#[tokio::test]
+async fn a_skill_with_a_condition_answers_without_a_model() {
+    let agent = AgentBuilder::<String, String>::new("manager")
+        .skill(Skill::model("manage", "Manages."))
+        .skill(
+            Skill::native("root", "Says where.", |_| async { Ok("/srv".to_owned()) })
+                .when(|request: &String| request.contains("where")),
+        )
+        .build();
+    assert_eq!(agent.run("where is it?").await.unwrap(), "/srv");
+    assert!(agent.run("do it").await.unwrap_err().is_build(), "this one needs a model");
+}

@@ -1,0 +1,93 @@
+use crate::world::worker;
+use agents::{
+    Agent, AgentBuilder, Effects, ErrorKind,
+    run::Stopped,
+    testing::{Script, ScriptedModel},
+    tool::FnTool,
+};
+use serde_json::json;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+use tokio_util::sync::CancellationToken;
+
+/// Set when it is dropped.
+struct Freed(Arc<AtomicBool>);
+
+impl Drop for Freed {
+    fn drop(&mut self) {
+        self.0.store(true, SeqCst);
+    }
+}
+
+/// A tool that never returns, and whether its body and what it spawned are gone.
+fn sleeper() -> (FnTool, Arc<AtomicBool>, Arc<AtomicBool>) {
+    let (body, child) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (b, c) = (body.clone(), child.clone());
+    let tool = FnTool::new("sleep", "Sleeps.", Effects::None, json!({"type": "object"}), move |_, cx| {
+        let (body, child) = (Freed(b.clone()), Freed(c.clone()));
+        async move {
+            let _body = body;
+            let token = cx.cancellation().clone();
+            tokio::spawn(async move {
+                token.cancelled().await;
+                drop(child);
+            });
+            std::future::pending::<Result<(), std::io::Error>>().await
+        }
+    });
+    (tool, body, child)
+}
+
+fn agent(tool: FnTool) -> agents::agent::ModelAgent<'static, String, String> {
+    let (model, _) = ScriptedModel::new([Script::call("sleep", "{}")]);
+    AgentBuilder::new("sleeper").tool(tool).model(model).build()
+}
+
+async fn freed(flag: &AtomicBool) -> bool {
+    for _ in 0..100 {
+        if flag.load(SeqCst) {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    false
+}
+
+#[tokio::test]
+async fn a_token_ends_the_run_and_frees_everything() {
+    let (tool, body, child) = sleeper();
+    let token = CancellationToken::new();
+    let trigger = token.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        trigger.cancel();
+    });
+    let outcome = agent(tool).run("go").cancel(token).outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(outcome.stopped, Some(Stopped::Cancelled));
+    assert!(freed(&body).await && freed(&child).await);
+}
+
+#[tokio::test]
+async fn dropping_the_run_frees_everything() {
+    let (tool, body, child) = sleeper();
+    let agent = agent(tool);
+    let run = tokio::time::timeout(Duration::from_millis(20), async { agent.run("go").await });
+    assert!(run.await.is_err());
+    assert!(freed(&body).await && freed(&child).await);
+}
+
+#[tokio::test]
+async fn a_cancelled_token_asks_no_model() {
+    let (model, handle) = ScriptedModel::new([Script::text("hi")]);
+    let token = CancellationToken::new();
+    token.cancel();
+    let outcome = worker::<String>().run("go").model(model).cancel(token).outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(handle.count(), 0);
+}

@@ -1,0 +1,57 @@
+use crate::world::worker;
+use agents::{
+    Agent,
+    run::EventKind,
+    testing::{Script, ScriptedModel},
+};
+use std::sync::{Arc, Mutex};
+
+#[tokio::test]
+async fn everything_that_happens_is_told_in_order() {
+    let (model, handle) = ScriptedModel::new([
+        Script::call("add", r#"{"left":"1","right":2}"#),
+        Script::text("three it is"),
+    ]);
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let sink = told.clone();
+    worker::<String>()
+        .run("go")
+        .model(model)
+        .on_event(move |event| {
+            assert_eq!(&*event.agent, "worker");
+            sink.lock().unwrap().push(name(&event.kind));
+        })
+        .await
+        .unwrap();
+    let expected = [
+        ["run started", "asked", "replied", "call started", "repaired", "attempt", "call ended ok"].as_slice(),
+        ["asked", "text", "text", "text", "replied", "run ended"].as_slice(),
+    ];
+    assert_eq!(*told.lock().unwrap(), expected.concat());
+    assert!(handle.requests().iter().all(|asked| asked.streamed), "whoever listens gets pieces");
+}
+
+fn name(kind: &EventKind) -> &'static str {
+    match kind {
+        EventKind::RunStarted { .. } => "run started",
+        EventKind::Asked { .. } => "asked",
+        EventKind::Text(_) => "text",
+        EventKind::Thinking(_) => "thinking",
+        EventKind::Replied { .. } => "replied",
+        EventKind::CallStarted { .. } => "call started",
+        EventKind::Repaired { .. } => "repaired",
+        EventKind::ApprovalAsked(_) => "approval asked",
+        EventKind::ApprovalDecided { .. } => "approval decided",
+        EventKind::AttemptStarted { .. } => "attempt",
+        EventKind::BackingOff { .. } => "backing off",
+        EventKind::FixerAsked { .. } => "fixer asked",
+        EventKind::FixerAnswered { .. } => "fixer answered",
+        EventKind::CallFailed { .. } => "call failed",
+        EventKind::CallEnded(receipt) if receipt.is_ok() => "call ended ok",
+        EventKind::CallEnded(_) => "call ended",
+        EventKind::AnswerRepaired(_) => "answer repaired",
+        EventKind::AnswerRefused { .. } => "answer refused",
+        EventKind::Stopped(_) => "stopped",
+        EventKind::RunEnded { .. } => "run ended",
+    }
+}

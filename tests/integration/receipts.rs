@@ -1,0 +1,79 @@
+//! The shapes that others rely on.
+
+use crate::world::work;
+use agents::{
+    run::{AgentOutputs, ToolEnvelope},
+    testing::Script,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn the_wire_has_exactly_these_fields() {
+    let script = [
+        Script::calls([("add", r#"{"left":1,"right":2}"#), ("add", r#"{"left":"one","right":2}"#)]),
+        Script::text("3"),
+    ];
+    let (outcome, _) = work(script).await;
+    let wire = serde_json::to_value(&outcome.outputs).unwrap();
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&wire), ["last_tool", "response", "tool_order", "tools_by_id"]);
+    let receipt = |at: usize| wire["tools_by_id"][wire["tool_order"][at].as_str().unwrap()].clone();
+    let (good, bad) = (receipt(0), receipt(1));
+    assert_eq!(keys(&good), ["attempts", "call_id", "input", "name", "output", "t_end", "t_start", "version"]);
+    assert_eq!(keys(&bad), ["attempts", "call_id", "error", "input", "name", "t_end", "t_start", "version"]);
+    assert_eq!(keys(&bad["error"]), ["class", "code", "details", "kind", "message"]);
+    assert_eq!((&good["name"], &good["version"], &good["output"]), (&json!("add"), &json!("1.0.0"), &json!(3)));
+    assert_eq!(wire["last_tool"], good);
+    assert!(good["t_start"].as_str().unwrap().ends_with('Z'));
+    let back: AgentOutputs = serde_json::from_value(wire).unwrap();
+    assert_eq!(back, outcome.outputs);
+}
+
+#[tokio::test]
+async fn ids_do_not_depend_on_spelling_and_do_on_digits() {
+    async fn id(arguments: &str) -> String {
+        let (outcome, _) = work([Script::call("add", arguments), Script::text("")]).await;
+        outcome.outputs.tool_order[0].to_string()
+    }
+    assert_eq!(id(r#"{"left":1,"right":2}"#).await, id(" { \"right\" : 2,\n\"left\":1 }").await);
+    assert_ne!(
+        id(r#"{"left":9007199254740993,"right":0}"#).await,
+        id(r#"{"left":9007199254740992,"right":0}"#).await
+    );
+}
+
+/// One of everything a call can be.
+fn call() -> impl Strategy<Value = (String, String)> {
+    prop_oneof![
+        (any::<i32>(), any::<i32>()).prop_map(|(l, r)| ("add".into(), format!(r#"{{"left":{l},"right":{r}}}"#))),
+        ".{0,40}".prop_map(|text| ("add".into(), text)),
+        Just(("panics".into(), "{}".into())),
+        Just(("read_file".into(), r#"{"path":"missing"}"#.into())),
+        Just(("write_file".into(), r#"{"path":"x"}"#.into())),
+        ("[a-z_]{1,9}", ".{0,9}"),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Whatever is called, every call leaves one receipt with exactly one of output and error, in
+    /// the model's order, and the model is told once about each.
+    #[test]
+    fn every_call_leaves_one_receipt(replies in prop::collection::vec(prop::collection::vec(call(), 1..5), 1..4)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let names: Vec<String> = replies.iter().flatten().map(|(name, _)| name.clone()).collect();
+        let script = replies.into_iter().map(Script::calls).chain([Script::text("end")]).collect::<Vec<_>>();
+        let (outcome, handle) = runtime.block_on(work(script));
+        prop_assert_eq!(outcome.result.unwrap(), "end");
+        let receipts: Vec<&ToolEnvelope> = outcome.outputs.receipts().collect();
+        prop_assert_eq!(receipts.iter().map(|receipt| receipt.name.clone()).collect::<Vec<_>>(), names.clone());
+        for receipt in &receipts {
+            prop_assert!(receipt.output.is_some() != receipt.error.is_some());
+        }
+        let request = handle.requests().pop().unwrap();
+        let told = request.messages.iter().filter(|message| matches!(message, agents::model::Message::Tool { .. }));
+        prop_assert_eq!(told.count(), names.len());
+    }
+}

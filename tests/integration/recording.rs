@@ -1,0 +1,104 @@
+use crate::world::worker;
+use agents::{
+    Agent, AgentBuilder, ErrorKind,
+    record::{Recording, Replay},
+    testing::{Script, ScriptedModel},
+};
+use std::{
+    io::{self, Write},
+    sync::{Arc, Mutex},
+};
+
+/// A tape in memory.
+#[derive(Clone, Default)]
+struct Tape(Arc<Mutex<Vec<u8>>>);
+
+impl Tape {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Tape {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+async fn recorded(turns: usize) -> (agents::Outcome<String>, String) {
+    let calls = (0..turns).map(|n| Script::call("add", format!(r#"{{"left":{n},"right":1}}"#)));
+    let (model, _) = ScriptedModel::new(calls.chain([Script::text("done")]));
+    let tape = Tape::default();
+    let agent = worker::<String>();
+    let outcome = agent.run("go").model(model).tape(Recording::to(tape.clone())).outcome().await.unwrap();
+    (outcome, tape.text())
+}
+
+#[tokio::test]
+async fn a_replay_is_the_run_again_to_the_byte() {
+    let (first, tape) = recorded(3).await;
+    let replay = Replay::parse(&tape).unwrap();
+    let again = worker::<String>().run("go").tape(replay.clone()).outcome().await.unwrap();
+    assert_eq!(replay.left(), 0);
+    assert_eq!(again.run_id, first.run_id);
+    assert_eq!(
+        serde_json::to_string(&again.outputs).unwrap(),
+        serde_json::to_string(&first.outputs).unwrap(),
+        "receipts, their ids and their times"
+    );
+    assert_eq!(again.result.unwrap(), first.result.unwrap());
+}
+
+#[tokio::test]
+async fn the_first_divergence_is_named() {
+    let (_, tape) = recorded(2).await;
+    let agent = worker::<String>();
+    let error = agent.run("stop").tape(Replay::parse(&tape).unwrap()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Replay);
+    assert_eq!(
+        error.to_string(),
+        "agent `worker`, turn 1: request 1 differs from the recording in message 2: recorded `go`, now `stop`"
+    );
+    let fewer = AgentBuilder::<String, String>::new("worker").prompt("Work.").build();
+    let error = fewer.run("go").tape(Replay::parse(&tape).unwrap()).await.unwrap_err();
+    assert!(error.to_string().contains("request 1 offers other tools"), "{error}");
+}
+
+#[tokio::test]
+async fn a_line_s_length_does_not_grow_with_the_conversation() {
+    let (_, tape) = recorded(9).await;
+    let exchanges: Vec<usize> = tape.lines().filter(|line| line.contains("exchange")).map(str::len).collect();
+    assert_eq!(exchanges.len(), 10);
+    let (second, ninth) = (exchanges[1], exchanges[8]);
+    assert!(ninth.abs_diff(second) < 20, "{exchanges:?}");
+}
+
+#[tokio::test]
+async fn a_tape_that_cannot_be_read_says_which_line() {
+    let error = Replay::parse("{\"tape\":{\"format\":1,\"run_id\":\"x\"}}\nnonsense").unwrap_err();
+    assert!(error.to_string().starts_with("line 2 of the tape:"), "{error}");
+    let error = Replay::parse("{\"tape\":{\"format\":99,\"run_id\":\"x\"}}").unwrap_err();
+    assert_eq!(error.to_string(), "line 1 of the tape: it has format 99; this version reads format 1");
+}
+
+#[tokio::test]
+async fn a_recording_that_fails_says_so_and_the_run_goes_on() {
+    struct Full;
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::Error::other("no space left"))
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let recording = Recording::to(Full);
+    let (model, _) = ScriptedModel::new([Script::text("hi")]);
+    let answer = worker::<String>().run("go").model(model).tape(recording.clone()).await.unwrap();
+    assert_eq!(answer, "hi");
+    assert_eq!(recording.finish().unwrap_err().to_string(), "no space left");
+}
