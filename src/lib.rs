@@ -47,7 +47,7 @@
 //! | to write a tool | [`tool!`](prelude::tool), [`#[tool]`](macro@tool), [`Tool`] |
 //! | to write an agent | [`#[agent]`](macro@agent), [`Agent`], [`AgentBuilder`] |
 //! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
-//! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], `tracing` |
+//! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], `tracing` |
 //! | to test without a model | [`testing`] (feature `testing`), [`record`] |
 //! | to say what happens when a call fails | [`recovery`] |
 //! | to read what models write | [`reader`] |
@@ -70,6 +70,7 @@ pub use agents_macros::{agent, tool_attribute as tool};
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
 
+pub mod console;
 pub mod record;
 
 #[doc(hidden)]
@@ -84,4 +85,14 @@ pub mod prelude {
     // One name cannot be exported twice from one place: `tool!` is here, `#[tool]` at the root.
     #[cfg(feature = "macros")]
     pub use agents_macros::{agent, tool};
+}
+
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+    #[doc = include_str!("../book/src/first-agent.md")]
+    struct FirstAgent;
+    #[doc = include_str!("../book/src/when-a-call-fails.md")]
+    struct WhenACallFails;
 }

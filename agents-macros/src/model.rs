@@ -9,7 +9,7 @@ use crate::{
 };
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
-use syn::{Attribute, Expr, Ident, Type, spanned::Spanned};
+use syn::{Attribute, Expr, Ident, Type};
 
 /// One call on a builder: `.timeout(Duration::from_secs(2))`.
 pub(crate) struct Call {
@@ -108,8 +108,8 @@ pub(crate) enum Make {
 /// What `#[agent(..)]` says.
 #[derive(Default)]
 pub(crate) struct Settings {
-    pub(crate) prompt: Option<Expr>,
-    pub(crate) description: Option<Expr>,
+    pub(crate) prompt: Option<(Ident, Expr)>,
+    pub(crate) description: Option<(Ident, Expr)>,
     pub(crate) model: Option<(Ident, Expr)>,
     pub(crate) tools: Option<(Ident, Vec<Element>)>,
     pub(crate) budget: Option<(Ident, Budget)>,
@@ -177,7 +177,6 @@ impl Returns {
             Returns::Value(ty) | Returns::Result(ty) => quote::quote!(#ty),
         }
     }
-
 
     pub(crate) fn is_result(&self) -> bool {
         matches!(self, Returns::Result(_))

@@ -29,19 +29,14 @@ struct Encoded {
     format: String,
 }
 
-/// Whose bytes these are: as long as it is equal, they can be taken further.
+/// Whose bytes these are: as long as it is equal, they can be taken further. Where the tools are
+/// part of the first message, they count.
 #[derive(Default, PartialEq)]
 enum Spelling {
     #[default]
     Native,
-    /// The tools are part of the first message.
-    Plain { mode: Option<PlainMode>, tools: u64 },
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PlainMode {
-    Prompted,
-    Constrained,
+    Prompted(u64),
+    Constrained(u64),
 }
 
 /// The request's body.
@@ -174,20 +169,20 @@ impl Encoded {
 
 impl Spelling {
     fn of(request: &Request<'_>, mode: Mode) -> Self {
-        let mode = match mode {
-            Mode::Native => return Spelling::Native,
-            Mode::Prompted => PlainMode::Prompted,
-            Mode::Constrained => PlainMode::Constrained,
-        };
-        let mut tools = DefaultHasher::new();
-        for tool in request.tools() {
-            (tool.declaration(), &tool.examples).hash(&mut tools);
-        }
-        Spelling::Plain {
-            mode: Some(mode),
-            tools: tools.finish(),
+        match mode {
+            Mode::Native => Spelling::Native,
+            Mode::Prompted => Spelling::Prompted(fingerprint(request)),
+            Mode::Constrained => Spelling::Constrained(fingerprint(request)),
         }
     }
+}
+
+fn fingerprint(request: &Request<'_>) -> u64 {
+    let mut tools = DefaultHasher::new();
+    for tool in request.tools() {
+        (tool.declaration(), &tool.examples).hash(&mut tools);
+    }
+    tools.finish()
 }
 
 /// The model's own message. Ollama reads `arguments` into a map and refuses a request in which

@@ -108,7 +108,9 @@ impl Body {
             .await
             .map_err(|_| Broken::Silent)?;
         let piece = piece.map_err(Broken::Cut)?;
-        self.taken += piece.as_ref().map_or(0, |piece| piece.len());
+        if let Some(piece) = &piece {
+            self.taken += piece.len();
+        }
         if self.taken > MAX_BODY {
             Err(Broken::TooLong)
         } else {

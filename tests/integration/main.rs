@@ -12,5 +12,6 @@ mod peers;
 mod receipts;
 mod recording;
 mod recovery;
+mod spans;
 mod storing;
 mod world;

@@ -19,7 +19,7 @@ use std::{
 
 /// Counts the runs, and fails as often as it is told to.
 #[tool(reads)]
-pub async fn flaky(
+pub(crate) async fn flaky(
     /// What.
     n: u32,
     #[inject] runs: Arc<AtomicU32>,
@@ -332,7 +332,7 @@ async fn the_layers_are_asked_in_order_and_inherit_asks_on() {
 async fn a_tool_that_writes_is_not_retried_by_a_helper_either() {
     /// Writes.
     #[tool(writes)]
-    pub async fn post(#[inject] runs: Arc<AtomicU32>) -> io::Result<()> {
+    async fn post(#[inject] runs: Arc<AtomicU32>) -> io::Result<()> {
         runs.fetch_add(1, SeqCst);
         Err(io::Error::other("no"))
     }

@@ -13,7 +13,7 @@ use std::{
 
 /// Adds two integers.
 #[tool(none)]
-pub async fn add(
+pub(crate) async fn add(
     /// The first.
     left: i64,
     /// The second.
@@ -24,7 +24,7 @@ pub async fn add(
 
 /// Reads a file.
 #[tool(reads)]
-pub async fn read_file(
+pub(crate) async fn read_file(
     /// Where it is.
     path: String,
     /// How many lines at most.
@@ -39,7 +39,7 @@ pub async fn read_file(
 
 /// Waits.
 #[tool(none)]
-pub async fn wait(
+pub(crate) async fn wait(
     /// How long.
     millis: u64,
 ) -> u64 {
@@ -49,22 +49,22 @@ pub async fn wait(
 
 /// Never comes back.
 #[tool(none, timeout = Duration::from_millis(50))]
-pub async fn hang() -> String {
+pub(crate) async fn hang() -> String {
     std::future::pending().await
 }
 
 /// Panics.
 #[tool(none)]
-pub async fn panics() -> String {
+pub(crate) async fn panics() -> String {
     panic!("the disk is on fire")
 }
 
 /// How often [`write_file`] ran.
-pub static WRITES: AtomicU32 = AtomicU32::new(0);
+pub(crate) static WRITES: AtomicU32 = AtomicU32::new(0);
 
 /// Writes a file.
 #[tool(writes, approval = always)]
-pub async fn write_file(
+pub(crate) async fn write_file(
     /// Where.
     path: String,
 ) -> String {
@@ -73,7 +73,7 @@ pub async fn write_file(
 }
 
 /// An agent with all of these tools.
-pub fn worker<O: agents::agent::Data + schemars::JsonSchema>() -> ModelAgent<'static, String, O> {
+pub(crate) fn worker<O: agents::agent::Data + schemars::JsonSchema>() -> ModelAgent<'static, String, O> {
     AgentBuilder::<String, O>::new("worker")
         .prompt("Work.")
         .tool(Add)
@@ -86,14 +86,14 @@ pub fn worker<O: agents::agent::Data + schemars::JsonSchema>() -> ModelAgent<'st
 }
 
 /// Runs the worker on a script.
-pub async fn work(script: impl IntoIterator<Item = Script>) -> (Outcome<String>, ScriptedModel) {
+pub(crate) async fn work(script: impl IntoIterator<Item = Script>) -> (Outcome<String>, ScriptedModel) {
     let (model, handle) = ScriptedModel::new(script);
     let outcome = worker::<String>().run("go").model(model).outcome().await.expect("the worker is well built");
     (outcome, handle)
 }
 
 /// What the model was told about the calls of its last reply.
-pub fn told(handle: &ScriptedModel) -> Vec<String> {
+pub(crate) fn told(handle: &ScriptedModel) -> Vec<String> {
     let last = handle.requests().pop().expect("the model was asked");
     last.results().into_iter().map(|(_, text)| text.to_owned()).collect()
 }

@@ -151,9 +151,15 @@ pub fn call_text(call: &ToolCall) -> String {
     }
 }
 
-/// A result as text, which says of which tool it is.
+/// A result as text, which says of which tool it is, and whose turn it is. After a failure nothing
+/// is said about answering: a small model would take the failure for the answer.
 pub fn result_text(name: &str, content: &str) -> String {
-    format!("Result of {name}: {content}")
+    let then = if content.starts_with("ERROR ") {
+        ""
+    } else {
+        "\nAnswer now, or call again."
+    };
+    format!("Result of {name}: {content}{then}")
 }
 
 /// Whether these arguments are one JSON object.

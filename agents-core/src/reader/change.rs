@@ -16,19 +16,14 @@ pub struct Change {
 }
 
 impl Change {
-    /// A change of this kind.
+    /// A change made at `path`, or to the whole if that is empty.
+    #[must_use]
     pub fn new(kind: ChangeKind, path: impl Into<String>, note: impl Into<String>) -> Self {
-        Change {
+        Self {
             kind,
             path: path.into(),
             note: note.into(),
         }
-    }
-}
-
-impl From<Change> for Repairs {
-    fn from(change: Change) -> Self {
-        Repairs(vec![change])
     }
 }
 
@@ -132,6 +127,21 @@ impl Repairs {
     #[must_use]
     pub fn any(&self, kind: ChangeKind) -> bool {
         self.0.iter().any(|change| change.kind == kind)
+    }
+}
+
+impl From<Change> for Repairs {
+    fn from(change: Change) -> Self {
+        Self(vec![change])
+    }
+}
+
+impl IntoIterator for Repairs {
+    type Item = Change;
+    type IntoIter = std::vec::IntoIter<Change>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     refusal::{Refusal, RefusalKind},
-    schema::{Limits, Rest, Schema, Shape, Types},
+    schema::{Rest, Schema, Shape, Types},
     tape::{Kind, Tape},
 };
 
@@ -273,67 +273,6 @@ pub(super) fn equals(tape: &Tape<'_>, at: usize, value: &Value) -> bool {
                 && serde_json::from_str::<Value>(tape.text(at)).is_ok_and(|held| held == *value)
         }
         _ => false,
-    }
-}
-
-impl Limits {
-    /// The first bound that a value breaks.
-    pub(super) fn broken(&self, tape: &Tape<'_>, at: usize) -> Option<&'static str> {
-        match tape.kind(at) {
-            Kind::Number => self.number(tape.text(at)),
-            Kind::String => self.string(&tape.string(at)),
-            Kind::Array => self.count(tape.children(at).count()),
-            Kind::Object => self.members(tape.members(at).count()),
-            _ => None,
-        }
-    }
-
-    pub(super) fn count(&self, elements: usize) -> Option<&'static str> {
-        within(elements, self.items).map(|few| if few { "too short" } else { "too long" })
-    }
-
-    pub(super) fn members(&self, count: usize) -> Option<&'static str> {
-        within(count, self.members).map(|few| {
-            if few {
-                "too few members"
-            } else {
-                "too many members"
-            }
-        })
-    }
-
-    pub(super) fn number(&self, text: &str) -> Option<&'static str> {
-        let number: f64 = text.parse().ok()?;
-        if self.minimum.is_some_and(|least| number < least)
-            || self.above.is_some_and(|least| number <= least)
-        {
-            return Some("too small");
-        }
-        (self.maximum.is_some_and(|most| number > most)
-            || self.below.is_some_and(|most| number >= most))
-        .then_some("too large")
-    }
-
-    pub(super) fn string(&self, text: &str) -> Option<&'static str> {
-        if self.length != (None, None)
-            && let Some(short) = within(text.chars().count(), self.length)
-        {
-            return Some(if short { "too short" } else { "too long" });
-        }
-        self.pattern
-            .as_ref()
-            .is_some_and(|pattern| !pattern.matches(text))
-            .then_some("not of the form the schema asks for")
-    }
-}
-
-/// Whether a count is below (`true`) or above its bounds.
-fn within(count: usize, (least, most): (Option<u64>, Option<u64>)) -> Option<bool> {
-    let count = count as u64;
-    match () {
-        () if least.is_some_and(|least| count < least) => Some(true),
-        () if most.is_some_and(|most| count > most) => Some(false),
-        () => None,
     }
 }
 

@@ -4,9 +4,12 @@
 //! Every place where a value may start is read; what reads is judged by the
 //! schema, and the one that needed the least wins. Of equals the first does.
 
+mod choose;
+
 use super::{
     change::{ChangeKind, Log},
     coerce::{Coercer, work},
+    fit::fit,
     refusal::{Refusal, RefusalKind},
     repair::{self, Failure, Start},
     scan::skip_space,
@@ -22,7 +25,7 @@ pub(super) struct Found {
     pub(super) log: Log,
     cost: u32,
     kind: Kind,
-    empty: bool,
+    slight: bool,
     thinking: bool,
     start: usize,
     end: usize,
@@ -60,8 +63,16 @@ pub(super) fn locate(raw: &str, schema: Option<&Schema>, tried: usize) -> Result
     if search.found.iter().all(|found| found.thinking) {
         // Nothing was said but in thought.
         for (start, end) in skipped {
+            let before = search.found.len();
             search.scan(start, end, true)?;
+            let inside = search
+                .found
+                .split_off(before)
+                .into_iter()
+                .filter(|found| found.end <= end);
+            search.found.extend(inside);
         }
+        search.found.sort_by_key(|found| found.start);
     }
     if search.found.is_empty() {
         search.without_brackets()?;
@@ -160,10 +171,14 @@ impl<'a> Search<'a, '_> {
     /// to go on.
     fn candidate(&mut self, start: usize, how: Start, in_thought: bool) -> Result<usize, Refusal> {
         self.attempts += 1;
+        #[cfg(test)]
+        super::laws::step(64);
         let bytes = self.raw.as_bytes();
         if how == Start::Value && start != self.tried {
             let mut tape = Tape::new(self.raw);
             match strict::scan(bytes, start, &mut tape.nodes) {
+                // The bracket may have been closed too early.
+                Ok(end) if goes_on(&self.raw[end..]) => {}
                 Ok(end) => {
                     tape.intact = true;
                     let fits = self.judge(&tape, Log::default(), start, end, in_thought);
@@ -237,7 +252,10 @@ impl<'a> Search<'a, '_> {
             .trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}');
         let start = text.as_ptr() as usize - self.raw.as_ptr() as usize;
         let Some(schema) = self.schema else {
-            if text.starts_with('"')
+            // Only a string: with more quotes inside it is something else.
+            if text.len() > 1
+                && text.starts_with('"')
+                && !text[1..].contains('"')
                 && let Ok(repaired) =
                     repair::repair(self.raw, start, Start::Value, &mut self.allowance)
                 && repaired.end >= start + text.len()
@@ -251,6 +269,7 @@ impl<'a> Search<'a, '_> {
             && !text.starts_with(['{', '[', '`', '<'])
             && let Ok(repaired) =
                 repair::repair(self.raw, start, Start::Members, &mut self.allowance)
+            && repaired.tape.nodes.len() > 1
         {
             self.judge(&repaired.tape, repaired.log, start, repaired.end, false);
         }
@@ -290,9 +309,25 @@ impl<'a> Search<'a, '_> {
             );
             return false;
         }
+        // A call cut off before its first argument: `{}` would be made up.
+        let nothing = !tape.intact && tape.nodes.len() == 1 && tape.kind(0) == Kind::Object;
+        if nothing && self.schema.is_some() && !self.raw[..end].ends_with('}') {
+            let reason = "the text ends before the first member; write the whole object";
+            self.note(
+                Refusal::new(RefusalKind::NoJson, reason).at(end),
+                end - start,
+            );
+            return false;
+        }
         let repairs = log.told().min(5) as u32;
         let mut out = String::new();
         let result = match self.schema {
+            Some(schema)
+                if tape.intact
+                    && fit(schema, tape, 0, schema.root(), &mut self.allowance).is_ok() =>
+            {
+                Ok(0)
+            }
             Some(schema) => {
                 let mut coercer = Coercer::new(schema, end - start);
                 coercer.budget = coercer.budget.min(self.allowance);
@@ -315,14 +350,14 @@ impl<'a> Search<'a, '_> {
                 } else {
                     Json::Made(out)
                 };
-                let empty =
-                    tape.nodes.len() == 1 && matches!(tape.kind(0), Kind::Object | Kind::Array);
+                let slight =
+                    tape.nodes.len() == 1 || (tape.kind(0) == Kind::Array && tape.nodes.len() == 2);
                 self.found.push(Found {
                     json,
                     log,
                     cost: cost + repairs,
                     kind: tape.kind(0),
-                    empty,
+                    slight,
                     thinking,
                     start,
                     end,
@@ -343,118 +378,21 @@ impl<'a> Search<'a, '_> {
             self.refusal = Some(refusal);
         }
     }
+}
 
-    /// The best of what was found.
-    fn choose(mut self) -> Result<Found, Refusal> {
-        if self.found.iter().any(|found| !found.thinking) {
-            self.found.retain(|found| !found.thinking);
-        }
-        // An empty bracket amid prose means nothing by itself.
-        if self.schema.is_none() {
-            self.found
-                .retain(|found| !found.empty || found.place.trivial());
-        }
-        if self.found.len() > 1 {
-            match self.schema.map(|schema| schema.types(schema.root())) {
-                None => self.settle()?,
-                Some(types) if types.has(Types::ARRAY) && !types.has(Types::OBJECT) => {
-                    self.gather()
-                }
-                Some(_) => {}
-            }
-        }
-        let best = self
-            .found
-            .iter()
-            .enumerate()
-            .min_by_key(|(n, found)| (found.cost, found.place.rank(), *n))
-            .map(|(n, _)| n);
-        let Some(best) = best else {
-            return Err(self.refusal.unwrap_or_else(|| {
-                let reason = if self.raw.trim().is_empty() {
-                    "the text is empty; write a JSON object"
-                } else {
-                    "no JSON found; write a JSON object"
-                };
-                Refusal::new(RefusalKind::NoJson, reason)
-            }));
-        };
-        let rivals = self.found.len() > 1;
-        let mut found = self.found.swap_remove(best);
-        found.place.tell(&mut found.log, rivals);
-        Ok(found)
-    }
-
-    /// Without a schema several values are a list if commas say so, one value if
-    /// they are the same, and otherwise too many.
-    fn settle(&mut self) -> Result<(), Refusal> {
-        let full = |found: &Found| found.kind == Kind::Object && !found.empty;
-        let commas = self
-            .found
-            .windows(2)
-            .all(|pair| self.raw[pair[0].end..pair[1].start].trim() == ",");
-        let (first, last) = (&self.found[0], &self.found[self.found.len() - 1]);
-        if commas && place(self.raw, first.start, last.end).trivial() {
-            self.join(|text| text);
-            return Ok(());
-        }
-        if self.found.iter().any(full) {
-            self.found.retain(full);
-        }
-        let first = self.text_of(&self.found[0]);
-        if self.found.iter().any(|found| self.text_of(found) != first) {
-            return Err(
-                Refusal::new(RefusalKind::Ambiguous, "several JSON values; write one")
-                    .at(self.found[1].start),
-            );
-        }
-        Ok(())
-    }
-
-    /// With a list wanted, several values that each became a list of one are
-    /// its elements.
-    fn gather(&mut self) {
-        if self.found.iter().all(|found| found.kind == Kind::Object) {
-            self.join(|list| list.trim().trim_start_matches('[').trim_end_matches(']'));
-        }
-    }
-
-    fn join(&mut self, element: fn(&str) -> &str) {
-        let mut list = String::from("[");
-        let mut log = Log::default();
-        for (n, found) in self.found.iter().enumerate() {
-            list.push_str(if n > 0 { "," } else { "" });
-            list.push_str(element(self.text_of(found)));
-            log.append(found.log.clone(), &format!("[{n}]"));
-        }
-        list.push(']');
-        log.add(
-            ChangeKind::Listed,
-            String::new,
-            "several values made a list",
-        );
-        let (start, end) = (self.found[0].start, self.found[self.found.len() - 1].end);
-        let place = place(self.raw, start, end);
-        let cost = self.found.iter().map(|found| found.cost).sum();
-        self.found = vec![Found {
-            json: Json::Made(list),
-            log,
-            cost,
-            kind: Kind::Array,
-            empty: false,
-            thinking: false,
-            start,
-            end,
-            place,
-        }];
-    }
-
-    fn text_of<'f>(&'f self, found: &'f Found) -> &'f str {
-        match &found.json {
-            Json::Part(start, end) => &self.raw[*start..*end],
-            Json::Made(text) => text,
-        }
-    }
+/// Whether a member follows: `, "b": 2`.
+fn goes_on(rest: &str) -> bool {
+    let Some(member) = rest.trim_start().strip_prefix(',') else {
+        return false;
+    };
+    let Some((key, after)) = member
+        .trim_start()
+        .strip_prefix('"')
+        .and_then(|rest| rest.split_once('"'))
+    else {
+        return false;
+    };
+    !key.contains('\n') && after.trim_start().starts_with(':')
 }
 
 pub(super) fn too_deep(at: usize) -> Refusal {

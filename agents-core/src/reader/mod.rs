@@ -32,11 +32,16 @@
 //! never altered, and numbers keep every digit. Time is linear in the text and
 //! depth is bounded, whatever the input.
 
+mod atoms;
 mod change;
 mod coerce;
 mod fit;
 mod keys;
+#[cfg(test)]
+mod laws;
+mod limits;
 mod locate;
+mod number;
 mod pattern;
 mod print;
 pub mod printed;
@@ -48,6 +53,8 @@ mod schema;
 mod strict;
 mod surroundings;
 mod tape;
+#[cfg(test)]
+mod tests;
 mod text;
 mod wrap;
 

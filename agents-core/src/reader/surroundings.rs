@@ -52,6 +52,13 @@ pub(super) fn place(raw: &str, start: usize, end: usize) -> Place {
     {
         return Place::Glued;
     }
+    // A quote that nothing opened: the bracket was inside a string.
+    if after.starts_with('"')
+        && !before.ends_with('"')
+        && side_of(&after[..floor(after, after.len().min(200))]).is_none()
+    {
+        return Place::Glued;
+    }
     if before.trim().is_empty() && after.trim().is_empty() {
         return Place::Alone;
     }

@@ -211,22 +211,22 @@ pub(super) fn unescape(inside: &str) -> Cow<'_, str> {
     out.push_str(&inside[..first]);
     let mut rest = &inside[first..];
     while let Some(escape) = rest.strip_prefix('\\') {
-        let used = match escape.as_bytes().first() {
-            Some(b'u') => {
+        let used = match escape.chars().next() {
+            Some('u') => {
                 let (c, used) = code_point(escape);
                 out.push(c);
                 used
             }
-            Some(&b) => {
-                out.push(match b {
-                    b'b' => '\u{8}',
-                    b'f' => '\u{c}',
-                    b'n' => '\n',
-                    b'r' => '\r',
-                    b't' => '\t',
-                    other => other as char,
+            Some(c) => {
+                out.push(match c {
+                    'b' => '\u{8}',
+                    'f' => '\u{c}',
+                    'n' => '\n',
+                    'r' => '\r',
+                    't' => '\t',
+                    other => other,
                 });
-                1
+                c.len_utf8()
             }
             None => 0,
         };

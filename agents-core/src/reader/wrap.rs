@@ -3,6 +3,7 @@
 use super::{
     change::ChangeKind,
     coerce::{Coercer, Outcome, cost},
+    scalar::fold,
     schema::Types,
     tape::{Kind, Tape, push_key, quote_into},
 };
@@ -61,7 +62,16 @@ impl Coercer<'_> {
         let mut ways = vec![Way::Direct];
         if depth < MOST_WRAPPED && types.has(Types::OBJECT) {
             match tape.kind(at) {
-                Kind::Object => ways.extend(wrapped(tape, at).into_iter().map(Way::Member)),
+                Kind::Object => {
+                    if let Some((member, named)) = wrapped(tape, at) {
+                        ways.push(Way::Member(member));
+                        // Read directly, the arguments would be left out and the
+                        // name of the tool taken for one of them.
+                        if named && !self.knows(&tape.string(member.0)) {
+                            ways.remove(0);
+                        }
+                    }
+                }
                 Kind::Array if !types.has(Types::ARRAY) => {
                     if let [only] = tape.children(at).collect::<Vec<_>>()[..] {
                         ways = vec![Way::Element(only)];
@@ -73,7 +83,7 @@ impl Coercer<'_> {
                 _ => {}
             }
         }
-        if ways.len() == 1 && matches!(ways[0], Way::Direct) {
+        if let [Way::Direct] = ways[..] {
             return self.value(tape, at, root);
         }
         self.cheapest(&ways, |this, &way| match way {
@@ -109,6 +119,20 @@ impl Coercer<'_> {
         self.unwrapped(tape, value, depth + 1)
     }
 
+    /// Whether a field of this name, in any style, is known at the top.
+    fn knows(&self, name: &str) -> bool {
+        let root = self.schema.root();
+        let name = fold(name);
+        let mut shapes = self.schema.shape(root).branches.iter().chain([&root]);
+        shapes.any(|&at| {
+            self.schema
+                .shape(at)
+                .fields
+                .iter()
+                .any(|field| fold(&field.name) == name)
+        })
+    }
+
     /// The field of an object that has no other.
     fn only_field(&self) -> Option<usize> {
         let shape = self.schema.shape(self.schema.root());
@@ -129,18 +153,17 @@ enum Way {
 
 /// The member that may hold the arguments: one with a telling name, with nothing
 /// but the rest of the envelope beside it; or, whatever its name, the only one.
-fn wrapped(tape: &Tape<'_>, at: usize) -> Option<(usize, usize)> {
+/// And whether it goes by its name.
+fn wrapped(tape: &Tape<'_>, at: usize) -> Option<((usize, usize), bool)> {
     let members: Vec<_> = tape.members(at).collect();
     let holds = |value: usize| match tape.kind(value) {
         Kind::Object | Kind::Array => true,
         Kind::String => tape.string(value).trim_start().starts_with(['{', '[']),
         _ => false,
     };
-    let named = |names: &[&str], key: usize| {
-        names.contains(&super::scalar::fold(&tape.string(key)).as_str())
-    };
+    let named = |names: &[&str], key: usize| names.contains(&fold(&tape.string(key)).as_str());
     if let [(key, value)] = members[..] {
-        return holds(value).then_some((key, value));
+        return holds(value).then_some(((key, value), false));
     }
     let mut inner = members
         .iter()
@@ -149,5 +172,5 @@ fn wrapped(tape: &Tape<'_>, at: usize) -> Option<(usize, usize)> {
     let alone = members
         .iter()
         .all(|&(other, _)| other == key || named(&ENVELOPE, other));
-    alone.then_some((key, value))
+    alone.then_some(((key, value), true))
 }

@@ -55,17 +55,15 @@ fn native(agent: &Agent, function: &Function, errors: &Errors) {
     for key in for_models(&agent.settings) {
         errors.at(key, messages::no_model_here(plain(key), &agent.name));
     }
-    if let Some(prompt) = &agent.settings.prompt {
-        errors.at(prompt, messages::no_model_here("prompt", &agent.name));
-    }
 }
 
 fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
-    let Settings { prompt: _, description: _, model, tools, budget, strict } = settings;
+    let Settings { prompt, description: _, model, tools, budget, strict } = settings;
+    let prompt = prompt.iter().map(|(key, _)| key);
     let model = model.iter().map(|(key, _)| key);
     let tools = tools.iter().map(|(key, _)| key);
     let budget = budget.iter().map(|(key, _)| key);
-    model.chain(tools).chain(budget).chain(strict)
+    prompt.chain(model).chain(tools).chain(budget).chain(strict)
 }
 
 /// `async fn json_fixer(request: Repair) -> String;`

@@ -8,7 +8,7 @@ use crate::{
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::Generics;
+use syn::{Generics, Token};
 
 /// Prints one agent.
 pub(crate) fn agent(agent: &Agent) -> TokenStream {
@@ -39,6 +39,8 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
         return function.has_body().then(|| quote!(#docs #function)).unwrap_or_default();
     }
     let vis = &function.vis;
+    // The type is defined where the function is named.
+    let struct_token = Token![struct](ty.span());
     let kept = function.has_body().then(|| quote!(#docs #function));
     let (work, builder) = if agent.broken {
         (quote!(::core::unreachable!()), None)
@@ -54,7 +56,7 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
         #kept
         #docs #(#cfgs)*
         #[derive(Clone, Copy, Debug, Default)]
-        #vis struct #ty;
+        #vis #struct_token #ty;
         #items
     }
 }

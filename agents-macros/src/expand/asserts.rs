@@ -77,7 +77,7 @@ fn taken_apart(ty: &Type, part: &str) -> TokenStream {
 pub(super) fn no_hidden_result(returns: &Returns) -> Option<TokenStream> {
     let Returns::Value(ty) = returns else { return None };
     let message = messages::HIDDEN_RESULT;
-    Some(quote_spanned! {here(ty.span())=>
+    Some(quote_spanned! {ty.span()=>
         const _: () = {
             #[allow(unused_imports)]
             use __rt::NotResult as _;

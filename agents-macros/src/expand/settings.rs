@@ -21,13 +21,13 @@ use syn::{Expr, ExprLit, Lit, spanned::Spanned};
 pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
     let Settings { prompt, description, model, tools, budget, strict } = &agent.settings;
     let name = &agent.name;
-    let description = description.as_ref().map(|text| quote!(.description(#text)));
+    let description = description.as_ref().map(|(key, text)| quote!(.#key(#text)));
+    let is_prompt = !agent.docs.is_empty() && matches!(agent.make, Make::Function(..));
     let prompt = match prompt {
-        Some(prompt) => Some(prompt.to_token_stream()),
+        Some((key, prompt)) => Some(quote!(.#key(#prompt))),
         // What is said of an `impl` is said to people; a function's doc comment is its prompt.
-        None => (!agent.docs.is_empty() && matches!(agent.make, Make::Function(..))).then(|| agent.docs.text()),
+        None => is_prompt.then(|| agent.docs.text()).map(|text| quote!(.prompt(#text))),
     };
-    let prompt = prompt.map(|text| quote!(.prompt(#text)));
     let model = model.as_ref().map(|(key, model)| quote!(.#key(#model)));
     let tools = tools.as_ref().map(|(key, elements)| {
         let elements = elements.iter().map(element);
@@ -64,9 +64,9 @@ fn element(element: &Element) -> TokenStream {
 pub(super) fn description(agent: &Agent) -> TokenStream {
     let literal = |prompt: &Expr| matches!(prompt, Expr::Lit(ExprLit { lit: Lit::Str(_), .. }));
     match &agent.settings {
-        Settings { description: Some(description), .. } => description.to_token_stream(),
+        Settings { description: Some((_, description)), .. } => description.to_token_stream(),
         _ if !agent.docs.is_empty() => agent.docs.text(),
-        Settings { prompt: Some(prompt), .. } if literal(prompt) => prompt.to_token_stream(),
+        Settings { prompt: Some((_, prompt)), .. } if literal(prompt) => prompt.to_token_stream(),
         _ => quote!(""),
     }
 }

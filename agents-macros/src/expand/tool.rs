@@ -8,7 +8,7 @@ use crate::{
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
+use syn::{Token, spanned::Spanned};
 
 /// The function, its type, and what the runtime calls:
 ///
@@ -54,11 +54,13 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
 fn definition(tool: &Tool) -> TokenStream {
     let Tool { cfgs, docs, ty, .. } = tool;
     let vis = &tool.function.vis;
+    // The type is defined where the function is named.
+    let struct_token = Token![struct](ty.span());
     if tool.is_unit() {
         return quote! {
             #docs #(#cfgs)*
             #[derive(Clone, Copy, Debug, Default)]
-            #vis struct #ty;
+            #vis #struct_token #ty;
         };
     }
     let fields = tool.fields().map(|Param { ident, ty, docs, .. }| {
@@ -69,7 +71,7 @@ fn definition(tool: &Tool) -> TokenStream {
     quote! {
         #docs #(#cfgs)*
         #[derive(Clone)]
-        #vis struct #ty { #(#fields),* }
+        #vis #struct_token #ty { #(#fields),* }
     }
 }
 

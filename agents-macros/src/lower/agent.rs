@@ -98,8 +98,8 @@ fn settings(keys: &mut Keys<'_>, errors: &Errors) -> Settings {
         errors.at(&key, messages::unavailable("fixers"));
     }
     Settings {
-        prompt: keys.value("prompt").map(|(_, value)| value),
-        description: keys.value("description").map(|(_, value)| value),
+        prompt: keys.value("prompt"),
+        description: keys.value("description"),
         model: keys.value("model"),
         tools: keys.list("tools").map(|(key, elements)| (key, tools(elements, errors))),
         budget: keys.group_or_value("budget").map(|(key, bounds)| (key, budget(bounds, errors))),

@@ -26,7 +26,7 @@ async fn a_refusal_of_tools_is_noticed_once() {
         "hello"
     );
     history.push(said("", &[call("c1", "add", r#"{"left":1}"#)]));
-    history.push(result("c1", "add", "`right` is missing"));
+    history.push(result("c1", "add", "ERROR `right` is missing"));
     clone
         .chat(Request::new(&history).with_tools(&tools))
         .await
@@ -55,7 +55,7 @@ async fn a_refusal_of_tools_is_noticed_once() {
     expect.push(
         json!({ "role": "assistant", "content": r#"{"name": "add", "arguments": {"left":1}}"# }),
     );
-    expect.push(json!({ "role": "user", "content": "Result of add: `right` is missing" }));
+    expect.push(json!({ "role": "user", "content": "Result of add: ERROR `right` is missing" }));
     assert_eq!(third["messages"], json!(expect));
 }
 
@@ -200,6 +200,10 @@ async fn a_grammar_leaves_a_call_or_an_answer() {
     );
     assert_eq!(body["tools"], Value::Null);
     let messages = body["messages"].as_array().unwrap();
+    assert_eq!(
+        messages[4]["content"], r#"{"answer": "The result is done"}"#,
+        "the examples keep to it, too"
+    );
     assert_eq!(
         messages.last().unwrap()["content"],
         r#"{"answer": "earlier"}"#

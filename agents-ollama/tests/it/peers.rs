@@ -176,7 +176,7 @@ async fn a_call_that_ollama_could_not_read() {
         let history = history([user("hi")]);
         let request = Request::new(&history).with_tools(&tools);
         let reply = server.model().chat(request).await.unwrap();
-        assert_eq!(reply.calls, [expect.clone()]);
+        assert_eq!(reply.calls, std::slice::from_ref(&expect));
         assert_eq!(reply.usage.requests, 1);
         assert_eq!(server.model().chat(request).await.unwrap(), reply);
         let streamed = listen(&server.model(), request).await.0.unwrap();

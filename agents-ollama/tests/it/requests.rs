@@ -275,6 +275,41 @@ fn secrets_do_not_show() {
     assert_eq!(model.provider(), "ollama");
 }
 
+/// The environment belongs to the process, so another one is asked: this program itself.
+#[test]
+fn ollama_host_is_honoured() {
+    if std::env::var("TELL_ADDRESS").is_ok() {
+        println!("{:?}", ollama("m"));
+        return;
+    }
+    for (host, expect) in [
+        (Some("0.0.0.0:9999"), "http://127.0.0.1:9999"),
+        (Some("gpu-box"), "http://gpu-box:11434"),
+        (
+            Some("https://example.com/ollama"),
+            "https://example.com/ollama",
+        ),
+        (Some(""), "http://127.0.0.1:11434"),
+        (None, "http://127.0.0.1:11434"),
+    ] {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args([
+            "--exact",
+            "requests::ollama_host_is_honoured",
+            "--nocapture",
+        ]);
+        child.env("TELL_ADDRESS", "1").env_remove("OLLAMA_HOST");
+        if let Some(host) = host {
+            child.env("OLLAMA_HOST", host);
+        }
+        let told = String::from_utf8(child.output().unwrap().stdout).unwrap();
+        assert!(
+            told.contains(&format!("url: {expect:?}")),
+            "{host:?}: {told}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn the_models_of_a_server() {
     let server = Server::plays([Answer::json(

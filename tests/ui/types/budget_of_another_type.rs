@@ -1,7 +1,7 @@
 use agents::prelude::*;
 
 /// You whisper.
-#[agent(budget(max_turns = "three"), prompt = 3)]
+#[agent(budget(max_turns = "three"))]
 async fn whisper(text: String) -> String;
 
 fn main() {}

@@ -53,7 +53,7 @@ fn examples_are_turns() {
         [
             "user: Convert a temperature. from celsius, to fahrenheit, value 3",
             r#"assistant: {"name": "convert", "arguments": {"from":"celsius","to":"fahrenheit","value":3}}"#,
-            "user: Result of convert: 1.5",
+            "user: Result of convert: 1.5\nAnswer now, or call again.",
             "assistant: The result is 1.5",
             "user: Convert a temperature. from fahrenheit, to fahrenheit, value 1.5",
             r#"assistant: {"name": "convert", "arguments": {"from":"fahrenheit","to":"fahrenheit","value":1.5}}"#,
@@ -88,12 +88,24 @@ fn messages_as_plain_text() {
                 .into()
         )
     );
-    let result = Message::Tool {
+    let result = |content: &str| Message::Tool {
         call_id: "c".into(),
         name: "add".into(),
-        content: "3".into(),
+        content: content.into(),
     };
-    assert_eq!(plain(&result), ("user", "Result of add: 3".into()));
+    assert_eq!(
+        plain(&result("3")),
+        (
+            "user",
+            "Result of add: 3
+Answer now, or call again."
+                .into()
+        )
+    );
+    assert_eq!(
+        plain(&result("ERROR no")),
+        ("user", "Result of add: ERROR no".into())
+    );
 }
 
 #[test]

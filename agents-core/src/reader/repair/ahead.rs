@@ -34,9 +34,6 @@ impl Parser<'_> {
                     let end = rest.windows(2).skip(2).position(|pair| pair == b"*/");
                     self.at += end.map_or(rest.len(), |end| end + 4);
                 }
-                [b'-', b'-', b' ', ..] if !self.frames.is_empty() => {
-                    self.at += rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
-                }
                 [0x0B | 0x0C | 0x80..=0xFF, ..] => match odd_space(&self.text[self.at..]) {
                     0 => return Ok(()),
                     width => {

@@ -91,7 +91,7 @@ impl Parser<'_> {
 
     /// `1,000` in an object, where a key ought to follow the comma.
     fn grouped(&self, comma: usize) -> bool {
-        let keyed = self.frames.last().is_some_and(super::Frame::keyed);
+        let keyed = self.keyed();
         keyed
             && self.bytes.get(comma) == Some(&b',')
             && self.bytes[..comma].last().is_some_and(u8::is_ascii_digit)
@@ -144,6 +144,9 @@ impl Parser<'_> {
                     }
                     at = next - 1;
                 }
+                b';' if self.settled(start, at) => break,
+                // `[1 2]`
+                b' ' if !keyed && self.settled(start, at) && self.starts_value(at + 1) => break,
                 // `a: 1 b: 2`: a number or a literal, and the next key.
                 b' ' if keyed && self.settled(start, at) && self.key_ahead(at + 1)? => break,
                 _ => {}

@@ -8,8 +8,14 @@
 mod ahead;
 pub(super) mod bare;
 mod close;
+mod escape;
+mod key;
 mod quotes;
 mod string;
+#[cfg(test)]
+mod tests;
+mod unclosed;
+mod verdict;
 
 use super::{
     MAX_DEPTH,
@@ -69,6 +75,7 @@ pub(super) fn repair<'a>(
         allowance: *allowance,
         separated: false,
         closed_early: false,
+        inner: 0,
     };
     let result = parser.run(start);
     *allowance = parser.allowance;
@@ -129,6 +136,8 @@ struct Parser<'a> {
     separated: bool,
     /// The end of the text was told already.
     closed_early: bool,
+    /// Quotes inside the string being read that nobody escaped.
+    inner: u32,
 }
 
 impl<'a> Parser<'a> {
@@ -147,6 +156,8 @@ impl<'a> Parser<'a> {
             }
         };
         loop {
+            #[cfg(test)]
+            super::laws::step(1);
             want = match want {
                 Want::Value => self.value()?,
                 Want::Key => self.key()?,
@@ -158,7 +169,7 @@ impl<'a> Parser<'a> {
 
     fn value(&mut self) -> Result<Want, Failure> {
         self.skip_trivia()?;
-        let keyed = self.frames.last().is_some_and(Frame::keyed);
+        let keyed = self.keyed();
         if self.at_end() {
             return Ok(self.missing(keyed));
         }
@@ -214,96 +225,6 @@ impl<'a> Parser<'a> {
             self.complete();
         }
         Want::Rest
-    }
-
-    fn key(&mut self) -> Result<Want, Failure> {
-        self.skip_trivia()?;
-        if self.at_end() {
-            return Ok(Want::Rest);
-        }
-        let first = self.bytes[self.at];
-        match first {
-            b'}' | b']' | b')' => return Ok(Want::Rest),
-            b',' => {
-                self.at += 1;
-                self.change(ChangeKind::TrailingComma, "stray comma dropped");
-                return Ok(Want::Key);
-            }
-            b'.' if self.ellipsis() => return Ok(Want::Rest),
-            b'\\' if self.bytes.get(self.at + 1) == Some(&b'"') => return Err(Failure::Escaped),
-            _ => {}
-        }
-        self.separated = false;
-        let start = self.at;
-        let node = self.tape.nodes.len() as u32;
-        let quoted = match Quote::open(self.bytes, self.at) {
-            Some(quote) => {
-                self.key_string(quote)?;
-                true
-            }
-            None => self.bare_key()?,
-        };
-        self.top().key = node;
-        self.skip_trivia()?;
-        let bytes = self.bytes;
-        match bytes.get(self.at) {
-            Some(b':') => {
-                self.at += 1;
-                // `:=` and `::` come up, too.
-                if self.peek() == Some(b'=') {
-                    self.at += 1;
-                    self.change(ChangeKind::Colon, "`:=` read as a colon");
-                }
-                return Ok(Want::Value);
-            }
-            Some(b'=') => {
-                self.at += 1 + usize::from(bytes.get(self.at + 1) == Some(&b'>'));
-                if self.top().shape != Shape::Call {
-                    self.change(ChangeKind::Colon, "`=` read as a colon");
-                }
-                return Ok(Want::Value);
-            }
-            _ => {}
-        }
-        let first = self.top().count == 0;
-        if self.at_end() && !first {
-            self.tape.nodes.truncate(node as usize);
-            self.change(
-                ChangeKind::Closed,
-                "text ended inside a key, which was dropped",
-            );
-            self.closed_early = true;
-            return Ok(Want::Rest);
-        }
-        let set =
-            first && self.top().shape == Shape::Object && matches!(self.peek(), Some(b',' | b'}'));
-        if set {
-            return Ok(self.become_set(node as usize, quoted, start));
-        }
-        if quoted && self.starts_value(self.at) {
-            self.change(ChangeKind::Colon, "colon added");
-            return Ok(Want::Value);
-        }
-        Err(self
-            .refuse(
-                RefusalKind::Syntax,
-                "a key has no value; write `\"key\": value`",
-            )
-            .into())
-    }
-
-    /// `{1, 2}`: what was taken for a key is the first element.
-    fn become_set(&mut self, node: usize, quoted: bool, start: usize) -> Want {
-        let frame = self.top();
-        frame.shape = Shape::Array;
-        let open = frame.node as usize;
-        self.tape.nodes[open].kind = Kind::Set;
-        if !quoted {
-            self.tape.nodes.truncate(node);
-            let end = start + self.text[start..self.at].trim_end().len();
-            self.push(Kind::Bare, false, start, end);
-        }
-        self.complete()
     }
 
     fn rest(&mut self) -> Result<Want, Failure> {
@@ -437,6 +358,8 @@ impl<'a> Parser<'a> {
 
     /// Pays for a look ahead.
     fn spend(&mut self, bytes: usize) -> Result<(), Refusal> {
+        #[cfg(test)]
+        super::laws::step(bytes);
         match self.allowance.checked_sub(bytes) {
             Some(left) => {
                 self.allowance = left;

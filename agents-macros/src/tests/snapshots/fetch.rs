@@ -5,14 +5,21 @@ pub async fn fetch() -> anyhow::Result<Page> {
 /// Fetches.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fetch;
+#[allow(trivial_bounds)]
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
     #[allow(unused_variables)]
     #[__rt::async_trait]
-    impl __rt::Agent for Fetch {
-        type In = ();
-        type Out = <anyhow::Result<Page> as __rt::Returns>::Ok;
+    impl __rt::Agent for Fetch
+    where
+        (): __rt::AgentData,
+        <anyhow::Result<Page> as __rt::Returns>::Ok: __rt::AgentData,
+    {
+        type In = <() as __rt::AgentData>::Type;
+        type Out = <<anyhow::Result<
+            Page,
+        > as __rt::Returns>::Ok as __rt::AgentData>::Type;
         fn name(&self) -> &str {
             "fetch"
         }
@@ -24,7 +31,7 @@ const _: () = {
             cx: &__rt::Cx,
             input: Self::In,
         ) -> __rt::Result<Self::Out, __rt::Error> {
-            fetch().await.map_err(__rt::failed)
+            fetch().await.map(__rt::AgentData::pack).map_err(__rt::failed)
         }
     }
 };

@@ -9,14 +9,19 @@ impl FileManager {
         body
     }
 }
+#[allow(trivial_bounds)]
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
     #[allow(unused_variables)]
     #[__rt::async_trait]
-    impl __rt::Agent for FileManager {
-        type In = String;
-        type Out = Summary;
+    impl __rt::Agent for FileManager
+    where
+        String: __rt::AgentData,
+        Summary: __rt::ModelAnswer,
+    {
+        type In = <String as __rt::AgentData>::Type;
+        type Out = <Summary as __rt::ModelAnswer>::Type;
         fn name(&self) -> &str {
             "file_manager"
         }
@@ -32,13 +37,20 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl FileManager {
+    impl FileManager
+    where
+        String: __rt::AgentData,
+        Summary: __rt::ModelAnswer,
+    {
         #[doc(hidden)]
-        fn __agent(&self) -> __rt::ModelAgent<'_, String, Summary> {
-            __rt::AgentBuilder::<
-                String,
-                <Summary as __rt::ModelAnswer>::Type,
-            >::new("file_manager")
+        fn __agent(
+            &self,
+        ) -> __rt::ModelAgent<
+            '_,
+            <String as __rt::AgentData>::Type,
+            <Summary as __rt::ModelAnswer>::Type,
+        > {
+            __rt::AgentBuilder::new("file_manager")
                 .prompt(self.prompt())
                 .tools(
                     __rt::ToolSet::new()
@@ -51,8 +63,10 @@ const _: () = {
                     __rt::Skill::native(
                             "root",
                             "Answers without a model.",
-                            move |input: String| async move {
-                                self.root(input).map_err(__rt::failed)
+                            move |input: <String as __rt::AgentData>::Type| async move {
+                                self.root(__rt::AgentData::unpack(input))
+                                    .map(__rt::ModelAnswer::pack)
+                                    .map_err(__rt::failed)
                             },
                         )
                         .when(|r: &String| r.contains("where")),

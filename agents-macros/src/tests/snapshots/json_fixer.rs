@@ -2,14 +2,19 @@
 /// Return ONLY the fixed JSON.
 #[derive(Clone, Copy, Debug, Default)]
 struct JsonFixer;
+#[allow(trivial_bounds)]
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
     #[allow(unused_variables)]
     #[__rt::async_trait]
-    impl __rt::Agent for JsonFixer {
-        type In = Repair;
-        type Out = String;
+    impl __rt::Agent for JsonFixer
+    where
+        Repair: __rt::AgentData,
+        String: __rt::ModelAnswer,
+    {
+        type In = <Repair as __rt::AgentData>::Type;
+        type Out = <String as __rt::ModelAnswer>::Type;
         fn name(&self) -> &str {
             "json_fixer"
         }
@@ -25,13 +30,20 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl JsonFixer {
+    impl JsonFixer
+    where
+        Repair: __rt::AgentData,
+        String: __rt::ModelAnswer,
+    {
         #[doc(hidden)]
-        fn __agent(&self) -> __rt::ModelAgent<'_, Repair, String> {
-            __rt::AgentBuilder::<
-                Repair,
-                <String as __rt::ModelAnswer>::Type,
-            >::new("json_fixer")
+        fn __agent(
+            &self,
+        ) -> __rt::ModelAgent<
+            '_,
+            <Repair as __rt::AgentData>::Type,
+            <String as __rt::ModelAnswer>::Type,
+        > {
+            __rt::AgentBuilder::new("json_fixer")
                 .prompt("You are a JSON repair tool.\nReturn ONLY the fixed JSON.")
                 .model(ollama("qwen2.5:7b").temperature(0.0))
                 .tools(__rt::ToolSet::new().with(ReadFile).with_all(more()))

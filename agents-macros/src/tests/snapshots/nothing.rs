@@ -3,6 +3,7 @@ async fn nothing() {}
 /// Nothing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Nothing;
+#[allow(trivial_bounds)]
 const _: () = {
     use ::agents::__rt;
     #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
@@ -10,28 +11,31 @@ const _: () = {
     #[schemars(crate = "::agents::__rt::schemars")]
     pub struct __Args {}
     #[automatically_derived]
-    impl __rt::Tool for Nothing {
+    impl __rt::Tool for Nothing
+    where
+        (): __rt::ToolOutput,
+    {
         type Args = __Args;
         type Ok = <() as __rt::ToolOutput>::Type;
         type Err = __rt::Infallible;
         fn spec(&self) -> &__rt::ToolSpec {
             #[allow(unused_imports)]
             use __rt::NoSchema as _;
-            static SPEC: __rt::LazyLock<__rt::ToolSpec> = __rt::LazyLock::new(|| {
+            static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
+            SPEC.get_or_init(|| {
                 __rt::ToolSpec::of::<__Args>("nothing", "Nothing.", __rt::Effects::None)
                     .output_schema(
-                        (&__rt::SchemaProbe::<<() as __rt::ToolOutput>::Type>::NEW)
+                        (&__rt::SchemaProbe::<<Nothing as __rt::Tool>::Ok>::NEW)
                             .output_schema(),
                     )
-            });
-            &SPEC
+            })
         }
         async fn call(
             &self,
             _: __Args,
             _: &__rt::ToolContext,
         ) -> __rt::Result<Self::Ok, Self::Err> {
-            __rt::Ok(nothing().await)
+            __rt::Ok(__rt::ToolOutput::pack(nothing().await))
         }
     }
 };

@@ -5,12 +5,17 @@ pub async fn read_file(path: PathBuf, lines: Option<u32>) -> io::Result<String> 
 /// Read a file's contents.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadFile;
+#[allow(trivial_bounds)]
 const _: () = {
     use ::agents::__rt;
     #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
     #[serde(crate = "::agents::__rt::serde", deny_unknown_fields)]
     #[schemars(crate = "::agents::__rt::schemars")]
-    pub struct __Args {
+    pub struct __Args
+    where
+        PathBuf: __rt::Argument,
+        Option<u32>: __rt::Argument,
+    {
         /// Path, relative to the workspace.
         path: <PathBuf as __rt::Argument>::Type,
         /// How many lines at most.
@@ -18,35 +23,43 @@ const _: () = {
         lines: <Option<u32> as __rt::Argument>::Type,
     }
     #[automatically_derived]
-    impl __rt::Tool for ReadFile {
+    impl __rt::Tool for ReadFile
+    where
+        PathBuf: __rt::Argument,
+        Option<u32>: __rt::Argument,
+        <io::Result<String> as __rt::Returns>::Ok: __rt::ToolOutput,
+        <io::Result<String> as __rt::Returns>::Err: __rt::ToolFault,
+    {
         type Args = __Args;
         type Ok = <<io::Result<String> as __rt::Returns>::Ok as __rt::ToolOutput>::Type;
         type Err = <<io::Result<String> as __rt::Returns>::Err as __rt::ToolFault>::Type;
         fn spec(&self) -> &__rt::ToolSpec {
             #[allow(unused_imports)]
             use __rt::NoSchema as _;
-            static SPEC: __rt::LazyLock<__rt::ToolSpec> = __rt::LazyLock::new(|| {
+            static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
+            SPEC.get_or_init(|| {
                 __rt::ToolSpec::of::<
                     __Args,
                 >("read_file", "Read a file's contents.", __rt::Effects::Reads)
                     .timeout(Duration::from_secs(2))
                     .output_schema(
-                        (&__rt::SchemaProbe::<
-                            <<io::Result<
-                                String,
-                            > as __rt::Returns>::Ok as __rt::ToolOutput>::Type,
-                        >::NEW)
+                        (&__rt::SchemaProbe::<<ReadFile as __rt::Tool>::Ok>::NEW)
                             .output_schema(),
                     )
-            });
-            &SPEC
+            })
         }
         async fn call(
             &self,
             args: __Args,
             _: &__rt::ToolContext,
         ) -> __rt::Result<Self::Ok, Self::Err> {
-            read_file(args.path, args.lines).await
+            read_file(
+                    __rt::Argument::unpack(args.path),
+                    __rt::Argument::unpack(args.lines),
+                )
+                .await
+                .map(__rt::ToolOutput::pack)
+                .map_err(__rt::ToolFault::pack)
         }
         fn failure(error: &Self::Err) -> (__rt::Code, __rt::Option<__rt::Duration>) {
             #[allow(unused_imports)]

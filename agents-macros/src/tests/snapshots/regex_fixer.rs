@@ -5,14 +5,19 @@ fn regex_fixer(broken: String) -> String {
 /// Repairs JSON by string surgery.
 #[derive(Clone, Copy, Debug, Default)]
 struct RegexFixer;
+#[allow(trivial_bounds)]
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
     #[allow(unused_variables)]
     #[__rt::async_trait]
-    impl __rt::Agent for RegexFixer {
-        type In = String;
-        type Out = String;
+    impl __rt::Agent for RegexFixer
+    where
+        String: __rt::AgentData,
+        String: __rt::AgentData,
+    {
+        type In = <String as __rt::AgentData>::Type;
+        type Out = <String as __rt::AgentData>::Type;
         fn name(&self) -> &str {
             "regex_fixer"
         }
@@ -24,7 +29,7 @@ const _: () = {
             cx: &__rt::Cx,
             input: Self::In,
         ) -> __rt::Result<Self::Out, __rt::Error> {
-            __rt::Ok(regex_fixer(input))
+            __rt::Ok(__rt::AgentData::pack(regex_fixer(__rt::AgentData::unpack(input))))
         }
     }
     const _: () = {

@@ -12,43 +12,51 @@ pub(crate) async fn search(
 #[cfg(feature = "shop")]
 #[derive(Clone)]
 pub(crate) struct Search {
-    ///Handed to [`search`] with every call.
+    /// Handed to [`search`] with every call.
     pub(crate) pool: PgPool,
     /// The root.
     pub(crate) root: PathBuf,
 }
 #[cfg(feature = "shop")]
+#[allow(trivial_bounds)]
 const _: () = {
     use crate::renamed::__rt;
     #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
     #[serde(crate = "crate::renamed::__rt::serde", deny_unknown_fields)]
     #[schemars(crate = "crate::renamed::__rt::schemars")]
-    pub struct __Args {
+    pub struct __Args
+    where
+        Vec<String>: __rt::Argument,
+    {
         /// What for.
         words: <Vec<String> as __rt::Argument>::Type,
     }
     #[automatically_derived]
-    impl __rt::Tool for Search {
+    impl __rt::Tool for Search
+    where
+        Vec<String>: __rt::Argument,
+        usize: __rt::ToolOutput,
+    {
         type Args = __Args;
         type Ok = <usize as __rt::ToolOutput>::Type;
         type Err = __rt::Infallible;
         fn spec(&self) -> &__rt::ToolSpec {
             #[allow(unused_imports)]
             use __rt::NoSchema as _;
-            static SPEC: __rt::LazyLock<__rt::ToolSpec> = __rt::LazyLock::new(|| {
+            static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
+            SPEC.get_or_init(|| {
                 __rt::ToolSpec::of::<
                     __Args,
                 >("search", "Search the shop.", __rt::Effects::Writes)
                     .external()
-                    .cache(crate::renamed::__rt::Cache::Ttl(minute()))
-                    .approval(crate::renamed::__rt::Approval::When)
+                    .cache(__rt::Cache::Ttl(minute()))
+                    .approval(__rt::Approval::When)
                     .example(__rt::serde_json::json!({ "words" : ["a"] }))
                     .output_schema(
-                        (&__rt::SchemaProbe::<<usize as __rt::ToolOutput>::Type>::NEW)
+                        (&__rt::SchemaProbe::<<Search as __rt::Tool>::Ok>::NEW)
                             .output_schema(),
                     )
-            });
-            &SPEC
+            })
         }
         async fn call(
             &self,
@@ -56,7 +64,15 @@ const _: () = {
             cx: &__rt::ToolContext,
         ) -> __rt::Result<Self::Ok, Self::Err> {
             __rt::Ok(
-                search(cx, args.words, __rt::Clone::clone(&self.pool), &self.root).await,
+                __rt::ToolOutput::pack(
+                    search(
+                            cx,
+                            __rt::Argument::unpack(args.words),
+                            __rt::Clone::clone(&self.pool),
+                            &self.root,
+                        )
+                        .await,
+                ),
             )
         }
         fn needs_approval(&self, args: &__Args, cx: &__rt::ToolContext) -> bool {

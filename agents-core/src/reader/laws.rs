@@ -1,0 +1,267 @@
+//! What must hold for every input.
+
+use std::cell::Cell;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Schema, lenient, read, strictly};
+
+thread_local! {
+    static STEPS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts work, in tests only.
+pub(super) fn step(count: usize) {
+    STEPS.set(STEPS.get() + count);
+}
+
+fn cases() -> ProptestConfig {
+    ProptestConfig::with_cases(if cfg!(debug_assertions) { 400 } else { 100_000 })
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<i32>().prop_map(|n| Value::from(f64::from(n) / 8.0)),
+        ".{0,12}".prop_map(Value::from),
+        "[a-c\"'\\\\{}\\[\\],: \n]{0,12}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 24, 5, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::btree_map("[a-c\"' ]{0,3}", inner, 0..5)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+/// Text made of what JSON is made of, and of what models put around it.
+fn tangle(least: usize) -> impl Strategy<Value = String> {
+    const PIECES: [&str; 56] = [
+        "{",
+        "}",
+        "[",
+        "]",
+        "(",
+        ")",
+        ":",
+        ",",
+        "\"",
+        "\"",
+        "\"",
+        "'",
+        "`",
+        "\\",
+        "\\\"",
+        "\n",
+        " ",
+        "a",
+        "b",
+        "key",
+        "1",
+        "-2.5",
+        "1,000",
+        "05",
+        "1e",
+        "true",
+        "None",
+        "null",
+        "nan",
+        "//",
+        "/*",
+        "*/",
+        "#",
+        "...",
+        "```",
+        "```json\n",
+        "<think>",
+        "</think>",
+        "<tool_call>",
+        "</tool_call>",
+        "“",
+        "”",
+        "‘",
+        "«",
+        "»",
+        "\u{feff}",
+        "\u{200b}",
+        "\u{1}",
+        "é",
+        "=",
+        ";",
+        "\"a\": ",
+        "{\"a\": 1}",
+        "arguments",
+        "\\u12",
+        "\\ud83d",
+    ];
+    prop::collection::vec(prop::sample::select(PIECES.to_vec()), least..24)
+        .prop_map(|pieces| pieces.concat())
+}
+
+/// Valid JSON with a few pieces cut out, put in or doubled.
+fn broken() -> impl Strategy<Value = String> {
+    (
+        value(),
+        any::<bool>(),
+        prop::collection::vec((any::<prop::sample::Index>(), 0..6usize), 1..4),
+    )
+        .prop_map(|(value, pretty, edits)| {
+            let text = if pretty {
+                serde_json::to_string_pretty(&value)
+            } else {
+                serde_json::to_string(&value)
+            };
+            let mut chars: Vec<char> = text.unwrap().chars().collect();
+            for (at, edit) in edits {
+                if chars.is_empty() {
+                    break;
+                }
+                let at = at.index(chars.len());
+                match edit {
+                    0 => _ = chars.remove(at),
+                    1 => chars.truncate(at),
+                    2 => chars.insert(at, ','),
+                    3 => chars.insert(at, '"'),
+                    4 => chars.insert(at, '}'),
+                    _ => chars
+                        .iter_mut()
+                        .filter(|c| **c == '"')
+                        .for_each(|c| *c = '\''),
+                }
+            }
+            chars.into_iter().collect()
+        })
+}
+
+fn schemas() -> impl Strategy<Value = Value> {
+    prop::sample::select(vec![
+        json!({}),
+        json!({"type": "object"}),
+        json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "required": ["a"]}),
+        json!({"type": "object", "properties": {"a": {"type": ["string", "null"]}, "key": {"type": "array", "items": {"type": "number"}}}}),
+        json!({"type": "array", "items": {"type": "boolean"}}),
+        json!({"type": "string"}),
+        json!({"enum": ["a", "key", 1, null]}),
+        json!({
+            "$ref": "#/definitions/T",
+            "definitions": {"T": {"anyOf": [
+                {"type": "object", "properties": {"a": {"$ref": "#/definitions/T"}}, "required": ["a"]},
+                {"type": "array", "items": {"$ref": "#/definitions/T"}},
+                {"type": "integer"},
+            ]}},
+        }),
+    ])
+}
+
+/// The steps a reading takes, with and without a schema.
+fn steps(text: &str, schema: &Schema) -> usize {
+    STEPS.set(0);
+    _ = schema.read(text);
+    _ = lenient(text);
+    STEPS.get()
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn valid_text_is_untouched(value in value(), pretty in any::<bool>()) {
+        let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
+        let reading = lenient(&text).unwrap();
+        prop_assert!(reading.repairs.is_empty());
+        prop_assert!(matches!(reading.json, std::borrow::Cow::Borrowed(json) if std::ptr::eq(json, text.as_str())));
+        let reading = read(&text, &json!({})).unwrap();
+        prop_assert_eq!(&*reading.json, text.as_str());
+        prop_assert_eq!(serde_json::from_str::<Value>(&reading.json).unwrap(), value);
+    }
+
+    #[test]
+    fn a_reading_is_valid_and_reads_as_itself(text in prop_oneof![tangle(0), broken()], schema in schemas()) {
+        if let Ok(reading) = lenient(&text) {
+            prop_assert!(serde_json::from_str::<&serde_json::value::RawValue>(&reading.json).is_ok(), "{} {}", text, reading.json);
+            prop_assert_eq!(lenient(&reading.json).unwrap().json, reading.json.as_ref());
+            prop_assert_eq!(reading.repairs.is_empty(), reading.json.trim() == text.trim(), "{} {}", text, reading.json);
+        }
+        let schema = Schema::new(&schema);
+        if let Ok(reading) = schema.read(&text) {
+            prop_assert!(schema.fits(&reading.json).is_ok(), "{text} {}: {:?}", reading.json, schema.fits(&reading.json));
+            prop_assert_eq!(schema.read(&reading.json).unwrap().json, reading.json.as_ref());
+            if strictly(&text).is_ok_and(|tape| tape.is_ok()) {
+                prop_assert_eq!(schema.coerce(&text).unwrap().json, reading.json.as_ref());
+            }
+        }
+    }
+
+    #[test]
+    fn intact_members_stay(value in value(), extra in "x_[a-z]{1,8}") {
+        // A trailing comma elsewhere must not touch the member.
+        let text = format!("{{\"held\": {value}, {extra}: 1,}}");
+        let reading = lenient(&text).unwrap();
+        let read: Value = serde_json::from_str(&reading.json).unwrap();
+        prop_assert_eq!(&read["held"], &value, "{}", text);
+        prop_assert_eq!(&read[&extra], &json!(1), "{}", text);
+    }
+
+    #[test]
+    fn steps_grow_with_the_text_and_no_faster(unit in tangle(1), before in tangle(0), schema in schemas()) {
+        let schema = Schema::new(&schema);
+        let text = |times: usize| format!("{before}{}", unit.repeat(times));
+        let (short, long) = (text(200 / unit.len() + 1), text(2000 / unit.len() + 1));
+        let bound = |text: &str| 600 * text.len() + 300_000;
+        prop_assert!(steps(&short, &schema) <= bound(&short));
+        prop_assert!(steps(&long, &schema) <= bound(&long));
+    }
+}
+
+#[test]
+fn hostile_texts_end_soon() {
+    let schema =
+        json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
+    let units = [
+        "[",
+        "{",
+        "{\"a\":",
+        "{\"a\":\"",
+        "\"",
+        "\\",
+        "'",
+        "a \"b\" ",
+        "[{",
+        "(",
+        "}",
+        "\\\"",
+        "{}",
+        "f(a=",
+        "“",
+        "},\"a\":",
+        "\"}",
+        "\n",
+    ];
+    let run = move || {
+        let schema = Schema::new(&schema);
+        for unit in units {
+            for before in ["", "{\"a\": \"", "prose {\"a\": ["] {
+                let text = |length: usize| format!("{before}{}", unit.repeat(length / unit.len()));
+                let (short, long) = (
+                    steps(&text(10_000), &schema),
+                    steps(&text(100_000), &schema),
+                );
+                assert!(
+                    long <= 12 * short + 1_000_000,
+                    "{unit:?} after {before:?}: {short} steps, then {long}"
+                );
+            }
+        }
+    };
+    // The stack of a worker thread.
+    std::thread::Builder::new()
+        .stack_size(2 << 20)
+        .spawn(run)
+        .unwrap()
+        .join()
+        .unwrap();
+}

@@ -1,0 +1,124 @@
+//! Choosing among the values found.
+
+use super::{Found, Json, Search};
+use crate::reader::{
+    change::{ChangeKind, Log},
+    refusal::{Refusal, RefusalKind},
+    schema::Types,
+    surroundings::place,
+    tape::Kind,
+};
+
+impl Search<'_, '_> {
+    /// The best of what was found.
+    pub(super) fn choose(mut self) -> Result<Found, Refusal> {
+        if self.found.iter().any(|found| !found.thinking) {
+            self.found.retain(|found| !found.thinking);
+        }
+        match self.schema.map(|schema| schema.types(schema.root())) {
+            None => self.settle()?,
+            Some(types) if types.has(Types::ARRAY) && !types.has(Types::OBJECT) => self.gather(),
+            Some(_) => {}
+        }
+        let best = self
+            .found
+            .iter()
+            .enumerate()
+            .min_by_key(|(n, found)| (found.cost, found.place.rank(), *n))
+            .map(|(n, _)| n);
+        let Some(best) = best else {
+            return Err(self.refusal.unwrap_or_else(|| {
+                let reason = if self.raw.trim().is_empty() {
+                    "the text is empty; write a JSON object"
+                } else {
+                    "no JSON found; write a JSON object"
+                };
+                Refusal::new(RefusalKind::NoJson, reason)
+            }));
+        };
+        let rivals = self.found.len() > 1;
+        let mut found = self.found.swap_remove(best);
+        found.place.tell(&mut found.log, rivals);
+        Ok(found)
+    }
+
+    /// Without a schema several values are a list if commas say so, one value if
+    /// they are the same, and otherwise too many.
+    fn settle(&mut self) -> Result<(), Refusal> {
+        let between = |pair: &[Found]| self.raw[pair[0].end..pair[1].start].trim();
+        if let [first, .., last] = &self.found[..]
+            && self.found.windows(2).all(|pair| between(pair) == ",")
+            && place(self.raw, first.start, last.end).trivial()
+        {
+            self.join(|text| text);
+            return Ok(());
+        }
+        // Next to nothing amid prose, such as `[1]`, means nothing by itself.
+        self.found
+            .retain(|found| !found.slight || found.place.trivial());
+        let full = |found: &Found| found.kind == Kind::Object && !found.slight;
+        if self.found.iter().any(full) {
+            self.found.retain(full);
+        }
+        let [_, second, ..] = &self.found[..] else {
+            return Ok(());
+        };
+        let second = second.start;
+        let first = self.text_of(&self.found[0]);
+        if self.found.iter().any(|found| self.text_of(found) != first) {
+            return Err(
+                Refusal::new(RefusalKind::Ambiguous, "several JSON values; write one").at(second),
+            );
+        }
+        Ok(())
+    }
+
+    /// With a list wanted, several values that each became a list of one are
+    /// its elements.
+    fn gather(&mut self) {
+        if self.found.len() > 1 && self.found.iter().all(|found| found.kind == Kind::Object) {
+            self.join(|list| {
+                list.strip_prefix('[')
+                    .and_then(|list| list.strip_suffix(']'))
+                    .unwrap_or(list)
+            });
+        }
+    }
+
+    fn join(&mut self, element: fn(&str) -> &str) {
+        let mut list = String::from("[");
+        let mut log = Log::default();
+        for (n, found) in self.found.iter().enumerate() {
+            list.push_str(if n > 0 { "," } else { "" });
+            list.push_str(element(self.text_of(found)));
+            log.append(found.log.clone(), &format!("[{n}]"));
+        }
+        list.push(']');
+        log.add(
+            ChangeKind::Listed,
+            String::new,
+            "several values made a list",
+        );
+        let (start, end) = (self.found[0].start, self.found[self.found.len() - 1].end);
+        let place = place(self.raw, start, end);
+        let cost = self.found.iter().map(|found| found.cost).sum();
+        self.found = vec![Found {
+            json: Json::Made(list),
+            log,
+            cost,
+            kind: Kind::Array,
+            slight: false,
+            thinking: false,
+            start,
+            end,
+            place,
+        }];
+    }
+
+    fn text_of<'f>(&'f self, found: &'f Found) -> &'f str {
+        match &found.json {
+            Json::Part(start, end) => &self.raw[*start..*end],
+            Json::Made(text) => text,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Keys, and what stands between them and their values.
+
+use super::{ChangeKind, Failure, Kind, Parser, RefusalKind, Shape, Want, quotes::Quote};
+
+impl Parser<'_> {
+    /// A key and its colon, or whatever else an object goes on with.
+    pub(super) fn key(&mut self) -> Result<Want, Failure> {
+        self.skip_trivia()?;
+        if self.at_end() {
+            return Ok(Want::Rest);
+        }
+        let first = self.bytes[self.at];
+        match first {
+            b'}' | b']' | b')' => return Ok(Want::Rest),
+            b',' => {
+                self.at += 1;
+                self.change(ChangeKind::TrailingComma, "stray comma dropped");
+                return Ok(Want::Key);
+            }
+            b'.' if self.ellipsis() => return Ok(Want::Rest),
+            b'\\' if self.bytes.get(self.at + 1) == Some(&b'"') => return Err(Failure::Escaped),
+            _ => {}
+        }
+        self.separated = false;
+        let start = self.at;
+        let node = self.tape.nodes.len() as u32;
+        let quoted = match Quote::open(self.bytes, self.at) {
+            Some(quote) => {
+                self.key_string(quote)?;
+                true
+            }
+            None => self.bare_key()?,
+        };
+        self.top().key = node;
+        self.skip_trivia()?;
+        let bytes = self.bytes;
+        match bytes.get(self.at) {
+            Some(b':') => {
+                self.at += 1;
+                // `:=` and `::` come up, too.
+                if self.peek() == Some(b'=') {
+                    self.at += 1;
+                    self.change(ChangeKind::Colon, "`:=` read as a colon");
+                }
+                return Ok(Want::Value);
+            }
+            Some(b'=') => {
+                self.at += 1 + usize::from(bytes.get(self.at + 1) == Some(&b'>'));
+                if self.top().shape != Shape::Call {
+                    self.change(ChangeKind::Colon, "`=` read as a colon");
+                }
+                return Ok(Want::Value);
+            }
+            _ => {}
+        }
+        let first = self.top().count == 0;
+        if self.at_end() && !first {
+            self.tape.nodes.truncate(node as usize);
+            self.change(
+                ChangeKind::Closed,
+                "text ended inside a key, which was dropped",
+            );
+            self.closed_early = true;
+            return Ok(Want::Rest);
+        }
+        let set =
+            first && self.top().shape == Shape::Object && matches!(self.peek(), Some(b',' | b'}'));
+        if set {
+            return Ok(self.become_set(node as usize, quoted, start));
+        }
+        if quoted && self.starts_value(self.at) {
+            self.change(ChangeKind::Colon, "colon added");
+            return Ok(Want::Value);
+        }
+        Err(self
+            .refuse(
+                RefusalKind::Syntax,
+                "a key has no value; write `\"key\": value`",
+            )
+            .into())
+    }
+
+    /// `{1, 2}`: what was taken for a key is the first element.
+    fn become_set(&mut self, node: usize, quoted: bool, start: usize) -> Want {
+        let frame = self.top();
+        frame.shape = Shape::Array;
+        let open = frame.node as usize;
+        self.tape.nodes[open].kind = Kind::Set;
+        if !quoted {
+            self.tape.nodes.truncate(node);
+            let end = start + self.text[start..self.at].trim_end().len();
+            self.push(Kind::Bare, false, start, end);
+        }
+        self.complete()
+    }
+}

@@ -1,0 +1,186 @@
+//! What a run does, in lines on a terminal.
+//!
+//! ```no_run
+//! use agents::{console::print_line, prelude::*};
+//!
+//! # async fn run() -> Result<(), Error> {
+//! # let agent = AgentBuilder::<String, String>::new("a").build();
+//! agent.run("Summarise config.json").on_event(print_line).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Colour is used on a terminal only, and not when `NO_COLOR` is set.
+
+use agents_core::{
+    error::ErrorReceipt,
+    run::{Approval, Event, EventKind, ToolEnvelope},
+};
+use std::{
+    fmt::Write as _,
+    io::{self, IsTerminal, Write},
+    sync::LazyLock,
+    time::Duration,
+};
+
+/// Prints what is worth a line: calls and what became of them, repairs, waits, approvals, answers
+/// that went back. Give it to [`Run::on_event`](crate::run::Run::on_event).
+pub fn print_line(event: &Event) {
+    if let Some(line) = line(event, *COLOUR) {
+        let indent = "  ".repeat(event.depth as usize + 1);
+        // Whoever has closed the output does not want to read on; the run goes on.
+        let _ = writeln!(io::stdout().lock(), "{indent}{line}");
+    }
+}
+
+static COLOUR: LazyLock<bool> =
+    LazyLock::new(|| io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none());
+
+/// One event as a line, without its line break; `None` for what needs none.
+pub fn line(event: &Event, colour: bool) -> Option<String> {
+    let ink = Ink { colour };
+    Some(match &event.kind {
+        EventKind::CallEnded(receipt) => self::receipt(receipt, colour),
+        EventKind::CallFailed { tool, error, .. } => {
+            format!("{} {}", ink.yellow(&format!("! {tool}")), problem(error))
+        }
+        EventKind::Repaired { tool, repairs, .. } => {
+            format!("{} {repairs}", ink.yellow(&format!("~ {tool} read leniently:")))
+        }
+        EventKind::AnswerRepaired(repairs) => {
+            format!("{} {repairs}", ink.yellow("~ the answer was read leniently:"))
+        }
+        EventKind::AnswerRefused { reason } => {
+            format!("{} {reason}", ink.yellow("! the answer goes back:"))
+        }
+        EventKind::BackingOff { tool, wait } => ink.dim(&format!("… {tool} again in {wait:.0?}")),
+        EventKind::FixerAsked { tool, fixer, attempt } => {
+            ink.dim(&format!("? {fixer} is asked to repair {tool}, try {attempt}"))
+        }
+        EventKind::FixerAnswered { fixer, answer: Err(why), .. } => {
+            ink.yellow(&format!("! {fixer}: {why}"))
+        }
+        EventKind::ApprovalAsked(request) => {
+            ink.dim(&format!("? may {} run with {}", request.tool_name, shorten(request.args.as_str(), 60)))
+        }
+        EventKind::ApprovalDecided { approval, .. } => ink.dim(match approval {
+            Approval::Approve => "  approved",
+            Approval::Deny { .. } => "  denied",
+            Approval::Revise { .. } => "  to be changed",
+        }),
+        EventKind::RunStarted { .. }
+        | EventKind::Asked { .. }
+        | EventKind::Text(_)
+        | EventKind::Thinking(_)
+        | EventKind::Replied { .. }
+        | EventKind::CallStarted { .. }
+        | EventKind::AttemptStarted { .. }
+        | EventKind::FixerAnswered { .. }
+        | EventKind::Stopped(_)
+        | EventKind::RunEnded { .. } => return None,
+    })
+}
+
+/// A receipt as a line: the call, what came of it, after how many attempts and how long.
+///
+/// ```
+/// # use agents::{prelude::*, testing::{Script, ScriptedModel}, tool};
+/// /// Adds.
+/// #[tool(none)]
+/// async fn add(
+///     /// One.
+///     a: u32,
+///     /// Another.
+///     b: u32,
+/// ) -> u32 { a + b }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// # let (model, _) = ScriptedModel::new([Script::call("add", r#"{"a":1,"b":2}"#), Script::text("3")]);
+/// let agent = AgentBuilder::<String, String>::new("adder").tool(Add).model(model).build();
+/// let outcome = agent.run("1 + 2").outcome().await.unwrap();
+/// let receipt = outcome.outputs.last_tool.unwrap();
+/// assert!(agents::console::receipt(&receipt, false).starts_with(r#"✓ add {"a":1,"b":2} → 3"#));
+/// # }
+/// ```
+pub fn receipt(receipt: &ToolEnvelope, colour: bool) -> String {
+    let ink = Ink { colour };
+    let mut line = match &receipt.error {
+        None => ink.green("✓ "),
+        Some(_) => ink.red("✗ "),
+    };
+    line.push_str(&ink.bold(&receipt.name));
+    let _ = write!(line, " {}", shorten(receipt.input.as_str(), 70));
+    match (&receipt.output, &receipt.error) {
+        (Some(output), _) => {
+            let _ = write!(line, " → {}", shorten(output.as_str(), 70));
+        }
+        (None, Some(error)) => {
+            let _ = write!(line, " → {}", ink.red(&problem(error)));
+        }
+        (None, None) => {}
+    }
+    let mut facts = vec![duration(receipt.duration())];
+    if receipt.attempts.len() > 1 {
+        facts.insert(0, format!("{} attempts", receipt.attempts.len()));
+    }
+    if receipt.cached {
+        facts.insert(0, "cached".into());
+    }
+    if receipt.truncated {
+        facts.insert(0, "cut".into());
+    }
+    line.push_str(&ink.dim(&format!("  ({})", facts.join(", "))));
+    line
+}
+
+fn problem(error: &ErrorReceipt) -> String {
+    format!("{}: {}", error.code, shorten(&error.message, 160))
+}
+
+fn duration(time: Duration) -> String {
+    match time.as_millis() {
+        0 => "<1 ms".into(),
+        millis @ 1..=9_999 => format!("{millis} ms"),
+        _ => format!("{:.1} s", time.as_secs_f64()),
+    }
+}
+
+/// One line of at most so many characters.
+fn shorten(text: &str, most: usize) -> String {
+    let flat: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match flat.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &flat[..end]),
+        None => flat,
+    }
+}
+
+struct Ink {
+    colour: bool,
+}
+
+impl Ink {
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    fn dim(&self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    fn green(&self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    fn yellow(&self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    fn red(&self, text: &str) -> String {
+        self.paint("31", text)
+    }
+}
