@@ -66,7 +66,7 @@ pub use agents_core::{
 #[cfg(feature = "testing")]
 pub use agents_core::testing;
 #[cfg(feature = "macros")]
-pub use agents_macros::{agent, tool_attribute as tool};
+pub use agents_macros::{agent, on_error, tool_attribute as tool};
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
 
@@ -84,7 +84,7 @@ pub mod prelude {
     pub use crate::run::{Budget, Event, EventKind, minutes, tokens};
     // One name cannot be exported twice from one place: `tool!` is here, `#[tool]` at the root.
     #[cfg(feature = "macros")]
-    pub use agents_macros::{agent, tool};
+    pub use agents_macros::{agent, on_error, tool};
 }
 
 #[cfg(doctest)]

@@ -108,7 +108,10 @@ async fn a_tool_is_still_the_plain_function() {
 #[test]
 fn what_is_written_above_a_tool_reaches_the_model() {
     let spec = ReadFile.spec();
-    assert_eq!((&*spec.name, &*spec.description), ("read_file", "Read a file's contents.\n\nLine by line."));
+    assert_eq!(
+        (&*spec.name, &*spec.description),
+        ("read_file", "Read a file's contents.\n\nLine by line.")
+    );
     assert_eq!(
         spec.input_schema,
         json!({
@@ -141,23 +144,41 @@ fn what_a_tool_declares_reaches_its_spec() {
     assert_eq!(spec.cache, Cache::Ttl(Duration::from_secs(60)));
     assert!(spec.strict && spec.idempotent && !spec.external);
 
-    assert_eq!((Pay.spec().approval, Pay.spec().idempotent), (Approval::Always, true));
-    assert_eq!((PayALot.spec().approval, PayALot.spec().idempotent), (Approval::When, false));
+    assert_eq!(
+        (Pay.spec().approval, Pay.spec().idempotent),
+        (Approval::Always, true)
+    );
+    assert_eq!(
+        (PayALot.spec().approval, PayALot.spec().idempotent),
+        (Approval::When, false)
+    );
 }
 
 #[test]
 fn what_is_injected_is_no_argument() {
-    let tool = LookUp { words: Arc::default(), greeting: "hello".to_owned() };
+    let tool = LookUp {
+        words: Arc::default(),
+        greeting: "hello".to_owned(),
+    };
     let schema = &tool.spec().input_schema;
     assert_eq!(schema["required"], json!(["term"]));
     assert_eq!(schema["properties"]["term"]["minLength"], 1);
-    assert_eq!(schema["properties"].as_object().map(serde_json::Map::len), Some(1));
+    assert_eq!(
+        schema["properties"].as_object().map(serde_json::Map::len),
+        Some(1)
+    );
 }
 
 #[test]
 fn an_error_says_more_if_its_type_does() {
-    assert_eq!(Pay::failure(&Declined(3)), (Code::RateLimit, Some(Duration::from_secs(3))));
-    assert_eq!(ReadFile::failure(&io::ErrorKind::NotFound.into()), (Code::Unknown, None));
+    assert_eq!(
+        Pay::failure(&Declined(3)),
+        (Code::RateLimit, Some(Duration::from_secs(3)))
+    );
+    assert_eq!(
+        ReadFile::failure(&io::ErrorKind::NotFound.into()),
+        (Code::Unknown, None)
+    );
 }
 
 /// Repairs JSON by string surgery.
@@ -190,14 +211,20 @@ fn now() -> u64 {
 async fn calculator(question: String) -> String;
 
 fn more_tools() -> Vec<LookUp> {
-    vec![LookUp { words: Arc::new(vec![String::new()]), greeting: "hi".to_owned() }]
+    vec![LookUp {
+        words: Arc::new(vec![String::new()]),
+        greeting: "hi".to_owned(),
+    }]
 }
 
 #[tokio::test]
 async fn a_function_with_a_body_is_an_agent_and_a_function() {
     assert_eq!(regex_fixer("{,}".to_owned()), "{}");
     assert_eq!(RegexFixer.run("{,}").await.unwrap(), "{}");
-    assert_eq!((RegexFixer.name(), RegexFixer.description()), ("regex_fixer", "Repairs JSON by string surgery."));
+    assert_eq!(
+        (RegexFixer.name(), RegexFixer.description()),
+        ("regex_fixer", "Repairs JSON by string surgery.")
+    );
     assert_eq!(Now.run(()).await.unwrap(), 12);
 }
 
@@ -229,7 +256,11 @@ async fn a_model_drives_an_agent_without_a_body() {
     assert_eq!(requests[0].tools, ["add", "read_file", "look_up"]);
     assert!(format!("{:?}", requests[0].messages).contains("Use your tools."));
     assert!(requests[1].last().contains("42"), "{}", requests[1].last());
-    assert!(requests[2].last().contains("hi x 1 look_up"), "{}", requests[2].last());
+    assert!(
+        requests[2].last().contains("hi x 1 look_up"),
+        "{}",
+        requests[2].last()
+    );
 }
 
 struct FileManager {
@@ -269,10 +300,22 @@ impl FileManager {
 
 #[tokio::test]
 async fn an_impl_is_an_agent_with_skills() {
-    let manager = FileManager { root: "/srv".into() };
-    assert_eq!((manager.name(), manager.description()), ("file_manager", "Manages files."));
+    let manager = FileManager {
+        root: "/srv".into(),
+    };
+    assert_eq!(
+        (manager.name(), manager.description()),
+        ("file_manager", "Manages files.")
+    );
     assert_eq!(manager.run("where is it?").await.unwrap(), ["/srv"]);
-    assert!(manager.run("delete it").await.unwrap_err().to_string().ends_with("no: delete it"));
+    assert!(
+        manager
+            .run("delete it")
+            .await
+            .unwrap_err()
+            .to_string()
+            .ends_with("no: delete it")
+    );
 
     let (model, handle) = ScriptedModel::new([Script::text(r#"["a", "b"]"#)]);
     assert_eq!(manager.run("list").model(model).await.unwrap(), ["a", "b"]);

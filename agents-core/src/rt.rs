@@ -110,6 +110,22 @@ pub trait NoArms<E> {
 
 impl<T: Tool> NoArms<T::Err> for &ArmsProbe<'_, T> {}
 
+/// What an arm ends with, as what the run carries out.
+pub fn arm<K, D: IntoDecision<K>>(decision: D) -> Option<Plan> {
+    decision.into_decision().map(Plan::from)
+}
+
+/// The name of a tool that a macro wrote, known from its type.
+#[diagnostic::on_unimplemented(
+    message = "the name of `{Self}` is not known from its type",
+    label = "no `#[tool]` or `tool!` made this",
+    note = "arms for a tool that is written by hand are added with `AgentBuilder::on_error_of`"
+)]
+pub trait ToolName {
+    /// The name the model calls.
+    const NAME: &'static str;
+}
+
 /// A tool that can run twice without doing anything twice: it does not write, or is `idempotent`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` writes, so `retry` could apply it twice",

@@ -59,7 +59,7 @@ pub(crate) struct Tool {
     /// The entries of `#[tool(..)]`.
     pub(crate) entries: Vec<Entry>,
     pub(crate) function: Function,
-    pub(crate) on_error: Option<OnError>,
+    pub(crate) on_error: Option<Arms>,
 }
 
 /// What `#[agent]` is given.
@@ -85,8 +85,10 @@ pub(crate) struct Impl {
 pub(crate) enum Member {
     /// A function. Its entries are there if it is marked `#[skill]`.
     Function(Box<Function>, Option<Skill>),
-    /// `on_error!(..);` or `on_escalation!(..);`
-    Block(Ident),
+    /// `on_error!(match error { .. });` or `on_error!(DeleteFile, match error { .. });`
+    OnError(Arms),
+    /// A block there is no runtime for, such as `on_escalation!(..);`
+    Reserved(Ident),
     /// Anything else, untouched.
     Other(TokenStream),
 }
@@ -96,26 +98,41 @@ pub(crate) struct Skill {
     pub(crate) entries: Vec<Entry>,
 }
 
-/// `on_error { .. }`
-pub(crate) struct OnError {
+/// `on_error { .. }`, or `on_error!(Tool, match error { .. })`
+pub(crate) struct Arms {
     pub(crate) keyword: Ident,
+    /// Whose failures these are; without, those of every tool, or of the tool beside.
+    pub(crate) tool: Option<Path>,
     pub(crate) arms: Vec<Arm>,
 }
 
 /// `execution_error(Returned(e)) if e.is_timeout() => retry(max_attempts = 3),`
-#[allow(dead_code, reason = "the body and the guard are printed as soon as the runtime has `on_error`")]
 pub(crate) struct Arm {
     pub(crate) kind: Ident,
-    pub(crate) paren: token::Paren,
     pub(crate) patterns: Punctuated<Pat, Token![,]>,
     pub(crate) guard: Option<(Token![if], Expr)>,
-    pub(crate) arrow: Token![=>],
     pub(crate) body: Expr,
+}
+
+impl Arm {
+    /// Whether there are as many patterns as the kind hands over.
+    pub(crate) fn fits(&self, takes: &[&str]) -> bool {
+        self.patterns.len() == takes.len()
+            || self
+                .patterns
+                .iter()
+                .any(|pattern| matches!(pattern, Pat::Rest(_)))
+    }
 }
 
 impl ToTokens for Function {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Function { attrs, vis, sig, body } = self;
+        let Function {
+            attrs,
+            vis,
+            sig,
+            body,
+        } = self;
         tokens.append_all(attrs);
         vis.to_tokens(tokens);
         sig.to_tokens(tokens);
@@ -129,25 +146,23 @@ impl ToTokens for Function {
 impl Impl {
     /// `impl<T> FileManager<T> where .. { members }`
     pub(crate) fn with_members(&self, members: &TokenStream) -> TokenStream {
-        let Impl { attrs, unsafety, impl_token, generics, trait_, self_ty, brace, members: _ } = self;
-        let trait_ = trait_.as_ref().map(|(path, for_token)| quote!(#path #for_token));
+        let Impl {
+            attrs,
+            unsafety,
+            impl_token,
+            generics,
+            trait_,
+            self_ty,
+            brace,
+            members: _,
+        } = self;
+        let trait_ = trait_
+            .as_ref()
+            .map(|(path, for_token)| quote!(#path #for_token));
         let where_clause = &generics.where_clause;
-        let mut tokens = quote!(#(#attrs)* #unsafety #impl_token #generics #trait_ #self_ty #where_clause);
+        let mut tokens =
+            quote!(#(#attrs)* #unsafety #impl_token #generics #trait_ #self_ty #where_clause);
         brace.surround(&mut tokens, |inside| inside.extend(members.clone()));
         tokens
-    }
-}
-
-impl ToTokens for Arm {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Arm { kind, paren, patterns, guard, arrow, body } = self;
-        kind.to_tokens(tokens);
-        paren.surround(tokens, |inside| patterns.to_tokens(inside));
-        if let Some((if_token, condition)) = guard {
-            if_token.to_tokens(tokens);
-            condition.to_tokens(tokens);
-        }
-        arrow.to_tokens(tokens);
-        body.to_tokens(tokens);
     }
 }

@@ -20,7 +20,10 @@ pub(crate) struct Errors {
 impl Errors {
     /// No mistakes.
     pub(crate) fn new() -> Self {
-        Errors { seen: RefCell::new(Some(Vec::new())), is_whole: Cell::new(true) }
+        Errors {
+            seen: RefCell::new(Some(Vec::new())),
+            is_whole: Cell::new(true),
+        }
     }
 
     /// Underlines `tokens`, from the first to the last, and says `message`.
@@ -61,6 +64,9 @@ impl Errors {
 
 impl Drop for Errors {
     fn drop(&mut self) {
-        assert!(self.seen.borrow().is_none() || thread::panicking(), "mistakes were collected and never reported");
+        assert!(
+            self.seen.borrow().is_none() || thread::panicking(),
+            "mistakes were collected and never reported"
+        );
     }
 }

@@ -47,6 +47,12 @@ pub fn agent(arguments: TokenStream, item: TokenStream) -> TokenStream {
     attribute_agent(arguments.into(), &item.into()).into()
 }
 
+#[doc = include_str!("docs/on_error.md")]
+#[proc_macro]
+pub fn on_error(tokens: TokenStream) -> TokenStream {
+    block_on_error(tokens.into()).into()
+}
+
 fn attribute_tool(arguments: Tokens, item: &Tokens) -> Tokens {
     let errors = Errors::new();
     match parse::tool_attribute(arguments, item.clone(), &errors) {
@@ -91,4 +97,21 @@ fn attribute_agent(arguments: Tokens, item: &Tokens) -> Tokens {
     }
     let (errors, agent) = (errors.finish(), expand::agent(&agent));
     quote!(#errors #agent)
+}
+
+fn block_on_error(tokens: Tokens) -> Tokens {
+    let errors = Errors::new();
+    let Some(arms) = parse::on_error_block(tokens, &errors) else {
+        return errors.finish();
+    };
+    let arms = lower::on_error(arms, &errors);
+    if arms.tool.is_none() {
+        errors.note(syn::Error::new(
+            Span::call_site(),
+            check::messages::arms_need_a_tool(),
+        ));
+    }
+    check::on_error(&arms.written, true, &errors);
+    let (errors, arms) = (errors.finish(), expand::on_error(&arms));
+    quote!(#errors #arms)
 }

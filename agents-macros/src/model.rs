@@ -3,13 +3,13 @@
 //! Questions about it are methods on it, so that [`expand`](crate::expand) only prints.
 
 use crate::{
-    ast::{Body, Element, Function, Impl, OnError},
+    ast::{self, Body, Element, Function, Impl},
     lower::docs::Docs,
     paths::Rt,
 };
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
-use syn::{Attribute, Expr, Ident, Type};
+use syn::{Attribute, Expr, Ident, Pat, Path, Token, Type, punctuated::Punctuated};
 
 /// One call on a builder: `.timeout(Duration::from_secs(2))`.
 pub(crate) struct Call {
@@ -47,7 +47,7 @@ pub(crate) struct Tool {
     pub(crate) params: Vec<Param>,
     pub(crate) examples: Vec<Example>,
     pub(crate) returns: Returns,
-    pub(crate) on_error: Option<OnError>,
+    pub(crate) on_error: Option<Arms>,
     /// A mistake leaves no way to print the whole tool: its type stays, and does nothing.
     pub(crate) broken: bool,
 }
@@ -79,6 +79,26 @@ pub(crate) struct Example {
     pub(crate) fields: Vec<(Ident, Expr)>,
 }
 
+/// The arms of one `on_error`, with the sugar taken out.
+pub(crate) struct Arms {
+    /// As written, for the rules.
+    pub(crate) written: ast::Arms,
+    pub(crate) tool: Option<Path>,
+    pub(crate) arms: Vec<Arm>,
+    /// Every `retry` that is written there.
+    pub(crate) retries: Vec<Ident>,
+    /// Every `agent = ..` that is named there.
+    pub(crate) fixers: Vec<Expr>,
+}
+
+/// One arm, of a kind that there is.
+pub(crate) struct Arm {
+    pub(crate) variant: Ident,
+    pub(crate) patterns: Punctuated<Pat, Token![,]>,
+    pub(crate) guard: Option<Expr>,
+    pub(crate) body: Expr,
+}
+
 /// An agent, of one of three makes.
 pub(crate) struct Agent {
     pub(crate) rt: Rt,
@@ -91,6 +111,7 @@ pub(crate) struct Agent {
     pub(crate) input: Type,
     pub(crate) output: Returns,
     pub(crate) make: Make,
+    pub(crate) on_error: Vec<Arms>,
     /// Skills were written, but cannot be had.
     pub(crate) has_refused_skills: bool,
     /// A mistake leaves no way to print the whole agent: its type stays, and does nothing.
@@ -114,6 +135,7 @@ pub(crate) struct Settings {
     pub(crate) tools: Option<(Ident, Vec<Element>)>,
     pub(crate) budget: Option<(Ident, Budget)>,
     pub(crate) strict: Option<Ident>,
+    pub(crate) fixers: Option<(Ident, Vec<Element>)>,
 }
 
 /// `budget(..)` or `budget = ..`
@@ -152,7 +174,9 @@ impl Tool {
 
     /// The parameters that become fields of the tool.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &Param> {
-        self.params.iter().filter(|param| matches!(param.kind, ParamKind::Injected { .. }))
+        self.params
+            .iter()
+            .filter(|param| matches!(param.kind, ParamKind::Injected { .. }))
     }
 
     /// Whether the type would have the name of the function.
@@ -160,12 +184,20 @@ impl Tool {
         self.ty == self.name
     }
 
+    /// Whether running it twice does nothing twice.
+    pub(crate) fn is_retry_safe(&self) -> bool {
+        self.effects.iter().all(|effect| effect != "writes")
+            || self.spec.iter().any(|call| call.method == "idempotent")
+    }
+
     pub(crate) fn is_unit(&self) -> bool {
         self.fields().next().is_none()
     }
 
     pub(crate) fn takes_context(&self) -> bool {
-        self.params.iter().any(|param| matches!(param.kind, ParamKind::Context))
+        self.params
+            .iter()
+            .any(|param| matches!(param.kind, ParamKind::Context))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The one path through which generated code names the runtime.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{LitStr, Path};
 
@@ -30,6 +30,15 @@ impl ToTokens for Rt {
             None => tokens.extend(quote!(::agents::__rt)),
         }
     }
+}
+
+/// `tokens` as if the user had written them at `span`.
+pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
+    let at = |mut token: TokenTree| {
+        token.set_span(span);
+        token
+    };
+    tokens.into_iter().map(at).collect()
 }
 
 /// The place of `span`, the names of generated code: lints know it for generated.

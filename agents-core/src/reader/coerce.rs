@@ -5,6 +5,8 @@
 //! that changes least is taken. Recursion follows the document, whose depth is
 //! bounded, never its length.
 
+use std::fmt::Write;
+
 use super::{
     MAX_DEPTH,
     change::{ChangeKind, Log},
@@ -210,7 +212,7 @@ impl<'s> Coercer<'s> {
                 self.out.push(',');
             }
             let depth = self.path.len();
-            self.path.push_str(&format!("[{n}]"));
+            _ = write!(self.path, "[{n}]");
             sum += match shape.first.get(n).copied().or(shape.items) {
                 Some(item) => self.value(tape, child, item)?,
                 None => self.copy(tape, child)?,
@@ -251,6 +253,10 @@ impl<'s> Coercer<'s> {
 
     /// Copies a value no schema speaks of.
     pub(super) fn copy(&mut self, tape: &Tape<'_>, at: usize) -> Outcome {
+        if matches!(tape.kind(at), Kind::Number | Kind::String) {
+            self.out.push_str(tape.text(at));
+            return Ok(0);
+        }
         if let Some(node) = tape.contradiction(at) {
             return Err(Refusal::new(RefusalKind::Ambiguous, twice()).below(tape.path(node)));
         }

@@ -15,7 +15,7 @@ use super::{
     scan::skip_space,
     schema::{Schema, Types},
     strict::{self, Stop},
-    surroundings::{Place, place, thinking},
+    surroundings::{Place, goes_on, place, thinking},
     tape::{Kind, Node, Tape, unescape},
 };
 
@@ -378,21 +378,6 @@ impl<'a> Search<'a, '_> {
             self.refusal = Some(refusal);
         }
     }
-}
-
-/// Whether a member follows: `, "b": 2`.
-fn goes_on(rest: &str) -> bool {
-    let Some(member) = rest.trim_start().strip_prefix(',') else {
-        return false;
-    };
-    let Some((key, after)) = member
-        .trim_start()
-        .strip_prefix('"')
-        .and_then(|rest| rest.split_once('"'))
-    else {
-        return false;
-    };
-    !key.contains('\n') && after.trim_start().starts_with(':')
 }
 
 pub(super) fn too_deep(at: usize) -> Refusal {

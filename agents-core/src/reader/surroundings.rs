@@ -177,3 +177,18 @@ pub(super) fn thinking(text: &str) -> Option<Option<usize>> {
         text.find(&close).map_or(text.len(), |at| at + close.len()),
     ))
 }
+
+/// Whether a member follows: `, "b": 2`.
+pub(super) fn goes_on(rest: &str) -> bool {
+    let Some(member) = rest.trim_start().strip_prefix(',') else {
+        return false;
+    };
+    let Some((key, after)) = member
+        .trim_start()
+        .strip_prefix('"')
+        .and_then(|rest| rest.split_once('"'))
+    else {
+        return false;
+    };
+    !key.contains('\n') && after.trim_start().starts_with(':')
+}

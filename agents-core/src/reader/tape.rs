@@ -199,7 +199,11 @@ pub(super) fn push_key(path: &mut String, key: &str) {
     if !path.is_empty() {
         path.push('.');
     }
-    path.push_str(key);
+    // A key that is a whole text is told by its beginning.
+    match key.char_indices().nth(60) {
+        Some((end, _)) => _ = write!(path, "{}…", &key[..end]),
+        None => path.push_str(key),
+    }
 }
 
 /// The inside of a JSON string, decoded.

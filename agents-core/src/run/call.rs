@@ -86,7 +86,7 @@ pub(crate) enum Event {
     /// The wait is over.
     Woke,
     /// A repair agent answered.
-    Answered(FixerRef, Result<String, FixError>),
+    Answered(FixerRef, recover::Repaired),
 }
 
 impl CallState {
@@ -191,7 +191,7 @@ impl CallState {
         let message = error.to_string();
         let failed = recover::facts(rules, self, &text, &error, &message);
         match self.progress.next(&failed, rules.chance()) {
-            Move::Read { by, text } => self.repaired(&by, text),
+            Move::Read { by, text } => self.repaired(&by, text, 0),
             Move::Ask(fixer) => {
                 let repair = recover::repair(rules, self, &text, &error);
                 return Some(Act::Ask(fixer, Box::new(repair)));
@@ -220,8 +220,9 @@ impl CallState {
         None
     }
 
-    fn repaired(&mut self, by: &str, text: String) {
-        let note = format!("`{by}` gave the arguments anew");
+    fn repaired(&mut self, by: &str, text: String, tokens: u64) {
+        let cost = if tokens > 0 { format!(" for {tokens} tokens") } else { String::new() };
+        let note = format!("`{by}` gave the arguments anew{cost}");
         self.repairs
             .extend(Repairs::from(Change::new(ChangeKind::Fixed, "", note)));
         self.stage = Stage::Read { raw: text };
@@ -334,15 +335,16 @@ impl CallState {
         };
     }
 
-    fn answered(&mut self, fixer: &str, answer: Result<String, FixError>) -> Option<Stop> {
+    fn answered(&mut self, fixer: &str, repaired: recover::Repaired) -> Option<Stop> {
         let Stage::Recover { text, .. } = &self.stage else {
             return None;
         };
+        let recover::Repaired { answer, tokens } = repaired;
         match answer {
             Ok(new) => {
                 let failed = text.clone();
                 if let Some(Move::Read { by, text }) = self.progress.answered(fixer, new, &failed) {
-                    self.repaired(&by, text);
+                    self.repaired(&by, text, tokens);
                 }
             }
             Err(FixError::Failed(why)) => self.progress.gave_nothing(fixer, &why),

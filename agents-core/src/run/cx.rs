@@ -1,4 +1,4 @@
-use super::{Node, Passed, RepairScope, Root, Stop, Timestamp};
+use super::{EventKind, Node, Passed, RepairScope, Root, Stop, Timestamp};
 use crate::{Json, model::Model, recovery::FixError, tool::Scope};
 use secrecy::SecretString;
 use std::{convert::Infallible, fmt, future::Future, sync::Arc};
@@ -106,6 +106,19 @@ impl Cx {
 
     pub(crate) fn model(&self) -> Option<&Arc<dyn Model>> {
         self.model.as_ref()
+    }
+
+    /// The tokens spent within this place.
+    pub(crate) fn spent(&self) -> u64 {
+        match self.call {
+            Some(seq) => self.node.call_child(seq).spent(),
+            None => self.node.spent(),
+        }
+    }
+
+    /// Tells the subscriber what happened to the agent that works here.
+    pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
+        self.root.emit(&self.node, kind);
     }
 
     pub(crate) fn result(&self) -> Option<Json> {

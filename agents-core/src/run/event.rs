@@ -108,6 +108,8 @@ pub enum EventKind {
         fixer: String,
         /// What.
         answer: Result<String, String>,
+        /// The tokens it used, charged to whoever called it.
+        tokens: u64,
     },
     /// The call failed at some stage; the arms may still save it.
     CallFailed {

@@ -315,6 +315,11 @@ impl Node {
         passed
     }
 
+    /// The tokens spent here and below.
+    pub(crate) fn spent(&self) -> u64 {
+        self.tokens.load(Relaxed)
+    }
+
     /// Charges tokens, here and above.
     pub(crate) fn spend(&self, tokens: u64) {
         self.each_up(|node| {

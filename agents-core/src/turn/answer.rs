@@ -129,9 +129,9 @@ impl Ladder<'_> {
     }
 
     async fn ask(&self, fixer: FixerRef, text: &str, fault: &str) -> Result<Option<String>, Error> {
-        let (agent, name) = (self.brain.name.to_string(), fixer.name().to_owned());
+        let name = fixer.name().to_owned();
         let repair = self.cx.node.with_frame(|frame| Repair {
-            tool: agent.clone(),
+            tool: self.brain.name.to_string(),
             description: self.brain.description.to_string(),
             stage: kinds::InvalidOutput::NAME.to_owned(),
             raw: text.to_owned(),
@@ -140,21 +140,7 @@ impl Ladder<'_> {
             attempt: frame.progress.tries() + 1,
             previous: frame.progress.tried().to_vec(),
         });
-        let attempt = repair.attempt;
-        self.emit(|| EventKind::FixerAsked {
-            tool: agent.clone(),
-            fixer: name.clone(),
-            attempt,
-        });
-        let answer = recover::ask(self.brain, self.cx, &fixer, repair).await;
-        self.emit(|| EventKind::FixerAnswered {
-            tool: agent.clone(),
-            fixer: name.clone(),
-            answer: answer
-                .as_ref()
-                .map(String::clone)
-                .map_err(FixError::to_string),
-        });
+        let answer = recover::ask(self.brain, self.cx, &fixer, repair).await.answer;
         match answer {
             Ok(better) => {
                 let next = self
@@ -187,9 +173,5 @@ impl Ladder<'_> {
                 reason,
             })
             .await {}
-    }
-
-    fn emit(&self, kind: impl FnOnce() -> EventKind) {
-        self.cx.root.emit(&self.cx.node, kind);
     }
 }

@@ -20,7 +20,6 @@ use crate::{
     agent::Brain,
     error::ToolError,
     model::Message,
-    recovery::{FixError, FixerRef, Repair},
     run::{Act, Approval, CallEvent, CallState, Cx, EventKind, Told, ToolEnvelope},
     tool::{SharedTool, ToolContext},
 };
@@ -123,8 +122,8 @@ impl Place<'_> {
                     CallEvent::Woke
                 }
                 Act::Ask(fixer, repair) => {
-                    let answer = self.ask_fixer(&fixer, *repair, &context).await;
-                    CallEvent::Answered(fixer, answer)
+                    let repaired = recover::ask(self.brain, &context.cx, &fixer, *repair).await;
+                    CallEvent::Answered(fixer, repaired)
                 }
                 Act::Stop(stop) => match self.cx.stop(stop).await {},
             };
@@ -148,31 +147,6 @@ impl Place<'_> {
             approval: approval.clone(),
         });
         approval
-    }
-
-    /// Asks a repair agent; it runs as a part of this call, at this call's cost.
-    async fn ask_fixer(
-        &self,
-        fixer: &FixerRef,
-        repair: Repair,
-        context: &ToolContext,
-    ) -> Result<String, FixError> {
-        let (tool, name) = (context.tool.to_string(), fixer.name().to_owned());
-        self.emit(|| EventKind::FixerAsked {
-            tool: tool.clone(),
-            fixer: name.clone(),
-            attempt: repair.attempt,
-        });
-        let answer = recover::ask(self.brain, &context.cx, fixer, repair).await;
-        self.emit(|| EventKind::FixerAnswered {
-            tool,
-            fixer: name,
-            answer: answer
-                .as_ref()
-                .map(String::clone)
-                .map_err(FixError::to_string),
-        });
-        answer
     }
 
     /// A failure that the arms will be asked about.
@@ -234,6 +208,7 @@ impl Place<'_> {
 
     fn tell_repairs(&self, before: usize) {
         if self.with_call(|call| call.repairs.len()) > before {
+            self.with_call(|call| tracing::info!(tool = %call.call.name, repairs = call.repairs.len(), "arguments repaired"));
             self.emit(|| {
                 self.with_call(|call| EventKind::Repaired {
                     id: call.call.id.clone(),

@@ -7,7 +7,7 @@ use crate::{
     agent::Brain,
     error::{Origin, ToolError},
     recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, kinds},
-    run::{CallState, Cx, RepairScope},
+    run::{CallState, Cx, EventKind, RepairScope},
     tool::Effects,
     turn::args::Rules,
 };
@@ -77,19 +77,43 @@ fn stage(error: &ToolError) -> &'static str {
     }
 }
 
-/// Runs a repair agent at `cx`. Whatever ends it, short of what ends the whole run, is its answer.
+/// What a repair agent gave, and what that cost.
+pub(crate) struct Repaired {
+    pub(crate) answer: Result<String, FixError>,
+    pub(crate) tokens: u64,
+}
+
+/// Asks a repair agent at `cx`, and tells of it.
 pub(crate) async fn ask(
     brain: &Brain<'_>,
     cx: &Cx,
     fixer: &FixerRef,
     repair: Repair,
+) -> Repaired {
+    let (tool, name, attempt) = (repair.tool.clone(), fixer.name().to_owned(), repair.attempt);
+    tracing::info!(%tool, fixer = %name, attempt, error = %repair.error, "asking a repair agent");
+    cx.emit(|| EventKind::FixerAsked { tool: tool.clone(), fixer: name.clone(), attempt });
+    let before = cx.spent();
+    let answer = run(brain, cx, fixer, repair).await;
+    let tokens = cx.spent() - before;
+    tracing::info!(%tool, fixer = %name, tokens, ok = answer.is_ok(), "the repair agent answered");
+    cx.emit(|| EventKind::FixerAnswered {
+        tool,
+        fixer: name,
+        answer: answer.as_ref().map(String::clone).map_err(FixError::to_string),
+        tokens,
+    });
+    Repaired { answer, tokens }
+}
+
+/// Whatever ends the repair agent, short of what ends the whole run, is its answer.
+async fn run(
+    brain: &Brain<'_>,
+    cx: &Cx,
+    fixer: &FixerRef,
+    repair: Repair,
 ) -> Result<String, FixError> {
-    let listed = || {
-        brain
-            .fixers
-            .iter()
-            .find(|listed| listed.fixer_name() == fixer.name())
-    };
+    let listed = || brain.fixers.iter().find(|listed| listed.fixer_name() == fixer.name());
     let Some(agent) = fixer.live().or_else(listed) else {
         let name = fixer.name();
         return Err(FixError::Failed(format!(

@@ -5,7 +5,7 @@ use crate::{
     ast::Function,
     diag::Errors,
     lower::{answer, written},
-    model::{Agent, Make, Settings, Skill},
+    model::{Agent, Arms, Make, Settings, Skill},
 };
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -37,7 +37,25 @@ pub(crate) fn agent(agent: &mut Agent, place: Span, errors: &Errors) {
             fits = alike(skills, errors);
         }
     }
+    for (i, arms) in agent.on_error.iter().enumerate() {
+        super::on_error(&arms.written, arms.tool.is_some(), errors);
+        once(arms, &agent.on_error[..i], errors);
+    }
     agent.broken |= !fits;
+}
+
+/// One block for each tool, and one for the agent.
+fn once(arms: &Arms, above: &[Arms], errors: &Errors) {
+    let of = |arms: &Arms| {
+        arms.tool.as_ref().map_or_else(
+            || "the agent".to_owned(),
+            |tool| format!("`{}`", written(tool)),
+        )
+    };
+    for twin in above.iter().filter(|twin| of(twin) == of(arms)) {
+        errors.at(&twin.written.keyword, messages::arms_twice(of(arms)));
+        errors.at(&arms.written.keyword, messages::arms_twice(of(arms)));
+    }
 }
 
 /// `fn Fixer` would leave a type of its own name.
@@ -50,7 +68,10 @@ fn named(agent: &Agent, function: &Function, errors: &Errors) {
 /// A function with a body: described, and without anything that only a model needs.
 fn native(agent: &Agent, function: &Function, errors: &Errors) {
     if agent.docs.is_empty() && agent.settings.description.is_none() {
-        errors.at(&function.sig.ident, messages::undescribed_agent(&agent.name));
+        errors.at(
+            &function.sig.ident,
+            messages::undescribed_agent(&agent.name),
+        );
     }
     for key in for_models(&agent.settings) {
         errors.at(key, messages::no_model_here(plain(key), &agent.name));
@@ -58,12 +79,26 @@ fn native(agent: &Agent, function: &Function, errors: &Errors) {
 }
 
 fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
-    let Settings { prompt, description: _, model, tools, budget, strict } = settings;
+    let Settings {
+        prompt,
+        description: _,
+        model,
+        tools,
+        budget,
+        strict,
+        fixers,
+    } = settings;
+    let fixers = fixers.iter().map(|(key, _)| key);
     let prompt = prompt.iter().map(|(key, _)| key);
     let model = model.iter().map(|(key, _)| key);
     let tools = tools.iter().map(|(key, _)| key);
     let budget = budget.iter().map(|(key, _)| key);
-    prompt.chain(model).chain(tools).chain(budget).chain(strict)
+    prompt
+        .chain(model)
+        .chain(tools)
+        .chain(budget)
+        .chain(strict)
+        .chain(fixers)
 }
 
 /// `async fn json_fixer(request: Repair) -> String;`
@@ -98,7 +133,10 @@ fn skilled(agent: &Agent, skills: &[Skill], place: Span, errors: &Errors) {
         errors.at(&agent.ident, messages::no_skill(&agent.ident));
     }
     if agent.asks_a_model() && agent.settings.prompt.is_none() {
-        errors.push(syn::Error::new(place, messages::no_prompt_for_skills(&agent.ident)));
+        errors.push(syn::Error::new(
+            place,
+            messages::no_prompt_for_skills(&agent.ident),
+        ));
     }
 }
 
@@ -112,19 +150,32 @@ fn described(skill: &Skill, errors: &Errors) {
 
 /// All skills take and give the same, as far as tokens tell.
 fn alike(skills: &[Skill], errors: &Errors) -> bool {
-    let Some((first, others)) = skills.split_first() else { return true };
+    let Some((first, others)) = skills.split_first() else {
+        return true;
+    };
     let mut alike = true;
     let name = plain(&first.function.sig.ident);
     for other in others {
         if !same(&other.input, &first.input) {
             alike = false;
-            errors.at(&other.input, messages::skills_differ("input", written(&other.input), &name, written(&first.input)));
+            errors.at(
+                &other.input,
+                messages::skills_differ(
+                    "input",
+                    written(&other.input),
+                    &name,
+                    written(&first.input),
+                ),
+            );
         }
         if let (Some(this), Some(wanted)) = (answer(&other.returns), answer(&first.returns))
             && !same(&this, &wanted)
         {
             alike = false;
-            errors.at(&this, messages::skills_differ("output", written(&this), &name, written(&wanted)));
+            errors.at(
+                &this,
+                messages::skills_differ("output", written(&this), &name, written(&wanted)),
+            );
         }
     }
     alike

@@ -8,7 +8,8 @@ use syn::Ident;
 // Syntax.
 
 pub(crate) const NOT_A_FUNCTION: &str = "a tool is a function: expected `async fn`";
-pub(crate) const NOT_AN_AGENT: &str = "an agent is a function or an `impl` block: expected `fn` or `impl`";
+pub(crate) const NOT_AN_AGENT: &str =
+    "an agent is a function or an `impl` block: expected `fn` or `impl`";
 pub(crate) const AFTER_THE_TOOL: &str = "nothing but `on_error { .. }` can follow the function";
 pub(crate) const COMMA_BEFORE_ARM: &str = "expected `,` before the next arm";
 
@@ -66,11 +67,16 @@ pub(crate) fn spread_of_a_list(found: impl Display) -> String {
 // Tools.
 
 pub(crate) fn no_effects(name: impl Display) -> String {
-    format!("say what `{name}` does to the world: `#[tool(none)]`, `#[tool(reads)]` or `#[tool(writes)]`")
+    format!(
+        "say what `{name}` does to the world: `#[tool(none)]`, `#[tool(reads)]` or `#[tool(writes)]`"
+    )
 }
 
 pub(crate) fn two_effects(names: &[&str]) -> String {
-    format!("{} exclude each other; keep the strongest that is true", all_of(names))
+    format!(
+        "{} exclude each other; keep the strongest that is true",
+        all_of(names)
+    )
 }
 
 pub(crate) fn external_without_effects() -> &'static str {
@@ -86,15 +92,21 @@ pub(crate) fn not_async(name: impl Display) -> String {
 }
 
 pub(crate) fn no_body(name: impl Display) -> String {
-    format!("a tool does its work itself: give `{name}` a body; only an `#[agent]` can leave it to a model")
+    format!(
+        "a tool does its work itself: give `{name}` a body; only an `#[agent]` can leave it to a model"
+    )
 }
 
 pub(crate) fn not_generic(what: &str) -> String {
-    format!("a {what} is one concrete function: name the types instead of taking them as parameters")
+    format!(
+        "a {what} is one concrete function: name the types instead of taking them as parameters"
+    )
 }
 
 pub(crate) fn no_lifetimes(what: &str) -> String {
-    format!("a {what} owns what it is given: remove the lifetime and write owned types, such as `String` for `&str`")
+    format!(
+        "a {what} owns what it is given: remove the lifetime and write owned types, such as `String` for `&str`"
+    )
 }
 
 pub(crate) fn no_modifier(what: &str, modifier: &str) -> String {
@@ -102,7 +114,9 @@ pub(crate) fn no_modifier(what: &str, modifier: &str) -> String {
 }
 
 pub(crate) fn not_a_receiver(what: &str) -> String {
-    format!("a {what} is a free function, without `self`; take what it needs as `#[inject] name: Type`")
+    format!(
+        "a {what} is a free function, without `self`; take what it needs as `#[inject] name: Type`"
+    )
 }
 
 pub(crate) fn agent_receiver() -> &'static str {
@@ -138,7 +152,9 @@ pub(crate) fn inject_and_serde() -> &'static str {
 }
 
 pub(crate) fn parameter_attribute(what: impl Display) -> String {
-    format!("`#[{what}]` is not expected on a parameter; expected `#[serde(..)]`, `#[schemars(..)]` or `#[inject]`")
+    format!(
+        "`#[{what}]` is not expected on a parameter; expected `#[serde(..)]`, `#[schemars(..)]` or `#[inject]`"
+    )
 }
 
 pub(crate) fn agent_parameter_attribute(what: impl Display) -> String {
@@ -146,7 +162,9 @@ pub(crate) fn agent_parameter_attribute(what: impl Display) -> String {
 }
 
 pub(crate) fn not_snake_case(name: impl Display) -> String {
-    format!("the type of `{name}` would have the same name; write the function's name in snake case")
+    format!(
+        "the type of `{name}` would have the same name; write the function's name in snake case"
+    )
 }
 
 pub(crate) fn example_of_nothing(tool: impl Display) -> String {
@@ -190,7 +208,9 @@ pub(crate) fn undescribed_agent(name: impl Display) -> String {
 }
 
 pub(crate) fn no_model_here(key: impl Display, name: impl Display) -> String {
-    format!("`{key}` is for a model, and `{name}` has a body: no model is asked; remove the one or the other")
+    format!(
+        "`{key}` is for a model, and `{name}` has a body: no model is asked; remove the one or the other"
+    )
 }
 
 pub(crate) fn no_skill(ty: impl Display) -> String {
@@ -209,8 +229,15 @@ pub(crate) fn skill_by_shared_reference() -> &'static str {
     "an agent may be asked many things at once, so a skill takes `&self`; keep what changes behind a `Mutex`"
 }
 
-pub(crate) fn skills_differ(what: &str, this: impl Display, first: impl Display, other: impl Display) -> String {
-    format!("the skills of one agent share their {what}: this is `{this}`, and `{first}` has `{other}`")
+pub(crate) fn skills_differ(
+    what: &str,
+    this: impl Display,
+    first: impl Display,
+    other: impl Display,
+) -> String {
+    format!(
+        "the skills of one agent share their {what}: this is `{this}`, and `{first}` has `{other}`"
+    )
 }
 
 pub(crate) fn trait_impl() -> &'static str {
@@ -229,19 +256,41 @@ pub(crate) fn unavailable(what: impl Display) -> String {
 
 pub(crate) fn wrong_patterns(kind: &str, takes: &[&str], found: usize) -> String {
     let patterns = takes.join(", ");
-    format!("`{kind}` hands over {}, not {found}: write `{kind}({patterns})`", number(takes.len()))
+    format!(
+        "`{kind}` hands over {}, not {found}: write `{kind}({patterns})`",
+        number(takes.len())
+    )
 }
 
 pub(crate) fn not_on_a_tool() -> &'static str {
     "a tool has no final answer; `invalid_output` belongs to an agent's `on_error!`"
 }
 
-pub(crate) fn unreachable_arm(kind: impl Display) -> String {
-    format!("never reached: an arm above answers every `{kind}`; give that one a guard, or remove this one")
+pub(crate) fn unknown_modifier(verb: impl Display, key: impl Display, known: &[&str]) -> String {
+    if known.is_empty() {
+        return format!("`{verb}` takes no `{key} = ..`");
+    }
+    unknown(&format!("`{verb}` key"), key, known)
 }
 
-pub(crate) fn answers_everything(kind: impl Display) -> String {
-    format!("this arm answers every `{kind}`, so the one below is never reached")
+pub(crate) fn never_falls_through(verb: &str) -> String {
+    format!("this `.or(..)` is never reached: `{verb}` always decides; put it last")
+}
+
+pub(crate) fn never_retries(number: u64) -> String {
+    format!("`max_attempts = {number}` never retries; write 2 or more, or remove the arm")
+}
+
+pub(crate) fn never_asks() -> &'static str {
+    "`retries = 0` never asks the agent; write 1 or more, or remove it"
+}
+
+pub(crate) fn arms_need_a_tool() -> &'static str {
+    "say whose failures these are: `on_error!(ReadFile, match error { .. })`"
+}
+
+pub(crate) fn arms_twice(of: impl Display) -> String {
+    format!("{of} has two `on_error!`; put all the arms into one")
 }
 
 fn number(n: usize) -> String {

@@ -7,6 +7,7 @@ mod on_error;
 mod tool;
 
 pub(crate) use agent::agent;
+pub(crate) use on_error::on_error;
 pub(crate) use tool::{says, tool};
 
 use crate::{ast::Function, diag::Errors};
@@ -42,7 +43,11 @@ fn is_plain(what: &str, function: &Function, errors: &Errors) {
 /// What a missing body is underlined with: the function, from its first word to its name.
 fn head(function: &Function) -> impl ToTokens {
     let Function { vis, sig, .. } = function;
-    let vis = if matches!(vis, Visibility::Inherited) { None } else { Some(vis) };
+    let vis = if matches!(vis, Visibility::Inherited) {
+        None
+    } else {
+        Some(vis)
+    };
     let (asyncness, fn_token, ident) = (&sig.asyncness, &sig.fn_token, &sig.ident);
     quote!(#vis #asyncness #fn_token #ident)
 }

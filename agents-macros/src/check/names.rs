@@ -36,7 +36,9 @@ pub(crate) fn wire_name(ty: &Ident) -> String {
     let mut name = String::new();
     for (i, letter) in letters.iter().enumerate() {
         let after_lower = i > 0 && !letters[i - 1].is_uppercase() && letters[i - 1] != '_';
-        let before_lower = i > 0 && letters[i - 1].is_uppercase() && letters.get(i + 1).is_some_and(|next| next.is_lowercase());
+        let before_lower = i > 0
+            && letters[i - 1].is_uppercase()
+            && letters.get(i + 1).is_some_and(|next| next.is_lowercase());
         if letter.is_uppercase() && (after_lower || before_lower) {
             name.push('_');
         }
@@ -47,6 +49,10 @@ pub(crate) fn wire_name(ty: &Ident) -> String {
 
 fn capitalised(word: &str) -> String {
     let mut letters = word.chars();
-    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+    letters
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .chain(letters)
+        .collect()
 }
-

@@ -1,74 +1,101 @@
 //! The rules for the arms of `on_error`.
+//!
+//! That an arm is never reached is left to rustc: it sees more than tokens, and the expansion denies
+//! unreachable patterns.
 
 use super::messages;
 use crate::{
-    ast::{Arm, OnError},
+    ast::{Arm, Arms},
     diag::Errors,
-    parse::keys,
+    parse::keys::{self, Kind},
 };
 use quote::ToTokens;
-use syn::Pat;
+use syn::{
+    Expr, ExprLit, Lit,
+    visit::{self, Visit},
+};
 
-/// Checks one block.
-///
-/// There is no runtime for it yet, which is one mistake at its keyword; its arms are checked all
-/// the same.
-pub(super) fn on_error(block: &OnError, errors: &Errors) {
-    errors.at(&block.keyword, messages::unavailable("on_error"));
-    for (i, arm) in block.arms.iter().enumerate() {
-        let Some(takes) = kind(arm, errors) else { continue };
-        patterns(arm, takes, errors);
-        reachable(arm, &block.arms[..i], errors);
+/// Checks one block. Arms for one tool answer what happens to its calls; an agent's own answer what
+/// happens to its final answer, too.
+pub(crate) fn on_error(block: &Arms, is_for_tool: bool, errors: &Errors) {
+    for arm in &block.arms {
+        let Some(kind) = kind(arm, is_for_tool, errors) else {
+            continue;
+        };
+        patterns(arm, kind, errors);
+        Steps(errors).visit_expr(&arm.body);
     }
 }
 
-/// `invalid_args(..)`: one of the kinds, and one that a tool has. Gives what it hands over.
-fn kind(arm: &Arm, errors: &Errors) -> Option<&'static [&'static str]> {
-    let names: Vec<&str> = keys::KINDS.iter().map(|(name, _)| *name).collect();
-    let Some((name, takes)) = keys::KINDS.iter().find(|(name, _)| arm.kind == name) else {
-        errors.at(&arm.kind, messages::unknown("error kind", &arm.kind, &names));
+/// `invalid_args(..)`: one of the kinds, and one that can happen here.
+fn kind(arm: &Arm, is_for_tool: bool, errors: &Errors) -> Option<&'static Kind> {
+    let names: Vec<&str> = keys::KINDS.iter().map(|kind| kind.name).collect();
+    let Some(kind) = keys::KINDS.iter().find(|kind| arm.kind == kind.name) else {
+        errors.at(
+            &arm.kind,
+            messages::unknown("error kind", &arm.kind, &names),
+        );
         return None;
     };
-    if *name == "invalid_output" {
+    if is_for_tool && kind.name == "invalid_output" {
         errors.at(&arm.kind, messages::not_on_a_tool());
     }
-    Some(takes)
+    Some(kind)
 }
 
 /// `invalid_args(raw, error)`: as many patterns as the kind hands over.
-fn patterns(arm: &Arm, takes: &[&str], errors: &Errors) {
+fn patterns(arm: &Arm, Kind { name, takes, .. }: &Kind, errors: &Errors) {
+    if arm.fits(takes) {
+        return;
+    }
     let found = arm.patterns.len();
-    let rest = arm.patterns.iter().any(|pattern| matches!(pattern, Pat::Rest(_)));
-    if found != takes.len() && !rest {
-        let name = arm.kind.to_string();
-        if found == 0 {
-            errors.at(&arm.kind, messages::wrong_patterns(&name, takes, found));
-        } else {
-            errors.at(&arm.patterns, messages::wrong_patterns(&name, takes, found));
+    let message = messages::wrong_patterns(name, takes, found);
+    if found == 0 {
+        errors.at(&arm.kind, message);
+    } else {
+        errors.at(&arm.patterns, message);
+    }
+}
+
+/// What no type sees: steps that can never be taken.
+struct Steps<'e>(&'e Errors);
+
+impl<'ast> Visit<'ast> for Steps<'_> {
+    /// `escalate("no").or(..)`
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        if call.method == "or"
+            && let Some(verb @ ("escalate" | "throw" | "feedback")) =
+                verb(&call.receiver).as_deref()
+        {
+            self.0.at(&call.method, messages::never_falls_through(verb));
         }
+        visit::visit_expr_method_call(self, call);
+    }
+
+    /// `retry(max_attempts = 1)`, `fix(agent = JsonFixer, retries = 0)`
+    fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
+        let key = assign.left.to_token_stream().to_string();
+        if let Expr::Lit(ExprLit {
+            lit: Lit::Int(number),
+            ..
+        }) = &*assign.right
+            && let Ok(number) = number.base10_parse::<u64>()
+        {
+            match (key.as_str(), number) {
+                ("max_attempts", 0 | 1) => self.0.at(assign, messages::never_retries(number)),
+                ("retries", 0) => self.0.at(assign, messages::never_asks()),
+                _ => {}
+            }
+        }
+        visit::visit_expr_assign(self, assign);
     }
 }
 
-/// An arm below one that answers everything of its kind is dead.
-fn reachable(arm: &Arm, above: &[Arm], errors: &Errors) {
-    let shadow = above.iter().find(|above| {
-        above.kind == arm.kind && above.guard.is_none() && (answers_all(above) || same_patterns(above, arm))
-    });
-    if let Some(above) = shadow {
-        errors.at(&above.kind, messages::answers_everything(&above.kind));
-        errors.at(&arm.kind, messages::unreachable_arm(&arm.kind));
-    }
-}
-
-fn answers_all(arm: &Arm) -> bool {
-    arm.patterns.iter().all(|pattern| match pattern {
-        Pat::Wild(_) | Pat::Rest(_) => true,
-        // A capitalised name is a variant, not a binding.
-        Pat::Ident(binding) => binding.subpat.is_none() && binding.ident.to_string().starts_with(|c: char| !c.is_uppercase()),
-        _ => false,
-    })
-}
-
-fn same_patterns(a: &Arm, b: &Arm) -> bool {
-    a.patterns.to_token_stream().to_string() == b.patterns.to_token_stream().to_string()
+/// The verb that a call is of.
+fn verb(expr: &Expr) -> Option<String> {
+    let Expr::Call(call) = expr else { return None };
+    let Expr::Path(path) = &*call.func else {
+        return None;
+    };
+    path.path.get_ident().map(ToString::to_string)
 }

@@ -18,7 +18,7 @@ pub(crate) fn tool(tool: &Tool, errors: &Errors) {
     names(tool, errors);
     examples(tool, errors);
     if let Some(block) = &tool.on_error {
-        on_error::on_error(block, errors);
+        on_error::on_error(&block.written, true, errors);
     }
 }
 
@@ -46,10 +46,16 @@ fn effects(tool: &Tool, errors: &Errors) {
 /// `/// Read a file's contents.` above the function, and above every argument.
 fn described(tool: &Tool, errors: &Errors) {
     if tool.docs.is_empty() {
-        errors.at(&tool.function.sig.ident, messages::undescribed("tool", &tool.name));
+        errors.at(
+            &tool.function.sig.ident,
+            messages::undescribed("tool", &tool.name),
+        );
     }
     for (param, _) in tool.arguments().filter(|(param, _)| param.docs.is_empty()) {
-        errors.at(&param.ident, messages::undescribed("argument", plain(&param.ident)));
+        errors.at(
+            &param.ident,
+            messages::undescribed("argument", plain(&param.ident)),
+        );
     }
 }
 
@@ -67,13 +73,19 @@ fn asynchronous(tool: &Tool, errors: &Errors) {
 /// `fn ReadFile` would leave a type of its own name.
 fn names(tool: &Tool, errors: &Errors) {
     if tool.clashes() {
-        errors.at(&tool.function.sig.ident, messages::not_snake_case(&tool.name));
+        errors.at(
+            &tool.function.sig.ident,
+            messages::not_snake_case(&tool.name),
+        );
     }
 }
 
 /// `#[example(path = "a.txt")]` names arguments, each once, and all that have to be there.
 fn examples(tool: &Tool, errors: &Errors) {
-    let known: Vec<String> = tool.arguments().map(|(param, attrs)| wire_name(param, attrs)).collect();
+    let known: Vec<String> = tool
+        .arguments()
+        .map(|(param, attrs)| wire_name(param, attrs))
+        .collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let flattened = tool.arguments().any(|(_, attrs)| says(attrs, "flatten"));
     for Example { attribute, fields } in &tool.examples {
@@ -88,7 +100,9 @@ fn examples(tool: &Tool, errors: &Errors) {
                 errors.at(name, messages::twice(name));
             }
         }
-        let missing = tool.arguments().filter(|(param, attrs)| is_required(param, attrs));
+        let missing = tool
+            .arguments()
+            .filter(|(param, attrs)| is_required(param, attrs));
         for (param, attrs) in missing {
             let wanted = wire_name(param, attrs);
             if !fields.iter().any(|(name, _)| plain(name) == wanted) {
@@ -102,13 +116,18 @@ fn examples(tool: &Tool, errors: &Errors) {
 fn is_required(param: &Param, attrs: &[Attribute]) -> bool {
     matches!(param.kind, ParamKind::Argument(_))
         && last_name(&param.ty).is_some_and(|name| name != "Option")
-        && attrs.iter().all(|attribute| !attribute.path().is_ident("serde"))
+        && attrs
+            .iter()
+            .all(|attribute| !attribute.path().is_ident("serde"))
 }
 
 /// The name that the model is told: the parameter's, or what `#[serde(rename = "..")]` makes of it.
 fn wire_name(param: &Param, attrs: &[Attribute]) -> String {
     let mut name = param.ident.unraw().to_string();
-    for attribute in attrs.iter().filter(|attribute| attribute.path().is_ident("serde")) {
+    for attribute in attrs
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("serde"))
+    {
         let renamed = attribute.parse_args_with(|input: ParseStream<'_>| {
             let mut found = None;
             while !input.is_empty() {
@@ -130,7 +149,12 @@ fn wire_name(param: &Param, attrs: &[Attribute]) -> String {
 /// Whether a `#[serde(..)]` among `attrs` has the key.
 pub(crate) fn says(attrs: &[Attribute], key: &str) -> bool {
     let has = |tokens: &TokenStream| {
-        tokens.clone().into_iter().any(|token| matches!(token, TokenTree::Ident(ident) if ident == key))
+        tokens
+            .clone()
+            .into_iter()
+            .any(|token| matches!(token, TokenTree::Ident(ident) if ident == key))
     };
-    attrs.iter().any(|attribute| matches!(&attribute.meta, Meta::List(list) if has(&list.tokens)))
+    attrs
+        .iter()
+        .any(|attribute| matches!(&attribute.meta, Meta::List(list) if has(&list.tokens)))
 }

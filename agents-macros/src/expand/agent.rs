@@ -8,7 +8,7 @@ use crate::{
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Generics, Token};
+use syn::Generics;
 
 /// Prints one agent.
 pub(crate) fn agent(agent: &Agent) -> TokenStream {
@@ -36,18 +36,29 @@ pub(crate) fn agent(agent: &Agent) -> TokenStream {
 fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
     let Agent { rt, cfgs, docs, .. } = agent;
     if agent.clashes() {
-        return function.has_body().then(|| quote!(#docs #function)).unwrap_or_default();
+        return function
+            .has_body()
+            .then(|| quote!(#docs #function))
+            .unwrap_or_default();
     }
     let vis = &function.vis;
     // The type is defined where the function is named.
-    let struct_token = Token![struct](ty.span());
+    let definition = quote_spanned!(ty.span()=> #vis struct #ty;);
     let kept = function.has_body().then(|| quote!(#docs #function));
     let (work, builder) = if agent.broken {
         (quote!(::core::unreachable!()), None)
     } else if function.has_body() {
         (native(agent, function), None)
     } else {
-        (driven(), Some(built(agent, &ty.to_token_stream(), &Generics::default(), &[])))
+        (
+            driven(),
+            Some(built(
+                agent,
+                &ty.to_token_stream(),
+                &Generics::default(),
+                &[],
+            )),
+        )
     };
     let implementation = implementation(agent, &ty.to_token_stream(), &Generics::default(), &work);
     let probe = asserts::no_hidden_result(&agent.output);
@@ -56,7 +67,7 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
         #kept
         #docs #(#cfgs)*
         #[derive(Clone, Copy, Debug, Default)]
-        #vis #struct_token #ty;
+        #definition
         #items
     }
 }
@@ -74,9 +85,18 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
 ///     async fn work(&self, cx: &__rt::Cx, input: Self::In) -> __rt::Result<Self::Out, __rt::Error> { .. }
 /// }
 /// ```
-pub(super) fn implementation(agent: &Agent, ty: &TokenStream, generics: &Generics, work: &TokenStream) -> TokenStream {
+pub(super) fn implementation(
+    agent: &Agent,
+    ty: &TokenStream,
+    generics: &Generics,
+    work: &TokenStream,
+) -> TokenStream {
     let (name, description) = (&agent.name, settings::description(agent));
-    let Edges { input, output, bounds } = edges(agent);
+    let Edges {
+        input,
+        output,
+        bounds,
+    } = edges(agent);
     let (impl_generics, _, _) = generics.split_for_impl();
     let where_clause = asserts::with_bounds(generics, &bounds);
     let (cx, value) = (cx(), value());
@@ -108,7 +128,10 @@ pub(super) fn edges(agent: &Agent) -> Edges {
     let bound = agent.output_bound();
     Edges {
         input: asserts::through(&agent.input, "AgentData"),
-        bounds: vec![asserts::bound(&agent.input, "AgentData"), asserts::bound(&output, bound)],
+        bounds: vec![
+            asserts::bound(&agent.input, "AgentData"),
+            asserts::bound(&output, bound),
+        ],
         output: asserts::through(&output, bound),
     }
 }
@@ -129,8 +152,15 @@ pub(super) fn unpacked() -> TokenStream {
 }
 
 /// What a call of the user's function comes to, as the result of an agent.
-pub(super) fn outcome(called: &TokenStream, function: &Function, returns: &Returns, bound: &str) -> TokenStream {
-    let awaited = function.is_async().then(|| quote_spanned!(here(function.sig.ident.span())=> .await));
+pub(super) fn outcome(
+    called: &TokenStream,
+    function: &Function,
+    returns: &Returns,
+    bound: &str,
+) -> TokenStream {
+    let awaited = function
+        .is_async()
+        .then(|| quote_spanned!(here(function.sig.ident.span())=> .await));
     let bound = Ident::new(bound, Span::call_site());
     if returns.is_result() {
         quote!(#called #awaited.map(__rt::#bound::pack).map_err(__rt::failed))
@@ -153,8 +183,17 @@ pub(super) fn driven() -> TokenStream {
 ///     fn __agent(&self) -> __rt::ModelAgent<'_, .., ..> { __rt::AgentBuilder::.. }
 /// }
 /// ```
-pub(super) fn built(agent: &Agent, ty: &TokenStream, generics: &Generics, skills: &[TokenStream]) -> TokenStream {
-    let Edges { input, output, bounds } = edges(agent);
+pub(super) fn built(
+    agent: &Agent,
+    ty: &TokenStream,
+    generics: &Generics,
+    skills: &[TokenStream],
+) -> TokenStream {
+    let Edges {
+        input,
+        output,
+        bounds,
+    } = edges(agent);
     let (impl_generics, _, _) = generics.split_for_impl();
     let where_clause = asserts::with_bounds(generics, &bounds);
     let builder = settings::builder(agent, skills);

@@ -18,7 +18,11 @@ use syn::{Generics, Type, WhereClause, spanned::Spanned};
 pub(super) fn bound(ty: &impl ToTokens, what: &str) -> TokenStream {
     let ty = ty.to_token_stream();
     // From the type's first token to its last: exactly that is underlined.
-    let last = ty.clone().into_iter().last().map_or_else(Span::call_site, |token| token.span());
+    let last = ty
+        .clone()
+        .into_iter()
+        .last()
+        .map_or_else(Span::call_site, |token| token.span());
     let what = syn::Ident::new(what, last);
     let bound = quote_spanned!(last=> : __rt::#what);
     quote!(#ty #bound)
@@ -34,7 +38,10 @@ pub(super) fn through(ty: &impl ToTokens, what: &str) -> TokenStream {
 
 /// `where` with the user's own predicates and `bounds`.
 pub(super) fn with_bounds(generics: &Generics, bounds: &[TokenStream]) -> WhereClause {
-    let own = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let own = generics
+        .where_clause
+        .iter()
+        .flat_map(|clause| &clause.predicates);
     syn::parse_quote!(where #(#own,)* #(#bounds,)*)
 }
 
@@ -75,7 +82,9 @@ fn taken_apart(ty: &Type, part: &str) -> TokenStream {
 /// };
 /// ```
 pub(super) fn no_hidden_result(returns: &Returns) -> Option<TokenStream> {
-    let Returns::Value(ty) = returns else { return None };
+    let Returns::Value(ty) = returns else {
+        return None;
+    };
     let message = messages::HIDDEN_RESULT;
     Some(quote_spanned! {ty.span()=>
         const _: () = {

@@ -3,12 +3,14 @@
 mod agent;
 mod asserts;
 mod fallback;
+mod on_error;
 mod settings;
 mod skills;
 mod tool;
 
 pub(crate) use agent::agent;
 pub(crate) use fallback::untouched;
+pub(crate) use on_error::alone as on_error;
 pub(crate) use skills::block;
 pub(crate) use tool::tool;
 

@@ -19,14 +19,24 @@ use syn::{Expr, ExprLit, Lit, spanned::Spanned};
 ///     .build()
 /// ```
 pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
-    let Settings { prompt, description, model, tools, budget, strict } = &agent.settings;
+    let Settings {
+        prompt,
+        description,
+        model,
+        tools,
+        budget,
+        strict,
+        fixers,
+    } = &agent.settings;
     let name = &agent.name;
     let description = description.as_ref().map(|(key, text)| quote!(.#key(#text)));
     let is_prompt = !agent.docs.is_empty() && matches!(agent.make, Make::Function(..));
     let prompt = match prompt {
         Some((key, prompt)) => Some(quote!(.#key(#prompt))),
         // What is said of an `impl` is said to people; a function's doc comment is its prompt.
-        None => is_prompt.then(|| agent.docs.text()).map(|text| quote!(.prompt(#text))),
+        None => is_prompt
+            .then(|| agent.docs.text())
+            .map(|text| quote!(.prompt(#text))),
     };
     let model = model.as_ref().map(|(key, model)| quote!(.#key(#model)));
     let tools = tools.as_ref().map(|(key, elements)| {
@@ -36,14 +46,19 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
     let budget = budget.as_ref().map(|(key, budget)| match budget {
         Budget::Value(value) => quote!(.#key(#value)),
         Budget::Bounds(bounds) => {
-            let bounds = bounds.iter().map(|Call { method, argument }| quote!(.#method(#argument)));
+            let bounds = bounds
+                .iter()
+                .map(|Call { method, argument }| quote!(.#method(#argument)));
             quote!(.#key(__rt::Budget::new() #(#bounds)*))
         }
     });
     let strict = strict.as_ref().map(|key| quote!(.#key()));
+    let fixers = fixers.iter().flat_map(|(_, fixers)| fixers).map(fixer);
+    let arms = agent.on_error.iter().map(super::on_error::of_agent);
     quote! {
         __rt::AgentBuilder::new(#name)
             #description #prompt #model #tools #budget #strict
+            #(#fixers)* #(#arms)*
             #(.skill(#skills))*
             .build()
     }
@@ -60,13 +75,33 @@ fn element(element: &Element) -> TokenStream {
     }
 }
 
+/// `.fixer(SqlFixer)`
+fn fixer(element: &Element) -> TokenStream {
+    let (Element::One(agent) | Element::Spread(_, agent)) = element;
+    quote_spanned!(here(agent.span())=> .fixer(#agent))
+}
+
 /// What others are told: what is said for them, else the doc comment, else the prompt.
 pub(super) fn description(agent: &Agent) -> TokenStream {
-    let literal = |prompt: &Expr| matches!(prompt, Expr::Lit(ExprLit { lit: Lit::Str(_), .. }));
+    let literal = |prompt: &Expr| {
+        matches!(
+            prompt,
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(_),
+                ..
+            })
+        )
+    };
     match &agent.settings {
-        Settings { description: Some((_, description)), .. } => description.to_token_stream(),
+        Settings {
+            description: Some((_, description)),
+            ..
+        } => description.to_token_stream(),
         _ if !agent.docs.is_empty() => agent.docs.text(),
-        Settings { prompt: Some((_, prompt)), .. } if literal(prompt) => prompt.to_token_stream(),
+        Settings {
+            prompt: Some((_, prompt)),
+            ..
+        } if literal(prompt) => prompt.to_token_stream(),
         _ => quote!(""),
     }
 }

@@ -34,7 +34,9 @@ pub(super) fn agent(agent: &Agent, block: &Impl, skills: &[Skill]) -> TokenStrea
         let printed: Vec<_> = skills.iter().map(|one| skill(agent, one)).collect();
         let implementation = implementation(agent, &ty, &block.generics, &driven());
         let built = built(agent, &ty, &block.generics, &printed);
-        let probes = skills.iter().filter_map(|skill| asserts::no_hidden_result(&skill.returns));
+        let probes = skills
+            .iter()
+            .filter_map(|skill| asserts::no_hidden_result(&skill.returns));
         quote!(#implementation #built #(#probes)*)
     };
     let items = hidden(rt, cfgs, &items);
@@ -47,8 +49,10 @@ pub(crate) fn block(block: &Impl) -> TokenStream {
         .members
         .iter()
         .filter_map(|member| match member {
-            Member::Function(function, _) => function.has_body().then(|| function.to_token_stream()),
-            Member::Block(_) => None,
+            Member::Function(function, _) => {
+                function.has_body().then(|| function.to_token_stream())
+            }
+            Member::OnError(_) | Member::Reserved(_) => None,
             Member::Other(tokens) => Some(tokens.clone()),
         })
         .collect();
@@ -64,7 +68,13 @@ pub(crate) fn block(block: &Impl) -> TokenStream {
 /// .when(|r: &String| r.contains("where"))
 /// ```
 fn skill(agent: &Agent, skill: &Skill) -> TokenStream {
-    let Skill { function, docs, when, input, returns } = skill;
+    let Skill {
+        function,
+        docs,
+        when,
+        input,
+        returns,
+    } = skill;
     let ident = &function.sig.ident;
     let (name, description) = (plain(ident), docs.text());
     let when = when.as_ref().map(|when| quote!(.when(#when)));
@@ -73,7 +83,11 @@ fn skill(agent: &Agent, skill: &Skill) -> TokenStream {
     }
     let value = value();
     let takes_input = function.sig.inputs.len() > 1;
-    let (pattern, passed) = if takes_input { (quote!(#value), Some(unpacked())) } else { (quote!(_), None) };
+    let (pattern, passed) = if takes_input {
+        (quote!(#value), Some(unpacked()))
+    } else {
+        (quote!(_), None)
+    };
     let input = asserts::through(input, "AgentData");
     let called = quote_spanned!(here(ident.span())=> self.#ident(#passed));
     let result = outcome(&called, function, returns, agent.output_bound());

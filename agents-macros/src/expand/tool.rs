@@ -1,6 +1,6 @@
 //! The printer of tools.
 
-use super::{asserts, fallback, hidden};
+use super::{asserts, fallback, hidden, on_error};
 use crate::{
     check::{names::plain, says},
     model::{Call, Example, Param, ParamKind, Tool},
@@ -8,7 +8,7 @@ use crate::{
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Token, spanned::Spanned};
+use syn::spanned::Spanned;
 
 /// The function, its type, and what the runtime calls:
 ///
@@ -27,7 +27,13 @@ use syn::{Token, spanned::Spanned};
 /// };
 /// ```
 pub(crate) fn tool(tool: &Tool) -> TokenStream {
-    let Tool { rt, function, cfgs, docs, .. } = tool;
+    let Tool {
+        rt,
+        function,
+        cfgs,
+        docs,
+        ..
+    } = tool;
     if tool.clashes() {
         return quote!(#docs #function);
     }
@@ -54,24 +60,33 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
 fn definition(tool: &Tool) -> TokenStream {
     let Tool { cfgs, docs, ty, .. } = tool;
     let vis = &tool.function.vis;
-    // The type is defined where the function is named.
-    let struct_token = Token![struct](ty.span());
     if tool.is_unit() {
+        // The type is defined where the function is named.
+        let definition = quote_spanned!(ty.span()=> #vis struct #ty;);
         return quote! {
             #docs #(#cfgs)*
             #[derive(Clone, Copy, Debug, Default)]
-            #vis #struct_token #ty;
+            #definition
         };
     }
-    let fields = tool.fields().map(|Param { ident, ty, docs, .. }| {
-        let described = format!(" Handed to [`{}`] with every call.", tool.name);
-        let docs = if docs.is_empty() { quote!(#[doc = #described]) } else { quote!(#docs) };
-        quote!(#docs #vis #ident: #ty)
-    });
+    let fields = tool.fields().map(
+        |Param {
+             ident, ty, docs, ..
+         }| {
+            let described = format!(" Handed to [`{}`] with every call.", tool.name);
+            let docs = if docs.is_empty() {
+                quote!(#[doc = #described])
+            } else {
+                quote!(#docs)
+            };
+            quote!(#docs #vis #ident: #ty)
+        },
+    );
+    let definition = quote_spanned!(ty.span()=> #vis struct #ty { #(#fields),* });
     quote! {
         #docs #(#cfgs)*
         #[derive(Clone)]
-        #vis #struct_token #ty { #(#fields),* }
+        #definition
     }
 }
 
@@ -94,10 +109,17 @@ fn arguments(tool: &Tool) -> TokenStream {
     // serde knows no way to have both.
     let flattened = tool.arguments().any(|(_, attrs)| says(attrs, "flatten"));
     let strictly = (!flattened).then(|| quote!(, deny_unknown_fields));
-    let fields = tool.arguments().map(|(Param { ident, ty, docs, .. }, attrs)| {
-        let ty = asserts::through(ty, "Argument");
-        quote!(#docs #(#attrs)* #ident: #ty)
-    });
+    let fields = tool.arguments().map(
+        |(
+            Param {
+                ident, ty, docs, ..
+            },
+            attrs,
+        )| {
+            let ty = asserts::through(ty, "Argument");
+            quote!(#docs #(#attrs)* #ident: #ty)
+        },
+    );
     let bounds = argument_bounds(tool);
     quote! {
         #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
@@ -109,7 +131,9 @@ fn arguments(tool: &Tool) -> TokenStream {
 
 /// `PathBuf: __rt::Argument`, for each argument
 fn argument_bounds(tool: &Tool) -> Vec<TokenStream> {
-    tool.arguments().map(|(param, _)| asserts::bound(&param.ty, "Argument")).collect()
+    tool.arguments()
+        .map(|(param, _)| asserts::bound(&param.ty, "Argument"))
+        .collect()
 }
 
 /// ```ignore
@@ -125,8 +149,12 @@ fn argument_bounds(tool: &Tool) -> Vec<TokenStream> {
 ///     fn spec(&self) -> &__rt::ToolSpec { .. }
 ///     async fn call(&self, args: __Args, cx: &__rt::ToolContext) -> __rt::Result<Self::Ok, Self::Err> { .. }
 ///     fn failure(error: &Self::Err) -> (__rt::Code, __rt::Option<__rt::Duration>) { .. }
+///     fn on_error(&self, error: __rt::CallError<'_, Self::Err>, cx: &__rt::ErrorContext) -> __rt::Option<__rt::Plan> { .. }
 ///     fn needs_approval(&self, args: &__Args, cx: &__rt::ToolContext) -> bool { .. }
 /// }
+/// impl __rt::ToolName for ReadFile { .. }
+/// impl __rt::RetrySafe for ReadFile {}
+/// impl __rt::OnError for ReadFile { .. }
 /// ```
 fn implementation(tool: &Tool) -> TokenStream {
     let ty = &tool.ty;
@@ -135,9 +163,17 @@ fn implementation(tool: &Tool) -> TokenStream {
     bounds.push(asserts::bound(&value, "ToolOutput"));
     bounds.extend(fault.iter().map(|fault| asserts::bound(fault, "ToolFault")));
     let ok = asserts::through(&value, "ToolOutput");
-    let err = fault.map_or_else(|| quote!(__rt::Infallible), |fault| asserts::through(&fault, "ToolFault"));
+    let err = fault.map_or_else(
+        || quote!(__rt::Infallible),
+        |fault| asserts::through(&fault, "ToolFault"),
+    );
     let (spec, call) = (spec(tool), call(tool));
     let (failure, needs_approval) = (failure(tool), needs_approval(tool));
+    let arms = on_error::of_tool(tool, &bounds);
+    let name = &tool.name;
+    let retry_safe = tool
+        .is_retry_safe()
+        .then(|| quote!(#[automatically_derived] impl __rt::RetrySafe for #ty {}));
     quote! {
         #[automatically_derived]
         impl __rt::Tool for #ty where #(#bounds),* {
@@ -146,9 +182,24 @@ fn implementation(tool: &Tool) -> TokenStream {
             type Err = #err;
             #spec
             #call
+            fn on_error(
+                &self,
+                error: __rt::CallError<'_, Self::Err>,
+                cx: &__rt::ErrorContext,
+            ) -> __rt::Option<__rt::Plan> {
+                #[allow(unused_imports)]
+                use __rt::NoArms as _;
+                (&__rt::ArmsProbe(self)).on_error(error, cx)
+            }
             #failure
             #needs_approval
         }
+        #[automatically_derived]
+        impl __rt::ToolName for #ty {
+            const NAME: &'static str = #name;
+        }
+        #retry_safe
+        #arms
     }
 }
 
@@ -171,7 +222,10 @@ fn spec(tool: &Tool) -> TokenStream {
             quote!(#variant)
         },
     );
-    let calls = tool.spec.iter().map(|Call { method, argument }| quote!(.#method(#argument)));
+    let calls = tool
+        .spec
+        .iter()
+        .map(|Call { method, argument }| quote!(.#method(#argument)));
     let examples = tool.examples.iter().map(example);
     quote! {
         fn spec(&self) -> &__rt::ToolSpec {
@@ -207,15 +261,21 @@ fn call(tool: &Tool) -> TokenStream {
     // Names of the macro's own: a tool may well be called `args`.
     let args = Ident::new("args", Span::mixed_site());
     let cx = Ident::new("cx", Span::mixed_site());
-    let passed = tool.params.iter().map(|Param { ident, ty, kind, .. }| {
-        let at = here(ty.span());
-        match kind {
-            ParamKind::Argument(_) => quote_spanned!(at=> __rt::Argument::unpack(#args.#ident)),
-            ParamKind::Injected { by_reference: true } => quote_spanned!(at=> &self.#ident),
-            ParamKind::Injected { by_reference: false } => quote_spanned!(at=> __rt::Clone::clone(&self.#ident)),
-            ParamKind::Context => quote!(#cx),
-        }
-    });
+    let passed = tool.params.iter().map(
+        |Param {
+             ident, ty, kind, ..
+         }| {
+            let at = here(ty.span());
+            match kind {
+                ParamKind::Argument(_) => quote_spanned!(at=> __rt::Argument::unpack(#args.#ident)),
+                ParamKind::Injected { by_reference: true } => quote_spanned!(at=> &self.#ident),
+                ParamKind::Injected {
+                    by_reference: false,
+                } => quote_spanned!(at=> __rt::Clone::clone(&self.#ident)),
+                ParamKind::Context => quote!(#cx),
+            }
+        },
+    );
     let function = &tool.function.sig.ident;
     let value = quote_spanned!(here(function.span())=> #function(#(#passed),*).await);
     let result = if tool.returns.is_result() {
@@ -223,8 +283,16 @@ fn call(tool: &Tool) -> TokenStream {
     } else {
         quote!(__rt::Ok(__rt::ToolOutput::pack(#value)))
     };
-    let args = if tool.arguments().next().is_some() { quote!(#args) } else { quote!(_) };
-    let cx = if tool.takes_context() { quote!(#cx) } else { quote!(_) };
+    let args = if tool.arguments().next().is_some() {
+        quote!(#args)
+    } else {
+        quote!(_)
+    };
+    let cx = if tool.takes_context() {
+        quote!(#cx)
+    } else {
+        quote!(_)
+    };
     quote_spanned! {here(function.span())=>
         async fn call(&self, #args: __Args, #cx: &__rt::ToolContext) -> __rt::Result<Self::Ok, Self::Err> {
             #result

@@ -5,8 +5,7 @@ use super::{
     docs::Docs,
     is_lint_level,
     keys::{Keys, pair},
-    returns,
-    strip_parameters,
+    returns, strip_parameters,
 };
 use crate::{
     ast::{self, Element, Function, Impl, Member},
@@ -23,7 +22,10 @@ use syn::{Expr, FnArg, Ident, RangeLimits, ReceiverKind, Signature, Type, parse_
 
 /// What the user meant by `#[agent] fn`.
 pub(crate) fn function_agent(agent: ast::Agent<Function>, errors: &Errors) -> Agent {
-    let ast::Agent { entries, item: mut function } = agent;
+    let ast::Agent {
+        entries,
+        item: mut function,
+    } = agent;
     let mut keys = Keys::new("agent", entries, keys::AGENT, errors);
     let rt = keys.rt();
     let settings = settings(&mut keys, errors);
@@ -34,7 +36,8 @@ pub(crate) fn function_agent(agent: ast::Agent<Function>, errors: &Errors) -> Ag
     }
     let input = input(&function.sig, errors);
     let output = output(&function.sig, errors);
-    let generic = !function.sig.generics.params.is_empty() || function.sig.generics.where_clause.is_some();
+    let generic =
+        !function.sig.generics.params.is_empty() || function.sig.generics.where_clause.is_some();
     let broken = has_receiver || generic || input.is_none() || output.is_none();
 
     strip_parameters(&mut function, false);
@@ -42,14 +45,33 @@ pub(crate) fn function_agent(agent: ast::Agent<Function>, errors: &Errors) -> Ag
     let ident = type_name(&function.sig.ident);
     let cfgs = cfgs(&function.attrs);
     let docs = Docs::take(&mut function.attrs);
-    let (input, output) = (input.unwrap_or_else(unit), output.unwrap_or_else(|| nothing(&function.sig)));
+    let (input, output) = (
+        input.unwrap_or_else(unit),
+        output.unwrap_or_else(|| nothing(&function.sig)),
+    );
     let make = Make::Function(function, ident.clone());
-    Agent { rt, cfgs, docs, ident, name, settings, input, output, make, has_refused_skills: false, broken }
+    Agent {
+        rt,
+        cfgs,
+        docs,
+        ident,
+        name,
+        settings,
+        input,
+        output,
+        make,
+        on_error: Vec::new(),
+        has_refused_skills: false,
+        broken,
+    }
 }
 
 /// What the user meant by `#[agent] impl`. `None` if the type has no name to give to the agent.
 pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Agent, Impl> {
-    let ast::Agent { entries, item: mut block } = agent;
+    let ast::Agent {
+        entries,
+        item: mut block,
+    } = agent;
     let mut keys = Keys::new("agent", entries, keys::AGENT, errors);
     let rt = keys.rt();
     let settings = settings(&mut keys, errors);
@@ -67,20 +89,33 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
                     let skill = skill(function, mark, errors);
                     has_refused_skills |= skill.is_none();
                     skills.extend(skill);
-                } else if let Some(knowledge) = function.attrs.extract_if(.., |a| a.path().is_ident("knowledge")).next() {
+                } else if let Some(knowledge) = function
+                    .attrs
+                    .extract_if(.., |a| a.path().is_ident("knowledge"))
+                    .next()
+                {
                     errors.at(&knowledge, messages::unavailable("#[knowledge]"));
                 } else if !function.has_body() {
-                    errors.at(&function.sig.ident, messages::bodiless_without_skill(&function.sig.ident));
+                    errors.at(
+                        &function.sig.ident,
+                        messages::bodiless_without_skill(&function.sig.ident),
+                    );
                     broken = true;
                 }
             }
-            Member::Block(name) => {
-                let call = format!("{name}!");
-                errors.at(name, messages::unavailable(call));
-            }
-            Member::Other(_) => {}
+            Member::Reserved(name) => errors.at(&*name, messages::unavailable(format!("{name}!"))),
+            Member::OnError(_) | Member::Other(_) => {}
         }
     }
+    let blocks = block
+        .members
+        .extract_if(.., |member| matches!(member, Member::OnError(_)));
+    let on_error = blocks
+        .filter_map(|member| match member {
+            Member::OnError(arms) => Some(super::on_error::on_error(arms, errors)),
+            _ => None,
+        })
+        .collect();
     let cfgs = cfgs(&block.attrs);
     let docs = Docs::take(&mut block.attrs);
     let name = wire_name(&ident);
@@ -90,20 +125,35 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
     };
     broken |= has_refused_skills || skills.is_empty();
     let make = Make::Skills(block, skills);
-    Ok(Agent { rt, cfgs, docs, ident, name, settings, input, output, make, has_refused_skills, broken })
+    Ok(Agent {
+        rt,
+        cfgs,
+        docs,
+        ident,
+        name,
+        settings,
+        input,
+        output,
+        make,
+        on_error,
+        has_refused_skills,
+        broken,
+    })
 }
 
 fn settings(keys: &mut Keys<'_>, errors: &Errors) -> Settings {
-    if let Some((key, _)) = keys.list("fixers") {
-        errors.at(&key, messages::unavailable("fixers"));
-    }
     Settings {
         prompt: keys.value("prompt"),
         description: keys.value("description"),
         model: keys.value("model"),
-        tools: keys.list("tools").map(|(key, elements)| (key, tools(elements, errors))),
-        budget: keys.group_or_value("budget").map(|(key, bounds)| (key, budget(bounds, errors))),
+        tools: keys
+            .list("tools")
+            .map(|(key, elements)| (key, tools(elements, errors))),
+        budget: keys
+            .group_or_value("budget")
+            .map(|(key, bounds)| (key, budget(bounds, errors))),
         strict: keys.flag("strict"),
+        fixers: keys.list("fixers"),
     }
 }
 
@@ -139,17 +189,29 @@ fn budget(bounds: Result<Expr, Vec<Expr>>, errors: &Errors) -> Budget {
                 }
                 errors.at(&method, messages::twice(&method));
             }
-            Ok((method, value)) => calls.push(Call { method, argument: value.into_token_stream() }),
-            Err(other) => errors.at(&other, messages::budget_wants_values(super::written(&other))),
+            Ok((method, value)) => calls.push(Call {
+                method,
+                argument: value.into_token_stream(),
+            }),
+            Err(other) => errors.at(
+                &other,
+                messages::budget_wants_values(super::written(&other)),
+            ),
         }
     }
     Budget::Bounds(calls)
 }
 
 fn skill(function: &mut Function, mark: ast::Skill, errors: &Errors) -> Option<Skill> {
-    let when = Keys::new("skill", mark.entries, keys::SKILL, errors).value("when").map(|(_, value)| value);
+    let when = Keys::new("skill", mark.entries, keys::SKILL, errors)
+        .value("when")
+        .map(|(_, value)| value);
     let name = &function.sig.ident;
-    let receives = match function.sig.receiver().map(|receiver| (&receiver.kind, receiver)) {
+    let receives = match function
+        .sig
+        .receiver()
+        .map(|receiver| (&receiver.kind, receiver))
+    {
         Some((ReceiverKind::Reference(_, _, None), _)) => true,
         Some((_, receiver)) => {
             errors.at(receiver, messages::skill_by_shared_reference());
@@ -165,7 +227,13 @@ fn skill(function: &mut Function, mark: ast::Skill, errors: &Errors) -> Option<S
     strip_parameters(function, true);
     let mut kept = function.clone();
     let docs = Docs::take(&mut kept.attrs);
-    let skill = Skill { function: kept, docs, when, input: input?, returns: returns? };
+    let skill = Skill {
+        function: kept,
+        docs,
+        when,
+        input: input?,
+        returns: returns?,
+    };
     receives.then_some(skill)
 }
 
@@ -175,23 +243,40 @@ fn input(sig: &Signature, errors: &Errors) -> Option<Type> {
         FnArg::Typed(typed) => Some(typed),
         FnArg::Receiver(_) => None,
     });
-    let is_context = |ty: &Type| matches!(super::last_name(unreferenced(ty)).as_deref(), Some("Cx" | "ToolContext"));
+    let is_context = |ty: &Type| {
+        matches!(
+            super::last_name(unreferenced(ty)).as_deref(),
+            Some("Cx" | "ToolContext")
+        )
+    };
     let (contexts, inputs): (Vec<_>, Vec<_>) = typed.partition(|typed| is_context(&typed.ty));
     for context in &contexts {
         errors.at(context, messages::context_for_agents());
     }
-    let Some((first, further)) = inputs.split_first() else { return contexts.is_empty().then(unit) };
+    let Some((first, further)) = inputs.split_first() else {
+        return contexts.is_empty().then(unit);
+    };
     for second in further {
         errors.at(second, messages::one_input(&sig.ident));
     }
-    for attribute in first.attrs.iter().filter(|a| !is_lint_level(a) && !a.path().is_ident("doc")) {
-        errors.at(attribute, messages::agent_parameter_attribute(attribute_name(attribute)));
+    for attribute in first
+        .attrs
+        .iter()
+        .filter(|a| !is_lint_level(a) && !a.path().is_ident("doc"))
+    {
+        errors.at(
+            attribute,
+            messages::agent_parameter_attribute(attribute_name(attribute)),
+        );
     }
     if returns::refuse_impl_trait(&first.ty, "the input of an agent", errors) {
         return None;
     }
     if let Some(reference) = returns::borrow_in(&first.ty) {
-        errors.at(&reference, messages::borrowed("an agent", "its input", returns::owned(&reference)));
+        errors.at(
+            &reference,
+            messages::borrowed("an agent", "its input", returns::owned(&reference)),
+        );
         return None;
     }
     (contexts.is_empty() && further.is_empty()).then(|| (*first.ty).clone())
@@ -199,12 +284,17 @@ fn input(sig: &Signature, errors: &Errors) -> Option<Type> {
 
 fn output(sig: &Signature, errors: &Errors) -> Option<Returns> {
     let returns = returns::returns(sig);
-    let (Returns::Value(ty) | Returns::Result(ty)) = &returns else { return Some(returns) };
+    let (Returns::Value(ty) | Returns::Result(ty)) = &returns else {
+        return Some(returns);
+    };
     if returns::refuse_impl_trait(ty, "the output of an agent", errors) {
         return None;
     }
     if let Some(reference) = returns::borrow_in(ty) {
-        errors.at(&reference, messages::borrowed("an agent", "its output", returns::owned(&reference)));
+        errors.at(
+            &reference,
+            messages::borrowed("an agent", "its output", returns::owned(&reference)),
+        );
         return None;
     }
     Some(returns)
@@ -212,7 +302,11 @@ fn output(sig: &Signature, errors: &Errors) -> Option<Returns> {
 
 fn type_ident(ty: &Type) -> Option<Ident> {
     match bare(ty) {
-        Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.clone()),
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .map(|segment| segment.ident.clone()),
         _ => None,
     }
 }

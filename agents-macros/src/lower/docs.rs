@@ -25,7 +25,10 @@ impl Docs {
         for attribute in attrs.extract_if(.., |attribute| attribute.path().is_ident("doc")) {
             if let Meta::NameValue(pair) = &attribute.meta {
                 docs.parts.push(match &pair.value {
-                    Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Part::Text(text.value()),
+                    Expr::Lit(ExprLit {
+                        lit: Lit::Str(text),
+                        ..
+                    }) => Part::Text(text.value()),
                     other => Part::Expr(other.clone()),
                 });
             }
@@ -36,12 +39,18 @@ impl Docs {
 
     /// Whether they say nothing.
     pub(crate) fn is_empty(&self) -> bool {
-        self.parts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()))
+        self.parts
+            .iter()
+            .all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()))
     }
 
     /// The text as an expression: one literal, or a `concat!` where something is included.
     pub(crate) fn text(&self) -> TokenStream {
-        let parts: Vec<_> = self.parts.chunk_by(|a, b| a.is_text() && b.is_text()).map(joined).collect();
+        let parts: Vec<_> = self
+            .parts
+            .chunk_by(|a, b| a.is_text() && b.is_text())
+            .map(joined)
+            .collect();
         match parts.as_slice() {
             [] => quote!(""),
             [one] => quote!(#one),
@@ -61,7 +70,8 @@ fn joined(parts: &[Part]) -> TokenStream {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
         match part {
-            Part::Text(text) => lines.extend(text.lines().map(trimmed)),
+            // An empty line is one, too.
+            Part::Text(text) => lines.extend(text.split('\n').map(trimmed)),
             Part::Expr(expr) => return quote!(#expr),
         }
     }

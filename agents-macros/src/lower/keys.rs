@@ -19,7 +19,12 @@ pub(super) struct Keys<'e> {
 
 impl<'e> Keys<'e> {
     /// Reports unknown keys, and keys given twice at both places; of those the first counts.
-    pub(super) fn new(attribute: &str, entries: Vec<Entry>, known: &'static [Key], errors: &'e Errors) -> Self {
+    pub(super) fn new(
+        attribute: &str,
+        entries: Vec<Entry>,
+        known: &'static [Key],
+        errors: &'e Errors,
+    ) -> Self {
         let names: Vec<&str> = known.iter().map(|key| key.name).collect();
         let what = format!("`#[{attribute}]` key");
         let mut kept: Vec<Entry> = Vec::new();
@@ -38,7 +43,11 @@ impl<'e> Keys<'e> {
                 kept.push(entry);
             }
         }
-        Keys { entries: kept, known, errors }
+        Keys {
+            entries: kept,
+            known,
+            errors,
+        }
     }
 
     /// `strict`
@@ -69,7 +78,10 @@ impl<'e> Keys<'e> {
     }
 
     /// `budget(..)` as `Err`, `budget = ..` as `Ok`.
-    pub(super) fn group_or_value(&mut self, name: &str) -> Option<(Ident, Result<Expr, Vec<Expr>>)> {
+    pub(super) fn group_or_value(
+        &mut self,
+        name: &str,
+    ) -> Option<(Ident, Result<Expr, Vec<Expr>>)> {
         let Entry { key, value } = self.take(name)?;
         match value {
             Value::Is(value) => Some((key, Ok(value))),
@@ -87,14 +99,19 @@ impl<'e> Keys<'e> {
     fn path(&self, value: Expr) -> Option<Path> {
         match value {
             Expr::Path(path) if path.qself.is_none() => return Some(path.path),
-            Expr::Lit(lit) if matches!(lit.lit, Lit::Str(_)) => self.errors.at(lit, messages::crate_wants_a_path()),
+            Expr::Lit(lit) if matches!(lit.lit, Lit::Str(_)) => {
+                self.errors.at(lit, messages::crate_wants_a_path())
+            }
             other => self.errors.at(other, messages::crate_wants_a_path()),
         }
         None
     }
 
     fn take(&mut self, name: &str) -> Option<Entry> {
-        let at = self.entries.iter().position(|entry| plain(&entry.key) == name)?;
+        let at = self
+            .entries
+            .iter()
+            .position(|entry| plain(&entry.key) == name)?;
         Some(self.entries.remove(at))
     }
 
@@ -108,7 +125,12 @@ impl<'e> Keys<'e> {
 }
 
 /// `api`, or `ttl(expr)`: one of the `known` words, with what it is given.
-pub(super) fn word(what: &str, value: Expr, known: &[&str], errors: &Errors) -> Option<(Ident, Option<Expr>)> {
+pub(super) fn word(
+    what: &str,
+    value: Expr,
+    known: &[&str],
+    errors: &Errors,
+) -> Option<(Ident, Option<Expr>)> {
     let (word, argument) = match &value {
         Expr::Path(path) => (path.path.get_ident(), None),
         Expr::Call(call) if call.args.len() == 1 => match &*call.func {
@@ -118,7 +140,9 @@ pub(super) fn word(what: &str, value: Expr, known: &[&str], errors: &Errors) -> 
         _ => (None, None),
     };
     match word {
-        Some(word) if known.contains(&plain(word).as_str()) => Some((word.clone(), argument.cloned())),
+        Some(word) if known.contains(&plain(word).as_str()) => {
+            Some((word.clone(), argument.cloned()))
+        }
         _ => {
             let found = value.to_token_stream().to_string();
             errors.at(&value, messages::unknown(what, found, known));

@@ -3,11 +3,13 @@
 mod agent;
 pub(crate) mod docs;
 mod keys;
+mod on_error;
 mod params;
 mod returns;
 mod tool;
 
 pub(crate) use agent::{function_agent, skill_agent};
+pub(crate) use on_error::on_error;
 pub(crate) use returns::answer;
 pub(crate) use tool::tool;
 
@@ -17,12 +19,18 @@ use syn::{Attribute, FnArg, Meta, Type, ext::IdentExt};
 
 /// `#[cfg(..)]`: what goes for the item goes for everything that is made of it.
 fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
-    attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect()
+    attrs
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("cfg"))
+        .cloned()
+        .collect()
 }
 
 /// Lint levels, which may stand on a parameter.
 fn is_lint_level(attribute: &Attribute) -> bool {
-    ["allow", "expect", "warn", "deny", "forbid"].iter().any(|level| attribute.path().is_ident(level))
+    ["allow", "expect", "warn", "deny", "forbid"]
+        .iter()
+        .any(|level| attribute.path().is_ident(level))
 }
 
 /// Takes from the parameters everything that only a macro may put there, and `self`.
@@ -52,14 +60,22 @@ fn bare(ty: &Type) -> &Type {
 /// The last name of a type's path: `ToolContext` for `agents::ToolContext`.
 pub(crate) fn last_name(ty: &Type) -> Option<String> {
     match bare(ty) {
-        Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.unraw().to_string()),
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .map(|segment| segment.ident.unraw().to_string()),
         _ => None,
     }
 }
 
 /// The attribute as a person would name it: `serde` for `#[serde(..)]`.
 fn attribute_name(attribute: &Attribute) -> String {
-    let segments = attribute.path().segments.iter().map(|segment| segment.ident.to_string());
+    let segments = attribute
+        .path()
+        .segments
+        .iter()
+        .map(|segment| segment.ident.to_string());
     segments.collect::<Vec<_>>().join("::")
 }
 
@@ -73,7 +89,15 @@ fn wants_no_arguments(attribute: &Attribute, errors: &Errors, message: &str) {
 /// A type as a person would write it: `Vec<String>` and not `Vec < String >`.
 pub(crate) fn written(ty: &impl ToTokens) -> String {
     let mut text = ty.to_token_stream().to_string();
-    for (spaced, tight) in [(" :: ", "::"), (" < ", "<"), (" >", ">"), ("& ", "&"), (" , ", ", "), (" ;", ";"), (":: ", "::")] {
+    for (spaced, tight) in [
+        (" :: ", "::"),
+        (" < ", "<"),
+        (" >", ">"),
+        ("& ", "&"),
+        (" , ", ", "),
+        (" ;", ";"),
+        (":: ", "::"),
+    ] {
         text = text.replace(spaced, tight);
     }
     text

@@ -16,7 +16,10 @@ use syn::{Attribute, FnArg, Ident, Pat, PatType, Signature, Type};
 
 /// Sorts the parameters. `None` stands for one that cannot be had.
 pub(super) fn params(sig: &Signature, errors: &Errors) -> Vec<Option<Param>> {
-    sig.inputs.iter().map(|input| param(input, errors)).collect()
+    sig.inputs
+        .iter()
+        .map(|input| param(input, errors))
+        .collect()
 }
 
 fn param(input: &FnArg, errors: &Errors) -> Option<Param> {
@@ -33,9 +36,16 @@ fn param(input: &FnArg, errors: &Errors) -> Option<Param> {
     let ident = name(typed, "a parameter", errors);
     if is_context(&typed.ty) {
         let param = context(typed, &attrs, errors);
-        return Some(Param { ident: ident?, ty: (*typed.ty).clone(), kind: param?, docs });
+        return Some(Param {
+            ident: ident?,
+            ty: (*typed.ty).clone(),
+            kind: param?,
+            docs,
+        });
     }
-    let (inject, attrs): (Vec<_>, Vec<_>) = attrs.into_iter().partition(|attribute| attribute.path().is_ident("inject"));
+    let (inject, attrs): (Vec<_>, Vec<_>) = attrs
+        .into_iter()
+        .partition(|attribute| attribute.path().is_ident("inject"));
     let (kind, ty) = match inject.first() {
         Some(inject) => {
             wants_no_arguments(inject, errors, messages::inject_takes_nothing());
@@ -46,16 +56,26 @@ fn param(input: &FnArg, errors: &Errors) -> Option<Param> {
         }
         None => {
             known_only(&attrs, errors);
-            (ParamKind::Argument(attrs), argument(&typed.ty, ident.as_ref(), errors)?)
+            (
+                ParamKind::Argument(attrs),
+                argument(&typed.ty, ident.as_ref(), errors)?,
+            )
         }
     };
-    Some(Param { ident: ident?, ty, kind, docs })
+    Some(Param {
+        ident: ident?,
+        ty,
+        kind,
+        docs,
+    })
 }
 
 /// `mut path` in `mut path: PathBuf`; anything that takes a value apart is refused.
 pub(super) fn name(typed: &PatType, what: &str, errors: &Errors) -> Option<Ident> {
     match &*typed.pat {
-        Pat::Ident(pattern) if pattern.subpat.is_none() && pattern.by_ref.is_none() => Some(pattern.ident.clone()),
+        Pat::Ident(pattern) if pattern.subpat.is_none() && pattern.by_ref.is_none() => {
+            Some(pattern.ident.clone())
+        }
         other => {
             errors.at(other, messages::not_a_name(what));
             None
@@ -74,7 +94,10 @@ fn is_context(ty: &Type) -> bool {
 fn context(typed: &PatType, attrs: &[Attribute], errors: &Errors) -> Option<ParamKind> {
     for attribute in attrs {
         let name = attribute_name(attribute);
-        errors.at(attribute, format!("the context takes no attributes; remove `#[{name}]`"));
+        errors.at(
+            attribute,
+            format!("the context takes no attributes; remove `#[{name}]`"),
+        );
     }
     match bare(&typed.ty) {
         Type::Reference(reference) if reference.mutability.is_none() => Some(ParamKind::Context),
@@ -91,10 +114,20 @@ fn injected(ty: &Type, errors: &Errors) -> Option<(ParamKind, Type)> {
         return None;
     }
     let Type::Reference(reference) = bare(ty) else {
-        return Some((ParamKind::Injected { by_reference: false }, ty.clone()));
+        return Some((
+            ParamKind::Injected {
+                by_reference: false,
+            },
+            ty.clone(),
+        ));
     };
     if is_static(reference) {
-        return Some((ParamKind::Injected { by_reference: false }, ty.clone()));
+        return Some((
+            ParamKind::Injected {
+                by_reference: false,
+            },
+            ty.clone(),
+        ));
     }
     let unsized_ = matches!(bare(&reference.elem), Type::Slice(_) | Type::TraitObject(_))
         || matches!(last_name(&reference.elem).as_deref(), Some("str" | "Path"));
@@ -103,19 +136,31 @@ fn injected(ty: &Type, errors: &Errors) -> Option<(ParamKind, Type)> {
             elem @ Type::TraitObject(_) => format!("Arc<{}>", super::written(elem)),
             _ => format!("&{}", owned(reference)),
         };
-        errors.at(reference, messages::borrowed("a tool", "what is injected into it", instead));
+        errors.at(
+            reference,
+            messages::borrowed("a tool", "what is injected into it", instead),
+        );
         return None;
     }
-    Some((ParamKind::Injected { by_reference: true }, (*reference.elem).clone()))
+    Some((
+        ParamKind::Injected { by_reference: true },
+        (*reference.elem).clone(),
+    ))
 }
 
 fn argument(ty: &Type, name: Option<&Ident>, errors: &Errors) -> Option<Type> {
-    let what = name.map_or_else(|| "an argument".to_owned(), |name| format!("argument `{}`", plain(name)));
+    let what = name.map_or_else(
+        || "an argument".to_owned(),
+        |name| format!("argument `{}`", plain(name)),
+    );
     if refuse_impl_trait(ty, &what, errors) {
         return None;
     }
     if let Some(reference) = borrow_in(ty) {
-        errors.at(&reference, messages::borrowed("a tool", "its arguments", owned(&reference)));
+        errors.at(
+            &reference,
+            messages::borrowed("a tool", "its arguments", owned(&reference)),
+        );
         return None;
     }
     Some(ty.clone())
@@ -123,8 +168,14 @@ fn argument(ty: &Type, name: Option<&Ident>, errors: &Errors) -> Option<Type> {
 
 fn known_only(attrs: &[Attribute], errors: &Errors) {
     for attribute in attrs {
-        if !["serde", "schemars"].iter().any(|known| attribute.path().is_ident(known)) {
-            errors.at(attribute, messages::parameter_attribute(attribute_name(attribute)));
+        if !["serde", "schemars"]
+            .iter()
+            .any(|known| attribute.path().is_ident(known))
+        {
+            errors.at(
+                attribute,
+                messages::parameter_attribute(attribute_name(attribute)),
+            );
         }
     }
 }

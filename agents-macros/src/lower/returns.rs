@@ -9,7 +9,9 @@ use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type, visit::Vi
 pub(super) fn returns(sig: &Signature) -> Returns {
     match &sig.output {
         ReturnType::Default => Returns::Nothing(sig.ident.span()),
-        ReturnType::Type(_, ty) if last_name(ty).as_deref() == Some("Result") => Returns::Result((**ty).clone()),
+        ReturnType::Type(_, ty) if last_name(ty).as_deref() == Some("Result") => {
+            Returns::Result((**ty).clone())
+        }
         ReturnType::Type(_, ty) => Returns::Value((**ty).clone()),
     }
 }
@@ -20,8 +22,13 @@ pub(crate) fn answer(returns: &Returns) -> Option<Type> {
         Returns::Nothing(_) => Some(syn::parse_quote!(())),
         Returns::Value(ty) => Some(ty.clone()),
         Returns::Result(ty) => {
-            let Type::Path(path) = bare(ty) else { return None };
-            let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else { return None };
+            let Type::Path(path) = bare(ty) else {
+                return None;
+            };
+            let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments
+            else {
+                return None;
+            };
             match arguments.args.first()? {
                 GenericArgument::Type(ty) => Some(ty.clone()),
                 _ => None,
@@ -53,7 +60,11 @@ pub(super) fn borrow_in(ty: &Type) -> Option<syn::TypeReference> {
         }
         // What stands in `fn(&str)` borrows nothing.
         fn visit_type_fn_ptr(&mut self, _: &'ast syn::TypeFnPtr) {}
-        fn visit_parenthesized_generic_arguments(&mut self, _: &'ast syn::ParenthesizedGenericArguments) {}
+        fn visit_parenthesized_generic_arguments(
+            &mut self,
+            _: &'ast syn::ParenthesizedGenericArguments,
+        ) {
+        }
     }
     let mut finder = Finder(None);
     finder.visit_type(ty);
@@ -62,7 +73,9 @@ pub(super) fn borrow_in(ty: &Type) -> Option<syn::TypeReference> {
 
 /// `&'static T`
 pub(super) fn is_static(ty: &syn::TypeReference) -> bool {
-    ty.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static")
+    ty.lifetime
+        .as_ref()
+        .is_some_and(|lifetime| lifetime.ident == "static")
 }
 
 /// What to write instead of a reference.

@@ -24,26 +24,46 @@ use syn::{Attribute, Expr, Ident, Safety};
 
 /// What the user meant by `tool`.
 pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
-    let ast::Tool { entries, mut function, on_error } = tool;
+    let ast::Tool {
+        entries,
+        mut function,
+        on_error,
+    } = tool;
     let mut keys = Keys::new("tool", entries, keys::TOOL, errors);
     let rt = keys.rt();
-    let effects = keys::EFFECTS.iter().filter_map(|effect| keys.flag(effect)).collect();
+    let effects = keys::EFFECTS
+        .iter()
+        .filter_map(|effect| keys.flag(effect))
+        .collect();
     let external = keys.flag("external");
     let (spec, when) = spec(&mut keys, external.as_ref(), errors);
 
-    let examples: Vec<Attribute> =
-        function.attrs.extract_if(.., |attribute| attribute.path().is_ident("example")).collect();
-    let examples = examples.into_iter().map(|attribute| example(attribute, errors)).collect();
+    let examples: Vec<Attribute> = function
+        .attrs
+        .extract_if(.., |attribute| attribute.path().is_ident("example"))
+        .collect();
+    let examples = examples
+        .into_iter()
+        .map(|attribute| example(attribute, errors))
+        .collect();
 
     let wanted = function.sig.inputs.len();
-    let params: Vec<_> = params(&function.sig, errors).into_iter().flatten().collect();
+    let params: Vec<_> = params(&function.sig, errors)
+        .into_iter()
+        .flatten()
+        .collect();
     let returns = returns(&function.sig);
     let opaque = match &returns {
         Returns::Nothing(_) => false,
-        Returns::Value(ty) | Returns::Result(ty) => refuse_impl_trait(ty, "the result of a tool", errors),
+        Returns::Value(ty) | Returns::Result(ty) => {
+            refuse_impl_trait(ty, "the result of a tool", errors)
+        }
     };
-    let generic = !function.sig.generics.params.is_empty() || function.sig.generics.where_clause.is_some();
-    let special = !function.is_async() || !function.has_body() || matches!(function.sig.safety, Safety::Unsafe(_));
+    let generic =
+        !function.sig.generics.params.is_empty() || function.sig.generics.where_clause.is_some();
+    let special = !function.is_async()
+        || !function.has_body()
+        || matches!(function.sig.safety, Safety::Unsafe(_));
     let broken = params.len() < wanted || opaque || generic || special;
 
     strip_parameters(&mut function, false);
@@ -51,12 +71,33 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
     let ty = type_name(&function.sig.ident);
     let cfgs = cfgs(&function.attrs);
     let docs = Docs::take(&mut function.attrs);
-    Tool { rt, function, cfgs, docs, ty, name, effects, external, spec, when, params, examples, returns, on_error, broken }
+    let on_error = on_error.map(|arms| super::on_error::on_error(arms, errors));
+    Tool {
+        rt,
+        function,
+        cfgs,
+        docs,
+        ty,
+        name,
+        effects,
+        external,
+        spec,
+        when,
+        params,
+        examples,
+        returns,
+        on_error,
+        broken,
+    }
 }
 
 /// The calls on `ToolSpec`, in an order in which none undoes another: `external` asks for approval,
 /// so `approval` comes after it.
-fn spec(keys: &mut Keys<'_>, external: Option<&Ident>, errors: &Errors) -> (Vec<Call>, Option<Expr>) {
+fn spec(
+    keys: &mut Keys<'_>,
+    external: Option<&Ident>,
+    errors: &Errors,
+) -> (Vec<Call>, Option<Expr>) {
     let mut calls = Vec::new();
     let mut call = |method: Ident, argument: TokenStream| calls.push(Call { method, argument });
     if let Some((key, version)) = keys.value("version") {
@@ -84,7 +125,10 @@ fn spec(keys: &mut Keys<'_>, external: Option<&Ident>, errors: &Errors) -> (Vec<
         match (word == "ttl", argument) {
             (true, Some(lifetime)) => call(key, quote!(__rt::Cache::#variant(#lifetime))),
             (false, None) => call(key, quote!(__rt::Cache::#variant)),
-            (true, None) => errors.at(&word, "say for how long: `cache = ttl(Duration::from_secs(60))`"),
+            (true, None) => errors.at(
+                &word,
+                "say for how long: `cache = ttl(Duration::from_secs(60))`",
+            ),
             (false, Some(argument)) => errors.at(argument, messages::takes_nothing(&word)),
         }
     }
@@ -94,7 +138,10 @@ fn spec(keys: &mut Keys<'_>, external: Option<&Ident>, errors: &Errors) -> (Vec<
     {
         let variant = variant(&word);
         match (word == "when", argument) {
-            (true, None) => errors.at(&word, "say when: `approval = when(|args, cx| args.amount > 100)`"),
+            (true, None) => errors.at(
+                &word,
+                "say when: `approval = when(|args, cx| args.amount > 100)`",
+            ),
             (false, Some(argument)) => errors.at(argument, messages::takes_nothing(&word)),
             (_, argument) => {
                 when = argument;
@@ -119,7 +166,10 @@ fn example(attribute: Attribute, errors: &Errors) -> Example {
     for value in arguments(&attribute, errors) {
         match pair(value) {
             Ok(field) => fields.push(field),
-            Err(other) => errors.at(other, "an example names its arguments: `#[example(name = value)]`"),
+            Err(other) => errors.at(
+                other,
+                "an example names its arguments: `#[example(name = value)]`",
+            ),
         }
     }
     Example { attribute, fields }

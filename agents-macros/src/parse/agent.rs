@@ -8,7 +8,7 @@
 //! async fn json_fixer(request: Repair) -> String;  }
 //! ```
 
-use super::{all, entries, function, keys, rest, tool::is};
+use super::{all, entries, function, keys, on_error, rest, tool::is};
 use crate::{
     ast::{Agent, Function, Impl, Member, Skill},
     check::messages,
@@ -18,7 +18,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
     Attribute, Generics, Ident, ImplItem, Path, Token, Type, braced,
-    parse::ParseStream,
+    parse::{ParseStream, Parser},
     token,
 };
 
@@ -79,7 +79,16 @@ fn block(input: ParseStream<'_>, attrs: Vec<Attribute>, errors: &Errors) -> syn:
             }
         }
     }
-    Ok(Impl { attrs, unsafety, impl_token, generics, trait_, self_ty, brace, members })
+    Ok(Impl {
+        attrs,
+        unsafety,
+        impl_token,
+        generics,
+        trait_,
+        self_ty,
+        brace,
+        members,
+    })
 }
 
 fn as_path(ty: Type) -> syn::Result<Path> {
@@ -95,7 +104,12 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
     if !function::is_next(&ahead) {
         return Ok(match input.parse::<ImplItem>()? {
             ImplItem::Macro(call) => match reserved(&call.mac.path) {
-                Some(name) => Member::Block(name),
+                Some(name) if name == "on_error" => {
+                    let read =
+                        |input: ParseStream<'_>| on_error::matched(input, name.clone(), errors);
+                    Member::OnError(read.parse2(call.mac.tokens)?)
+                }
+                Some(name) => Member::Reserved(name),
                 None => Member::Other(call.into_token_stream()),
             },
             other => Member::Other(other.into_token_stream()),
@@ -105,7 +119,12 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
     let mut skill: Option<Skill> = None;
     for attribute in attrs.extract_if(.., |attribute| is(attribute, "skill")) {
         let more = entries::of_attribute(&attribute, errors);
-        skill.get_or_insert_with(|| Skill { entries: Vec::new() }).entries.extend(more);
+        skill
+            .get_or_insert_with(|| Skill {
+                entries: Vec::new(),
+            })
+            .entries
+            .extend(more);
     }
     let function = function::function(input, attrs, errors)?;
     Ok(Member::Function(Box::new(function), skill))
@@ -114,7 +133,10 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
 /// The blocks that belong to the agent and not to the `impl`.
 fn reserved(path: &Path) -> Option<Ident> {
     let name = &path.segments.last()?.ident;
-    keys::BLOCKS.iter().any(|block| name == block).then(|| name.clone())
+    keys::BLOCKS
+        .iter()
+        .any(|block| name == block)
+        .then(|| name.clone())
 }
 
 fn skip_member(input: ParseStream<'_>) {

@@ -15,16 +15,16 @@ use crate::{
 };
 use proc_macro2::TokenStream;
 use syn::{
-    Attribute, Expr, Ident, Meta, Token, bracketed,
-    ext::IdentExt,
-    parenthesized,
-    parse::ParseStream,
-    token,
+    Attribute, Expr, Ident, Meta, Token, bracketed, ext::IdentExt, parenthesized,
+    parse::ParseStream, token,
 };
 
 /// The entries of an attribute macro.
 pub(super) fn entries(tokens: TokenStream, errors: &Errors) -> Vec<Entry> {
-    all(tokens, errors, |input| list(input, errors, |input| entry(input, errors))).unwrap_or_default()
+    all(tokens, errors, |input| {
+        list(input, errors, |input| entry(input, errors))
+    })
+    .unwrap_or_default()
 }
 
 /// The entries of an attribute on an item: `#[tool(..)]`, or `#[tool]` alone.
@@ -41,8 +41,13 @@ pub(super) fn of_attribute(attribute: &Attribute, errors: &Errors) -> Vec<Entry>
 
 /// The expressions of an attribute on an item: `#[example(path = "a.txt", lines = 3)]`.
 pub(crate) fn arguments(attribute: &Attribute, errors: &Errors) -> Vec<Expr> {
-    let Some(list_) = errors.ok(attribute.meta.require_list()) else { return Vec::new() };
-    all(list_.tokens.clone(), errors, |input| list(input, errors, |input| input.parse())).unwrap_or_default()
+    let Some(list_) = errors.ok(attribute.meta.require_list()) else {
+        return Vec::new();
+    };
+    all(list_.tokens.clone(), errors, |input| {
+        list(input, errors, |input| input.parse())
+    })
+    .unwrap_or_default()
 }
 
 fn entry(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Entry> {

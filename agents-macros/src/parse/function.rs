@@ -13,15 +13,16 @@ use crate::{
 };
 use proc_macro2::{Group, TokenTree};
 use syn::{
-    Abi, Attribute, FnArg, Generics, Ident, ReturnType, Safety, Signature, Token, Visibility, parenthesized,
-    parse::ParseStream,
-    token,
+    Abi, Attribute, FnArg, Generics, Ident, ReturnType, Safety, Signature, Token, Visibility,
+    parenthesized, parse::ParseStream, token,
 };
 
 /// Whether a function comes next, behind its attributes.
 pub(super) fn is_next(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
-    let Ok(_) = ahead.parse::<Visibility>() else { return false };
+    let Ok(_) = ahead.parse::<Visibility>() else {
+        return false;
+    };
     while ahead.peek(Token![const])
         || ahead.peek(Token![async])
         || ahead.peek(Token![unsafe])
@@ -34,7 +35,11 @@ pub(super) fn is_next(input: ParseStream<'_>) -> bool {
 }
 
 /// Reads what follows `attrs`.
-pub(super) fn function(input: ParseStream<'_>, attrs: Vec<Attribute>, errors: &Errors) -> syn::Result<Function> {
+pub(super) fn function(
+    input: ParseStream<'_>,
+    attrs: Vec<Attribute>,
+    errors: &Errors,
+) -> syn::Result<Function> {
     let vis = input.parse()?;
     let constness: Option<Token![const]> = input.parse()?;
     let asyncness: Option<Token![async]> = input.parse()?;
@@ -64,16 +69,28 @@ pub(super) fn function(input: ParseStream<'_>, attrs: Vec<Attribute>, errors: &E
         variadic: None,
         output,
     };
-    Ok(Function { attrs, vis, sig, body: body(input)? })
+    Ok(Function {
+        attrs,
+        vis,
+        sig,
+        body: body(input)?,
+    })
 }
 
 fn parameter(input: ParseStream<'_>) -> syn::Result<FnArg> {
     let ahead = input.fork();
     ahead.call(Attribute::parse_outer)?;
-    if ahead.peek(syn::Ident) && !ahead.peek2(Token![:]) && !ahead.peek2(Token![::]) && is_bare(&ahead) {
+    if ahead.peek(syn::Ident)
+        && !ahead.peek2(Token![:])
+        && !ahead.peek2(Token![::])
+        && is_bare(&ahead)
+    {
         let name: Ident = ahead.parse()?;
         skip_to_comma(input);
-        return Err(syn::Error::new(name.span(), messages::parameter_without_type(&name)));
+        return Err(syn::Error::new(
+            name.span(),
+            messages::parameter_without_type(&name),
+        ));
     }
     input.parse()
 }
@@ -89,7 +106,9 @@ fn body(input: ParseStream<'_>) -> syn::Result<Body> {
         return input.parse().map(Body::Semi);
     }
     if !input.peek(token::Brace) {
-        return Err(input.error("expected the body of the function: `{ .. }`, or `;` if it has none"));
+        return Err(
+            input.error("expected the body of the function: `{ .. }`, or `;` if it has none")
+        );
     }
     input.parse::<Group>().map(Body::Block)
 }

@@ -53,7 +53,14 @@ pub(crate) const AGENT: &[Key] = &[
 ];
 
 /// `budget(..)`
-pub(crate) const BUDGET: &[&str] = &["max_turns", "max_tool_calls", "max_recursion", "tokens", "time", "depth"];
+pub(crate) const BUDGET: &[&str] = &[
+    "max_turns",
+    "max_tool_calls",
+    "max_recursion",
+    "tokens",
+    "time",
+    "depth",
+];
 
 /// `#[skill(..)]`
 pub(crate) const SKILL: &[Key] = &[key("when", "when = |input: &String| input.len() < 80")];
@@ -61,10 +68,47 @@ pub(crate) const SKILL: &[Key] = &[key("when", "when = |input: &String| input.le
 /// What stands in an `#[agent] impl` beside functions.
 pub(crate) const BLOCKS: &[&str] = &["on_error", "on_escalation"];
 
-/// The kinds of failure an arm can answer, and what each hands over.
-pub(crate) const KINDS: &[(&str, &[&str])] = &[
-    ("invalid_args", &["raw", "error"]),
-    ("deserialization_error", &["value", "error"]),
-    ("execution_error", &["failure"]),
-    ("invalid_output", &["raw", "error"]),
+/// One kind of failure that an arm can answer.
+pub(crate) struct Kind {
+    /// Its name in arms.
+    pub(crate) name: &'static str,
+    /// Its name in the runtime.
+    pub(crate) variant: &'static str,
+    /// What it hands over.
+    pub(crate) takes: &'static [&'static str],
+}
+
+/// The kinds of failure.
+pub(crate) const KINDS: &[Kind] = &[
+    Kind {
+        name: "invalid_args",
+        variant: "InvalidArgs",
+        takes: &["raw", "error"],
+    },
+    Kind {
+        name: "deserialization_error",
+        variant: "Deserialization",
+        takes: &["value", "error"],
+    },
+    Kind {
+        name: "execution_error",
+        variant: "Execution",
+        takes: &["failure"],
+    },
+    Kind {
+        name: "invalid_output",
+        variant: "InvalidOutput",
+        takes: &["raw", "error"],
+    },
+];
+
+/// The verbs, and the keys that each takes: `retry(max_attempts = 3)` is `retry().max_attempts(3)`.
+pub(crate) const VERBS: &[(&str, &[&str])] = &[
+    ("fix", &["agent", "retries"]),
+    ("fix_with", &["retries"]),
+    ("sanitize", &[]),
+    ("retry", &["max_attempts", "backoff"]),
+    ("feedback", &[]),
+    ("escalate", &["severity"]),
+    ("throw", &[]),
 ];

@@ -11,6 +11,7 @@ mod tool;
 
 pub(crate) use agent::{Item, agent};
 pub(crate) use entries::arguments;
+pub(crate) use on_error::on_error_block;
 pub(crate) use tool::{tool_attribute, tool_block};
 
 use crate::diag::Errors;
@@ -21,7 +22,11 @@ use syn::{
 };
 
 /// Runs `parser` over `tokens`. It takes up its own mistakes; what it leaves over is one more.
-fn all<T>(tokens: TokenStream, errors: &Errors, parser: impl FnOnce(ParseStream<'_>) -> T) -> Option<T> {
+fn all<T>(
+    tokens: TokenStream,
+    errors: &Errors,
+    parser: impl FnOnce(ParseStream<'_>) -> T,
+) -> Option<T> {
     let parser = |input: ParseStream<'_>| {
         let value = parser(input);
         if !input.is_empty() {
@@ -71,8 +76,14 @@ fn skip_to_comma(input: ParseStream<'_>) {
     let mut depth = 0_i32;
     let mut last = ' ';
     while !input.is_empty() && !(depth <= 0 && input.peek(Token![,])) {
-        let Ok(token) = input.parse::<TokenTree>() else { return };
-        let this = if let TokenTree::Punct(punct) = &token { Punct::as_char(punct) } else { ' ' };
+        let Ok(token) = input.parse::<TokenTree>() else {
+            return;
+        };
+        let this = if let TokenTree::Punct(punct) = &token {
+            Punct::as_char(punct)
+        } else {
+            ' '
+        };
         depth += match this {
             '<' => 1,
             '>' if !matches!(last, '-' | '=') => -1,

@@ -5,19 +5,18 @@
 //!     invalid_args(raw, _) => fix(my_cleanup(raw)).or(fix(agent = JsonFixer, retries = 3)),
 //!     execution_error(Returned(e)) if e.is_busy() => retry(max_attempts = 3),
 //! }
+//!
+//! on_error!(ReadFile, match error { execution_error(_) => throw("no") });
 //! ```
 
-use super::skip_to_comma;
+use super::{all, rest, skip_to_comma};
 use crate::{
-    ast::{Arm, OnError},
+    ast::{Arm, Arms},
     check::messages,
     diag::Errors,
 };
-use syn::{
-    Expr, Ident, Pat, Token, braced, parenthesized,
-    parse::ParseStream,
-    token,
-};
+use proc_macro2::{Span, TokenStream};
+use syn::{Expr, Ident, Pat, Path, Token, braced, parenthesized, parse::ParseStream, token};
 
 /// Whether `on_error { .. }` comes next.
 pub(super) fn is_next(input: ParseStream<'_>) -> bool {
@@ -25,14 +24,59 @@ pub(super) fn is_next(input: ParseStream<'_>) -> bool {
 }
 
 /// Reads `on_error { .. }`.
-pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<OnError> {
+pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Arms> {
     let keyword: Ident = input.parse()?;
     let inside;
     braced!(inside in input);
     if keyword != "on_error" {
-        errors.at(&keyword, messages::unknown("block", &keyword, &["on_error"]));
+        errors.at(
+            &keyword,
+            messages::unknown("block", &keyword, &["on_error"]),
+        );
     }
-    Ok(OnError { keyword, arms: arms(&inside, errors) })
+    Ok(Arms {
+        keyword,
+        tool: None,
+        arms: arms(&inside, errors),
+    })
+}
+
+/// Reads what stands in `on_error!(..)`: `match error { .. }`, with the tool before it or without.
+pub(super) fn matched(
+    input: ParseStream<'_>,
+    keyword: Ident,
+    errors: &Errors,
+) -> syn::Result<Arms> {
+    let tool = if input.peek(Token![match]) {
+        None
+    } else {
+        let tool = input.call(Path::parse_mod_style)?;
+        input.parse::<Token![,]>()?;
+        Some(tool)
+    };
+    input.parse::<Token![match]>()?;
+    input.parse::<Ident>()?;
+    let inside;
+    braced!(inside in input);
+    let arms = arms(&inside, errors);
+    input.parse::<Option<Token![,]>>()?;
+    Ok(Arms {
+        keyword,
+        tool,
+        arms,
+    })
+}
+
+/// `on_error!(ReadFile, match error { .. })`
+pub(crate) fn on_error_block(tokens: TokenStream, errors: &Errors) -> Option<Arms> {
+    let keyword = Ident::new("on_error", Span::call_site());
+    all(tokens, errors, |input| {
+        let arms = errors.ok(matched(input, keyword, errors));
+        if arms.is_none() {
+            rest(input);
+        }
+        arms
+    })?
 }
 
 fn arms(input: ParseStream<'_>, errors: &Errors) -> Vec<Arm> {
@@ -42,7 +86,12 @@ fn arms(input: ParseStream<'_>, errors: &Errors) -> Vec<Arm> {
             Ok(arm) => {
                 let braces = ends_with_braces(&arm.body);
                 arms.push(arm);
-                if input.is_empty() || input.parse::<Option<Token![,]>>().is_ok_and(|comma| comma.is_some()) || braces {
+                if input.is_empty()
+                    || input
+                        .parse::<Option<Token![,]>>()
+                        .is_ok_and(|comma| comma.is_some())
+                    || braces
+                {
                     continue;
                 }
                 let error = input.error(messages::COMMA_BEFORE_ARM);
@@ -65,18 +114,17 @@ fn arms(input: ParseStream<'_>, errors: &Errors) -> Vec<Arm> {
 fn arm(input: ParseStream<'_>) -> syn::Result<Arm> {
     let kind = input.parse()?;
     let inside;
-    let paren = parenthesized!(inside in input);
+    parenthesized!(inside in input);
     let patterns = inside.parse_terminated(Pat::parse_multi_with_leading_vert, Token![,])?;
     let guard = match input.parse::<Option<Token![if]>>()? {
         Some(if_token) => Some((if_token, input.parse()?)),
         None => None,
     };
+    input.parse::<Token![=>]>()?;
     Ok(Arm {
         kind,
-        paren,
         patterns,
         guard,
-        arrow: input.parse()?,
         body: Expr::parse_with_earlier_boundary_rule(input)?,
     })
 }
@@ -91,6 +139,12 @@ fn next(input: ParseStream<'_>) {
 fn ends_with_braces(body: &Expr) -> bool {
     matches!(
         body,
-        Expr::Block(_) | Expr::Match(_) | Expr::If(_) | Expr::Unsafe(_) | Expr::Loop(_) | Expr::While(_) | Expr::ForLoop(_)
+        Expr::Block(_)
+            | Expr::Match(_)
+            | Expr::If(_)
+            | Expr::Unsafe(_)
+            | Expr::Loop(_)
+            | Expr::While(_)
+            | Expr::ForLoop(_)
     )
 }

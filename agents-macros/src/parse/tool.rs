@@ -20,7 +20,11 @@ use proc_macro2::TokenStream;
 use syn::{Attribute, Ident, parse::ParseStream};
 
 /// `#[tool(arguments)] item`
-pub(crate) fn tool_attribute(arguments: TokenStream, item: TokenStream, errors: &Errors) -> Option<Tool> {
+pub(crate) fn tool_attribute(
+    arguments: TokenStream,
+    item: TokenStream,
+    errors: &Errors,
+) -> Option<Tool> {
     let entries = entries::entries(arguments, errors);
     all(item, errors, |input| tool(input, entries, errors))?
 }
@@ -69,7 +73,11 @@ fn tool(input: ParseStream<'_>, mut entries: Vec<Entry>, errors: &Errors) -> Opt
     for attribute in function.attrs.extract_if(.., own) {
         entries.extend(entries::of_attribute(&attribute, errors));
     }
-    Some(Tool { entries, function, on_error: None })
+    Some(Tool {
+        entries,
+        function,
+        on_error: None,
+    })
 }
 
 /// What is wrong with something that follows the function, and is no `on_error`.
@@ -90,5 +98,9 @@ fn after_the_tool(input: ParseStream<'_>) -> syn::Error {
 
 /// Whether an attribute is `#[name]`, however it is qualified.
 pub(super) fn is(attribute: &Attribute, name: &str) -> bool {
-    attribute.path().segments.last().is_some_and(|segment| segment.ident == name)
+    attribute
+        .path()
+        .segments
+        .last()
+        .is_some_and(|segment| segment.ident == name)
 }

@@ -4,14 +4,23 @@ use expect_test::expect_file;
 
 #[test]
 fn a_function_with_a_body() {
-    let item = tokens("/// Repairs JSON by string surgery.\nfn regex_fixer(broken: String) -> String { broken }");
-    check(attribute_agent(tokens(""), &item), expect_file!["snapshots/regex_fixer.rs"]);
+    let item = tokens(
+        "/// Repairs JSON by string surgery.\nfn regex_fixer(broken: String) -> String { broken }",
+    );
+    check(
+        attribute_agent(tokens(""), &item),
+        expect_file!["snapshots/regex_fixer.rs"],
+    );
 }
 
 #[test]
 fn a_function_that_can_fail() {
-    let item = tokens("/// Fetches.\npub async fn fetch() -> anyhow::Result<Page> { page().await }");
-    check(attribute_agent(tokens("description = \"Gets pages.\""), &item), expect_file!["snapshots/fetch.rs"]);
+    let item =
+        tokens("/// Fetches.\npub async fn fetch() -> anyhow::Result<Page> { page().await }");
+    check(
+        attribute_agent(tokens("description = \"Gets pages.\""), &item),
+        expect_file!["snapshots/fetch.rs"],
+    );
 }
 
 #[test]
@@ -22,12 +31,16 @@ fn a_function_without_a_body() {
     let item = tokens(
         "/// You are a JSON repair tool.\n/// Return ONLY the fixed JSON.\nasync fn json_fixer(request: Repair) -> String;",
     );
-    check(attribute_agent(arguments, &item), expect_file!["snapshots/json_fixer.rs"]);
+    check(
+        attribute_agent(arguments, &item),
+        expect_file!["snapshots/json_fixer.rs"],
+    );
 }
 
 #[test]
 fn an_impl_with_skills() {
-    let arguments = tokens("prompt = self.prompt(), tools = [WriteFile { root: self.root.clone() }]");
+    let arguments =
+        tokens("prompt = self.prompt(), tools = [WriteFile { root: self.root.clone() }]");
     let item = tokens(
         "/// Manages files.
         impl FileManager {
@@ -44,5 +57,8 @@ fn an_impl_with_skills() {
             fn prompt(&self) -> String { body }
         }",
     );
-    check(attribute_agent(arguments, &item), expect_file!["snapshots/file_manager.rs"]);
+    check(
+        attribute_agent(arguments, &item),
+        expect_file!["snapshots/file_manager.rs"],
+    );
 }

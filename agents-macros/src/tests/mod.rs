@@ -22,5 +22,8 @@ fn check(expansion: TokenStream, snapshot: ExpectFile) {
 /// The messages that an expansion holds, in order.
 fn messages(expansion: &TokenStream) -> Vec<String> {
     let text = expansion.to_string();
-    text.split("compile_error ! {").skip(1).filter_map(|rest| Some(rest.split('}').next()?.trim().to_owned())).collect()
+    text.split("compile_error ! {")
+        .skip(1)
+        .filter_map(|rest| Some(rest.split('}').next()?.trim().to_owned()))
+        .collect()
 }

@@ -39,24 +39,39 @@ fn a_tool_with_everything() {
 
 #[test]
 fn a_tool_that_takes_and_gives_nothing() {
-    let expansion = attribute_tool(tokens("none"), &tokens("/// Nothing.\nasync fn nothing() {}"));
+    let expansion = attribute_tool(
+        tokens("none"),
+        &tokens("/// Nothing.\nasync fn nothing() {}"),
+    );
     check(expansion, expect_file!["snapshots/nothing.rs"]);
 }
 
 #[test]
 fn a_mistake_keeps_the_item() {
-    let expansion = attribute_tool(tokens("reads, timeuot = x"), &tokens("async fn read_file(path: &str) { half. }"));
+    let expansion = attribute_tool(
+        tokens("reads, timeuot = x"),
+        &tokens("async fn read_file(path: &str) { half. }"),
+    );
     assert_eq!(messages(&expansion).len(), 3, "{expansion}");
     let text = expansion.to_string();
-    assert!(text.contains("async fn read_file (path : & str) { half . }"), "{text}");
+    assert!(
+        text.contains("async fn read_file (path : & str) { half . }"),
+        "{text}"
+    );
     assert!(text.contains("struct ReadFile ;"), "{text}");
 }
 
 #[test]
 fn a_half_typed_item_keeps_what_can_be_read() {
-    let expansion = block_tool(tokens("/// Reads.\n#[tool(reads, )] async fn read_file(/** Path. */ path: ) { pa }"));
+    let expansion = block_tool(tokens(
+        "/// Reads.\n#[tool(reads, )] async fn read_file(/** Path. */ path: ) { pa }",
+    ));
     assert_eq!(messages(&expansion).len(), 1, "{expansion}");
-    assert!(expansion.to_string().contains("async fn read_file () { pa }"));
+    assert!(
+        expansion
+            .to_string()
+            .contains("async fn read_file () { pa }")
+    );
 }
 
 #[test]
@@ -72,5 +87,8 @@ fn docs_that_are_included() {
         &tokens("/// Look:\n#[doc = include_str!(\"x.md\")]\nasync fn look() {}"),
     );
     let text = expansion.to_string();
-    assert!(text.contains("concat ! (\"Look:\" , include_str ! (\"x.md\"))"), "{text}");
+    assert!(
+        text.contains("concat ! (\"Look:\" , include_str ! (\"x.md\"))"),
+        "{text}"
+    );
 }

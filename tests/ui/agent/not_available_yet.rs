@@ -2,7 +2,7 @@ use agents::prelude::*;
 
 struct Fixer;
 
-#[agent(prompt = "You fix.", fixers = [Fixer])]
+#[agent(prompt = "You fix.")]
 impl Fixer {
     /// Fixes.
     #[skill]
@@ -14,9 +14,6 @@ impl Fixer {
         "tidy"
     }
 
-    on_error!(match error {
-        invalid_args(raw, _) => fix(raw),
-    });
     on_escalation!(match escalation.severity {
         Low => escalate("too hard"),
     });

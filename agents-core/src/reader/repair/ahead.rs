@@ -25,6 +25,11 @@ impl Parser<'_> {
     pub(super) fn skip_trivia(&mut self) -> Result<(), Refusal> {
         loop {
             self.at = skip_space(self.bytes, self.at);
+            // Mostly something else comes at once.
+            if let Some(b'"' | b',' | b':' | b'{'..=b'}' | b'[' | b']' | b'0'..=b'9') = self.peek()
+            {
+                return Ok(());
+            }
             let rest = &self.bytes[self.at..];
             match rest {
                 [b'/', b'/', ..] | [b'#', ..] => {

@@ -17,11 +17,13 @@ mod tests;
 mod unclosed;
 mod verdict;
 
+use std::fmt::Write;
+
 use super::{
     MAX_DEPTH,
     change::{ChangeKind, Log},
     refusal::{Refusal, RefusalKind},
-    tape::{Kind, Node, Tape},
+    tape::{Kind, Node, Tape, push_key},
 };
 use quotes::Quote;
 
@@ -77,6 +79,7 @@ pub(super) fn repair<'a>(
         closed_early: false,
         inner: 0,
     };
+    parser.tape.nodes.reserve((text.len() - from) / 16);
     let result = parser.run(start);
     *allowance = parser.allowance;
     result?;
@@ -378,12 +381,9 @@ fn path(tape: &Tape<'_>, frames: &[Frame]) -> String {
     let mut path = String::new();
     for frame in frames {
         if !frame.keyed() {
-            path.push_str(&format!("[{}]", frame.count));
+            _ = write!(path, "[{}]", frame.count);
         } else if (frame.key as usize) < tape.nodes.len() && frame.key > frame.node {
-            if !path.is_empty() {
-                path.push('.');
-            }
-            path.push_str(&tape.string(frame.key as usize));
+            push_key(&mut path, &tape.string(frame.key as usize));
         }
     }
     path

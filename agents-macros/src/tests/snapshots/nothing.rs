@@ -37,5 +37,20 @@ const _: () = {
         ) -> __rt::Result<Self::Ok, Self::Err> {
             __rt::Ok(__rt::ToolOutput::pack(nothing().await))
         }
+        fn on_error(
+            &self,
+            error: __rt::CallError<'_, Self::Err>,
+            cx: &__rt::ErrorContext,
+        ) -> __rt::Option<__rt::Plan> {
+            #[allow(unused_imports)]
+            use __rt::NoArms as _;
+            (&__rt::ArmsProbe(self)).on_error(error, cx)
+        }
     }
+    #[automatically_derived]
+    impl __rt::ToolName for Nothing {
+        const NAME: &'static str = "nothing";
+    }
+    #[automatically_derived]
+    impl __rt::RetrySafe for Nothing {}
 };

@@ -61,10 +61,25 @@ const _: () = {
                 .map(__rt::ToolOutput::pack)
                 .map_err(__rt::ToolFault::pack)
         }
+        fn on_error(
+            &self,
+            error: __rt::CallError<'_, Self::Err>,
+            cx: &__rt::ErrorContext,
+        ) -> __rt::Option<__rt::Plan> {
+            #[allow(unused_imports)]
+            use __rt::NoArms as _;
+            (&__rt::ArmsProbe(self)).on_error(error, cx)
+        }
         fn failure(error: &Self::Err) -> (__rt::Code, __rt::Option<__rt::Duration>) {
             #[allow(unused_imports)]
             use __rt::NoFacts as _;
             (&__rt::FailureProbe(error)).facts()
         }
     }
+    #[automatically_derived]
+    impl __rt::ToolName for ReadFile {
+        const NAME: &'static str = "read_file";
+    }
+    #[automatically_derived]
+    impl __rt::RetrySafe for ReadFile {}
 };

@@ -75,9 +75,22 @@ const _: () = {
                 ),
             )
         }
+        fn on_error(
+            &self,
+            error: __rt::CallError<'_, Self::Err>,
+            cx: &__rt::ErrorContext,
+        ) -> __rt::Option<__rt::Plan> {
+            #[allow(unused_imports)]
+            use __rt::NoArms as _;
+            (&__rt::ArmsProbe(self)).on_error(error, cx)
+        }
         fn needs_approval(&self, args: &__Args, cx: &__rt::ToolContext) -> bool {
             __rt::ask(args, cx, |args, cx| args.words.len() > 3)
         }
+    }
+    #[automatically_derived]
+    impl __rt::ToolName for Search {
+        const NAME: &'static str = "search";
     }
     const _: () = {
         #[allow(unused_imports)]

@@ -1,0 +1,154 @@
+//! The printer of arms.
+
+use super::{asserts, hidden};
+use crate::{
+    model::{Arm, Arms, Tool},
+    paths::Rt,
+};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Generics, spanned::Spanned};
+
+/// `on_error!(ReadFile, match error { .. })`, on its own:
+///
+/// ```ignore
+/// const _: () = {
+///     use ::agents::__rt;
+///     impl __rt::OnError for ReadFile { .. }
+/// };
+/// ```
+pub(crate) fn alone(arms: &Arms) -> TokenStream {
+    let Some(tool) = &arms.tool else {
+        return TokenStream::new();
+    };
+    let items = implementation(&tool.to_token_stream(), arms, &[], &TokenStream::new());
+    hidden(&Rt::under(None), &[], &items)
+}
+
+/// The arms that stand beside their tool. They see what is injected.
+pub(super) fn of_tool(tool: &Tool, bounds: &[TokenStream]) -> Option<TokenStream> {
+    let arms = tool.on_error.as_ref()?;
+    let injected = tool.fields().map(|param| {
+        let name = &param.ident;
+        quote! {
+            #[allow(unused_variables)]
+            let #name = &self.#name;
+        }
+    });
+    Some(implementation(
+        &tool.ty.to_token_stream(),
+        arms,
+        bounds,
+        &quote!(#(#injected)*),
+    ))
+}
+
+/// ```ignore
+/// impl __rt::OnError for ReadFile {
+///     fn decide_by_arms(&self, error: __rt::CallError<'_, Self::Err>, cx: &__rt::ErrorContext) -> __rt::Option<__rt::Plan> {
+///         __rt::assert_retry_safe::<ReadFile>(); // for each `retry`
+///         use __rt::vocabulary::*;
+///         match error { .. }
+///     }
+/// }
+/// ```
+fn implementation(
+    tool: &TokenStream,
+    arms: &Arms,
+    bounds: &[TokenStream],
+    injected: &TokenStream,
+) -> TokenStream {
+    let (error, cx) = (error(), cx());
+    let matched = matched(arms, &error);
+    let where_clause = asserts::with_bounds(&Generics::default(), bounds);
+    let retried = arms.retries.iter().map(|verb| {
+        // At the verb: that is what has to go, or to be allowed.
+        let tool = crate::paths::respan(tool.clone(), verb.span());
+        quote_spanned!(verb.span()=> __rt::assert_retry_safe::<#tool>();)
+    });
+    quote! {
+        #[automatically_derived]
+        impl __rt::OnError for #tool #where_clause {
+            #[allow(unused_variables)]
+            fn decide_by_arms(
+                &self,
+                #error: __rt::CallError<'_, Self::Err>,
+                #cx: &__rt::ErrorContext,
+            ) -> __rt::Option<__rt::Plan> {
+                #(#retried)*
+                #injected
+                #matched
+            }
+        }
+    }
+}
+
+/// The arms that stand in an agent, as calls on its builder:
+///
+/// ```ignore
+/// .on_error(|error, cx| match error { .. })
+/// .on_error_of::<<DeleteFile as __rt::Tool>::Err>(<DeleteFile as __rt::ToolName>::NAME, |error, cx| match error { .. })
+/// .fixer(JsonFixer)
+/// ```
+pub(super) fn of_agent(arms: &Arms) -> TokenStream {
+    let (error, cx, fixers) = (error(), cx(), &arms.fixers);
+    let matched = matched(arms, &error);
+    let call = match &arms.tool {
+        None => quote! {
+            .on_error(move |#error: __rt::CallError<'_, __rt::AnyError>, #cx: &__rt::ErrorContext| { #matched })
+        },
+        Some(tool) => {
+            let name = quote_spanned!(tool.span()=> <#tool as __rt::ToolName>::NAME);
+            let fault = quote_spanned!(tool.span()=> <#tool as __rt::Tool>::Err);
+            quote! {
+                .on_error_of::<#fault>(
+                    #name,
+                    move |#error: __rt::CallError<'_, #fault>, #cx: &__rt::ErrorContext| { #matched },
+                )
+            }
+        }
+    };
+    quote!(#call #(.fixer(#fixers))*)
+}
+
+/// ```ignore
+/// use __rt::vocabulary::*;
+/// match error {
+///     __rt::CallError::InvalidArgs(raw, _) => __rt::arm::<__rt::kinds::InvalidArgs, _>(fix(my_cleanup(raw))),
+///     _ => __rt::None,
+/// }
+/// ```
+fn matched(arms: &Arms, error: &Ident) -> TokenStream {
+    let arms = arms.arms.iter().map(
+        |Arm {
+             variant,
+             patterns,
+             guard,
+             body,
+         }| {
+            let guard = guard.as_ref().map(|guard| quote!(if #guard));
+            let decided = quote_spanned!(body.span()=> __rt::arm::<__rt::kinds::#variant, _>);
+            quote!(__rt::CallError::#variant(#patterns) #guard => #decided(#body),)
+        },
+    );
+    quote! {
+        #[allow(unused_imports)]
+        use __rt::vocabulary::*;
+        #[deny(unreachable_patterns)]
+        match #error {
+            #(#arms)*
+            #[allow(unreachable_patterns)]
+            _ => __rt::None,
+        }
+    }
+}
+
+/// A name of the macro's own.
+fn error() -> Ident {
+    Ident::new("error", Span::mixed_site())
+}
+
+/// A name for the user's arms.
+fn cx() -> Ident {
+    Ident::new("cx", Span::call_site())
+}

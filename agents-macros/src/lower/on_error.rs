@@ -1,0 +1,188 @@
+//! Arms as they are written to arms as rustc reads them.
+//!
+//! ```text
+//! retry(max_attempts = 3)              retry().max_attempts(3)
+//! fix(agent = JsonFixer, retries = 2)  fix_with(JsonFixer).retries(2)
+//! execution_error(Returned(e))         __rt::CallError::Execution(__rt::Failure::Returned(e))
+//! return escalate("no")                return __rt::arm::<__rt::kinds::Execution, _>(escalate("no"))
+//! ```
+//!
+//! Calls are rewritten in place, with the user's own tokens: what is wrong with them is underlined
+//! there.
+
+use super::keys::pair;
+use crate::{
+    ast,
+    check::messages,
+    diag::Errors,
+    model::{Arm, Arms},
+    parse::keys,
+};
+use syn::{
+    Expr, ExprMethodCall, Ident, Pat, Token, parse_quote_spanned,
+    punctuated::Punctuated,
+    spanned::Spanned,
+    token,
+    visit_mut::{self, VisitMut},
+};
+
+/// What the user meant by one `on_error`.
+pub(crate) fn on_error(written: ast::Arms, errors: &Errors) -> Arms {
+    let mut arms = Vec::new();
+    let (mut retries, mut fixers) = (Vec::new(), Vec::new());
+    for arm in &written.arms {
+        let Some(kind) = keys::KINDS.iter().find(|kind| arm.kind == kind.name) else {
+            continue;
+        };
+        if !arm.fits(kind.takes) {
+            continue;
+        }
+        let variant = Ident::new(kind.variant, arm.kind.span());
+        let mut sugar = Sugar {
+            variant: &variant,
+            inner: 0,
+            retries: &mut retries,
+            fixers: &mut fixers,
+            errors,
+        };
+        let mut body = arm.body.clone();
+        sugar.visit_expr_mut(&mut body);
+        let guard = arm.guard.as_ref().map(|(_, guard)| {
+            let mut guard = guard.clone();
+            sugar.visit_expr_mut(&mut guard);
+            guard
+        });
+        let mut patterns = arm.patterns.clone();
+        if kind.name == "execution_error" {
+            patterns.iter_mut().for_each(qualify);
+        }
+        arms.push(Arm {
+            variant,
+            patterns,
+            guard,
+            body,
+        });
+    }
+    let tool = written.tool.clone();
+    Arms {
+        written,
+        tool,
+        arms,
+        retries,
+        fixers,
+    }
+}
+
+/// A bare capitalised name is a variant of `Failure`: so a typo is an error, and not a binding.
+fn qualify(pattern: &mut Pat) {
+    match pattern {
+        Pat::TupleStruct(variant) => {
+            if let Some(name) = variant.path.get_ident().filter(|name| is_capitalised(name)) {
+                variant.path = parse_quote_spanned!(name.span()=> __rt::Failure::#name);
+            }
+        }
+        Pat::Ident(binding) if binding.subpat.is_none() && is_capitalised(&binding.ident) => {
+            let name = &binding.ident;
+            *pattern = parse_quote_spanned!(name.span()=> __rt::Failure::#name);
+        }
+        Pat::Ident(binding) => {
+            if let Some((_, inner)) = &mut binding.subpat {
+                qualify(inner);
+            }
+        }
+        Pat::Or(either) => either.cases.iter_mut().for_each(qualify),
+        Pat::Paren(inner) => qualify(&mut inner.pat),
+        _ => {}
+    }
+}
+
+/// Whether a name begins as variants do.
+fn is_capitalised(name: &Ident) -> bool {
+    name.to_string().starts_with(char::is_uppercase)
+}
+
+struct Sugar<'a> {
+    variant: &'a Ident,
+    /// How many closures, async blocks and functions stand around: a `return` in there is theirs.
+    inner: usize,
+    retries: &'a mut Vec<Ident>,
+    fixers: &'a mut Vec<Expr>,
+    errors: &'a Errors,
+}
+
+impl VisitMut for Sugar<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        let is_inner = matches!(expr, Expr::Closure(_) | Expr::Async(_));
+        self.inner += usize::from(is_inner);
+        visit_mut::visit_expr_mut(self, expr);
+        self.inner -= usize::from(is_inner);
+        match expr {
+            Expr::Return(out) if self.inner == 0 => {
+                let (variant, span) = (self.variant, out.return_token.span);
+                let value = out.expr.take();
+                out.expr = value.map(|value| {
+                    parse_quote_spanned!(span=> __rt::arm::<__rt::kinds::#variant, _>(#value))
+                });
+            }
+            Expr::Call(_) => self.call(expr),
+            _ => {}
+        }
+    }
+
+    fn visit_item_fn_mut(&mut self, item: &mut syn::ItemFn) {
+        self.inner += 1;
+        visit_mut::visit_item_fn_mut(self, item);
+        self.inner -= 1;
+    }
+}
+
+impl Sugar<'_> {
+    /// `verb(a, key = v)` to `verb(a).key(v)`
+    fn call(&mut self, expr: &mut Expr) {
+        let Expr::Call(call) = expr else { return };
+        let Expr::Path(path) = &mut *call.func else {
+            return;
+        };
+        let Some(verb) = path.path.get_ident().cloned() else {
+            return;
+        };
+        let Some((_, known)) = keys::VERBS.iter().find(|(name, _)| verb == name) else {
+            return;
+        };
+        if verb == "retry" {
+            self.retries.push(verb.clone());
+        }
+        let mut plain = Punctuated::new();
+        let mut modifiers = Vec::new();
+        for argument in std::mem::take(&mut call.args) {
+            match pair(argument) {
+                Err(argument) => plain.push(argument),
+                Ok((key, agent)) if key == "agent" && verb == "fix" => {
+                    path.path = Ident::new("fix_with", verb.span()).into();
+                    self.fixers.push(agent.clone());
+                    plain.push(agent);
+                }
+                Ok((key, value)) if known.iter().any(|name| key == name) => {
+                    modifiers.push((key, value))
+                }
+                Ok((key, _)) => self
+                    .errors
+                    .at(&key, messages::unknown_modifier(&verb, &key, known)),
+            }
+        }
+        call.args = plain;
+        for (method, value) in modifiers {
+            let receiver = std::mem::replace(expr, Expr::PLACEHOLDER);
+            let at = value.span();
+            *expr = Expr::MethodCall(ExprMethodCall {
+                attrs: Vec::new(),
+                receiver: Box::new(receiver),
+                dot_token: Token![.](method.span()),
+                method,
+                turbofish: None,
+                paren_token: token::Paren(at),
+                args: Punctuated::from_iter([value]),
+            });
+        }
+    }
+}
