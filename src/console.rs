@@ -42,27 +42,48 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
     Some(match &event.kind {
         EventKind::CallEnded(receipt) => self::receipt(receipt, colour),
         EventKind::CallFailed { tool, error, .. } => {
-            format!("{} {}", ink.yellow(&format!("! {tool}")), problem(error))
+            let said = error.details.as_ref().and_then(|details| {
+                details
+                    .get("raw_value")
+                    .or(details.get("raw_args"))?
+                    .as_str()
+            });
+            let said = said
+                .map(|raw| format!(" {}", shorten(raw, 70)))
+                .unwrap_or_default();
+            format!(
+                "{}{said} → {}",
+                ink.yellow(&format!("! {tool}")),
+                problem(error)
+            )
         }
         EventKind::Repaired { tool, repairs, .. } => {
-            format!("{} {repairs}", ink.yellow(&format!("~ {tool} read leniently:")))
+            format!("{} {repairs}", ink.yellow(&format!("~ {tool} repaired:")))
         }
         EventKind::AnswerRepaired(repairs) => {
-            format!("{} {repairs}", ink.yellow("~ the answer was read leniently:"))
+            format!("{} {repairs}", ink.yellow("~ the answer was repaired:"))
         }
         EventKind::AnswerRefused { reason } => {
             format!("{} {reason}", ink.yellow("! the answer goes back:"))
         }
         EventKind::BackingOff { tool, wait } => ink.dim(&format!("… {tool} again in {wait:.0?}")),
-        EventKind::FixerAsked { tool, fixer, attempt } => {
-            ink.dim(&format!("? {fixer} is asked to repair {tool}, try {attempt}"))
-        }
-        EventKind::FixerAnswered { fixer, answer: Err(why), .. } => {
-            ink.yellow(&format!("! {fixer}: {why}"))
-        }
-        EventKind::ApprovalAsked(request) => {
-            ink.dim(&format!("? may {} run with {}", request.tool_name, shorten(request.args.as_str(), 60)))
-        }
+        EventKind::FixerAsked {
+            tool,
+            fixer,
+            attempt,
+        } => ink.dim(&format!(
+            "? {fixer} is asked to repair {tool}, try {attempt}"
+        )),
+        EventKind::FixerAnswered {
+            fixer,
+            answer: Err(why),
+            ..
+        } => ink.yellow(&format!("! {fixer}: {why}")),
+        EventKind::ApprovalAsked(request) => ink.dim(&format!(
+            "? may {} run with {}",
+            request.tool_name,
+            shorten(request.args.as_str(), 60)
+        )),
         EventKind::ApprovalDecided { approval, .. } => ink.dim(match approval {
             Approval::Approve => "  approved",
             Approval::Deny { .. } => "  denied",
@@ -148,7 +169,10 @@ fn duration(time: Duration) -> String {
 
 /// One line of at most so many characters.
 fn shorten(text: &str, most: usize) -> String {
-    let flat: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let flat: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     match flat.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &flat[..end]),
         None => flat,
@@ -161,7 +185,11 @@ struct Ink {
 
 impl Ink {
     fn paint(&self, code: &str, text: &str) -> String {
-        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.colour {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
     }
 
     fn bold(&self, text: &str) -> String {

@@ -57,11 +57,11 @@
 //! `macros`, `ollama` and `tls` are on by default; `testing` adds [`testing::ScriptedModel`].
 //! Without `tls` the client speaks plain HTTP, which is all that an Ollama on this machine needs.
 
-pub use agents_core::{agent, error, model, reader, recovery, run, tool};
 pub use agents_core::{
-    Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome, Severity, Tool,
-    ToolContext, ToolError, ToolFailure,
+    Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome,
+    Severity, Tool, ToolContext, ToolError, ToolFailure,
 };
+pub use agents_core::{agent, compose, error, model, reader, recovery, run, tool};
 
 #[cfg(feature = "testing")]
 pub use agents_core::testing;
@@ -78,10 +78,12 @@ pub use agents_core::rt as __rt;
 
 /// What most programs need: `use agents::prelude::*`.
 pub mod prelude {
+    pub use crate::compose::Step::{Again, Done};
+    pub use crate::compose::first_of;
     #[cfg(feature = "ollama")]
     pub use crate::ollama;
-    pub use crate::{Agent, AgentBuilder, Error, Model, Outcome, Tool, ToolContext, ToolFailure};
     pub use crate::run::{Budget, Event, EventKind, minutes, tokens};
+    pub use crate::{Agent, AgentBuilder, Error, Model, Outcome, Tool, ToolContext, ToolFailure};
     // One name cannot be exported twice from one place: `tool!` is here, `#[tool]` at the root.
     #[cfg(feature = "macros")]
     pub use agents_macros::{agent, on_error, tool};
@@ -95,4 +97,6 @@ mod pages {
     struct FirstAgent;
     #[doc = include_str!("../book/src/when-a-call-fails.md")]
     struct WhenACallFails;
+    #[doc = include_str!("../book/src/recovery-by-example.md")]
+    struct RecoveryByExample;
 }

@@ -117,6 +117,35 @@ fn what_no_arm_answers_is_left_to_the_next_layer() {
     assert_eq!(ask(None, "lines"), None);
 }
 
+/// Write a file.
+#[agents::tool(writes, idempotent)]
+async fn write_file(
+    /// What.
+    text: String,
+) -> Result<(), String> {
+    Err(text)
+}
+
+on_error!(
+    WriteFile,
+    match error {
+        execution_error(Returned(e)) if e == "busy" => retry(),
+    }
+);
+
+#[test]
+fn arms_may_stand_by_themselves() {
+    let ask = |error: &str| {
+        let error = error.to_owned();
+        WriteFile.on_error(
+            CallError::Execution(Failure::Returned(&error)),
+            &ErrorContext::new("write_file"),
+        )
+    };
+    assert_eq!(ask("busy").unwrap(), retry::<Execution>());
+    assert_eq!(ask("full"), None);
+}
+
 struct Clerk;
 
 #[agent(prompt = "You read files.", tools = [ReadFile { root: "/srv".to_owned() }])]

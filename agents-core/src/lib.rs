@@ -8,6 +8,7 @@
 //! | module | what |
 //! |-|-|
 //! | [`agent`] | a typed function `In -> Out` that may need a model |
+//! | [`compose`] | agents put together are agents again |
 //! | [`tool`] | a plain async function, and what the runtime knows about it |
 //! | [`model`] | something that answers a history |
 //! | [`run`] | a tree of nodes that can be stored, and the loop that moves it |
@@ -17,6 +18,7 @@
 //! | [`error`] | what happens to a call, and what leaves an agent |
 
 pub mod agent;
+pub mod compose;
 pub mod error;
 mod json;
 pub mod model;

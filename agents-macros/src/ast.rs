@@ -114,6 +114,20 @@ pub(crate) struct Arm {
     pub(crate) body: Expr,
 }
 
+impl Element {
+    /// The type of a tool, where the element shows it: `ReadFile`, `WriteFile { root }`.
+    pub(crate) fn tool_type(&self) -> Option<&Path> {
+        let path = match self {
+            Element::One(Expr::Path(path)) => &path.path,
+            Element::One(Expr::Struct(literal)) => &literal.path,
+            _ => return None,
+        };
+        let name = path.segments.last()?.ident.to_string();
+        let is_type = name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase);
+        is_type.then_some(path)
+    }
+}
+
 impl Arm {
     /// Whether there are as many patterns as the kind hands over.
     pub(crate) fn fits(&self, takes: &[&str]) -> bool {

@@ -221,6 +221,23 @@ impl Agent {
         matches!(self.make, Make::Function(..)) && self.ident == self.name
     }
 
+    /// The tools to which a `retry` in the agent's default arms could come, as far as its list shows
+    /// them: those without arms of their own in this block.
+    pub(crate) fn retried_by_default(&self) -> impl Iterator<Item = &Path> {
+        let name = |path: &Path| path.segments.last().map(|segment| segment.ident.clone());
+        let has_arms = move |tool: &Path| {
+            let mut own = self
+                .on_error
+                .iter()
+                .filter(|arms| arms.tool.as_ref().and_then(name) == name(tool));
+            own.any(|arms| arms.arms.iter().any(|arm| arm.variant == "Execution"))
+        };
+        let listed = self.settings.tools.iter().flat_map(|(_, tools)| tools);
+        listed
+            .filter_map(Element::tool_type)
+            .filter(move |tool| !has_arms(tool))
+    }
+
     /// What its answers have to be: a model has to be told their schema.
     pub(crate) fn output_bound(&self) -> &'static str {
         match &self.make {

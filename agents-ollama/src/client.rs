@@ -175,6 +175,14 @@ impl Ollama {
         Body::new(response, self.config.wait).whole(read).await
     }
 
+    /// The server's address, without what it may hold of secrets.
+    pub fn address(&self) -> String {
+        self.config
+            .base
+            .as_ref()
+            .map_or_else(Clone::clone, crate::host::shown)
+    }
+
     /// The models on the server, as `ollama list` shows them.
     ///
     /// # Errors

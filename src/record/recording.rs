@@ -49,7 +49,9 @@ impl Recording {
             tools: Value::Null,
             failed: None,
         };
-        Recording(Arc::new(Writer { sink: Mutex::new(sink) }))
+        Recording(Arc::new(Writer {
+            sink: Mutex::new(sink),
+        }))
     }
 
     /// Says whether everything was written. A run never fails because its recording does.
@@ -74,7 +76,10 @@ impl Writer {
         let mut sink = self.sink();
         let messages = request.messages();
         let digests = prefixes(messages);
-        let known = digests.iter().rposition(|digest| sink.known.contains(digest)).unwrap_or(0);
+        let known = digests
+            .iter()
+            .rposition(|digest| sink.known.contains(digest))
+            .unwrap_or(0);
         let tools = tools_of(request);
         let line = Line::Exchange(Box::new(Exchange {
             model: model.to_owned(),
@@ -105,7 +110,12 @@ impl Sink {
 
 impl Tape for Recording {
     fn model(&self, model: Option<Arc<dyn Model>>) -> Option<Arc<dyn Model>> {
-        model.map(|model| Arc::new(Recorded { model, writer: self.0.clone() }) as Arc<dyn Model>)
+        model.map(|model| {
+            Arc::new(Recorded {
+                model,
+                writer: self.0.clone(),
+            }) as Arc<dyn Model>
+        })
     }
 
     fn clock(&self) -> Arc<dyn Clock> {
@@ -145,13 +155,19 @@ struct RecordedClock(Arc<Writer>);
 impl Clock for RecordedClock {
     fn now(&self, key: fmt::Arguments<'_>) -> Timestamp {
         let now = Timestamp::now();
-        self.0.sink().write(&Line::Clock { key: key.to_string(), millis: now.as_millis() });
+        self.0.sink().write(&Line::Clock {
+            key: key.to_string(),
+            millis: now.as_millis(),
+        });
         now
     }
 
     fn run_id(&self) -> String {
         let run_id = SystemClock.run_id();
-        self.0.sink().write(&Line::Tape { format: FORMAT, run_id: run_id.clone() });
+        self.0.sink().write(&Line::Tape {
+            format: FORMAT,
+            run_id: run_id.clone(),
+        });
         run_id
     }
 }
@@ -161,4 +177,3 @@ impl fmt::Debug for Recording {
         f.write_str("Recording")
     }
 }
-

@@ -7,8 +7,7 @@ use agents_core::{
 use serde_json::Value;
 use std::{
     collections::HashMap,
-    fmt, fs,
-    io,
+    fmt, fs, io,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -56,32 +55,61 @@ impl Replay {
             clock: HashMap::new(),
             left: Mutex::default(),
         };
-        let mut conversations: HashMap<Digest, Vec<Message>> = HashMap::from([(Digest::default(), Vec::new())]);
+        let mut conversations: HashMap<Digest, Vec<Message>> =
+            HashMap::from([(Digest::default(), Vec::new())]);
         let mut tools = Value::Null;
         let mut heard = Vec::new();
-        for (number, line) in tape.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let bad = |what: String| io::Error::new(io::ErrorKind::InvalidData, format!("line {} of the tape: {what}", number + 1));
+        for (number, line) in tape
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty())
+        {
+            let bad = |what: String| {
+                io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    format!("line {} of the tape: {what}", number + 1),
+                )
+            };
             match serde_json::from_str(line).map_err(|error| bad(error.to_string()))? {
-                Line::Tape { format: FORMAT, run_id } => reader.run_id = run_id,
+                Line::Tape {
+                    format: FORMAT,
+                    run_id,
+                } => reader.run_id = run_id,
                 Line::Tape { format, .. } => {
-                    return Err(bad(format!("it has format {format}; this version reads format {FORMAT}")));
+                    return Err(bad(format!(
+                        "it has format {format}; this version reads format {FORMAT}"
+                    )));
                 }
                 Line::Clock { key, millis } => {
                     reader.clock.insert(key, millis);
                 }
                 Line::Exchange(exchange) => {
-                    let Exchange { model, after, messages: new, tools: offered, format, said } = *exchange;
-                    let mut messages = conversations
-                        .get(&after)
-                        .cloned()
-                        .ok_or_else(|| bad("it continues a conversation that no line before it holds".into()))?;
+                    let Exchange {
+                        model,
+                        after,
+                        messages: new,
+                        tools: offered,
+                        format,
+                        said,
+                    } = *exchange;
+                    let mut messages = conversations.get(&after).cloned().ok_or_else(|| {
+                        bad("it continues a conversation that no line before it holds".into())
+                    })?;
                     messages.extend(new);
                     for (len, digest) in prefixes(&messages).into_iter().enumerate() {
-                        conversations.entry(digest).or_insert_with(|| messages[..len].to_vec());
+                        conversations
+                            .entry(digest)
+                            .or_insert_with(|| messages[..len].to_vec());
                     }
                     tools = offered.unwrap_or(tools);
                     reader.model = model;
-                    heard.push(Heard { number: heard.len() + 1, messages, tools: tools.clone(), format, said });
+                    heard.push(Heard {
+                        number: heard.len() + 1,
+                        messages,
+                        tools: tools.clone(),
+                        format,
+                        said,
+                    });
                 }
             }
         }
@@ -113,7 +141,10 @@ impl Reader {
                 Said::Reply(reply) => Ok(reply),
                 Said::Failure(message) => Err(ModelError::new(ModelErrorKind::Refused, message)),
             },
-            None => Err(ModelError::new(ModelErrorKind::NotRecorded, divergence(&left, request, &tools))),
+            None => Err(ModelError::new(
+                ModelErrorKind::NotRecorded,
+                divergence(&left, request, &tools),
+            )),
         }
     }
 }
@@ -121,24 +152,43 @@ impl Reader {
 /// Where a request leaves the recording: against the recorded one that it shares most with.
 fn divergence(left: &[Heard], request: &Request<'_>, tools: &Value) -> String {
     let now = request.messages();
-    let shared = |heard: &Heard| heard.messages.iter().zip(now).take_while(|(a, b)| a == b).count();
-    let Some(nearest) = left.iter().max_by_key(|heard| (shared(heard), std::cmp::Reverse(heard.number))) else {
-        return "the recording has no more replies; this request was not made when it was recorded".into();
+    let shared = |heard: &Heard| {
+        heard
+            .messages
+            .iter()
+            .zip(now)
+            .take_while(|(a, b)| a == b)
+            .count()
+    };
+    let Some(nearest) = left
+        .iter()
+        .max_by_key(|heard| (shared(heard), std::cmp::Reverse(heard.number)))
+    else {
+        return "the recording has no more replies; this request was not made when it was recorded"
+            .into();
     };
     let number = nearest.number;
     let at = shared(nearest);
     match (nearest.messages.get(at), now.get(at)) {
         (Some(then), Some(now)) => {
             let (then, now) = difference(&text_of(then), &text_of(now));
-            format!("request {number} differs from the recording in message {}: recorded `{then}`, now `{now}`", at + 1)
+            format!(
+                "request {number} differs from the recording in message {}: recorded `{then}`, now `{now}`",
+                at + 1
+            )
         }
-        (Some(_), None) => format!("request {number} is shorter than the recorded one: message {} is missing", at + 1),
+        (Some(_), None) => format!(
+            "request {number} is shorter than the recorded one: message {} is missing",
+            at + 1
+        ),
         (None, Some(now)) => format!(
             "request {number} is longer than the recorded one: message {} `{}` was not there",
             at + 1,
             difference("", &text_of(now)).1
         ),
-        (None, None) if nearest.tools != *tools => format!("request {number} offers other tools than were recorded"),
+        (None, None) if nearest.tools != *tools => {
+            format!("request {number} offers other tools than were recorded")
+        }
         (None, None) => format!("request {number} asks for another format than was recorded"),
     }
 }
@@ -146,14 +196,20 @@ fn divergence(left: &[Heard], request: &Request<'_>, tools: &Value) -> String {
 /// What a message says; everything about it when that is not enough to tell two apart.
 fn text_of(message: &Message) -> String {
     match message {
-        Message::System { content } | Message::User { content } | Message::Tool { content, .. } => content.clone(),
+        Message::System { content } | Message::User { content } | Message::Tool { content, .. } => {
+            content.clone()
+        }
         Message::Assistant { .. } => text(message),
     }
 }
 
 /// Both texts from shortly before they part, shortened.
 fn difference(then: &str, now: &str) -> (String, String) {
-    let same = then.chars().zip(now.chars()).take_while(|(a, b)| a == b).count();
+    let same = then
+        .chars()
+        .zip(now.chars())
+        .take_while(|(a, b)| a == b)
+        .count();
     let from = same.saturating_sub(20);
     let part = |text: &str| text.chars().skip(from).take(80).collect::<String>();
     (part(then), part(now))
@@ -180,7 +236,10 @@ impl Model for Replayed {
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         let reply = self.0.answer(&request)?;
         if let Some(sink) = request.sink() {
-            reply.thinking.iter().for_each(|text| sink(Delta::Thinking(text)));
+            reply
+                .thinking
+                .iter()
+                .for_each(|text| sink(Delta::Thinking(text)));
             sink(Delta::Text(&reply.content));
         }
         Ok(reply)
@@ -190,7 +249,11 @@ impl Model for Replayed {
 impl Clock for Replayed {
     fn now(&self, key: fmt::Arguments<'_>) -> Timestamp {
         // A reading that was not recorded belongs to a run that has parted from it already.
-        self.0.clock.get(&key.to_string()).copied().map_or_else(Timestamp::now, Timestamp::from_millis)
+        self.0
+            .clock
+            .get(&key.to_string())
+            .copied()
+            .map_or_else(Timestamp::now, Timestamp::from_millis)
     }
 
     fn run_id(&self) -> String {
@@ -200,6 +263,9 @@ impl Clock for Replayed {
 
 impl fmt::Debug for Replay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Replay").field("run_id", &self.0.run_id).field("left", &self.left()).finish()
+        f.debug_struct("Replay")
+            .field("run_id", &self.0.run_id)
+            .field("left", &self.left())
+            .finish()
     }
 }

@@ -53,7 +53,12 @@ pub(super) fn prefixes(messages: &[Message]) -> Vec<Digest> {
     for message in messages {
         let before = digests.last().map(String::as_str).unwrap_or_default();
         let digest = hmac_sha256::Hash::hash(format!("{before}{}", text(message)).as_bytes());
-        digests.push(digest[..8].iter().map(|byte| format!("{byte:02x}")).collect());
+        digests.push(
+            digest[..8]
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
+        );
     }
     digests
 }
@@ -64,5 +69,8 @@ pub(super) fn text(message: &Message) -> String {
 }
 
 pub(super) fn tools_of(request: &Request<'_>) -> Value {
-    request.tools_json().and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+    request
+        .tools_json()
+        .and_then(|json| serde_json::from_str(json).ok())
+        .unwrap_or_default()
 }

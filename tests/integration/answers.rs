@@ -15,13 +15,25 @@ struct Verdict {
 
 #[tokio::test]
 async fn a_typed_answer_is_asked_for_by_its_schema_and_read() {
-    let (model, handle) = ScriptedModel::new([Script::text(r#"{"score": 90, "reasons": ["short"]}"#)]);
+    let (model, handle) =
+        ScriptedModel::new([Script::text(r#"{"score": 90, "reasons": ["short"]}"#)]);
     let verdict: Verdict = worker().run("judge").model(model).await.unwrap();
-    assert_eq!(verdict, Verdict { score: 90, reasons: vec!["short".into()] });
+    assert_eq!(
+        verdict,
+        Verdict {
+            score: 90,
+            reasons: vec!["short".into()]
+        }
+    );
     let asked = &handle.requests()[0];
-    let agents::model::Message::System { content } = &asked.messages[0] else { panic!("no system message") };
+    let agents::model::Message::System { content } = &asked.messages[0] else {
+        panic!("no system message")
+    };
     assert!(content.contains(r#""score""#), "{content}");
-    assert_eq!(asked.format, None, "a schema is not forced while tools are offered");
+    assert_eq!(
+        asked.format, None,
+        "a schema is not forced while tools are offered"
+    );
 }
 
 #[tokio::test]
@@ -29,7 +41,13 @@ async fn an_answer_is_read_as_leniently_as_arguments() {
     let text = "Here you are:\n```json\n{'score': \"90\", reasons: 'short',}\n```\nAnything else?";
     let (model, _) = ScriptedModel::new([Script::text(text)]);
     let verdict: Verdict = worker().run("judge").model(model).await.unwrap();
-    assert_eq!(verdict, Verdict { score: 90, reasons: vec!["short".into()] });
+    assert_eq!(
+        verdict,
+        Verdict {
+            score: 90,
+            reasons: vec!["short".into()]
+        }
+    );
 }
 
 #[tokio::test]
@@ -41,14 +59,21 @@ async fn an_answer_that_does_not_fit_goes_back_and_the_next_must_follow_the_sche
     let verdict: Verdict = worker().run("judge").model(model).await.unwrap();
     assert_eq!(verdict.score, 7);
     let second = &handle.requests()[1];
-    assert!(second.last().starts_with("Your answer cannot be used:"), "{}", second.last());
+    assert!(
+        second.last().starts_with("Your answer cannot be used:"),
+        "{}",
+        second.last()
+    );
     assert!(second.tools.is_empty() && second.format.is_some());
 }
 
 #[tokio::test]
 async fn an_answer_that_never_fits_is_an_invalid_output() {
     let (model, handle) = ScriptedModel::always(Script::text("no idea"));
-    let agent = AgentBuilder::<String, Verdict>::new("judge").budget(Budget::new().max_turns(3)).model(model).build();
+    let agent = AgentBuilder::<String, Verdict>::new("judge")
+        .budget(Budget::new().max_turns(3))
+        .model(model)
+        .build();
     let error = agent.run("judge").await.unwrap_err();
     assert!(error.is_invalid_output(), "{error:?}");
     assert!(error.to_string().contains("3 turns are used up"), "{error}");
@@ -57,7 +82,10 @@ async fn an_answer_that_never_fits_is_an_invalid_output() {
 
 #[tokio::test]
 async fn a_strict_run_repairs_nothing() {
-    let script = [Script::text("```json\n{\"score\":1,\"reasons\":[]}\n```"), Script::text(r#"{"score":2,"reasons":[]}"#)];
+    let script = [
+        Script::text("```json\n{\"score\":1,\"reasons\":[]}\n```"),
+        Script::text(r#"{"score":2,"reasons":[]}"#),
+    ];
     let (model, _) = ScriptedModel::new(script);
     let verdict: Verdict = worker().run("judge").model(model).strict().await.unwrap();
     assert_eq!(verdict.score, 2);
@@ -68,7 +96,9 @@ async fn text_is_taken_as_it_is() {
     let (model, handle) = ScriptedModel::new([Script::text("  {not json}\n")]);
     let text: String = worker().run("say").model(model).await.unwrap();
     assert_eq!(text, "  {not json}\n");
-    let agents::model::Message::System { content } = &handle.requests()[0].messages[0] else { panic!() };
+    let agents::model::Message::System { content } = &handle.requests()[0].messages[0] else {
+        panic!()
+    };
     assert_eq!(content, "Work.");
 }
 
@@ -82,5 +112,8 @@ async fn a_skill_with_a_condition_answers_without_a_model() {
         )
         .build();
     assert_eq!(agent.run("where is it?").await.unwrap(), "/srv");
-    assert!(agent.run("do it").await.unwrap_err().is_build(), "this one needs a model");
+    assert!(
+        agent.run("do it").await.unwrap_err().is_build(),
+        "this one needs a model"
+    );
 }

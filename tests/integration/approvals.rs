@@ -7,29 +7,69 @@ use agents::{
 use std::sync::atomic::Ordering::SeqCst;
 
 fn script() -> [Script; 2] {
-    [Script::call("write_file", r#"{"path":"a"}"#), Script::text("done")]
+    [
+        Script::call("write_file", r#"{"path":"a"}"#),
+        Script::text("done"),
+    ]
 }
 
 // One test: the counter of writes is shared.
 #[tokio::test]
 async fn a_gated_tool_runs_only_when_somebody_says_so() {
     let (model, handle) = ScriptedModel::new(script());
-    let outcome = worker::<String>().run("go").model(model).outcome().await.unwrap();
+    let outcome = worker::<String>()
+        .run("go")
+        .model(model)
+        .outcome()
+        .await
+        .unwrap();
     assert_eq!(WRITES.load(SeqCst), 0, "nobody is there: the answer is no");
-    assert_eq!(outcome.outputs.receipts().next().unwrap().error.as_ref().unwrap().code, Code::PolicyDenied);
-    assert!(handle.requests()[1].last().contains("nobody is there to approve"));
+    assert_eq!(
+        outcome
+            .outputs
+            .receipts()
+            .next()
+            .unwrap()
+            .error
+            .as_ref()
+            .unwrap()
+            .code,
+        Code::PolicyDenied
+    );
+    assert!(
+        handle.requests()[1]
+            .last()
+            .contains("nobody is there to approve")
+    );
 
     let (model, handle) = ScriptedModel::new(script());
     let no = |request: ApprovalRequest| async move {
-        assert_eq!((request.tool_name.as_str(), request.args.as_str()), ("write_file", r#"{"path":"a"}"#));
+        assert_eq!(
+            (request.tool_name.as_str(), request.args.as_str()),
+            ("write_file", r#"{"path":"a"}"#)
+        );
         Approval::deny("not on a Friday")
     };
-    worker::<String>().run("go").model(model).approver(no).await.unwrap();
+    worker::<String>()
+        .run("go")
+        .model(model)
+        .approver(no)
+        .await
+        .unwrap();
     assert_eq!(WRITES.load(SeqCst), 0);
-    assert!(handle.requests()[1].last().contains("not approved: not on a Friday"));
+    assert!(
+        handle.requests()[1]
+            .last()
+            .contains("not approved: not on a Friday")
+    );
 
     let (model, _) = ScriptedModel::new(script());
     let yes = |_| async { Approval::Approve };
-    worker::<String>().run("go").model(model).approver(yes).await.unwrap();
+    worker::<String>()
+        .run("go")
+        .model(model)
+        .approver(yes)
+        .await
+        .unwrap();
     assert_eq!(WRITES.load(SeqCst), 1);
 }

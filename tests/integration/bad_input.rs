@@ -26,7 +26,10 @@ async fn what_is_no_object_is_refused_with_a_reason() {
         ("\u{0}", "JSON"),
     ] {
         let told = sent(arguments).await;
-        assert!(told.starts_with("ERROR VALIDATION_ERROR (User) in `add`"), "{arguments:?}: {told}");
+        assert!(
+            told.starts_with("ERROR VALIDATION_ERROR (User) in `add`"),
+            "{arguments:?}: {told}"
+        );
         assert!(told.contains(part), "{arguments:?}: {told}");
     }
 }
@@ -40,7 +43,11 @@ async fn fifty_megabytes_are_refused_and_not_sent_back() {
 
 #[tokio::test]
 async fn two_hundred_levels_are_refused() {
-    let deep = format!("{{\"left\": {}1{}, \"right\": 1}}", "[".repeat(200), "]".repeat(200));
+    let deep = format!(
+        "{{\"left\": {}1{}, \"right\": 1}}",
+        "[".repeat(200),
+        "]".repeat(200)
+    );
     let told = sent(deep).await;
     assert!(told.contains("VALIDATION_ERROR"), "{told}");
 }
@@ -53,26 +60,39 @@ async fn a_key_twice_with_two_values_is_refused() {
 
 #[tokio::test]
 async fn integers_beyond_two_to_the_53_stay_exact() {
-    assert_eq!(sent(r#"{"left": 9007199254740993, "right": 0}"#).await, "9007199254740993");
+    assert_eq!(
+        sent(r#"{"left": 9007199254740993, "right": 0}"#).await,
+        "9007199254740993"
+    );
     let told = sent(r#"{"left": 170141183460469231731687303715884105727, "right": 0}"#).await;
     assert!(told.contains("field `left`"), "{told}");
 }
 
 #[tokio::test]
 async fn a_lone_surrogate_is_refused_or_kept_but_never_lost() {
-    let (outcome, _) =
-        work([Script::call("read_file", r#"{"path": "\ud800"}"#), Script::text("ok")]).await;
+    let (outcome, _) = work([
+        Script::call("read_file", r#"{"path": "\ud800"}"#),
+        Script::text("ok"),
+    ])
+    .await;
     assert!(outcome.result.is_ok());
     assert_eq!(outcome.outputs.tool_order.len(), 1);
 }
 
 #[tokio::test]
 async fn a_result_of_ten_megabytes_is_cut_and_the_model_is_told() {
-    let huge = FnTool::new("huge", "Gives much.", Effects::None, json!({"type": "object"}), |_, _| async {
-        Ok::<_, std::io::Error>("é".repeat(5_000_000))
-    });
+    let huge = FnTool::new(
+        "huge",
+        "Gives much.",
+        Effects::None,
+        json!({"type": "object"}),
+        |_, _| async { Ok::<_, std::io::Error>("é".repeat(5_000_000)) },
+    );
     let (model, handle) = ScriptedModel::new([Script::call("huge", "{}"), Script::text("much")]);
-    let agent = AgentBuilder::<String, String>::new("reader").tool(huge).model(model).build();
+    let agent = AgentBuilder::<String, String>::new("reader")
+        .tool(huge)
+        .model(model)
+        .build();
     let outcome = agent.run("go").outcome().await.unwrap();
     let receipt = outcome.outputs.receipts().next().unwrap();
     assert!(receipt.truncated);
@@ -85,7 +105,11 @@ async fn a_thousand_calls_get_a_thousand_receipts() {
     let calls = (0..1000).map(|n| ("add", format!(r#"{{"left":{n},"right":0}}"#)));
     let (outcome, _) = work([Script::calls(calls), Script::text("never asked")]).await;
     assert_eq!(outcome.outputs.tool_order.len(), 1000);
-    let denied = outcome.outputs.receipts().filter(|r| r.error.as_ref().is_some_and(|e| e.code == Code::PolicyDenied));
+    let denied = outcome.outputs.receipts().filter(|r| {
+        r.error
+            .as_ref()
+            .is_some_and(|e| e.code == Code::PolicyDenied)
+    });
     assert_eq!(denied.count(), 975);
     assert!(outcome.result.unwrap_err().is_budget());
 }
@@ -102,8 +126,16 @@ async fn a_tool_without_arguments_takes_nothing_in_any_form() {
 #[tokio::test]
 async fn a_model_that_fails_ends_the_run_with_its_words() {
     let (model, _) = ScriptedModel::new([Script::fail("the graphics card melted")]);
-    let outcome = worker::<String>().run("go").model(model).outcome().await.unwrap();
+    let outcome = worker::<String>()
+        .run("go")
+        .model(model)
+        .outcome()
+        .await
+        .unwrap();
     let error = outcome.result.unwrap_err();
     assert!(error.is_model());
-    assert_eq!(error.to_string(), "agent `worker`, turn 1: the graphics card melted");
+    assert_eq!(
+        error.to_string(),
+        "agent `worker`, turn 1: the graphics card melted"
+    );
 }

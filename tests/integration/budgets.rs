@@ -12,9 +12,20 @@ fn endless() -> ScriptedModel {
 
 #[tokio::test]
 async fn a_model_that_never_stops_calling_is_stopped_after_ten_turns() {
-    let outcome = worker::<String>().run("go").model(endless()).outcome().await.unwrap();
+    let outcome = worker::<String>()
+        .run("go")
+        .model(endless())
+        .outcome()
+        .await
+        .unwrap();
     assert!(outcome.result.as_ref().unwrap_err().is_budget());
-    assert_eq!(outcome.stopped, Some(Stopped::Budget { agent: "worker".into(), limit: Limit::Turns(10) }));
+    assert_eq!(
+        outcome.stopped,
+        Some(Stopped::Budget {
+            agent: "worker".into(),
+            limit: Limit::Turns(10)
+        })
+    );
     assert_eq!(outcome.outputs.tool_order.len(), 10);
     assert_eq!(outcome.usage.requests, 10);
     let text = outcome.result.unwrap_err().to_string();
@@ -25,32 +36,83 @@ async fn a_model_that_never_stops_calling_is_stopped_after_ten_turns() {
 async fn thirty_calls_in_one_reply_run_twenty_five() {
     let calls = (0..30).map(|n| ("add", format!(r#"{{"left":{n},"right":0}}"#)));
     let (outcome, handle) = work([Script::calls(calls)]).await;
-    assert_eq!(outcome.outputs.receipts().filter(|receipt| receipt.is_ok()).count(), 25);
-    assert_eq!(outcome.outputs.receipts().filter(|receipt| !receipt.is_ok()).count(), 5);
-    assert_eq!(outcome.stopped, Some(Stopped::Budget { agent: "worker".into(), limit: Limit::ToolCalls(25) }));
+    assert_eq!(
+        outcome
+            .outputs
+            .receipts()
+            .filter(|receipt| receipt.is_ok())
+            .count(),
+        25
+    );
+    assert_eq!(
+        outcome
+            .outputs
+            .receipts()
+            .filter(|receipt| !receipt.is_ok())
+            .count(),
+        5
+    );
+    assert_eq!(
+        outcome.stopped,
+        Some(Stopped::Budget {
+            agent: "worker".into(),
+            limit: Limit::ToolCalls(25)
+        })
+    );
     assert_eq!(handle.count(), 1);
 }
 
 #[tokio::test]
 async fn recursion_counts_turns_and_rounds() {
     let budget = Budget::new().max_turns(100).max_recursion(7);
-    let agent = AgentBuilder::<String, String>::new("looper").tool(Add).budget(budget).model(endless()).build();
+    let agent = AgentBuilder::<String, String>::new("looper")
+        .tool(Add)
+        .budget(budget)
+        .model(endless())
+        .build();
     let outcome = agent.run("go").outcome().await.unwrap();
-    assert_eq!(outcome.stopped, Some(Stopped::Budget { agent: "looper".into(), limit: Limit::Recursion(7) }));
+    assert_eq!(
+        outcome.stopped,
+        Some(Stopped::Budget {
+            agent: "looper".into(),
+            limit: Limit::Recursion(7)
+        })
+    );
     assert_eq!(outcome.usage.requests, 4);
 }
 
 #[tokio::test]
 async fn tokens_are_shared_by_the_run() {
-    let outcome = worker::<String>().run("go").model(endless()).budget(tokens(40)).outcome().await.unwrap();
-    assert_eq!(outcome.stopped, Some(Stopped::Budget { agent: "worker".into(), limit: Limit::Tokens(40) }));
-    assert_eq!(outcome.usage.requests, 3, "15 tokens a request: the third goes over, the fourth is not made");
+    let outcome = worker::<String>()
+        .run("go")
+        .model(endless())
+        .budget(tokens(40))
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(
+        outcome.stopped,
+        Some(Stopped::Budget {
+            agent: "worker".into(),
+            limit: Limit::Tokens(40)
+        })
+    );
+    assert_eq!(
+        outcome.usage.requests, 3,
+        "15 tokens a request: the third goes over, the fourth is not made"
+    );
 }
 
 #[tokio::test]
 async fn a_budget_of_zero_asks_no_model() {
     let (model, handle) = ScriptedModel::new([Script::text("hi")]);
-    let outcome = worker::<String>().run("go").model(model).budget(tokens(0)).outcome().await.unwrap();
+    let outcome = worker::<String>()
+        .run("go")
+        .model(model)
+        .budget(tokens(0))
+        .outcome()
+        .await
+        .unwrap();
     assert!(outcome.result.unwrap_err().is_budget());
     assert_eq!(handle.count(), 0);
 }
@@ -62,10 +124,26 @@ async fn time_ends_the_run_with_its_partial_outputs() {
         Script::call("wait", r#"{"millis":200000}"#),
     ]);
     let limit = Duration::from_secs(3);
-    let outcome =
-        worker::<String>().run("go").model(model).budget(tokens(1000).time(limit)).outcome().await.unwrap();
-    assert_eq!(outcome.stopped, Some(Stopped::Budget { agent: "worker".into(), limit: Limit::Time(limit) }));
-    assert_eq!(outcome.outputs.tool_order.len(), 1);
+    let outcome = worker::<String>()
+        .run("go")
+        .model(model)
+        .budget(tokens(1000).time(limit))
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(
+        outcome.stopped,
+        Some(Stopped::Budget {
+            agent: "worker".into(),
+            limit: Limit::Time(limit)
+        })
+    );
+    let receipts: Vec<_> = outcome.outputs.receipts().collect();
+    assert!(receipts[0].is_ok() && receipts.len() == 2);
+    assert_eq!(
+        receipts[1].error.as_ref().unwrap().message,
+        "the run ended before this call did"
+    );
     assert_eq!(minutes(2), Duration::from_secs(120));
 }
 
@@ -83,9 +161,16 @@ async fn a_run_without_a_model_says_where_one_can_be_named() {
 #[tokio::test]
 async fn two_tools_of_one_name_are_an_error_when_built() {
     let (model, handle) = ScriptedModel::new([]);
-    let agent = AgentBuilder::<String, String>::new("twice").tool(Add).tool(Add).model(model).build();
+    let agent = AgentBuilder::<String, String>::new("twice")
+        .tool(Add)
+        .tool(Add)
+        .model(model)
+        .build();
     let error = agent.run("go").outcome().await.unwrap_err();
     assert!(error.is_build());
-    assert_eq!(error.to_string(), "two tools are called `add`; rename one or remove it");
+    assert_eq!(
+        error.to_string(),
+        "two tools are called `add`; rename one or remove it"
+    );
     assert_eq!(handle.count(), 0);
 }

@@ -8,7 +8,11 @@ use std::time::Duration;
 
 #[tokio::test]
 async fn a_call_runs_and_the_answer_follows() {
-    let (outcome, handle) = work([Script::call("add", r#"{"left":17,"right":25}"#), Script::text("42")]).await;
+    let (outcome, handle) = work([
+        Script::call("add", r#"{"left":17,"right":25}"#),
+        Script::text("42"),
+    ])
+    .await;
     assert_eq!(outcome.result.unwrap(), "42");
     assert_eq!(told(&handle), ["42"]);
     let receipt = outcome.outputs.last_tool.unwrap();
@@ -18,12 +22,26 @@ async fn a_call_runs_and_the_answer_follows() {
 
 #[tokio::test]
 async fn a_wrong_type_is_reported_with_field_code_and_class() {
-    let (outcome, handle) = work([Script::call("add", r#"{"left":"x","right":1}"#), Script::text("no")]).await;
+    let (outcome, handle) = work([
+        Script::call("add", r#"{"left":"x","right":1}"#),
+        Script::text("no"),
+    ])
+    .await;
     let receipt = outcome.outputs.receipts().next().unwrap();
     let error = receipt.error.as_ref().unwrap();
-    assert_eq!((error.code, error.kind.as_str()), (Code::ValidationError, "DeserializationError"));
+    assert_eq!(
+        (error.code, error.kind.as_str()),
+        (Code::ValidationError, "DeserializationError")
+    );
     let told = &told(&handle)[0];
-    for part in ["VALIDATION_ERROR", "User", "`add`", "field `left`", "\"x\"", "integer"] {
+    for part in [
+        "VALIDATION_ERROR",
+        "User",
+        "`add`",
+        "field `left`",
+        "\"x\"",
+        "integer",
+    ] {
         assert!(told.contains(part), "`{part}` is missing in: {told}");
     }
     assert!(outcome.outputs.last_tool.is_none());
@@ -37,9 +55,16 @@ async fn a_missing_field_is_named() {
 
 #[tokio::test]
 async fn an_unknown_tool_is_answered_with_the_allowed_names() {
-    let (outcome, handle) = work([Script::call("read_fiel", r#"{"path":"a"}"#), Script::text("no")]).await;
+    let (outcome, handle) = work([
+        Script::call("read_fiel", r#"{"path":"a"}"#),
+        Script::text("no"),
+    ])
+    .await;
     let told = &told(&handle)[0];
-    assert!(told.contains("did you mean `read_file`?") && told.contains("`add`"), "{told}");
+    assert!(
+        told.contains("did you mean `read_file`?") && told.contains("`add`"),
+        "{told}"
+    );
     let receipt = outcome.outputs.receipts().next().unwrap();
     assert_eq!(receipt.error.as_ref().unwrap().code, Code::PolicyDenied);
     assert_eq!(outcome.result.unwrap(), "no");
@@ -58,7 +83,11 @@ async fn a_panic_is_caught_and_the_run_lives() {
 async fn a_tool_that_never_returns_times_out() {
     let (outcome, handle) = work([Script::call("hang", "{}"), Script::text("gave up")]).await;
     assert_eq!(outcome.result.unwrap(), "gave up");
-    assert!(told(&handle)[0].contains("TIMEOUT (Transient)"), "{:?}", told(&handle));
+    assert!(
+        told(&handle)[0].contains("TIMEOUT (Transient)"),
+        "{:?}",
+        told(&handle)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -66,10 +95,19 @@ async fn independent_calls_run_together_and_are_answered_in_order() {
     let began = tokio::time::Instant::now();
     let calls = (0..10u64).map(|n| ("wait", format!(r#"{{"millis":{}}}"#, 200 - n)));
     let (outcome, handle) = work([Script::calls(calls), Script::text("done")]).await;
-    assert!(began.elapsed() < Duration::from_millis(300), "{:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_millis(300),
+        "{:?}",
+        began.elapsed()
+    );
     let expected: Vec<String> = (0..10u64).map(|n| (200 - n).to_string()).collect();
     assert_eq!(told(&handle), expected);
-    let receipts: Vec<_> = outcome.outputs.receipts().filter_map(|r| r.output.as_ref()).map(ToString::to_string).collect();
+    let receipts: Vec<_> = outcome
+        .outputs
+        .receipts()
+        .filter_map(|r| r.output.as_ref())
+        .map(ToString::to_string)
+        .collect();
     assert_eq!(receipts, expected);
 }
 
@@ -81,31 +119,57 @@ async fn answers_carry_the_id_of_their_call_even_when_a_model_repeats_one() {
         arguments: format!(r#"{{"left":{left},"right":0}}"#),
     };
     let calls = vec![call("a", 1), call("a", 2), call("", 3), call("b", 4)];
-    let (model, handle) = ScriptedModel::new([Script::Reply(Reply { calls, ..Reply::default() }), Script::text("ok")]);
+    let (model, handle) = ScriptedModel::new([
+        Script::Reply(Reply {
+            calls,
+            ..Reply::default()
+        }),
+        Script::text("ok"),
+    ]);
     worker::<String>().run("go").model(model).await.unwrap();
     let request = handle.requests().pop().unwrap();
     let mut asked = Vec::new();
     let mut answered = Vec::new();
     for message in &request.messages {
         match message {
-            Message::Assistant { calls, .. } => asked.extend(calls.iter().map(|call| call.id.clone())),
+            Message::Assistant { calls, .. } => {
+                asked.extend(calls.iter().map(|call| call.id.clone()))
+            }
             Message::Tool { call_id, .. } => answered.push(call_id.clone()),
             _ => {}
         }
     }
     assert_eq!(asked, answered);
-    assert_eq!(asked.iter().collect::<std::collections::BTreeSet<_>>().len(), 4, "{asked:?}");
+    assert_eq!(
+        asked
+            .iter()
+            .collect::<std::collections::BTreeSet<_>>()
+            .len(),
+        4,
+        "{asked:?}"
+    );
 }
 
 #[tokio::test]
 async fn a_tool_s_error_reaches_the_model_in_its_own_words() {
-    let (_, handle) = work([Script::call("read_file", r#"{"path":"missing"}"#), Script::text("no")]).await;
-    assert_eq!(told(&handle)[0], "ERROR UNKNOWN (Terminal) in `read_file`: no such file");
+    let (_, handle) = work([
+        Script::call("read_file", r#"{"path":"missing"}"#),
+        Script::text("no"),
+    ])
+    .await;
+    assert_eq!(
+        told(&handle)[0],
+        "ERROR UNKNOWN (Terminal) in `read_file`: no such file"
+    );
 }
 
 #[tokio::test]
 async fn a_string_result_is_told_bare_and_anything_else_as_json() {
-    let (_, handle) = work([Script::call("read_file", r#"{"path":"a","lines":2}"#), Script::text("ok")]).await;
+    let (_, handle) = work([
+        Script::call("read_file", r#"{"path":"a","lines":2}"#),
+        Script::text("ok"),
+    ])
+    .await;
     assert_eq!(told(&handle)[0], "a:Some(2)");
 }
 

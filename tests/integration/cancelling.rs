@@ -26,20 +26,29 @@ impl Drop for Freed {
 
 /// A tool that never returns, and whether its body and what it spawned are gone.
 fn sleeper() -> (FnTool, Arc<AtomicBool>, Arc<AtomicBool>) {
-    let (body, child) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (body, child) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicBool::new(false)),
+    );
     let (b, c) = (body.clone(), child.clone());
-    let tool = FnTool::new("sleep", "Sleeps.", Effects::None, json!({"type": "object"}), move |_, cx| {
-        let (body, child) = (Freed(b.clone()), Freed(c.clone()));
-        async move {
-            let _body = body;
-            let token = cx.cancellation().clone();
-            tokio::spawn(async move {
-                token.cancelled().await;
-                drop(child);
-            });
-            std::future::pending::<Result<(), std::io::Error>>().await
-        }
-    });
+    let tool = FnTool::new(
+        "sleep",
+        "Sleeps.",
+        Effects::None,
+        json!({"type": "object"}),
+        move |_, cx| {
+            let (body, child) = (Freed(b.clone()), Freed(c.clone()));
+            async move {
+                let _body = body;
+                let token = cx.cancellation().clone();
+                tokio::spawn(async move {
+                    token.cancelled().await;
+                    drop(child);
+                });
+                std::future::pending::<Result<(), std::io::Error>>().await
+            }
+        },
+    );
     (tool, body, child)
 }
 
@@ -87,7 +96,13 @@ async fn a_cancelled_token_asks_no_model() {
     let (model, handle) = ScriptedModel::new([Script::text("hi")]);
     let token = CancellationToken::new();
     token.cancel();
-    let outcome = worker::<String>().run("go").model(model).cancel(token).outcome().await.unwrap();
+    let outcome = worker::<String>()
+        .run("go")
+        .model(model)
+        .cancel(token)
+        .outcome()
+        .await
+        .unwrap();
     assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Cancelled);
     assert_eq!(handle.count(), 0);
 }

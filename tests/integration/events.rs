@@ -24,11 +24,23 @@ async fn everything_that_happens_is_told_in_order() {
         .await
         .unwrap();
     let expected = [
-        ["run started", "asked", "replied", "call started", "repaired", "attempt", "call ended ok"].as_slice(),
+        [
+            "run started",
+            "asked",
+            "replied",
+            "call started",
+            "repaired",
+            "attempt",
+            "call ended ok",
+        ]
+        .as_slice(),
         ["asked", "text", "text", "text", "replied", "run ended"].as_slice(),
     ];
     assert_eq!(*told.lock().unwrap(), expected.concat());
-    assert!(handle.requests().iter().all(|asked| asked.streamed), "whoever listens gets pieces");
+    assert!(
+        handle.requests().iter().all(|asked| asked.streamed),
+        "whoever listens gets pieces"
+    );
 }
 
 fn name(kind: &EventKind) -> &'static str {

@@ -3,10 +3,13 @@
 mod answers;
 mod approvals;
 mod bad_input;
+mod behaviours;
 mod budgets;
 mod calls;
 mod cancelling;
+mod composing;
 mod events;
+mod laws;
 mod nesting;
 mod peers;
 mod receipts;

@@ -15,17 +15,27 @@ type Plain = ModelAgent<'static, String, String>;
 
 /// A tool that runs an agent, with whatever its body does around it.
 fn asks(agent: Arc<Plain>) -> FnTool {
-    FnTool::new("ask", "Asks a colleague.", Effects::None, json!({"type": "object"}), move |_, _| {
-        let agent = agent.clone();
-        // A body that gives up after a second; a stop must not look like an error to it.
-        async move {
-            match tokio::time::timeout(Duration::from_secs(1), async { agent.run("help").await }).await {
-                Ok(Ok(text)) => Ok(text),
-                Ok(Err(error)) => Ok(format!("swallowed: {error}")),
-                Err(elapsed) => Err(elapsed),
+    FnTool::new(
+        "ask",
+        "Asks a colleague.",
+        Effects::None,
+        json!({"type": "object"}),
+        move |_, _| {
+            let agent = agent.clone();
+            // A body that gives up after a second; a stop must not look like an error to it.
+            async move {
+                match tokio::time::timeout(Duration::from_secs(1), async {
+                    agent.run("help").await
+                })
+                .await
+                {
+                    Ok(Ok(text)) => Ok(text),
+                    Ok(Err(error)) => Ok(format!("swallowed: {error}")),
+                    Err(elapsed) => Err(elapsed),
+                }
             }
-        }
-    })
+        },
+    )
 }
 
 #[tokio::test]
@@ -40,7 +50,11 @@ async fn a_child_uses_the_caller_s_model_and_its_receipts_are_kept() {
     let boss: Plain = AgentBuilder::new("boss").tool(asks(colleague)).build();
     let outcome = boss.run("go").model(model).outcome().await.unwrap();
     assert_eq!(outcome.result.unwrap(), "it is 3");
-    let names: Vec<_> = outcome.outputs.receipts().map(|receipt| receipt.name.as_str()).collect();
+    let names: Vec<_> = outcome
+        .outputs
+        .receipts()
+        .map(|receipt| receipt.name.as_str())
+        .collect();
     assert_eq!(names, ["ask", "add"]);
     assert_eq!(outcome.usage.requests, 4);
 }
@@ -48,11 +62,24 @@ async fn a_child_uses_the_caller_s_model_and_its_receipts_are_kept() {
 #[tokio::test]
 async fn a_child_s_budget_stop_ends_the_whole_run_and_no_body_can_swallow_it() {
     let (model, _) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":2}"#));
-    let colleague = AgentBuilder::new("colleague").tool(Add).model(model).build();
-    let (boss_model, handle) = ScriptedModel::new([Script::call("ask", "{}"), Script::text("fine")]);
-    let boss: Plain = AgentBuilder::new("boss").tool(asks(Arc::new(colleague))).model(boss_model).build();
+    let colleague = AgentBuilder::new("colleague")
+        .tool(Add)
+        .model(model)
+        .build();
+    let (boss_model, handle) =
+        ScriptedModel::new([Script::call("ask", "{}"), Script::text("fine")]);
+    let boss: Plain = AgentBuilder::new("boss")
+        .tool(asks(Arc::new(colleague)))
+        .model(boss_model)
+        .build();
     let outcome = boss.run("go").outcome().await.unwrap();
-    assert_eq!(outcome.stopped, Some(Stopped::Budget { agent: "colleague".into(), limit: Limit::Turns(10) }));
+    assert_eq!(
+        outcome.stopped,
+        Some(Stopped::Budget {
+            agent: "colleague".into(),
+            limit: Limit::Turns(10)
+        })
+    );
     assert_eq!(handle.count(), 1, "the boss was not asked again");
 }
 
@@ -60,35 +87,75 @@ async fn a_child_s_budget_stop_ends_the_whole_run_and_no_body_can_swallow_it() {
 async fn two_agents_that_call_each_other_end() {
     let (model, _) = ScriptedModel::always(Script::call("ask", "{}"));
     fn ping(model: ScriptedModel, deep: u32) -> FnTool {
-        FnTool::new("ask", "Asks.", Effects::None, json!({"type": "object"}), move |_, _| {
-            let model = model.clone();
-            async move {
-                let name = if deep % 2 == 0 { "ping" } else { "pong" };
-                let agent = AgentBuilder::<String, String>::new(name).tool(ping(model.clone(), deep + 1)).model(model).build();
-                agent.run("again").await
-            }
-        })
+        FnTool::new(
+            "ask",
+            "Asks.",
+            Effects::None,
+            json!({"type": "object"}),
+            move |_, _| {
+                let model = model.clone();
+                async move {
+                    let name = if deep % 2 == 0 { "ping" } else { "pong" };
+                    let agent = AgentBuilder::<String, String>::new(name)
+                        .tool(ping(model.clone(), deep + 1))
+                        .model(model)
+                        .build();
+                    agent.run("again").await
+                }
+            },
+        )
     }
-    let first: Plain = AgentBuilder::new("pong").tool(ping(model.clone(), 0)).model(model).build();
+    let first: Plain = AgentBuilder::new("pong")
+        .tool(ping(model.clone(), 0))
+        .model(model)
+        .build();
     let outcome = first.run("go").outcome().await.unwrap();
-    assert_eq!(outcome.stopped, Some(Stopped::Budget { agent: "pong".into(), limit: Limit::Recursion(25) }));
+    assert_eq!(
+        outcome.stopped,
+        Some(Stopped::Budget {
+            agent: "pong".into(),
+            limit: Limit::Recursion(25)
+        })
+    );
 }
 
 #[tokio::test]
 async fn depth_is_bounded_for_the_whole_tree() {
     let (model, _) = ScriptedModel::new([Script::call("ask", "{}"), Script::text("deep")]);
     let colleague: Plain = AgentBuilder::new("colleague").build();
-    let boss: Plain = AgentBuilder::new("boss").tool(asks(Arc::new(colleague))).build();
-    let outcome = boss.run("go").model(model).budget(tokens(1000).depth(0)).outcome().await.unwrap();
-    assert_eq!(outcome.stopped, Some(Stopped::Budget { agent: "boss".into(), limit: Limit::Depth(0) }));
+    let boss: Plain = AgentBuilder::new("boss")
+        .tool(asks(Arc::new(colleague)))
+        .build();
+    let outcome = boss
+        .run("go")
+        .model(model)
+        .budget(tokens(1000).depth(0))
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(
+        outcome.stopped,
+        Some(Stopped::Budget {
+            agent: "boss".into(),
+            limit: Limit::Depth(0)
+        })
+    );
 }
 
 #[tokio::test]
 async fn then_hands_on_and_shares_the_run() {
     let (model, _) = ScriptedModel::new([Script::text("7"), Script::text("seven")]);
     let parse = AgentBuilder::<String, u32>::new("parse").build();
-    let spell = AgentBuilder::<u32, String>::new("spell").budget(Budget::new().max_turns(1)).build();
-    let outcome = parse.then(spell).run("seven?").model(model).outcome().await.unwrap();
+    let spell = AgentBuilder::<u32, String>::new("spell")
+        .budget(Budget::new().max_turns(1))
+        .build();
+    let outcome = parse
+        .then(spell)
+        .run("seven?")
+        .model(model)
+        .outcome()
+        .await
+        .unwrap();
     assert_eq!(outcome.result.unwrap(), "seven");
     assert_eq!(outcome.usage.requests, 2);
 }

@@ -10,10 +10,17 @@ use agents::{
 /// Malformed arguments that end the run; arguments replaced by `{}`.
 #[tokio::test]
 async fn malformed_arguments_neither_end_the_run_nor_become_an_empty_object() {
-    let (outcome, handle) = work([Script::call("add", "{left: 1 right; what?"), Script::text("sorry")]).await;
+    let (outcome, handle) = work([
+        Script::call("add", "{left: 1 right; what?"),
+        Script::text("sorry"),
+    ])
+    .await;
     assert_eq!(outcome.result.unwrap(), "sorry");
     let receipt = outcome.outputs.tools_by_id.values().next().unwrap();
-    assert_eq!(receipt.input.to::<String>().unwrap(), "{left: 1 right; what?");
+    assert_eq!(
+        receipt.input.to::<String>().unwrap(),
+        "{left: 1 right; what?"
+    );
     assert!(receipt.attempts.is_empty());
     assert!(told(&handle)[0].starts_with("ERROR VALIDATION_ERROR"));
 }
@@ -21,19 +28,37 @@ async fn malformed_arguments_neither_end_the_run_nor_become_an_empty_object() {
 /// Wrong types re-run with the same arguments out of a retry budget.
 #[tokio::test]
 async fn arguments_of_a_wrong_type_are_not_run_at_all() {
-    let (outcome, _) = work([Script::call("add", r#"{"left":"x","right":1}"#), Script::text("sorry")]).await;
-    assert!(outcome.outputs.receipts().next().unwrap().attempts.is_empty());
+    let (outcome, _) = work([
+        Script::call("add", r#"{"left":"x","right":1}"#),
+        Script::text("sorry"),
+    ])
+    .await;
+    assert!(
+        outcome
+            .outputs
+            .receipts()
+            .next()
+            .unwrap()
+            .attempts
+            .is_empty()
+    );
 }
 
 /// A hook denies `delete_all`; results zipped by position put another call's answer in its place.
 #[tokio::test]
 async fn results_are_never_paired_by_position() {
-    let calls = [("write_file", r#"{"path":"all"}"#), ("add", r#"{"left":6,"right":6}"#)];
+    let calls = [
+        ("write_file", r#"{"path":"all"}"#),
+        ("add", r#"{"left":6,"right":6}"#),
+    ];
     let (_, handle) = work([Script::calls(calls), Script::text("ok")]).await;
     let request = handle.requests().pop().unwrap();
     let results = request.results();
     assert_eq!(results.len(), 2);
-    assert!(results[0].0 == "write_file" && results[0].1.contains("POLICY_DENIED"), "{results:?}");
+    assert!(
+        results[0].0 == "write_file" && results[0].1.contains("POLICY_DENIED"),
+        "{results:?}"
+    );
     assert_eq!(results[1], ("add", "12"));
 }
 
@@ -48,7 +73,11 @@ async fn an_unknown_tool_is_answered() {
 /// One tool call needs two turns; a default of one fails the run after the tool has run.
 #[tokio::test]
 async fn the_default_budget_is_enough_for_a_tool_call() {
-    let (outcome, _) = work([Script::call("add", r#"{"left":1,"right":1}"#), Script::text("2")]).await;
+    let (outcome, _) = work([
+        Script::call("add", r#"{"left":1,"right":1}"#),
+        Script::text("2"),
+    ])
+    .await;
     assert_eq!(outcome.result.unwrap(), "2");
 }
 
@@ -56,23 +85,42 @@ async fn the_default_budget_is_enough_for_a_tool_call() {
 #[tokio::test]
 async fn running_out_of_turns_is_an_error() {
     let (model, _) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
-    let agent: ModelAgent<'_, String, String> = AgentBuilder::new("a").tool(Add).model(model).build();
+    let agent: ModelAgent<'_, String, String> =
+        AgentBuilder::new("a").tool(Add).model(model).build();
     assert!(agent.run("go").await.unwrap_err().is_budget());
 }
 
 /// The error inside a debug print inside JSON.
 #[tokio::test]
 async fn the_model_reads_the_error_and_not_its_debug_print() {
-    let (_, handle) = work([Script::call("read_file", r#"{"path":"missing"}"#), Script::text("ok")]).await;
+    let (_, handle) = work([
+        Script::call("read_file", r#"{"path":"missing"}"#),
+        Script::text("ok"),
+    ])
+    .await;
     let told = &told(&handle)[0];
-    assert!(told.contains("no such file") && !told.contains("Custom {") && !told.contains("\\\""), "{told}");
+    assert!(
+        told.contains("no such file") && !told.contains("Custom {") && !told.contains("\\\""),
+        "{told}"
+    );
 }
 
 /// A panic that unwinds the caller's task.
 #[tokio::test]
 async fn a_panicking_tool_does_not_unwind_the_caller() {
     let (outcome, _) = work([Script::call("panics", "{}"), Script::text("ok")]).await;
-    assert_eq!(outcome.outputs.receipts().next().unwrap().error.as_ref().unwrap().code, Code::Unknown);
+    assert_eq!(
+        outcome
+            .outputs
+            .receipts()
+            .next()
+            .unwrap()
+            .error
+            .as_ref()
+            .unwrap()
+            .code,
+        Code::Unknown
+    );
 }
 
 /// Only the first of several calls executed; the others dropped.

@@ -11,19 +11,48 @@ use serde_json::{Value, json};
 #[tokio::test]
 async fn the_wire_has_exactly_these_fields() {
     let script = [
-        Script::calls([("add", r#"{"left":1,"right":2}"#), ("add", r#"{"left":"one","right":2}"#)]),
+        Script::calls([
+            ("add", r#"{"left":1,"right":2}"#),
+            ("add", r#"{"left":"one","right":2}"#),
+        ]),
         Script::text("3"),
     ];
     let (outcome, _) = work(script).await;
     let wire = serde_json::to_value(&outcome.outputs).unwrap();
-    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    assert_eq!(keys(&wire), ["last_tool", "response", "tool_order", "tools_by_id"]);
+    let keys = |value: &Value| {
+        value
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        keys(&wire),
+        ["last_tool", "response", "tool_order", "tools_by_id"]
+    );
     let receipt = |at: usize| wire["tools_by_id"][wire["tool_order"][at].as_str().unwrap()].clone();
     let (good, bad) = (receipt(0), receipt(1));
-    assert_eq!(keys(&good), ["attempts", "call_id", "input", "name", "output", "t_end", "t_start", "version"]);
-    assert_eq!(keys(&bad), ["attempts", "call_id", "error", "input", "name", "t_end", "t_start", "version"]);
-    assert_eq!(keys(&bad["error"]), ["class", "code", "details", "kind", "message"]);
-    assert_eq!((&good["name"], &good["version"], &good["output"]), (&json!("add"), &json!("1.0.0"), &json!(3)));
+    assert_eq!(
+        keys(&good),
+        [
+            "attempts", "call_id", "input", "name", "output", "t_end", "t_start", "version"
+        ]
+    );
+    assert_eq!(
+        keys(&bad),
+        [
+            "attempts", "call_id", "error", "input", "name", "t_end", "t_start", "version"
+        ]
+    );
+    assert_eq!(
+        keys(&bad["error"]),
+        ["class", "code", "details", "kind", "message"]
+    );
+    assert_eq!(
+        (&good["name"], &good["version"], &good["output"]),
+        (&json!("add"), &json!("1.0.0"), &json!(3))
+    );
     assert_eq!(wire["last_tool"], good);
     assert!(good["t_start"].as_str().unwrap().ends_with('Z'));
     let back: AgentOutputs = serde_json::from_value(wire).unwrap();
@@ -36,7 +65,10 @@ async fn ids_do_not_depend_on_spelling_and_do_on_digits() {
         let (outcome, _) = work([Script::call("add", arguments), Script::text("")]).await;
         outcome.outputs.tool_order[0].to_string()
     }
-    assert_eq!(id(r#"{"left":1,"right":2}"#).await, id(" { \"right\" : 2,\n\"left\":1 }").await);
+    assert_eq!(
+        id(r#"{"left":1,"right":2}"#).await,
+        id(" { \"right\" : 2,\n\"left\":1 }").await
+    );
     assert_ne!(
         id(r#"{"left":9007199254740993,"right":0}"#).await,
         id(r#"{"left":9007199254740992,"right":0}"#).await
@@ -46,7 +78,8 @@ async fn ids_do_not_depend_on_spelling_and_do_on_digits() {
 /// One of everything a call can be.
 fn call() -> impl Strategy<Value = (String, String)> {
     prop_oneof![
-        (any::<i32>(), any::<i32>()).prop_map(|(l, r)| ("add".into(), format!(r#"{{"left":{l},"right":{r}}}"#))),
+        (any::<i32>(), any::<i32>())
+            .prop_map(|(l, r)| ("add".into(), format!(r#"{{"left":{l},"right":{r}}}"#))),
         ".{0,40}".prop_map(|text| ("add".into(), text)),
         Just(("panics".into(), "{}".into())),
         Just(("read_file".into(), r#"{"path":"missing"}"#.into())),

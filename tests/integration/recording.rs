@@ -34,7 +34,13 @@ async fn recorded(turns: usize) -> (agents::Outcome<String>, String) {
     let (model, _) = ScriptedModel::new(calls.chain([Script::text("done")]));
     let tape = Tape::default();
     let agent = worker::<String>();
-    let outcome = agent.run("go").model(model).tape(Recording::to(tape.clone())).outcome().await.unwrap();
+    let outcome = agent
+        .run("go")
+        .model(model)
+        .tape(Recording::to(tape.clone()))
+        .outcome()
+        .await
+        .unwrap();
     (outcome, tape.text())
 }
 
@@ -42,7 +48,12 @@ async fn recorded(turns: usize) -> (agents::Outcome<String>, String) {
 async fn a_replay_is_the_run_again_to_the_byte() {
     let (first, tape) = recorded(3).await;
     let replay = Replay::parse(&tape).unwrap();
-    let again = worker::<String>().run("go").tape(replay.clone()).outcome().await.unwrap();
+    let again = worker::<String>()
+        .run("go")
+        .tape(replay.clone())
+        .outcome()
+        .await
+        .unwrap();
     assert_eq!(replay.left(), 0);
     assert_eq!(again.run_id, first.run_id);
     assert_eq!(
@@ -57,21 +68,38 @@ async fn a_replay_is_the_run_again_to_the_byte() {
 async fn the_first_divergence_is_named() {
     let (_, tape) = recorded(2).await;
     let agent = worker::<String>();
-    let error = agent.run("stop").tape(Replay::parse(&tape).unwrap()).await.unwrap_err();
+    let error = agent
+        .run("stop")
+        .tape(Replay::parse(&tape).unwrap())
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Replay);
     assert_eq!(
         error.to_string(),
         "agent `worker`, turn 1: request 1 differs from the recording in message 2: recorded `go`, now `stop`"
     );
-    let fewer = AgentBuilder::<String, String>::new("worker").prompt("Work.").build();
-    let error = fewer.run("go").tape(Replay::parse(&tape).unwrap()).await.unwrap_err();
-    assert!(error.to_string().contains("request 1 offers other tools"), "{error}");
+    let fewer = AgentBuilder::<String, String>::new("worker")
+        .prompt("Work.")
+        .build();
+    let error = fewer
+        .run("go")
+        .tape(Replay::parse(&tape).unwrap())
+        .await
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("request 1 offers other tools"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn a_line_s_length_does_not_grow_with_the_conversation() {
     let (_, tape) = recorded(9).await;
-    let exchanges: Vec<usize> = tape.lines().filter(|line| line.contains("exchange")).map(str::len).collect();
+    let exchanges: Vec<usize> = tape
+        .lines()
+        .filter(|line| line.contains("exchange"))
+        .map(str::len)
+        .collect();
     assert_eq!(exchanges.len(), 10);
     let (second, ninth) = (exchanges[1], exchanges[8]);
     assert!(ninth.abs_diff(second) < 20, "{exchanges:?}");
@@ -80,9 +108,15 @@ async fn a_line_s_length_does_not_grow_with_the_conversation() {
 #[tokio::test]
 async fn a_tape_that_cannot_be_read_says_which_line() {
     let error = Replay::parse("{\"tape\":{\"format\":1,\"run_id\":\"x\"}}\nnonsense").unwrap_err();
-    assert!(error.to_string().starts_with("line 2 of the tape:"), "{error}");
+    assert!(
+        error.to_string().starts_with("line 2 of the tape:"),
+        "{error}"
+    );
     let error = Replay::parse("{\"tape\":{\"format\":99,\"run_id\":\"x\"}}").unwrap_err();
-    assert_eq!(error.to_string(), "line 1 of the tape: it has format 99; this version reads format 1");
+    assert_eq!(
+        error.to_string(),
+        "line 1 of the tape: it has format 99; this version reads format 1"
+    );
 }
 
 #[tokio::test]
@@ -98,7 +132,12 @@ async fn a_recording_that_fails_says_so_and_the_run_goes_on() {
     }
     let recording = Recording::to(Full);
     let (model, _) = ScriptedModel::new([Script::text("hi")]);
-    let answer = worker::<String>().run("go").model(model).tape(recording.clone()).await.unwrap();
+    let answer = worker::<String>()
+        .run("go")
+        .model(model)
+        .tape(recording.clone())
+        .await
+        .unwrap();
     assert_eq!(answer, "hi");
     assert_eq!(recording.finish().unwrap_err().to_string(), "no space left");
 }

@@ -4,7 +4,9 @@ use agents::{
     Agent, AgentBuilder, Error, ErrorKind, Severity,
     agent::ModelAgent,
     prelude::*,
-    recovery::{CallError, Decision, ErrorContext, Execution, Failure, InvalidArgs, Plan, Repair, *},
+    recovery::{
+        CallError, Decision, ErrorContext, Execution, Failure, InvalidArgs, Plan, Repair, *,
+    },
     run::Stopped,
     testing::{Script, ScriptedModel},
     tool,
@@ -33,7 +35,13 @@ pub(crate) async fn flaky(
 
 fn tool_with(failures: u32) -> (Flaky, Arc<AtomicU32>) {
     let runs = Arc::new(AtomicU32::new(0));
-    (Flaky { runs: runs.clone(), failures }, runs)
+    (
+        Flaky {
+            runs: runs.clone(),
+            failures,
+        },
+        runs,
+    )
 }
 
 type Plain = ModelAgent<'static, String, String>;
@@ -42,7 +50,14 @@ type Arm = fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan>;
 /// An agent with one flaky tool and these default arms, on this script.
 fn agent(tool: Flaky, arms: Arm, script: Vec<Script>) -> (Plain, ScriptedModel) {
     let (model, handle) = ScriptedModel::new(script);
-    (AgentBuilder::new("patient").tool(tool).on_error(arms).model(model).build(), handle)
+    (
+        AgentBuilder::new("patient")
+            .tool(tool)
+            .on_error(arms)
+            .model(model)
+            .build(),
+        handle,
+    )
 }
 
 fn one_call(arguments: &str) -> Vec<Script> {
@@ -68,7 +83,10 @@ async fn fails_once_runs_twice() {
     assert_eq!(handle.requests()[1].last(), "5");
     let receipt = outcome.outputs.last_tool.unwrap();
     assert_eq!(receipt.attempts.len(), 2);
-    assert_eq!(receipt.attempts[0].error.as_ref().unwrap().message, "failure 0");
+    assert_eq!(
+        receipt.attempts[0].error.as_ref().unwrap().message,
+        "failure 0"
+    );
     assert!(receipt.attempts[1].error.is_none());
 }
 
@@ -78,7 +96,10 @@ async fn three_attempts_are_three_executions_in_all() {
     let (agent, handle) = agent(tool, retrying, one_call(r#"{"n":5}"#));
     agent.run("go").await.unwrap();
     assert_eq!(runs.load(SeqCst), 3);
-    assert!(handle.requests()[1].last().ends_with("failure 2"), "the model hears of the last failure");
+    assert!(
+        handle.requests()[1].last().ends_with("failure 2"),
+        "the model hears of the last failure"
+    );
 }
 
 #[tokio::test]
@@ -92,22 +113,32 @@ async fn without_an_arm_there_is_one_execution() {
 #[tokio::test(start_paused = true)]
 async fn back_off_waits_and_a_retry_after_wins() {
     fn arms(error: CallError<'_, AnyError>, _: &ErrorContext) -> Option<Plan> {
-        let CallError::Execution(_) = error else { return None };
-        let decision: Decision<Execution> = retry().max_attempts(3).backoff(constant(std::time::Duration::from_secs(5)));
+        let CallError::Execution(_) = error else {
+            return None;
+        };
+        let decision: Decision<Execution> = retry()
+            .max_attempts(3)
+            .backoff(constant(std::time::Duration::from_secs(5)));
         Some(decision.into())
     }
     let (tool, _) = tool_with(2);
     let (agent, _) = agent(tool, arms, one_call(r#"{"n":5}"#));
     let began = tokio::time::Instant::now();
     agent.run("go").await.unwrap();
-    assert!(began.elapsed() >= std::time::Duration::from_secs(9), "{:?}", began.elapsed());
+    assert!(
+        began.elapsed() >= std::time::Duration::from_secs(9),
+        "{:?}",
+        began.elapsed()
+    );
 }
 
 fn fixing(error: CallError<'_, AnyError>, _: &ErrorContext) -> Option<Plan> {
     match error {
         CallError::InvalidArgs(raw, _) => {
             let cleaned = raw.strip_prefix("n is ").map(|n| format!(r#"{{"n":{n}}}"#));
-            let decision: Decision<InvalidArgs> = fix(cleaned).or(fix_with(Scribe)).or(feedback("send a number"));
+            let decision: Decision<InvalidArgs> = fix(cleaned)
+                .or(fix_with(Scribe))
+                .or(feedback("send a number"));
             Some(decision.into())
         }
         CallError::Deserialization(value, fault) if fault.field("n") => {
@@ -126,8 +157,12 @@ fn fixing(error: CallError<'_, AnyError>, _: &ErrorContext) -> Option<Plan> {
 #[agent]
 fn scribe(repair: Repair) -> Result<String, Error> {
     match repair.raw.as_str() {
-        raw if raw.contains("escalate") => Err(Error::escalated("not a formatting issue", Severity::Medium)),
-        raw if raw.contains("critical") => Err(Error::escalated("the data is gone", Severity::Critical)),
+        raw if raw.contains("escalate") => {
+            Err(Error::escalated("not a formatting issue", Severity::Medium))
+        }
+        raw if raw.contains("critical") => {
+            Err(Error::escalated("the data is gone", Severity::Critical))
+        }
         raw if raw.contains("throw") => Err(Error::thrown("tampered with")),
         raw if raw.contains("nine") => Ok(r#"{"n":9}"#.into()),
         _ => Ok("still nonsense".into()),
@@ -138,7 +173,11 @@ async fn fixed(arguments: &str) -> (agents::Outcome<String>, String) {
     let (tool, _) = tool_with(0);
     let (agent, handle) = agent(tool, fixing, one_call(arguments));
     let outcome = agent.run("go").outcome().await.unwrap();
-    let told = handle.requests().get(1).map(|asked| asked.last().to_owned()).unwrap_or_default();
+    let told = handle
+        .requests()
+        .get(1)
+        .map(|asked| asked.last().to_owned())
+        .unwrap_or_default();
     (outcome, told)
 }
 
@@ -171,10 +210,16 @@ async fn sanitize_replaces_one_value() {
 #[tokio::test]
 async fn a_repair_agent_may_escalate_and_the_model_is_told() {
     let (outcome, told) = fixed("please escalate").await;
-    assert!(told.contains("`scribe` gave up (MEDIUM): not a formatting issue"), "{told}");
+    assert!(
+        told.contains("`scribe` gave up (MEDIUM): not a formatting issue"),
+        "{told}"
+    );
     let receipt = outcome.outputs.receipts().next().unwrap();
     let error = receipt.error.as_ref().unwrap();
-    assert_eq!((error.kind.as_str(), error.reason.as_deref()), ("EscalationError", Some("not a formatting issue")));
+    assert_eq!(
+        (error.kind.as_str(), error.reason.as_deref()),
+        ("EscalationError", Some("not a formatting issue"))
+    );
 }
 
 #[tokio::test]
@@ -188,10 +233,16 @@ async fn a_critical_escalation_ends_the_run() {
 #[tokio::test]
 async fn a_throw_ends_the_run_and_no_model_is_asked_again() {
     let (outcome, told) = fixed("throw").await;
-    assert_eq!(outcome.result.as_ref().unwrap_err().kind(), ErrorKind::Thrown);
+    assert_eq!(
+        outcome.result.as_ref().unwrap_err().kind(),
+        ErrorKind::Thrown
+    );
     assert_eq!(
         outcome.stopped,
-        Some(Stopped::Thrown { source: "scribe".into(), reason: "tampered with".into() })
+        Some(Stopped::Thrown {
+            source: "scribe".into(),
+            reason: "tampered with".into()
+        })
     );
     assert_eq!(told, "");
 }
@@ -230,9 +281,18 @@ async fn each_try_sees_what_was_tried_before_and_its_cost_is_the_caller_s() {
     assert_eq!(handle.requests()[1].last(), "3");
     assert_eq!(fixer.count(), 2);
     let second: Repair = serde_json::from_str(fixer.requests()[1].last()).unwrap();
-    assert_eq!((second.tool.as_str(), second.stage.as_str(), second.attempt), ("flaky", "invalid_args", 2));
+    assert_eq!(
+        (second.tool.as_str(), second.stage.as_str(), second.attempt),
+        ("flaky", "invalid_args", 2)
+    );
     assert_eq!(second.previous.len(), 1);
-    assert_eq!((second.previous[0].by.as_str(), second.previous[0].text.as_str()), ("json_fixer", "worse"));
+    assert_eq!(
+        (
+            second.previous[0].by.as_str(),
+            second.previous[0].text.as_str()
+        ),
+        ("json_fixer", "worse")
+    );
     assert!(!second.previous[0].error.is_empty());
     assert_eq!(outcome.usage.requests, 4);
 }
@@ -243,21 +303,35 @@ async fn tries_are_counted_and_then_the_model_is_told() {
     let (agent, handle, fixer) = with_model_fixer(script, 3);
     agent.run("go").await.unwrap();
     assert_eq!(fixer.count(), 3);
-    assert!(handle.requests()[1].last().starts_with("ERROR VALIDATION_ERROR"));
+    assert!(
+        handle.requests()[1]
+            .last()
+            .starts_with("ERROR VALIDATION_ERROR")
+    );
 }
 
 #[tokio::test]
 async fn a_model_driven_repair_agent_can_escalate_and_throw_only_while_it_repairs() {
-    let give_up = Script::call("escalate", r#"{"reason":"schema mismatch","severity":"low"}"#);
+    let give_up = Script::call(
+        "escalate",
+        r#"{"reason":"schema mismatch","severity":"low"}"#,
+    );
     let (agent, handle, fixer) = with_model_fixer(vec![give_up], 3);
     agent.run("go").await.unwrap();
-    assert!(handle.requests()[1].last().contains("`json_fixer` gave up (LOW): schema mismatch"));
+    assert!(
+        handle.requests()[1]
+            .last()
+            .contains("`json_fixer` gave up (LOW): schema mismatch")
+    );
     assert_eq!(fixer.requests()[0].tools, ["escalate", "throw_exception"]);
 
     let throw = Script::call("throw_exception", r#"{"reason":"this is an attack"}"#);
     let (agent, _, fixer) = with_model_fixer(vec![throw], 3);
     let error = agent.run("go").await.unwrap_err();
-    assert_eq!((error.kind(), error.message()), (ErrorKind::Thrown, "this is an attack"));
+    assert_eq!(
+        (error.kind(), error.message()),
+        (ErrorKind::Thrown, "this is an attack")
+    );
     assert_eq!(fixer.count(), 1, "the other tries are not used");
 
     let (model, alone) = ScriptedModel::new([Script::text("fine")]);
@@ -283,7 +357,8 @@ async fn a_final_answer_climbs_the_same_ladder() {
         .model(model)
         .on_error(|error, _| match error {
             CallError::InvalidOutput(raw, _) => {
-                let decision: Decision<InvalidOutput> = fix(raw.contains("forty-two").then(|| "42".to_owned()));
+                let decision: Decision<InvalidOutput> =
+                    fix(raw.contains("forty-two").then(|| "42".to_owned()));
                 Some(decision.into())
             }
             _ => None,
@@ -296,11 +371,18 @@ async fn a_final_answer_climbs_the_same_ladder() {
 #[tokio::test]
 async fn arms_for_a_tool_the_agent_does_not_have_are_refused_when_built() {
     let (model, _) = ScriptedModel::new([]);
-    let agent: Plain =
-        AgentBuilder::new("odd").model(model).on_error_of::<io::Error>("delete_file", |_, _| None).build();
+    let agent: Plain = AgentBuilder::new("odd")
+        .model(model)
+        .on_error_of::<io::Error>("delete_file", |_, _| None)
+        .build();
     let error = agent.run("go").outcome().await.unwrap_err();
     assert!(error.is_build());
-    assert!(error.to_string().contains("`delete_file`, which is not among its tools"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("`delete_file`, which is not among its tools"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -338,8 +420,11 @@ async fn a_tool_that_writes_is_not_retried_by_a_helper_either() {
     }
     let runs = Arc::new(AtomicU32::new(0));
     let (model, _) = ScriptedModel::new([Script::call("post", "{}"), Script::text("end")]);
-    let agent: Plain =
-        AgentBuilder::new("poster").tool(Post { runs: runs.clone() }).on_error(retrying).model(model).build();
+    let agent: Plain = AgentBuilder::new("poster")
+        .tool(Post { runs: runs.clone() })
+        .on_error(retrying)
+        .model(model)
+        .build();
     agent.run("go").await.unwrap();
     assert_eq!(runs.load(SeqCst), 1);
 }

@@ -60,14 +60,21 @@ impl Subscriber for Spans {
 
 async fn spans(record_content: bool) -> Vec<(&'static str, Fields)> {
     let (model, _) = ScriptedModel::new([
-        Script::calls([("add", r#"{"left":17,"right":25}"#), ("read_file", r#"{"path":"missing"}"#)]),
+        Script::calls([
+            ("add", r#"{"left":17,"right":25}"#),
+            ("read_file", r#"{"path":"missing"}"#),
+        ]),
         Script::text("the secret answer"),
     ]);
     let spans = Spans::default();
     let _guard = tracing::subscriber::set_default(spans.clone());
     let agent = worker::<String>();
     let run = agent.run("the secret question").model(model);
-    let run = if record_content { run.record_content() } else { run };
+    let run = if record_content {
+        run.record_content()
+    } else {
+        run
+    };
     run.await.unwrap();
     let all = spans.0.lock().unwrap();
     all.clone()
@@ -77,15 +84,33 @@ async fn spans(record_content: bool) -> Vec<(&'static str, Fields)> {
 async fn spans_have_the_fields_of_the_genai_conventions() {
     let spans = spans(false).await;
     let names: Vec<_> = spans.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, ["invoke_agent", "chat", "execute_tool", "execute_tool", "chat"]);
+    assert_eq!(
+        names,
+        [
+            "invoke_agent",
+            "chat",
+            "execute_tool",
+            "execute_tool",
+            "chat"
+        ]
+    );
     let get = |at: usize, key: &str| spans[at].1.get(key).map(String::as_str).unwrap_or_default();
     assert_eq!(get(0, "gen_ai.operation.name"), "invoke_agent");
     assert_eq!(get(0, "gen_ai.agent.name"), "worker");
     assert_eq!(get(1, "gen_ai.request.model"), "scripted");
-    assert_eq!((get(1, "gen_ai.usage.input_tokens"), get(1, "gen_ai.usage.output_tokens")), ("10", "5"));
+    assert_eq!(
+        (
+            get(1, "gen_ai.usage.input_tokens"),
+            get(1, "gen_ai.usage.output_tokens")
+        ),
+        ("10", "5")
+    );
     assert_eq!(get(2, "gen_ai.tool.name"), "add");
     assert_eq!(get(2, "gen_ai.tool.call.id").len(), 32);
-    assert_eq!((get(2, "error.type"), get(3, "error.type")), ("", "UNKNOWN"));
+    assert_eq!(
+        (get(2, "error.type"), get(3, "error.type")),
+        ("", "UNKNOWN")
+    );
 }
 
 #[tokio::test]
@@ -93,5 +118,8 @@ async fn content_is_there_only_when_asked_for() {
     let quiet = format!("{:?}", spans(false).await);
     assert!(!quiet.contains("secret"), "{quiet}");
     let open = format!("{:?}", spans(true).await);
-    assert!(open.contains("the secret question") && open.contains("the secret answer"), "{open}");
+    assert!(
+        open.contains("the secret question") && open.contains("the secret answer"),
+        "{open}"
+    );
 }

@@ -10,7 +10,10 @@ use std::sync::{Arc, Mutex};
 
 fn script() -> Vec<Script> {
     vec![
-        Script::calls([("add", r#"{"left":1,"right":2}"#), ("read_file", r#"{"path":"missing"}"#)]),
+        Script::calls([
+            ("add", r#"{"left":1,"right":2}"#),
+            ("read_file", r#"{"path":"missing"}"#),
+        ]),
         Script::call("add", r#"{"left":"3","right":4}"#),
         Script::text("7"),
     ]
@@ -39,9 +42,17 @@ async fn every_snapshot_leads_to_the_same_end() {
         let text = serde_json::to_string(&snapshot).unwrap();
         let turns = text.matches(r#""role":"assistant""#).count();
         let loaded: Snapshot = serde_json::from_str(&text).unwrap();
-        let resumed = agent.resume(loaded).model(rest(turns)).outcome().await.unwrap();
+        let resumed = agent
+            .resume(loaded)
+            .model(rest(turns))
+            .outcome()
+            .await
+            .unwrap();
         assert_eq!(resumed.run_id, whole.run_id);
-        assert_eq!(resumed.result.as_ref().unwrap(), whole.result.as_ref().unwrap());
+        assert_eq!(
+            resumed.result.as_ref().unwrap(),
+            whole.result.as_ref().unwrap()
+        );
         assert_eq!(resumed.outputs.tool_order, whole.outputs.tool_order);
         assert_eq!(resumed.outputs.response, whole.outputs.response);
     }
@@ -52,9 +63,17 @@ async fn a_snapshot_belongs_to_its_agent() {
     let kept: Arc<Mutex<Option<Snapshot>>> = Arc::default();
     let keep = kept.clone();
     let keeper = move |snapshot| *keep.lock().unwrap() = Some(snapshot);
-    worker::<u32>().run("go").model(rest(0)).on_checkpoint(keeper).await.unwrap();
+    worker::<u32>()
+        .run("go")
+        .model(rest(0))
+        .on_checkpoint(keeper)
+        .await
+        .unwrap();
     let snapshot = kept.lock().unwrap().clone().unwrap();
     let other = agents::AgentBuilder::<String, u32>::new("other").build();
     let error = other.resume(snapshot).model(rest(0)).await.unwrap_err();
-    assert_eq!(error.to_string(), "the stored run belongs to agent `worker`, not to `other`");
+    assert_eq!(
+        error.to_string(),
+        "the stored run belongs to agent `worker`, not to `other`"
+    );
 }

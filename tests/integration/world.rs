@@ -1,7 +1,8 @@
 //! The tools and agents that the tests use.
 
 use agents::{
-    Agent, AgentBuilder, Outcome, agent::ModelAgent,
+    Agent, AgentBuilder, Outcome,
+    agent::ModelAgent,
     testing::{Script, ScriptedModel},
     tool,
 };
@@ -73,7 +74,8 @@ pub(crate) async fn write_file(
 }
 
 /// An agent with all of these tools.
-pub(crate) fn worker<O: agents::agent::Data + schemars::JsonSchema>() -> ModelAgent<'static, String, O> {
+pub(crate) fn worker<O: agents::agent::Data + schemars::JsonSchema>()
+-> ModelAgent<'static, String, O> {
     AgentBuilder::<String, O>::new("worker")
         .prompt("Work.")
         .tool(Add)
@@ -86,14 +88,24 @@ pub(crate) fn worker<O: agents::agent::Data + schemars::JsonSchema>() -> ModelAg
 }
 
 /// Runs the worker on a script.
-pub(crate) async fn work(script: impl IntoIterator<Item = Script>) -> (Outcome<String>, ScriptedModel) {
+pub(crate) async fn work(
+    script: impl IntoIterator<Item = Script>,
+) -> (Outcome<String>, ScriptedModel) {
     let (model, handle) = ScriptedModel::new(script);
-    let outcome = worker::<String>().run("go").model(model).outcome().await.expect("the worker is well built");
+    let outcome = worker::<String>()
+        .run("go")
+        .model(model)
+        .outcome()
+        .await
+        .expect("the worker is well built");
     (outcome, handle)
 }
 
 /// What the model was told about the calls of its last reply.
 pub(crate) fn told(handle: &ScriptedModel) -> Vec<String> {
     let last = handle.requests().pop().expect("the model was asked");
-    last.results().into_iter().map(|(_, text)| text.to_owned()).collect()
+    last.results()
+        .into_iter()
+        .map(|(_, text)| text.to_owned())
+        .collect()
 }

@@ -6,17 +6,16 @@
 mod builder;
 mod io;
 mod skill;
-mod then;
 
 pub(crate) use builder::Brain;
 pub use builder::{AgentBuilder, ModelAgent};
 pub(crate) use io::{Answer, prompt_of};
 pub use io::{Data, IntoInput};
 pub use skill::Skill;
-pub use then::{Takes, Then};
 
 use crate::{
     Error, ErrorKind, Json,
+    compose::{Map, Takes, Then, Until, Verdict},
     run::{Cx, Run, Snapshot},
 };
 use async_trait::async_trait;
@@ -95,13 +94,35 @@ pub trait Agent: Send + Sync {
         Ok(output)
     }
 
-    /// This agent, then `next` on what it gives.
+    /// This agent, then `next` on what it gives; see [`Then`].
     fn then<B>(self, next: B) -> Then<Self, B>
     where
         Self: Sized,
-        B: Takes<Self::Out>,
+        B: Agent + Takes<Self::Out, Self, <B as Agent>::In>,
     {
         Then::new(self, next)
+    }
+
+    /// This agent, again and again until `verdict` is content with what it gives: `Done(value)`
+    /// ends with that value, `Again(input)` runs the agent once more. Say how often it may run with
+    /// [`at_most`](Until::at_most); see [`Until`].
+    fn until<F, V>(self, verdict: F) -> Until<Self, F>
+    where
+        Self: Sized,
+        F: Fn(Self::Out) -> V + Send + Sync,
+        V: Verdict<Self::In>,
+    {
+        Until::new(self, verdict)
+    }
+
+    /// This agent, then a plain function on what it gives; see [`Map`].
+    fn map<F, T>(self, function: F) -> Map<Self, F>
+    where
+        Self: Sized,
+        F: Fn(Self::Out) -> T + Send + Sync,
+        T: Data,
+    {
+        Map::new(self, function)
     }
 
     /// The agent behind a pointer, so that agents of one signature can share a place.

@@ -44,11 +44,15 @@ pub enum Origin {
     Denied,
 }
 
-/// Why an execution failed.
+/// Why an execution failed. Cheap to clone.
 ///
 /// The live error can be downcast in the process that made it; what is stored is its text.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct Cause {
+#[serde(transparent)]
+pub struct Cause(Arc<Inner>);
+
+#[derive(Serialize, Deserialize)]
+struct Inner {
     message: String,
     origin: Origin,
     code: Code,
@@ -64,75 +68,69 @@ impl Cause {
     where
         E: fmt::Display + Send + Sync + 'static,
     {
-        let message = error.to_string();
-        Cause {
-            message,
+        Cause(Arc::new(Inner {
+            message: error.to_string(),
             origin: Origin::Returned,
             code,
             retry_after,
             live: Some(Arc::new(error)),
-        }
+        }))
     }
 
     /// The tool ran out of time.
     pub fn timed_out(after: Duration) -> Self {
         let message = format!("did not finish within {after:?}");
-        Cause {
-            origin: Origin::TimedOut(after),
-            ..Cause::text(Code::Timeout, message)
-        }
+        Cause::of(Origin::TimedOut(after), Code::Timeout, message)
     }
 
     /// The tool panicked.
     pub fn panicked(message: impl Into<String>) -> Self {
-        Cause {
-            origin: Origin::Panicked,
-            ..Cause::text(Code::Unknown, message)
-        }
+        Cause::of(Origin::Panicked, Code::Unknown, message.into())
     }
 
     /// The call was refused before it ran.
     pub fn denied(reason: impl Into<String>) -> Self {
-        Cause {
-            origin: Origin::Denied,
-            ..Cause::text(Code::PolicyDenied, reason)
-        }
+        Cause::of(Origin::Denied, Code::PolicyDenied, reason.into())
     }
 
     /// A failure known only by its code and text.
     pub fn text(code: Code, message: impl Into<String>) -> Self {
-        Cause {
-            message: message.into(),
-            origin: Origin::Returned,
+        Cause::of(Origin::Returned, code, message.into())
+    }
+
+    fn of(origin: Origin, code: Code, message: String) -> Self {
+        Cause(Arc::new(Inner {
+            message,
+            origin,
             code,
             retry_after: None,
             live: None,
-        }
+        }))
     }
 
     /// What the failure says of itself.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 
     /// Where the failure came from.
     pub fn origin(&self) -> Origin {
-        self.origin
+        self.0.origin
     }
 
     /// The stable code.
     pub fn code(&self) -> Code {
-        self.code
+        self.0.code
     }
 
     /// How long to wait before the same call may succeed.
     pub fn retry_after(&self) -> Option<Duration> {
-        self.retry_after
+        self.0.retry_after
     }
 
     /// The error itself, if it is an `E` and was made by this process.
     pub fn downcast_ref<E: 'static>(&self) -> Option<&E> {
-        self.live.as_ref()?.downcast_ref()
+        self.0.live.as_ref()?.downcast_ref()
     }
 
     /// The failure as an `execution_error` arm sees it, with the tool's own error type.
@@ -144,10 +142,10 @@ impl Cause {
 
     /// The same, with the error in the form in which the arms want it.
     pub(crate) fn failure_as<'a, E>(&'a self, returned: Option<&'a E>) -> Option<Failure<'a, E>> {
-        match self.origin {
+        match self.0.origin {
             Origin::Returned => returned.map(Failure::Returned),
             Origin::TimedOut(after) => Some(Failure::TimedOut(after)),
-            Origin::Panicked => Some(Failure::Panicked(&self.message)),
+            Origin::Panicked => Some(Failure::Panicked(&self.0.message)),
             Origin::Denied => None,
         }
     }
@@ -160,20 +158,33 @@ impl Cause {
 
 impl fmt::Debug for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({:?}, {})", self.message, self.origin, self.code)
+        let Inner {
+            message,
+            origin,
+            code,
+            ..
+        } = &*self.0;
+        write!(f, "{message} ({origin:?}, {code})")
     }
 }
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.0.message)
     }
 }
 
 impl PartialEq for Cause {
     fn eq(&self, other: &Self) -> bool {
-        (&self.message, self.origin, self.code, self.retry_after)
-            == (&other.message, other.origin, other.code, other.retry_after)
+        let told = |cause: &Self| {
+            (
+                cause.message().to_owned(),
+                cause.origin(),
+                cause.code(),
+                cause.retry_after(),
+            )
+        };
+        told(self) == told(other)
     }
 }
 

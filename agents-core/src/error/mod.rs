@@ -10,6 +10,7 @@ mod tool;
 
 pub use cause::{AnyError, Cause, Failure, Origin, ToolFailure};
 pub use kind::ErrorKind;
+pub(crate) use tool::shorten;
 pub use tool::{Class, Code, ErrorReceipt, Severity, ToolError};
 
 use std::{error::Error as StdError, fmt, sync::Arc};

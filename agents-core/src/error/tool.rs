@@ -23,7 +23,7 @@ use std::fmt;
 pub enum ToolError {
     /// No JSON object could be read from the arguments.
     InvalidArgs {
-        /// What the model sent, shortened if it was very long.
+        /// What the model sent; its beginning, if it was longer than is allowed at all.
         raw_args: String,
         /// Why it could not be read.
         parse_error: String,
@@ -32,7 +32,7 @@ pub enum ToolError {
     },
     /// An object was read, but a field is missing, of another type or against a constraint.
     Deserialization {
-        /// The arguments as read, shortened if they were very long.
+        /// The arguments as read.
         raw_value: String,
         /// Where in the arguments: `lines`, `items[2].name`; empty for the whole.
         path: String,
@@ -102,14 +102,14 @@ impl ToolError {
     pub fn receipt(&self) -> ErrorReceipt {
         let (details, retry_after_s, reason) = match self {
             ToolError::InvalidArgs { raw_args, .. } => (
-                Some(serde_json::json!({ "raw_args": raw_args })),
+                Some(serde_json::json!({ "raw_args": shorten(raw_args) })),
                 None,
                 None,
             ),
             ToolError::Deserialization {
                 raw_value, path, ..
             } => (
-                Some(serde_json::json!({ "path": path, "raw_value": raw_value })),
+                Some(serde_json::json!({ "path": path, "raw_value": shorten(raw_value) })),
                 None,
                 None,
             ),
@@ -166,6 +166,15 @@ impl fmt::Display for ToolError {
 }
 
 impl std::error::Error for ToolError {}
+
+/// Enough of a text to see what it was.
+pub(crate) fn shorten(raw: &str) -> String {
+    const ENOUGH: usize = 2000;
+    match raw.char_indices().nth(ENOUGH) {
+        Some((end, _)) => format!("{}… ({} bytes in all)", &raw[..end], raw.len()),
+        None => raw.to_owned(),
+    }
+}
 
 /// A [`ToolError`] on the wire.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! One call, as data: what was asked for, how far it has come, and what to do next.
 
-use super::{Approval, Attempt, Stop};
+use super::{Approval, Attempt, Stop, ToolEnvelope};
 use crate::{
     Json,
-    error::{Cause, Severity, ToolError},
+    error::{Cause, Code, ErrorReceipt, Severity, ToolError},
     model::ToolCall,
     reader::{Change, ChangeKind, Repairs},
     recovery::{FixError, FixerRef, Move, Progress, Repair},
@@ -31,9 +31,21 @@ pub(crate) struct CallState {
     /// What an arm wants the model to be told beside the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
+    /// The attempt that is being prepared, and the tokens that repairs have cost in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    accounted: Option<(u32, u64)>,
+    /// The version of the tool, once the call has been admitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<String>,
+    /// What is left of the call, once it is settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) receipt: Option<Arc<ToolEnvelope>>,
     /// Milliseconds since 1970; 0 until the call is taken up.
     #[serde(default)]
     pub(crate) started: u64,
+    /// Failures that nobody has been told of.
+    #[serde(skip)]
+    pub(crate) news: Vec<ErrorReceipt>,
     /// The arguments as the tool will take them: made again from the text after a reload.
     #[serde(skip)]
     prepared: Ready,
@@ -102,7 +114,11 @@ impl CallState {
             repairs: Repairs::default(),
             progress: Progress::default(),
             hint: None,
+            accounted: None,
+            version: None,
+            receipt: None,
             started: 0,
+            news: Vec::new(),
             prepared: Ready(None),
         }
     }
@@ -122,7 +138,7 @@ impl CallState {
             match &self.stage {
                 Stage::Read { raw } => match args::read(rules, raw) {
                     Ok(accepted) => self.accepted(accepted),
-                    Err(error) => self.failed(raw.clone(), error),
+                    Err(refused) => self.refused(*refused),
                 },
                 Stage::Approve { args } => return Act::Approve(args.clone()),
                 Stage::Execute { args } => match self.prepared.0.take() {
@@ -130,7 +146,7 @@ impl CallState {
                     // For another attempt, or after a reload: the accepted text is read again.
                     None => match args::read(rules, args.as_str()) {
                         Ok(accepted) => return Act::Execute(accepted.prepared),
-                        Err(error) => self.failed(args.as_str().to_owned(), error),
+                        Err(refused) => self.refused(*refused),
                     },
                 },
                 Stage::BackOff { until, .. } => return Act::Sleep(rules.until(*until)),
@@ -161,7 +177,18 @@ impl CallState {
         };
     }
 
+    fn refused(&mut self, refused: args::Refused) {
+        let args::Refused {
+            error,
+            text,
+            repairs,
+        } = refused;
+        self.repairs.extend(repairs);
+        self.failed(text, error);
+    }
+
     fn failed(&mut self, text: String, error: ToolError) {
+        self.news.push(error.receipt());
         self.stage = Stage::Failed { text, error };
     }
 
@@ -221,7 +248,11 @@ impl CallState {
     }
 
     fn repaired(&mut self, by: &str, text: String, tokens: u64) {
-        let cost = if tokens > 0 { format!(" for {tokens} tokens") } else { String::new() };
+        let cost = if tokens > 0 {
+            format!(" for {tokens} tokens")
+        } else {
+            String::new()
+        };
         let note = format!("`{by}` gave the arguments anew{cost}");
         self.repairs
             .extend(Repairs::from(Change::new(ChangeKind::Fixed, "", note)));
@@ -336,10 +367,11 @@ impl CallState {
     }
 
     fn answered(&mut self, fixer: &str, repaired: recover::Repaired) -> Option<Stop> {
+        let recover::Repaired { answer, spent } = repaired;
+        let tokens = self.charge(spent);
         let Stage::Recover { text, .. } = &self.stage else {
             return None;
         };
-        let recover::Repaired { answer, tokens } = repaired;
         match answer {
             Ok(new) => {
                 let failed = text.clone();
@@ -362,6 +394,17 @@ impl CallState {
             }
         }
         None
+    }
+
+    /// What of the tokens spent within this attempt has not been accounted for.
+    fn charge(&mut self, spent: u64) -> u64 {
+        let attempt = self.attempt();
+        let before = self
+            .accounted
+            .filter(|(of, _)| *of == attempt)
+            .map_or(0, |(_, spent)| spent);
+        self.accounted = Some((attempt, spent));
+        spent.saturating_sub(before)
     }
 
     /// How many times the tool has run.
@@ -394,12 +437,31 @@ impl CallState {
         )
     }
 
-    /// The failure that is being dealt with.
-    pub(crate) fn failure(&self) -> Option<&ToolError> {
-        match &self.stage {
-            Stage::Failed { error, .. } | Stage::Recover { error, .. } => Some(error),
-            _ => None,
+    /// The run ends before the call is settled: it ends with the failure that was being dealt with,
+    /// or with having been left undone.
+    pub(crate) fn abandon(&mut self) {
+        if self.result().is_some() {
+            return;
         }
+        let (text, error) = match &self.stage {
+            Stage::Failed { text, error } | Stage::Recover { text, error } => {
+                (text.clone(), error.clone())
+            }
+            stage => {
+                let args = match stage {
+                    Stage::Approve { args }
+                    | Stage::Execute { args }
+                    | Stage::BackOff { args, .. } => args.clone(),
+                    _ => Json::string(&self.call.arguments),
+                };
+                let cause = Cause::text(Code::Unknown, "the run ended before this call did");
+                (
+                    args.as_str().to_owned(),
+                    ToolError::Execution { args, cause },
+                )
+            }
+        };
+        self.settle(&text, error);
     }
 
     /// What came of the call, once it is settled.

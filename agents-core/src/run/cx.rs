@@ -1,4 +1,4 @@
-use super::{EventKind, Node, Passed, RepairScope, Root, Stop, Timestamp};
+use super::{EventKind, Node, Passed, RepairScope, Root, Stop, Stopwatch, Timestamp};
 use crate::{Json, model::Model, recovery::FixError, tool::Scope};
 use secrecy::SecretString;
 use std::{convert::Infallible, fmt, future::Future, sync::Arc};
@@ -13,14 +13,16 @@ tokio::task_local! {
 pub struct Cx {
     pub(crate) node: Arc<Node>,
     pub(crate) root: Arc<Root>,
-    /// Within a call of this node's agent.
-    call: Option<u32>,
+    /// Within a call of this node's agent: which, and which attempt of it.
+    call: Option<(u32, u32)>,
     /// The model of whoever runs here: the caller's, for agents that bring none.
     model: Option<Arc<dyn Model>>,
     /// The repair that whoever runs here was asked for.
     repair: Option<Arc<RepairScope>>,
     /// The repair within which this is, however deep.
     shield: Option<Arc<RepairScope>>,
+    /// The deadline of the execution within which this is.
+    watch: Option<Arc<Stopwatch>>,
 }
 
 impl Cx {
@@ -33,6 +35,7 @@ impl Cx {
             model,
             repair: None,
             shield: None,
+            watch: None,
         }
     }
 
@@ -58,7 +61,7 @@ impl Cx {
     /// The place of the next run of `agent` with this input.
     pub(crate) fn agent_child(&self, agent: &str, input: &str) -> Cx {
         let node = match self.call {
-            Some(seq) => self.node.call_child(seq).agent_child(agent, input),
+            Some((seq, attempt)) => self.node.call_child(seq, attempt).agent_child(agent, input),
             None => self.node.agent_child(agent, input),
         };
         Cx {
@@ -69,9 +72,9 @@ impl Cx {
     }
 
     /// The place of what happens within one call.
-    pub(crate) fn in_call(&self, seq: u32) -> Cx {
+    pub(crate) fn in_call(&self, seq: u32, attempt: u32) -> Cx {
         Cx {
-            call: Some(seq),
+            call: Some((seq, attempt)),
             repair: None,
             ..self.clone()
         }
@@ -83,6 +86,19 @@ impl Cx {
             model: Some(model),
             ..self.clone()
         }
+    }
+
+    /// The same place, within an execution that has a deadline.
+    pub(crate) fn timed(&self, watch: &Arc<Stopwatch>) -> Cx {
+        Cx {
+            watch: Some(watch.clone()),
+            ..self.clone()
+        }
+    }
+
+    /// The deadline of the execution within which this is.
+    pub(crate) fn watch(&self) -> Option<&Arc<Stopwatch>> {
+        self.watch.as_ref()
     }
 
     /// The same place, for a repair agent.
@@ -111,7 +127,7 @@ impl Cx {
     /// The tokens spent within this place.
     pub(crate) fn spent(&self) -> u64 {
         match self.call {
-            Some(seq) => self.node.call_child(seq).spent(),
+            Some((seq, attempt)) => self.node.call_child(seq, attempt).spent(),
             None => self.node.spent(),
         }
     }
@@ -140,8 +156,12 @@ impl Cx {
 
     /// A bound was passed: that ends the whole run, or the repair to which the bound belongs.
     pub(crate) async fn exceed(&self, passed: Passed) -> Infallible {
-        match &self.shield {
-            Some(scope) if scope.covers(passed.level) => {
+        match self
+            .shield
+            .as_ref()
+            .and_then(|scope| scope.of_level(passed.level))
+        {
+            Some(scope) => {
                 let why = format!("{}: {}", passed.agent, passed.limit);
                 scope.finish(FixError::Failed(why)).await
             }

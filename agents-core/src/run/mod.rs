@@ -21,6 +21,7 @@ mod node;
 mod outcome;
 mod repair;
 mod root;
+mod stopwatch;
 mod tape;
 
 pub use approval::{Approval, ApprovalRequest, Approver};
@@ -40,8 +41,9 @@ pub(crate) use frame::{Frame, Next, Told};
 pub(crate) use node::{Node, hex};
 pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use root::{Root, Settings, Stop};
+pub(crate) use stopwatch::Stopwatch;
 
-use crate::{Agent, Error, ErrorKind, Json, model::Model, tool::Scope};
+use crate::{Agent, Error, ErrorKind, Json, model::Model, tool::Scope, turn};
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 use std::{fmt, future::IntoFuture, pin::pin, sync::Arc, time::Duration};
@@ -266,6 +268,8 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
         }
         (None, None) => Err(Stop::Cancelled.error()),
     };
+    let settings = &root.settings;
+    turn::envelope::close_all(&root.node, &*settings.clock, settings.max_output_bytes);
     let usage = root.usage();
     root.emit(&cx.node, || EventKind::RunEnded {
         ok: result.is_ok(),

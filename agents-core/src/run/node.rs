@@ -182,9 +182,9 @@ impl Node {
         f(self.state().frame.get_or_insert_default())
     }
 
-    /// The place of what runs within one call of this agent.
-    pub(crate) fn call_child(self: &Arc<Self>, seq: u32) -> Arc<Node> {
-        self.child(&format!("call{seq:04}"), self.depth)
+    /// The place of what runs within one attempt of one call of this agent.
+    pub(crate) fn call_child(self: &Arc<Self>, seq: u32, attempt: u32) -> Arc<Node> {
+        self.child(&format!("call{seq:04}.{attempt}"), self.depth)
     }
 
     fn child(self: &Arc<Self>, key: &str, depth: u32) -> Arc<Node> {
@@ -239,17 +239,15 @@ impl Node {
         self.state().receipts.push(receipt);
     }
 
+    pub(crate) fn children(&self) -> Vec<Arc<Node>> {
+        self.state().children.values().cloned().collect()
+    }
+
     /// The receipts of this agent and of those below, each call's before those of the agents that
     /// ran within it.
     pub(crate) fn receipts(&self) -> Vec<Arc<ToolEnvelope>> {
-        let (mut all, children): (Vec<_>, Vec<_>) = {
-            let state = self.state();
-            (
-                state.receipts.clone(),
-                state.children.values().cloned().collect(),
-            )
-        };
-        for child in children {
+        let mut all = self.state().receipts.clone();
+        for child in self.children() {
             all.extend(child.receipts());
         }
         all

@@ -23,6 +23,7 @@ pub(crate) struct RepairScope {
     /// Nodes at this level of the tree and below belong to the repair.
     level: u32,
     nested: u32,
+    outer: Option<Arc<RepairScope>>,
     end: Mutex<Option<FixError>>,
     notify: Notify,
 }
@@ -30,21 +31,32 @@ pub(crate) struct RepairScope {
 impl RepairScope {
     /// A repair that begins at `cx`, unless too many have begun around it.
     pub(crate) fn within(cx: &Cx) -> Option<Arc<RepairScope>> {
-        let nested = cx.shield().map_or(0, |outer| outer.nested + 1);
+        let outer = cx.shield().cloned();
+        let nested = outer.as_ref().map_or(0, |outer| outer.nested + 1);
         let level = cx.node.level() + 1;
+        let (end, notify) = (Mutex::default(), Notify::new());
         (nested < DEEPEST).then(|| {
             Arc::new(RepairScope {
                 level,
                 nested,
-                end: Mutex::default(),
-                notify: Notify::new(),
+                outer,
+                end,
+                notify,
             })
         })
     }
 
-    /// Whether a bound at this level of the tree is the repair's own.
-    pub(crate) fn covers(&self, level: u32) -> bool {
-        level >= self.level
+    /// The repair to which a bound at this level of the tree belongs: this one, one around it, or
+    /// none of them.
+    pub(crate) fn of_level(&self, level: u32) -> Option<&RepairScope> {
+        let mut scope = Some(self);
+        while let Some(here) = scope {
+            if level >= here.level {
+                return Some(here);
+            }
+            scope = here.outer.as_deref();
+        }
+        None
     }
 
     /// Ends the repair. It never returns to the repair agent.

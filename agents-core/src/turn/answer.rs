@@ -4,6 +4,7 @@
 use crate::{
     Error,
     agent::{Answer, Brain},
+    reader::{Change, ChangeKind, Repairs},
     recovery::{
         ErrorContext, Failed, Fault, FixError, FixerRef, Kind, Move, Plan, Raw, Repair, kinds,
     },
@@ -34,26 +35,31 @@ pub(crate) async fn settle<O>(
         schema: answer.schema().unwrap_or(&Value::Null),
     };
     let mut text = text;
+    let mut fixed = Repairs::default();
     loop {
         let fault = match answer.read(&text, strict) {
             Ok((value, repairs)) => {
-                if !repairs.is_empty() {
-                    cx.root
-                        .emit(&cx.node, || EventKind::AnswerRepaired(repairs));
+                fixed.extend(repairs);
+                if !fixed.is_empty() {
+                    cx.emit(|| EventKind::AnswerRepaired(fixed));
                 }
                 return Ok(Settled::Value(value));
             }
             Err(fault) => fault,
         };
         match ladder.next(&text, &fault).await? {
-            Some(better) => text = better,
+            Some((by, better)) => {
+                let note = format!("`{by}` gave the answer anew");
+                fixed.extend(Change::new(ChangeKind::Fixed, "", note).into());
+                text = better;
+            }
             None => {
                 let hint = cx.node.with_frame(|frame| frame.hint.take());
                 let reason = match hint {
                     Some(hint) => format!("{fault}; {hint}"),
                     None => fault,
                 };
-                cx.root.emit(&cx.node, || EventKind::AnswerRefused {
+                cx.emit(|| EventKind::AnswerRefused {
                     reason: reason.clone(),
                 });
                 return Ok(Settled::Refused(reason));
@@ -71,7 +77,7 @@ struct Ladder<'a> {
 
 impl Ladder<'_> {
     /// Another text to read; `None` when the model has to be told.
-    async fn next(&mut self, text: &str, fault: &str) -> Result<Option<String>, Error> {
+    async fn next(&mut self, text: &str, fault: &str) -> Result<Option<(String, String)>, Error> {
         let Some(plan) = self.decide(text, fault) else {
             return Ok(None);
         };
@@ -92,7 +98,7 @@ impl Ladder<'_> {
                 .node
                 .with_frame(|frame| frame.progress.next(&failed, 0.0))
             {
-                Move::Read { text, .. } => return Ok(Some(text)),
+                Move::Read { by, text } => return Ok(Some((by, text))),
                 Move::Ask(fixer) => {
                     if let Some(better) = self.ask(fixer, text, fault).await? {
                         return Ok(Some(better));
@@ -128,7 +134,12 @@ impl Ladder<'_> {
         )
     }
 
-    async fn ask(&self, fixer: FixerRef, text: &str, fault: &str) -> Result<Option<String>, Error> {
+    async fn ask(
+        &self,
+        fixer: FixerRef,
+        text: &str,
+        fault: &str,
+    ) -> Result<Option<(String, String)>, Error> {
         let name = fixer.name().to_owned();
         let repair = self.cx.node.with_frame(|frame| Repair {
             tool: self.brain.name.to_string(),
@@ -140,7 +151,9 @@ impl Ladder<'_> {
             attempt: frame.progress.tries() + 1,
             previous: frame.progress.tried().to_vec(),
         });
-        let answer = recover::ask(self.brain, self.cx, &fixer, repair).await.answer;
+        let answer = recover::ask(self.brain, self.cx, &fixer, repair)
+            .await
+            .answer;
         match answer {
             Ok(better) => {
                 let next = self
@@ -148,7 +161,7 @@ impl Ladder<'_> {
                     .node
                     .with_frame(|frame| frame.progress.answered(&name, better, text));
                 Ok(match next {
-                    Some(Move::Read { text, .. }) => Some(text),
+                    Some(Move::Read { by, text }) => Some((by, text)),
                     _ => None,
                 })
             }

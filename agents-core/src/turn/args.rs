@@ -6,7 +6,7 @@
 use crate::{
     Json,
     agent::Brain,
-    error::{Cause, Code, ToolError},
+    error::{self, Cause, Code, ToolError},
     reader::{self, Change, ChangeKind, Repairs},
     recovery::Arms,
     run::Timestamp,
@@ -84,40 +84,78 @@ pub(crate) struct Accepted {
     pub(crate) approval: bool,
 }
 
+/// Arguments that do not fit.
+pub(crate) struct Refused {
+    /// What is wrong.
+    pub(crate) error: ToolError,
+    /// The text that it is said of: what was read, if an object was.
+    pub(crate) text: String,
+    /// What reading changed to get there.
+    pub(crate) repairs: Repairs,
+}
+
 /// Reads the arguments of a call.
-pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, ToolError> {
+pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, Box<Refused>> {
     let tool = &**rules.tool;
     if raw.len() > rules.max_bytes {
-        return Err(too_long(tool, raw, rules.max_bytes));
+        return Err(refused(
+            too_long(tool, raw, rules.max_bytes),
+            raw,
+            Repairs::default(),
+        ));
     }
     let misfit = match accept(rules, raw, Repairs::default()) {
         Ok(accepted) => return Ok(accepted),
         Err(misfit) => misfit,
     };
-    if rules.strict {
-        return Err(describe(tool, raw, misfit));
+    if let Some(repairs) = nothing_meant(rules, raw) {
+        return accept(rules, "{}", repairs).map_err(|misfit| described(tool, raw, misfit));
     }
-    if let Some(repairs) = nothing_meant(tool, raw) {
-        return accept(rules, "{}", repairs).map_err(|misfit| describe(tool, raw, misfit));
-    }
-    if matches!(raw.trim(), "" | "null") {
-        return Err(describe(tool, raw, misfit));
+    if rules.strict || matches!(raw.trim(), "" | "null") {
+        return Err(described(tool, raw, misfit));
     }
     match reader::read(raw, &tool.spec().input_schema) {
-        Ok(reading) => {
-            let text = reading.json;
-            accept(rules, &text, reading.repairs).map_err(|misfit| describe(tool, &text, misfit))
-        }
-        Err(refusal) if is_object(raw) => {
-            let _ = refusal;
-            Err(describe(tool, raw, misfit))
-        }
-        Err(refusal) => Err(ToolError::InvalidArgs {
-            raw_args: shorten(raw),
-            parse_error: refusal.to_string(),
-            expected_schema: tool.spec().input_schema.clone(),
+        Ok(reading) => accept(rules, &reading.json, reading.repairs.clone()).map_err(|misfit| {
+            refused(
+                describe(tool, &reading.json, misfit),
+                &reading.json,
+                reading.repairs,
+            )
         }),
+        Err(_) if is_object(raw) => Err(described(tool, raw, misfit)),
+        Err(refusal) => Err(unshaped(rules, raw).unwrap_or_else(|| {
+            let error = ToolError::InvalidArgs {
+                raw_args: raw.to_owned(),
+                parse_error: refusal.to_string(),
+                expected_schema: tool.spec().input_schema.clone(),
+            };
+            refused(error, raw, Repairs::default())
+        })),
     }
+}
+
+/// An object stands in the text, but it does not fit: a field is at fault, not the whole.
+fn unshaped(rules: &Rules<'_>, raw: &str) -> Option<Box<Refused>> {
+    let reading = reader::lenient(raw).ok()?;
+    let misfit = rules
+        .tool
+        .prepare(&reading.json)
+        .err()
+        .filter(|_| is_object(&reading.json))?;
+    let error = describe(&**rules.tool, &reading.json, misfit);
+    Some(refused(error, &reading.json, reading.repairs))
+}
+
+fn refused(error: ToolError, text: &str, repairs: Repairs) -> Box<Refused> {
+    Box::new(Refused {
+        error,
+        text: text.to_owned(),
+        repairs,
+    })
+}
+
+fn described(tool: &dyn DynTool, raw: &str, misfit: Misfit) -> Box<Refused> {
+    refused(describe(tool, raw, misfit), raw, Repairs::default())
 }
 
 fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, Misfit> {
@@ -136,9 +174,10 @@ fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, M
 }
 
 /// A tool without arguments is called with `{}`, with nothing, or with `null`: all mean the same.
-fn nothing_meant(tool: &dyn DynTool, raw: &str) -> Option<Repairs> {
+fn nothing_meant(rules: &Rules<'_>, raw: &str) -> Option<Repairs> {
+    let tool = &**rules.tool;
     let nothing = matches!(raw.trim(), "" | "null" | "[]" | "\"\"");
-    (nothing && tool.spec().takes_nothing()).then(|| {
+    (!rules.strict && nothing && tool.spec().takes_nothing()).then(|| {
         Repairs::from(Change::new(
             ChangeKind::Coerced,
             "",
@@ -152,7 +191,7 @@ fn describe(tool: &dyn DynTool, raw: &str, misfit: Misfit) -> ToolError {
     let spec = tool.spec();
     if !is_object(raw) {
         return ToolError::InvalidArgs {
-            raw_args: shorten(raw),
+            raw_args: raw.to_owned(),
             parse_error: not_an_object(raw, &misfit),
             expected_schema: spec.input_schema.clone(),
         };
@@ -163,7 +202,7 @@ fn describe(tool: &dyn DynTool, raw: &str, misfit: Misfit) -> ToolError {
         None => misfit.message,
     };
     ToolError::Deserialization {
-        raw_value: shorten(raw),
+        raw_value: raw.to_owned(),
         path: misfit.path,
         target_type: spec.name.to_string(),
         cause: Cause::text(Code::ValidationError, message),
@@ -200,7 +239,7 @@ fn expectation(schema: &Value, path: &str) -> Option<String> {
 
 fn too_long(tool: &dyn DynTool, raw: &str, limit: usize) -> ToolError {
     ToolError::InvalidArgs {
-        raw_args: shorten(raw),
+        raw_args: error::shorten(raw),
         parse_error: format!(
             "they are {} bytes long, and {limit} are allowed; send less",
             raw.len()
@@ -212,13 +251,4 @@ fn too_long(tool: &dyn DynTool, raw: &str, limit: usize) -> ToolError {
 fn is_object(text: &str) -> bool {
     text.trim_start().starts_with('{')
         && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
-}
-
-/// Enough to see what it was.
-fn shorten(raw: &str) -> String {
-    const ENOUGH: usize = 2000;
-    match raw.char_indices().nth(ENOUGH) {
-        Some((end, _)) => format!("{}… ({} bytes in all)", &raw[..end], raw.len()),
-        None => raw.to_owned(),
-    }
 }

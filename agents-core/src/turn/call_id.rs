@@ -1,32 +1,23 @@
 //! The id of a call: a digest of the tool, its version, the canonical input and the call's place
 //! in the run. It is the same on any machine, whatever the order of keys and the white space.
 
-use crate::{
-    run::{CallState, Cx, hex},
-    tool::SharedTool,
-};
+use crate::run::{CallState, Node, hex};
 use serde_json::value::RawValue;
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
-/// The id of a call whose arguments have been read; settled once, kept for every attempt.
-pub(super) fn of(call: &mut CallState, tool: &SharedTool, cx: &Cx) -> Arc<str> {
-    of_settled(call, Some(tool), cx)
-}
-
-/// The id of a call that may have named no tool at all.
-pub(super) fn of_settled(call: &mut CallState, tool: Option<&SharedTool>, cx: &Cx) -> Arc<str> {
+/// The id of a call; settled once, kept for every attempt.
+pub(super) fn of(call: &mut CallState, node: &Node) -> Arc<str> {
     if let Some(id) = &call.id {
         return id.clone();
     }
     let mut digest = hmac_sha256::Hash::new();
-    match tool {
-        Some(tool) => digest.update(tool.spec().key()),
-        None => digest.update(&call.call.name),
-    }
+    digest.update(&call.call.name);
+    digest.update("@");
+    digest.update(call.version.as_deref().unwrap_or_default());
     digest.update([0]);
     digest.update(canonical(call.input().as_str()));
     digest.update([0]);
-    digest.update(cx.node.path().to_string());
+    digest.update(node.path().to_string());
     digest.update(call.seq.to_le_bytes());
     let id: Arc<str> = hex(&digest.finalize()[..16]).into();
     call.id = Some(id.clone());

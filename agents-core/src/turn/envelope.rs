@@ -4,16 +4,15 @@ use crate::{
     Json,
     error::ToolError,
     model::Message,
-    run::{CallState, Timestamp, ToolEnvelope},
-    tool::ToolSpec,
+    run::{CallState, Clock, Node, Timestamp, ToolEnvelope},
+    turn::call_id,
 };
 use std::sync::Arc;
 
 /// Writes the receipt of a settled call, and says to the model what came of it.
 pub(super) fn close(
-    call: &CallState,
-    call_id: Arc<str>,
-    spec: Option<&ToolSpec>,
+    call: &mut CallState,
+    node: &Node,
     ended: Timestamp,
     max_output_bytes: usize,
 ) -> (Arc<ToolEnvelope>, Message) {
@@ -27,12 +26,19 @@ pub(super) fn close(
         // Only a settled call is closed.
         None => (Some(Json::string("")), None, String::new()),
     };
-    let receipt = ToolEnvelope {
-        call_id,
+    let message = Message::Tool {
+        call_id: call.call.id.clone(),
         name: call.call.name.clone(),
-        version: spec
-            .map(|spec| spec.version.to_string())
-            .unwrap_or_default(),
+        content,
+    };
+    // A call that was settled before the run was put down has its receipt already.
+    if let Some(receipt) = &call.receipt {
+        return (receipt.clone(), message);
+    }
+    let receipt = Arc::new(ToolEnvelope {
+        call_id: call_id::of(call, node),
+        name: call.call.name.clone(),
+        version: call.version.clone().unwrap_or_default(),
         input: call.input(),
         output,
         error,
@@ -43,13 +49,31 @@ pub(super) fn close(
         attachments: Vec::new(),
         attempts: call.attempts.clone(),
         repairs: call.repairs.clone(),
-    };
-    let message = Message::Tool {
-        call_id: call.call.id.clone(),
-        name: call.call.name.clone(),
-        content,
-    };
-    (Arc::new(receipt), message)
+    });
+    call.receipt = Some(receipt.clone());
+    (receipt, message)
+}
+
+/// Writes the receipts of calls that the end of the run leaves unsettled, here and below.
+pub(crate) fn close_all(node: &Node, clock: &dyn Clock, max_output_bytes: usize) {
+    let mut closed = Vec::new();
+    if let Some(frame) = &mut node.state().frame {
+        for call in &mut frame.calls {
+            let ended = clock.now(format_args!("{}/call{}/end", node.path(), call.seq));
+            if call.started == 0 {
+                call.started = ended.as_millis();
+            }
+            call.abandon();
+            closed.push(close(call, node, ended, max_output_bytes).0);
+        }
+        frame.calls.clear();
+    }
+    closed
+        .into_iter()
+        .for_each(|receipt| node.add_receipt(receipt));
+    for child in node.children() {
+        close_all(&child, clock, max_output_bytes);
+    }
 }
 
 /// The output, and how the model reads it; both cut where the limit is, and the model is told.

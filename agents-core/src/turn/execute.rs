@@ -3,12 +3,12 @@
 use crate::{
     Json,
     error::{Cause, Origin},
-    run::EventKind,
+    run::{EventKind, Stopwatch},
     tool::{Prepared, SharedTool, ToolContext},
 };
 use futures_util::FutureExt;
 use std::{any::Any, panic::AssertUnwindSafe};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 use tracing::{Instrument, field};
 
 /// Runs the tool once.
@@ -43,13 +43,21 @@ pub(super) async fn run(
         agents.attempt = context.attempt,
         error.type = field::Empty,
     );
-    // Caught inside the deadline: a body that unwinds is as finished as one that returns.
-    let body = AssertUnwindSafe(cx.enter(tool.execute(prepared, &context))).catch_unwind();
-    let result = match timeout_at(deadline, body).instrument(span.clone()).await {
-        Ok(Ok(result)) => result,
-        Ok(Err(panic)) => Err(Cause::panicked(panic_message(&*panic))),
-        Err(_) => Err(Cause::timed_out(allowed)),
+    let watch = Stopwatch::new(deadline, cx.watch().cloned());
+    let work = async {
+        // Caught inside the deadline: a body that unwinds is as finished as one that returns.
+        let inside = cx.timed(&watch);
+        let body = AssertUnwindSafe(inside.enter(tool.execute(prepared, &context))).catch_unwind();
+        tokio::select! {
+            biased;
+            result = body => match result {
+                Ok(result) => result,
+                Err(panic) => Err(Cause::panicked(panic_message(&*panic))),
+            },
+            () = watch.expired() => Err(Cause::timed_out(allowed)),
+        }
     };
+    let result = work.instrument(span.clone()).await;
     if let Err(cause) = &result {
         span.record("error.type", cause.code().as_str());
         if cause.origin() == Origin::Panicked {
@@ -59,7 +67,8 @@ pub(super) async fn run(
     result
 }
 
-fn panic_message(panic: &(dyn Any + Send)) -> String {
+/// What a panic said.
+pub(super) fn panic_message(panic: &(dyn Any + Send)) -> String {
     panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())

@@ -10,7 +10,7 @@
 pub(crate) mod answer;
 pub(crate) mod args;
 mod call_id;
-mod envelope;
+pub(crate) mod envelope;
 mod execute;
 mod guard;
 pub(crate) mod recover;
@@ -20,7 +20,10 @@ use crate::{
     agent::Brain,
     error::ToolError,
     model::Message,
-    run::{Act, Approval, CallEvent, CallState, Cx, EventKind, Told, ToolEnvelope},
+    run::{
+        Act, Approval, CallEvent, CallState, Cx, EventKind, Stopwatch, Timestamp, Told,
+        ToolEnvelope,
+    },
     tool::{SharedTool, ToolContext},
 };
 use futures_util::future::join_all;
@@ -65,18 +68,14 @@ pub(crate) async fn calls(brain: &Brain<'_>, cx: &Cx) {
 /// Takes one call through its stages; every call comes out with one receipt and one message.
 async fn one(brain: &Brain<'_>, cx: &Cx, index: usize, seq: u32) -> (Arc<ToolEnvelope>, Message) {
     let place = &Place { brain, cx, index };
-    let admitted = place.with_call(|call| {
-        call.started = cx
-            .now(format_args!("{}/call{seq}/start", cx.node.path()))
-            .as_millis();
-        guard::admit(brain, call)
-    });
-    place.started();
-    match admitted {
-        Err(error) => place.with_call(|call| call.refuse(error)),
-        Ok(tool) => place.settle(&tool).await,
+    let settled_before = place.with_call(|call| call.receipt.is_some());
+    if !settled_before {
+        match place.take_up(seq) {
+            Err(error) => place.with_call(|call| call.refuse(error)),
+            Ok(tool) => place.settle(&tool).await,
+        }
     }
-    place.done(seq)
+    place.done(seq, settled_before)
 }
 
 /// One call's place: who makes it, and where its state lies.
@@ -93,6 +92,33 @@ impl Place<'_> {
             .with_frame(|frame| f(&mut frame.calls[self.index]))
     }
 
+    /// The call's clock starts, and it is admitted or not.
+    fn take_up(&self, seq: u32) -> Result<SharedTool, ToolError> {
+        let admitted = self.with_call(|call| {
+            if call.started == 0 {
+                let path = self.cx.node.path();
+                call.started = self
+                    .cx
+                    .now(format_args!("{path}/call{seq}/start"))
+                    .as_millis();
+            }
+            let admitted = guard::admit(self.brain, call);
+            call.version = admitted
+                .as_ref()
+                .ok()
+                .map(|tool| tool.spec().version.to_string());
+            admitted
+        });
+        self.emit(|| {
+            self.with_call(|call| EventKind::CallStarted {
+                id: call.call.id.clone(),
+                tool: call.call.name.clone(),
+                arguments: call.call.arguments.clone(),
+            })
+        });
+        admitted
+    }
+
     /// The driver of one call: look, do, tell.
     async fn settle(&self, tool: &SharedTool) {
         let mut context = self.context(tool);
@@ -101,11 +127,13 @@ impl Place<'_> {
             let act = self.with_call(|call| {
                 let act = call.next(&args::Rules::new(self.brain, tool, &context));
                 if call.is_identified() {
-                    context.call_id = call_id::of(call, tool, self.cx);
+                    context.call_id = call_id::of(call, &self.cx.node);
                 }
                 context.attempt = call.attempt();
+                context.cx = self.cx.in_call(call.seq, context.attempt);
                 act
             });
+            self.tell_failures();
             self.tell_repairs(repaired);
             let event = match act {
                 Act::Done => return,
@@ -130,7 +158,7 @@ impl Place<'_> {
             if let Some(stop) = self.with_call(|call| call.on(event)) {
                 match self.cx.stop(stop).await {}
             }
-            self.tell_failure();
+            self.tell_failures();
         }
     }
 
@@ -139,7 +167,10 @@ impl Place<'_> {
         let request = guard::approval_request(self.brain, tool, args, context);
         self.emit(|| EventKind::ApprovalAsked(request.clone()));
         let approval = match &self.cx.root.settings.approver {
-            Some(approver) => approver.decide(request).await,
+            Some(approver) => {
+                let _still = self.cx.watch().map(Stopwatch::stand_still);
+                approver.decide(request).await
+            }
             None => Approval::deny("nobody is there to approve; give the run an `.approver(..)`"),
         };
         self.emit(|| EventKind::ApprovalDecided {
@@ -149,10 +180,10 @@ impl Place<'_> {
         approval
     }
 
-    /// A failure that the arms will be asked about.
-    fn tell_failure(&self) {
-        let failure = self.with_call(|call| call.failure().map(ToolError::receipt));
-        if let Some(error) = failure {
+    /// Failures that the arms are asked about, or have been.
+    fn tell_failures(&self) {
+        let news = self.with_call(|call| std::mem::take(&mut call.news));
+        for error in news {
             self.emit(|| {
                 self.with_call(|call| EventKind::CallFailed {
                     id: call.call.id.clone(),
@@ -166,7 +197,7 @@ impl Place<'_> {
     fn context(&self, tool: &SharedTool) -> ToolContext {
         let seq = self.with_call(|call| call.seq);
         ToolContext {
-            cx: self.cx.in_call(seq),
+            cx: self.cx.in_call(seq, 1),
             call_id: Arc::default(),
             tool: tool.spec().name.as_ref().into(),
             attempt: 1,
@@ -176,34 +207,20 @@ impl Place<'_> {
     }
 
     /// The call is settled: its receipt and the message that answers it.
-    fn done(&self, seq: u32) -> (Arc<ToolEnvelope>, Message) {
-        let ended = self
-            .cx
-            .now(format_args!("{}/call{seq}/end", self.cx.node.path()));
+    fn done(&self, seq: u32, settled_before: bool) -> (Arc<ToolEnvelope>, Message) {
+        let ended = match settled_before {
+            true => Timestamp::default(),
+            false => self
+                .cx
+                .now(format_args!("{}/call{seq}/end", self.cx.node.path())),
+        };
         let limit = self.cx.root.settings.max_output_bytes;
-        let tool = self.with_call(|call| self.brain.tools.get(&call.call.name).cloned());
-        let (receipt, message) = self.with_call(|call| {
-            let id = call_id::of_settled(call, tool.as_ref(), self.cx);
-            envelope::close(
-                call,
-                id,
-                tool.as_deref().map(|tool| tool.spec()),
-                ended,
-                limit,
-            )
-        });
-        self.emit(|| EventKind::CallEnded(receipt.clone()));
+        let (receipt, message) =
+            self.with_call(|call| envelope::close(call, &self.cx.node, ended, limit));
+        if !settled_before {
+            self.emit(|| EventKind::CallEnded(receipt.clone()));
+        }
         (receipt, message)
-    }
-
-    fn started(&self) {
-        self.emit(|| {
-            self.with_call(|call| EventKind::CallStarted {
-                id: call.call.id.clone(),
-                tool: call.call.name.clone(),
-                arguments: call.call.arguments.clone(),
-            })
-        });
     }
 
     fn tell_repairs(&self, before: usize) {

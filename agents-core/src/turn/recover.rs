@@ -9,8 +9,10 @@ use crate::{
     recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, kinds},
     run::{CallState, Cx, EventKind, RepairScope},
     tool::Effects,
-    turn::args::Rules,
+    turn::{args::Rules, execute::panic_message},
 };
+use futures_util::FutureExt;
+use std::panic::AssertUnwindSafe;
 
 /// What the arms say to a new failure. A call that was denied is not theirs to rescue.
 pub(crate) fn decide(rules: &Rules<'_>, call: &CallState, error: &ToolError) -> Option<Plan> {
@@ -77,33 +79,34 @@ fn stage(error: &ToolError) -> &'static str {
     }
 }
 
-/// What a repair agent gave, and what that cost.
+/// What a repair agent gave.
 pub(crate) struct Repaired {
     pub(crate) answer: Result<String, FixError>,
-    pub(crate) tokens: u64,
+    /// The tokens spent so far where it ran: also those of a part that ran before a run was stored.
+    pub(crate) spent: u64,
 }
 
 /// Asks a repair agent at `cx`, and tells of it.
-pub(crate) async fn ask(
-    brain: &Brain<'_>,
-    cx: &Cx,
-    fixer: &FixerRef,
-    repair: Repair,
-) -> Repaired {
+pub(crate) async fn ask(brain: &Brain<'_>, cx: &Cx, fixer: &FixerRef, repair: Repair) -> Repaired {
     let (tool, name, attempt) = (repair.tool.clone(), fixer.name().to_owned(), repair.attempt);
     tracing::info!(%tool, fixer = %name, attempt, error = %repair.error, "asking a repair agent");
-    cx.emit(|| EventKind::FixerAsked { tool: tool.clone(), fixer: name.clone(), attempt });
+    cx.emit(|| EventKind::FixerAsked {
+        tool: tool.clone(),
+        fixer: name.clone(),
+        attempt,
+    });
     let before = cx.spent();
     let answer = run(brain, cx, fixer, repair).await;
-    let tokens = cx.spent() - before;
+    let spent = cx.spent();
+    let tokens = spent - before;
     tracing::info!(%tool, fixer = %name, tokens, ok = answer.is_ok(), "the repair agent answered");
     cx.emit(|| EventKind::FixerAnswered {
         tool,
         fixer: name,
-        answer: answer.as_ref().map(String::clone).map_err(FixError::to_string),
+        answer: answer.clone().map_err(|error| error.to_string()),
         tokens,
     });
-    Repaired { answer, tokens }
+    Repaired { answer, spent }
 }
 
 /// Whatever ends the repair agent, short of what ends the whole run, is its answer.
@@ -113,7 +116,12 @@ async fn run(
     fixer: &FixerRef,
     repair: Repair,
 ) -> Result<String, FixError> {
-    let listed = || brain.fixers.iter().find(|listed| listed.fixer_name() == fixer.name());
+    let listed = || {
+        brain
+            .fixers
+            .iter()
+            .find(|listed| listed.fixer_name() == fixer.name())
+    };
     let Some(agent) = fixer.live().or_else(listed) else {
         let name = fixer.name();
         return Err(FixError::Failed(format!(
@@ -127,6 +135,9 @@ async fn run(
     tokio::select! {
         biased;
         end = scope.ended() => Err(end),
-        answer = agent.repair(&cx, repair) => answer.map_err(FixError::from),
+        answer = AssertUnwindSafe(agent.repair(&cx, repair)).catch_unwind() => match answer {
+            Ok(answer) => answer.map_err(FixError::from),
+            Err(panic) => Err(FixError::Failed(format!("panicked: {}", panic_message(&*panic)))),
+        },
     }
 }

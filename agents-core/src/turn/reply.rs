@@ -68,7 +68,11 @@ async fn send(
         _ => request = request.with_tools(&brain.tools),
     }
     let streamed = cx.root.settings.subscriber.is_some();
-    let declared = if streamed { declared(brain, must_fit) } else { Vec::new() };
+    let declared = if streamed {
+        declared(brain, must_fit)
+    } else {
+        Vec::new()
+    };
     let shown = Mutex::new(printed::Stream::new(&declared));
     let show = |text: String| {
         if !text.is_empty() {
@@ -77,8 +81,15 @@ async fn send(
     };
     let sink = |delta: Delta<'_>| match delta {
         // What may turn out to be a printed call is held back until it is known.
-        Delta::Text(text) => show(shown.lock().unwrap_or_else(PoisonError::into_inner).push(text)),
-        Delta::Thinking(text) => cx.root.emit(&cx.node, || EventKind::Thinking(text.to_owned())),
+        Delta::Text(text) => show(
+            shown
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(text),
+        ),
+        Delta::Thinking(text) => cx
+            .root
+            .emit(&cx.node, || EventKind::Thinking(text.to_owned())),
     };
     if streamed {
         request = request.with_sink(&sink);
@@ -104,7 +115,13 @@ async fn send(
     }
     let reply = model.chat(request).instrument(span.clone()).await;
     if streamed {
-        show(shown.into_inner().unwrap_or_else(PoisonError::into_inner).finish().content);
+        show(
+            shown
+                .into_inner()
+                .unwrap_or_else(PoisonError::into_inner)
+                .finish()
+                .content,
+        );
     }
     match &reply {
         Ok(reply) => {
@@ -150,7 +167,12 @@ fn with_printed_calls(brain: &Brain<'_>, mut reply: Reply, must_fit: bool) -> Re
 /// The tools that a printed call can be for: those that were offered.
 fn declared<'a>(brain: &'a Brain<'_>, must_fit: bool) -> Vec<Declared<'a>> {
     let offered = brain.tools.specs().filter(|_| !must_fit);
-    offered.map(|spec| Declared { name: &spec.name, schema: &spec.input_schema }).collect()
+    offered
+        .map(|spec| Declared {
+            name: &spec.name,
+            schema: &spec.input_schema,
+        })
+        .collect()
 }
 
 /// Every call gets an id that is its own: what the model gave, if it gave one and only once.

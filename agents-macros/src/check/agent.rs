@@ -2,14 +2,14 @@
 
 use super::{head, is_plain, messages, names::plain};
 use crate::{
-    ast::Function,
+    ast::{Element, Function},
     diag::Errors,
     lower::{answer, written},
     model::{Agent, Arms, Make, Settings, Skill},
 };
 use proc_macro2::Span;
 use quote::ToTokens;
-use syn::{Ident, ReturnType};
+use syn::{Ident, Path, ReturnType};
 
 /// Checks one agent. `place` is where `#[agent]` stands.
 pub(crate) fn agent(agent: &mut Agent, place: Span, errors: &Errors) {
@@ -40,8 +40,24 @@ pub(crate) fn agent(agent: &mut Agent, place: Span, errors: &Errors) {
     for (i, arms) in agent.on_error.iter().enumerate() {
         super::on_error(&arms.written, arms.tool.is_some(), errors);
         once(arms, &agent.on_error[..i], errors);
+        among_tools(arms, &agent.settings, errors);
     }
     agent.broken |= !fits;
+}
+
+/// `on_error!(DeleteFile, ..)` for a tool that the agent has; as far as its list shows them.
+fn among_tools(arms: &Arms, settings: &Settings, errors: &Errors) {
+    let Some(tool) = &arms.tool else { return };
+    let listed = settings.tools.iter().flat_map(|(_, tools)| tools);
+    let listed: Option<Vec<_>> = listed.map(Element::tool_type).collect();
+    let last = |path: &Path| {
+        path.segments
+            .last()
+            .map(|segment| segment.ident.to_string())
+    };
+    if listed.is_some_and(|listed| listed.iter().all(|path| last(path) != last(tool))) {
+        errors.at(tool, messages::not_among_tools(written(tool)));
+    }
 }
 
 /// One block for each tool, and one for the agent.

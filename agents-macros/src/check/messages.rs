@@ -293,6 +293,10 @@ pub(crate) fn arms_twice(of: impl Display) -> String {
     format!("{of} has two `on_error!`; put all the arms into one")
 }
 
+pub(crate) fn not_among_tools(tool: impl Display) -> String {
+    format!("`{tool}` is not among this agent's tools; add it to `tools = [..]`, or remove this")
+}
+
 fn number(n: usize) -> String {
     match n {
         1 => "one thing".to_owned(),

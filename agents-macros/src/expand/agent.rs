@@ -36,10 +36,11 @@ pub(crate) fn agent(agent: &Agent) -> TokenStream {
 fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
     let Agent { rt, cfgs, docs, .. } = agent;
     if agent.clashes() {
-        return function
-            .has_body()
-            .then(|| quote!(#docs #function))
-            .unwrap_or_default();
+        return if function.has_body() {
+            quote!(#docs #function)
+        } else {
+            TokenStream::new()
+        };
     }
     let vis = &function.vis;
     // The type is defined where the function is named.
@@ -198,7 +199,6 @@ pub(super) fn built(
     let where_clause = asserts::with_bounds(generics, &bounds);
     let builder = settings::builder(agent, skills);
     quote! {
-        #[automatically_derived]
         impl #impl_generics #ty #where_clause {
             #[doc(hidden)]
             fn __agent(&self) -> __rt::ModelAgent<'_, #input, #output> {

@@ -10,7 +10,7 @@
 //! stands inside may rely on it. Without, each derive and builder behind would complain by itself.
 
 use crate::{check::messages, model::Returns, paths::here};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Generics, Type, WhereClause, spanned::Spanned};
 
@@ -85,6 +85,10 @@ pub(super) fn no_hidden_result(returns: &Returns) -> Option<TokenStream> {
     let Returns::Value(ty) = returns else {
         return None;
     };
+    // `Self` means nothing out there.
+    if mentions_self(ty.to_token_stream()) {
+        return None;
+    }
     let message = messages::HIDDEN_RESULT;
     Some(quote_spanned! {ty.span()=>
         const _: () = {
@@ -92,5 +96,13 @@ pub(super) fn no_hidden_result(returns: &Returns) -> Option<TokenStream> {
             use __rt::NotResult as _;
             ::core::assert!(!__rt::ResultProbe::<#ty>::IS_RESULT, #message);
         };
+    })
+}
+
+fn mentions_self(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == "Self",
+        TokenTree::Group(group) => mentions_self(group.stream()),
+        _ => false,
     })
 }

@@ -2,8 +2,8 @@
 
 use super::{asserts, hidden};
 use crate::{
-    model::{Arm, Arms, Tool},
-    paths::Rt,
+    model::{Agent, Arm, Arms, Tool},
+    paths::{Rt, respan},
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -61,26 +61,29 @@ fn implementation(
     let (error, cx) = (error(), cx());
     let matched = matched(arms, &error);
     let where_clause = asserts::with_bounds(&Generics::default(), bounds);
-    let retried = arms.retries.iter().map(|verb| {
-        // At the verb: that is what has to go, or to be allowed.
-        let tool = crate::paths::respan(tool.clone(), verb.span());
-        quote_spanned!(verb.span()=> __rt::assert_retry_safe::<#tool>();)
-    });
+    let retried = retried(tool, arms);
     quote! {
-        #[automatically_derived]
         impl __rt::OnError for #tool #where_clause {
-            #[allow(unused_variables)]
             fn decide_by_arms(
                 &self,
                 #error: __rt::CallError<'_, Self::Err>,
-                #cx: &__rt::ErrorContext,
+                #[allow(unused_variables)] #cx: &__rt::ErrorContext,
             ) -> __rt::Option<__rt::Plan> {
-                #(#retried)*
+                #retried
                 #injected
                 #matched
             }
         }
     }
+}
+
+/// `__rt::assert_retry_safe::<ReadFile>();`, at each `retry`: that is what has to go, or to be allowed
+fn retried(tool: &TokenStream, arms: &Arms) -> TokenStream {
+    let asserts = arms.retries.iter().map(|verb| {
+        let tool = respan(tool.clone(), verb.span());
+        quote_spanned!(verb.span()=> __rt::assert_retry_safe::<#tool>();)
+    });
+    asserts.collect()
 }
 
 /// The arms that stand in an agent, as calls on its builder:
@@ -90,20 +93,28 @@ fn implementation(
 /// .on_error_of::<<DeleteFile as __rt::Tool>::Err>(<DeleteFile as __rt::ToolName>::NAME, |error, cx| match error { .. })
 /// .fixer(JsonFixer)
 /// ```
-pub(super) fn of_agent(arms: &Arms) -> TokenStream {
+pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> TokenStream {
     let (error, cx, fixers) = (error(), cx(), &arms.fixers);
     let matched = matched(arms, &error);
     let call = match &arms.tool {
-        None => quote! {
-            .on_error(move |#error: __rt::CallError<'_, __rt::AnyError>, #cx: &__rt::ErrorContext| { #matched })
-        },
+        None => {
+            let tools = agent
+                .retried_by_default()
+                .filter(|_| !arms.retries.is_empty());
+            let retried =
+                tools.map(|tool| quote_spanned!(tool.span()=> __rt::assert_retry_safe::<#tool>();));
+            quote! {
+            .on_error(move |#error: __rt::CallError<'_, __rt::AnyError>, #[allow(unused_variables)] #cx: &__rt::ErrorContext| { #(#retried)* #matched })
+            }
+        }
         Some(tool) => {
             let name = quote_spanned!(tool.span()=> <#tool as __rt::ToolName>::NAME);
             let fault = quote_spanned!(tool.span()=> <#tool as __rt::Tool>::Err);
+            let retried = retried(&tool.to_token_stream(), arms);
             quote! {
                 .on_error_of::<#fault>(
                     #name,
-                    move |#error: __rt::CallError<'_, #fault>, #cx: &__rt::ErrorContext| { #matched },
+                    move |#error: __rt::CallError<'_, #fault>, #[allow(unused_variables)] #cx: &__rt::ErrorContext| { #retried #matched },
                 )
             }
         }
@@ -113,12 +124,14 @@ pub(super) fn of_agent(arms: &Arms) -> TokenStream {
 
 /// ```ignore
 /// use __rt::vocabulary::*;
+/// #[deny(unreachable_patterns)]
 /// match error {
 ///     __rt::CallError::InvalidArgs(raw, _) => __rt::arm::<__rt::kinds::InvalidArgs, _>(fix(my_cleanup(raw))),
 ///     _ => __rt::None,
 /// }
 /// ```
 fn matched(arms: &Arms, error: &Ident) -> TokenStream {
+    let deny = quote_spanned!(arms.written.keyword.span()=> #[deny(unreachable_patterns)]);
     let arms = arms.arms.iter().map(
         |Arm {
              variant,
@@ -128,13 +141,15 @@ fn matched(arms: &Arms, error: &Ident) -> TokenStream {
          }| {
             let guard = guard.as_ref().map(|guard| quote!(if #guard));
             let decided = quote_spanned!(body.span()=> __rt::arm::<__rt::kinds::#variant, _>);
-            quote!(__rt::CallError::#variant(#patterns) #guard => #decided(#body),)
+            // The user's own place: rustc lints patterns that people wrote, and no others.
+            let pattern = quote_spanned!(variant.span()=> __rt::CallError::#variant(#patterns));
+            quote!(#pattern #guard => #decided(#body),)
         },
     );
     quote! {
         #[allow(unused_imports)]
         use __rt::vocabulary::*;
-        #[deny(unreachable_patterns)]
+        #deny
         match #error {
             #(#arms)*
             #[allow(unreachable_patterns)]

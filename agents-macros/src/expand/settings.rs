@@ -54,7 +54,10 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
     });
     let strict = strict.as_ref().map(|key| quote!(.#key()));
     let fixers = fixers.iter().flat_map(|(_, fixers)| fixers).map(fixer);
-    let arms = agent.on_error.iter().map(super::on_error::of_agent);
+    let arms = agent
+        .on_error
+        .iter()
+        .map(|arms| super::on_error::of_agent(agent, arms));
     quote! {
         __rt::AgentBuilder::new(#name)
             #description #prompt #model #tools #budget #strict

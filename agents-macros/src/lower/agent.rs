@@ -67,7 +67,7 @@ pub(crate) fn function_agent(agent: ast::Agent<Function>, errors: &Errors) -> Ag
 }
 
 /// What the user meant by `#[agent] impl`. `None` if the type has no name to give to the agent.
-pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Agent, Impl> {
+pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Agent, Box<Impl>> {
     let ast::Agent {
         entries,
         item: mut block,
@@ -77,7 +77,7 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
     let settings = settings(&mut keys, errors);
     let Some(ident) = type_ident(&block.self_ty) else {
         errors.at(&block.self_ty, messages::unnamed_type());
-        return Err(block);
+        return Err(Box::new(block));
     };
     let mut skills = Vec::new();
     let mut broken = block.trait_.is_some();

@@ -152,12 +152,12 @@ pub(super) fn word(
 }
 
 /// `max_turns = 1`: what is set, and to what. Anything else is given back.
-pub(super) fn pair(value: Expr) -> Result<(Ident, Expr), Expr> {
+pub(super) fn pair(value: Expr) -> Result<(Ident, Expr), Box<Expr>> {
     if let Expr::Assign(assign) = &value
         && let Expr::Path(left) = &*assign.left
         && let Some(name) = left.path.get_ident()
     {
         return Ok((name.clone(), (*assign.right).clone()));
     }
-    Err(value)
+    Err(Box::new(value))
 }

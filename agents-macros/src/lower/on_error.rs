@@ -156,7 +156,7 @@ impl Sugar<'_> {
         let mut modifiers = Vec::new();
         for argument in std::mem::take(&mut call.args) {
             match pair(argument) {
-                Err(argument) => plain.push(argument),
+                Err(argument) => plain.push(*argument),
                 Ok((key, agent)) if key == "agent" && verb == "fix" => {
                     path.path = Ident::new("fix_with", verb.span()).into();
                     self.fixers.push(agent.clone());

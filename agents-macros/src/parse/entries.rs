@@ -15,8 +15,11 @@ use crate::{
 };
 use proc_macro2::TokenStream;
 use syn::{
-    Attribute, Expr, Ident, Meta, Token, bracketed, ext::IdentExt, parenthesized,
-    parse::ParseStream, token,
+    Attribute, Expr, Ident, Meta, Token, bracketed,
+    ext::IdentExt,
+    parenthesized,
+    parse::{Parse, ParseStream},
+    token,
 };
 
 /// The entries of an attribute macro.
@@ -45,7 +48,7 @@ pub(crate) fn arguments(attribute: &Attribute, errors: &Errors) -> Vec<Expr> {
         return Vec::new();
     };
     all(list_.tokens.clone(), errors, |input| {
-        list(input, errors, |input| input.parse())
+        list(input, errors, Expr::parse)
     })
     .unwrap_or_default()
 }
@@ -64,7 +67,7 @@ fn entry(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Entry> {
     } else if input.peek(token::Paren) {
         let inside;
         parenthesized!(inside in input);
-        Value::Group(list(&inside, errors, |input| input.parse()))
+        Value::Group(list(&inside, errors, Expr::parse))
     } else {
         Value::Nothing
     };

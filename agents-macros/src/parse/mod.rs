@@ -75,7 +75,7 @@ fn list<T>(
 fn skip_to_comma(input: ParseStream<'_>) {
     let mut depth = 0_i32;
     let mut last = ' ';
-    while !input.is_empty() && !(depth <= 0 && input.peek(Token![,])) {
+    while !input.is_empty() && (depth > 0 || !input.peek(Token![,])) {
         let Ok(token) = input.parse::<TokenTree>() else {
             return;
         };

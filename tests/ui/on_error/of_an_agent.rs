@@ -21,6 +21,9 @@ impl Clerk {
     on_error!(match error {
         invalid_outptu(raw, _) => fix(raw.to_string()),
     });
+    on_error!(WriteFile, match error {
+        execution_error(_) => throw("no"),
+    });
     on_error!(match error {
         execution_error(_) => retry(),
     });

@@ -31,6 +31,32 @@ pub fn count(text: String) -> usize {
     text.len()
 }
 
+tool! {
+    /// Reads.
+    #[tool(reads)]
+    pub async fn read(#[inject] root: String) -> std::io::Result<String> {
+        Ok(root)
+    }
+
+    on_error {
+        execution_error(_) => retry(max_attempts = 3),
+    }
+}
+
+/// Reads files.
+pub struct Clerk;
+
+#[agent(prompt = "You read.", tools = [Read { root: String::new() }])]
+impl Clerk {
+    /// Reads.
+    #[skill]
+    pub async fn work_hard(&self, request: String) -> String;
+
+    on_error!(Read, match error { execution_error(_) => retry(max_attempts = 3) });
+    on_error!(match error { invalid_output(raw, error) => fix(format!("{raw} {error}")) });
+}
+
 fn main() {
+    let _ = Clerk;
     let _ = (Add { more: 1 }, Fail, Think, Count);
 }

@@ -90,6 +90,18 @@ struct Manager<T> {
     _other: T,
 }
 
+struct Echoing<T>(T);
+
+#[agent]
+impl<T: Clone + Send + Sync + serde::Serialize + serde::de::DeserializeOwned + schemars::JsonSchema + 'static> Echoing<T> {
+    /// Echoes.
+    #[skill]
+    fn echo(&self, what: T) -> T {
+        what
+    }
+}
+
 fn main() {
+    let _ = Echoing(3).0;
     let _ = Input.then(Manager { pool: Arc::default(), root: PathBuf::new(), _other: 0 });
 }

@@ -67,6 +67,6 @@ pub(super) fn arguments(cursor: &mut Cursor<'_, '_>, borders: &[&'static str]) -
     }
     cursor.at += raw.len();
     let raw = raw.trim_end().trim_end_matches("```").trim_end();
-    // Without a single key there is nothing to mend, and it is no call.
-    raw.contains(':').then(|| raw.to_owned())
+    // Without a key or a quoted value there is nothing to mend, and it is no call.
+    raw.contains([':', '"']).then(|| raw.to_owned())
 }

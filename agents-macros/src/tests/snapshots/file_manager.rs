@@ -36,7 +36,6 @@ const _: () = {
             __rt::Agent::work(&self.__agent(), cx, input).await
         }
     }
-    #[automatically_derived]
     impl FileManager
     where
         String: __rt::AgentData,

@@ -29,7 +29,6 @@ const _: () = {
             __rt::Agent::work(&self.__agent(), cx, input).await
         }
     }
-    #[automatically_derived]
     impl JsonFixer
     where
         Repair: __rt::AgentData,

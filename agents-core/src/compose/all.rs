@@ -1,0 +1,362 @@
+//! Several agents at once, on the same input: tuples, `Vec`s and arrays are agents.
+//!
+//! As they are, the first failure ends them all. [`settled`] lets each come to its end.
+
+use super::{close_dropped, ends_everything, keep, listed};
+use crate::{Agent, Error, ErrorKind, Severity, agent::Data, run::Cx};
+use async_trait::async_trait;
+use futures_util::future::try_join_all;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// An agent that can stand beside the agent `First`, which takes a `T`: any agent whose `In` is `T`.
+///
+/// A tuple of 2 to 8 agents that take the same is an agent: it hands its input to all of them, runs
+/// them at once, and gives a tuple of what they give, in the order in which they are written. A
+/// `Vec` or an array of agents of one type gives a `Vec` or an array. The input has to be `Clone`.
+///
+/// The first that fails ends the others at once: they are dropped, and the failure is the tuple's.
+/// What they have spent until then stays charged. [`settled`] is the other policy.
+///
+/// An array has a `map` of its own, which goes over the agents; write `vec![..]` to
+/// [`map`](Agent::map) what they give.
+///
+/// ```
+/// use agents_core::agent::{AgentBuilder, Skill};
+/// use agents_core::{Agent, Error};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+///
+/// let length = AgentBuilder::<String, usize>::new("length")
+///     .skill(Skill::native("count", "Counts.", |text: String| async move { Ok(text.len()) }))
+///     .build();
+/// let shout = AgentBuilder::<String, String>::new("shout")
+///     .skill(Skill::native("shout", "Shouts.", |text: String| async move { Ok(text.to_uppercase()) }))
+///     .build();
+/// let both = (length, shout);
+/// assert_eq!(both.name(), "(length, shout)");
+/// assert_eq!(both.run("ah").await?, (2, "AH".to_owned()));
+/// # Ok(())
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot stand beside `{First}`: it takes `{Own}`, and the other takes `{T}`",
+    label = "this agent takes `{Own}`, the first one takes `{T}`",
+    note = "agents that run together get one and the same input: change what this agent takes, or put an agent before it, as in `(a, convert.then(b))`"
+)]
+pub trait Beside<T, First, Own>: Agent<In = T> {}
+
+#[diagnostic::do_not_recommend]
+impl<A: Agent<In = T>, T: Data, First> Beside<T, First, T> for A {}
+
+/// Several agents that can run at once: a tuple of 2 to 8 agents, a `Vec` or an array of agents. All
+/// take the same, and that is `Clone`.
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are not agents that can run side by side",
+    label = "expected several agents here that take one and the same input",
+    note = "write a tuple of 2 to 8 agents such as `(a, b)`, or a `Vec` or an array of agents of one type; all of them get the same input, which has to be `Clone`",
+    note = "where one takes something else, put an agent before it that makes it, as in `(a, convert.then(b))`"
+)]
+pub trait Together: Send + Sync {
+    /// What each of them takes.
+    type In: Data + Clone;
+    /// What they give.
+    type Out: Data;
+    /// What each gives, or why it gives nothing.
+    type Settled: Data;
+
+    #[doc(hidden)]
+    fn names(&self) -> &str;
+
+    /// Runs them until one fails.
+    ///
+    /// # Errors
+    /// What the first one fails with.
+    #[doc(hidden)]
+    async fn all(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error>;
+
+    /// Runs all of them to their ends.
+    ///
+    /// # Errors
+    /// Only for what is about the whole run.
+    #[doc(hidden)]
+    async fn settle(&self, cx: &Cx, input: Self::In) -> Result<Self::Settled, Error>;
+}
+
+/// Agents that all come to their ends, whatever becomes of the others; made by [`settled`].
+#[derive(Debug)]
+pub struct Settled<P> {
+    parts: P,
+    name: String,
+}
+
+/// Runs several agents at once and lets all of them come to their ends: what each gives is
+/// `Ok(answer)` or `Err(Failed)`, in the order in which they are written.
+///
+/// A failure is kept when the run is stored; an agent that has failed is not asked again.
+///
+/// ```
+/// use agents_core::agent::{AgentBuilder, Skill};
+/// use agents_core::compose::settled;
+/// use agents_core::{Agent, Error, ErrorKind};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+///
+/// let number = AgentBuilder::<String, u32>::new("number")
+///     .skill(Skill::native("parse", "Reads.", |text: String| async move {
+///         text.parse().map_err(|_| Error::new(ErrorKind::Failed, "no number"))
+///     }))
+///     .build();
+/// let length = AgentBuilder::<String, usize>::new("length")
+///     .skill(Skill::native("count", "Counts.", |text: String| async move { Ok(text.len()) }))
+///     .build();
+/// let (number, length) = settled((number, length)).run("ten").await?;
+/// assert_eq!(number.unwrap_err().to_string(), "agent `number` failed: no number");
+/// assert_eq!(length, Ok(3));
+/// # Ok(())
+/// # }
+/// ```
+pub fn settled<P: Together>(parts: P) -> Settled<P> {
+    let name = format!("settled{}", parts.names());
+    Settled { parts, name }
+}
+
+#[async_trait]
+impl<P: Together> Agent for Settled<P> {
+    type In = P::In;
+    type Out = P::Settled;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn work(&self, cx: &Cx, input: P::In) -> Result<P::Settled, Error> {
+        self.parts.settle(cx, input).await
+    }
+}
+
+/// How an agent failed, as data: what [`settled`] gives in the place of an answer.
+///
+/// `?` turns it back into an [`Error`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failed {
+    /// The agent.
+    pub agent: String,
+    /// What kind of failure it was.
+    #[schemars(with = "String")]
+    pub kind: ErrorKind,
+    /// What went wrong, and who was doing what when it did.
+    pub message: String,
+    /// How bad it is, if it was escalated.
+    #[schemars(with = "Option<String>")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+}
+
+impl Failed {
+    fn new(agent: &str, error: &Error) -> Self {
+        Failed {
+            agent: agent.to_owned(),
+            kind: error.kind(),
+            message: error.to_string(),
+            severity: error.severity(),
+        }
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "agent `{}` failed: {}", self.agent, self.message)
+    }
+}
+
+impl std::error::Error for Failed {}
+
+impl From<Failed> for Error {
+    fn from(failed: Failed) -> Self {
+        let error = match failed.severity {
+            Some(severity) => Error::escalated(&failed.message, severity),
+            None => Error::new(failed.kind, &failed.message),
+        };
+        let agent = format!("agent `{}` failed", failed.agent);
+        error.context(agent).with_source(failed)
+    }
+}
+
+/// An agent in whose place a failure is an answer, and stored as one.
+struct Settling<'a, A>(&'a A);
+
+#[async_trait]
+impl<A: Agent> Agent for Settling<'_, A> {
+    type In = A::In;
+    type Out = Result<A::Out, Failed>;
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    async fn work(&self, cx: &Cx, input: A::In) -> Result<Self::Out, Error> {
+        match self.0.work(cx, input).await {
+            Ok(output) => Ok(Ok(output)),
+            Err(error) if ends_everything(&error) => Err(error),
+            Err(error) => Ok(Err(Failed::new(self.name(), &error))),
+        }
+    }
+}
+
+async fn settle_one<A: Agent>(
+    agent: &A,
+    cx: &Cx,
+    input: A::In,
+) -> Result<Result<A::Out, Failed>, Error> {
+    Settling(agent).run_in(cx, input).await
+}
+
+/// `several!([A B] (A, B))`: what runs together is an agent.
+macro_rules! several {
+    ([$($generics:tt)+] $together:ty) => {
+        #[async_trait]
+        impl<$($generics)+> Agent for $together
+        where
+            $together: Together,
+        {
+            type In = <$together as Together>::In;
+            type Out = <$together as Together>::Out;
+
+            fn name(&self) -> &str {
+                self.names()
+            }
+
+            async fn work(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error> {
+                let answers = self.all(cx, input).await;
+                if answers.is_err() {
+                    close_dropped(cx);
+                }
+                answers
+            }
+        }
+    };
+}
+
+/// `tuple!(A B C)`: the agent `(A, B, C)`.
+macro_rules! tuple {
+    ($first:ident $($part:ident)+) => {
+        several!([$first, $($part),+] ($first, $($part),+));
+
+        #[async_trait]
+        #[allow(non_snake_case)]
+        impl<$first: Agent, $($part: Agent + Beside<$first::In, $first, <$part as Agent>::In>),+> Together for ($first, $($part),+)
+        where
+            $first::In: Clone,
+        {
+            type In = $first::In;
+            type Out = ($first::Out, $($part::Out),+);
+            type Settled = (Result<$first::Out, Failed>, $(Result<$part::Out, Failed>),+);
+
+            fn names(&self) -> &str {
+                let ($first, $($part),+) = self;
+                keep(format!("({})", [$first.name(), $($part.name()),+].join(", ")))
+            }
+
+            async fn all(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error> {
+                let ($first, $($part),+) = self;
+                tokio::try_join!(
+                    biased;
+                    $first.run_in(cx, input.clone()),
+                    $($part.run_in(cx, input.clone())),+
+                )
+            }
+
+            async fn settle(&self, cx: &Cx, input: Self::In) -> Result<Self::Settled, Error> {
+                let ($first, $($part),+) = self;
+                tokio::try_join!(
+                    biased;
+                    settle_one($first, cx, input.clone()),
+                    $(settle_one($part, cx, input.clone())),+
+                )
+            }
+        }
+    };
+}
+
+tuple!(A B);
+tuple!(A B C);
+tuple!(A B C D);
+tuple!(A B C D E);
+tuple!(A B C D E F);
+tuple!(A B C D E F G);
+tuple!(A B C D E F G H);
+several!([A: Agent] Vec<A>);
+several!([A: Agent, const N: usize] [A; N]);
+
+#[async_trait]
+impl<A: Agent> Together for Vec<A>
+where
+    A::In: Clone,
+{
+    type In = A::In;
+    type Out = Vec<A::Out>;
+    type Settled = Vec<Result<A::Out, Failed>>;
+
+    fn names(&self) -> &str {
+        name_of(self)
+    }
+
+    async fn all(&self, cx: &Cx, input: A::In) -> Result<Self::Out, Error> {
+        try_join_all(self.iter().map(|agent| agent.run_in(cx, input.clone()))).await
+    }
+
+    async fn settle(&self, cx: &Cx, input: A::In) -> Result<Self::Settled, Error> {
+        try_join_all(
+            self.iter()
+                .map(|agent| settle_one(agent, cx, input.clone())),
+        )
+        .await
+    }
+}
+
+#[async_trait]
+impl<A: Agent, const N: usize> Together for [A; N]
+where
+    A::In: Clone,
+    [A::Out; N]: Data,
+    [Result<A::Out, Failed>; N]: Data,
+{
+    type In = A::In;
+    type Out = [A::Out; N];
+    type Settled = [Result<A::Out, Failed>; N];
+
+    fn names(&self) -> &str {
+        name_of(self)
+    }
+
+    async fn all(&self, cx: &Cx, input: A::In) -> Result<Self::Out, Error> {
+        let parts = self.iter().map(|agent| agent.run_in(cx, input.clone()));
+        try_join_all(parts).await.and_then(as_array)
+    }
+
+    async fn settle(&self, cx: &Cx, input: A::In) -> Result<Self::Settled, Error> {
+        let parts = self
+            .iter()
+            .map(|agent| settle_one(agent, cx, input.clone()));
+        try_join_all(parts).await.and_then(as_array)
+    }
+}
+
+fn name_of<A: Agent>(agents: &[A]) -> &'static str {
+    let names: Vec<_> = agents.iter().map(A::name).collect();
+    keep(format!("[{}]", listed(&names)))
+}
+
+/// There are as many answers as there are agents.
+fn as_array<T, const N: usize>(answers: Vec<T>) -> Result<[T; N], Error> {
+    let count = answers.len();
+    answers.try_into().map_err(|_| {
+        Error::new(
+            ErrorKind::Failed,
+            format!("{count} answers from {N} agents"),
+        )
+    })
+}

@@ -1,0 +1,185 @@
+//! A race: the first answer wins.
+
+use super::{close_dropped, ends_everything, listed};
+use crate::{Agent, Error, ErrorKind, agent::Data, run::Cx};
+use async_trait::async_trait;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+
+/// An agent that can race with the agent `First`, which takes an `I` and gives an `O`: any that does
+/// the same.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot race with `{First}`: it takes `{OwnIn}` and gives `{OwnOut}`, and the other takes `{I}` and gives `{O}`",
+    label = "this agent takes `{OwnIn}` and gives `{OwnOut}`, the first one takes `{I}` and gives `{O}`",
+    note = "whichever wins, its answer is the answer: give all racers one `In` and one `Out`, for example with `.map(..)` on the one that differs"
+)]
+pub trait Rival<I, O, First, OwnIn, OwnOut>: Agent<In = I, Out = O> {}
+
+#[diagnostic::do_not_recommend]
+impl<A: Agent<In = I, Out = O>, I: Data, O: Data, First> Rival<I, O, First, I, O> for A {}
+
+/// Agents that can race: a tuple of 2 to 8, a `Vec` or an array; all take the same and give the
+/// same.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are not agents that can race",
+    label = "expected a tuple of agents here",
+    note = "write a tuple of 2 to 8 agents such as `first_of((fast, slow))`, or a `Vec` or an array of agents of one type"
+)]
+pub trait Racers: Send + Sync {
+    /// What each of them takes.
+    type In: Data + Clone;
+    /// What each of them gives.
+    type Out: Data;
+
+    /// The agents, in the order in which they are written.
+    fn racers(&self) -> Vec<&dyn Agent<In = Self::In, Out = Self::Out>>;
+}
+
+/// Agents of which the first to answer wins; made by [`first_of`].
+#[derive(Debug)]
+pub struct FirstOf<P> {
+    racers: P,
+    name: String,
+}
+
+/// Runs several agents at once; the first answer is the answer.
+///
+/// A failure does not settle the race: the others run on. As soon as one has answered, the others
+/// are dropped, with all they were doing. What they have spent until then stays charged, and their
+/// receipts are kept; a request that was under way is not counted, since nobody knows what it cost.
+/// The agents begin in the order in which they are written, and one that answers at once keeps
+/// those after it from beginning.
+///
+/// If all of them fail, the error is the last one's, with the others in its context.
+///
+/// ```
+/// use agents_core::agent::{AgentBuilder, ModelAgent, Skill};
+/// use agents_core::compose::first_of;
+/// use agents_core::{Agent, Error};
+/// use std::time::Duration;
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), Error> {
+///
+/// fn waits(name: &'static str, millis: u64) -> ModelAgent<'static, String, String> {
+///     let body = move |question: String| async move {
+///         tokio::time::sleep(Duration::from_millis(millis)).await;
+///         Ok(format!("{name}: {question}"))
+///     };
+///     AgentBuilder::new(name).skill(Skill::native("wait", "Waits.", body)).build()
+/// }
+/// let race = first_of((waits("slow", 60_000), waits("fast", 5)));
+/// assert_eq!(race.name(), "first_of(slow, fast)");
+/// assert_eq!(race.run("who?").await?, "fast: who?");
+/// # Ok(())
+/// # }
+/// ```
+pub fn first_of<P: Racers>(racers: P) -> FirstOf<P> {
+    let names: Vec<_> = racers.racers().iter().map(|agent| agent.name()).collect();
+    let name = format!("first_of({})", listed(&names));
+    FirstOf { racers, name }
+}
+
+#[async_trait]
+impl<P: Racers> Agent for FirstOf<P> {
+    type In = P::In;
+    type Out = P::Out;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn work(&self, cx: &Cx, input: P::In) -> Result<P::Out, Error> {
+        let racers = self.racers.racers();
+        let mut race: FuturesUnordered<_> = racers
+            .iter()
+            .map(|agent| {
+                let answer = agent.run_in(cx, input.clone());
+                async move { (agent.name(), answer.await) }
+            })
+            .collect();
+        let mut failed = Vec::new();
+        while let Some((agent, answer)) = race.next().await {
+            match answer {
+                Err(error) if loses(&error) => failed.push((agent, error)),
+                settled => {
+                    drop(race);
+                    close_dropped(cx);
+                    return settled;
+                }
+            }
+        }
+        Err(nobody(&self.name, failed))
+    }
+}
+
+/// Whether the race goes on over this error. A replay does not hold what a loser was asked when it
+/// was dropped, so the loser loses there by that.
+fn loses(error: &Error) -> bool {
+    error.kind() == ErrorKind::Replay || !ends_everything(error)
+}
+
+/// The last error, with the others as context.
+fn nobody(race: &str, mut failed: Vec<(&str, Error)>) -> Error {
+    let Some((last, error)) = failed.pop() else {
+        return Error::new(
+            ErrorKind::Build,
+            "`first_of` has no agents; give it at least one",
+        );
+    };
+    let others: String = failed
+        .iter()
+        .map(|(agent, error)| format!("`{agent}` failed ({error}); "))
+        .collect();
+    error.context(format!("`{race}`: {others}`{last}` failed last"))
+}
+
+/// `racers!(A B)`: the racers `(A, B)`.
+macro_rules! racers {
+    ($first:ident $($part:ident)+) => {
+        #[allow(non_snake_case)]
+        impl<$first: Agent, $($part: Agent),+> Racers for ($first, $($part),+)
+        where
+            $first::In: Clone,
+            $($part: Rival<$first::In, $first::Out, $first, <$part as Agent>::In, <$part as Agent>::Out>),+
+        {
+            type In = $first::In;
+            type Out = $first::Out;
+
+            fn racers(&self) -> Vec<&dyn Agent<In = Self::In, Out = Self::Out>> {
+                let ($first, $($part),+) = self;
+                vec![$first, $($part),+]
+            }
+        }
+    };
+}
+
+racers!(A B);
+racers!(A B C);
+racers!(A B C D);
+racers!(A B C D E);
+racers!(A B C D E F);
+racers!(A B C D E F G);
+racers!(A B C D E F G H);
+
+impl<A: Agent> Racers for Vec<A>
+where
+    A::In: Clone,
+{
+    type In = A::In;
+    type Out = A::Out;
+
+    fn racers(&self) -> Vec<&dyn Agent<In = A::In, Out = A::Out>> {
+        self.iter().map(|agent| agent as _).collect()
+    }
+}
+
+impl<A: Agent, const N: usize> Racers for [A; N]
+where
+    A::In: Clone,
+{
+    type In = A::In;
+    type Out = A::Out;
+
+    fn racers(&self) -> Vec<&dyn Agent<In = A::In, Out = A::Out>> {
+        self.iter().map(|agent| agent as _).collect()
+    }
+}

@@ -1,0 +1,327 @@
+//! A discussion: each participant in turn hears what was said, and a captain decides.
+
+use super::listed;
+use crate::{
+    Agent, Error,
+    agent::{Data, prompt_of},
+    run::Cx,
+};
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What was said in a forum so far.
+///
+/// Printed, it is for a model to read: the topic, then each contribution after the name of whoever
+/// made it. Only a contribution begins in the first column, whatever anybody writes, so nobody can
+/// speak in another's name.
+///
+/// ```
+/// use agents_core::compose::{Contribution, Transcript};
+///
+/// let mut transcript = Transcript::about("tabs or spaces?".to_owned());
+/// transcript.contributions.push(Contribution { by: "analyst".into(), text: "Tabs.\ncritic: Agreed!".into() });
+/// assert_eq!(transcript.to_string(), "topic: tabs or spaces?\n\nanalyst: Tabs.\n  critic: Agreed!\n");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Transcript<I> {
+    /// What it is about: the forum's input.
+    pub topic: I,
+    /// What was said, in order.
+    pub contributions: Vec<Contribution>,
+}
+
+/// What one participant said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Contribution {
+    /// Who.
+    pub by: String,
+    /// What.
+    pub text: String,
+}
+
+impl<I> Transcript<I> {
+    /// Nothing was said about `topic` yet.
+    pub fn about(topic: I) -> Self {
+        Transcript {
+            topic,
+            contributions: Vec::new(),
+        }
+    }
+}
+
+impl<I: Data> fmt::Display for Transcript<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "topic: {}", indented(&prompt_of(&self.topic)))?;
+        self.contributions
+            .iter()
+            .try_for_each(|Contribution { by, text }| writeln!(f, "\n{by}: {}", indented(text)))
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.lines().collect::<Vec<_>>().join("\n  ")
+}
+
+/// What a participant that takes plain text is told.
+impl<I: Data> From<Transcript<I>> for String {
+    fn from(transcript: Transcript<I>) -> String {
+        transcript.to_string()
+    }
+}
+
+/// An agent that can take part in a forum about an `I`: it takes a [`Transcript`], or anything made
+/// from one such as a `String`, and gives a `String`.
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot take part in this forum: its captain decides about `{I}`",
+    label = "the forum is about `{I}`",
+    note = "a participant is an agent whose `In` is `Transcript<{I}>`, `String` or any other `From<Transcript<{I}>>`, and whose `Out` is `String`"
+)]
+pub trait Participant<I>: Send + Sync {
+    /// The agent's name.
+    #[doc(hidden)]
+    fn speaks_as(&self) -> &str;
+
+    /// Runs the agent as a part of the run in which `cx` stands.
+    ///
+    /// # Errors
+    /// As the agent does.
+    #[doc(hidden)]
+    async fn speak(&self, cx: &Cx, transcript: Transcript<I>) -> Result<String, Error>;
+}
+
+#[async_trait]
+#[diagnostic::do_not_recommend]
+impl<A, I: Data> Participant<I> for A
+where
+    A: Agent<Out = String>,
+    A::In: From<Transcript<I>>,
+{
+    fn speaks_as(&self) -> &str {
+        self.name()
+    }
+
+    async fn speak(&self, cx: &Cx, transcript: Transcript<I>) -> Result<String, Error> {
+        self.run_in(cx, transcript.into()).await
+    }
+}
+
+/// The participants of a forum about an `I`: a tuple of 2 to 8, a `Vec` or an array.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are not the participants of a forum",
+    label = "expected a tuple of agents here",
+    note = "write a tuple of 2 to 8 agents such as `forum((initiator, analyst))`, or a `Vec` or an array of agents of one type"
+)]
+pub trait Participants<I>: Send + Sync {
+    /// The participants, in the order in which they speak.
+    #[doc(hidden)]
+    fn participants(&self) -> Vec<&dyn Participant<I>>;
+}
+
+/// An agent that can decide in a forum: it takes a [`Transcript`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the captain of a forum",
+    label = "not an agent that takes a `Transcript`",
+    note = "the captain is given all that was said: make its `In` a `Transcript<T>`, where `T` is what the forum is about and can be cloned"
+)]
+pub trait Captain: Agent<In = Transcript<<Self as Captain>::Topic>> {
+    /// What the forum is about.
+    type Topic: Data + Clone;
+}
+
+#[diagnostic::do_not_recommend]
+impl<A: Agent<In = Transcript<I>>, I: Data + Clone> Captain for A {
+    type Topic = I;
+}
+
+/// A captain whom the participants `P` can discuss for: what the captain decides about is what they
+/// can talk about.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the captain of a forum",
+    label = "not an agent that takes a `Transcript`",
+    note = "the captain is given all that was said: make its `In` a `Transcript<T>`, where `T` is what the forum is about and can be cloned"
+)]
+pub trait Decides<P>: Captain {
+    /// The participants, in the order in which they speak.
+    #[doc(hidden)]
+    fn speakers(participants: &P) -> Vec<&dyn Participant<Self::Topic>>;
+}
+
+impl<C: Captain, P: Participants<C::Topic>> Decides<P> for C {
+    fn speakers(participants: &P) -> Vec<&dyn Participant<C::Topic>> {
+        participants.participants()
+    }
+}
+
+/// A forum that has no captain yet; made by [`forum`].
+#[derive(Debug)]
+#[must_use = "a forum needs a `.captain(..)`"]
+pub struct OpenForum<P> {
+    participants: P,
+    rounds: u32,
+}
+
+/// Participants who discuss, and a captain who decides; made by [`OpenForum::captain`].
+#[derive(Debug)]
+pub struct Forum<P, C> {
+    participants: P,
+    captain: C,
+    rounds: u32,
+    name: String,
+}
+
+/// A discussion. The participants speak one after the other, in the order in which they are
+/// written, so the first opens it; each is given the topic and all that was said before. Then the
+/// captain is given the whole [`Transcript`], and what it gives is the forum's answer.
+///
+/// A participant is an agent that takes a `Transcript<T>` or a `String` and gives a `String`; the
+/// captain takes a `Transcript<T>`, and that `T` is what the forum takes. It has to be `Clone`.
+///
+/// ```
+/// use agents_core::agent::{AgentBuilder, ModelAgent, Skill};
+/// use agents_core::compose::{Transcript, forum};
+/// use agents_core::{Agent, Error};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+///
+/// fn says(name: &'static str, what: &'static str) -> ModelAgent<'static, Transcript<String>, String> {
+///     let body = move |heard: Transcript<String>| async move {
+///         Ok(format!("{what}, after {} others", heard.contributions.len()))
+///     };
+///     AgentBuilder::new(name).skill(Skill::native("speak", "Speaks.", body)).build()
+/// }
+/// let captain = AgentBuilder::<Transcript<String>, String>::new("captain")
+///     .skill(Skill::native("decide", "Decides.", |all: Transcript<String>| async move {
+///         Ok(format!("{}: {}", all.topic, all.contributions[1].text))
+///     }))
+///     .build();
+/// let verdict = forum((says("initiator", "yes"), says("critic", "no"))).captain(captain);
+/// assert_eq!(verdict.name(), "forum(initiator, critic ► captain)");
+/// assert_eq!(verdict.run("ship it?").await?, "ship it?: no, after 1 others");
+/// # Ok(())
+/// # }
+/// ```
+pub fn forum<P>(participants: P) -> OpenForum<P> {
+    OpenForum {
+        participants,
+        rounds: 1,
+    }
+}
+
+impl<P> OpenForum<P> {
+    /// How often each participant speaks; once unless said otherwise.
+    ///
+    /// ```
+    /// use agents_core::agent::{AgentBuilder, Skill};
+    /// use agents_core::compose::{Transcript, forum};
+    /// use agents_core::{Agent, Error};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Error> {
+    ///
+    /// let parrot = || {
+    ///     let skill = Skill::native("speak", "Speaks.", |heard: String| async move { Ok(heard.len().to_string()) });
+    ///     AgentBuilder::<String, String>::new("parrot").skill(skill).build()
+    /// };
+    /// let count = AgentBuilder::<Transcript<String>, usize>::new("count")
+    ///     .skill(Skill::native("count", "Counts.", |all: Transcript<String>| async move { Ok(all.contributions.len()) }))
+    ///     .build();
+    /// assert_eq!(forum((parrot(), parrot())).rounds(3).captain(count).run("?").await?, 6);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn rounds(mut self, rounds: u32) -> Self {
+        self.rounds = rounds;
+        self
+    }
+
+    /// Who decides.
+    pub fn captain<C: Decides<P>>(self, captain: C) -> Forum<P, C> {
+        let OpenForum {
+            participants,
+            rounds,
+        } = self;
+        let speakers = C::speakers(&participants);
+        let names: Vec<_> = speakers.iter().map(|who| who.speaks_as()).collect();
+        let name = format!("forum({} ► {})", listed(&names), captain.name());
+        Forum {
+            participants,
+            captain,
+            rounds,
+            name,
+        }
+    }
+}
+
+#[async_trait]
+impl<P, C> Agent for Forum<P, C>
+where
+    P: Send + Sync,
+    C: Decides<P>,
+{
+    type In = C::Topic;
+    type Out = C::Out;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn description(&self) -> &str {
+        self.captain.description()
+    }
+
+    async fn work(&self, cx: &Cx, topic: C::Topic) -> Result<C::Out, Error> {
+        let speakers = C::speakers(&self.participants);
+        let mut said = Vec::new();
+        for _ in 0..self.rounds {
+            for who in &speakers {
+                let so_far = Transcript {
+                    topic: topic.clone(),
+                    contributions: said.clone(),
+                };
+                let text = who.speak(cx, so_far).await?;
+                let by = who.speaks_as().to_owned();
+                said.push(Contribution { by, text });
+            }
+        }
+        let whole = Transcript {
+            topic,
+            contributions: said,
+        };
+        self.captain.run_in(cx, whole).await
+    }
+}
+
+/// `participants!(A B)`: the participants `(A, B)`.
+macro_rules! participants {
+    ($($part:ident)+) => {
+        #[allow(non_snake_case)]
+        impl<Topic, $($part: Participant<Topic>),+> Participants<Topic> for ($($part,)+) {
+            fn participants(&self) -> Vec<&dyn Participant<Topic>> {
+                let ($($part,)+) = self;
+                vec![$($part),+]
+            }
+        }
+    };
+}
+
+participants!(A B);
+participants!(A B C);
+participants!(A B C D);
+participants!(A B C D E);
+participants!(A B C D E F);
+participants!(A B C D E F G);
+participants!(A B C D E F G H);
+
+impl<A: Participant<I>, I> Participants<I> for Vec<A> {
+    fn participants(&self) -> Vec<&dyn Participant<I>> {
+        self.iter().map(|agent| agent as _).collect()
+    }
+}
+
+impl<A: Participant<I>, I, const N: usize> Participants<I> for [A; N] {
+    fn participants(&self) -> Vec<&dyn Participant<I>> {
+        self.iter().map(|agent| agent as _).collect()
+    }
+}

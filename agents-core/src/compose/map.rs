@@ -1,0 +1,67 @@
+//! A plain function on an agent's answer.
+
+use crate::{Agent, Error, agent::Data, run::Cx};
+use async_trait::async_trait;
+use std::fmt;
+
+/// An agent and a function on what it gives; made by [`Agent::map`].
+///
+/// It goes by the agent's name and works in the agent's place: a function costs no depth, and a run
+/// that was stored does not see it. The function is called again when such a run goes on.
+///
+/// ```
+/// use agents_core::agent::{AgentBuilder, Skill};
+/// use agents_core::{Agent, Error};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+///
+/// let greet = AgentBuilder::<String, String>::new("greet")
+///     .skill(Skill::native("greet", "Greets.", |name: String| async move { Ok(format!("hi {name}")) }))
+///     .build();
+/// let length = greet.map(|text| text.len());
+/// assert_eq!(length.name(), "greet");
+/// assert_eq!(length.run("Ann").await?, 6);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Map<A, F> {
+    agent: A,
+    function: F,
+}
+
+impl<A, F> Map<A, F> {
+    pub(crate) fn new(agent: A, function: F) -> Self {
+        Map { agent, function }
+    }
+}
+
+#[async_trait]
+impl<A, F, T> Agent for Map<A, F>
+where
+    A: Agent,
+    F: Fn(A::Out) -> T + Send + Sync,
+    T: Data,
+{
+    type In = A::In;
+    type Out = T;
+
+    fn name(&self) -> &str {
+        self.agent.name()
+    }
+
+    fn description(&self) -> &str {
+        self.agent.description()
+    }
+
+    async fn work(&self, cx: &Cx, input: A::In) -> Result<T, Error> {
+        self.agent.work(cx, input).await.map(&self.function)
+    }
+}
+
+impl<A: fmt::Debug, F> fmt::Debug for Map<A, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Map")
+            .field("agent", &self.agent)
+            .finish_non_exhaustive()
+    }
+}

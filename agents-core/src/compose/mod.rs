@@ -1,0 +1,155 @@
+//! Agents put together: what comes out is an agent again.
+//!
+//! | you write | it takes, it gives | what happens |
+//! |-|-|-|
+//! | [`a.then(b)`](crate::Agent::then) | what `a` takes, what `b` gives | one after the other |
+//! | `(a, b, c)`, `vec![a, b]`, `[a, b]` | what each of them takes; all that they give | all at once; the first failure ends it |
+//! | [`settled((a, b))`](settled) | the same, each as a `Result` | all at once; a failure ends nothing |
+//! | [`first_of((a, b))`](first_of) | what each of them takes and gives | all at once; the first answer ends it |
+//! | [`a.until(..).at_most(n)`](crate::Agent::until) | what `a` takes, what is in `Done` | again and again |
+//! | [`forum((a, b)).captain(c)`](forum) | the topic, what `c` gives | each in turn hears all the others; `c` decides |
+//! | [`routed(a, targets, ..)`](routed()) | what `a` takes, what the targets give | `a`, then the target that fits |
+//! | [`a.map(..)`](crate::Agent::map) | what `a` takes, what the function gives | a plain function on the answer |
+//!
+//! ```
+//! use agents_core::compose::first_of;
+//! use agents_core::agent::{AgentBuilder, ModelAgent, Skill};
+//! use agents_core::{Agent, Error};
+//!
+//! // Agents that need no model, to have something to put together.
+//! fn adds(name: &'static str, n: u32) -> ModelAgent<'static, u32, u32> {
+//!     let body = move |x: u32| async move { Ok(x + n) };
+//!     AgentBuilder::new(name).skill(Skill::native("add", "Adds.", body)).build()
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Error> {
+//! let both = (adds("ten", 10), first_of((adds("one", 1), adds("two", 2))));
+//! let all = adds("zero", 0).then(both).map(|(ten, first)| ten * first);
+//! assert_eq!(all.name(), "zero > (ten, first_of(one, two))");
+//! assert_eq!(all.run(5_u32).await?, 15 * 6);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What all of them have in common
+//!
+//! - **Parts are moved in.** An agent that holds state has one place; a second one is a move error.
+//! - **It is one run.** The parts share the run's tokens, time, depth, cancellation and model, and
+//!   their receipts are the run's, those of parts that were dropped included. A budget that is used
+//!   up, a throw by a tool and a cancellation end the whole run, not a part of it: nothing here can
+//!   swallow them. The same goes for what an agent *returns* and nobody may overlook: a throw, a
+//!   critical escalation, an agent that was put together wrongly, and a replay that went astray
+//!   (in a race that is a defeat: a recording does not hold what losers were not told any more).
+//! - **Nothing is spawned.** Parts that run at once run in one task, begun in the order in which
+//!   they are written; a part that is not needed any more is dropped, and with it all it was doing.
+//! - **It can be put down and picked up.** Finished parts answer from the store, under their names
+//!   and inputs. The functions handed to [`until`](crate::Agent::until),
+//!   [`map`](crate::Agent::map) and [`routed`](routed()) are asked again then, so what they say
+//!   should depend on what they are given alone.
+
+mod all;
+mod first;
+mod forum;
+mod map;
+mod routed;
+mod then;
+mod until;
+
+pub use all::{Beside, Failed, Settled, Together, settled};
+pub use first::{FirstOf, Racers, Rival, first_of};
+pub use forum::{
+    Captain, Contribution, Decides, Forum, OpenForum, Participant, Participants, Transcript, forum,
+};
+pub use map::Map;
+pub use routed::{Routed, routed};
+pub use then::{Takes, Then};
+pub use until::{RanOut, Step, Until, Verdict};
+
+use crate::{Error, ErrorKind, Severity, run::Cx, turn::envelope};
+use std::{
+    collections::HashSet,
+    sync::{Mutex, OnceLock, PoisonError},
+};
+
+/// Whether an error is about the whole run, so that no race and no `settled` may go on over it.
+fn ends_everything(error: &Error) -> bool {
+    match error.kind() {
+        ErrorKind::Build
+        | ErrorKind::Thrown
+        | ErrorKind::Cancelled
+        | ErrorKind::Suspended
+        | ErrorKind::Replay => true,
+        ErrorKind::Escalated => error.severity() == Some(Severity::Critical),
+        ErrorKind::Model | ErrorKind::Budget | ErrorKind::InvalidOutput | ErrorKind::Failed => {
+            false
+        }
+    }
+}
+
+/// Writes the receipts of calls that were under way in parts that were dropped. Of a part of a
+/// composite that has answered, nothing is kept but its receipts.
+fn close_dropped(cx: &Cx) {
+    let settings = &cx.root.settings;
+    envelope::close_all(&cx.node, &*settings.clock, settings.max_output_bytes);
+}
+
+/// `a, b, c`; `a; 3` for three of one name.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [first, _, rest @ ..] if !rest.is_empty() && names.iter().all(|name| name == first) => {
+            format!("{first}; {}", names.len())
+        }
+        _ => names.join(", "),
+    }
+}
+
+/// Keeps a name for ever: a tuple, a `Vec` and an array have no place for theirs.
+///
+/// Names are stable, as stored runs find their agents by them; so there are as many as there are
+/// compositions in the program, however often they run.
+fn keep(name: String) -> &'static str {
+    static NAMES: OnceLock<Mutex<HashSet<&'static str>>> = OnceLock::new();
+    let mut names = NAMES
+        .get_or_init(Mutex::default)
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    match names.get(name.as_str()) {
+        Some(kept) => kept,
+        None => {
+            let kept: &'static str = name.leak();
+            names.insert(kept);
+            kept
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_kept_once() {
+        let first = keep("(a, b)".to_owned());
+        assert!(std::ptr::eq(first, keep("(a, b)".to_owned())));
+        assert_ne!(first, keep("(a, c)".to_owned()));
+    }
+
+    #[test]
+    fn many_of_one_name_are_counted() {
+        assert_eq!(listed(&[]), "");
+        assert_eq!(listed(&["a"]), "a");
+        assert_eq!(listed(&["a", "a"]), "a, a");
+        assert_eq!(listed(&["a", "a", "a"]), "a; 3");
+        assert_eq!(listed(&["a", "a", "b"]), "a, a, b");
+    }
+
+    #[test]
+    fn what_nobody_may_overlook() {
+        let ends = |kind| ends_everything(&Error::new(kind, "x"));
+        assert!(ends(ErrorKind::Thrown) && ends(ErrorKind::Build) && ends(ErrorKind::Replay));
+        assert!(!ends(ErrorKind::Failed) && !ends(ErrorKind::Model) && !ends(ErrorKind::Budget));
+        assert!(ends_everything(&Error::escalated("x", Severity::Critical)));
+        assert!(!ends_everything(&Error::escalated("x", Severity::High)));
+    }
+}

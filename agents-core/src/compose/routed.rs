@@ -1,0 +1,97 @@
+//! One agent, then the one that fits what it gave.
+
+use crate::{Agent, Error, agent::Data, run::Cx};
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+use std::fmt;
+
+/// An agent whose answer says who goes on; made by [`routed`].
+pub struct Routed<A, T, F> {
+    agent: A,
+    targets: T,
+    route: F,
+    name: String,
+}
+
+/// Runs `agent`; then `route` says which of the `targets` goes on, and with what.
+///
+/// The targets stand beside the function, which borrows them: so an agent that holds state can be
+/// one. [`run_in`](Agent::run_in) gives what the function has to give, and a `match` makes sure
+/// that no answer is forgotten.
+///
+/// ```
+/// use agents_core::agent::{AgentBuilder, Skill};
+/// use agents_core::compose::routed;
+/// use agents_core::{Agent, Error};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+///
+/// type Verdict = Result<String, u32>;
+/// let review = AgentBuilder::<String, Verdict>::new("review")
+///     .skill(Skill::native("review", "Reviews.", |code: String| async move {
+///         Ok(if code.contains("unwrap") { Err(1) } else { Ok(code) })
+///     }))
+///     .build();
+/// let deploy = AgentBuilder::<String, String>::new("deploy")
+///     .skill(Skill::native("deploy", "Deploys.", |code: String| async move { Ok(format!("{code} is live")) }))
+///     .build();
+/// let report = AgentBuilder::<u32, String>::new("report")
+///     .skill(Skill::native("report", "Reports.", |n: u32| async move { Ok(format!("{n} defects")) }))
+///     .build();
+/// let shipped = routed(review, (deploy, report), |cx, verdict, (deploy, report)| match verdict {
+///     Ok(code) => deploy.run_in(cx, code),
+///     Err(defects) => report.run_in(cx, defects),
+/// });
+/// assert_eq!(shipped.run("x?").await?, "x? is live");
+/// assert_eq!(shipped.run("x.unwrap()").await?, "1 defects");
+/// # Ok(())
+/// # }
+/// ```
+pub fn routed<A, T, O, F>(agent: A, targets: T, route: F) -> Routed<A, T, F>
+where
+    A: Agent,
+    T: Send + Sync,
+    O: Data,
+    F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
+{
+    let name = format!("routed({})", agent.name());
+    Routed {
+        agent,
+        targets,
+        route,
+        name,
+    }
+}
+
+#[async_trait]
+impl<A, T, O, F> Agent for Routed<A, T, F>
+where
+    A: Agent,
+    T: Send + Sync,
+    O: Data,
+    F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
+{
+    type In = A::In;
+    type Out = O;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn description(&self) -> &str {
+        self.agent.description()
+    }
+
+    async fn work(&self, cx: &Cx, input: A::In) -> Result<O, Error> {
+        let output = self.agent.run_in(cx, input).await?;
+        (self.route)(cx, output, &self.targets).await
+    }
+}
+
+impl<A: fmt::Debug, T, F> fmt::Debug for Routed<A, T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Routed")
+            .field("agent", &self.agent)
+            .finish_non_exhaustive()
+    }
+}

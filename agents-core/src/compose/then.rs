@@ -1,0 +1,71 @@
+//! One after the other.
+
+use crate::{Agent, Error, agent::Data, run::Cx};
+use async_trait::async_trait;
+
+/// An agent that can follow the agent `Before`, which gives a `T`: any agent whose `In` is `T`.
+///
+/// It is a trait of its own, and is told what the agent takes itself, so that the compiler can name
+/// both agents and both types when two do not fit.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot follow `{Before}`: it takes `{Own}`, and is given `{T}`",
+    label = "this agent takes `{Own}`, the one before it gives `{T}`",
+    note = "put an agent between the two that turns the one into the other, use `.map(..)` on the first, or change the one's `Out` or the other's `In`"
+)]
+pub trait Takes<T, Before, Own>: Agent<In = T> {}
+
+#[diagnostic::do_not_recommend]
+impl<A: Agent<In = T>, T: Data, Before> Takes<T, Before, T> for A {}
+
+/// Two agents in a row; made by [`Agent::then`].
+///
+/// ```
+/// use agents_core::agent::{AgentBuilder, Skill};
+/// use agents_core::{Agent, Error};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+///
+/// let count = AgentBuilder::<String, usize>::new("count")
+///     .skill(Skill::native("count", "Counts.", |text: String| async move { Ok(text.len()) }))
+///     .build();
+/// let double = AgentBuilder::<usize, usize>::new("double")
+///     .skill(Skill::native("double", "Doubles.", |n: usize| async move { Ok(2 * n) }))
+///     .build();
+/// let both = count.then(double);
+/// assert_eq!(both.name(), "count > double");
+/// assert_eq!(both.run("abc").await?, 6);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Then<A, B> {
+    first: A,
+    second: B,
+    name: String,
+}
+
+impl<A: Agent, B: Agent> Then<A, B> {
+    pub(crate) fn new(first: A, second: B) -> Self {
+        let name = format!("{} > {}", first.name(), second.name());
+        Then {
+            first,
+            second,
+            name,
+        }
+    }
+}
+
+#[async_trait]
+impl<A: Agent, B: Agent<In = A::Out>> Agent for Then<A, B> {
+    type In = A::In;
+    type Out = B::Out;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn work(&self, cx: &Cx, input: A::In) -> Result<B::Out, Error> {
+        let between = self.first.run_in(cx, input).await?;
+        self.second.run_in(cx, between).await
+    }
+}

@@ -1,0 +1,203 @@
+//! Again and again, until it is good enough.
+
+use crate::{Agent, Error, ErrorKind, Json, agent::Data, run::Cx};
+use async_trait::async_trait;
+use serde::de::DeserializeOwned;
+use std::fmt;
+
+/// How often an agent runs if nobody says [`at_most`](Until::at_most).
+const RUNS: u32 = 10;
+
+/// How much of the last value an error shows.
+const SHOWN: usize = 300;
+
+/// What to do with what an agent gave: take it, or run the agent again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step<T, I> {
+    /// That is it.
+    Done(T),
+    /// Once more, with this input.
+    Again(I),
+}
+
+/// What the function of an [`until`](Agent::until) gives: [`Step::Done`] with what comes out, or
+/// [`Step::Again`] with an `I`, which is what the agent takes.
+#[diagnostic::on_unimplemented(
+    message = "`until` wants `Done(..)` or `Again(..)` from its function, and gets `{Self}`",
+    label = "its function gives `{Self}`",
+    note = "`Done(value)` ends with that value; `Again(input)` runs the agent once more and has to hold what it takes, `{I}`: for example `|x| if good(&x) {{ Done(x) }} else {{ Again(x.into()) }}`"
+)]
+pub trait Verdict<I> {
+    /// What comes out.
+    type Out: Data;
+
+    /// The verdict.
+    fn step(self) -> Step<Self::Out, I>;
+}
+
+impl<T: Data, I> Verdict<I> for Step<T, I> {
+    type Out = T;
+
+    fn step(self) -> Step<T, I> {
+        self
+    }
+}
+
+/// An agent that runs until a function is content; made by [`Agent::until`].
+///
+/// It runs at least once, and at most ten times unless [`at_most`](Until::at_most) says otherwise.
+///
+/// ```
+/// use agents_core::agent::{AgentBuilder, Skill};
+/// use agents_core::compose::{RanOut, Step::{Again, Done}};
+/// use agents_core::{Agent, Error};
+/// use std::error::Error as _;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+///
+/// let double = || {
+///     AgentBuilder::<u32, u32>::new("double")
+///         .skill(Skill::native("double", "Doubles.", |n: u32| async move { Ok(2 * n) }))
+///         .build()
+/// };
+/// let enough = double().until(|n| if n >= 100 { Done(format!("{n}!")) } else { Again(n) });
+/// assert_eq!(enough.run(3_u32).await?, "192!");
+///
+/// let error = double().until(|n| if n >= 100 { Done(n) } else { Again(n) }).at_most(2).run(3_u32).await.unwrap_err();
+/// assert!(error.is_budget());
+/// assert_eq!(error.to_string(), "`until(double)`: 2 runs are used up (`at_most`); the last gave 12");
+/// let ran_out = error.source().and_then(|source| source.downcast_ref::<RanOut>()).unwrap();
+/// assert_eq!(ran_out.last_as::<u32>().unwrap(), 12);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Until<A, F> {
+    agent: A,
+    verdict: F,
+    most: u32,
+    name: String,
+}
+
+impl<A: Agent, F> Until<A, F> {
+    pub(crate) fn new(agent: A, verdict: F) -> Self {
+        let name = format!("until({})", agent.name());
+        Until {
+            agent,
+            verdict,
+            most: RUNS,
+            name,
+        }
+    }
+
+    /// How often the agent may run; once it does in any case. After that the run fails with an
+    /// error of the kind [`Budget`](ErrorKind::Budget) whose source is a [`RanOut`].
+    #[must_use]
+    pub fn at_most(mut self, runs: u32) -> Self {
+        self.most = runs.max(1);
+        self
+    }
+}
+
+#[async_trait]
+impl<A, F, V> Agent for Until<A, F>
+where
+    A: Agent,
+    F: Fn(A::Out) -> V + Send + Sync,
+    V: Verdict<A::In>,
+{
+    type In = A::In;
+    type Out = V::Out;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn description(&self) -> &str {
+        self.agent.description()
+    }
+
+    async fn work(&self, cx: &Cx, mut input: A::In) -> Result<V::Out, Error> {
+        for _ in 1..self.most {
+            let output = self.agent.run_in(cx, input).await?;
+            match (self.verdict)(output).step() {
+                Step::Done(value) => return Ok(value),
+                Step::Again(next) => input = next,
+            }
+        }
+        let output = self.agent.run_in(cx, input).await?;
+        // The function takes the value away, so it is written down before.
+        let last = Json::of(&output);
+        match (self.verdict)(output).step() {
+            Step::Done(value) => Ok(value),
+            Step::Again(_) => Err(self.ran_out(last.unwrap_or_else(|error| {
+                Json::string(&format!("it cannot be written as JSON: {error}"))
+            }))),
+        }
+    }
+}
+
+impl<A, F> Until<A, F> {
+    fn ran_out(&self, last: Json) -> Error {
+        let ran_out = RanOut {
+            runs: self.most,
+            last,
+        };
+        Error::new(ErrorKind::Budget, ran_out.to_string())
+            .with_source(ran_out)
+            .context(format!("`{}`", self.name))
+    }
+}
+
+impl<A: fmt::Debug, F> fmt::Debug for Until<A, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Until")
+            .field("agent", &self.agent)
+            .field("most", &self.most)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The runs of an [`until`](Agent::until) are used up, and this is how far it came. It is the
+/// [`source`](std::error::Error::source) of the error.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RanOut {
+    runs: u32,
+    last: Json,
+}
+
+impl RanOut {
+    /// How often the agent ran.
+    pub fn runs(&self) -> u32 {
+        self.runs
+    }
+
+    /// What the agent gave last.
+    pub fn last(&self) -> &Json {
+        &self.last
+    }
+
+    /// What the agent gave last, as its `Out`.
+    ///
+    /// # Errors
+    /// When it is no `T`.
+    pub fn last_as<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        self.last.to()
+    }
+}
+
+impl fmt::Display for RanOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (last, end) = (
+            self.last.as_str(),
+            self.last.as_str().floor_char_boundary(SHOWN),
+        );
+        let (last, more) = (&last[..end], if end < last.len() { " …" } else { "" });
+        let runs = match self.runs {
+            1 => "1 run is".to_owned(),
+            n => format!("{n} runs are"),
+        };
+        write!(f, "{runs} used up (`at_most`); the last gave {last}{more}")
+    }
+}
+
+impl std::error::Error for RanOut {}

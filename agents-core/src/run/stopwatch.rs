@@ -1,0 +1,96 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep_until},
+};
+
+/// The deadline of one execution. It stands still while a person is asked, however deep within the
+/// execution that happens.
+#[derive(Debug)]
+pub(crate) struct Stopwatch {
+    hands: Mutex<Hands>,
+    changed: Notify,
+    outer: Option<Arc<Stopwatch>>,
+}
+
+#[derive(Debug)]
+struct Hands {
+    deadline: Instant,
+    /// How many people are being asked, and since when the first of them.
+    waiting: u32,
+    since: Instant,
+}
+
+impl Stopwatch {
+    pub(crate) fn new(deadline: Instant, outer: Option<Arc<Stopwatch>>) -> Arc<Stopwatch> {
+        let hands = Mutex::new(Hands {
+            deadline,
+            waiting: 0,
+            since: deadline,
+        });
+        Arc::new(Stopwatch {
+            hands,
+            changed: Notify::new(),
+            outer,
+        })
+    }
+
+    /// Waits until the time is up.
+    pub(crate) async fn expired(&self) {
+        loop {
+            let changed = self.changed.notified();
+            let (deadline, waiting) = {
+                let hands = self.hands();
+                (hands.deadline, hands.waiting > 0)
+            };
+            if waiting {
+                changed.await;
+            } else if Instant::now() >= deadline {
+                return;
+            } else {
+                tokio::select! {
+                    () = sleep_until(deadline) => {}
+                    () = changed => {}
+                }
+            }
+        }
+    }
+
+    /// Stands still, here and around, until the guard is dropped.
+    pub(crate) fn stand_still(self: &Arc<Self>) -> Still {
+        self.each_out(|hands| {
+            if hands.waiting == 0 {
+                hands.since = Instant::now();
+            }
+            hands.waiting += 1;
+        });
+        Still(self.clone())
+    }
+
+    fn each_out(&self, change: impl Fn(&mut Hands)) {
+        let mut watch = Some(self);
+        while let Some(here) = watch {
+            change(&mut here.hands());
+            here.changed.notify_waiters();
+            watch = here.outer.as_deref();
+        }
+    }
+
+    fn hands(&self) -> MutexGuard<'_, Hands> {
+        self.hands.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// While it lives, time stands still.
+pub(crate) struct Still(Arc<Stopwatch>);
+
+impl Drop for Still {
+    fn drop(&mut self) {
+        self.0.each_out(|hands| {
+            hands.waiting -= 1;
+            if hands.waiting == 0 {
+                hands.deadline += hands.since.elapsed();
+            }
+        });
+    }
+}

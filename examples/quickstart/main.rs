@@ -1,0 +1,150 @@
+//! A first look: an agent reads a file with a tool and gives a typed answer.
+//!
+//! `cargo run --example quickstart`
+//!
+//! It talks to the Ollama at `OLLAMA_HOST` (model from `AGENTS_MODEL`, else `qwen3:4b`) when one
+//! answers there. Otherwise it replays `tape.jsonl`: a real conversation with a real model of 135
+//! million parameters, recorded with this program. The replies are the model's own; the tool and
+//! everything that reads them is live.
+//!
+//! `AGENTS_TOOLS=prompted` (or `constrained`) drives a model that has no tools of its own;
+//! `AGENTS_RECORD=FILE` records the conversation.
+
+use agents::{
+    Outcome,
+    console::print_line,
+    ollama::ToolMode,
+    prelude::*,
+    record::{Recording, Replay},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::env;
+
+tool! {
+    /// Convert a temperature from Fahrenheit to Celsius.
+    #[tool(none)]
+    #[example(fahrenheit = 212)]
+    async fn to_celsius(
+        /// Degrees Fahrenheit.
+        fahrenheit: f64,
+    ) -> Result<f64, String> {
+        let celsius = (fahrenheit - 32.0) / 1.8;
+        match celsius < -273.15 {
+            true => Err(format!("{fahrenheit} °F is below absolute zero")),
+            false => Ok((celsius * 10.0).round() / 10.0),
+        }
+    }
+
+    on_error {
+        // Reading has refused to guess. Here we know more: whatever the model called the field, and
+        // whatever it wrote around the number, if there is one number it is the temperature.
+        invalid_args(raw, _) => fix(number_as("fahrenheit", raw)),
+        deserialization_error(_, _) => fix(number_as("fahrenheit", cx.args()?.as_str())),
+        execution_error(Returned(why)) => feedback(format!("{why}: ask for another temperature")),
+    }
+}
+
+/// `{"field": n}`, if the text holds exactly one number.
+fn number_as(field: &str, text: &str) -> Option<String> {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == '-';
+    let mut numbers = text
+        .split(|c| !is_part(c))
+        .filter_map(|part| part.parse::<f64>().ok());
+    match (numbers.next(), numbers.next()) {
+        (Some(number), None) => Some(serde_json::json!({ field: number }).to_string()),
+        _ => None,
+    }
+}
+
+/// How warm it is.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Weather {
+    /// Degrees Celsius.
+    celsius: f64,
+}
+
+struct Weatherman;
+
+#[agent(
+    prompt = "You answer questions about the weather.",
+    tools = [ToCelsius],
+    budget(max_turns = 6),
+)]
+impl Weatherman {
+    /// Answers a question.
+    #[skill]
+    async fn answer(&self, question: String) -> Weather;
+
+    on_error!(match error {
+        // A small model answers in a sentence; if it holds one number, that is what was meant.
+        invalid_output(raw, _) => fix(number_as("celsius", raw)),
+    });
+}
+
+const QUESTION: &str = "It is 98 degrees Fahrenheit in Phoenix. How many degrees Celsius is that?";
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let name = env::var("AGENTS_MODEL").unwrap_or_else(|_| "qwen3:4b".into());
+    let model = ollama(&name).temperature(0.9).seed(9).tools(tool_mode()?);
+    let live = model.is_up().await;
+    match live {
+        true => println!("Asking {name} at {}.\n", model.address()),
+        false => println!(
+            "No Ollama answers at {}: this is a recorded conversation with smollm2:135m; tools and reading are live.\n",
+            model.address()
+        ),
+    }
+    println!("? {QUESTION}");
+    let run = Weatherman.run(QUESTION).model(model).on_event(print_line);
+    let outcome = match (live, env::var("AGENTS_RECORD")) {
+        (true, Ok(path)) => {
+            let tape = Recording::create(path)?;
+            let outcome = run.tape(tape.clone()).outcome().await?;
+            tape.finish()?;
+            outcome
+        }
+        (true, Err(_)) => run.outcome().await?,
+        (false, _) => {
+            run.tape(Replay::parse(include_str!("tape.jsonl"))?)
+                .outcome()
+                .await?
+        }
+    };
+    show(&outcome);
+    Ok(())
+}
+
+fn show(outcome: &Outcome<Weather>) {
+    match &outcome.result {
+        Ok(Weather { celsius }) => println!("= {celsius} °C\n"),
+        Err(error) => println!("= no answer ({}): {error}\n", error.kind()),
+    }
+    let receipts: Vec<_> = outcome.outputs.receipts().collect();
+    let good = receipts.iter().filter(|receipt| receipt.is_ok()).count();
+    let repaired = receipts
+        .iter()
+        .filter(|receipt| !receipt.repairs.is_empty())
+        .count();
+    let usage = outcome.usage;
+    println!(
+        "{} calls ({good} succeeded, {repaired} repaired), {} requests, {} tokens read, {} written",
+        receipts.len(),
+        usage.requests,
+        usage.input_tokens,
+        usage.output_tokens
+    );
+}
+
+fn tool_mode() -> Result<ToolMode, String> {
+    match env::var("AGENTS_TOOLS").as_deref() {
+        Err(_) => Ok(ToolMode::Auto),
+        Ok("native") => Ok(ToolMode::Native),
+        Ok("prompted") => Ok(ToolMode::Prompted),
+        Ok("constrained") => Ok(ToolMode::Constrained),
+        Ok(other) => Err(format!(
+            "AGENTS_TOOLS is `{other}`; expected `native`, `prompted` or `constrained`"
+        )),
+    }
+}

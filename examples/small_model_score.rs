@@ -1,0 +1,262 @@
+//! Scores the reader on what a small model really says when it is asked for arguments, one case a
+//! line.
+//!
+//! `cargo run --release --example small_model_score -- FILE.jsonl… [--by FIELD] [--without VALUE…]`
+//!
+//! A case has `input`, what the model said, the `schema` it was given, and `acceptable`: for each
+//! field the values that are right, `""` among them where it may be absent.
+//!
+//! Where `OLLAMA_HOST` is set and answers, a second line tells what a repair agent makes of the
+//! rest: whatever was refused is given to it once and read again. It is driven by the model that
+//! `AGENTS_MODEL` names.
+
+#![allow(clippy::print_stdout)] // Its output is what it is for.
+
+#[allow(dead_code)] // Each example uses a part of it.
+mod score;
+
+use agents::{
+    Agent, AgentBuilder, Budget,
+    agent::ModelAgent,
+    reader::Schema,
+    recovery::Repair,
+};
+use score::{Options, equal};
+use serde_json::Value;
+use std::{env, fmt, time::Duration};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let options = Options::from_args("small_model_score");
+    let fixer = fixer().await;
+    for file in &options.files {
+        let cases = options.cases(file);
+        let read: Vec<_> = cases.iter().map(|case| read(case, input(case))).collect();
+        options.print::<Score>(file, cases.iter().zip(judged(&cases, &read, &options)));
+        let Some(fixer) = &fixer else { continue };
+        let mut repaired = Vec::new();
+        for (case, reading) in cases.iter().zip(read) {
+            repaired.push(match reading {
+                Err(refusal) => repair(fixer, case, refusal).await,
+                fits => fits,
+            });
+        }
+        let title = format!("{file} repaired");
+        options.print::<Score>(
+            &title,
+            cases.iter().zip(judged(&cases, &repaired, &options)),
+        );
+    }
+}
+
+/// What a text is read as, or why it is refused.
+type Reading = Result<Value, String>;
+
+fn input(case: &Value) -> &str {
+    case["input"].as_str().unwrap_or_default()
+}
+
+fn read(case: &Value, text: &str) -> Reading {
+    let schema = Schema::new(&case["schema"]);
+    let reading = schema.read(text).map_err(|refusal| refusal.to_string())?;
+    serde_json::from_str(&reading.json).map_err(|error| error.to_string())
+}
+
+/// The repair agent, if there is a server that can run it.
+async fn fixer() -> Option<ModelAgent<'static, Repair, String>> {
+    env::var_os("OLLAMA_HOST").filter(|host| !host.is_empty())?;
+    let model = env::var("AGENTS_MODEL").unwrap_or_else(|_| "smollm2:135m".into());
+    // Asked once in vain, it is not there.
+    let probe = AgentBuilder::<String, String>::new("probe")
+        .budget(Budget::new().max_turns(1))
+        .model(agents::ollama(&*model))
+        .build();
+    match probe.run("Say hello.").await {
+        Ok(_) => Some(
+            AgentBuilder::new("json_fixer")
+                .prompt(
+                    "You mend the arguments of a tool call. Answer with the corrected JSON object \
+                     and nothing else. Use only values that the given text holds.",
+                )
+                .budget(Budget::new().max_turns(1).time(Duration::from_secs(60)))
+                .model(agents::ollama(model).temperature(0.0))
+                .build(),
+        ),
+        Err(error) => {
+            eprintln!("no repairs: {error}");
+            None
+        }
+    }
+}
+
+async fn repair(
+    fixer: &ModelAgent<'static, Repair, String>,
+    case: &Value,
+    refusal: String,
+) -> Reading {
+    let request = Repair {
+        tool: case["tool"].as_str().unwrap_or_default().to_owned(),
+        description: String::new(),
+        stage: "invalid_args".into(),
+        raw: input(case).to_owned(),
+        error: refusal,
+        schema: case["schema"].clone(),
+        attempt: 1,
+        previous: Vec::new(),
+    };
+    match fixer.run(request).await {
+        Ok(text) => read(case, &text),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// What became of one case.
+struct Judged {
+    valid: bool,
+    accepted: bool,
+    invented: bool,
+}
+
+fn judged<'a>(
+    cases: &'a [Value],
+    readings: &'a [Reading],
+    options: &'a Options,
+) -> impl Iterator<Item = Judged> + 'a {
+    cases.iter().zip(readings).map(|(case, reading)| {
+        let judged = judge(case, reading);
+        let shown = match options.show.as_deref() {
+            Some("invented") => judged.invented,
+            Some("refused") => reading.is_err(),
+            Some(_) => judged.valid && !judged.accepted,
+            None => false,
+        };
+        if shown {
+            eprintln!(
+                "{}\n  input {}\n  read  {reading:?}",
+                case["id"], case["input"]
+            );
+        }
+        judged
+    })
+}
+
+fn judge(case: &Value, reading: &Reading) -> Judged {
+    let Ok(value) = reading else {
+        return Judged {
+            valid: false,
+            accepted: false,
+            invented: false,
+        };
+    };
+    Judged {
+        valid: Schema::new(&case["schema"])
+            .fits(&value.to_string())
+            .is_ok(),
+        accepted: is_accepted(value, &case["acceptable"]),
+        invented: !holds_all(input(case), value),
+    }
+}
+
+/// Each given value is among those that are right, and what is absent may be.
+fn is_accepted(value: &Value, acceptable: &Value) -> bool {
+    let (Some(given), Some(fields)) = (value.as_object(), acceptable.as_object()) else {
+        return false;
+    };
+    given.keys().all(|name| fields.contains_key(name))
+        && fields.iter().all(|(name, right)| {
+            let mut right = right.as_array().into_iter().flatten();
+            match given.get(name) {
+                Some(value) => right.any(|right| is_right(value, right)),
+                None => right.any(|right| right == ""),
+            }
+        })
+}
+
+/// Within an object that is right, each member again has a list of values.
+fn is_right(value: &Value, right: &Value) -> bool {
+    match (value, right) {
+        (Value::Object(_), Value::Object(fields)) if fields.values().all(Value::is_array) => {
+            is_accepted(value, right)
+        }
+        (Value::Array(values), Value::Array(rights)) => {
+            values.len() == rights.len()
+                && values
+                    .iter()
+                    .zip(rights)
+                    .all(|(value, right)| is_right(value, right))
+        }
+        _ => equal(value, right, false),
+    }
+}
+
+/// Whether a text holds every leaf of a value, up to case and the format of numbers.
+fn holds_all(text: &str, value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(value) => {
+            let words = if *value {
+                ["true", "yes", "1"]
+            } else {
+                ["false", "no", "0"]
+            };
+            words.iter().any(|word| plain(text).contains(word))
+        }
+        Value::Number(number) => holds_number(text, number.as_f64().unwrap_or(f64::NAN)),
+        Value::String(value) => plain(text).contains(&plain(value)),
+        Value::Array(items) => items.iter().all(|item| holds_all(text, item)),
+        Value::Object(members) => members.values().all(|value| holds_all(text, value)),
+    }
+}
+
+/// Letters and digits alone, in lower case.
+fn plain(text: &str) -> String {
+    let text = text.replace("\\n", " ").replace("\\t", " ");
+    text.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// Whether a number stands in a text, with or without separators of thousands.
+fn holds_number(text: &str, number: f64) -> bool {
+    let inside = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');
+    let among = |text: &str| {
+        let mut parts = text.split(|c| !inside(c));
+        parts.any(|part| part.trim_matches(['.', 'e', 'E', '+']).parse() == Ok(number))
+    };
+    among(text) || among(&text.replace([',', '_', '\''], ""))
+}
+
+#[derive(Default)]
+struct Score {
+    valid: usize,
+    accepted: usize,
+    invented: usize,
+    all: usize,
+}
+
+impl score::Score for Score {
+    type Case = Judged;
+
+    fn add(&mut self, case: &Judged) {
+        self.valid += usize::from(case.valid);
+        self.accepted += usize::from(case.accepted);
+        self.invented += usize::from(case.invented);
+        self.all += 1;
+    }
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Score {
+            valid,
+            accepted,
+            invented,
+            all,
+        } = self;
+        write!(
+            f,
+            "{valid} valid, {accepted} accepted, {invented} invented of {all}"
+        )
+    }
+}

@@ -1,0 +1,179 @@
+//! Skills, messages, budgets.
+
+use super::*;
+use ::agents::{
+    Budget,
+    run::{Limit, Stopped},
+};
+
+fn constant(name: &'static str, answer: &'static str) -> Skill<'static, String, String> {
+    Skill::native(
+        name,
+        "Answers.",
+        move |_| async move { Ok(answer.to_owned()) },
+    )
+}
+
+// 38: a skill of another `Out` than its agent's does not type-check, so none can be missing.
+#[tokio::test]
+async fn a_skill_answers_what_its_agent_answers() {
+    let agent: Plain = AgentBuilder::new("a")
+        .skill(constant("greet", "hello"))
+        .build();
+    assert_eq!(agent.run("go").await.unwrap(), "hello");
+}
+
+// 39
+#[tokio::test]
+async fn no_skill_for_an_input_is_an_error_that_says_so() {
+    let agent: Plain = AgentBuilder::new("a")
+        .skill(constant("greet", "hello").when(|input: &String| input == "hi"))
+        .build();
+    assert_eq!(agent.run("hi").await.unwrap(), "hello");
+    let error = agent.run("bye").await.unwrap_err();
+    assert!(error.is_build());
+    assert_eq!(
+        error.message(),
+        "agent `a` (skills `greet`): no skill takes this input; add one without `when`"
+    );
+}
+
+// 40: conditions choose and no model is asked to; several without one are an error.
+#[tokio::test]
+async fn conditions_choose_a_skill_without_a_model_call() {
+    let (model, handle) = ScriptedModel::new([Script::text("from the model")]);
+    let agent: Plain = AgentBuilder::new("a")
+        .skill(constant("where", "here").when(|input: &String| input.contains("where")))
+        .skill(constant("who", "me").when(|input: &String| input.contains("wh")))
+        .skill(Skill::model("think", "Thinks."))
+        .model(model)
+        .build();
+    assert_eq!(
+        agent.run("where?").await.unwrap(),
+        "here",
+        "the first that holds"
+    );
+    assert_eq!(agent.run("who?").await.unwrap(), "me");
+    assert_eq!(handle.count(), 0);
+    assert_eq!(agent.run("why?").await.unwrap_or_default(), "me");
+    assert_eq!(agent.run("how?").await.unwrap(), "from the model");
+    assert_eq!(
+        handle.count(),
+        1,
+        "one candidate: no turn is spent on choosing"
+    );
+}
+
+#[tokio::test]
+async fn two_skills_without_a_condition_are_an_error_that_says_so() {
+    let agent: Plain = AgentBuilder::new("a")
+        .skill(constant("x", "1"))
+        .skill(constant("y", "2"))
+        .build();
+    let error = agent.run("go").await.unwrap_err();
+    assert!(
+        error.message().contains("several skills could answer"),
+        "{error}"
+    );
+}
+
+// 41
+#[tokio::test]
+async fn the_model_reads_the_prompt_and_then_the_input() {
+    use ::agents::model::Message;
+    let (model, handle) = ScriptedModel::new([Script::text("fine"), Script::text("fine")]);
+    let agent: Plain = AgentBuilder::new("a")
+        .prompt("Be brief.")
+        .model(model.clone())
+        .build();
+    agent.run("How are you?").await.unwrap();
+    let expected = [
+        Message::System {
+            content: "Be brief.".into(),
+        },
+        Message::User {
+            content: "How are you?".into(),
+        },
+    ];
+    assert_eq!(handle.requests()[0].messages, expected);
+    let silent: Plain = AgentBuilder::new("a").model(model).build();
+    silent.run("How are you?").await.unwrap();
+    assert_eq!(
+        handle.requests()[1].messages,
+        expected[1..],
+        "no prompt, no empty message"
+    );
+}
+
+// 43
+#[tokio::test]
+async fn endless_calls_end_with_the_turns() {
+    let (model, handle) = ScriptedModel::always(Script::call("job", r#"{"n":1}"#));
+    let runs = Arc::new(AtomicU32::new(0));
+    let agent: Plain = AgentBuilder::new("a")
+        .tool(Job {
+            runs: runs.clone(),
+            failures: 0,
+        })
+        .budget(Budget::new().max_turns(3))
+        .model(model)
+        .build();
+    let outcome = agent.run("go").outcome().await.unwrap();
+    assert_eq!(
+        outcome.stopped,
+        Some(Stopped::Budget {
+            agent: "a".into(),
+            limit: Limit::Turns(3)
+        })
+    );
+    assert_eq!(
+        (
+            handle.count(),
+            runs.load(SeqCst),
+            outcome.outputs.tool_order.len()
+        ),
+        (3, 3, 3)
+    );
+    assert!(outcome.result.unwrap_err().is_budget());
+}
+
+// 53, as far as it exists: a model's failure is an error of the run and no arm's business.
+#[tokio::test]
+async fn a_model_s_failure_is_not_for_the_arms() {
+    let asked = Arc::new(AtomicU32::new(0));
+    let count = asked.clone();
+    let arms = move |_: CallError<'_, AnyError>, _: &ErrorContext| {
+        count.fetch_add(1, SeqCst);
+        None
+    };
+    let seen = see(0, vec![Script::fail("out of memory")], arms).await;
+    let error = seen.outcome.result.unwrap_err();
+    assert!(
+        error.is_model() && error.to_string().contains("out of memory"),
+        "{error}"
+    );
+    assert_eq!(asked.load(SeqCst), 0);
+}
+
+// 54, as far as it exists: the bound on calls belongs to a run, not to an agent.
+#[tokio::test]
+async fn what_is_used_up_is_counted_for_each_run() {
+    let (model, _) = ScriptedModel::new([
+        Script::call("job", r#"{"n":1}"#),
+        Script::text("one"),
+        Script::call("job", r#"{"n":2}"#),
+        Script::text("two"),
+    ]);
+    let runs = Arc::new(AtomicU32::new(0));
+    let agent: Plain = AgentBuilder::new("a")
+        .tool(Job {
+            runs: runs.clone(),
+            failures: 0,
+        })
+        .budget(Budget::new().max_tool_calls(1))
+        .model(model)
+        .build();
+    assert_eq!(agent.run("go").await.unwrap(), "one");
+    assert_eq!(agent.run("go").await.unwrap(), "two");
+    assert_eq!(runs.load(SeqCst), 2);
+}

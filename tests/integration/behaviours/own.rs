@@ -1,0 +1,192 @@
+//! What recovery has to do beyond a peer's defects: long arguments, panics, what was already done.
+
+use super::*;
+use ::agents::{Effects, recovery::*, tool::FnTool};
+use serde_json::json;
+
+fn long(n: &str) -> String {
+    json!({ "name": "x".repeat(5000), "n": n }).to_string()
+}
+
+#[tokio::test]
+async fn an_arm_sees_the_value_at_fault_in_long_arguments() {
+    let arms = on_field(|value, _| sanitize(value.and_then(Value::as_str).map(str::len)));
+    let seen = call(0, &long("four"), arms).await;
+    assert!(
+        seen.told().starts_with("did 4 for xxx"),
+        "{:.200}",
+        seen.told()
+    );
+}
+
+#[tokio::test]
+async fn an_arm_sees_the_whole_of_long_arguments() {
+    let lengths: Arc<Mutex<Vec<usize>>> = Arc::default();
+    let seen_lengths = lengths.clone();
+    let raw = format!("{}: {}", "p".repeat(5000), "not json");
+    let arms = on_args(move |raw, _| {
+        seen_lengths.lock().unwrap().push(raw.len());
+        fix(None)
+    });
+    call(0, &raw, arms).await;
+    assert_eq!(*lengths.lock().unwrap(), [raw.len()]);
+}
+
+/// An object in a fence, with a field of another type: it was read, so a field is at fault.
+#[tokio::test]
+async fn a_wrong_field_in_malformed_text_is_a_deserialization_error() {
+    for arguments in [
+        "```json\n{\"n\": \"four\"}\n```",
+        "{\"n\": \"four\",}",
+        "{'n': 'four'}",
+    ] {
+        let seen = call(0, arguments, on_field(|_, _| sanitize(4))).await;
+        assert_eq!(seen.told(), "did 4", "{arguments}");
+    }
+}
+
+/// The schema is content, the type is not: the value is put into what was read.
+#[tokio::test]
+async fn sanitize_works_on_what_was_read_from_malformed_text() {
+    /// Pings.
+    #[tool(none)]
+    async fn ping(
+        /// Whom.
+        host: std::net::Ipv4Addr,
+    ) -> String {
+        host.to_string()
+    }
+    let home = |value: Option<&Value>, _: &Fault<'_>| {
+        sanitize(
+            value
+                .filter(|value| *value == "localhost")
+                .map(|_| "127.0.0.1"),
+        )
+    };
+    let agent = AgentBuilder::new("worker")
+        .tool(Ping)
+        .on_error(on_field(home));
+    let script = vec![
+        Script::call("ping", "{'host': 'localhost',}"),
+        Script::text("end"),
+    ];
+    assert_eq!(watch(agent, script).await.told(), "127.0.0.1");
+}
+
+#[tokio::test]
+async fn a_panicking_repair_agent_uses_up_a_try() {
+    let (agent, asked) = scribe(|repair| match repair.attempt {
+        1 => panic!("index out of bounds"),
+        _ => Ok(r#"{"n":1}"#.into()),
+    });
+    let arms = on_args(move |_, _| fix_with(agent.clone()).retries(2));
+    let seen = tokio::spawn(async move { call(0, "one", arms).await.told() }).await;
+    assert_eq!(seen.expect("the run survives"), "did 1");
+    assert_eq!(asked.lock().unwrap()[0].attempt, 2);
+}
+
+/// A call that ran keeps its receipt, whatever its neighbour does to the run.
+#[tokio::test]
+async fn a_throw_does_not_take_the_receipts_of_calls_that_ran() {
+    let done = FnTool::new(
+        "done",
+        "Done at once.",
+        Effects::None,
+        json!({"type": "object"}),
+        |_, _| async { Ok::<_, io::Error>("done") },
+    );
+    let fails = FnTool::new(
+        "fails",
+        "Fails later.",
+        Effects::None,
+        json!({"type": "object"}),
+        |_, _| async {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            Err::<(), _>("no")
+        },
+    );
+    let agent = AgentBuilder::new("worker")
+        .tool(done)
+        .tool(fails)
+        .on_error(on_failure(|_| throw("enough")));
+    let seen = watch(
+        agent,
+        vec![Script::calls([("done", "{}"), ("fails", "{}")])],
+    )
+    .await;
+    assert!(seen.outcome.result.unwrap_err().is_thrown());
+    let names: Vec<_> = seen
+        .outcome
+        .outputs
+        .receipts()
+        .map(|receipt| receipt.name.clone())
+        .collect();
+    assert!(names.contains(&"done".to_owned()), "{names:?}");
+}
+
+/// A body that runs an agent again in its second attempt is not given the first one's answer.
+#[tokio::test]
+async fn a_stored_run_keeps_the_attempts_of_a_body_that_runs_an_agent_apart() {
+    use ::agents::run::Snapshot;
+    let colleague: Arc<Plain> = Arc::new(AgentBuilder::new("colleague").build());
+    let ask = FnTool::new(
+        "ask",
+        "Asks.",
+        Effects::None,
+        json!({"type": "object"}),
+        move |_, cx| {
+            let colleague = colleague.clone();
+            async move {
+                let answer = colleague
+                    .run("help")
+                    .await
+                    .map_err(|error| error.to_string())?;
+                if cx.attempt() == 1 {
+                    Err(format!("{answer} is no good"))
+                } else {
+                    Ok(answer)
+                }
+            }
+        },
+    );
+    let boss: Plain = AgentBuilder::new("boss")
+        .tool(ask)
+        .on_error(on_failure(|_| retry().max_attempts(2).backoff(none())))
+        .build();
+    let script = || {
+        ["", "first", "second", "end"].map(|text| match text {
+            "" => Script::call("ask", "{}"),
+            text => Script::text(text),
+        })
+    };
+    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
+    let keep = kept.clone();
+    let (model, _) = ScriptedModel::new(script());
+    let whole = boss
+        .run("go")
+        .model(model)
+        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
+        .outcome()
+        .await
+        .unwrap();
+    let answer = |outcome: &Outcome<String>| {
+        outcome
+            .outputs
+            .receipts()
+            .next()
+            .unwrap()
+            .output
+            .as_ref()
+            .unwrap()
+            .to::<String>()
+            .unwrap()
+    };
+    assert_eq!(answer(&whole), "second");
+    // Where the colleague has just answered for the second time.
+    let snapshot = kept.lock().unwrap()[2].clone();
+    let (model, _) = ScriptedModel::new(script().into_iter().skip(3));
+    assert_eq!(
+        answer(&boss.resume(snapshot).model(model).outcome().await.unwrap()),
+        "second"
+    );
+}

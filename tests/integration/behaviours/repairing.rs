@@ -1,0 +1,314 @@
+//! Repair agents.
+
+use super::*;
+use ::agents::{ErrorKind, Severity, agent, recovery::*, run::Stopped, tool::FnTool};
+use serde_json::json;
+
+fn asks(agent: ScribeAgent, retries: u32) -> impl Arms {
+    on_args(move |_, _| fix_with(agent.clone()).retries(retries))
+}
+
+// 12
+#[tokio::test]
+async fn what_a_repair_agent_gives_is_read_in_place_of_what_failed() {
+    let (agent, asked) = scribe(|_| Ok(r#"{"n": 4}"#.into()));
+    let seen = call(0, "four, please", asks(agent, 1)).await;
+    assert_eq!(seen.told(), "did 4");
+    assert_eq!(seen.receipt().input.as_str(), r#"{"n": 4}"#);
+    assert_eq!(
+        seen.receipt().repairs.to_string(),
+        "`scribe` gave the arguments anew"
+    );
+    let asked = asked.lock().unwrap();
+    let repair = &asked[0];
+    assert_eq!(
+        (repair.tool.as_str(), repair.stage.as_str()),
+        ("job", "invalid_args")
+    );
+    assert_eq!((repair.raw.as_str(), repair.attempt), ("four, please", 1));
+    assert!(repair.schema["properties"]["n"].is_object() && !repair.error.is_empty());
+}
+
+// 13
+#[tokio::test]
+async fn a_repair_agent_that_fails_twice_is_asked_three_times() {
+    let (agent, asked) = scribe(|repair| match repair.attempt {
+        3 => Ok(r#"{"n":3}"#.into()),
+        _ => Err(Error::new(ErrorKind::Model, "the line is dead")),
+    });
+    let seen = call(0, "three", asks(agent, 3)).await;
+    assert_eq!(
+        (seen.told().as_str(), asked.lock().unwrap().len()),
+        ("did 3", 3)
+    );
+    let asked = asked.lock().unwrap();
+    assert!(
+        asked[2]
+            .previous
+            .iter()
+            .all(|tried| tried.error.contains("the line is dead"))
+    );
+}
+
+// 13, further: text that does not read uses up a try too, and the next try sees why.
+#[tokio::test]
+async fn text_that_does_not_read_uses_up_a_try() {
+    let (agent, asked) = scribe(|repair| Ok(format!("nonsense {}", repair.attempt)));
+    let seen = call(0, "three", asks(agent, 3)).await;
+    let asked = asked.lock().unwrap();
+    assert_eq!(asked.len(), 3);
+    assert_eq!(asked[2].previous[1].text, "nonsense 2");
+    assert!(!asked[2].previous[1].error.is_empty());
+    assert!(seen.told().starts_with("ERROR VALIDATION_ERROR"));
+}
+
+// 14: all tries spent is no error of its own; the next step of the plan follows, then the model.
+#[tokio::test]
+async fn spent_tries_fall_through_to_the_next_step() {
+    let (agent, asked) = scribe(|_| Err(Error::new(ErrorKind::Model, "no")));
+    let arms = on_args(move |_, _| {
+        fix_with(agent.clone())
+            .retries(2)
+            .or(feedback("send a number"))
+    });
+    let seen = call(0, "three", arms).await;
+    assert_eq!(asked.lock().unwrap().len(), 2);
+    assert!(seen.told().ends_with("; send a number"));
+    assert_eq!(seen.outcome.result.unwrap(), "end");
+}
+
+// 15
+#[tokio::test]
+async fn an_escalating_repair_agent_ends_the_repair_with_its_reason_and_severity() {
+    let (agent, asked) = scribe(|_| Err(Error::escalated("schema mismatch", Severity::Medium)));
+    let seen = call(0, "three", asks(agent, 3)).await;
+    assert_eq!(asked.lock().unwrap().len(), 1);
+    let error = seen.error();
+    assert_eq!(
+        (error.kind.as_str(), error.reason.as_deref()),
+        ("EscalationError", Some("schema mismatch"))
+    );
+    let details = error.details.as_ref().unwrap();
+    assert_eq!(
+        *details,
+        json!({"source": "scribe", "severity": "MEDIUM", "attempts": 1})
+    );
+}
+
+// The whole way: code, then three tries, then the escalation says how many there were.
+#[tokio::test]
+async fn an_escalation_counts_the_tries_before_it() {
+    let (agent, _) = scribe(|repair| match repair.attempt {
+        3 => Err(Error::escalated("not a formatting issue", Severity::High)),
+        n => Ok(format!("worse {n}")),
+    });
+    let arms = on_args(move |raw, _| {
+        let cleaned = raw.strip_prefix("json ").map(str::to_owned);
+        fix(cleaned).or(fix_with(agent.clone()).retries(3))
+    });
+    let seen = call(0, "three", arms).await;
+    assert_eq!(seen.error().details.as_ref().unwrap()["attempts"], 3);
+}
+
+// 16, 17
+#[tokio::test]
+async fn a_throwing_repair_agent_ends_the_run_at_once() {
+    let (agent, asked) = scribe(|_| Err(Error::thrown("this is an attack")));
+    let seen = call(0, "three", asks(agent, 5)).await;
+    assert_eq!(
+        asked.lock().unwrap().len(),
+        1,
+        "the other tries are not used"
+    );
+    assert_eq!(seen.model.count(), 1, "no further model call");
+    assert_eq!(
+        seen.count(|kind| matches!(kind, EventKind::CallEnded(_))),
+        0
+    );
+    let reason = "this is an attack".to_owned();
+    assert_eq!(
+        seen.outcome.stopped,
+        Some(Stopped::Thrown {
+            source: "scribe".into(),
+            reason
+        })
+    );
+    let error = seen.outcome.result.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.message()),
+        (ErrorKind::Thrown, "this is an attack")
+    );
+}
+
+// 18: a repair never invents a result; it gives arguments, and the tool runs again with them.
+#[tokio::test]
+async fn a_repair_of_a_failed_execution_gives_arguments_and_the_tool_runs_again() {
+    let (agent, asked) = scribe(|_| Ok(r#"{"n":2}"#.into()));
+    let arms = on_failure(move |_| fix_with(agent.clone()));
+    let seen = call(1, r#"{"n":1}"#, arms).await;
+    assert_eq!((seen.runs, seen.told().as_str()), (2, "did 2"));
+    let asked = asked.lock().unwrap();
+    assert_eq!(
+        (asked[0].stage.as_str(), asked[0].raw.as_str()),
+        ("execution_error", r#"{"n":1}"#)
+    );
+    assert_eq!(asked[0].error, "failure 1");
+}
+
+// 19
+#[tokio::test]
+async fn the_model_is_told_of_an_escalation_and_may_call_again() {
+    let (agent, _) = scribe(|_| Err(Error::escalated("which three?", Severity::Low)));
+    let script = vec![
+        Script::call("job", "three"),
+        Script::call("job", r#"{"n":3}"#),
+        Script::text("end"),
+    ];
+    let seen = see(0, script, asks(agent, 1)).await;
+    for part in ["ERROR", "`scribe` gave up (LOW): which three?"] {
+        assert!(seen.told().contains(part), "{}", seen.told());
+    }
+    assert_eq!(seen.model.requests()[2].last(), "did 3");
+    let failed =
+        seen.count(|kind| matches!(kind, EventKind::CallEnded(receipt) if !receipt.is_ok()));
+    assert_eq!(failed, 1, "an escalated call does not look like a success");
+}
+
+/// Mends by string surgery, or judges.
+#[agent]
+fn regex_fixer(broken: Repair) -> Result<String, Error> {
+    match &*broken.raw {
+        raw if raw.contains("secret") => Err(Error::thrown("a secret was sent")),
+        raw if raw.contains("unsure") => Err(Error::escalated("I am unsure", Severity::Low)),
+        raw => Ok(raw.replace("n is ", r#"{"n":"#) + "}"),
+    }
+}
+
+// 20
+#[tokio::test]
+async fn a_repair_agent_without_a_model_may_mend_escalate_and_throw() {
+    let arms = || on_args(|_, _| fix_with(RegexFixer));
+    assert_eq!(call(0, "n is 5", arms()).await.told(), "did 5");
+    assert_eq!(
+        call(0, "unsure", arms()).await.error().kind,
+        "EscalationError"
+    );
+    assert!(
+        call(0, "a secret", arms())
+            .await
+            .outcome
+            .result
+            .unwrap_err()
+            .is_thrown()
+    );
+}
+
+// A repair agent may take plain text: then it is told everything in words.
+#[tokio::test]
+async fn a_repair_agent_may_take_plain_text() {
+    /// Looks for what it needs.
+    #[agent]
+    fn reader(request: String) -> String {
+        let complete = ["`job`", "JSON Schema", "The JSON: seven"]
+            .iter()
+            .all(|part| request.contains(part));
+        if complete {
+            r#"{"n":7}"#.into()
+        } else {
+            request
+        }
+    }
+    assert_eq!(
+        call(0, "seven", on_args(|_, _| fix_with(Reader)))
+            .await
+            .told(),
+        "did 7"
+    );
+}
+
+// 21: without a reason it says so in our words.
+#[tokio::test]
+async fn a_severity_is_read_in_any_case_and_high_when_it_is_none() {
+    let told = async |arguments: &str| {
+        let (agent, _) = model_scribe([Script::call("escalate", arguments)]);
+        call(0, "three", asks(agent, 1)).await.told()
+    };
+    assert!(
+        told(r#"{"reason":"r","severity":"low"}"#)
+            .await
+            .contains("gave up (LOW): r")
+    );
+    assert!(
+        told(r#"{"reason":"r","severity":"Medium"}"#)
+            .await
+            .contains("gave up (MEDIUM): r")
+    );
+    assert!(
+        told(r#"{"reason":"r"}"#)
+            .await
+            .contains("gave up (HIGH): r")
+    );
+    assert!(
+        told(r#"{"reason":"r","severity":"apocalyptic"}"#)
+            .await
+            .contains("gave up (HIGH): r")
+    );
+    assert!(told("{}").await.contains("gave up (HIGH): no reason given"));
+}
+
+#[tokio::test]
+async fn a_critical_escalation_from_the_tool_ends_the_run() {
+    let (agent, _) = model_scribe([Script::call(
+        "escalate",
+        r#"{"reason":"r","severity":"CRITICAL"}"#,
+    )]);
+    let seen = call(0, "three", asks(agent, 1)).await;
+    assert_eq!(
+        seen.outcome.result.unwrap_err().kind(),
+        ErrorKind::Escalated
+    );
+    assert_eq!(seen.model.count(), 1);
+}
+
+// 22: they exist within a repair and nowhere else, without being asked for.
+#[tokio::test]
+async fn escalate_and_throw_exist_only_within_a_repair() {
+    let (agent, handle) = model_scribe([Script::text(r#"{"n":1}"#)]);
+    call(0, "one", asks(agent.clone(), 1)).await;
+    assert_eq!(handle.requests()[0].tools, ["escalate", "throw_exception"]);
+    let (model, alone) = ScriptedModel::new([Script::text("fine")]);
+    let plain: Plain = AgentBuilder::new("scribe").model(model).build();
+    plain.run("go").await.unwrap();
+    assert!(alone.requests()[0].tools.is_empty());
+}
+
+// A repair agent whose tools fail, and whose repair agent's tools fail, and so on, ends.
+#[tokio::test]
+async fn repairs_within_repairs_are_bounded() {
+    fn nested(deep: u32) -> ScribeAgent {
+        let (model, _) = ScriptedModel::always(Script::call("probe", "not json"));
+        let probe = FnTool::new(
+            "probe",
+            "Probes.",
+            ::agents::Effects::None,
+            json!({"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}),
+            |_, _| async { Ok::<_, io::Error>(()) },
+        );
+        let builder = AgentBuilder::new(format!("deep{deep}"))
+            .model(model)
+            .tool(probe)
+            .budget(Budget::new().max_turns(1));
+        let builder = match deep {
+            0 => builder,
+            _ => {
+                let inner = nested(deep - 1);
+                builder.on_error(on_args(move |_, _| fix_with(inner.clone())))
+            }
+        };
+        Arc::new(builder.build())
+    }
+    let seen = call(0, "three", asks(nested(9), 1)).await;
+    let asked = seen.count(|kind| matches!(kind, EventKind::FixerAsked { .. }));
+    assert_eq!(asked, 5, "the fifth finds that it is too deep");
+    assert_eq!(seen.outcome.result.unwrap(), "end");
+}

@@ -1,0 +1,352 @@
+//! What holds for any script of calls and any arms.
+
+use agents::{
+    __rt::async_trait,
+    Agent, AgentBuilder, Budget, Effects, Outcome, Severity,
+    agent::ModelAgent,
+    model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage},
+    reader::ChangeKind,
+    recovery::{CallError, Decision, Kind, Plan, Repair, *},
+    run::{EventKind, Snapshot},
+    tool::{FnTool, ToolSpec},
+};
+use proptest::{prelude::*, sample::select};
+use serde_json::{Value, json};
+use std::{
+    future::Future,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+/// What a model sends as arguments, what arms and repair agents give instead.
+const TEXTS: [&str; 10] = [
+    r#"{"n":0}"#,
+    r#"{"n": 2}"#,
+    r#"{"n":"13"}"#,
+    r#"{"n":6}"#,
+    r#"{"n":"three"}"#,
+    r#"{"m":1}"#,
+    "```json\n{\"n\": 1,}\n```",
+    "rubbish",
+    "more rubbish",
+    "null",
+];
+
+/// What an arm may try.
+#[derive(Clone, Debug)]
+enum Try {
+    Fix(Option<&'static str>),
+    Ask(u32),
+    Sanitize(Option<u32>),
+    Retry(u32),
+    Feedback,
+    Inherit,
+    Escalate(Severity),
+    Throw,
+}
+
+/// What a repair agent's model may say to one try.
+#[derive(Clone, Debug)]
+enum Say {
+    Text(&'static str),
+    Call(&'static str),
+    Fail,
+}
+
+/// A whole run, as data.
+#[derive(Clone, Debug)]
+struct Case {
+    rounds: Vec<Vec<(&'static str, &'static str)>>,
+    answers: Vec<&'static str>,
+    for_tool: [Vec<Try>; 3],
+    default: [Vec<Try>; 4],
+    scribe: Vec<Say>,
+}
+
+fn tries(deadly: bool) -> impl Strategy<Value = Vec<Try>> {
+    let end = if deadly {
+        prop_oneof![Just(Try::Throw), Just(Try::Escalate(Severity::Critical))].boxed()
+    } else {
+        Just(Try::Feedback).boxed()
+    };
+    let one = prop_oneof![
+        3 => proptest::option::of(select(&TEXTS[..])).prop_map(Try::Fix),
+        3 => (0..4_u32).prop_map(Try::Ask),
+        2 => proptest::option::of(0..7_u32).prop_map(Try::Sanitize),
+        3 => (1..5_u32).prop_map(Try::Retry),
+        1 => Just(Try::Feedback),
+        1 => Just(Try::Inherit),
+        1 => select(vec![Severity::Low, Severity::High]).prop_map(Try::Escalate),
+        1 => end,
+    ];
+    prop::collection::vec(one, 0..4)
+}
+
+fn case(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
+    let call = (
+        select(vec!["job", "job", "job", "nope"]),
+        select(&TEXTS[..]),
+    );
+    let tool = if deadly {
+        "throw_exception"
+    } else {
+        "nonsense"
+    };
+    let say = prop_oneof![
+        4 => select(&TEXTS[..]).prop_map(Say::Text),
+        1 => select(vec!["escalate", "nonsense", tool]).prop_map(Say::Call),
+        1 => Just(Say::Fail),
+    ];
+    (
+        prop::collection::vec(prop::collection::vec(call, 1..=calls), 1..4),
+        prop::collection::vec(select(vec!["about seven", "I do not know", "7"]), 1..3),
+        [(); 3].map(|()| tries(deadly)),
+        [(); 4].map(|()| tries(deadly)),
+        prop::collection::vec(say, 1..4),
+    )
+        .prop_map(|(rounds, answers, for_tool, default, scribe)| Case {
+            rounds,
+            answers,
+            for_tool,
+            default,
+            scribe,
+        })
+}
+
+/// Several calls at once, or calls one by one that may end the run: which of two ends comes first
+/// is left to chance.
+fn any_case() -> impl Strategy<Value = Case> {
+    prop_oneof![case(3, false), case(1, true)]
+}
+
+/// Says what it says by where the conversation stands, so that it can go on anywhere.
+struct Planned(Case);
+
+#[async_trait]
+impl Model for Planned {
+    fn id(&self) -> &str {
+        "planned"
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        tokio::task::yield_now().await;
+        let said = |message: &&Message| matches!(message, Message::Assistant { .. });
+        let turn = request.messages().iter().filter(said).count();
+        let Planned(case) = self;
+        let answer = || case.answers.get(turn - case.rounds.len()).unwrap_or(&"7");
+        Ok(match case.rounds.get(turn) {
+            Some(calls) => reply("", calls),
+            None => reply(answer(), &[]),
+        })
+    }
+}
+
+struct Scribe(Vec<Say>);
+
+#[async_trait]
+impl Model for Scribe {
+    fn id(&self) -> &str {
+        "scribe"
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        tokio::task::yield_now().await;
+        let asked = request.messages().iter().find_map(|message| match message {
+            Message::User { content } => serde_json::from_str::<Repair>(content).ok(),
+            _ => None,
+        });
+        let attempt = asked.map_or(1, |repair| repair.attempt) as usize;
+        match &self.0[(attempt - 1) % self.0.len()] {
+            Say::Text(text) => Ok(reply(text, &[])),
+            Say::Call(tool) => Ok(reply("", &[(tool, r#"{"reason":"so"}"#)])),
+            Say::Fail => Err(ModelError::new(ModelErrorKind::Refused, "no")),
+        }
+    }
+}
+
+fn reply(content: &str, calls: &[(&str, &str)]) -> Reply {
+    let calls = calls.iter().map(|(name, arguments)| ToolCall {
+        id: String::new(),
+        name: (*name).into(),
+        arguments: (*arguments).into(),
+    });
+    let usage = Usage {
+        input_tokens: 10,
+        output_tokens: 5,
+        requests: 1,
+    };
+    Reply {
+        content: content.into(),
+        calls: calls.collect(),
+        usage,
+        ..Reply::default()
+    }
+}
+
+/// Fails so often as its argument says, and hangs at 6: it knows nothing of other runs.
+fn job() -> FnTool {
+    let schema = json!({
+        "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"],
+    });
+    let spec =
+        ToolSpec::new("job", "Does it.", Effects::Reads, schema).timeout(Duration::from_secs(1));
+    FnTool::with_spec(spec, |args, cx| async move {
+        match args["n"].as_u64().unwrap_or_default() {
+            6 => std::future::pending().await,
+            n if u64::from(cx.attempt()) <= n % 5 => Err(format!("failure {}", cx.attempt())),
+            n => Ok(format!("{n} after {}", cx.attempt())),
+        }
+    })
+}
+
+type Fixing = Arc<ModelAgent<'static, Repair, String>>;
+
+fn common<K: Kind>(one: &Try, scribe: &Fixing) -> Option<Decision<K>> {
+    Some(match one {
+        Try::Fix(text) => fix(text.map(str::to_owned)),
+        Try::Ask(retries) => fix_with(scribe.clone()).retries(*retries),
+        Try::Feedback => feedback("try again"),
+        Try::Inherit => inherit(),
+        Try::Escalate(severity) => escalate("given up").severity(*severity),
+        Try::Throw => throw("enough"),
+        Try::Sanitize(_) | Try::Retry(_) => return None,
+    })
+}
+
+fn chain<K: Kind>(tries: &[Try], one: impl Fn(&Try) -> Option<Decision<K>>) -> Option<Plan> {
+    tries
+        .iter()
+        .filter_map(one)
+        .reduce(Decision::or)
+        .map(Plan::from)
+}
+
+fn arm<E>(plans: &[Vec<Try>], scribe: &Fixing, error: &CallError<'_, E>) -> Option<Plan> {
+    match error {
+        CallError::InvalidArgs(..) => chain::<InvalidArgs>(&plans[0], |one| common(one, scribe)),
+        CallError::Deserialization(..) => chain::<Deserialization>(&plans[1], |one| match one {
+            Try::Sanitize(n) => Some(sanitize(*n)),
+            other => common(other, scribe),
+        }),
+        CallError::Execution(_) => chain::<Execution>(&plans[2], |one| match one {
+            Try::Retry(n) => Some(
+                retry()
+                    .max_attempts(*n)
+                    .backoff(constant(Duration::from_secs(1))),
+            ),
+            other => common(other, scribe),
+        }),
+        CallError::InvalidOutput(..) => {
+            chain::<InvalidOutput>(plans.get(3)?, |one| common(one, scribe))
+        }
+    }
+}
+
+fn agent(case: &Case) -> ModelAgent<'static, String, u32> {
+    let scribe: Fixing = Arc::new(
+        AgentBuilder::new("scribe")
+            .model(Scribe(case.scribe.clone()))
+            .budget(Budget::new().max_turns(2))
+            .build(),
+    );
+    let (for_tool, default) = (case.for_tool.clone(), case.default.clone());
+    let (first, second) = (scribe.clone(), scribe.clone());
+    AgentBuilder::new("worker")
+        .tool(job())
+        .fixer(scribe)
+        .on_error_of::<String>("job", move |error, _| arm(&for_tool, &first, &error))
+        .on_error(move |error, _| arm(&default, &second, &error))
+        .budget(Budget::new().max_recursion(1000))
+        .build()
+}
+
+/// In time that passes when nothing else happens.
+fn run<T>(work: impl Future<Output = T>) -> T {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap()
+        .block_on(work)
+}
+
+/// Everything a run leaves behind, but for its times.
+fn left(outcome: &Outcome<u32>) -> Value {
+    let mut outputs = serde_json::to_value(&outcome.outputs).unwrap();
+    fn timeless(value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                members.retain(|key, _| key != "t_start" && key != "t_end");
+                members.values_mut().for_each(timeless);
+            }
+            Value::Array(items) => items.iter_mut().for_each(timeless),
+            _ => {}
+        }
+    }
+    timeless(&mut outputs);
+    let result = outcome.result.as_ref().map_err(ToString::to_string);
+    json!({ "result": result, "stopped": outcome.stopped, "outputs": outputs })
+}
+
+fn most_attempts(case: &Case) -> u32 {
+    let steps = case.for_tool.iter().chain(&case.default).flatten();
+    let attempts = steps.map(|one| if let Try::Retry(n) = one { *n } else { 1 });
+    attempts.max().unwrap_or(1).max(1)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Every call ends with one receipt, within its allowances.
+    #[test]
+    fn every_call_ends_within_its_allowances(case in prop_oneof![any_case(), case(3, true)]) {
+        let replied = Arc::new(Mutex::new(0));
+        let count = replied.clone();
+        let outcome = run(agent(&case).run("go").model(Planned(case.clone())).on_event(move |event| {
+            if let (EventKind::Replied { calls, .. }, 0) = (&event.kind, event.depth) {
+                *count.lock().unwrap() += calls;
+            }
+        }).outcome()).unwrap();
+        let receipts = outcome.outputs.receipts().filter(|receipt| matches!(&*receipt.name, "job" | "nope"));
+        let mut seen = 0;
+        for receipt in receipts {
+            seen += 1;
+            prop_assert!(receipt.output.is_some() != receipt.error.is_some());
+            let fixed = receipt.repairs.iter().filter(|change| change.kind == ChangeKind::Fixed).count();
+            prop_assert!(fixed <= 8);
+            // A fix may run the call once more than retries would.
+            prop_assert!(receipt.attempts.len() <= most_attempts(&case) as usize + fixed);
+            let numbers: Vec<_> = receipt.attempts.iter().map(|attempt| attempt.number).collect();
+            prop_assert_eq!(numbers, (1..=receipt.attempts.len() as u32).collect::<Vec<_>>());
+        }
+        prop_assert_eq!(seen, *replied.lock().unwrap());
+        prop_assert!(outcome.result.is_ok() || outcome.stopped.is_some() || !outcome.result.as_ref().unwrap_err().is_model());
+    }
+
+    /// Listening changes nothing.
+    #[test]
+    fn listening_changes_nothing(case in prop_oneof![any_case(), case(3, true)]) {
+        let quiet = run(agent(&case).run("go").model(Planned(case.clone())).outcome()).unwrap();
+        let listened =
+            run(agent(&case).run("go").model(Planned(case.clone())).on_event(|_| {}).outcome()).unwrap();
+        prop_assert_eq!(left(&quiet), left(&listened));
+        prop_assert_eq!(quiet.usage, listened.usage);
+    }
+
+    /// A run that was put down at any checkpoint comes to the same end.
+    #[test]
+    fn any_checkpoint_leads_to_the_same_end(case in any_case()) {
+        let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
+        let keep = kept.clone();
+        let worker = agent(&case);
+        let keeper = move |snapshot| keep.lock().unwrap().push(snapshot);
+        let whole = run(worker.run("go").model(Planned(case.clone())).on_checkpoint(keeper).outcome()).unwrap();
+        for snapshot in kept.lock().unwrap().drain(..) {
+            let stored = serde_json::to_string(&snapshot).unwrap();
+            let loaded: Snapshot = serde_json::from_str(&stored).unwrap();
+            let resumed = run(worker.resume(loaded).model(Planned(case.clone())).outcome()).unwrap();
+            prop_assert_eq!(left(&resumed), left(&whole), "from {}", stored);
+        }
+    }
+}
