@@ -15,12 +15,7 @@
 #[allow(dead_code)] // Each example uses a part of it.
 mod score;
 
-use agents::{
-    Agent, AgentBuilder, Budget,
-    agent::ModelAgent,
-    reader::Schema,
-    recovery::Repair,
-};
+use agents::{Agent, AgentBuilder, Budget, agent::ModelAgent, reader::Schema, recovery::Repair};
 use score::{Options, equal};
 use serde_json::Value;
 use std::{env, fmt, time::Duration};

@@ -201,7 +201,10 @@ impl<A: Agent> Agent for Settling<'_, A> {
         match self.0.work(cx, input).await {
             Ok(output) => Ok(Ok(output)),
             Err(error) if ends_everything(&error) => Err(error),
-            Err(error) => Ok(Err(Failed::new(self.name(), &error))),
+            Err(error) => {
+                close_dropped(cx);
+                Ok(Err(Failed::new(self.name(), &error)))
+            }
         }
     }
 }
@@ -230,11 +233,7 @@ macro_rules! several {
             }
 
             async fn work(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error> {
-                let answers = self.all(cx, input).await;
-                if answers.is_err() {
-                    close_dropped(cx);
-                }
-                answers
+                self.all(cx, input).await
             }
         }
     };

@@ -100,10 +100,11 @@ impl<P: Racers> Agent for FirstOf<P> {
         while let Some((agent, answer)) = race.next().await {
             match answer {
                 Err(error) if loses(&error) => failed.push((agent, error)),
-                settled => {
+                Err(error) => return Err(error),
+                Ok(answer) => {
                     drop(race);
                     close_dropped(cx);
-                    return settled;
+                    return Ok(answer);
                 }
             }
         }

@@ -87,11 +87,12 @@ fn ends_everything(error: &Error) -> bool {
     }
 }
 
-/// Writes the receipts of calls that were under way in parts that were dropped. Of a part of a
-/// composite that has answered, nothing is kept but its receipts.
+/// Writes the receipts of calls that were under way in parts that were dropped: of the parts of a
+/// composite that has its answer, nothing is kept but their receipts.
 fn close_dropped(cx: &Cx) {
     let settings = &cx.root.settings;
-    envelope::close_all(&cx.node, &*settings.clock, settings.max_output_bytes);
+    let why = "the agent was dropped before this call ended";
+    envelope::close_all(&cx.node, &*settings.clock, settings.max_output_bytes, why);
 }
 
 /// `a, b, c`; `a; 3` for three of one name.

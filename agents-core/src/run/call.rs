@@ -437,9 +437,9 @@ impl CallState {
         )
     }
 
-    /// The run ends before the call is settled: it ends with the failure that was being dealt with,
+    /// What the call is a part of ends before the call is settled: it ends with the failure that was being dealt with,
     /// or with having been left undone.
-    pub(crate) fn abandon(&mut self) {
+    pub(crate) fn abandon(&mut self, why: &str) {
         if self.result().is_some() {
             return;
         }
@@ -454,7 +454,7 @@ impl CallState {
                     | Stage::BackOff { args, .. } => args.clone(),
                     _ => Json::string(&self.call.arguments),
                 };
-                let cause = Cause::text(Code::Unknown, "the run ended before this call did");
+                let cause = Cause::text(Code::Unknown, why);
                 (
                     args.as_str().to_owned(),
                     ToolError::Execution { args, cause },

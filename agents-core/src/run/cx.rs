@@ -1,5 +1,5 @@
-use super::{EventKind, Node, Passed, RepairScope, Root, Stop, Stopwatch, Timestamp};
-use crate::{Json, model::Model, recovery::FixError, tool::Scope};
+use super::{EventKind, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp};
+use crate::{Json, model::Model, recovery::FixError, tool::Scope, turn::envelope};
 use secrecy::SecretString;
 use std::{convert::Infallible, fmt, future::Future, sync::Arc};
 
@@ -129,6 +129,22 @@ impl Cx {
         match self.call {
             Some((seq, attempt)) => self.node.call_child(seq, attempt).spent(),
             None => self.node.spent(),
+        }
+    }
+
+    /// Writes the receipts of calls that agents within this place have left unsettled.
+    pub(crate) fn close_within(&self, why: &str) {
+        let place = match self.call {
+            Some((seq, attempt)) => self.node.call_child(seq, attempt),
+            None => self.node.clone(),
+        };
+        let Settings {
+            clock,
+            max_output_bytes,
+            ..
+        } = &self.root.settings;
+        for child in place.children() {
+            envelope::close_all(&child, &**clock, *max_output_bytes, why);
         }
     }
 

@@ -51,7 +51,7 @@ pub(crate) async fn drive<O>(
                     cx.root.checkpoint();
                 }
                 Next::Calls => turn::calls(brain, cx).await,
-                Next::Answer(text) => match turn::answer::settle(brain, answer, cx, text).await? {
+                Next::Answer => match turn::answer::settle(brain, answer, cx).await? {
                     Settled::Value(value) => return Ok(value),
                     Settled::Refused(reason) => {
                         cx.node.with_frame(|frame| frame.on(Told::Refused(reason)))

@@ -6,6 +6,7 @@
 use super::{Budget, CallState, Limit};
 use crate::{
     model::{History, Message, Reply},
+    reader::Repairs,
     recovery::Progress,
 };
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,12 @@ pub(crate) struct Frame {
     /// What was tried to make an answer fit.
     #[serde(default)]
     pub(crate) progress: Progress,
+    /// What is wrong with the answer at hand; the plan that deals with it is in `progress`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fault: Option<String>,
+    /// What arms and repair agents made of the answer.
+    #[serde(default, skip_serializing_if = "Repairs::is_empty")]
+    pub(crate) fixed: Repairs,
     /// What an arm wants the model to be told beside what is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
@@ -43,8 +50,8 @@ pub(crate) enum Next {
     Chat { turn: u32, must_fit: bool },
     /// Carry out the calls.
     Calls,
-    /// Read this text as the answer.
-    Answer(String),
+    /// Read the answer.
+    Answer,
     /// The budget is used up.
     Stop(Limit),
     /// The budget is used up, and the last answer did not fit.
@@ -78,8 +85,8 @@ impl Frame {
     }
 
     pub(crate) fn next(&self, budget: &Budget) -> Next {
-        if let Some(text) = &self.answer {
-            return Next::Answer(text.clone());
+        if self.answer.is_some() {
+            return Next::Answer;
         }
         if !self.calls.is_empty() {
             return Next::Calls;
@@ -108,6 +115,8 @@ impl Frame {
             }
             Told::Refused(reason) => {
                 self.answer = None;
+                self.fault = None;
+                self.fixed = Repairs::default();
                 self.say([Message::User {
                     content: refusal(&reason),
                 }]);

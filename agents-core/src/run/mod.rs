@@ -269,7 +269,8 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
         (None, None) => Err(Stop::Cancelled.error()),
     };
     let settings = &root.settings;
-    turn::envelope::close_all(&root.node, &*settings.clock, settings.max_output_bytes);
+    let why = "the run ended before this call did";
+    turn::envelope::close_all(&root.node, &*settings.clock, settings.max_output_bytes, why);
     let usage = root.usage();
     root.emit(&cx.node, || EventKind::RunEnded {
         ok: result.is_ok(),

@@ -4,7 +4,7 @@
 use crate::{
     Error,
     agent::{Answer, Brain},
-    reader::{Change, ChangeKind, Repairs},
+    reader::{Change, ChangeKind},
     recovery::{
         ErrorContext, Failed, Fault, FixError, FixerRef, Kind, Move, Plan, Raw, Repair, kinds,
     },
@@ -21,51 +21,61 @@ pub(crate) enum Settled<O> {
     Refused(String),
 }
 
-/// Reads a final answer, with whatever help the arms give.
+/// Reads the final answer that the frame holds, with whatever help the arms give.
+///
+/// Where it stands is in the frame: a run that was put down here goes on here.
 pub(crate) async fn settle<O>(
     brain: &Brain<'_>,
     answer: &Answer<O>,
     cx: &Cx,
-    text: String,
 ) -> Result<Settled<O>, Error> {
     let strict = brain.strict || cx.root.settings.strict;
-    let mut ladder = Ladder {
+    let ladder = Ladder {
         brain,
         cx,
         schema: answer.schema().unwrap_or(&Value::Null),
     };
-    let mut text = text;
-    let mut fixed = Repairs::default();
     loop {
-        let fault = match answer.read(&text, strict) {
-            Ok((value, repairs)) => {
-                fixed.extend(repairs);
-                if !fixed.is_empty() {
-                    cx.emit(|| EventKind::AnswerRepaired(fixed));
+        let (text, fault) = cx.node.with_frame(|frame| {
+            (
+                frame.answer.clone().unwrap_or_default(),
+                frame.fault.clone(),
+            )
+        });
+        let climbing = match fault {
+            Some(fault) => ladder.climb(&text, &fault).await?,
+            None => match answer.read(&text, strict) {
+                Ok((value, repairs)) => {
+                    let mut fixed = cx.node.with_frame(|frame| frame.fixed.clone());
+                    fixed.extend(repairs);
+                    if !fixed.is_empty() {
+                        cx.emit(|| EventKind::AnswerRepaired(fixed));
+                    }
+                    return Ok(Settled::Value(value));
                 }
-                return Ok(Settled::Value(value));
-            }
-            Err(fault) => fault,
+                Err(fault) => ladder.ask_the_arms(&text, fault),
+            },
         };
-        match ladder.next(&text, &fault).await? {
-            Some((by, better)) => {
-                let note = format!("`{by}` gave the answer anew");
-                fixed.extend(Change::new(ChangeKind::Fixed, "", note).into());
-                text = better;
-            }
-            None => {
-                let hint = cx.node.with_frame(|frame| frame.hint.take());
-                let reason = match hint {
-                    Some(hint) => format!("{fault}; {hint}"),
-                    None => fault,
-                };
-                cx.emit(|| EventKind::AnswerRefused {
-                    reason: reason.clone(),
-                });
-                return Ok(Settled::Refused(reason));
-            }
+        if let Climbing::Fell(fault) = climbing {
+            let hint = cx.node.with_frame(|frame| frame.hint.take());
+            let reason = match hint {
+                Some(hint) => format!("{fault}; {hint}"),
+                None => fault,
+            };
+            cx.emit(|| EventKind::AnswerRefused {
+                reason: reason.clone(),
+            });
+            return Ok(Settled::Refused(reason));
         }
     }
+}
+
+/// How an answer that does not fit goes on.
+enum Climbing {
+    /// The frame says how.
+    On,
+    /// The model has to be told that this is wrong.
+    Fell(String),
 }
 
 /// Where an answer that does not fit stands with the arms.
@@ -76,45 +86,47 @@ struct Ladder<'a> {
 }
 
 impl Ladder<'_> {
-    /// Another text to read; `None` when the model has to be told.
-    async fn next(&mut self, text: &str, fault: &str) -> Result<Option<(String, String)>, Error> {
-        let Some(plan) = self.decide(text, fault) else {
-            return Ok(None);
+    /// A new fault: the arms are asked, and what they say is written down.
+    fn ask_the_arms(&self, text: &str, fault: String) -> Climbing {
+        let Some(plan) = self.decide(text, &fault) else {
+            return Climbing::Fell(fault);
         };
-        let failed = Failed {
-            text,
-            path: "",
-            error: fault,
-            executions: 0,
-            repeatable: false,
-            retry_after: None,
-        };
-        self.cx
+        self.cx.node.with_frame(|frame| {
+            frame.progress.follow(plan, &failed(text, &fault));
+            frame.fault = Some(fault);
+        });
+        Climbing::On
+    }
+
+    /// The next step of the plan.
+    async fn climb(&self, text: &str, fault: &str) -> Result<Climbing, Error> {
+        let next = self
+            .cx
             .node
-            .with_frame(|frame| frame.progress.follow(plan, &failed));
-        loop {
-            match self
-                .cx
-                .node
-                .with_frame(|frame| frame.progress.next(&failed, 0.0))
-            {
-                Move::Read { by, text } => return Ok(Some((by, text))),
-                Move::Ask(fixer) => {
-                    if let Some(better) = self.ask(fixer, text, fault).await? {
-                        return Ok(Some(better));
-                    }
-                }
-                Move::Tell(hint) => {
-                    self.cx.node.with_frame(|frame| frame.hint = Some(hint));
-                    return Ok(None);
-                }
-                Move::Escalate { reason, severity } => {
-                    return Err(Error::escalated(reason, severity));
-                }
-                Move::Throw(reason) => self.throw(&self.brain.name, reason).await,
-                Move::Retry(_) | Move::Spent => return Ok(None),
+            .with_frame(|frame| frame.progress.next(&failed(text, fault), 0.0));
+        match next {
+            Move::Read { by, text } => self.replace(&by, text),
+            Move::Ask(fixer) => self.ask(&fixer, text, fault).await?,
+            Move::Tell(hint) => {
+                self.cx.node.with_frame(|frame| frame.hint = Some(hint));
+                return Ok(Climbing::Fell(fault.to_owned()));
             }
+            Move::Escalate { reason, severity } => return Err(Error::escalated(reason, severity)),
+            Move::Throw(reason) => self.throw(&self.brain.name, reason).await,
+            Move::Retry(_) | Move::Spent => return Ok(Climbing::Fell(fault.to_owned())),
         }
+        Ok(Climbing::On)
+    }
+
+    fn replace(&self, by: &str, text: String) {
+        let note = format!("`{by}` gave the answer anew");
+        self.cx.node.with_frame(|frame| {
+            frame
+                .fixed
+                .extend(Change::new(ChangeKind::Fixed, "", note).into());
+            frame.answer = Some(text);
+            frame.fault = None;
+        });
     }
 
     fn decide(&self, text: &str, fault: &str) -> Option<Plan> {
@@ -134,12 +146,7 @@ impl Ladder<'_> {
         )
     }
 
-    async fn ask(
-        &self,
-        fixer: FixerRef,
-        text: &str,
-        fault: &str,
-    ) -> Result<Option<(String, String)>, Error> {
+    async fn ask(&self, fixer: &FixerRef, text: &str, fault: &str) -> Result<(), Error> {
         let name = fixer.name().to_owned();
         let repair = self.cx.node.with_frame(|frame| Repair {
             tool: self.brain.name.to_string(),
@@ -151,7 +158,7 @@ impl Ladder<'_> {
             attempt: frame.progress.tries() + 1,
             previous: frame.progress.tried().to_vec(),
         });
-        let answer = recover::ask(self.brain, self.cx, &fixer, repair)
+        let answer = recover::ask(self.brain, self.cx, fixer, repair)
             .await
             .answer;
         match answer {
@@ -160,16 +167,16 @@ impl Ladder<'_> {
                     .cx
                     .node
                     .with_frame(|frame| frame.progress.answered(&name, better, text));
-                Ok(match next {
-                    Some(Move::Read { by, text }) => Some((by, text)),
-                    _ => None,
-                })
+                if let Some(Move::Read { by, text }) = next {
+                    self.replace(&by, text);
+                }
+                Ok(())
             }
             Err(FixError::Failed(why)) => {
                 self.cx
                     .node
                     .with_frame(|frame| frame.progress.gave_nothing(&name, &why));
-                Ok(None)
+                Ok(())
             }
             Err(FixError::Escalated { reason, severity }) => {
                 Err(Error::escalated(reason, severity).context(format!("`{name}`")))
@@ -186,5 +193,17 @@ impl Ladder<'_> {
                 reason,
             })
             .await {}
+    }
+}
+
+/// What a plan's steps have to know of the fault.
+fn failed<'a>(text: &'a str, fault: &'a str) -> Failed<'a> {
+    Failed {
+        text,
+        path: "",
+        error: fault,
+        executions: 0,
+        repeatable: false,
+        retry_after: None,
     }
 }

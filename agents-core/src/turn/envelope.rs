@@ -54,8 +54,8 @@ pub(super) fn close(
     (receipt, message)
 }
 
-/// Writes the receipts of calls that the end of the run leaves unsettled, here and below.
-pub(crate) fn close_all(node: &Node, clock: &dyn Clock, max_output_bytes: usize) {
+/// Writes the receipts of calls that are left unsettled, here and below, for this reason.
+pub(crate) fn close_all(node: &Node, clock: &dyn Clock, max_output_bytes: usize, why: &str) {
     let mut closed = Vec::new();
     if let Some(frame) = &mut node.state().frame {
         for call in &mut frame.calls {
@@ -63,7 +63,7 @@ pub(crate) fn close_all(node: &Node, clock: &dyn Clock, max_output_bytes: usize)
             if call.started == 0 {
                 call.started = ended.as_millis();
             }
-            call.abandon();
+            call.abandon(why);
             closed.push(close(call, node, ended, max_output_bytes).0);
         }
         frame.calls.clear();
@@ -72,7 +72,7 @@ pub(crate) fn close_all(node: &Node, clock: &dyn Clock, max_output_bytes: usize)
         .into_iter()
         .for_each(|receipt| node.add_receipt(receipt));
     for child in node.children() {
-        close_all(&child, clock, max_output_bytes);
+        close_all(&child, clock, max_output_bytes, why);
     }
 }
 

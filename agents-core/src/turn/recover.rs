@@ -134,7 +134,10 @@ async fn run(
     let cx = cx.repairing(&scope);
     tokio::select! {
         biased;
-        end = scope.ended() => Err(end),
+        end = scope.ended() => {
+            cx.close_within("the repair ended with it");
+            Err(end)
+        }
         answer = AssertUnwindSafe(agent.repair(&cx, repair)).catch_unwind() => match answer {
             Ok(answer) => answer.map_err(FixError::from),
             Err(panic) => Err(FixError::Failed(format!("panicked: {}", panic_message(&*panic)))),
