@@ -159,8 +159,13 @@ fn everything(seconds: u64) -> impl Agent<In = String, Out = String> {
             }
         })
         .at_most(4);
-    let checked = settled((refined, fails("d", seconds)))
-        .map(|(text, failed)| format!("{}|{}", text.unwrap_or_default(), failed.unwrap_err()));
+    let checked = settled((refined, fails("d", seconds))).map(|(text, failed)| {
+        format!(
+            "{}|{}",
+            text.unwrap_or_default(),
+            failed.expect_err("`d` fails")
+        )
+    });
     let captain = native("captain", |all: Transcript<String>| async move {
         Ok(all.to_string())
     });

@@ -296,7 +296,7 @@ fn most_attempts(case: &Case) -> u32 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Every call ends with one receipt, within its allowances.
     #[test]

@@ -57,6 +57,8 @@ pub enum ChangeKind {
     Closed,
     /// A bracket of the wrong sort, or one too many.
     Brackets,
+    /// White space that JSON does not have: a no-break space, a byte order mark.
+    Space,
     /// A comment was dropped.
     Comment,
     /// An ellipsis such as `[1, 2, ...]` was dropped.

@@ -17,7 +17,11 @@ pub(super) fn step(count: usize) {
 }
 
 fn cases() -> ProptestConfig {
-    ProptestConfig::with_cases(if cfg!(debug_assertions) { 400 } else { 100_000 })
+    ProptestConfig {
+        cases: 100_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 fn value() -> impl Strategy<Value = Value> {

@@ -270,20 +270,17 @@ async fn large_integers_stay_exact() {
     }
 }
 
-// 35: a truncated call is understood as one; what is missing is asked for and not invented.
+// 35: cut off between values it is a call; cut off within one it is none, for `4` may have been `42`.
 #[tokio::test]
-async fn a_truncated_printed_call_yields_its_name_and_no_invented_arguments() {
-    let script = vec![
-        Script::text(r#"<tool_call>{"name": "job", "arguments": {"n": 4"#),
-        Script::text("end"),
-    ];
-    let seen = see(0, script, no_arms()).await;
-    assert!(
-        matches!(seen.told().as_str(), "did 4" | ""),
-        "{}",
-        seen.told()
-    );
-    for text in [r#"{"name": 7, "arguments": {"n": 4}}"#, r#"[1, 2, 3]"#] {
+async fn a_printed_call_that_was_cut_off_is_one_if_what_was_said_is_whole() {
+    let whole = r#"<tool_call>{"name": "job", "arguments": {"n": 4}"#;
+    let seen = see(0, vec![Script::text(whole), Script::text("end")], no_arms()).await;
+    assert_eq!(seen.told(), "did 4");
+    for text in [
+        r#"<tool_call>{"name": "job", "arguments": {"n": 4"#,
+        r#"{"name": 7, "arguments": {"n": 4}}"#,
+        "[1, 2, 3]",
+    ] {
         let seen = see(0, vec![Script::text(text)], no_arms()).await;
         assert_eq!(seen.runs, 0, "{text}");
         assert_eq!(seen.outcome.result.unwrap(), text);

@@ -40,7 +40,7 @@ fn composite(
         async move { Err(Error::new(ErrorKind::Failed, format!("failure {nth}"))) }
     });
     let voters = settled((echo("voter", runs), echo("voter", runs), broken))
-        .map(|(a, b, c)| format!("{} {} {}", a.unwrap(), b.unwrap(), c.unwrap_err()));
+        .map(|voted| format!("{voted:?}"));
     let refined = echo("refine", runs).until(|text| {
         if text.len() > 60 {
             Done(text)

@@ -43,6 +43,7 @@ impl Parser<'_> {
                     0 => return Ok(()),
                     width => {
                         self.at += width;
+                        self.change(ChangeKind::Space, "white space JSON does not know left out");
                         continue;
                     }
                 },
