@@ -15,6 +15,7 @@ mod peers;
 mod receipts;
 mod recording;
 mod recovery;
+mod repair_agents;
 mod spans;
 mod storing;
 mod world;

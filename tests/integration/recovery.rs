@@ -33,7 +33,7 @@ pub(crate) async fn flaky(
     }
 }
 
-fn tool_with(failures: u32) -> (Flaky, Arc<AtomicU32>) {
+pub(crate) fn tool_with(failures: u32) -> (Flaky, Arc<AtomicU32>) {
     let runs = Arc::new(AtomicU32::new(0));
     (
         Flaky {
@@ -44,7 +44,7 @@ fn tool_with(failures: u32) -> (Flaky, Arc<AtomicU32>) {
     )
 }
 
-type Plain = ModelAgent<'static, String, String>;
+pub(crate) type Plain = ModelAgent<'static, String, String>;
 type Arm = fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan>;
 
 /// An agent with one flaky tool and these default arms, on this script.
@@ -60,7 +60,7 @@ fn agent(tool: Flaky, arms: Arm, script: Vec<Script>) -> (Plain, ScriptedModel) 
     )
 }
 
-fn one_call(arguments: &str) -> Vec<Script> {
+pub(crate) fn one_call(arguments: &str) -> Vec<Script> {
     vec![Script::call("flaky", arguments), Script::text("end")]
 }
 
@@ -245,109 +245,6 @@ async fn a_throw_ends_the_run_and_no_model_is_asked_again() {
         })
     );
     assert_eq!(told, "");
-}
-
-/// What a model-driven repair agent is given, and how often it is asked.
-fn with_model_fixer(script: Vec<Script>, retries: u32) -> (Plain, ScriptedModel, ScriptedModel) {
-    let (fixer_model, fixer_handle) = ScriptedModel::new(script);
-    let fixer = Arc::new(
-        AgentBuilder::<Repair, String>::new("json_fixer")
-            .prompt("Repair JSON.")
-            .budget(Budget::new().max_turns(1))
-            .model(fixer_model)
-            .build(),
-    );
-    let (tool, _) = tool_with(0);
-    let (model, handle) = ScriptedModel::new(one_call("gibberish"));
-    let agent = AgentBuilder::new("patient")
-        .tool(tool)
-        .model(model)
-        .on_error(move |error, _| match error {
-            CallError::InvalidArgs(..) => {
-                let decision: Decision<InvalidArgs> = fix_with(fixer.clone()).retries(retries);
-                Some(decision.into())
-            }
-            _ => None,
-        })
-        .build();
-    (agent, handle, fixer_handle)
-}
-
-#[tokio::test]
-async fn each_try_sees_what_was_tried_before_and_its_cost_is_the_caller_s() {
-    let script = vec![Script::text("worse"), Script::text(r#"{"n": 3}"#)];
-    let (agent, handle, fixer) = with_model_fixer(script, 3);
-    let outcome = agent.run("go").outcome().await.unwrap();
-    assert_eq!(handle.requests()[1].last(), "3");
-    assert_eq!(fixer.count(), 2);
-    let second: Repair = serde_json::from_str(fixer.requests()[1].last()).unwrap();
-    assert_eq!(
-        (second.tool.as_str(), second.stage.as_str(), second.attempt),
-        ("flaky", "invalid_args", 2)
-    );
-    assert_eq!(second.previous.len(), 1);
-    assert_eq!(
-        (
-            second.previous[0].by.as_str(),
-            second.previous[0].text.as_str()
-        ),
-        ("json_fixer", "worse")
-    );
-    assert!(!second.previous[0].error.is_empty());
-    assert_eq!(outcome.usage.requests, 4);
-}
-
-#[tokio::test]
-async fn tries_are_counted_and_then_the_model_is_told() {
-    let script = (0..9).map(|n| Script::text(format!("worse {n}"))).collect();
-    let (agent, handle, fixer) = with_model_fixer(script, 3);
-    agent.run("go").await.unwrap();
-    assert_eq!(fixer.count(), 3);
-    assert!(
-        handle.requests()[1]
-            .last()
-            .starts_with("ERROR VALIDATION_ERROR")
-    );
-}
-
-#[tokio::test]
-async fn a_model_driven_repair_agent_can_escalate_and_throw_only_while_it_repairs() {
-    let give_up = Script::call(
-        "escalate",
-        r#"{"reason":"schema mismatch","severity":"low"}"#,
-    );
-    let (agent, handle, fixer) = with_model_fixer(vec![give_up], 3);
-    agent.run("go").await.unwrap();
-    assert!(
-        handle.requests()[1]
-            .last()
-            .contains("`json_fixer` gave up (LOW): schema mismatch")
-    );
-    assert_eq!(fixer.requests()[0].tools, ["escalate", "throw_exception"]);
-
-    let throw = Script::call("throw_exception", r#"{"reason":"this is an attack"}"#);
-    let (agent, _, fixer) = with_model_fixer(vec![throw], 3);
-    let error = agent.run("go").await.unwrap_err();
-    assert_eq!(
-        (error.kind(), error.message()),
-        (ErrorKind::Thrown, "this is an attack")
-    );
-    assert_eq!(fixer.count(), 1, "the other tries are not used");
-
-    let (model, alone) = ScriptedModel::new([Script::text("fine")]);
-    let plain: Plain = AgentBuilder::new("json_fixer").model(model).build();
-    plain.run("go").await.unwrap();
-    assert!(alone.requests()[0].tools.is_empty());
-}
-
-#[tokio::test]
-async fn a_repair_agent_s_own_budget_uses_up_a_try() {
-    let endless = || Script::call("nonsense", "{}");
-    let (agent, handle, fixer) = with_model_fixer(vec![endless(), endless(), endless()], 2);
-    let outcome = agent.run("go").outcome().await.unwrap();
-    assert_eq!(outcome.result.unwrap(), "end");
-    assert_eq!(fixer.count(), 2);
-    assert_eq!(handle.count(), 2);
 }
 
 #[tokio::test]

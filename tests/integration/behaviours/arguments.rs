@@ -270,7 +270,7 @@ async fn large_integers_stay_exact() {
     }
 }
 
-// 35: cut off between values it is a call; cut off within one it is none, for `4` may have been `42`.
+// 35: cut off between values it is a call; cut off within one it is none: `4` may have been `42`.
 #[tokio::test]
 async fn a_printed_call_that_was_cut_off_is_one_if_what_was_said_is_whole() {
     let whole = r#"<tool_call>{"name": "job", "arguments": {"n": 4}"#;

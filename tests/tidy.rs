@@ -1,0 +1,99 @@
+//! What the house has promised of itself.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+        {
+            match entry.is_dir() {
+                true if entry.ends_with("target") => {}
+                true => folders.push(entry),
+                false if entry.to_string_lossy().ends_with(ending) => found.push(entry),
+                false => {}
+            }
+        }
+    }
+    found
+}
+
+const SOURCES: [&str; 7] = [
+    "src",
+    "agents-core",
+    "agents-macros",
+    "agents-ollama",
+    "examples",
+    "tests",
+    "bench/src",
+];
+
+#[test]
+fn files_have_at_most_400_lines() {
+    let long: Vec<_> = SOURCES
+        .iter()
+        .flat_map(|folder| files(folder, ".rs"))
+        .map(|file| (fs::read_to_string(&file).unwrap().lines().count(), file))
+        .filter(|(lines, _)| *lines > 400)
+        .collect();
+    assert!(long.is_empty(), "split these, one concept a file: {long:?}");
+}
+
+#[test]
+fn every_misuse_has_its_message() {
+    for case in files("tests/ui", ".rs") {
+        let passes = case.to_string_lossy().contains("/pass/");
+        assert_ne!(
+            passes,
+            case.with_extension("stderr").exists(),
+            "{}",
+            case.display()
+        );
+    }
+}
+
+#[test]
+fn every_chapter_is_in_the_summary_and_is_compiled() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let summary = fs::read_to_string(root.join("book/src/SUMMARY.md")).unwrap();
+    let facade = fs::read_to_string(root.join("src/lib.rs")).unwrap();
+    for chapter in files("book/src", ".md") {
+        let name = chapter.file_name().unwrap().to_string_lossy().into_owned();
+        if name != "SUMMARY.md" {
+            assert!(
+                summary.contains(&format!("({name})")),
+                "{name} is not in SUMMARY.md"
+            );
+            assert!(
+                facade.contains(&format!("book/src/{name}")),
+                "{name} is not compiled"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_core_reaches_nothing_outside() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("agents-core/Cargo.toml");
+    let manifest = fs::read_to_string(manifest).unwrap();
+    for network in ["reqwest", "hyper", "sqlx", "rusqlite"] {
+        assert!(
+            !manifest.contains(network),
+            "agents-core knows no {network}"
+        );
+    }
+    for file in files("agents-core/src", ".rs") {
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(
+            !text.contains("std::fs") && !text.contains("std::net"),
+            "{}",
+            file.display()
+        );
+    }
+}
