@@ -1,8 +1,9 @@
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 /// JSON text that is known to be valid, kept as it was written: numbers of any size stay exact.
+/// Cheap to clone.
 ///
 /// ```
 /// use agents_core::Json;
@@ -11,17 +12,22 @@ use std::fmt;
 /// assert_eq!(amount.as_str(), "9007199254740993");
 /// assert_eq!(amount.to::<u64>().unwrap(), 9007199254740993);
 /// ```
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Json(Box<RawValue>);
+#[derive(Clone, PartialEq, Eq)]
+pub struct Json(Arc<str>);
 
 impl Json {
     /// Checks `text` and keeps it.
     ///
     /// # Errors
     /// When `text` is not one JSON value.
-    pub fn parse(text: impl Into<String>) -> Result<Self, serde_json::Error> {
-        RawValue::from_string(text.into()).map(Json)
+    pub fn parse(text: impl AsRef<str>) -> Result<Self, serde_json::Error> {
+        let text = text.as_ref();
+        serde_json::from_str::<&RawValue>(text).map(|_| Json::trusted(text))
+    }
+
+    /// Keeps text that has just been read: looking at it twice would be work for nothing.
+    pub(crate) fn trusted(text: &str) -> Self {
+        Json(text.trim().into())
     }
 
     /// The JSON of `value`.
@@ -29,18 +35,17 @@ impl Json {
     /// # Errors
     /// When `value` refuses to be serialised, or has a map whose keys are not strings.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        serde_json::value::to_raw_value(value).map(Json)
+        serde_json::to_string(value).map(|text| Json(text.into()))
     }
 
     /// `text` as a JSON string.
     pub fn string(text: &str) -> Self {
-        // A string always serialises; `null` is what a reader of the impossible would see.
-        Json::of(text).unwrap_or_else(|_| Json(RawValue::NULL.to_owned()))
+        Json(Value::from(text).to_string().into())
     }
 
     /// The text.
     pub fn as_str(&self) -> &str {
-        self.0.get()
+        &self.0
     }
 
     /// Reads the text as a `T`.
@@ -59,8 +64,26 @@ impl Json {
 
     /// The tool's answer as a model reads it: a string bare, anything else as JSON.
     pub(crate) fn to_text(&self) -> String {
-        self.to::<String>()
-            .unwrap_or_else(|_| self.as_str().to_owned())
+        match self.0.starts_with('"') {
+            true => self
+                .to::<String>()
+                .unwrap_or_else(|_| self.as_str().to_owned()),
+            false => self.as_str().to_owned(),
+        }
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue =
+            serde_json::from_str(self.as_str()).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(|raw| Json(raw.get().into()))
     }
 }
 
@@ -73,11 +96,5 @@ impl fmt::Display for Json {
 impl fmt::Debug for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-impl PartialEq for Json {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
     }
 }

@@ -5,7 +5,7 @@ pub use crate::{
     agent::{Agent, AgentBuilder, Data, ModelAgent, Skill},
     error::{AnyError, Code, ErrorKind, Failure, ToolFailure},
     recovery::{
-        CallError, Decision, ErrorContext, FixerRef, IntoDecision, Plan, kinds, vocabulary,
+        CallError, Decision, ErrorContext, Fixer, FixerRef, IntoDecision, Plan, kinds, vocabulary,
     },
     run::{Budget, Cx},
     tool::{
@@ -24,8 +24,9 @@ pub use std::{
     option::Option::{self, None, Some},
     result::Result::{self, Err, Ok},
     string::String,
-    sync::{LazyLock, OnceLock},
+    sync::{Arc, LazyLock, OnceLock},
     time::Duration,
+    vec::Vec,
 };
 
 use std::{any::Any, fmt::Display, marker::PhantomData};
@@ -86,6 +87,11 @@ impl<T> NotResult for ResultProbe<T> {}
 pub trait OnError: Tool {
     /// What the arms say.
     fn decide_by_arms(&self, error: CallError<'_, Self::Err>, cx: &ErrorContext) -> Option<Plan>;
+
+    /// The repair agents that the arms name.
+    fn fixers_of_arms(&self) -> Vec<Arc<dyn Fixer>> {
+        Vec::new()
+    }
 }
 
 /// Whether a tool has arms. Generated code asks `(&ArmsProbe(self)).on_error(error, cx)`: the
@@ -96,6 +102,11 @@ impl<T: OnError> ArmsProbe<'_, T> {
     /// What the arms say.
     pub fn on_error(&self, error: CallError<'_, T::Err>, cx: &ErrorContext) -> Option<Plan> {
         self.0.decide_by_arms(error, cx)
+    }
+
+    /// The repair agents that the arms name.
+    pub fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
+        self.0.fixers_of_arms()
     }
 }
 
@@ -109,6 +120,16 @@ pub trait NoArms<E> {
 }
 
 impl<T: Tool> NoArms<T::Err> for &ArmsProbe<'_, T> {}
+
+/// The answer for a tool without arms.
+pub trait NoFixers {
+    /// None.
+    fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
+        Vec::new()
+    }
+}
+
+impl<T: Tool> NoFixers for &ArmsProbe<'_, T> {}
 
 /// What an arm ends with, as what the run carries out.
 pub fn arm<K, D: IntoDecision<K>>(decision: D) -> Option<Plan> {

@@ -267,13 +267,13 @@ fn run<T>(work: impl Future<Output = T>) -> T {
         .enable_time()
         .start_paused(true)
         .build()
-        .unwrap()
+        .expect("a runtime")
         .block_on(work)
 }
 
 /// Everything a run leaves behind, but for its times.
 fn left(outcome: &Outcome<u32>) -> Value {
-    let mut outputs = serde_json::to_value(&outcome.outputs).unwrap();
+    let mut outputs = serde_json::to_value(&outcome.outputs).expect("outputs are data");
     fn timeless(value: &mut Value) {
         match value {
             Value::Object(members) => {

@@ -1,5 +1,8 @@
 //! What a run does, from outside. The model is scripted: these are tests of what is around it.
 
+// A test that cannot go on says so by panicking.
+#![allow(clippy::unwrap_used)]
+
 mod answers;
 mod approvals;
 mod bad_input;

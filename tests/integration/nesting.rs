@@ -95,7 +95,11 @@ async fn two_agents_that_call_each_other_end() {
             move |_, _| {
                 let model = model.clone();
                 async move {
-                    let name = if deep % 2 == 0 { "ping" } else { "pong" };
+                    let name = if deep.is_multiple_of(2) {
+                        "ping"
+                    } else {
+                        "pong"
+                    };
                     let agent = AgentBuilder::<String, String>::new(name)
                         .tool(ping(model.clone(), deep + 1))
                         .model(model)

@@ -55,6 +55,7 @@ async fn every_snapshot_leads_to_the_same_end() {
         );
         assert_eq!(resumed.outputs.tool_order, whole.outputs.tool_order);
         assert_eq!(resumed.outputs.response, whole.outputs.response);
+        assert_eq!(resumed.usage, whole.usage);
     }
 }
 
@@ -76,4 +77,61 @@ async fn a_snapshot_belongs_to_its_agent() {
         error.to_string(),
         "the stored run belongs to agent `worker`, not to `other`"
     );
+}
+
+/// A stored plan names its repair agent; the tool whose arms named it has it.
+#[tokio::test]
+async fn a_stored_plan_finds_the_repair_agent_of_a_tool_s_own_arms() {
+    use agents::{AgentBuilder, prelude::*};
+
+    /// Mends. It is asked twice: the first answer is no help.
+    #[agent(model = ScriptedModel::new([Script::text("no help"), Script::text(r#"{"n": 1}"#)]).0, budget(max_turns = 1))]
+    async fn mender(request: String) -> String;
+
+    tool! {
+        /// Counts.
+        #[tool(none)]
+        async fn count(
+            /// From where.
+            n: u32,
+        ) -> u32 { n }
+
+        on_error {
+            invalid_args(_, _) => fix(agent = Mender, retries = 3),
+        }
+    }
+
+    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
+    let keep = kept.clone();
+    let script = || vec![Script::call("count", "one, please"), Script::text("end")];
+    let agent = AgentBuilder::<String, String>::new("counter")
+        .tool(Count)
+        .build();
+    let (model, _) = ScriptedModel::new(script());
+    let keeper = move |snapshot| keep.lock().unwrap().push(snapshot);
+    agent
+        .run("go")
+        .model(model)
+        .on_checkpoint(keeper)
+        .await
+        .unwrap();
+    // Where the repair agent has answered for the first time.
+    let stored = serde_json::to_string(&kept.lock().unwrap()[1]).unwrap();
+    assert!(
+        stored.contains("mender") && !stored.contains("no help\",\"error"),
+        "{stored}"
+    );
+    let (model, _) = ScriptedModel::new(script().into_iter().skip(1));
+    let resumed = agent
+        .resume(serde_json::from_str(&stored).unwrap())
+        .model(model)
+        .outcome()
+        .await
+        .unwrap();
+    let receipt = resumed.outputs.receipts().next().unwrap();
+    assert!(
+        !format!("{receipt:?}").contains("is not known"),
+        "{receipt:?}"
+    );
+    assert_eq!(resumed.result.unwrap(), "end");
 }

@@ -43,7 +43,12 @@ pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use root::{Root, Settings, Stop};
 pub(crate) use stopwatch::Stopwatch;
 
-use crate::{Agent, Error, ErrorKind, Json, model::Model, tool::Scope, turn};
+use crate::{
+    Agent, Error, ErrorKind, Json,
+    model::{Model, Usage},
+    tool::Scope,
+    turn,
+};
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 use std::{fmt, future::IntoFuture, pin::pin, sync::Arc, time::Duration};
@@ -196,8 +201,8 @@ impl<'a, A: Agent> Run<'a, A> {
             settings,
             ..
         } = self;
-        let (input, node, run_id) = match start {
-            Start::Fresh(input) => (input, Node::root(), None),
+        let (input, node, run_id, usage) = match start {
+            Start::Fresh(input) => (input, Node::root(), None, Usage::default()),
             Start::Stored(stored) => {
                 stored.check(agent.name())?;
                 let input = stored.input.to().map_err(|error| {
@@ -206,7 +211,12 @@ impl<'a, A: Agent> Run<'a, A> {
                         format!("the stored input does not fit `{}`: {error}", agent.name()),
                     )
                 })?;
-                (input, Node::load(stored.root), Some(stored.run_id))
+                (
+                    input,
+                    Node::load(stored.root),
+                    Some(stored.run_id),
+                    stored.usage,
+                )
             }
         };
         let origin = match settings.keeper {
@@ -214,6 +224,7 @@ impl<'a, A: Agent> Run<'a, A> {
             None => None,
         };
         let root = Root::new(settings, node, run_id, origin);
+        root.charge(usage);
         let outcome = Box::pin(steer(agent, input, &root)).await;
         match outcome.result {
             Err(error) if error.is_build() && outcome.usage.requests == 0 => Err(error),

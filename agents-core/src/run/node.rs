@@ -1,7 +1,7 @@
 //! Where a run stands: a tree of nodes that can be written down.
 
 use super::{Budget, Frame, Limit, Passed, ToolEnvelope};
-use crate::{Error, Json, error::ErrorKind};
+use crate::{Error, Json, error::ErrorKind, model::Usage};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -69,6 +69,8 @@ pub struct Snapshot {
     pub(crate) agent: String,
     pub(crate) run_id: String,
     pub(crate) input: Json,
+    #[serde(default)]
+    pub(crate) usage: Usage,
     pub(crate) root: StoredNode,
 }
 

@@ -170,6 +170,7 @@ impl Root {
                 agent: agent.clone(),
                 run_id: self.run_id.to_string(),
                 input: input.clone(),
+                usage: self.usage(),
                 root: self.node.save(),
             });
         }

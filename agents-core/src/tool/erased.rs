@@ -2,10 +2,11 @@ use super::{Tool, ToolContext, ToolSpec};
 use crate::{
     Json,
     error::{Cause, Code, ToolError},
-    recovery::{ErrorContext, Plan},
+    recovery::{ErrorContext, Fixer, Plan},
 };
 use async_trait::async_trait;
-use std::any::Any;
+use serde::de::DeserializeOwned;
+use std::{any::Any, sync::Arc};
 
 /// Arguments that have been read and fit: ready to run, once.
 pub struct Prepared(pub(crate) Box<dyn Any + Send + Sync>);
@@ -37,6 +38,11 @@ pub trait DynTool: Send + Sync + 'static {
         None
     }
 
+    /// The repair agents that the tool's own arms name; see [`Tool::fixers`].
+    fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
+        Vec::new()
+    }
+
     /// Whether this very call needs approval; see [`Tool::needs_approval`].
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool;
 
@@ -54,24 +60,19 @@ impl<T: Tool> DynTool for T {
     }
 
     fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
-        let mut json = serde_json::Deserializer::from_str(arguments);
-        let args: T::Args =
-            serde_path_to_error::deserialize(&mut json).map_err(|error| Misfit {
-                path: match error.path().to_string() {
-                    whole if whole == "." => String::new(),
-                    path => path,
-                },
-                message: without_position(&error.into_inner()),
-            })?;
-        json.end().map_err(|error| Misfit {
-            path: String::new(),
-            message: error.to_string(),
-        })?;
-        Ok(Prepared(Box::new(args)))
+        // Mostly they fit; only to say what does not is the way to each field followed.
+        match serde_json::from_str::<T::Args>(arguments) {
+            Ok(args) => Ok(Prepared(Box::new(args))),
+            Err(_) => explain::<T::Args>(arguments),
+        }
     }
 
     fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
         Tool::decide(self, error, cx)
+    }
+
+    fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
+        Tool::fixers(self)
     }
 
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {
@@ -102,6 +103,26 @@ impl<T: Tool> DynTool for T {
             }
         }
     }
+}
+
+/// Reads the arguments once more, and says where they do not fit.
+fn explain<Args>(arguments: &str) -> Result<Prepared, Misfit>
+where
+    Args: DeserializeOwned + Send + Sync + 'static,
+{
+    let mut json = serde_json::Deserializer::from_str(arguments);
+    let args: Args = serde_path_to_error::deserialize(&mut json).map_err(|error| Misfit {
+        path: match error.path().to_string() {
+            whole if whole == "." => String::new(),
+            path => path,
+        },
+        message: without_position(&error.into_inner()),
+    })?;
+    json.end().map_err(|error| Misfit {
+        path: String::new(),
+        message: error.to_string(),
+    })?;
+    Ok(Prepared(Box::new(args)))
 }
 
 /// serde_json ends its messages with a position that means nothing once a field is named.

@@ -20,10 +20,10 @@ pub use spec::{Approval, Cache, Category, Effects, ToolSpec};
 
 use crate::{
     error::{Code, ToolError},
-    recovery::{self, CallError, ErrorContext, Plan},
+    recovery::{self, CallError, ErrorContext, Fixer, Plan},
 };
 use serde::{Serialize, de::DeserializeOwned};
-use std::{fmt, future::Future, time::Duration};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 /// A tool with typed arguments and a typed result.
 ///
@@ -86,6 +86,12 @@ pub trait Tool: Send + Sync + 'static {
     fn on_error(&self, error: CallError<'_, Self::Err>, cx: &ErrorContext) -> Option<Plan> {
         let _ = (error, cx);
         None
+    }
+
+    /// The repair agents that the tool's own arms name, so that a run that was stored finds them
+    /// again.
+    fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
+        Vec::new()
     }
 
     /// Asks the tool's own arms about any failure; for unit tests of them.

@@ -134,14 +134,16 @@ pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, Box<Refused
     }
 }
 
-/// An object stands in the text, but it does not fit: a field is at fault, not the whole.
+/// An object stands in the text, whole, but it does not fit: a field is at fault, not the text.
 fn unshaped(rules: &Rules<'_>, raw: &str) -> Option<Box<Refused>> {
     let reading = reader::lenient(raw).ok()?;
+    let whole =
+        !reading.repairs.any(ChangeKind::Closed) && !reading.repairs.any(ChangeKind::Brackets);
     let misfit = rules
         .tool
         .prepare(&reading.json)
         .err()
-        .filter(|_| is_object(&reading.json))?;
+        .filter(|_| whole && is_object(&reading.json))?;
     let error = describe(&**rules.tool, &reading.json, misfit);
     Some(refused(error, &reading.json, reading.repairs))
 }
@@ -160,10 +162,7 @@ fn described(tool: &dyn DynTool, raw: &str, misfit: Misfit) -> Box<Refused> {
 
 fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, Misfit> {
     let prepared = rules.tool.prepare(text)?;
-    let args = Json::parse(text).map_err(|error| Misfit {
-        path: String::new(),
-        message: error.to_string(),
-    })?;
+    let args = Json::trusted(text);
     let approval = guard::needs_approval(rules.tool, &prepared, rules.context);
     Ok(Accepted {
         args,

@@ -6,7 +6,7 @@
 use crate::{
     agent::Brain,
     error::{Origin, ToolError},
-    recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, kinds},
+    recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
     run::{CallState, Cx, EventKind, RepairScope},
     tool::Effects,
     turn::{args::Rules, execute::panic_message},
@@ -116,13 +116,7 @@ async fn run(
     fixer: &FixerRef,
     repair: Repair,
 ) -> Result<String, FixError> {
-    let listed = || {
-        brain
-            .fixers
-            .iter()
-            .find(|listed| listed.fixer_name() == fixer.name())
-    };
-    let Some(agent) = fixer.live().or_else(listed) else {
+    let Some(agent) = find(brain, fixer, &repair.tool) else {
         let name = fixer.name();
         return Err(FixError::Failed(format!(
             "repair agent `{name}` is not known; list it with `fixers = [..]`"
@@ -143,4 +137,19 @@ async fn run(
             Err(panic) => Err(FixError::Failed(format!("panicked: {}", panic_message(&*panic)))),
         },
     }
+}
+
+/// The repair agent itself: the one the arm has named, or after a reload the one of that name.
+fn find(brain: &Brain<'_>, fixer: &FixerRef, tool: &str) -> Option<SharedFixer> {
+    let listed = |fixers: &[SharedFixer]| {
+        fixers
+            .iter()
+            .find(|listed| listed.fixer_name() == fixer.name())
+            .cloned()
+    };
+    fixer
+        .live()
+        .cloned()
+        .or_else(|| listed(&brain.fixers))
+        .or_else(|| listed(&brain.tools.get(tool)?.fixers()))
 }

@@ -62,8 +62,18 @@ fn implementation(
     let matched = matched(arms, &error);
     let where_clause = asserts::with_bounds(&Generics::default(), bounds);
     let retried = retried(tool, arms);
+    let fixers = &arms.fixers;
+    let fixers = (!fixers.is_empty()).then(|| {
+        quote! {
+            fn fixers_of_arms(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> {
+                #injected
+                __rt::Vec::from([#(__rt::Arc::new(#fixers) as __rt::Arc<dyn __rt::Fixer>),*])
+            }
+        }
+    });
     quote! {
         impl __rt::OnError for #tool #where_clause {
+            #fixers
             fn decide_by_arms(
                 &self,
                 #error: __rt::CallError<'_, Self::Err>,

@@ -150,6 +150,7 @@ fn argument_bounds(tool: &Tool) -> Vec<TokenStream> {
 ///     async fn call(&self, args: __Args, cx: &__rt::ToolContext) -> __rt::Result<Self::Ok, Self::Err> { .. }
 ///     fn failure(error: &Self::Err) -> (__rt::Code, __rt::Option<__rt::Duration>) { .. }
 ///     fn on_error(&self, error: __rt::CallError<'_, Self::Err>, cx: &__rt::ErrorContext) -> __rt::Option<__rt::Plan> { .. }
+///     fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> { .. }
 ///     fn needs_approval(&self, args: &__Args, cx: &__rt::ToolContext) -> bool { .. }
 /// }
 /// impl __rt::ToolName for ReadFile { .. }
@@ -190,6 +191,11 @@ fn implementation(tool: &Tool) -> TokenStream {
                 #[allow(unused_imports)]
                 use __rt::NoArms as _;
                 (&__rt::ArmsProbe(self)).on_error(error, cx)
+            }
+            fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> {
+                #[allow(unused_imports)]
+                use __rt::NoFixers as _;
+                (&__rt::ArmsProbe(self)).fixers()
             }
             #failure
             #needs_approval

@@ -133,11 +133,11 @@ async fn watch(agent: AgentBuilder<'static, String, String>, script: Vec<Script>
         .model(model)
         .build()
         .run("go")
-        .on_event(move |event| sink.lock().unwrap().push(event.clone()))
+        .on_event(move |event| sink.lock().expect("nobody panicked").push(event.clone()))
         .outcome()
         .await
         .expect("the agent is well built");
-    let events = std::mem::take(&mut *events.lock().unwrap());
+    let events = std::mem::take(&mut *events.lock().expect("nobody panicked"));
     Seen {
         outcome,
         model: handle,
@@ -181,7 +181,7 @@ fn scribe(
     let seen = asked.clone();
     let fix = Skill::native("fix", "Repairs.", move |repair: Repair| {
         let result = answer(&repair);
-        seen.lock().unwrap().push(repair);
+        seen.lock().expect("nobody panicked").push(repair);
         async move { result }
     });
     (

@@ -46,6 +46,11 @@ const _: () = {
             use __rt::NoArms as _;
             (&__rt::ArmsProbe(self)).on_error(error, cx)
         }
+        fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> {
+            #[allow(unused_imports)]
+            use __rt::NoFixers as _;
+            (&__rt::ArmsProbe(self)).fixers()
+        }
     }
     #[automatically_derived]
     impl __rt::ToolName for Nothing {

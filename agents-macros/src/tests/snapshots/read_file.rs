@@ -70,6 +70,11 @@ const _: () = {
             use __rt::NoArms as _;
             (&__rt::ArmsProbe(self)).on_error(error, cx)
         }
+        fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> {
+            #[allow(unused_imports)]
+            use __rt::NoFixers as _;
+            (&__rt::ArmsProbe(self)).fixers()
+        }
         fn failure(error: &Self::Err) -> (__rt::Code, __rt::Option<__rt::Duration>) {
             #[allow(unused_imports)]
             use __rt::NoFacts as _;

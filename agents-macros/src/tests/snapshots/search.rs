@@ -84,6 +84,11 @@ const _: () = {
             use __rt::NoArms as _;
             (&__rt::ArmsProbe(self)).on_error(error, cx)
         }
+        fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> {
+            #[allow(unused_imports)]
+            use __rt::NoFixers as _;
+            (&__rt::ArmsProbe(self)).fixers()
+        }
         fn needs_approval(&self, args: &__Args, cx: &__rt::ToolContext) -> bool {
             __rt::ask(args, cx, |args, cx| args.words.len() > 3)
         }
