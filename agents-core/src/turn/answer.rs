@@ -9,7 +9,7 @@ use crate::{
         ErrorContext, Failed, Fault, FixError, FixerRef, Kind, Move, Plan, Raw, Repair, kinds,
     },
     run::{Cx, EventKind, Stop},
-    turn::recover,
+    turn::{execute, recover},
 };
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ pub(crate) async fn settle<O>(
         });
         let climbing = match fault {
             Some(fault) => ladder.climb(&text, &fault).await?,
-            None => match answer.read(&text, strict) {
+            None => match execute::guarded(|| answer.read(&text, strict)).unwrap_or_else(Err) {
                 Ok((value, repairs)) => {
                     let mut fixed = cx.node.with_frame(|frame| frame.fixed.clone());
                     fixed.extend(repairs);
@@ -88,7 +88,8 @@ struct Ladder<'a> {
 impl Ladder<'_> {
     /// A new fault: the arms are asked, and what they say is written down.
     fn ask_the_arms(&self, text: &str, fault: String) -> Climbing {
-        let Some(plan) = self.decide(text, &fault) else {
+        let decided = execute::guarded(|| self.decide(text, &fault));
+        let Some(plan) = decided.unwrap_or_default() else {
             return Climbing::Fell(fault);
         };
         self.cx.node.with_frame(|frame| {

@@ -67,6 +67,12 @@ pub(super) async fn run(
     result
 }
 
+/// Runs code of the user's that is not a tool's body: arms, conditions, conversions. A panic there
+/// is no more than a failure.
+pub(super) fn guarded<R>(work: impl FnOnce() -> R) -> Result<R, String> {
+    std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_message(&*panic))
+}
+
 /// What a panic said.
 pub(super) fn panic_message(panic: &(dyn Any + Send)) -> String {
     panic

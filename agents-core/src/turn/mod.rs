@@ -125,7 +125,12 @@ impl Place<'_> {
         loop {
             let repaired = self.with_call(|call| call.repairs.len());
             let act = self.with_call(|call| {
-                let act = call.next(&args::Rules::new(self.brain, tool, &context));
+                let rules = args::Rules::new(self.brain, tool, &context);
+                let act = execute::guarded(|| call.next(&rules)).unwrap_or_else(|panic| {
+                    call.abandon("the call could not be dealt with");
+                    call.hint = Some(format!("dealing with it panicked: {panic}"));
+                    Act::Done
+                });
                 if call.is_identified() {
                     context.call_id = call_id::of(call, &self.cx.node);
                 }

@@ -5,12 +5,12 @@ use async_trait::async_trait;
 use autoagents::{
     core::{
         agent::{
-            AgentBuilder, AgentDeriveT, AgentOutputT, DirectAgent,
+            AgentBuilder, DirectAgent,
             memory::SlidingWindowMemory,
-            prebuilt::executor::{ReActAgent, ReActAgentOutput},
+            prebuilt::executor::ReActAgent,
             task::Task as Prompt,
         },
-        tool::{ToolCallError, ToolInputT, ToolRuntime, ToolT},
+        tool::{ToolCallError, ToolRuntime, ToolT},
     },
     llm::{backends::ollama::Ollama, builder::LLMBuilder},
     prelude::*,

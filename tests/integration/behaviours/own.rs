@@ -190,3 +190,16 @@ async fn a_stored_run_keeps_the_attempts_of_a_body_that_runs_an_agent_apart() {
         "second"
     );
 }
+
+/// An arm is the user's code: a panic there is a failure of the call and of nothing else.
+#[tokio::test]
+async fn a_panicking_arm_does_not_end_the_run() {
+    let seen = call(0, "one", on_args(|_, _| panic!("never thought of that"))).await;
+    assert_eq!(seen.outcome.result.as_ref().unwrap(), "end");
+    assert!(
+        seen.told()
+            .contains("dealing with it panicked: never thought of that"),
+        "{}",
+        seen.told()
+    );
+}
