@@ -49,13 +49,13 @@
 //! | to put several together | [`compose`] |
 //! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], `tracing` |
-//! | to test without a model | [`testing`] (feature `testing`), [`record`] |
+//! | to test without a model | `testing` (feature `testing`), [`record`] |
 //! | to say what happens when a call fails | [`recovery`] |
 //! | to read what models write | [`reader`] |
 //!
 //! # Features
 //!
-//! `macros`, `ollama` and `tls` are on by default; `testing` adds [`testing::ScriptedModel`].
+//! `macros`, `ollama` and `tls` are on by default; `testing` adds `testing::ScriptedModel`.
 //! Without `tls` the client speaks plain HTTP, which is all that an Ollama on this machine needs.
 
 pub use agents_core::{

@@ -1,7 +1,7 @@
 //! The runtime of `agents`: typed agents, their tools, and what happens when a call fails.
 //!
 //! Most people use it through the `agents` crate. It knows no HTTP, no files and no database: a
-//! [`Model`](model::Model) is a trait, and so is everything else that reaches outside.
+//! [`Model`] is a trait, and so is everything else that reaches outside.
 //!
 //! In reading order:
 //!

@@ -67,3 +67,32 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::RunEnded { .. } => "run ended",
     }
 }
+
+/// (8) The hook fires once for each call, with the repaired arguments and the recovered result.
+#[tokio::test]
+async fn the_tool_hook_sees_repaired_arguments_once() {
+    let (model, _) = ScriptedModel::new([
+        Script::calls([("add", r#"{"left":"1","right":2,}"#), ("nope", "{}")]),
+        Script::text("three it is"),
+    ]);
+    let told: Arc<Mutex<Vec<String>>> = Arc::default();
+    let sink = told.clone();
+    worker::<String>()
+        .run("go")
+        .model(model)
+        .on_tool_use(move |name, args, result| {
+            let result = result.map(ToString::to_string).map_err(|error| error.code);
+            sink.lock()
+                .unwrap()
+                .push(format!("{name} {args} {result:?}"));
+        })
+        .await
+        .unwrap();
+    assert_eq!(
+        *told.lock().unwrap(),
+        [
+            r#"add {"left":1,"right":2} Ok("3")"#,
+            r#"nope "{}" Err(PolicyDenied)"#
+        ]
+    );
+}

@@ -1,7 +1,7 @@
 //! Arms, repair agents, allowances.
 
 use agents::{
-    Agent, AgentBuilder, Error, ErrorKind, Severity,
+    Agent, AgentBuilder, Code, Error, ErrorKind, Severity,
     agent::ModelAgent,
     prelude::*,
     recovery::{
@@ -17,6 +17,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicU32, Ordering::SeqCst},
     },
+    time::Duration,
 };
 
 /// Counts the runs, and fails as often as it is told to.
@@ -111,24 +112,82 @@ async fn without_an_arm_there_is_one_execution() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn back_off_waits_and_a_retry_after_wins() {
-    fn arms(error: CallError<'_, AnyError>, _: &ErrorContext) -> Option<Plan> {
-        let CallError::Execution(_) = error else {
-            return None;
-        };
-        let decision: Decision<Execution> = retry()
-            .max_attempts(3)
-            .backoff(constant(std::time::Duration::from_secs(5)));
-        Some(decision.into())
-    }
+async fn back_off_waits() {
     let (tool, _) = tool_with(2);
-    let (agent, _) = agent(tool, arms, one_call(r#"{"n":5}"#));
+    let (agent, _) = agent(tool, every_five_seconds, one_call(r#"{"n":5}"#));
     let began = tokio::time::Instant::now();
     agent.run("go").await.unwrap();
+    assert_eq!(began.elapsed().as_secs(), 10);
+}
+
+fn every_five_seconds(error: CallError<'_, AnyError>, _: &ErrorContext) -> Option<Plan> {
+    let CallError::Execution(_) = error else {
+        return None;
+    };
+    let decision: Decision<Execution> = retry()
+        .max_attempts(3)
+        .backoff(constant(Duration::from_secs(5)));
+    Some(decision.into())
+}
+
+/// Knows when to come back.
+#[derive(Debug)]
+struct TooMany;
+
+impl std::fmt::Display for TooMany {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("busy")
+    }
+}
+
+impl ToolFailure for TooMany {
+    fn code(&self) -> Code {
+        Code::RateLimit
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        Some(Duration::from_secs(60))
+    }
+}
+
+/// Is busy.
+#[tool(reads)]
+async fn busy() -> Result<(), TooMany> {
+    Err(TooMany)
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_failure_says_about_coming_back_wins_and_is_told() {
+    let (model, handle) = ScriptedModel::new([Script::call("busy", "{}"), Script::text("end")]);
+    let agent: Plain = AgentBuilder::new("patient")
+        .tool(Busy)
+        .on_error(every_five_seconds)
+        .model(model)
+        .build();
+    let began = tokio::time::Instant::now();
+    let outcome = agent.run("go").outcome().await.unwrap();
+    assert_eq!(began.elapsed().as_secs(), 120);
+    let error = outcome
+        .outputs
+        .receipts()
+        .next()
+        .unwrap()
+        .error
+        .clone()
+        .unwrap();
+    assert_eq!(
+        (error.code, error.retry_after_s),
+        (Code::RateLimit, Some(60.0))
+    );
     assert!(
-        began.elapsed() >= std::time::Duration::from_secs(9),
-        "{:?}",
-        began.elapsed()
+        handle.requests()[1]
+            .last()
+            .contains("RATE_LIMIT (Transient)")
+    );
+    assert!(
+        handle.requests()[1]
+            .last()
+            .ends_with("it may succeed after 60s")
     );
 }
 

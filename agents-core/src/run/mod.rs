@@ -6,7 +6,7 @@
 //!                              one call: next() ─► do it ─► on(..)   (turn/mod.rs)
 //! ```
 //!
-//! [`Frame`] and [`CallState`] are data: they say what comes next and are told what happened.
+//! `Frame` and `CallState` are data: they say what comes next and are told what happened.
 //! Everything that waits is outside of them, so a run can be put down between any two steps.
 
 mod approval;
@@ -45,6 +45,7 @@ pub(crate) use stopwatch::Stopwatch;
 
 use crate::{
     Agent, Error, ErrorKind, Json,
+    error::ErrorReceipt,
     model::{Model, Usage},
     tool::Scope,
     turn,
@@ -130,6 +131,32 @@ impl<'a, A: Agent> Run<'a, A> {
     /// Is told everything that happens, as it happens. It should be quick: the run waits for it.
     pub fn on_event(mut self, subscriber: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.settings.subscriber = Some(Arc::new(subscriber));
+        self.root()
+    }
+
+    /// Is told of every call once, when it is settled: the tool's name, the arguments as they ran,
+    /// repairs included, and what came of it.
+    ///
+    /// ```
+    /// # use agents_core::{Agent, AgentBuilder};
+    /// # async fn run(agent: agents_core::agent::ModelAgent<'_, String, String>) -> Result<(), agents_core::Error> {
+    /// let answer = agent.run("go").on_tool_use(|name, args, result| {
+    ///     eprintln!("[{name}] args={args} result={result:?}");
+    /// }).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_tool_use(
+        mut self,
+        hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.tool_hook = Some(Arc::new(move |receipt: &ToolEnvelope| {
+            match (&receipt.output, &receipt.error) {
+                (Some(output), _) => hook(&receipt.name, &receipt.input, Ok(output)),
+                (None, Some(error)) => hook(&receipt.name, &receipt.input, Err(error)),
+                (None, None) => {}
+            }
+        }));
         self.root()
     }
 

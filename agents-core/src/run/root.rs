@@ -1,5 +1,6 @@
 use super::{
     Approver, Budget, Clock, Event, EventKind, Limit, Node, Snapshot, Stopped, SystemClock, Tape,
+    ToolEnvelope,
 };
 use crate::{
     Error, ErrorKind, Json, Severity,
@@ -17,6 +18,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) type Subscriber = Arc<dyn Fn(&Event) + Send + Sync>;
+pub(crate) type ToolHook = Arc<dyn Fn(&ToolEnvelope) + Send + Sync>;
 pub(crate) type Keeper = Arc<dyn Fn(Snapshot) + Send + Sync>;
 
 /// What the user said about a run before it began.
@@ -28,6 +30,7 @@ pub(crate) struct Settings {
     pub(crate) budget: Option<Budget>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) subscriber: Option<Subscriber>,
+    pub(crate) tool_hook: Option<ToolHook>,
     pub(crate) keeper: Option<Keeper>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tape: Option<Arc<dyn Tape>>,
@@ -48,6 +51,7 @@ impl Default for Settings {
             budget: None,
             approver: None,
             subscriber: None,
+            tool_hook: None,
             keeper: None,
             clock: Arc::new(SystemClock),
             tape: None,

@@ -223,6 +223,9 @@ impl Place<'_> {
         let (receipt, message) =
             self.with_call(|call| envelope::close(call, &self.cx.node, ended, limit));
         if !settled_before {
+            if let Some(hook) = &self.cx.root.settings.tool_hook {
+                hook(&receipt);
+            }
             self.emit(|| EventKind::CallEnded(receipt.clone()));
         }
         (receipt, message)
