@@ -58,7 +58,7 @@ pub async fn write_file(
     path: String,
     /// What to write.
     content: String,
-    #[inject] root: &PathBuf,
+    #[inject] root: PathBuf,
 ) -> io::Result<String> {
     Ok(format!(
         "{} bytes in {}",

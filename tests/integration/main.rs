@@ -11,6 +11,7 @@ mod budgets;
 mod calls;
 mod cancelling;
 mod composing;
+mod context;
 mod events;
 mod laws;
 mod nesting;

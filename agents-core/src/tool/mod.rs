@@ -15,6 +15,8 @@ pub(crate) use erased::without_position;
 pub use erased::{DynTool, Misfit, Prepared};
 pub use runtime::FnTool;
 pub use schema::{output_schema, schema_of};
+/// A secret, and the way to its text; re-exported from `secrecy`.
+pub use secrecy::{ExposeSecret, SecretString};
 pub use set::{IntoTool, SharedTool, ToolSet};
 pub use spec::{Approval, Cache, Category, Effects, ToolSpec};
 
