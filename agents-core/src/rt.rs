@@ -5,7 +5,8 @@ pub use crate::{
     agent::{Agent, AgentBuilder, Data, ModelAgent, Skill},
     error::{AnyError, Code, ErrorKind, Failure, ToolFailure},
     recovery::{
-        CallError, Decision, ErrorContext, Fixer, FixerRef, IntoDecision, Plan, kinds, vocabulary,
+        CallError, Decision, ErrorContext, Fixer, FixerRef, IntoDecision, Plan, fix_with, kinds,
+        vocabulary,
     },
     run::{Budget, Cx},
     tool::{
@@ -29,6 +30,7 @@ pub use std::{
     vec::Vec,
 };
 
+use crate::recovery::{Kind, Step};
 use std::{any::Any, fmt::Display, marker::PhantomData};
 
 /// What a function returns, taken apart: `<io::Result<T> as Returns>::Ok`.
@@ -130,6 +132,17 @@ pub trait NoFixers {
 }
 
 impl<T: Tool> NoFixers for &ArmsProbe<'_, T> {}
+
+/// The repair agents that these decisions name.
+pub fn fixers_of<K: Kind, const N: usize>(decisions: [Decision<K>; N]) -> Vec<Arc<dyn Fixer>> {
+    let steps = decisions.iter().flat_map(Decision::steps);
+    steps
+        .filter_map(|step| match step {
+            Step::Ask { fixer, .. } => fixer.live().cloned(),
+            _ => None,
+        })
+        .collect()
+}
 
 /// What an arm ends with, as what the run carries out.
 pub fn arm<K, D: IntoDecision<K>>(decision: D) -> Option<Plan> {

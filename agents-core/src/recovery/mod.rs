@@ -38,6 +38,7 @@ mod verbs;
 
 pub use crate::error::{AnyError, Failure, Severity};
 pub use crate::reader::{normalize_separators, strip_fences};
+pub use crate::rt::RetrySafe;
 pub use backoff::{Backoff, constant, exponential, none};
 pub use context::{CallError, ErrorContext, Fault, Raw};
 pub use decision::{Decision, IntoDecision, Plan, Step};

@@ -62,12 +62,15 @@ fn implementation(
     let matched = matched(arms, &error);
     let where_clause = asserts::with_bounds(&Generics::default(), bounds);
     let retried = retried(tool, arms);
-    let fixers = &arms.fixers;
-    let fixers = (!fixers.is_empty()).then(|| {
+    // Named as the arm names them: an agent that is no repair agent is one mistake, not two.
+    let named = arms.fixers.iter().map(
+        |fixer| quote_spanned!(fixer.span()=> __rt::fix_with::<__rt::kinds::Execution>(#fixer)),
+    );
+    let fixers = (!arms.fixers.is_empty()).then(|| {
         quote! {
             fn fixers_of_arms(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> {
                 #injected
-                __rt::Vec::from([#(__rt::Arc::new(#fixers) as __rt::Arc<dyn __rt::Fixer>),*])
+                __rt::fixers_of([#(#named),*])
             }
         }
     });
