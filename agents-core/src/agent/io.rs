@@ -3,7 +3,7 @@
 
 use crate::{
     reader::{self, Repairs},
-    tool::{schema_of, without_position},
+    tool::{constrained, schema_of, without_position},
 };
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -120,7 +120,17 @@ fn as_it_is<O: Data>(text: &str, _: bool) -> Result<(O, Repairs), String> {
 
 /// Strictly first; then as leniently as arguments are read, led by the schema.
 fn read_as<O: Data + JsonSchema>(text: &str, strict: bool) -> Result<(O, Repairs), String> {
-    let misfit = match parse::<O>(text) {
+    let parse = |text: &str| {
+        let value = parse::<O>(text)?;
+        let schema = schema_once::<O>();
+        match constrained(&schema) {
+            true => reader::fits(text, &schema)
+                .map(|()| value)
+                .map_err(|refusal| refusal.to_string()),
+            false => Ok(value),
+        }
+    };
+    let misfit = match parse(text) {
         Ok(value) => return Ok((value, Repairs::default())),
         Err(misfit) => misfit,
     };

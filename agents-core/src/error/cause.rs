@@ -69,7 +69,7 @@ impl Cause {
         E: fmt::Display + Send + Sync + 'static,
     {
         Cause(Arc::new(Inner {
-            message: error.to_string(),
+            message: capped(error.to_string()),
             origin: Origin::Returned,
             code,
             retry_after,
@@ -100,7 +100,7 @@ impl Cause {
 
     fn of(origin: Origin, code: Code, message: String) -> Self {
         Cause(Arc::new(Inner {
-            message,
+            message: capped(message),
             origin,
             code,
             retry_after: None,
@@ -154,6 +154,16 @@ impl Cause {
     pub fn any(&self) -> AnyError {
         AnyError(self.clone())
     }
+}
+
+/// A failure is told to a model and written into receipts: as much of it as anybody reads.
+fn capped(message: String) -> String {
+    const MOST: usize = 16_000;
+    if message.len() <= MOST {
+        return message;
+    }
+    let end = message.floor_char_boundary(MOST);
+    format!("{}… ({} bytes in all)", &message[..end], message.len())
 }
 
 impl fmt::Debug for Cause {

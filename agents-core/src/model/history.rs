@@ -33,6 +33,19 @@ impl History {
         &self.messages
     }
 
+    /// A copy that takes the client's slot along.
+    pub(crate) fn moved(&self) -> History {
+        let wire = self
+            .wire
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        History {
+            messages: self.messages.clone(),
+            wire: Mutex::new(wire),
+        }
+    }
+
     /// Lends the client's slot together with the messages.
     ///
     /// The slot starts as `W::default()`, and again whenever another client's type was in it.

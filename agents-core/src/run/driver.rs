@@ -47,7 +47,9 @@ pub(crate) async fn drive<O>(
                 Next::Chat { turn, must_fit } => {
                     let reply =
                         turn::reply::ask(brain, cx, turn, answer.schema(), must_fit).await?;
-                    cx.node.with_frame(|frame| frame.on(Told::Replied(reply)));
+                    let longest = cx.root.settings.max_argument_bytes;
+                    cx.node
+                        .with_frame(|frame| frame.on(Told::Replied(reply, longest)));
                     cx.root.checkpoint();
                 }
                 Next::Calls => turn::calls(brain, cx).await,

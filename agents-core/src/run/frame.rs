@@ -5,6 +5,7 @@
 
 use super::{Budget, CallState, Limit};
 use crate::{
+    error::shorten,
     model::{History, Message, Reply},
     reader::Repairs,
     recovery::Progress,
@@ -61,8 +62,9 @@ pub(crate) enum Next {
 /// What has happened.
 #[derive(Debug)]
 pub(crate) enum Told {
-    /// The model replied, and its calls have been given ids.
-    Replied(Reply),
+    /// The model replied, and its calls have been given ids. Arguments beyond so many bytes are not
+    /// kept for the model to read again.
+    Replied(Reply, usize),
     /// All calls are settled; these are the messages that say so, in the model's order.
     Answered(Vec<Message>),
     /// The answer does not fit.
@@ -108,7 +110,7 @@ impl Frame {
 
     pub(crate) fn on(&mut self, told: Told) {
         match told {
-            Told::Replied(reply) => self.replied(reply),
+            Told::Replied(reply, longest) => self.replied(reply, longest),
             Told::Answered(messages) => {
                 self.calls.clear();
                 self.say(messages);
@@ -125,11 +127,11 @@ impl Frame {
         }
     }
 
-    fn replied(&mut self, reply: Reply) {
+    fn replied(&mut self, reply: Reply, longest: usize) {
         let Reply {
             content,
             thinking,
-            calls,
+            mut calls,
             finish: _,
             usage: _,
         } = reply;
@@ -144,6 +146,12 @@ impl Frame {
         if calls.is_empty() {
             self.answer = Some(content.clone());
         }
+        for call in calls
+            .iter_mut()
+            .filter(|call| call.arguments.len() > longest)
+        {
+            call.arguments = shorten(&call.arguments);
+        }
         self.say([Message::Assistant {
             content,
             thinking,
@@ -151,12 +159,17 @@ impl Frame {
         }]);
     }
 
-    /// The history is shared only while a request is under way, so this copies nothing.
+    /// Whoever keeps a snapshot keeps this history too; then it goes on as a copy, and what a client
+    /// has encoded of it goes with the copy.
     fn say(&mut self, messages: impl IntoIterator<Item = Message>) {
-        let history = Arc::make_mut(&mut self.history);
-        messages
-            .into_iter()
-            .for_each(|message| history.push(message));
+        if Arc::get_mut(&mut self.history).is_none() {
+            self.history = Arc::new(self.history.moved());
+        }
+        if let Some(history) = Arc::get_mut(&mut self.history) {
+            messages
+                .into_iter()
+                .for_each(|message| history.push(message));
+        }
     }
 }
 

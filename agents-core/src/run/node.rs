@@ -186,7 +186,7 @@ impl Node {
 
     /// The place of what runs within one attempt of one call of this agent.
     pub(crate) fn call_child(self: &Arc<Self>, seq: u32, attempt: u32) -> Arc<Node> {
-        self.child(&format!("call{seq:04}.{attempt}"), self.depth)
+        self.child(&format!("call{seq:04}.{attempt:02}"), self.depth)
     }
 
     fn child(self: &Arc<Self>, key: &str, depth: u32) -> Arc<Node> {
@@ -217,7 +217,7 @@ impl Node {
             *seen += 1;
             *seen
         };
-        let child = self.child(&format!("{key}.{nth}"), self.depth + 1);
+        let child = self.child(&format!("{key}.{nth:02}"), self.depth + 1);
         child.name(agent);
         child
     }
@@ -245,13 +245,19 @@ impl Node {
         self.state().children.values().cloned().collect()
     }
 
-    /// The receipts of this agent and of those below, each call's before those of the agents that
-    /// ran within it.
+    /// The receipts of this agent and of those below: each call's, then those of the agents that ran
+    /// within it, then the next call's.
     pub(crate) fn receipts(&self) -> Vec<Arc<ToolEnvelope>> {
-        let mut all = self.state().receipts.clone();
-        for child in self.children() {
-            all.extend(child.receipts());
+        let state = self.state();
+        let (mut all, mut below) = (Vec::new(), state.children.iter().peekable());
+        for (seq, receipt) in state.receipts.iter().enumerate() {
+            all.push(receipt.clone());
+            let call = format!("call{seq:04}.");
+            while let Some((_, child)) = below.next_if(|(key, _)| key.starts_with(&call)) {
+                all.extend(child.receipts());
+            }
         }
+        all.extend(below.flat_map(|(_, child)| child.receipts()));
         all
     }
 

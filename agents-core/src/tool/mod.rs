@@ -14,6 +14,7 @@ pub use context::{Scope, ToolContext};
 pub(crate) use erased::without_position;
 pub use erased::{DynTool, Misfit, Prepared};
 pub use runtime::FnTool;
+pub(crate) use schema::constrained;
 pub use schema::{output_schema, schema_of};
 /// A secret, and the way to its text; re-exported from `secrecy`.
 pub use secrecy::{ExposeSecret, SecretString};

@@ -72,6 +72,38 @@ impl FnTool {
     }
 }
 
+/// An integer in valid JSON that a `Value` would round: beyond 64 bits.
+fn unkept_integer(json: &str) -> Option<&str> {
+    let mut rest = json;
+    while let Some(start) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
+        rest = &rest[start..];
+        if let Some(text) = rest.strip_prefix('"') {
+            rest = after_string(text);
+            continue;
+        }
+        let is_number = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
+        let end = rest.find(|c| !is_number(c)).unwrap_or(rest.len());
+        let (number, after) = rest.split_at(end);
+        let is_integer = !number.contains(['.', 'e', 'E']);
+        if is_integer && number.parse::<i64>().is_err() && number.parse::<u64>().is_err() {
+            return Some(number);
+        }
+        rest = after;
+    }
+    None
+}
+
+/// What follows a string whose opening quote has been taken.
+fn after_string(text: &str) -> &str {
+    let mut escaped = false;
+    let end = text.bytes().position(|byte| {
+        let closes = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        closes
+    });
+    end.map_or("", |end| &text[end + 1..])
+}
+
 #[async_trait]
 impl DynTool for FnTool {
     fn spec(&self) -> &ToolSpec {
@@ -83,6 +115,15 @@ impl DynTool for FnTool {
             path: String::new(),
             message: error.to_string(),
         })?;
+        if let Some(integer) = unkept_integer(arguments) {
+            let message = format!(
+                "the integer {integer} is too large to be kept exactly; send it as a string"
+            );
+            return Err(Misfit {
+                path: String::new(),
+                message,
+            });
+        }
         // No type checks these arguments, so the schema does.
         crate::reader::fits(arguments, &self.spec.input_schema).map_err(|refusal| Misfit {
             path: refusal.path().to_owned(),

@@ -20,6 +20,47 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     schema
 }
 
+/// Whether a schema demands anything that reading a type does not check.
+pub(crate) fn constrained(schema: &Value) -> bool {
+    const LIMITS: [&str; 9] = [
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+    ];
+    match schema {
+        Value::Object(members) => {
+            LIMITS.iter().any(|limit| members.contains_key(*limit))
+                || bounded(schema)
+                || members.values().any(constrained)
+        }
+        Value::Array(items) => items.iter().any(constrained),
+        _ => false,
+    }
+}
+
+/// Whether a number has bounds other than those of its own type, which are checked by reading it.
+fn bounded(schema: &Value) -> bool {
+    let own = match schema.get("format").and_then(Value::as_str) {
+        Some("uint8") => (Some(0), Some(255)),
+        Some("uint16") => (Some(0), Some(65_535)),
+        Some("int8") => (Some(-128), Some(127)),
+        Some("int16") => (Some(-32_768), Some(32_767)),
+        Some(format) if format.starts_with("uint") => (Some(0), None),
+        _ => (None, None),
+    };
+    let of_its_own = |key: &str, own: Option<i64>| match schema.get(key) {
+        Some(limit) => limit.is_number() && limit.as_i64() != own,
+        None => false,
+    };
+    of_its_own("minimum", own.0) || of_its_own("maximum", own.1)
+}
+
 /// The schema of a tool's result, when its type has one.
 ///
 /// Generated code asks `(&Probe::<T>::NEW).output_schema()`: the inherent method is found first

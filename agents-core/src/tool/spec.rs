@@ -1,4 +1,5 @@
-use super::schema::schema_of;
+use super::schema::{constrained, schema_of};
+use crate::reader::Schema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -89,6 +90,7 @@ pub struct ToolSpec {
     /// Worked examples of arguments, shown to models that need them.
     pub examples: Vec<Value>,
     declaration: OnceLock<String>,
+    constraints: OnceLock<Option<Schema>>,
 }
 
 impl ToolSpec {
@@ -124,6 +126,7 @@ impl ToolSpec {
             output_schema: None,
             examples: Vec::new(),
             declaration: OnceLock::new(),
+            constraints: OnceLock::new(),
         }
     }
 
@@ -214,6 +217,16 @@ impl ToolSpec {
             })
             .to_string()
         })
+    }
+
+    /// What the schema demands beyond types, if anything: bounds, lengths, patterns. A type does not
+    /// check these when it is read.
+    pub(crate) fn constraints(&self) -> Option<&Schema> {
+        self.constraints
+            .get_or_init(|| {
+                constrained(&self.input_schema).then(|| Schema::new(&self.input_schema))
+            })
+            .as_ref()
     }
 
     /// `name@version`.

@@ -2,7 +2,7 @@
 
 use crate::{
     Json,
-    error::ToolError,
+    error::{ToolError, shorten},
     model::Message,
     run::{CallState, Clock, Node, Timestamp, ToolEnvelope},
     turn::call_id,
@@ -39,7 +39,7 @@ pub(super) fn close(
         call_id: call_id::of(call, node),
         name: call.call.name.clone(),
         version: call.version.clone().unwrap_or_default(),
-        input: call.input(),
+        input: kept(call.input(), max_output_bytes),
         output,
         error,
         t_start: Timestamp::from_millis(call.started),
@@ -73,6 +73,14 @@ pub(crate) fn close_all(node: &Node, clock: &dyn Clock, max_output_bytes: usize,
         .for_each(|receipt| node.add_receipt(receipt));
     for child in node.children() {
         close_all(&child, clock, max_output_bytes, why);
+    }
+}
+
+/// What a receipt keeps of the arguments: all, unless that is more than any call may have.
+fn kept(input: Json, limit: usize) -> Json {
+    match input.as_str().len() > limit {
+        true => Json::string(&shorten(input.as_str())),
+        false => input,
     }
 }
 

@@ -181,7 +181,9 @@ fn with_ids(mut reply: Reply, turn: u32) -> Reply {
     for (index, call) in reply.calls.iter_mut().enumerate() {
         if call.id.is_empty() || !seen.insert(call.id.clone()) {
             call.id = format!("call_{turn}_{index}");
-            seen.insert(call.id.clone());
+            while !seen.insert(call.id.clone()) {
+                call.id.push('_');
+            }
         }
     }
     reply
