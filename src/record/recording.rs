@@ -30,6 +30,8 @@ struct Sink {
     known: HashSet<Digest>,
     tools: Value,
     failed: Option<io::Error>,
+    /// The first line is written: whose run this is.
+    begun: bool,
 }
 
 impl Recording {
@@ -46,8 +48,9 @@ impl Recording {
         let sink = Sink {
             out: Box::new(out),
             known: HashSet::from([Digest::default()]),
-            tools: Value::Null,
+            tools: Value::Array(Vec::new()),
             failed: None,
+            begun: false,
         };
         Recording(Arc::new(Writer {
             sink: Mutex::new(sink),
@@ -96,6 +99,16 @@ impl Writer {
 }
 
 impl Sink {
+    /// The first line. A run within the recorded one is a part of its tape.
+    fn begin(&mut self, run_id: &str) {
+        if !std::mem::replace(&mut self.begun, true) {
+            self.write(&Line::Tape {
+                format: FORMAT,
+                run_id: run_id.to_owned(),
+            });
+        }
+    }
+
     fn write(&mut self, line: &Line) {
         if self.failed.is_some() {
             return;
@@ -140,13 +153,41 @@ impl Model for Recorded {
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let mut asked = Asked {
+            recorded: self,
+            request,
+            answered: false,
+        };
         let result = self.model.chat(request).await;
         let said = match &result {
             Ok(reply) => Said::Reply(reply.clone()),
             Err(error) => Said::Failure(error.to_string()),
         };
-        self.writer.exchange(self.model.id(), &request, said);
+        asked.write(said);
         result
+    }
+}
+
+/// A request that is under way. When the run ends before the reply, that is what is written.
+struct Asked<'a> {
+    recorded: &'a Recorded,
+    request: Request<'a>,
+    answered: bool,
+}
+
+impl Asked<'_> {
+    fn write(&mut self, said: Said) {
+        self.answered = true;
+        let Recorded { model, writer } = self.recorded;
+        writer.exchange(model.id(), &self.request, said);
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.write(Said::Nothing);
+        }
     }
 }
 
@@ -162,12 +203,13 @@ impl Clock for RecordedClock {
         now
     }
 
+    fn resumed(&self, run_id: &str) {
+        self.0.sink().begin(run_id);
+    }
+
     fn run_id(&self) -> String {
         let run_id = SystemClock.run_id();
-        self.0.sink().write(&Line::Tape {
-            format: FORMAT,
-            run_id: run_id.clone(),
-        });
+        self.0.sink().begin(&run_id);
         run_id
     }
 }

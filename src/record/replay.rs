@@ -15,7 +15,8 @@ use std::{
 /// Answers from a tape; give it to [`Run::tape`](crate::run::Run::tape).
 ///
 /// No model is asked and no network is used. Each recorded reply is given once, to the request
-/// that is byte for byte the one it was given to.
+/// that has the same messages, tools and format as the one it was given to; which model it was is on
+/// the tape, but is not compared.
 #[derive(Clone)]
 pub struct Replay(Arc<Reader>);
 
@@ -57,7 +58,7 @@ impl Replay {
         };
         let mut conversations: HashMap<Digest, Vec<Message>> =
             HashMap::from([(Digest::default(), Vec::new())]);
-        let mut tools = Value::Null;
+        let mut tools = Value::Array(Vec::new());
         let mut heard = Vec::new();
         for (number, line) in tape
             .lines()
@@ -113,13 +114,19 @@ impl Replay {
                 }
             }
         }
+        if reader.run_id.is_empty() {
+            let message =
+                "line 1 of the tape: it does not say whose run this is; is it a tape at all?";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
         reader.left = Mutex::new(heard);
         Ok(Replay(Arc::new(reader)))
     }
 
     /// How many recorded replies have not been asked for.
     pub fn left(&self) -> usize {
-        self.0.left().len()
+        let answers = |heard: &&Heard| !matches!(heard.said, Said::Nothing);
+        self.0.left().iter().filter(answers).count()
     }
 }
 
@@ -128,7 +135,8 @@ impl Reader {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self, request: &Request<'_>) -> Result<Reply, ModelError> {
+    /// The recorded reply; `None` if the run ended before there was one.
+    fn answer(&self, request: &Request<'_>) -> Result<Option<Reply>, ModelError> {
         let mut left = self.left();
         let tools = tools_of(request);
         let same = |heard: &Heard| {
@@ -138,7 +146,8 @@ impl Reader {
         };
         match left.iter().position(same) {
             Some(at) => match left.remove(at).said {
-                Said::Reply(reply) => Ok(reply),
+                Said::Reply(reply) => Ok(Some(reply)),
+                Said::Nothing => Ok(None),
                 Said::Failure(message) => Err(ModelError::new(ModelErrorKind::Refused, message)),
             },
             None => Err(ModelError::new(
@@ -234,7 +243,10 @@ impl Model for Replayed {
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        let reply = self.0.answer(&request)?;
+        // Where the recorded run waited in vain, this one waits for what ended it.
+        let Some(reply) = self.0.answer(&request)? else {
+            return std::future::pending().await;
+        };
         if let Some(sink) = request.sink() {
             reply
                 .thinking

@@ -42,6 +42,8 @@ pub(super) struct Exchange {
 pub(super) enum Said {
     Reply(Reply),
     Failure(String),
+    /// The run ended while the model was thinking.
+    Nothing,
 }
 
 /// The digest of the beginning of a conversation; empty for no message at all.
@@ -68,9 +70,12 @@ pub(super) fn text(message: &Message) -> String {
     serde_json::to_string(message).unwrap_or_default()
 }
 
+/// The tools that were offered; an empty list when there were none, so that absence can mean "as
+/// before".
 pub(super) fn tools_of(request: &Request<'_>) -> Value {
+    let none = || Value::Array(Vec::new());
     request
         .tools_json()
         .and_then(|json| serde_json::from_str(json).ok())
-        .unwrap_or_default()
+        .unwrap_or_else(none)
 }

@@ -174,3 +174,34 @@ async fn two_tools_of_one_name_are_an_error_when_built() {
     );
     assert_eq!(handle.count(), 0);
 }
+
+#[tokio::test]
+async fn a_run_s_bounds_on_turns_and_calls_hold_for_each_agent() {
+    let budget = Budget::new().max_turns(2);
+    let outcome = worker::<String>()
+        .run("go")
+        .model(endless())
+        .budget(budget)
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(
+        outcome.stopped,
+        Some(Stopped::Budget {
+            agent: "worker".into(),
+            limit: Limit::Turns(2)
+        })
+    );
+    let budget = Budget::new().max_turns(50).max_tool_calls(3);
+    let outcome = worker::<String>()
+        .run("go")
+        .model(endless())
+        .budget(budget)
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(
+        outcome.usage.requests, 4,
+        "a run tightens and never loosens"
+    );
+}

@@ -44,19 +44,27 @@ async fn a_child_uses_the_caller_s_model_and_its_receipts_are_kept() {
         Script::call("ask", "{}"),
         Script::call("add", r#"{"left":1,"right":2}"#),
         Script::text("3"),
+        Script::call("add", r#"{"left":1,"right":100}"#),
         Script::text("it is 3"),
     ]);
     let colleague = Arc::new(AgentBuilder::new("colleague").tool(Add).build());
-    let boss: Plain = AgentBuilder::new("boss").tool(asks(colleague)).build();
+    let boss: Plain = AgentBuilder::new("boss")
+        .tool(asks(colleague))
+        .tool(Add)
+        .build();
     let outcome = boss.run("go").model(model).outcome().await.unwrap();
     assert_eq!(outcome.result.unwrap(), "it is 3");
+    assert_eq!(
+        outcome.outputs.last_tool.as_ref().unwrap().input.as_str(),
+        r#"{"left":1,"right":100}"#
+    );
     let names: Vec<_> = outcome
         .outputs
         .receipts()
         .map(|receipt| receipt.name.as_str())
         .collect();
-    assert_eq!(names, ["ask", "add"]);
-    assert_eq!(outcome.usage.requests, 4);
+    assert_eq!(names, ["ask", "add", "add"]);
+    assert_eq!(outcome.usage.requests, 5);
 }
 
 #[tokio::test]

@@ -112,6 +112,11 @@ async fn a_tape_that_cannot_be_read_says_which_line() {
         error.to_string().starts_with("line 2 of the tape:"),
         "{error}"
     );
+    let error = Replay::parse("").unwrap_err();
+    assert!(
+        error.to_string().contains("is it a tape at all?"),
+        "{error}"
+    );
     let error = Replay::parse("{\"tape\":{\"format\":99,\"run_id\":\"x\"}}").unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -140,4 +145,87 @@ async fn a_recording_that_fails_says_so_and_the_run_goes_on() {
         .unwrap();
     assert_eq!(answer, "hi");
     assert_eq!(recording.finish().unwrap_err().to_string(), "no space left");
+}
+
+#[tokio::test]
+async fn a_run_within_a_tool_is_on_the_tape_whatever_was_said_about_it() {
+    use agents::{Budget, Effects, tool::FnTool};
+    use serde_json::json;
+    let boss = || {
+        let schema = json!({"type": "object"});
+        let ask = FnTool::new("ask", "Asks.", Effects::None, schema, |_, _| async {
+            let colleague = AgentBuilder::<String, String>::new("colleague").build();
+            colleague
+                .run("help")
+                .budget(Budget::new().tokens(1000))
+                .await
+        });
+        AgentBuilder::<String, String>::new("boss")
+            .tool(ask)
+            .build()
+    };
+    let script = [
+        Script::call("ask", "{}"),
+        Script::text("here"),
+        Script::text("done"),
+    ];
+    let (model, _) = ScriptedModel::new(script);
+    let tape = Tape::default();
+    let first = boss()
+        .run("go")
+        .model(model)
+        .tape(Recording::to(tape.clone()))
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(first.usage.requests, 3, "what it cost is the caller's, too");
+    let replay = Replay::parse(&tape.text()).unwrap();
+    let again = boss()
+        .run("go")
+        .tape(replay.clone())
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(replay.left(), 0);
+    assert_eq!(
+        serde_json::to_value(&again.outputs).unwrap(),
+        serde_json::to_value(&first.outputs).unwrap()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_ended_while_the_model_was_thinking_ends_so_again() {
+    use agents::{
+        __rt::async_trait,
+        Budget, Model,
+        model::{ModelError, Reply, Request},
+    };
+    struct Thinker;
+    #[async_trait]
+    impl Model for Thinker {
+        fn id(&self) -> &str {
+            "thinker"
+        }
+        async fn chat(&self, _: Request<'_>) -> Result<Reply, ModelError> {
+            std::future::pending().await
+        }
+    }
+    let budget = || Budget::new().time(std::time::Duration::from_secs(5));
+    let tape = Tape::default();
+    let agent = worker::<String>();
+    let run = agent
+        .run("go")
+        .model(Thinker)
+        .budget(budget())
+        .tape(Recording::to(tape.clone()));
+    let first = run.outcome().await.unwrap();
+    let again = agent
+        .run("go")
+        .budget(budget())
+        .tape(Replay::parse(&tape.text()).unwrap())
+        .outcome()
+        .await
+        .unwrap();
+    assert!(first.stopped.is_some());
+    assert_eq!(again.stopped, first.stopped);
 }

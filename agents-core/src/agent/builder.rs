@@ -152,6 +152,14 @@ impl Brain<'_> {
         brain
     }
 
+    /// The same, in a run that bounds each of its agents.
+    pub(crate) fn within(&self, run: &Budget) -> Self {
+        Brain {
+            budget: self.budget.within(run),
+            ..self.clone()
+        }
+    }
+
     /// What cannot work, said before anything runs.
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.tools.check()?;

@@ -11,27 +11,14 @@ use std::{fmt, time::Duration};
 /// let careful = Budget::new().max_turns(3);
 /// let whole_run = tokens(500_000).time(minutes(30));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
-    pub(crate) turns: u32,
-    pub(crate) tool_calls: u32,
-    pub(crate) recursion: u32,
+    turns: Option<u32>,
+    tool_calls: Option<u32>,
+    recursion: Option<u32>,
     pub(crate) tokens: Option<u64>,
     pub(crate) time: Option<Duration>,
     pub(crate) depth: Option<u32>,
-}
-
-impl Default for Budget {
-    fn default() -> Self {
-        Budget {
-            turns: 10,
-            tool_calls: 25,
-            recursion: 25,
-            tokens: None,
-            time: None,
-            depth: None,
-        }
-    }
 }
 
 impl Budget {
@@ -40,17 +27,41 @@ impl Budget {
         Self::default()
     }
 
+    pub(crate) fn turns(&self) -> u32 {
+        self.turns.unwrap_or(10)
+    }
+
+    pub(crate) fn tool_calls(&self) -> u32 {
+        self.tool_calls.unwrap_or(25)
+    }
+
+    pub(crate) fn recursion(&self) -> u32 {
+        self.recursion.unwrap_or(25)
+    }
+
+    /// What an agent may use in a run that has bounds of its own: for what belongs to each agent,
+    /// the tighter of the two, if the run says anything about it.
+    pub(crate) fn within(&self, run: &Budget) -> Budget {
+        let tighter = |own: u32, run: Option<u32>| Some(run.map_or(own, |run| own.min(run)));
+        Budget {
+            turns: tighter(self.turns(), run.turns),
+            tool_calls: tighter(self.tool_calls(), run.tool_calls),
+            recursion: tighter(self.recursion(), run.recursion),
+            ..self.clone()
+        }
+    }
+
     /// How often the model may be asked.
     #[must_use]
     pub fn max_turns(mut self, turns: u32) -> Self {
-        self.turns = turns;
+        self.turns = Some(turns);
         self
     }
 
     /// How many tool calls may be made.
     #[must_use]
     pub fn max_tool_calls(mut self, calls: u32) -> Self {
-        self.tool_calls = calls;
+        self.tool_calls = Some(calls);
         self
     }
 
@@ -58,7 +69,7 @@ impl Budget {
     /// included. This is what ends two agents that call each other.
     #[must_use]
     pub fn max_recursion(mut self, steps: u32) -> Self {
-        self.recursion = steps;
+        self.recursion = Some(steps);
         self
     }
 

@@ -68,6 +68,11 @@ pub trait Clock: Send + Sync {
     /// The time, for the reading called `key`.
     fn now(&self, key: fmt::Arguments<'_>) -> Timestamp;
 
+    /// A stored run goes on, under the id it has.
+    fn resumed(&self, run_id: &str) {
+        let _ = run_id;
+    }
+
     /// The id of a run that starts.
     fn run_id(&self) -> String {
         uuid::Uuid::now_v7().to_string()

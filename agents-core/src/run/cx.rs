@@ -1,5 +1,11 @@
 use super::{EventKind, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp};
-use crate::{Json, model::Model, recovery::FixError, tool::Scope, turn::envelope};
+use crate::{
+    Json,
+    model::{Model, Usage},
+    recovery::FixError,
+    tool::Scope,
+    turn::envelope,
+};
 use secrecy::SecretString;
 use std::{convert::Infallible, fmt, future::Future, sync::Arc};
 
@@ -71,6 +77,11 @@ impl Cx {
         }
     }
 
+    /// The place, by name, of a run of its own that goes on here.
+    pub(crate) fn place_of(&self, agent: &str, input: &str) -> String {
+        format!("{}/run", self.agent_child(agent, input).node.path())
+    }
+
     /// The place of what happens within one call.
     pub(crate) fn in_call(&self, seq: u32, attempt: u32) -> Cx {
         Cx {
@@ -122,6 +133,12 @@ impl Cx {
 
     pub(crate) fn model(&self) -> Option<&Arc<dyn Model>> {
         self.model.as_ref()
+    }
+
+    /// What a run of its own has cost that went on here.
+    pub(crate) fn charge(&self, usage: Usage) {
+        self.root.charge(usage);
+        self.node.spend(usage.tokens());
     }
 
     /// The tokens spent within this place.

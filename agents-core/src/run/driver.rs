@@ -19,6 +19,13 @@ pub(crate) async fn drive<O>(
 ) -> Result<O, Error> {
     let repairing = cx.repair().map(|scope| brain.with_tools(scope.tools()));
     let brain = repairing.as_ref().unwrap_or(brain);
+    let bounded = cx
+        .root
+        .settings
+        .budget
+        .as_ref()
+        .map(|run| brain.within(run));
+    let brain = bounded.as_ref().unwrap_or(brain);
     brain.check()?;
     cx.node.bound(&brain.budget);
     if let Some(passed) = cx.node.too_deep() {
@@ -92,7 +99,7 @@ fn system(brain: &Brain<'_>, schema: Option<&Value>) -> String {
 }
 
 fn unusable(brain: &Brain<'_>, reason: &str) -> Error {
-    let turns = brain.budget.turns;
+    let turns = brain.budget.turns();
     Error::new(
         ErrorKind::InvalidOutput,
         format!("the answer does not fit: {reason} ({turns} turns are used up; allow more with `max_turns`)"),

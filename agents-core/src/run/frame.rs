@@ -93,10 +93,10 @@ impl Frame {
         if !self.calls.is_empty() {
             return Next::Calls;
         }
-        if self.made > budget.tool_calls {
-            return Next::Stop(Limit::ToolCalls(budget.tool_calls));
+        if self.made > budget.tool_calls() {
+            return Next::Stop(Limit::ToolCalls(budget.tool_calls()));
         }
-        if self.turns < budget.turns {
+        if self.turns < budget.turns() {
             return Next::Chat {
                 turn: self.turns + 1,
                 must_fit: self.refused.is_some(),
@@ -104,7 +104,7 @@ impl Frame {
         }
         match &self.refused {
             Some(reason) => Next::GiveUp(reason.clone()),
-            None => Next::Stop(Limit::Turns(budget.turns)),
+            None => Next::Stop(Limit::Turns(budget.turns())),
         }
     }
 

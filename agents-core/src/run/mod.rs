@@ -59,6 +59,11 @@ use tokio_util::sync::CancellationToken;
 /// answer, or with [`outcome`](Run::outcome) everything the run leaves behind.
 ///
 /// Dropping the future ends the run at once and frees everything.
+///
+/// Inside a tool or another agent an awaited run is a part of the run that goes on there. Saying more
+/// about it than `.model(..)`, or asking for its `.outcome()`, makes it a run of its own, with its own
+/// budget, receipts and trace; the model, the tape and the secrets are then those around it unless it
+/// is given others, and what it costs is charged to both.
 #[must_use = "a run does nothing until it is awaited"]
 pub struct Run<'a, A: Agent> {
     agent: &'a A,
@@ -116,7 +121,8 @@ impl<'a, A: Agent> Run<'a, A> {
         self.root()
     }
 
-    /// Bounds the whole run, nested agents included. What each agent may use is its own budget.
+    /// Bounds the whole run: tokens, time and depth are shared by all its agents; turns, tool calls
+    /// and recursion belong to each, and the tighter of its own bound and this one counts.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.settings.budget = Some(budget);
         self.root()
@@ -225,11 +231,21 @@ impl<'a, A: Agent> Run<'a, A> {
         let Run {
             agent,
             start,
-            settings,
+            mut settings,
             ..
         } = self;
+        let around = Cx::current();
+        if let Some(around) = &around {
+            settings.inherit(around);
+        }
         let (input, node, run_id, usage) = match start {
-            Start::Fresh(input) => (input, Node::root(), None, Usage::default()),
+            Start::Fresh(input) => {
+                let place = match &around {
+                    Some(around) => around.place_of(agent.name(), written(&input)?.as_str()),
+                    None => String::new(),
+                };
+                (input, Node::root(place), None, Usage::default())
+            }
             Start::Stored(stored) => {
                 stored.check(agent.name())?;
                 let input = stored.input.to().map_err(|error| {
@@ -253,6 +269,9 @@ impl<'a, A: Agent> Run<'a, A> {
         let root = Root::new(settings, node, run_id, origin);
         root.charge(usage);
         let outcome = Box::pin(steer(agent, input, &root)).await;
+        if let Some(around) = around {
+            around.charge(outcome.usage);
+        }
         match outcome.result {
             Err(error) if error.is_build() && outcome.usage.requests == 0 => Err(error),
             result => Ok(Outcome { result, ..outcome }),

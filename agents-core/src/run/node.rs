@@ -108,8 +108,12 @@ impl Snapshot {
 }
 
 impl Node {
-    pub(crate) fn root() -> Arc<Node> {
-        Arc::default()
+    /// The root of a run; of one within another run, named by its place there.
+    pub(crate) fn root(place: String) -> Arc<Node> {
+        Arc::new(Node {
+            key: place.into(),
+            ..Node::default()
+        })
     }
 
     pub(crate) fn load(stored: StoredNode) -> Arc<Node> {
@@ -313,9 +317,9 @@ impl Node {
         self.each_up(|node| {
             let steps = node.steps.fetch_add(1, Relaxed) + 1;
             if let Some(budget) = node.budget.get()
-                && steps > budget.recursion
+                && steps > budget.recursion()
             {
-                passed = Some(node.passed(Limit::Recursion(budget.recursion)));
+                passed = Some(node.passed(Limit::Recursion(budget.recursion())));
             }
         });
         passed
@@ -377,7 +381,7 @@ impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.parent.upgrade() {
             Some(parent) => write!(f, "{}/{}", parent.path(), self.0.key),
-            None => Ok(()),
+            None => f.write_str(&self.0.key),
         }
     }
 }

@@ -1,6 +1,6 @@
 use super::{
-    Approver, Budget, Clock, Event, EventKind, Limit, Node, Snapshot, Stopped, SystemClock, Tape,
-    ToolEnvelope,
+    Approver, Budget, Clock, Cx, Event, EventKind, Limit, Node, Snapshot, Stopped, SystemClock,
+    Tape, ToolEnvelope,
 };
 use crate::{
     Error, ErrorKind, Json, Severity,
@@ -39,6 +39,25 @@ pub(crate) struct Settings {
     pub(crate) tool_timeout: Duration,
     pub(crate) max_output_bytes: usize,
     pub(crate) max_argument_bytes: usize,
+}
+
+impl Settings {
+    /// What a run within another one takes over from it, where nothing else was said.
+    pub(crate) fn inherit(&mut self, around: &Cx) {
+        let outer = &around.root.settings;
+        self.model = self.model.take().or_else(|| around.model().cloned());
+        if self.tape.is_none()
+            && let Some(tape) = &outer.tape
+        {
+            self.clock = tape.clock();
+            self.tape = Some(tape.clone());
+        }
+        for (name, secret) in &outer.secrets {
+            self.secrets
+                .entry(name.clone())
+                .or_insert_with(|| secret.clone());
+        }
+    }
 }
 
 impl Default for Settings {
@@ -143,7 +162,14 @@ impl Root {
         run_id: Option<String>,
         origin: Option<(String, Json)>,
     ) -> Arc<Root> {
-        let run_id = run_id.unwrap_or_else(|| settings.clock.run_id()).into();
+        let run_id = match run_id {
+            Some(run_id) => {
+                settings.clock.resumed(&run_id);
+                run_id
+            }
+            None => settings.clock.run_id(),
+        }
+        .into();
         Arc::new(Root {
             settings,
             run_id,

@@ -13,8 +13,8 @@ use crate::{
 /// The agent's own list is the whole list: a tool that is not on it does not exist for this agent,
 /// whatever else the program knows.
 pub(super) fn admit(brain: &Brain<'_>, call: &CallState) -> Result<SharedTool, ToolError> {
-    if call.seq >= brain.budget.tool_calls {
-        let limit = brain.budget.tool_calls;
+    if call.seq >= brain.budget.tool_calls() {
+        let limit = brain.budget.tool_calls();
         return Err(denied(
             call,
             format!("all {limit} tool calls are used up; answer with what you have"),
