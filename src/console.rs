@@ -60,8 +60,12 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         EventKind::Repaired { tool, repairs, .. } => {
             format!("{} {repairs}", ink.yellow(&format!("~ {tool} repaired:")))
         }
-        EventKind::AnswerRepaired(repairs) => {
-            format!("{} {repairs}", ink.yellow("~ the answer was repaired:"))
+        EventKind::AnswerRepaired { answer, repairs } => {
+            let said = shorten(answer, 70);
+            format!(
+                "{} {said:?}: {repairs}",
+                ink.yellow("~ the answer was repaired,")
+            )
         }
         EventKind::AnswerRefused { reason } => {
             format!("{} {reason}", ink.yellow("! the answer goes back:"))
@@ -73,6 +77,15 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             attempt,
         } => ink.dim(&format!(
             "? {fixer} is asked to repair {tool}, try {attempt}"
+        )),
+        EventKind::FixerAnswered {
+            fixer,
+            answer: Ok(text),
+            tokens,
+            ..
+        } => ink.dim(&format!(
+            "  {fixer} gave {} ({tokens} tokens)",
+            shorten(text, 70)
         )),
         EventKind::FixerAnswered {
             fixer,
@@ -96,7 +109,6 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         | EventKind::Replied { .. }
         | EventKind::CallStarted { .. }
         | EventKind::AttemptStarted { .. }
-        | EventKind::FixerAnswered { .. }
         | EventKind::Stopped(_)
         | EventKind::RunEnded { .. } => return None,
     })

@@ -77,7 +77,8 @@ pub mod record;
 #[doc(hidden)]
 pub use agents_core::rt as __rt;
 
-/// What most programs need: `use agents::prelude::*`.
+/// What most programs need: `use agents::prelude::*`; with `use agents::{prelude::*, tool}` the
+/// attribute `#[tool]` as well.
 pub mod prelude {
     pub use crate::compose::Step::{Again, Done};
     pub use crate::compose::first_of;

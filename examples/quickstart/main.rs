@@ -129,7 +129,7 @@ fn show(outcome: &Outcome<Weather>) {
         .count();
     let usage = outcome.usage;
     println!(
-        "{} calls ({good} succeeded, {repaired} repaired), {} requests, {} tokens read, {} written",
+        "{} call(s) ({good} succeeded, {repaired} repaired), {} requests, {} tokens read, {} written",
         receipts.len(),
         usage.requests,
         usage.input_tokens,

@@ -61,7 +61,7 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::CallFailed { .. } => "call failed",
         EventKind::CallEnded(receipt) if receipt.is_ok() => "call ended ok",
         EventKind::CallEnded(_) => "call ended",
-        EventKind::AnswerRepaired(_) => "answer repaired",
+        EventKind::AnswerRepaired { .. } => "answer repaired",
         EventKind::AnswerRefused { .. } => "answer refused",
         EventKind::Stopped(_) => "stopped",
         EventKind::RunEnded { .. } => "run ended",

@@ -123,7 +123,12 @@ pub enum EventKind {
     /// The call is settled; this is its receipt.
     CallEnded(Arc<ToolEnvelope>),
     /// The final answer needed changes to fit.
-    AnswerRepaired(Repairs),
+    AnswerRepaired {
+        /// What the model said.
+        answer: String,
+        /// What was changed.
+        repairs: Repairs,
+    },
     /// The final answer does not fit and goes back to the model.
     AnswerRefused {
         /// What is wrong with it.

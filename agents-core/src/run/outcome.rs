@@ -9,9 +9,9 @@ use std::sync::Arc;
 pub struct Outcome<T> {
     /// The answer, or what ended the run without one.
     pub result: Result<T, Error>,
-    /// The answer is not all that was asked for.
+    /// The answer is not all that was asked for. Nothing gives partial answers yet.
     pub partial: bool,
-    /// What ended the run before its answer.
+    /// What ended the run before its answer, as data; `result` has the same as an error.
     pub stopped: Option<Stopped>,
     /// The receipts of all calls, whatever became of them.
     pub outputs: AgentOutputs,
@@ -41,7 +41,7 @@ pub enum Stopped {
         /// Why.
         reason: String,
     },
-    /// An escalation that was critical, or that nobody handled.
+    /// A critical escalation.
     Escalated {
         /// Who escalated.
         source: String,
@@ -135,7 +135,7 @@ pub struct ToolEnvelope {
     pub attachments: Vec<Attachment>,
     /// Every execution, in order.
     pub attempts: Vec<Attempt>,
-    /// Every change that reading made to the arguments.
+    /// Every change to the arguments: what reading mended, and what arms and repair agents gave instead.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub repairs: Repairs,
 }

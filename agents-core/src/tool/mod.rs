@@ -105,7 +105,7 @@ pub trait Tool: Send + Sync + 'static {
     }
 
     /// Whether this very call needs a person's approval. Asked only when the tool declares
-    /// [`Approval::When`].
+    /// [`Approval::When`]; the call has no id yet.
     fn needs_approval(&self, args: &Self::Args, cx: &ToolContext) -> bool {
         let _ = (args, cx);
         true

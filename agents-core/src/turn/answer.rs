@@ -4,6 +4,7 @@
 use crate::{
     Error,
     agent::{Answer, Brain},
+    model::Message,
     reader::{Change, ChangeKind},
     recovery::{
         ErrorContext, Failed, Fault, FixError, FixerRef, Kind, Move, Plan, Raw, Repair, kinds,
@@ -49,7 +50,10 @@ pub(crate) async fn settle<O>(
                     let mut fixed = cx.node.with_frame(|frame| frame.fixed.clone());
                     fixed.extend(repairs);
                     if !fixed.is_empty() {
-                        cx.emit(|| EventKind::AnswerRepaired(fixed));
+                        cx.emit(|| EventKind::AnswerRepaired {
+                            answer: said(cx),
+                            repairs: fixed,
+                        });
                     }
                     return Ok(Settled::Value(value));
                 }
@@ -207,4 +211,13 @@ fn failed<'a>(text: &'a str, fault: &'a str) -> Failed<'a> {
         repeatable: false,
         retry_after: None,
     }
+}
+
+/// What the model said last, whatever has been made of it since.
+fn said(cx: &Cx) -> String {
+    cx.node
+        .with_frame(|frame| match frame.history.messages().last() {
+            Some(Message::Assistant { content, .. }) => content.clone(),
+            _ => String::new(),
+        })
 }

@@ -122,8 +122,8 @@ impl Place<'_> {
     /// The driver of one call: look, do, tell.
     async fn settle(&self, tool: &SharedTool) {
         let mut context = self.context(tool);
+        let mut told = self.with_call(|call| call.repairs.len());
         loop {
-            let repaired = self.with_call(|call| call.repairs.len());
             let act = self.with_call(|call| {
                 let rules = args::Rules::new(self.brain, tool, &context);
                 let act = execute::guarded(|| call.next(&rules)).unwrap_or_else(|panic| {
@@ -139,7 +139,7 @@ impl Place<'_> {
                 act
             });
             self.tell_failures();
-            self.tell_repairs(repaired);
+            told = self.tell_repairs(told);
             let event = match act {
                 Act::Done => return,
                 Act::Approve(args) => CallEvent::Decided(self.ask(tool, args, &context).await),
@@ -147,6 +147,7 @@ impl Place<'_> {
                     CallEvent::Executed(execute::run(tool, prepared, &mut context).await)
                 }
                 Act::Sleep(wait) => {
+                    tracing::info!(tool = %context.tool, attempt = context.attempt, ?wait, "backing off");
                     self.emit(|| EventKind::BackingOff {
                         tool: context.tool.to_string(),
                         wait,
@@ -231,17 +232,23 @@ impl Place<'_> {
         (receipt, message)
     }
 
-    fn tell_repairs(&self, before: usize) {
-        if self.with_call(|call| call.repairs.len()) > before {
-            self.with_call(|call| tracing::info!(tool = %call.call.name, repairs = call.repairs.len(), "arguments repaired"));
-            self.emit(|| {
-                self.with_call(|call| EventKind::Repaired {
-                    id: call.call.id.clone(),
-                    tool: call.call.name.clone(),
-                    repairs: call.repairs.clone(),
-                })
+    /// Tells of repairs that came after the first so many; gives how many there are now.
+    fn tell_repairs(&self, told: usize) -> usize {
+        let now = self.with_call(|call| call.repairs.len());
+        if now > told {
+            let repairs = || self.with_call(|call| call.repairs.clone());
+            tracing::info!(tool = %self.name(), repairs = %repairs(), "arguments repaired");
+            self.emit(|| EventKind::Repaired {
+                id: self.with_call(|call| call.call.id.clone()),
+                tool: self.name(),
+                repairs: repairs(),
             });
         }
+        now
+    }
+
+    fn name(&self) -> String {
+        self.with_call(|call| call.call.name.clone())
     }
 
     fn emit(&self, kind: impl FnOnce() -> EventKind) {

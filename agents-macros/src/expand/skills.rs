@@ -62,7 +62,7 @@ pub(crate) fn block(block: &Impl) -> TokenStream {
 }
 
 /// ```ignore
-/// __rt::Skill::model("manage_files", "File management operations.")
+/// __rt::Skill::<'_, .., _>::model("manage_files", "File management operations.")
 ///
 /// __rt::Skill::native("root", "Answers without a model.", move |input: ..| async move {
 ///     __rt::Ok(__rt::ModelAnswer::pack(self.root(__rt::AgentData::unpack(input))))
@@ -81,7 +81,9 @@ fn skill(agent: &Agent, skill: &Skill) -> TokenStream {
     let (name, description) = (plain(ident), docs.text());
     let when = when.as_ref().map(|when| quote!(.when(#when)));
     if !function.has_body() {
-        return quote!(__rt::Skill::model(#name, #description) #when);
+        // The types are said, so that a condition may leave that of its input out.
+        let input = asserts::through(input, "AgentData");
+        return quote!(__rt::Skill::<'_, #input, _>::model(#name, #description) #when);
     }
     let value = value();
     let takes_input = function.sig.inputs.len() > 1;

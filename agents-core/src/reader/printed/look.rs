@@ -174,6 +174,10 @@ impl Look<'_> {
                     Syntax::BareJson
                 };
                 let after = Cursor::new(cursor.text, end);
+                // In the middle of a sentence a call is spoken of, not made.
+                if !self.place.starts_line() && !ends_line(past_close(after)) {
+                    return Some(Step::Say(end));
+                }
                 return self.found(cursor, after, syntax.around(body), calls);
             }
             Bare::Data(end) => return Some(Step::Say(end)),

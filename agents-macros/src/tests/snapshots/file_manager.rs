@@ -57,7 +57,13 @@ const _: () = {
                             root: self.root.clone(),
                         }),
                 )
-                .skill(__rt::Skill::model("manage_files", "File management operations."))
+                .skill(
+                    __rt::Skill::<
+                        '_,
+                        <String as __rt::AgentData>::Type,
+                        _,
+                    >::model("manage_files", "File management operations."),
+                )
                 .skill(
                     __rt::Skill::native(
                             "root",
