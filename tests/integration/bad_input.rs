@@ -36,7 +36,12 @@ async fn what_is_no_object_is_refused_with_a_reason() {
 
 #[tokio::test]
 async fn fifty_megabytes_are_refused_and_not_sent_back() {
-    let told = sent(format!("{{\"left\": \"{}\"}}", "x".repeat(50_000_000))).await;
+    let arguments = format!("{{\"left\": \"{}\"}}", "x".repeat(50_000_000));
+    let (outcome, handle) = work([Script::call("add", arguments), Script::text("on we go")]).await;
+    let asked = handle.requests().pop().unwrap();
+    assert!(serde_json::to_string(&asked.messages).unwrap().len() < 20_000);
+    assert!(serde_json::to_string(&outcome.outputs).unwrap().len() < 20_000);
+    let told = told(&handle).remove(0);
     assert!(told.contains("50000012 bytes long"), "{}", &told[..200]);
     assert!(told.len() < 4000);
 }
@@ -138,4 +143,92 @@ async fn a_model_that_fails_ends_the_run_with_its_words() {
         error.to_string(),
         "agent `worker`, turn 1: the graphics card melted"
     );
+}
+
+/// A tool whose schema says more than its type.
+#[agents::tool(none)]
+async fn roll(
+    /// How many dice.
+    #[schemars(range(min = 1, max = 6))]
+    dice: i64,
+) -> i64 {
+    dice
+}
+
+#[tokio::test]
+async fn a_constraint_is_checked_although_the_type_would_take_the_value() {
+    let (model, handle) =
+        ScriptedModel::new([Script::call("roll", r#"{"dice":50}"#), Script::text("no")]);
+    let agent = AgentBuilder::<String, String>::new("player")
+        .tool(Roll)
+        .model(model)
+        .build();
+    let outcome = agent.run("go").outcome().await.unwrap();
+    assert!(
+        outcome
+            .outputs
+            .receipts()
+            .next()
+            .unwrap()
+            .attempts
+            .is_empty()
+    );
+    let told = &told(&handle)[0];
+    assert!(
+        told.contains("field `dice`") && told.contains('6'),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn an_integer_that_a_run_time_tool_would_round_is_refused() {
+    let schema =
+        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    let double = FnTool::new(
+        "double",
+        "Doubles.",
+        Effects::None,
+        schema,
+        |args, _| async move { Ok::<_, std::io::Error>(args["n"].clone()) },
+    );
+    let script = [
+        Script::calls([
+            ("double", r#"{"n":18446744073709551617}"#),
+            ("double", r#"{"n":18446744073709551615}"#),
+            ("double", r#"{"n":-9223372036854775808}"#),
+        ]),
+        Script::text("no"),
+    ];
+    let (model, handle) = ScriptedModel::new(script);
+    let agent = AgentBuilder::<String, String>::new("doubler")
+        .tool(double)
+        .model(model)
+        .build();
+    agent.run("go").await.unwrap();
+    let told = told(&handle);
+    assert!(
+        told[0].contains("18446744073709551617 is too large to be kept exactly"),
+        "{}",
+        told[0]
+    );
+    assert_eq!(told[1..], ["18446744073709551615", "-9223372036854775808"]);
+}
+
+#[tokio::test]
+async fn a_failure_of_ten_megabytes_is_cut_too() {
+    let fails = FnTool::new(
+        "fails",
+        "Fails.",
+        Effects::None,
+        json!({"type": "object"}),
+        |_, _| async { Err::<(), _>("x".repeat(10_000_000)) },
+    );
+    let (model, handle) = ScriptedModel::new([Script::call("fails", "{}"), Script::text("no")]);
+    let agent = AgentBuilder::<String, String>::new("reader")
+        .tool(fails)
+        .model(model)
+        .build();
+    let outcome = agent.run("go").outcome().await.unwrap();
+    assert!(told(&handle)[0].len() < 17_000 && told(&handle)[0].contains("10000000 bytes in all"));
+    assert!(serde_json::to_string(&outcome.outputs).unwrap().len() < 40_000);
 }

@@ -144,3 +144,12 @@ async fn a_schema_is_not_forced_while_tools_are_offered() {
     assert_eq!(agent.run("go").await.unwrap(), 7);
     assert!(handle.requests()[0].format.is_none());
 }
+
+/// A call that is spoken of in a sentence, executed.
+#[tokio::test]
+async fn a_call_in_the_middle_of_a_sentence_is_not_made() {
+    let prose = r#"You would call it like this: {"name": "add", "arguments": {"left": 2, "right": 3}} and then read the sum."#;
+    let (outcome, handle) = work([Script::text(prose)]).await;
+    assert_eq!(outcome.result.unwrap(), prose);
+    assert_eq!(handle.count(), 1);
+}

@@ -110,3 +110,39 @@ proptest! {
         prop_assert_eq!(told.count(), names.len());
     }
 }
+
+#[test]
+fn an_escalation_on_the_wire() {
+    use agents::{Severity, ToolError};
+    let original = ToolError::InvalidArgs {
+        raw_args: "{..}".into(),
+        parse_error: "no JSON".into(),
+        expected_schema: json!({"type": "object"}),
+    };
+    let error = ToolError::Escalation {
+        source: "json_fixer".into(),
+        reason: "schema mismatch, not a formatting issue".into(),
+        severity: Severity::Medium,
+        original: Box::new(original),
+        attempts: 3,
+    };
+    let expected = json!({
+        "code": "VALIDATION_ERROR",
+        "class": "User",
+        "kind": "EscalationError",
+        "message": "`json_fixer` gave up (MEDIUM): schema mismatch, not a formatting issue",
+        "details": {"source": "json_fixer", "severity": "MEDIUM", "attempts": 3},
+        "reason": "schema mismatch, not a formatting issue",
+    });
+    assert_eq!(serde_json::to_value(error.receipt()).unwrap(), expected);
+    let names = [
+        Severity::Low,
+        Severity::Medium,
+        Severity::High,
+        Severity::Critical,
+    ];
+    assert_eq!(
+        serde_json::to_value(names).unwrap(),
+        json!(["LOW", "MEDIUM", "HIGH", "CRITICAL"])
+    );
+}
