@@ -203,3 +203,77 @@ async fn a_panicking_arm_does_not_end_the_run() {
         seen.told()
     );
 }
+
+/// Strict reading, said of a tool, of an agent or of a run: nothing is mended, and nothing runs.
+#[tokio::test]
+async fn strict_is_strict_wherever_it_is_said() {
+    /// Counts.
+    #[tool(none)]
+    async fn lax(
+        /// From where.
+        n: u32,
+    ) -> u32 {
+        n
+    }
+    /// Counts.
+    #[tool(none, strict)]
+    async fn exact(
+        /// From where.
+        n: u32,
+    ) -> u32 {
+        n
+    }
+    let run = |agent: AgentBuilder<'static, String, String>, name: &'static str, strict: bool| async move {
+        let script = [Script::call(name, r#"{"n":"3"}"#), Script::text("end")];
+        let (model, _) = ScriptedModel::new(script);
+        let agent = agent.model(model).build();
+        let run = agent.run("go");
+        let outcome = if strict { run.strict() } else { run }
+            .outcome()
+            .await
+            .unwrap();
+        let receipt = outcome.outputs.receipts().next().unwrap().clone();
+        (receipt.attempts.len(), receipt.repairs.len())
+    };
+    let lax_agent = || AgentBuilder::new("a").tool(Lax);
+    assert_eq!(run(lax_agent(), "lax", false).await, (1, 1));
+    assert_eq!(
+        run(AgentBuilder::new("a").tool(Exact), "exact", false).await,
+        (0, 0)
+    );
+    assert_eq!(run(lax_agent().strict(), "lax", false).await, (0, 0));
+    assert_eq!(run(lax_agent(), "lax", true).await, (0, 0));
+}
+
+#[tokio::test]
+async fn text_that_was_tried_already_falls_through() {
+    let seen = call(
+        0,
+        "one",
+        on_args(|raw, _| fix(raw.as_str()).or(feedback("the hint"))),
+    )
+    .await;
+    assert!(seen.told().ends_with("; the hint"), "{}", seen.told());
+}
+
+#[tokio::test]
+async fn spent_attempts_fall_through() {
+    let arms = on_failure(|_| {
+        retry()
+            .max_attempts(2)
+            .backoff(none())
+            .or(feedback("the hint"))
+    });
+    let seen = call(9, r#"{"n":1}"#, arms).await;
+    assert!(seen.told().ends_with("; the hint"), "{}", seen.told());
+    assert_eq!(
+        seen.outcome
+            .outputs
+            .receipts()
+            .next()
+            .unwrap()
+            .attempts
+            .len(),
+        2
+    );
+}
