@@ -60,6 +60,26 @@ fn patterns(arm: &Arm, Kind { name, takes, .. }: &Kind, errors: &Errors) {
 /// What no type sees: steps that can never be taken.
 struct Steps<'e>(&'e Errors);
 
+impl Steps<'_> {
+    /// A count, however it is written, that takes the sense out of its verb.
+    fn count(&self, key: &str, count: &Expr, at: &impl ToTokens) {
+        let Expr::Lit(ExprLit {
+            lit: Lit::Int(number),
+            ..
+        }) = count
+        else {
+            return;
+        };
+        match (key, number.base10_parse::<u64>()) {
+            ("max_attempts", Ok(number @ (0 | 1))) => {
+                self.0.at(at, messages::never_retries(number));
+            }
+            ("retries", Ok(0)) => self.0.at(at, messages::never_asks()),
+            _ => {}
+        }
+    }
+}
+
 impl<'ast> Visit<'ast> for Steps<'_> {
     /// `escalate("no").or(..)`
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
@@ -69,33 +89,31 @@ impl<'ast> Visit<'ast> for Steps<'_> {
         {
             self.0.at(&call.method, messages::never_falls_through(verb));
         }
+        if let Some(count) = call.args.first() {
+            self.count(&call.method.to_string(), count, count);
+        }
         visit::visit_expr_method_call(self, call);
     }
 
     /// `retry(max_attempts = 1)`, `fix(agent = JsonFixer, retries = 0)`
     fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
         let key = assign.left.to_token_stream().to_string();
-        if let Expr::Lit(ExprLit {
-            lit: Lit::Int(number),
-            ..
-        }) = &*assign.right
-            && let Ok(number) = number.base10_parse::<u64>()
-        {
-            match (key.as_str(), number) {
-                ("max_attempts", 0 | 1) => self.0.at(assign, messages::never_retries(number)),
-                ("retries", 0) => self.0.at(assign, messages::never_asks()),
-                _ => {}
-            }
-        }
+        self.count(&key, &assign.right, assign);
         visit::visit_expr_assign(self, assign);
     }
 }
 
-/// The verb that a call is of.
+/// The verb by which a chain ends: what comes after it only comes when that gives nothing.
 fn verb(expr: &Expr) -> Option<String> {
-    let Expr::Call(call) = expr else { return None };
-    let Expr::Path(path) = &*call.func else {
-        return None;
-    };
-    path.path.get_ident().map(ToString::to_string)
+    match expr {
+        Expr::Paren(inner) => verb(&inner.expr),
+        Expr::MethodCall(call) if call.method == "or" => verb(call.args.first()?),
+        // `.severity(..)`, `.retries(..)`
+        Expr::MethodCall(call) => verb(&call.receiver),
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
+            _ => None,
+        },
+        _ => None,
+    }
 }
