@@ -7,7 +7,7 @@
 //! field the values that are right, `""` among them where it may be absent.
 //!
 //! Where `OLLAMA_HOST` is set and answers, a second line tells what a repair agent makes of the
-//! rest: whatever was refused is given to it once and read again. It is driven by the model that
+//! rest: whatever was refused is given to it up to three times and read again. It is driven by the model that
 //! `AGENTS_MODEL` names.
 
 #![allow(clippy::print_stdout)] // Its output is what it is for.
@@ -15,7 +15,12 @@
 #[allow(dead_code)] // Each example uses a part of it.
 mod score;
 
-use agents::{Agent, AgentBuilder, Budget, agent::ModelAgent, reader::Schema, recovery::Repair};
+use agents::{
+    Agent, AgentBuilder, Budget,
+    agent::ModelAgent,
+    reader::Schema,
+    recovery::{Repair, Tried},
+};
 use score::{Options, equal};
 use serde_json::Value;
 use std::{env, fmt, time::Duration};
@@ -84,25 +89,41 @@ async fn fixer() -> Option<ModelAgent<'static, Repair, String>> {
     }
 }
 
+/// Up to three tries, each told of those before, as `fix(agent = .., retries = 3)` gives them.
 async fn repair(
     fixer: &ModelAgent<'static, Repair, String>,
     case: &Value,
-    refusal: String,
+    mut refusal: String,
 ) -> Reading {
-    let request = Repair {
-        tool: case["tool"].as_str().unwrap_or_default().to_owned(),
-        description: String::new(),
-        stage: "invalid_args".into(),
-        raw: input(case).to_owned(),
-        error: refusal,
-        schema: case["schema"].clone(),
-        attempt: 1,
-        previous: Vec::new(),
-    };
-    match fixer.run(request).await {
-        Ok(text) => read(case, &text),
-        Err(error) => Err(error.to_string()),
+    let mut previous = Vec::new();
+    for attempt in 1..=3 {
+        let request = Repair {
+            tool: case["tool"].as_str().unwrap_or_default().to_owned(),
+            description: String::new(),
+            stage: "invalid_args".into(),
+            raw: input(case).to_owned(),
+            error: refusal.clone(),
+            schema: case["schema"].clone(),
+            attempt,
+            previous: previous.clone(),
+        };
+        let text = match fixer.run(request).await {
+            Ok(text) => text,
+            Err(error) => return Err(error.to_string()),
+        };
+        match read(case, &text) {
+            Ok(value) => return Ok(value),
+            Err(error) => {
+                refusal.clone_from(&error);
+                previous.push(Tried {
+                    by: fixer.name().to_owned(),
+                    text,
+                    error,
+                });
+            }
+        }
     }
+    Err(refusal)
 }
 
 /// What became of one case.
