@@ -3,7 +3,7 @@
 
 use crate::{
     reader::{self, Repairs},
-    tool::{constrained, schema_of, without_position},
+    tool::{Misfit, constrained, schema_of, without_position},
 };
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -59,7 +59,7 @@ pub(crate) fn prompt_of<I: Data>(input: &I) -> String {
     }
 }
 
-type ReadAnswer<O> = fn(&str, bool) -> Result<(O, Repairs), String>;
+type ReadAnswer<O> = fn(&str, bool) -> Result<(O, Repairs), Misfit>;
 
 /// How a model's final text becomes an `O`.
 pub(crate) struct Answer<O> {
@@ -89,7 +89,7 @@ impl<O> Answer<O> {
     }
 
     /// Reads the final text; `Err` says what is wrong with it, for the model to read.
-    pub(crate) fn read(&self, text: &str, strict: bool) -> Result<(O, Repairs), String> {
+    pub(crate) fn read(&self, text: &str, strict: bool) -> Result<(O, Repairs), Misfit> {
         (self.read)(text, strict)
     }
 }
@@ -110,23 +110,23 @@ impl<O> fmt::Debug for Answer<O> {
 }
 
 /// `String` takes whatever the model says.
-fn as_it_is<O: Data>(text: &str, _: bool) -> Result<(O, Repairs), String> {
+fn as_it_is<O: Data>(text: &str, _: bool) -> Result<(O, Repairs), Misfit> {
     let text: Box<dyn Any> = Box::new(text.to_owned());
     let text = text
         .downcast::<O>()
-        .map_err(|_| "the answer is not text".to_owned())?;
+        .map_err(|_| Misfit::new("", "the answer is not text"))?;
     Ok((*text, Repairs::default()))
 }
 
 /// Strictly first; then as leniently as arguments are read, led by the schema.
-fn read_as<O: Data + JsonSchema>(text: &str, strict: bool) -> Result<(O, Repairs), String> {
+fn read_as<O: Data + JsonSchema>(text: &str, strict: bool) -> Result<(O, Repairs), Misfit> {
     let parse = |text: &str| {
         let value = parse::<O>(text)?;
         let schema = schema_once::<O>();
         match constrained(&schema) {
             true => reader::fits(text, &schema)
                 .map(|()| value)
-                .map_err(|refusal| refusal.to_string()),
+                .map_err(Misfit::from),
             false => Ok(value),
         }
     };
@@ -138,22 +138,21 @@ fn read_as<O: Data + JsonSchema>(text: &str, strict: bool) -> Result<(O, Repairs
         return Err(misfit);
     }
     let schema = schema_once::<O>();
-    let reading = reader::read(text, &schema).map_err(|refusal| refusal.to_string())?;
+    let reading = reader::read(text, &schema)?;
     parse(&reading.json).map(|value| (value, reading.repairs))
 }
 
-fn parse<O: Data>(text: &str) -> Result<O, String> {
+fn parse<O: Data>(text: &str) -> Result<O, Misfit> {
     let mut json = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let path = error.path().to_string();
-        let message = without_position(error.inner());
-        if path == "." {
-            message
-        } else {
-            format!("field `{path}`: {message}")
-        }
+        let path = match error.path().to_string() {
+            whole if whole == "." => String::new(),
+            path => path,
+        };
+        Misfit::new(path, without_position(error.inner()))
     })?;
-    json.end().map_err(|error| error.to_string())?;
+    json.end()
+        .map_err(|error| Misfit::new("", error.to_string()))?;
     Ok(value)
 }
 

@@ -2,22 +2,48 @@ use super::{Tool, ToolContext, ToolSpec};
 use crate::{
     Json,
     error::{Cause, Code, ToolError},
+    reader::Refusal,
     recovery::{ErrorContext, Fixer, Plan},
 };
 use async_trait::async_trait;
-use serde::de::DeserializeOwned;
-use std::{any::Any, sync::Arc};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::{any::Any, fmt, sync::Arc};
 
 /// Arguments that have been read and fit: ready to run, once.
 pub struct Prepared(pub(crate) Box<dyn Any + Send + Sync>);
 
 /// Where and why arguments do not fit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Misfit {
     /// The field, as a path; empty for the whole.
     pub path: String,
     /// What was expected and what was found.
     pub message: String,
+}
+
+impl Misfit {
+    /// Something wrong at this path; the empty path is the whole.
+    pub(crate) fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Misfit {
+            path: path.into(),
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.as_str() {
+            "" => f.write_str(&self.message),
+            path => write!(f, "field `{path}`: {}", self.message),
+        }
+    }
+}
+
+impl From<Refusal> for Misfit {
+    fn from(refusal: Refusal) -> Self {
+        Misfit::new(refusal.path(), refusal.reason())
+    }
 }
 
 /// A tool whose types are hidden: the form in which a run holds it.

@@ -10,6 +10,7 @@ use crate::{
         ErrorContext, Failed, Fault, FixError, FixerRef, Kind, Move, Plan, Raw, Repair, kinds,
     },
     run::{Cx, EventKind, Stop},
+    tool::Misfit,
     turn::{execute, recover},
 };
 use serde_json::Value;
@@ -45,7 +46,9 @@ pub(crate) async fn settle<O>(
         });
         let climbing = match fault {
             Some(fault) => ladder.climb(&text, &fault).await?,
-            None => match execute::guarded(|| answer.read(&text, strict)).unwrap_or_else(Err) {
+            None => match execute::guarded(|| answer.read(&text, strict))
+                .unwrap_or_else(|panic| Err(Misfit::new("", panic)))
+            {
                 Ok((value, repairs)) => {
                     let mut fixed = cx.node.with_frame(|frame| frame.fixed.clone());
                     fixed.extend(repairs);
@@ -91,34 +94,36 @@ struct Ladder<'a> {
 
 impl Ladder<'_> {
     /// A new fault: the arms are asked, and what they say is written down.
-    fn ask_the_arms(&self, text: &str, fault: String) -> Climbing {
+    fn ask_the_arms(&self, text: &str, fault: Misfit) -> Climbing {
         let decided = execute::guarded(|| self.decide(text, &fault));
         let Some(plan) = decided.unwrap_or_default() else {
-            return Climbing::Fell(fault);
+            return Climbing::Fell(fault.to_string());
         };
         self.cx.node.with_frame(|frame| {
-            frame.progress.follow(plan, &failed(text, &fault));
+            frame
+                .progress
+                .follow(plan, &failed(text, &fault.to_string()));
             frame.fault = Some(fault);
         });
         Climbing::On
     }
 
     /// The next step of the plan.
-    async fn climb(&self, text: &str, fault: &str) -> Result<Climbing, Error> {
+    async fn climb(&self, text: &str, fault: &Misfit) -> Result<Climbing, Error> {
         let next = self
             .cx
             .node
-            .with_frame(|frame| frame.progress.next(&failed(text, fault), 0.0));
+            .with_frame(|frame| frame.progress.next(&failed(text, &fault.to_string()), 0.0));
         match next {
             Move::Read { by, text } => self.replace(&by, text),
             Move::Ask(fixer) => self.ask(&fixer, text, fault).await?,
             Move::Tell(hint) => {
                 self.cx.node.with_frame(|frame| frame.hint = Some(hint));
-                return Ok(Climbing::Fell(fault.to_owned()));
+                return Ok(Climbing::Fell(fault.to_string()));
             }
             Move::Escalate { reason, severity } => return Err(Error::escalated(reason, severity)),
             Move::Throw(reason) => self.throw(&self.brain.name, reason).await,
-            Move::Retry(_) | Move::Spent => return Ok(Climbing::Fell(fault.to_owned())),
+            Move::Retry(_) | Move::Spent => return Ok(Climbing::Fell(fault.to_string())),
         }
         Ok(Climbing::On)
     }
@@ -134,7 +139,7 @@ impl Ladder<'_> {
         });
     }
 
-    fn decide(&self, text: &str, fault: &str) -> Option<Plan> {
+    fn decide(&self, text: &str, fault: &Misfit) -> Option<Plan> {
         let context = ErrorContext {
             tool: self.brain.name.to_string(),
             args: None,
@@ -146,19 +151,19 @@ impl Ladder<'_> {
         };
         self.brain.arms.decide_output(
             &Raw::new(text, self.schema),
-            &Fault::new("", fault),
+            &Fault::new(&fault.path, &fault.message),
             &context,
         )
     }
 
-    async fn ask(&self, fixer: &FixerRef, text: &str, fault: &str) -> Result<(), Error> {
+    async fn ask(&self, fixer: &FixerRef, text: &str, fault: &Misfit) -> Result<(), Error> {
         let name = fixer.name().to_owned();
         let repair = self.cx.node.with_frame(|frame| Repair {
             tool: self.brain.name.to_string(),
             description: self.brain.description.to_string(),
             stage: kinds::InvalidOutput::NAME.to_owned(),
             raw: text.to_owned(),
-            error: fault.to_owned(),
+            error: fault.to_string(),
             schema: self.schema.clone(),
             attempt: frame.progress.tries() + 1,
             previous: frame.progress.tried().to_vec(),
