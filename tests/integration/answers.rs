@@ -2,6 +2,7 @@ use crate::world::worker;
 use agents::{
     Agent, AgentBuilder, Budget,
     agent::Skill,
+    recovery::{CallError, Decision, InvalidOutput, fix},
     testing::{Script, ScriptedModel},
 };
 use schemars::JsonSchema;
@@ -116,4 +117,20 @@ async fn a_skill_with_a_condition_answers_without_a_model() {
         agent.run("do it").await.unwrap_err().is_build(),
         "this one needs a model"
     );
+}
+
+#[tokio::test]
+async fn an_invalid_output_says_which_field() {
+    let (model, _) = ScriptedModel::new([Script::text(r#"{"a": 1, "b": "two"}"#)]);
+    let agent = AgentBuilder::<String, std::collections::BTreeMap<String, u32>>::new("typed")
+        .model(model)
+        .on_error(|error, _| match error {
+            CallError::InvalidOutput(_, fault) if fault.field("b") => {
+                let decision: Decision<InvalidOutput> = fix(r#"{"a": 1, "b": 2}"#);
+                Some(decision.into())
+            }
+            _ => None,
+        })
+        .build();
+    assert_eq!(agent.run("?").await.unwrap()["b"], 2);
 }

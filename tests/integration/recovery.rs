@@ -384,19 +384,3 @@ async fn a_tool_that_writes_is_not_retried_by_a_helper_either() {
     agent.run("go").await.unwrap();
     assert_eq!(runs.load(SeqCst), 1);
 }
-
-#[tokio::test]
-async fn an_invalid_output_says_which_field() {
-    let (model, _) = ScriptedModel::new([Script::text(r#"{"a": 1, "b": "two"}"#)]);
-    let agent = AgentBuilder::<String, std::collections::BTreeMap<String, u32>>::new("typed")
-        .model(model)
-        .on_error(|error, _| match error {
-            CallError::InvalidOutput(_, fault) if fault.field("b") => {
-                let decision: Decision<InvalidOutput> = fix(r#"{"a": 1, "b": 2}"#);
-                Some(decision.into())
-            }
-            _ => None,
-        })
-        .build();
-    assert_eq!(agent.run("?").await.unwrap()["b"], 2);
-}
