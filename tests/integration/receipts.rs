@@ -146,3 +146,40 @@ fn an_escalation_on_the_wire() {
         json!(["LOW", "MEDIUM", "HIGH", "CRITICAL"])
     );
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(50))]
+
+    /// However a run is configured, what it leaves behind has the same shape.
+    #[test]
+    fn the_shape_never_depends_on_the_configuration(
+        strict in any::<bool>(),
+        listened in any::<bool>(),
+        bytes in 1..3_000_000_usize,
+        tokens in prop::option::of(0..60_u64),
+        turns in 1..4_u32,
+        tenant in "[a-z]{0,8}",
+    ) {
+        use crate::world::worker;
+        use agents::{Agent, run::Budget, testing::ScriptedModel};
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let outcome = runtime.block_on(async {
+            let script = [Script::calls([("add", r#"{"left":"1","right":2}"#), ("nope", "")]), Script::text("end")];
+            let (model, _) = ScriptedModel::new(script);
+            let agent = worker::<String>();
+            let budget = Budget::new().max_turns(turns);
+            let budget = tokens.map_or(budget.clone(), |tokens| budget.tokens(tokens));
+            let run = agent.run("go").model(model).scope(tenant).budget(budget);
+            let run = run.max_output_bytes(bytes).max_argument_bytes(bytes);
+            let run = if strict { run.strict() } else { run };
+            let run = if listened { run.on_event(|_| {}) } else { run };
+            run.outcome().await.unwrap()
+        });
+        let wire = serde_json::to_value(&outcome.outputs).unwrap();
+        let mut keys: Vec<_> = wire.as_object().unwrap().keys().map(String::as_str).collect();
+        keys.retain(|key| *key != "last_tool");
+        prop_assert_eq!(keys, ["response", "tool_order", "tools_by_id"]);
+        prop_assert_eq!(wire.get("last_tool").is_some(), outcome.outputs.receipts().any(ToolEnvelope::is_ok));
+        prop_assert_eq!(serde_json::from_value::<AgentOutputs>(wire).unwrap(), outcome.outputs);
+    }
+}
