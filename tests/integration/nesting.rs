@@ -171,3 +171,30 @@ async fn then_hands_on_and_shares_the_run() {
     assert_eq!(outcome.result.unwrap(), "seven");
     assert_eq!(outcome.usage.requests, 2);
 }
+
+/// Runs of their own begin with a new budget, so their nesting is bounded by itself.
+#[tokio::test]
+async fn runs_of_their_own_that_call_each_other_end() {
+    fn again() -> FnTool {
+        let schema = json!({"type": "object"});
+        FnTool::new("ask", "Asks.", Effects::None, schema, |_, _| async {
+            let agent = AgentBuilder::<String, String>::new("echo")
+                .tool(again())
+                .build();
+            agent.run("again").budget(Budget::new()).await
+        })
+    }
+    let (model, handle) = ScriptedModel::new(
+        (0..26)
+            .map(|_| Script::call("ask", "{}"))
+            .chain((0..26).map(|_| Script::text("enough"))),
+    );
+    let first: Plain = AgentBuilder::new("echo").tool(again()).build();
+    assert_eq!(first.run("go").model(model).await.unwrap(), "enough");
+    assert_eq!(handle.count(), 52);
+    assert!(
+        handle.requests()[26]
+            .last()
+            .contains("runs of their own are nested 25 deep")
+    );
+}

@@ -66,7 +66,7 @@ pub use routed::{Routed, routed};
 pub use then::{Takes, Then};
 pub use until::{RanOut, Step, Until, Verdict};
 
-use crate::{Error, ErrorKind, Severity, run::Cx, turn::envelope};
+use crate::{Error, ErrorKind, Severity, run::Cx};
 use std::{
     collections::HashSet,
     sync::{Mutex, OnceLock, PoisonError},
@@ -90,9 +90,7 @@ fn ends_everything(error: &Error) -> bool {
 /// Writes the receipts of calls that were under way in parts that were dropped: of the parts of a
 /// composite that has its answer, nothing is kept but their receipts.
 fn close_dropped(cx: &Cx) {
-    let settings = &cx.root.settings;
-    let why = "the agent was dropped before this call ended";
-    envelope::close_all(&cx.node, &*settings.clock, settings.max_output_bytes, why);
+    cx.close_within("the agent was dropped before this call ended");
 }
 
 /// `a, b, c`; `a; 3` for three of one name.

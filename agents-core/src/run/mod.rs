@@ -73,6 +73,10 @@ pub struct Run<'a, A: Agent> {
     own_root: bool,
 }
 
+/// How many runs of their own may be within each other: their budgets begin anew, so this is what
+/// ends agents that call each other so.
+const DEEPEST: u32 = 25;
+
 enum Start<I> {
     Fresh(I),
     Stored(Box<Snapshot>),
@@ -237,6 +241,10 @@ impl<'a, A: Agent> Run<'a, A> {
         let around = Cx::current();
         if let Some(around) = &around {
             settings.inherit(around);
+        }
+        if settings.nested > DEEPEST {
+            let message = format!("runs of their own are nested {DEEPEST} deep");
+            return Err(Error::new(ErrorKind::Budget, message));
         }
         let (input, node, run_id, usage) = match start {
             Start::Fresh(input) => {

@@ -36,6 +36,8 @@ pub(crate) struct Settings {
     pub(crate) tape: Option<Arc<dyn Tape>>,
     pub(crate) strict: bool,
     pub(crate) record_content: bool,
+    /// How many runs of their own are around this one.
+    pub(crate) nested: u32,
     pub(crate) tool_timeout: Duration,
     pub(crate) max_output_bytes: usize,
     pub(crate) max_argument_bytes: usize,
@@ -45,6 +47,7 @@ impl Settings {
     /// What a run within another one takes over from it, where nothing else was said.
     pub(crate) fn inherit(&mut self, around: &Cx) {
         let outer = &around.root.settings;
+        self.nested = outer.nested + 1;
         self.model = self.model.take().or_else(|| around.model().cloned());
         if self.tape.is_none()
             && let Some(tape) = &outer.tape
@@ -76,6 +79,7 @@ impl Default for Settings {
             tape: None,
             strict: false,
             record_content: false,
+            nested: 0,
             tool_timeout: Duration::from_secs(300),
             max_output_bytes: 2_000_000,
             max_argument_bytes: 1_000_000,

@@ -2,6 +2,7 @@ use super::{DynTool, Effects, IntoTool, Misfit, Prepared, SharedTool, ToolContex
 use crate::{
     Json,
     error::{Cause, Code},
+    reader::Schema,
 };
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
@@ -26,6 +27,7 @@ type Body = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<Json, Cause>
 #[derive(Clone)]
 pub struct FnTool {
     spec: Arc<ToolSpec>,
+    schema: Arc<Schema>,
     body: Arc<Body>,
 }
 
@@ -66,6 +68,7 @@ impl FnTool {
             })
         };
         FnTool {
+            schema: Arc::new(Schema::new(&spec.input_schema)),
             spec: Arc::new(spec),
             body: Arc::new(body),
         }
@@ -111,24 +114,16 @@ impl DynTool for FnTool {
     }
 
     fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
-        let value: Value = serde_json::from_str(arguments).map_err(|error| Misfit {
-            path: String::new(),
-            message: error.to_string(),
-        })?;
+        let value: Value =
+            serde_json::from_str(arguments).map_err(|error| Misfit::new("", error.to_string()))?;
         if let Some(integer) = unkept_integer(arguments) {
             let message = format!(
                 "the integer {integer} is too large to be kept exactly; send it as a string"
             );
-            return Err(Misfit {
-                path: String::new(),
-                message,
-            });
+            return Err(Misfit::new("", message));
         }
         // No type checks these arguments, so the schema does.
-        crate::reader::fits(arguments, &self.spec.input_schema).map_err(|refusal| Misfit {
-            path: refusal.path().to_owned(),
-            message: refusal.reason().to_owned(),
-        })?;
+        self.schema.fits(arguments)?;
         Ok(Prepared(Box::new(value)))
     }
 

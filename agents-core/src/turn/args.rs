@@ -163,10 +163,7 @@ fn described(tool: &dyn DynTool, raw: &str, misfit: Misfit) -> Box<Refused> {
 fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, Misfit> {
     let prepared = rules.tool.prepare(text)?;
     if let Some(schema) = rules.tool.spec().constraints() {
-        schema.fits(text).map_err(|refusal| Misfit {
-            path: refusal.path().to_owned(),
-            message: refusal.reason().to_owned(),
-        })?;
+        schema.fits(text)?;
     }
     let args = Json::trusted(text);
     let approval = guard::needs_approval(rules.tool, &prepared, rules.context);

@@ -143,10 +143,10 @@ async fn send(
 
 /// A server that cannot read a model's call hands it on as text; here it is read.
 fn with_printed_calls(brain: &Brain<'_>, mut reply: Reply, must_fit: bool) -> Reply {
-    let declared = declared(brain, must_fit);
-    if !reply.calls.is_empty() || declared.is_empty() {
+    if !reply.calls.is_empty() || brain.tools.is_empty() || must_fit {
         return reply;
     }
+    let declared = declared(brain, must_fit);
     let printed = printed::read(&reply.content, &declared);
     if !printed.calls.is_empty() {
         reply.content = printed.content;
