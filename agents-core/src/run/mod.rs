@@ -73,10 +73,6 @@ pub struct Run<'a, A: Agent> {
     own_root: bool,
 }
 
-/// How many runs of their own may be within each other: their budgets begin anew, so this is what
-/// ends agents that call each other so.
-const DEEPEST: u32 = 25;
-
 enum Start<I> {
     Fresh(I),
     Stored(Box<Snapshot>),
@@ -240,11 +236,7 @@ impl<'a, A: Agent> Run<'a, A> {
         } = self;
         let around = Cx::current();
         if let Some(around) = &around {
-            settings.inherit(around);
-        }
-        if settings.nested > DEEPEST {
-            let message = format!("runs of their own are nested {DEEPEST} deep");
-            return Err(Error::new(ErrorKind::Budget, message));
+            settings.inherit(around)?;
         }
         let (input, node, run_id, usage) = match start {
             Start::Fresh(input) => {

@@ -43,11 +43,19 @@ pub(crate) struct Settings {
     pub(crate) max_argument_bytes: usize,
 }
 
+/// How many runs of their own may be within each other: their budgets begin anew, so this is what
+/// ends agents that call each other so.
+const DEEPEST: u32 = 25;
+
 impl Settings {
     /// What a run within another one takes over from it, where nothing else was said.
-    pub(crate) fn inherit(&mut self, around: &Cx) {
+    pub(crate) fn inherit(&mut self, around: &Cx) -> Result<(), Error> {
         let outer = &around.root.settings;
         self.nested = outer.nested + 1;
+        if self.nested > DEEPEST {
+            let message = format!("runs of their own are nested {DEEPEST} deep");
+            return Err(Error::new(ErrorKind::Budget, message));
+        }
         self.model = self.model.take().or_else(|| around.model().cloned());
         if self.tape.is_none()
             && let Some(tape) = &outer.tape
@@ -60,6 +68,7 @@ impl Settings {
                 .entry(name.clone())
                 .or_insert_with(|| secret.clone());
         }
+        Ok(())
     }
 }
 
