@@ -92,6 +92,10 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             answer: Err(why),
             ..
         } => ink.yellow(&format!("! {fixer}: {why}")),
+        EventKind::Escalated(escalation) => {
+            format!("{} {escalation}", ink.yellow("^ escalated:"))
+        }
+        EventKind::EscalationSettled(receipt) => ink.yellow(&format!("^ {}", receipt.settled)),
         EventKind::ApprovalAsked(request) => ink.dim(&format!(
             "? may {} run with {}",
             request.tool_name,

@@ -51,6 +51,7 @@
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], `tracing` |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |
 //! | to say what happens when a call fails | [`recovery`] |
+//! | to say who judges what nobody could settle | [`escalation`], [`on_escalation!`] |
 //! | to read what models write | [`reader`] |
 //!
 //! # Features
@@ -62,12 +63,12 @@ pub use agents_core::{
     Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome,
     Severity, Tool, ToolContext, ToolError, ToolFailure,
 };
-pub use agents_core::{agent, compose, error, model, reader, recovery, run, tool};
+pub use agents_core::{agent, compose, error, escalation, model, reader, recovery, run, tool};
 
 #[cfg(feature = "testing")]
 pub use agents_core::testing;
 #[cfg(feature = "macros")]
-pub use agents_macros::{agent, on_error, tool_attribute as tool};
+pub use agents_macros::{agent, on_error, on_escalation, tool_attribute as tool};
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
 

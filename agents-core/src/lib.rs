@@ -15,11 +15,13 @@
 //! | `turn` | the way of one call, a file for each stage |
 //! | [`reader`] | strict, then lenient, then coerced: what models say, read by the schema |
 //! | [`recovery`] | what happens when a call fails: verbs, decisions, repair agents |
+//! | [`escalation`] | where a failure goes that nobody could settle: up |
 //! | [`error`] | what happens to a call, and what leaves an agent |
 
 pub mod agent;
 pub mod compose;
 pub mod error;
+pub mod escalation;
 mod json;
 pub mod model;
 pub mod reader;

@@ -3,7 +3,8 @@
 pub use crate::{
     Error,
     agent::{Agent, AgentBuilder, Data, ModelAgent, Skill},
-    error::{AnyError, Code, ErrorKind, Failure, ToolFailure},
+    error::{AnyError, Code, ErrorKind, Failure, Severity, ToolFailure},
+    escalation::{Escalation, Resolution, vocabulary as resolutions},
     recovery::{
         CallError, Decision, ErrorContext, Fixer, FixerRef, IntoDecision, Plan, fix_with, kinds,
         vocabulary,

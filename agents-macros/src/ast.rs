@@ -87,8 +87,8 @@ pub(crate) enum Member {
     Function(Box<Function>, Option<Skill>),
     /// `on_error!(match error { .. });` or `on_error!(DeleteFile, match error { .. });`
     OnError(Arms),
-    /// A block there is no runtime for, such as `on_escalation!(..);`
-    Reserved(Ident),
+    /// `on_escalation!(match escalation.severity { .. });`
+    OnEscalation(Handler),
     /// Anything else, untouched.
     Other(TokenStream),
 }
@@ -96,6 +96,12 @@ pub(crate) enum Member {
 /// `#[skill]` or `#[skill(when = ..)]`
 pub(crate) struct Skill {
     pub(crate) entries: Vec<Entry>,
+}
+
+/// `on_escalation!(match escalation.severity { .. })`
+pub(crate) struct Handler {
+    pub(crate) keyword: Ident,
+    pub(crate) body: Expr,
 }
 
 /// `on_error { .. }`, or `on_error!(Tool, match error { .. })`

@@ -53,6 +53,17 @@ pub fn on_error(tokens: TokenStream) -> TokenStream {
     block_on_error(tokens.into()).into()
 }
 
+#[doc = include_str!("docs/on_escalation.md")]
+#[proc_macro]
+pub fn on_escalation(_tokens: TokenStream) -> TokenStream {
+    let errors = Errors::new();
+    errors.note(syn::Error::new(
+        Span::call_site(),
+        check::messages::escalation_outside(),
+    ));
+    errors.finish().into()
+}
+
 fn attribute_tool(arguments: Tokens, item: &Tokens) -> Tokens {
     let errors = Errors::new();
     match parse::tool_attribute(arguments, item.clone(), &errors) {

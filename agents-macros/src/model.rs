@@ -99,6 +99,18 @@ pub(crate) struct Arm {
     pub(crate) body: Expr,
 }
 
+/// `on_escalation!(..)`, with the sugar taken out.
+pub(crate) struct Handler {
+    pub(crate) keyword: Ident,
+    pub(crate) body: Expr,
+    /// What the user calls the escalation, where it is named.
+    pub(crate) escalation: Ident,
+    /// The skills that `reroute_to_skill` names.
+    pub(crate) skills: Vec<Path>,
+    /// The verbs of `on_error` that do nothing for an escalation.
+    pub(crate) strangers: Vec<Ident>,
+}
+
 /// An agent, of one of three makes.
 pub(crate) struct Agent {
     pub(crate) rt: Rt,
@@ -112,6 +124,7 @@ pub(crate) struct Agent {
     pub(crate) output: Returns,
     pub(crate) make: Make,
     pub(crate) on_error: Vec<Arms>,
+    pub(crate) on_escalation: Vec<Handler>,
     /// Skills were written, but cannot be had.
     pub(crate) has_refused_skills: bool,
     /// A mistake leaves no way to print the whole agent: its type stays, and does nothing.

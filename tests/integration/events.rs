@@ -65,6 +65,8 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::AnswerRefused { .. } => "answer refused",
         EventKind::Stopped(_) => "stopped",
         EventKind::RunEnded { .. } => "run ended",
+        EventKind::Escalated(_) => "escalated",
+        EventKind::EscalationSettled(_) => "settled",
     }
 }
 

@@ -12,6 +12,7 @@ mod calls;
 mod cancelling;
 mod composing;
 mod context;
+mod escalating;
 mod events;
 mod laws;
 mod nesting;

@@ -1,15 +1,21 @@
 use super::{Agent, Answer, Data, Skill, prompt_of};
 use crate::{
-    Error, ErrorKind,
+    Error, ErrorKind, Json,
     error::AnyError,
+    escalation::{Desk, Escalation, IntoResolution, Job, SharedHandler, attend},
     model::Model,
     recovery::{Arms, CallError, ErrorContext, Fixer, Plan, SharedFixer},
     run::{Budget, Cx, drive},
     tool::{IntoTool, ToolSet},
 };
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
-use std::{borrow::Cow, fmt, sync::Arc};
+use std::{
+    borrow::Cow,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 /// Puts an agent together: what `#[agent]` expands to, and what you write without macros.
 ///
@@ -45,6 +51,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                 },
                 skills: Vec::new(),
                 answer: Answer::new(),
+                on_escalation: None,
             },
         }
     }
@@ -118,6 +125,18 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
+    /// What to do about escalations that come to this agent: from its own tools and repair agents,
+    /// and from the agents to which it hands work. See [`escalation`](crate::escalation).
+    pub fn on_escalation<R: IntoResolution<I, O>>(
+        mut self,
+        handler: impl Fn(Escalation) -> R + Send + Sync + 'a,
+    ) -> Self {
+        self.agent.on_escalation = Some(Arc::new(move |escalation| {
+            handler(escalation).into_resolution()
+        }));
+        self
+    }
+
     /// Adds a skill. Without any, the model does the work.
     pub fn skill(mut self, skill: Skill<'a, I, O>) -> Self {
         self.agent.skills.push(skill);
@@ -184,6 +203,7 @@ pub struct ModelAgent<'a, I, O> {
     pub(crate) brain: Brain<'a>,
     pub(crate) skills: Vec<Skill<'a, I, O>>,
     pub(crate) answer: Answer<O>,
+    pub(crate) on_escalation: Option<SharedHandler<'a, I, O>>,
 }
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
@@ -199,6 +219,41 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             _ => Err(self
                 .unselected("several skills could answer; give all but one a `when = |input| ..`")),
         }
+    }
+
+    /// Does one job: what the agent always does, or what an escalation has brought it to.
+    async fn carry_out(&self, cx: &Cx, job: Job<I, O>, input: I) -> Result<O, Error> {
+        let (skill, place) = match job {
+            Job::Own => (self.select(&input)?, None),
+            Job::Skill(name) => (
+                Some(self.named(&name)?),
+                Some(cx.beside(&format!("skill:{name}"))),
+            ),
+            Job::Agent(other) => return other.run_in(cx, input).await,
+            Job::Partial(value) => return Ok(value),
+        };
+        let cx = place.as_ref().unwrap_or(cx);
+        match skill.and_then(Skill::body) {
+            Some(body) => cx.from_code().enter(body(input)).await,
+            None => {
+                let task = prompt_of(&input);
+                drop(input);
+                drive(&self.brain, &self.answer, cx, task).await
+            }
+        }
+    }
+
+    fn named(&self, name: &str) -> Result<&Skill<'a, I, O>, Error> {
+        let known = self.skills.iter().find(|skill| skill.name() == name);
+        known.ok_or_else(|| self.unselected(&format!("there is no skill `{name}` to reroute to")))
+    }
+
+    fn lost_input(&self) -> Error {
+        let message = format!(
+            "the input of agent `{}` cannot be read back",
+            self.brain.name
+        );
+        Error::new(ErrorKind::Failed, message)
     }
 
     fn unselected(&self, why: &str) -> Error {
@@ -231,14 +286,28 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
     }
 
     async fn work(&self, cx: &Cx, input: I) -> Result<O, Error> {
-        match self.select(&input)?.and_then(Skill::body) {
-            Some(body) => body(input).await,
-            None => {
-                let task = prompt_of(&input);
-                drop(input);
-                drive(&self.brain, &self.answer, cx, task).await
-            }
-        }
+        let desk = Desk::open(cx, &self.brain.name, self.on_escalation.is_some());
+        let cx = &cx.at(&desk);
+        let kept = match &self.on_escalation {
+            Some(_) => Some(
+                Json::of(&input)
+                    .map_err(|error| super::unwritable(&self.brain.name, "input", &error))?,
+            ),
+            None => None,
+        };
+        let given = Mutex::new(Some(input));
+        let input = || {
+            let first = given.lock().unwrap_or_else(PoisonError::into_inner).take();
+            first.or_else(|| kept.as_ref()?.to().ok())
+        };
+        let carry_out = |job: Job<I, O>| -> BoxFuture<'_, Result<O, Error>> {
+            let input = input();
+            Box::pin(async move {
+                let input = input.ok_or_else(|| self.lost_input())?;
+                self.carry_out(cx, job, input).await
+            })
+        };
+        attend(cx, &desk, self.on_escalation.as_ref(), carry_out).await
     }
 }
 

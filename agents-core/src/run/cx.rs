@@ -1,6 +1,7 @@
 use super::{EventKind, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp};
 use crate::{
     Json,
+    escalation::Desk,
     model::{Model, Usage},
     recovery::FixError,
     tool::Scope,
@@ -29,6 +30,10 @@ pub struct Cx {
     shield: Option<Arc<RepairScope>>,
     /// The deadline of the execution within which this is.
     watch: Option<Arc<Stopwatch>>,
+    /// The agents to which what is escalated here comes.
+    desk: Option<Arc<Desk>>,
+    /// Plain code is above those agents.
+    from_code: bool,
 }
 
 impl Cx {
@@ -42,6 +47,8 @@ impl Cx {
             repair: None,
             shield: None,
             watch: None,
+            desk: None,
+            from_code: false,
         }
     }
 
@@ -107,6 +114,48 @@ impl Cx {
         }
     }
 
+    /// The same place, for an agent that sits at this desk.
+    pub(crate) fn at(&self, desk: &Arc<Desk>) -> Cx {
+        Cx {
+            desk: Some(desk.clone()),
+            ..self.clone()
+        }
+    }
+
+    /// The desk of the agent that works here.
+    pub(crate) fn desk(&self) -> Option<&Arc<Desk>> {
+        self.desk.as_ref()
+    }
+
+    /// The same place, for an agent that plain code runs: that code is above it.
+    pub(crate) fn from_code(&self) -> Cx {
+        Cx {
+            desk: None,
+            from_code: true,
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn is_from_code(&self) -> bool {
+        self.from_code
+    }
+
+    /// The place of what goes on here beside what went on before.
+    pub(crate) fn beside(&self, what: &str) -> Cx {
+        Cx {
+            node: self.node.beside(what),
+            call: None,
+            ..self.clone()
+        }
+    }
+
+    /// Whether what ran within the call here gave a partial result.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.call
+            .and_then(|(seq, attempt)| self.node.known_call(seq, attempt))
+            .is_some_and(|call| call.is_partial())
+    }
+
     /// The deadline of the execution within which this is.
     pub(crate) fn watch(&self) -> Option<&Arc<Stopwatch>> {
         self.watch.as_ref()
@@ -117,7 +166,7 @@ impl Cx {
         Cx {
             repair: Some(scope.clone()),
             shield: Some(scope.clone()),
-            ..self.clone()
+            ..self.from_code()
         }
     }
 

@@ -4,6 +4,7 @@ use super::{Cx, Frame, Limit, Next, Told};
 use crate::{
     Error, ErrorKind,
     agent::{Answer, Brain},
+    escalation::given,
     turn::{self, answer::Settled},
 };
 use serde_json::Value;
@@ -40,6 +41,9 @@ pub(crate) async fn drive<O>(
         .state()
         .frame
         .get_or_insert_with(|| Frame::begin(&system(brain, answer.schema()), task));
+    if cx.node.with_frame(|frame| frame.given.is_some()) {
+        Box::pin(given(cx)).await?;
+    }
     let span = tracing::info_span!(
         "invoke_agent",
         otel.name = %format_args!("invoke_agent {}", brain.name),

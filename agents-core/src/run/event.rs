@@ -1,6 +1,7 @@
 use super::{Approval, ApprovalRequest, Stopped, ToolEnvelope};
 use crate::{
     error::ErrorReceipt,
+    escalation::{Escalation, EscalationReceipt},
     model::{Finish, Usage},
     reader::Repairs,
 };
@@ -122,6 +123,10 @@ pub enum EventKind {
     },
     /// The call is settled; this is its receipt.
     CallEnded(Arc<ToolEnvelope>),
+    /// A failure was given up and climbs.
+    Escalated(Box<Escalation>),
+    /// Somebody settled it, or nobody was left to.
+    EscalationSettled(Box<EscalationReceipt>),
     /// The final answer needed changes to fit.
     AnswerRepaired {
         /// What the model said.

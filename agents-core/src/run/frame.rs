@@ -6,6 +6,7 @@
 use super::{Budget, CallState, Limit};
 use crate::{
     error::shorten,
+    escalation::{Escalation, Override},
     model::{History, Message, Reply},
     reader::Repairs,
     recovery::Progress,
@@ -40,6 +41,12 @@ pub(crate) struct Frame {
     /// What arms and repair agents made of the answer.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub(crate) fixed: Repairs,
+    /// The model it was given because it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) given: Option<Override>,
+    /// The answer was given up, and whoever is above is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) climbing: Option<Box<Escalation>>,
     /// What an arm wants the model to be told beside what is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
@@ -119,6 +126,7 @@ impl Frame {
             Told::Refused(reason) => {
                 self.answer = None;
                 self.fault = None;
+                self.climbing = None;
                 self.fixed = Repairs::default();
                 self.say([Message::User {
                     content: refusal(&reason),

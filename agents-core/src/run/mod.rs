@@ -238,13 +238,13 @@ impl<'a, A: Agent> Run<'a, A> {
         if let Some(around) = &around {
             settings.inherit(around)?;
         }
-        let (input, node, run_id, usage) = match start {
+        let (input, node, run_id, usage, escalations) = match start {
             Start::Fresh(input) => {
                 let place = match &around {
                     Some(around) => around.place_of(agent.name(), written(&input)?.as_str()),
                     None => String::new(),
                 };
-                (input, Node::root(place), None, Usage::default())
+                (input, Node::root(place), None, Usage::default(), Vec::new())
             }
             Start::Stored(stored) => {
                 stored.check(agent.name())?;
@@ -259,6 +259,7 @@ impl<'a, A: Agent> Run<'a, A> {
                     Node::load(stored.root),
                     Some(stored.run_id),
                     stored.usage,
+                    stored.escalations,
                 )
             }
         };
@@ -268,6 +269,7 @@ impl<'a, A: Agent> Run<'a, A> {
         };
         let root = Root::new(settings, node, run_id, origin);
         root.charge(usage);
+        escalations.into_iter().for_each(|one| root.escalated(one));
         let outcome = Box::pin(steer(agent, input, &root)).await;
         if let Some(around) = around {
             around.charge(outcome.usage);
@@ -341,7 +343,8 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
     };
     Outcome {
         result,
-        partial: false,
+        partial: root.node.is_partial(),
+        escalations: root.escalations(),
         stopped: stop.map(|stop| stop.reason()),
         outputs: AgentOutputs::collect(response, root.node.receipts()),
         usage,
@@ -367,6 +370,8 @@ impl<'a, A: Agent> IntoFuture for Run<'a, A> {
         Box::pin(async move {
             match (Cx::current(), self.own_root) {
                 (Some(cx), false) => {
+                    // Plain code is above the agent that it runs, and gets what that hands up.
+                    let cx = cx.from_code();
                     let cx = match self.settings.model {
                         Some(model) => cx.with_model(model),
                         None => cx,

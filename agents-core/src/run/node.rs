@@ -1,7 +1,12 @@
 //! Where a run stands: a tree of nodes that can be written down.
 
 use super::{Budget, Frame, Limit, Passed, ToolEnvelope};
-use crate::{Error, Json, error::ErrorKind, model::Usage};
+use crate::{
+    Error, Json,
+    error::ErrorKind,
+    escalation::{EscalationReceipt, Taken},
+    model::{Model, Usage},
+};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -39,6 +44,12 @@ pub(crate) struct State {
     result: Option<Json>,
     receipts: Vec<Arc<ToolEnvelope>>,
     children: BTreeMap<Box<str>, Arc<Node>>,
+    /// How the agent here was taken off its work.
+    taken: Option<Taken>,
+    /// The result is not all that was asked for.
+    partial: bool,
+    /// The model that the agent here was given because it failed.
+    given: Option<Arc<dyn Model>>,
     /// How often each agent was run here with each input.
     seen: BTreeMap<Box<str>, u32>,
 }
@@ -54,6 +65,10 @@ pub(crate) struct StoredNode {
     receipts: Vec<Arc<ToolEnvelope>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     children: BTreeMap<Box<str>, StoredNode>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    taken: Option<Taken>,
+    #[serde(default)]
+    partial: bool,
     #[serde(default)]
     depth: u32,
     #[serde(default)]
@@ -71,6 +86,8 @@ pub struct Snapshot {
     pub(crate) input: Json,
     #[serde(default)]
     pub(crate) usage: Usage,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) escalations: Vec<EscalationReceipt>,
     pub(crate) root: StoredNode,
 }
 
@@ -126,6 +143,8 @@ impl Node {
             result,
             receipts,
             children,
+            taken,
+            partial,
             depth,
             steps,
             tokens,
@@ -155,6 +174,9 @@ impl Node {
                     result,
                     receipts,
                     children,
+                    taken,
+                    partial,
+                    given: None,
                     seen: BTreeMap::new(),
                 }),
             }
@@ -172,6 +194,8 @@ impl Node {
                 .iter()
                 .map(|(key, child)| (key.clone(), child.save()))
                 .collect(),
+            taken: state.taken.clone(),
+            partial: state.partial,
             depth: self.depth,
             steps: self.steps.load(Relaxed),
             tokens: self.tokens.load(Relaxed),
@@ -190,7 +214,23 @@ impl Node {
 
     /// The place of what runs within one attempt of one call of this agent.
     pub(crate) fn call_child(self: &Arc<Self>, seq: u32, attempt: u32) -> Arc<Node> {
-        self.child(&format!("call{seq:04}.{attempt:02}"), self.depth)
+        self.child(&call_key(seq, attempt), self.depth)
+    }
+
+    /// The same, if anything has run there.
+    pub(crate) fn known_call(&self, seq: u32, attempt: u32) -> Option<Arc<Node>> {
+        let state = self.state();
+        // Most calls run no agents; their keys need not be written.
+        (!state.children.is_empty())
+            .then(|| state.children.get(call_key(seq, attempt).as_str()).cloned())
+            .flatten()
+    }
+
+    /// The place of what goes on here beside what went on before.
+    pub(crate) fn beside(self: &Arc<Self>, what: &str) -> Arc<Node> {
+        let child = self.child(what, self.depth);
+        child.name(&self.agent());
+        child
     }
 
     fn child(self: &Arc<Self>, key: &str, depth: u32) -> Arc<Node> {
@@ -237,6 +277,7 @@ impl Node {
         *state = State {
             result: Some(result),
             receipts,
+            partial: state.partial,
             ..State::default()
         };
     }
@@ -287,6 +328,44 @@ impl Node {
     /// The budgets that bound what is shared: tokens and depth.
     fn shared_budgets(&self) -> impl Iterator<Item = &Budget> {
         self.budget.get().into_iter().chain(self.run_budget.get())
+    }
+
+    /// How the agent here was taken off its work, if it was.
+    pub(crate) fn taken(&self) -> Option<Taken> {
+        self.state().taken.clone()
+    }
+
+    pub(crate) fn take(&self, taken: Taken) {
+        self.state().taken = Some(taken);
+    }
+
+    /// The model that the agent here was given because it failed.
+    pub(crate) fn given(&self) -> Option<Arc<dyn Model>> {
+        self.state().given.clone()
+    }
+
+    pub(crate) fn give(&self, model: Arc<dyn Model>) {
+        self.state().given = Some(model);
+    }
+
+    /// The result here is partial, and so is what those above make of it who look no closer: up to
+    /// the call that it answers, where the model is told.
+    pub(crate) fn mark_partial(&self) {
+        self.state().partial = true;
+        if !self.is_call()
+            && let Some(above) = self.parent.upgrade()
+        {
+            above.mark_partial();
+        }
+    }
+
+    pub(crate) fn is_partial(&self) -> bool {
+        self.state().partial
+    }
+
+    /// Whether this is a call's place; that of an agent has a digest in its name.
+    fn is_call(&self) -> bool {
+        self.key.starts_with("call") && !self.key.contains('#')
     }
 
     pub(crate) fn depth(&self) -> u32 {
@@ -372,6 +451,10 @@ impl Node {
             above = node.parent.upgrade();
         }
     }
+}
+
+fn call_key(seq: u32, attempt: u32) -> String {
+    format!("call{seq:04}.{attempt:02}")
 }
 
 /// A node's place in the tree, written only when somebody wants to read it.

@@ -1,5 +1,8 @@
 use super::{Limit, Timestamp};
-use crate::{Error, Json, Severity, error::ErrorReceipt, model::Usage, reader::Repairs};
+use crate::{
+    Error, Json, Severity, error::ErrorReceipt, escalation::EscalationReceipt, model::Usage,
+    reader::Repairs,
+};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -9,8 +12,11 @@ use std::sync::Arc;
 pub struct Outcome<T> {
     /// The answer, or what ended the run without one.
     pub result: Result<T, Error>,
-    /// The answer is not all that was asked for. Nothing gives partial answers yet.
+    /// The answer is not all that was asked for: somebody returned a
+    /// [partial result](crate::escalation::return_partial_result).
     pub partial: bool,
+    /// What was escalated, and what became of it, in order.
+    pub escalations: Vec<EscalationReceipt>,
     /// What ended the run before its answer, as data; `result` has the same as an error.
     pub stopped: Option<Stopped>,
     /// The receipts of all calls, whatever became of them.

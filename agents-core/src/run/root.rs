@@ -4,6 +4,7 @@ use super::{
 };
 use crate::{
     Error, ErrorKind, Json, Severity,
+    escalation::EscalationReceipt,
     model::{Model, Usage},
     tool::Scope,
 };
@@ -45,7 +46,7 @@ pub(crate) struct Settings {
 
 /// How many runs of their own may be within each other: their budgets begin anew, so this is what
 /// ends agents that call each other so.
-const DEEPEST: u32 = 25;
+const DEEPEST: u32 = 15;
 
 impl Settings {
     /// What a run within another one takes over from it, where nothing else was said.
@@ -104,6 +105,7 @@ pub(crate) struct Root {
     pub(crate) notify: Notify,
     usage: Mutex<Usage>,
     stop: Mutex<Option<Stop>>,
+    escalations: Mutex<Vec<EscalationReceipt>>,
     /// The agent that was run and its input, for snapshots.
     origin: Option<(String, Json)>,
 }
@@ -190,6 +192,7 @@ impl Root {
             notify: Notify::new(),
             usage: Mutex::default(),
             stop: Mutex::default(),
+            escalations: Mutex::default(),
             origin,
         })
     }
@@ -214,9 +217,19 @@ impl Root {
                 run_id: self.run_id.to_string(),
                 input: input.clone(),
                 usage: self.usage(),
+                escalations: self.escalations(),
                 root: self.node.save(),
             });
         }
+    }
+
+    /// Keeps what became of an escalation.
+    pub(crate) fn escalated(&self, receipt: EscalationReceipt) {
+        lock(&self.escalations).push(receipt);
+    }
+
+    pub(crate) fn escalations(&self) -> Vec<EscalationReceipt> {
+        lock(&self.escalations).clone()
     }
 
     pub(crate) fn charge(&self, usage: Usage) {

@@ -2,8 +2,10 @@
 //! agent's `invalid_output` arms; then back to the model.
 
 use crate::{
-    Error,
+    Error, Severity, ToolError,
     agent::{Answer, Brain},
+    error::{Cause, Code},
+    escalation::{Climbed, Escalation, climb, returned},
     model::Message,
     reader::{Change, ChangeKind},
     recovery::{
@@ -14,6 +16,9 @@ use crate::{
     turn::{execute, recover},
 };
 use serde_json::Value;
+
+/// What a model is told that takes over from one whose answer did not fit.
+const TAKEN_OVER: &str = "you take over from the model that gave it";
 
 /// What became of an answer.
 pub(crate) enum Settled<O> {
@@ -44,6 +49,16 @@ pub(crate) async fn settle<O>(
                 frame.fault.clone(),
             )
         });
+        let handed_up = cx.node.with_frame(|frame| frame.climbing.clone());
+        if let Some(escalation) = handed_up {
+            return match Box::pin(climb(cx, *escalation)).await {
+                Climbed::Continues => Ok(Settled::Refused(TAKEN_OVER.to_owned())),
+                Climbed::Unhandled(escalation) => {
+                    returned(cx, &escalation);
+                    Err(Error::of_escalation(escalation, true))
+                }
+            };
+        }
         let climbing = match fault {
             Some(fault) => ladder.climb(&text, &fault).await?,
             None => match execute::guarded(|| answer.read(&text, strict))
@@ -121,7 +136,9 @@ impl Ladder<'_> {
                 self.cx.node.with_frame(|frame| frame.hint = Some(hint));
                 return Ok(Climbing::Fell(fault.to_string()));
             }
-            Move::Escalate { reason, severity } => return Err(Error::escalated(reason, severity)),
+            Move::Escalate { reason, severity } => {
+                self.give_up(&self.brain.name, reason, severity, text, fault);
+            }
             Move::Throw(reason) => self.throw(&self.brain.name, reason).await,
             Move::Retry(_) | Move::Spent => return Ok(Climbing::Fell(fault.to_string())),
         }
@@ -189,10 +206,38 @@ impl Ladder<'_> {
                 Ok(())
             }
             Err(FixError::Escalated { reason, severity }) => {
-                Err(Error::escalated(reason, severity).context(format!("`{name}`")))
+                self.give_up(&name, reason, severity, text, fault);
+                Ok(())
             }
             Err(FixError::Thrown(reason)) => self.throw(&name, reason).await,
         }
+    }
+
+    /// The answer is handed up: whoever is above is asked next.
+    fn give_up(
+        &self,
+        source: &str,
+        reason: String,
+        severity: Severity,
+        text: &str,
+        fault: &Misfit,
+    ) {
+        let original = ToolError::Deserialization {
+            raw_value: text.to_owned(),
+            path: fault.path.clone(),
+            target_type: self.brain.name.to_string(),
+            cause: Cause::text(Code::ValidationError, &*fault.message),
+        };
+        self.cx.node.with_frame(|frame| {
+            frame.climbing = Some(Box::new(Escalation {
+                source: source.to_owned(),
+                reason,
+                severity,
+                original,
+                attempts: frame.progress.tries(),
+                path: Vec::new(),
+            }));
+        });
     }
 
     async fn throw<T>(&self, source: &str, reason: String) -> T {

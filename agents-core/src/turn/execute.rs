@@ -69,7 +69,7 @@ pub(super) async fn run(
 
 /// Runs code of the user's that is not a tool's body: arms, conditions, conversions. A panic there
 /// is no more than a failure.
-pub(super) fn guarded<R>(work: impl FnOnce() -> R) -> Result<R, String> {
+pub(crate) fn guarded<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_message(&*panic))
 }
 

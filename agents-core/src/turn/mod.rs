@@ -12,6 +12,7 @@ pub(crate) mod args;
 mod call_id;
 pub(crate) mod envelope;
 mod execute;
+pub(crate) use execute::guarded;
 mod guard;
 pub(crate) mod recover;
 pub(crate) mod reply;
@@ -19,6 +20,7 @@ pub(crate) mod reply;
 use crate::{
     agent::Brain,
     error::ToolError,
+    escalation::{Climbed, climb, told},
     model::Message,
     run::{
         Act, Approval, CallEvent, CallState, Cx, EventKind, Stopwatch, Timestamp, Told,
@@ -28,6 +30,9 @@ use crate::{
 };
 use futures_util::future::join_all;
 use std::sync::Arc;
+
+/// What a model is told of a result that its delegate could not complete.
+const PARTIAL: &str = "this result is partial: the work could not be completed";
 
 /// Carries out the calls of one reply, together, and answers them in the model's order.
 pub(crate) async fn calls(brain: &Brain<'_>, cx: &Cx) {
@@ -122,7 +127,7 @@ impl Place<'_> {
     /// The driver of one call: look, do, tell.
     async fn settle(&self, tool: &SharedTool) {
         let mut context = self.context(tool);
-        let mut told = self.with_call(|call| call.repairs.len());
+        let mut repairs = self.with_call(|call| call.repairs.len());
         loop {
             let act = self.with_call(|call| {
                 let rules = args::Rules::new(self.brain, tool, &context);
@@ -139,12 +144,16 @@ impl Place<'_> {
                 act
             });
             self.tell_failures();
-            told = self.tell_repairs(told);
+            repairs = self.tell_repairs(repairs);
             let event = match act {
                 Act::Done => return,
                 Act::Approve(args) => CallEvent::Decided(self.ask(tool, args, &context).await),
                 Act::Execute(prepared) => {
-                    CallEvent::Executed(execute::run(tool, prepared, &mut context).await)
+                    let result = execute::run(tool, prepared, &mut context).await;
+                    if result.is_ok() && context.cx.is_partial() {
+                        self.with_call(|call| call.hint = Some(PARTIAL.to_owned()));
+                    }
+                    CallEvent::Executed(result)
                 }
                 Act::Sleep(wait) => {
                     tracing::info!(tool = %context.tool, attempt = context.attempt, ?wait, "backing off");
@@ -158,6 +167,13 @@ impl Place<'_> {
                 Act::Ask(fixer, repair) => {
                     let repaired = recover::ask(self.brain, &context.cx, &fixer, *repair).await;
                     CallEvent::Answered(fixer, repaired)
+                }
+                Act::Climb(escalation) => {
+                    let climbed = Box::pin(climb(self.cx, *escalation)).await;
+                    if let Climbed::Unhandled(escalation) = &climbed {
+                        told(self.cx, escalation);
+                    }
+                    CallEvent::Climbed(climbed)
                 }
                 Act::Stop(stop) => match self.cx.stop(stop).await {},
             };

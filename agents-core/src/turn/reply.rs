@@ -23,7 +23,10 @@ pub(crate) async fn ask(
     schema: Option<&Value>,
     must_fit: bool,
 ) -> Result<Reply, Error> {
-    let own = brain.model.as_ref().or(cx.model()).cloned();
+    let own = cx
+        .node
+        .given()
+        .or_else(|| brain.model.as_ref().or(cx.model()).cloned());
     let model = match &cx.root.settings.tape {
         Some(tape) => tape.model(own),
         None => own,

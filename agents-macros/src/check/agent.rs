@@ -42,6 +42,9 @@ pub(crate) fn agent(agent: &mut Agent, place: Span, errors: &Errors) {
         once(arms, &agent.on_error[..i], errors);
         among_tools(arms, &agent.settings, errors);
     }
+    if let Make::Skills(_, skills) = &agent.make {
+        super::on_escalation::on_escalation(&agent.on_escalation, skills, errors);
+    }
     agent.broken |= !fits;
 }
 

@@ -293,6 +293,32 @@ pub(crate) fn arms_twice(of: impl Display) -> String {
     format!("{of} has two `on_error!`; put all the arms into one")
 }
 
+pub(crate) fn handled_twice() -> &'static str {
+    "the agent has two `on_escalation!`; put all there is to say into one"
+}
+
+pub(crate) fn not_for_escalations(verb: impl Display) -> String {
+    format!(
+        "`{verb}` answers a failed call, and an escalation is past that; write one of `retry_with_model(..)`, `reroute_to_skill(Self::..)`, `reroute_to(..)`, `return_partial_result(..)`, `escalate(..)`, `inherit()`, `throw(..)`"
+    )
+}
+
+pub(crate) fn not_a_skill(name: &str, known: &[&str]) -> String {
+    match super::names::nearest(name, known) {
+        Some(nearest) => {
+            format!("`{name}` is not a skill of this agent; did you mean `Self::{nearest}`?")
+        }
+        None => format!(
+            "`{name}` is not a skill of this agent; mark it `#[skill]`, or name one of {}",
+            one_of(known)
+        ),
+    }
+}
+
+pub(crate) fn escalation_outside() -> &'static str {
+    "`on_escalation!` belongs to an agent; write it within an `#[agent] impl` block, or call `.on_escalation(..)` on an `AgentBuilder`"
+}
+
 pub(crate) fn not_among_tools(tool: impl Display) -> String {
     format!("`{tool}` is not among this agent's tools; add it to `tools = [..]`, or remove this")
 }

@@ -4,6 +4,7 @@ mod agent;
 pub(crate) mod messages;
 pub(crate) mod names;
 mod on_error;
+mod on_escalation;
 mod tool;
 
 pub(crate) use agent::agent;

@@ -4,6 +4,7 @@ mod agent;
 mod asserts;
 mod fallback;
 mod on_error;
+mod on_escalation;
 mod settings;
 mod skills;
 mod tool;

@@ -58,10 +58,14 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
         .on_error
         .iter()
         .map(|arms| super::on_error::of_agent(agent, arms));
+    let handlers = agent
+        .on_escalation
+        .iter()
+        .map(|handler| super::on_escalation::of_agent(agent, handler));
     quote! {
         __rt::AgentBuilder::new(#name)
             #description #prompt #model #tools #budget #strict
-            #(#fixers)* #(#arms)*
+            #(#fixers)* #(#arms)* #(#handlers)*
             #(.skill(#skills))*
             .build()
     }

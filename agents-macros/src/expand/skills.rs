@@ -54,7 +54,7 @@ pub(crate) fn block(block: &Impl) -> TokenStream {
             Member::Function(function, _) => {
                 function.has_body().then(|| function.to_token_stream())
             }
-            Member::OnError(_) | Member::Reserved(_) => None,
+            Member::OnError(_) | Member::OnEscalation(_) => None,
             Member::Other(tokens) => Some(tokens.clone()),
         })
         .collect();

@@ -61,6 +61,7 @@ pub(crate) fn function_agent(agent: ast::Agent<Function>, errors: &Errors) -> Ag
         output,
         make,
         on_error: Vec::new(),
+        on_escalation: Vec::new(),
         has_refused_skills: false,
         broken,
     }
@@ -103,19 +104,22 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
                     broken = true;
                 }
             }
-            Member::Reserved(name) => errors.at(&*name, messages::unavailable(format!("{name}!"))),
-            Member::OnError(_) | Member::Other(_) => {}
+            Member::OnError(_) | Member::OnEscalation(_) | Member::Other(_) => {}
         }
     }
-    let blocks = block
-        .members
-        .extract_if(.., |member| matches!(member, Member::OnError(_)));
-    let on_error = blocks
-        .filter_map(|member| match member {
-            Member::OnError(arms) => Some(super::on_error::on_error(arms, errors)),
-            _ => None,
-        })
-        .collect();
+    let blocks = block.members.extract_if(.., |member| {
+        matches!(member, Member::OnError(_) | Member::OnEscalation(_))
+    });
+    let (mut on_error, mut on_escalation) = (Vec::new(), Vec::new());
+    for member in blocks {
+        match member {
+            Member::OnError(arms) => on_error.push(super::on_error::on_error(arms, errors)),
+            Member::OnEscalation(handler) => {
+                on_escalation.push(super::on_escalation::on_escalation(handler, errors));
+            }
+            Member::Function(..) | Member::Other(_) => {}
+        }
+    }
     let cfgs = cfgs(&block.attrs);
     let docs = Docs::take(&mut block.attrs);
     let name = wire_name(&ident);
@@ -136,6 +140,7 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
         output,
         make,
         on_error,
+        on_escalation,
         has_refused_skills,
         broken,
     })

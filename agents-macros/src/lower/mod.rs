@@ -4,6 +4,7 @@ mod agent;
 pub(crate) mod docs;
 mod keys;
 mod on_error;
+mod on_escalation;
 mod params;
 mod returns;
 mod tool;

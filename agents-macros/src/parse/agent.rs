@@ -10,7 +10,7 @@
 
 use super::{all, entries, function, keys, on_error, rest, tool::is};
 use crate::{
-    ast::{Agent, Function, Impl, Member, Skill},
+    ast::{Agent, Function, Handler, Impl, Member, Skill},
     check::messages,
     diag::Errors,
 };
@@ -109,7 +109,10 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
                         |input: ParseStream<'_>| on_error::matched(input, name.clone(), errors);
                     Member::OnError(read.parse2(call.mac.tokens)?)
                 }
-                Some(name) => Member::Reserved(name),
+                Some(keyword) => Member::OnEscalation(Handler {
+                    keyword,
+                    body: syn::parse2(call.mac.tokens)?,
+                }),
                 None => Member::Other(call.into_token_stream()),
             },
             other => Member::Other(other.into_token_stream()),

@@ -102,6 +102,17 @@ pub(crate) const KINDS: &[Kind] = &[
     },
 ];
 
+/// The verbs of `on_escalation!`, and the keys that each takes.
+pub(crate) const RESOLUTIONS: &[(&str, &[&str])] = &[
+    ("retry_with_model", &[]),
+    ("reroute_to_skill", &[]),
+    ("reroute_to", &[]),
+    ("return_partial_result", &[]),
+    ("escalate", &["severity"]),
+    ("inherit", &[]),
+    ("throw", &[]),
+];
+
 /// The verbs, and the keys that each takes: `retry(max_attempts = 3)` is `retry().max_attempts(3)`.
 pub(crate) const VERBS: &[(&str, &[&str])] = &[
     ("fix", &["agent", "retries"]),

@@ -13,10 +13,6 @@ impl Fixer {
     fn style(&self) -> &'static str {
         "tidy"
     }
-
-    on_escalation!(match escalation.severity {
-        Low => escalate("too hard"),
-    });
 }
 
 fn main() {}

@@ -6,6 +6,7 @@ use super::{Approval, Attempt, Stop, ToolEnvelope};
 use crate::{
     Json,
     error::{Cause, Code, ErrorReceipt, ToolError},
+    escalation::{Climbed, Escalation},
     model::ToolCall,
     reader::Repairs,
     recovery::{FixerRef, Progress, Repair},
@@ -68,6 +69,11 @@ enum Stage {
     Failed { text: String, error: ToolError },
     /// It failed, and an arm has said what to do; the plan is in `progress`.
     Recover { text: String, error: ToolError },
+    /// It was given up, and whoever is above is asked.
+    Climb {
+        text: String,
+        escalation: Box<Escalation>,
+    },
     /// Settled.
     Done {
         input: Json,
@@ -85,6 +91,8 @@ pub(crate) enum Act {
     Sleep(Duration),
     /// Ask a repair agent.
     Ask(FixerRef, Box<Repair>),
+    /// Ask whoever is above.
+    Climb(Box<Escalation>),
     /// End the whole run.
     Stop(Stop),
     /// Nothing: it is settled.
@@ -101,6 +109,8 @@ pub(crate) enum Event {
     Woke,
     /// A repair agent answered.
     Answered(FixerRef, recover::Repaired),
+    /// Whoever is above was asked; the agent goes on.
+    Climbed(Climbed),
 }
 
 impl CallState {
@@ -158,6 +168,7 @@ impl CallState {
                         return act;
                     }
                 }
+                Stage::Climb { escalation, .. } => return Act::Climb(escalation.clone()),
                 Stage::Done { .. } => return Act::Done,
             }
         }
@@ -225,12 +236,13 @@ impl CallState {
                     }
                     Err(cause) => {
                         let text = args.as_str().to_owned();
+                        let handed = cause.handed().cloned();
                         let error = ToolError::Execution { args, cause };
                         self.attempts.push(Attempt {
                             number,
                             error: Some(error.receipt()),
                         });
-                        self.failed(text, error);
+                        return self.came_back(handed, text, error);
                     }
                 }
             }
@@ -239,6 +251,10 @@ impl CallState {
             }
             (Event::Answered(fixer, answer), Stage::Recover { .. }) => {
                 return self.answered(fixer.name(), answer);
+            }
+            (Event::Climbed(climbed), Stage::Climb { text, escalation }) => {
+                let (text, escalation) = (text.clone(), escalation.clone());
+                self.climbed(&text, *escalation, climbed);
             }
             _ => {}
         }
@@ -273,7 +289,9 @@ impl CallState {
             Stage::Approve { args } | Stage::Execute { args } | Stage::BackOff { args, .. } => {
                 args.clone()
             }
-            Stage::Failed { text, .. } | Stage::Recover { text, .. } => Json::string(text),
+            Stage::Failed { text, .. }
+            | Stage::Recover { text, .. }
+            | Stage::Climb { text, .. } => Json::string(text),
             Stage::Done { input, .. } => input.clone(),
         }
     }
@@ -282,7 +300,7 @@ impl CallState {
     pub(crate) fn is_identified(&self) -> bool {
         !matches!(
             self.stage,
-            Stage::Read { .. } | Stage::Failed { .. } | Stage::Recover { .. }
+            Stage::Read { .. } | Stage::Failed { .. } | Stage::Recover { .. } | Stage::Climb { .. }
         )
     }
 
@@ -295,6 +313,9 @@ impl CallState {
         let (text, error) = match &self.stage {
             Stage::Failed { text, error } | Stage::Recover { text, error } => {
                 (text.clone(), error.clone())
+            }
+            Stage::Climb { text, escalation } => {
+                (text.clone(), ToolError::from((**escalation).clone()))
             }
             stage => {
                 let args = match stage {

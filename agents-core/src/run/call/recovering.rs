@@ -3,7 +3,8 @@
 use super::{Act, CallState, Stage};
 use crate::{
     Json,
-    error::{Severity, ToolError},
+    error::{Handed, Severity, ToolError},
+    escalation::{Climbed, Escalation},
     reader::{Change, ChangeKind, Repairs},
     recovery::{FixError, Move},
     run::Stop,
@@ -58,7 +59,7 @@ impl CallState {
             }
             Move::Escalate { reason, severity } => {
                 let source = self.call.name.clone();
-                return self.escalate(source, reason, severity);
+                self.give_up(text, error, source, reason, severity);
             }
             Move::Throw(reason) => return Some(Act::Stop(self.thrown(&reason))),
             Move::Spent => self.settle(&text, error),
@@ -78,30 +79,66 @@ impl CallState {
         self.stage = Stage::Read { raw: text };
     }
 
-    fn escalate(&mut self, source: String, reason: String, severity: Severity) -> Option<Act> {
-        let (text, original) = match &self.stage {
-            Stage::Recover { text, error } => (text.clone(), Box::new(error.clone())),
-            _ => return None,
-        };
-        if severity == Severity::Critical {
-            return Some(Act::Stop(Stop::Escalated {
-                source: source.into(),
-                reason,
-                severity,
-            }));
+    /// The failure is handed up: whoever is above is asked next.
+    pub(super) fn give_up(
+        &mut self,
+        text: String,
+        original: ToolError,
+        source: String,
+        reason: String,
+        severity: Severity,
+    ) {
+        let escalation = Box::new(Escalation {
+            source,
+            reason,
+            severity,
+            original,
+            attempts: self.executions() + self.progress.tries(),
+            path: Vec::new(),
+        });
+        self.stage = Stage::Climb { text, escalation };
+    }
+
+    /// The tool has failed; if it was an agent, it may have said more than that.
+    pub(super) fn came_back(
+        &mut self,
+        handed: Option<Handed>,
+        text: String,
+        error: ToolError,
+    ) -> Option<Stop> {
+        match handed {
+            None => self.failed(text, error),
+            Some(Handed::Up(escalation)) => {
+                self.news.push(error.receipt());
+                let escalation = Box::new(Escalation {
+                    original: error,
+                    attempts: self.executions() + self.progress.tries(),
+                    ..escalation
+                });
+                self.stage = Stage::Climb { text, escalation };
+            }
+            Some(Handed::Back(escalation)) => {
+                self.climbed(&text, escalation.clone(), Climbed::Unhandled(escalation));
+            }
+            Some(Handed::Thrown(reason)) => return Some(self.thrown(&reason)),
         }
-        let attempts = self.executions() + self.progress.tries();
-        self.settle(
-            &text,
-            ToolError::Escalation {
-                source,
-                reason,
-                severity,
-                original,
-                attempts,
-            },
-        );
         None
+    }
+
+    /// The agent goes on: with another model, or told that nobody could help.
+    pub(super) fn climbed(&mut self, text: &str, raised: Escalation, climbed: Climbed) {
+        let (escalation, hint) = match climbed {
+            Climbed::Unhandled(escalation) => (
+                escalation,
+                "nobody above could settle it, so decide yourself how to go on",
+            ),
+            Climbed::Continues => (
+                raised,
+                "you take over from the model that failed here: make the call again, correctly, if it is still needed",
+            ),
+        };
+        self.hint = Some(hint.to_owned());
+        self.settle(text, escalation.into());
     }
 
     fn thrown(&self, reason: &str) -> Stop {
@@ -139,8 +176,9 @@ impl CallState {
             Err(FixError::Failed(why)) => self.progress.gave_nothing(fixer, &why),
             Err(FixError::Escalated { reason, severity }) => {
                 self.progress.gave_nothing(fixer, &reason);
-                if let Some(Act::Stop(stop)) = self.escalate(fixer.to_owned(), reason, severity) {
-                    return Some(stop);
+                if let Stage::Recover { text, error } = &self.stage {
+                    let (text, error) = (text.clone(), error.clone());
+                    self.give_up(text, error, fixer.to_owned(), reason, severity);
                 }
             }
             Err(FixError::Thrown(reason)) => {

@@ -1,0 +1,3 @@
+//! Escalations: where they come to, and what becomes of them.
+
+mod own;
