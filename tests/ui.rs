@@ -12,5 +12,6 @@ fn ui() {
     cases.compile_fail("tests/ui/agent/*.rs");
     cases.compile_fail("tests/ui/compose/*.rs");
     cases.compile_fail("tests/ui/on_error/*.rs");
+    cases.compile_fail("tests/ui/on_escalation/*.rs");
     cases.compile_fail("tests/ui/types/*.rs");
 }

@@ -23,4 +23,5 @@ mod recovery;
 mod repair_agents;
 mod spans;
 mod storing;
+mod visible;
 mod world;

@@ -234,7 +234,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         };
         let cx = place.as_ref().unwrap_or(cx);
         match skill.and_then(Skill::body) {
-            Some(body) => cx.from_code().enter(body(input)).await,
+            Some(body) => cx.under_code().enter(body(input)).await,
             None => {
                 let task = prompt_of(&input);
                 drop(input);

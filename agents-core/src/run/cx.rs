@@ -128,7 +128,7 @@ impl Cx {
     }
 
     /// The same place, for an agent that plain code runs: that code is above it.
-    pub(crate) fn from_code(&self) -> Cx {
+    pub(crate) fn under_code(&self) -> Cx {
         Cx {
             desk: None,
             from_code: true,
@@ -166,7 +166,7 @@ impl Cx {
         Cx {
             repair: Some(scope.clone()),
             shield: Some(scope.clone()),
-            ..self.from_code()
+            ..self.under_code()
         }
     }
 

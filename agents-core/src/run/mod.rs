@@ -35,7 +35,7 @@ pub use outcome::{
 };
 pub use tape::Tape;
 
-pub(crate) use call::{Act, CallState, Event as CallEvent};
+pub(crate) use call::{Act, CallState, Event as CallEvent, cost, tried};
 pub(crate) use driver::drive;
 pub(crate) use frame::{Frame, Next, Told};
 pub(crate) use node::{Node, hex};
@@ -344,6 +344,7 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
     Outcome {
         result,
         partial: root.node.is_partial(),
+        repairs: root.repairs(),
         escalations: root.escalations(),
         stopped: stop.map(|stop| stop.reason()),
         outputs: AgentOutputs::collect(response, root.node.receipts()),
@@ -371,7 +372,7 @@ impl<'a, A: Agent> IntoFuture for Run<'a, A> {
             match (Cx::current(), self.own_root) {
                 (Some(cx), false) => {
                     // Plain code is above the agent that it runs, and gets what that hands up.
-                    let cx = cx.from_code();
+                    let cx = cx.under_code();
                     let cx = match self.settings.model {
                         Some(model) => cx.with_model(model),
                         None => cx,

@@ -17,6 +17,8 @@ pub struct Outcome<T> {
     pub partial: bool,
     /// What was escalated, and what became of it, in order.
     pub escalations: Vec<EscalationReceipt>,
+    /// What reading, arms and repair agents changed in the final answer, and what they tried.
+    pub repairs: Repairs,
     /// What ended the run before its answer, as data; `result` has the same as an error.
     pub stopped: Option<Stopped>,
     /// The receipts of all calls, whatever became of them.
@@ -166,6 +168,9 @@ pub struct Attempt {
     /// What it failed with; absent if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorReceipt>,
+    /// How many seconds it was held back before; absent if it ran at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited_s: Option<f64>,
 }
 
 /// Something that belongs to a receipt but lies elsewhere.

@@ -6,6 +6,7 @@ use crate::{
     Error, ErrorKind, Json, Severity,
     escalation::EscalationReceipt,
     model::{Model, Usage},
+    reader::Repairs,
     tool::Scope,
 };
 use secrecy::SecretString;
@@ -106,6 +107,8 @@ pub(crate) struct Root {
     usage: Mutex<Usage>,
     stop: Mutex<Option<Stop>>,
     escalations: Mutex<Vec<EscalationReceipt>>,
+    /// What was changed in the answer of the agent that was run.
+    repairs: Mutex<Repairs>,
     /// The agent that was run and its input, for snapshots.
     origin: Option<(String, Json)>,
 }
@@ -193,6 +196,7 @@ impl Root {
             usage: Mutex::default(),
             stop: Mutex::default(),
             escalations: Mutex::default(),
+            repairs: Mutex::default(),
             origin,
         })
     }
@@ -230,6 +234,17 @@ impl Root {
 
     pub(crate) fn escalations(&self) -> Vec<EscalationReceipt> {
         lock(&self.escalations).clone()
+    }
+
+    /// The agent at this node had its answer changed so.
+    pub(crate) fn answer_repaired(&self, node: &Arc<Node>, repairs: &Repairs) {
+        if Arc::ptr_eq(node, &self.node) {
+            *lock(&self.repairs) = repairs.clone();
+        }
+    }
+
+    pub(crate) fn repairs(&self) -> Repairs {
+        lock(&self.repairs).clone()
     }
 
     pub(crate) fn charge(&self, usage: Usage) {

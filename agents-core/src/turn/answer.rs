@@ -11,7 +11,7 @@ use crate::{
     recovery::{
         ErrorContext, Failed, Fault, FixError, FixerRef, Kind, Move, Plan, Raw, Repair, kinds,
     },
-    run::{Cx, EventKind, Stop},
+    run::{Cx, EventKind, Stop, cost, tried},
     tool::Misfit,
     turn::{execute, recover},
 };
@@ -68,6 +68,8 @@ pub(crate) async fn settle<O>(
                     let mut fixed = cx.node.with_frame(|frame| frame.fixed.clone());
                     fixed.extend(repairs);
                     if !fixed.is_empty() {
+                        tracing::info!(agent = %brain.name, repairs = %fixed, "answer repaired");
+                        cx.root.answer_repaired(&cx.node, &fixed);
                         cx.emit(|| EventKind::AnswerRepaired {
                             answer: said(cx),
                             repairs: fixed,
@@ -84,6 +86,7 @@ pub(crate) async fn settle<O>(
                 Some(hint) => format!("{fault}; {hint}"),
                 None => fault,
             };
+            tracing::info!(agent = %brain.name, %reason, "answer refused");
             cx.emit(|| EventKind::AnswerRefused {
                 reason: reason.clone(),
             });
@@ -130,7 +133,7 @@ impl Ladder<'_> {
             .node
             .with_frame(|frame| frame.progress.next(&failed(text, &fault.to_string()), 0.0));
         match next {
-            Move::Read { by, text } => self.replace(&by, text),
+            Move::Read { by, text } => self.replace(&by, text, 0),
             Move::Ask(fixer) => self.ask(&fixer, text, fault).await?,
             Move::Tell(hint) => {
                 self.cx.node.with_frame(|frame| frame.hint = Some(hint));
@@ -145,8 +148,8 @@ impl Ladder<'_> {
         Ok(Climbing::On)
     }
 
-    fn replace(&self, by: &str, text: String) {
-        let note = format!("`{by}` gave the answer anew");
+    fn replace(&self, by: &str, text: String, tokens: u64) {
+        let note = format!("`{by}` gave the answer anew{}", cost(tokens));
         self.cx.node.with_frame(|frame| {
             frame
                 .fixed
@@ -185,17 +188,21 @@ impl Ladder<'_> {
             attempt: frame.progress.tries() + 1,
             previous: frame.progress.tried().to_vec(),
         });
-        let answer = recover::ask(self.brain, self.cx, fixer, repair)
-            .await
-            .answer;
+        let recover::Repaired { answer, tokens, .. } =
+            recover::ask(self.brain, self.cx, fixer, repair).await;
+        let in_vain = |why: &str| {
+            let tried = tried(&name, why, tokens);
+            self.cx.node.with_frame(|frame| frame.fixed.extend(tried));
+        };
         match answer {
             Ok(better) => {
                 let next = self
                     .cx
                     .node
                     .with_frame(|frame| frame.progress.answered(&name, better, text));
-                if let Some(Move::Read { by, text }) = next {
-                    self.replace(&by, text);
+                match next {
+                    Some(Move::Read { by, text }) => self.replace(&by, text, tokens),
+                    _ => in_vain("what failed already"),
                 }
                 Ok(())
             }
@@ -203,9 +210,11 @@ impl Ladder<'_> {
                 self.cx
                     .node
                     .with_frame(|frame| frame.progress.gave_nothing(&name, &why));
+                in_vain(&why);
                 Ok(())
             }
             Err(FixError::Escalated { reason, severity }) => {
+                in_vain(&reason);
                 self.give_up(&name, reason, severity, text, fault);
                 Ok(())
             }

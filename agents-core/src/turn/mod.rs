@@ -22,6 +22,7 @@ use crate::{
     error::ToolError,
     escalation::{Climbed, climb, told},
     model::Message,
+    reader::ChangeKind,
     run::{
         Act, Approval, CallEvent, CallState, Cx, EventKind, Stopwatch, Timestamp, Told,
         ToolEnvelope,
@@ -206,6 +207,7 @@ impl Place<'_> {
     fn tell_failures(&self) {
         let news = self.with_call(|call| std::mem::take(&mut call.news));
         for error in news {
+            tracing::info!(tool = %self.name(), code = %error.code, error = %error.message, "call failed");
             self.emit(|| {
                 self.with_call(|call| EventKind::CallFailed {
                     id: call.call.id.clone(),
@@ -251,7 +253,11 @@ impl Place<'_> {
     /// Tells of repairs that came after the first so many; gives how many there are now.
     fn tell_repairs(&self, told: usize) -> usize {
         let now = self.with_call(|call| call.repairs.len());
-        if now > told {
+        let repaired = |call: &mut CallState| {
+            let mut new = call.repairs.iter().skip(told);
+            new.any(|change| change.kind != ChangeKind::Tried)
+        };
+        if now > told && self.with_call(repaired) {
             let repairs = || self.with_call(|call| call.repairs.clone());
             tracing::info!(tool = %self.name(), repairs = %repairs(), "arguments repaired");
             self.emit(|| EventKind::Repaired {

@@ -43,7 +43,7 @@ pub(crate) fn agent(agent: &mut Agent, place: Span, errors: &Errors) {
         among_tools(arms, &agent.settings, errors);
     }
     if let Make::Skills(_, skills) = &agent.make {
-        super::on_escalation::on_escalation(&agent.on_escalation, skills, errors);
+        super::on_escalation::on_escalation(&mut agent.on_escalation, skills, errors);
     }
     agent.broken |= !fits;
 }

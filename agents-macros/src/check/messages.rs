@@ -309,7 +309,7 @@ pub(crate) fn not_a_skill(name: &str, known: &[&str]) -> String {
             format!("`{name}` is not a skill of this agent; did you mean `Self::{nearest}`?")
         }
         None => format!(
-            "`{name}` is not a skill of this agent; mark it `#[skill]`, or name one of {}",
+            "`{name}` is not a skill of this agent; mark it `#[skill]`, or name {}",
             one_of(known)
         ),
     }

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// One block an agent, and nothing in it that an escalation cannot be answered with.
-pub(super) fn on_escalation(handlers: &[Handler], skills: &[Skill], errors: &Errors) {
+pub(super) fn on_escalation(handlers: &mut [Handler], skills: &[Skill], errors: &Errors) {
     if let [first, second, ..] = handlers {
         errors.at(&first.keyword, messages::handled_twice());
         errors.at(&second.keyword, messages::handled_twice());
@@ -21,14 +21,15 @@ pub(super) fn on_escalation(handlers: &[Handler], skills: &[Skill], errors: &Err
         for verb in &handler.strangers {
             errors.at(verb, messages::not_for_escalations(verb));
         }
-        for path in &handler.skills {
-            let Some(last) = path.segments.last() else {
-                continue;
-            };
-            let name = plain(&last.ident);
-            if !known.contains(&name.as_str()) {
-                errors.at(&last.ident, messages::not_a_skill(&name, &known));
+        // What is reported here is not named again for rustc to report.
+        handler.skills.retain(|path| {
+            let last = &path.segments[path.segments.len() - 1].ident;
+            let name = plain(last);
+            let is_known = known.contains(&name.as_str());
+            if !is_known {
+                errors.at(last, messages::not_a_skill(&name, &known));
             }
-        }
+            is_known
+        });
     }
 }

@@ -19,6 +19,7 @@ pub(super) fn of_agent(agent: &Agent, handler: &Handler) -> TokenStream {
         body,
         escalation,
         skills,
+        keyword,
         ..
     } = handler;
     let Edges { input, output, .. } = edges(agent);
@@ -26,8 +27,9 @@ pub(super) fn of_agent(agent: &Agent, handler: &Handler) -> TokenStream {
     let named = skills
         .iter()
         .map(|skill| quote_spanned!(skill.span()=> let _ = #skill;));
+    let output = quote_spanned!(keyword.span()=> __rt::Resolution<#input, #output>);
     quote! {
-        .on_escalation(move |#[allow(unused_variables)] #escalation: __rt::Escalation| -> __rt::Resolution<#input, #output> {
+        .on_escalation(move |#[allow(unused_variables)] #escalation: __rt::Escalation| -> #output {
             #[allow(unused_imports)]
             use __rt::resolutions::*;
             #(#named)*

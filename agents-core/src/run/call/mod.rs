@@ -2,6 +2,8 @@
 
 mod recovering;
 
+pub(crate) use recovering::{cost, tried};
+
 use super::{Approval, Attempt, Stop, ToolEnvelope};
 use crate::{
     Json,
@@ -37,6 +39,9 @@ pub(crate) struct CallState {
     /// The attempt that is being prepared, and the tokens that repairs have cost in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     accounted: Option<(u32, u64)>,
+    /// How many seconds the next execution was held back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    waited: Option<f64>,
     /// The version of the tool, once the call has been admitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<String>,
@@ -127,6 +132,7 @@ impl CallState {
             progress: Progress::default(),
             hint: None,
             accounted: None,
+            waited: None,
             version: None,
             receipt: None,
             started: 0,
@@ -228,6 +234,7 @@ impl CallState {
                         self.attempts.push(Attempt {
                             number,
                             error: None,
+                            waited_s: self.waited.take(),
                         });
                         self.stage = Stage::Done {
                             input: args,
@@ -241,6 +248,7 @@ impl CallState {
                         self.attempts.push(Attempt {
                             number,
                             error: Some(error.receipt()),
+                            waited_s: self.waited.take(),
                         });
                         return self.came_back(handed, text, error);
                     }

@@ -48,6 +48,7 @@ impl CallState {
                     self.settle(&text, error);
                     return None;
                 };
+                self.waited = (!wait.is_zero()).then_some(wait.as_secs_f64());
                 self.stage = Stage::BackOff {
                     args,
                     until: rules.after(wait),
@@ -68,12 +69,7 @@ impl CallState {
     }
 
     fn repaired(&mut self, by: &str, text: String, tokens: u64) {
-        let cost = if tokens > 0 {
-            format!(" for {tokens} tokens")
-        } else {
-            String::new()
-        };
-        let note = format!("`{by}` gave the arguments anew{cost}");
+        let note = format!("`{by}` gave the arguments anew{}", cost(tokens));
         self.repairs
             .extend(Repairs::from(Change::new(ChangeKind::Fixed, "", note)));
         self.stage = Stage::Read { raw: text };
@@ -161,7 +157,7 @@ impl CallState {
     }
 
     pub(super) fn answered(&mut self, fixer: &str, repaired: recover::Repaired) -> Option<Stop> {
-        let recover::Repaired { answer, spent } = repaired;
+        let recover::Repaired { answer, spent, .. } = repaired;
         let tokens = self.charge(spent);
         let Stage::Recover { text, .. } = &self.stage else {
             return None;
@@ -169,13 +165,20 @@ impl CallState {
         match answer {
             Ok(new) => {
                 let failed = text.clone();
-                if let Some(Move::Read { by, text }) = self.progress.answered(fixer, new, &failed) {
-                    self.repaired(&by, text, tokens);
+                match self.progress.answered(fixer, new, &failed) {
+                    Some(Move::Read { by, text }) => self.repaired(&by, text, tokens),
+                    _ => self
+                        .repairs
+                        .extend(tried(fixer, "what failed already", tokens)),
                 }
             }
-            Err(FixError::Failed(why)) => self.progress.gave_nothing(fixer, &why),
+            Err(FixError::Failed(why)) => {
+                self.progress.gave_nothing(fixer, &why);
+                self.repairs.extend(tried(fixer, &why, tokens));
+            }
             Err(FixError::Escalated { reason, severity }) => {
                 self.progress.gave_nothing(fixer, &reason);
+                self.repairs.extend(tried(fixer, &reason, tokens));
                 if let Stage::Recover { text, error } = &self.stage {
                     let (text, error) = (text.clone(), error.clone());
                     self.give_up(text, error, fixer.to_owned(), reason, severity);
@@ -200,5 +203,19 @@ impl CallState {
             .map_or(0, |(_, spent)| spent);
         self.accounted = Some((attempt, spent));
         spent.saturating_sub(before)
+    }
+}
+
+/// A repair agent was asked in vain.
+pub(crate) fn tried(fixer: &str, why: &str, tokens: u64) -> Repairs {
+    let note = format!("`{fixer}` gave nothing of use{}: {why}", cost(tokens));
+    Change::new(ChangeKind::Tried, "", note).into()
+}
+
+/// What the model of a repair agent cost, if one was asked.
+pub(crate) fn cost(tokens: u64) -> String {
+    match tokens {
+        0 => String::new(),
+        tokens => format!(" for {tokens} tokens"),
     }
 }
