@@ -112,7 +112,7 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
         .extract_if(.., |member| matches!(member, Member::OnError(_)));
     let on_error = blocks
         .filter_map(|member| match member {
-            Member::OnError(arms) => Some(super::on_error::on_error(arms, errors)),
+            Member::OnError(arms) => Some(super::on_error::on_error(arms, &[], errors)),
             _ => None,
         })
         .collect();
