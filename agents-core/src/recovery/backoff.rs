@@ -3,6 +3,10 @@ use std::time::Duration;
 
 /// How long to wait before the same call runs again.
 ///
+/// A failure that says itself when to come back ([`retry_after`](crate::ToolFailure::retry_after)) is
+/// waited for so long instead, but never longer than the cap of an exponential back-off; where there
+/// is no cap, never longer than a minute or the constant wait. Waiting counts against the time of the run.
+///
 /// ```
 /// use agents_core::recovery::{constant, exponential};
 /// use std::time::Duration;
@@ -29,11 +33,14 @@ pub enum Backoff {
     },
 }
 
-/// Doubles from 100 ms up to 10 s, with full jitter.
+/// The longest wait where nothing else is said.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Doubles from 100 ms up to a minute, with full jitter.
 pub fn exponential() -> Backoff {
     Backoff::Exponential {
         base: Duration::from_millis(100),
-        cap: Duration::from_secs(10),
+        cap: LONGEST,
     }
 }
 
@@ -78,11 +85,24 @@ impl Backoff {
         }
     }
 
-    /// The wait after the execution of this number; `chance` is from 0 to 1.
-    pub(crate) fn wait(self, executions: u32, chance: f64) -> Duration {
+    /// The wait after the execution of this number, unless the failure asks for another; `chance` is
+    /// from 0 to 1.
+    pub(crate) fn wait(self, executions: u32, asked: Option<Duration>, chance: f64) -> Duration {
+        if let Some(asked) = asked {
+            return asked.min(self.longest());
+        }
         match self {
             Backoff::Exponential { .. } => self.ceiling(executions).mul_f64(chance.clamp(0.0, 1.0)),
             _ => self.ceiling(executions),
+        }
+    }
+
+    /// The longest that anybody waits.
+    fn longest(self) -> Duration {
+        match self {
+            Backoff::None => LONGEST,
+            Backoff::Constant(wait) => wait.max(LONGEST),
+            Backoff::Exponential { cap, .. } => cap,
         }
     }
 }
