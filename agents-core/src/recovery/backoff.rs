@@ -37,6 +37,15 @@ pub enum Backoff {
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Doubles from 100 ms up to a minute, with full jitter.
+///
+/// ```
+/// use agents_core::recovery::exponential;
+/// use std::time::Duration;
+///
+/// assert_eq!(exponential().ceiling(1), Duration::from_millis(100));
+/// assert_eq!(exponential().ceiling(4), Duration::from_millis(800));
+/// assert_eq!(exponential().ceiling(30), Duration::from_secs(60));
+/// ```
 pub fn exponential() -> Backoff {
     Backoff::Exponential {
         base: Duration::from_millis(100),
@@ -45,11 +54,25 @@ pub fn exponential() -> Backoff {
 }
 
 /// Always waits this long.
+///
+/// ```
+/// use agents_core::recovery::constant;
+/// use std::time::Duration;
+///
+/// let second = Duration::from_secs(1);
+/// assert_eq!((constant(second).ceiling(1), constant(second).ceiling(9)), (second, second));
+/// ```
 pub fn constant(wait: Duration) -> Backoff {
     Backoff::Constant(wait)
 }
 
 /// Does not wait.
+///
+/// ```
+/// use agents_core::recovery::none;
+///
+/// assert!(none().ceiling(9).is_zero());
+/// ```
 pub fn none() -> Backoff {
     Backoff::None
 }
