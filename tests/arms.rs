@@ -185,3 +185,54 @@ async fn an_agents_arm_for_a_tool_is_asked_before_the_tool() {
         requests[1].last()
     );
 }
+
+/// A repair agent that knows more than the text.
+#[derive(Clone)]
+struct Pattern {
+    path: String,
+}
+
+#[agent]
+impl Pattern {
+    /// Gives the path it knows.
+    #[skill]
+    fn repair(&self, request: String) -> String {
+        let _ = request;
+        json!({ "path": self.path }).to_string()
+    }
+}
+
+tool! {
+    /// Lists a folder.
+    #[tool(reads)]
+    async fn list(
+        /// Which.
+        path: String,
+        #[inject] pattern: Pattern,
+    ) -> String {
+        let _ = pattern;
+        path
+    }
+
+    on_error {
+        invalid_args(raw, _) if raw.contains("field") => fix(agent = pattern.clone()),
+        invalid_args(raw, _) => {
+            let made = Pattern { path: raw.len().to_string() };
+            fix_with(made)
+        }
+    }
+}
+
+/// You list folders.
+#[agent(tools = [List { pattern: Pattern { path: "known".to_owned() } }], fixers = [Pattern { path: String::new() }])]
+async fn lister(request: String) -> String;
+
+#[tokio::test]
+async fn a_repair_agent_may_be_a_field_or_made_by_the_arm() {
+    for (arguments, listed) in [("from a field", "known"), ("nine char", "9")] {
+        let (model, handle) =
+            ScriptedModel::new([Script::call("list", arguments), Script::text("done")]);
+        Lister.run("list").model(model).await.unwrap();
+        assert_eq!(handle.requests()[1].last(), listed);
+    }
+}

@@ -115,7 +115,7 @@ fn block_on_error(tokens: Tokens) -> Tokens {
     let Some(arms) = parse::on_error_block(tokens, &errors) else {
         return errors.finish();
     };
-    let arms = lower::on_error(arms, &errors);
+    let arms = lower::on_error(arms, &[], &errors);
     if arms.tool.is_none() {
         errors.note(syn::Error::new(
             Span::call_site(),

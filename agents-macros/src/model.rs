@@ -187,9 +187,7 @@ impl Tool {
 
     /// The parameters that become fields of the tool.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &Param> {
-        self.params
-            .iter()
-            .filter(|param| matches!(param.kind, ParamKind::Injected { .. }))
+        self.params.iter().filter(|param| param.is_injected())
     }
 
     /// Whether the type would have the name of the function.
@@ -211,6 +209,13 @@ impl Tool {
         self.params
             .iter()
             .any(|param| matches!(param.kind, ParamKind::Context))
+    }
+}
+
+impl Param {
+    /// Whether its value lies in a field of the tool.
+    pub(crate) fn is_injected(&self) -> bool {
+        matches!(self.kind, ParamKind::Injected { .. })
     }
 }
 

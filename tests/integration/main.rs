@@ -5,6 +5,7 @@
 
 mod answers;
 mod approvals;
+mod arms_by_hand;
 mod bad_input;
 mod behaviours;
 mod budgets;

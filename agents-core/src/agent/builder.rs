@@ -182,18 +182,25 @@ impl Brain<'_> {
     /// What cannot work, said before anything runs.
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.tools.check()?;
-        let stray: Vec<_> = self
-            .arms
-            .tools()
-            .filter(|name| self.tools.get(name).is_none())
-            .collect();
-        if stray.is_empty() {
+        let name = &self.name;
+        let mut defects = Vec::new();
+        for (tool, written_for) in self.arms.tools() {
+            let Some(found) = self.tools.get(tool) else {
+                defects.push(format!("`{tool}`, which is not among its tools"));
+                continue;
+            };
+            if let Some(fails_with) = found.error_type().filter(|own| *own != written_for) {
+                // Such arms would never be told of a returned error.
+                defects.push(format!(
+                    "`{tool}` that are written for errors of type `{written_for}`, but it fails with `{fails_with}`"
+                ));
+            }
+        }
+        if defects.is_empty() {
             return Ok(());
         }
-        let (name, stray) = (&self.name, stray.join("`, `"));
-        let message = format!(
-            "agent `{name}` has `on_error` arms for `{stray}`, which is not among its tools"
-        );
+        let defects = defects.join("; and for ");
+        let message = format!("agent `{name}` has `on_error` arms for {defects}");
         Err(Error::new(ErrorKind::Build, message))
     }
 }

@@ -25,7 +25,8 @@ pub trait ToolFailure {
     /// The stable code of this failure.
     fn code(&self) -> Code;
 
-    /// How long to wait before the same call may succeed.
+    /// How long to wait before the same call may succeed. A `retry` waits so long instead of as its
+    /// [`Backoff`](crate::recovery::Backoff) says, up to the cap of that.
     fn retry_after(&self) -> Option<Duration> {
         None
     }

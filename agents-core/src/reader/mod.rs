@@ -94,7 +94,29 @@ pub struct Reading<'a> {
     pub repairs: Repairs,
 }
 
-/// Reads text that should be JSON of the given schema.
+/// Reads text that should be JSON of the given schema: as [`lenient`] does, choosing by the schema
+/// where it finds several values, and then as [`coerce`] does.
+///
+/// With a schema that asks for nothing but text, any text that is no JSON string is taken as it
+/// stands; call syntax such as `f(a=1)` and members without braces are read where an object is wanted.
+///
+/// ```
+/// use agents_core::reader::{ChangeKind::*, read};
+/// use serde_json::json;
+///
+/// let object = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]});
+/// for (change, text, schema, json) in [
+///     (Coerced, "{'a': '1',}", &object, r#"{"a":1}"#),
+///     (Call, "f(a=1)", &object, r#"{"a":1}"#),
+///     (Brackets, "a: 1", &object, r#"{"a":1}"#),
+///     (Unquoted, "see {x}", &json!({"type": "string"}), r#""see {x}""#),
+/// ] {
+///     let reading = read(text, schema)?;
+///     assert_eq!(reading.json, json);
+///     assert!(reading.repairs.any(change));
+/// }
+/// # Ok::<(), agents_core::reader::Refusal>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -103,12 +125,14 @@ pub fn read<'a>(raw: &'a str, schema: &Value) -> Result<Reading<'a>, Refusal> {
     Schema::new(schema).read(raw)
 }
 
-/// Reads text that should be JSON, knowing nothing of its shape. What a schema
-/// would have to settle is refused.
+/// Reads text that should be JSON, knowing nothing of its shape. Valid JSON comes back as it is; what
+/// a schema would have to settle is refused.
+///
+#[doc = include_str!("docs/syntax.md")]
 ///
 /// # Errors
 ///
-/// When nothing can be read without guessing.
+/// When nothing can be read without guessing: several values in prose, `[007]`, a key without a value.
 pub fn lenient(raw: &str) -> Result<Reading<'_>, Refusal> {
     match strictly(raw)? {
         Ok(tape) => match tape.contradiction(0) {
@@ -121,7 +145,9 @@ pub fn lenient(raw: &str) -> Result<Reading<'_>, Refusal> {
     }
 }
 
-/// Brings valid JSON into the shape of the schema.
+/// Brings valid JSON into the shape of the schema. What fits comes back as it is.
+///
+#[doc = include_str!("docs/shape.md")]
 ///
 /// # Errors
 ///

@@ -251,3 +251,25 @@ fn a_misfit_is_named() {
     );
     assert!(fits(r#"{"nights": 2, "city": "Oslo"}"#, &trip()).is_ok());
 }
+
+#[test]
+fn every_change_is_listed_in_the_documentation() {
+    let (_, rest) = include_str!("change.rs")
+        .split_once("pub enum ChangeKind {")
+        .unwrap();
+    let (variants, _) = rest.split_once('}').unwrap();
+    let names = variants
+        .lines()
+        .filter_map(|line| line.trim().strip_suffix(','));
+    let documented = [
+        include_str!("docs/syntax.md"),
+        include_str!("docs/shape.md"),
+        include_str!("mod.rs"),
+    ]
+    .concat();
+    let unlisted: Vec<_> = names
+        // Arms and repair agents do that, not the reader.
+        .filter(|name| *name != "Fixed" && !documented.contains(&format!("({name}, ")))
+        .collect();
+    assert!(unlisted.is_empty(), "{unlisted:?}");
+}

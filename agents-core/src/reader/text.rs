@@ -2,11 +2,15 @@
 
 use std::borrow::Cow;
 
-/// Turns the backslashes of a path into slashes.
+/// Turns the backslashes of a path into slashes: every one of them, and nothing else. A text without
+/// any comes back as it was; so do doubled and trailing separators, drive letters and `..`.
 ///
 /// ```
-/// # use agents_core::reader::normalize_separators;
+/// use agents_core::reader::normalize_separators;
+///
 /// assert_eq!(normalize_separators(r"src\main.rs"), "src/main.rs");
+/// assert_eq!(normalize_separators(r"C:\work\\..\a\"), "C:/work//../a/");
+/// assert_eq!(normalize_separators("src/main.rs"), "src/main.rs");
 /// ```
 #[must_use]
 pub fn normalize_separators(path: &str) -> Cow<'_, str> {
@@ -19,10 +23,20 @@ pub fn normalize_separators(path: &str) -> Cow<'_, str> {
 /// Takes the Markdown fence off a text that is one fenced block; any other
 /// text comes back as it was.
 ///
+/// What goes: the opening ` ``` ` or `~~~` with the language behind it, the closing one if there is one, and
+/// white space at either end. What is inside stays as it is.
+///
 /// ```
-/// # use agents_core::reader::strip_fences;
-/// assert_eq!(strip_fences("```json\n{}\n```"), "{}");
-/// assert_eq!(strip_fences("no fence"), "no fence");
+/// use agents_core::reader::strip_fences;
+///
+/// assert_eq!(strip_fences("```json\n{ }\n```\n"), "{ }");
+/// assert_eq!(strip_fences("~~~\n{ }\n~~~"), "{ }");
+/// // The text was cut off.
+/// assert_eq!(strip_fences("```json\n{ }"), "{ }");
+/// // No fence, prose around it, and more than one block.
+/// for text in ["{ }\n", "Here:\n```\n{ }\n```", "```\n1\n```\n```\n2\n```"] {
+///     assert_eq!(strip_fences(text), text);
+/// }
 /// ```
 #[must_use]
 pub fn strip_fences(raw: &str) -> Cow<'_, str> {

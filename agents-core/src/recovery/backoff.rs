@@ -3,6 +3,10 @@ use std::time::Duration;
 
 /// How long to wait before the same call runs again.
 ///
+/// A failure that says itself when to come back ([`retry_after`](crate::ToolFailure::retry_after)) is
+/// waited for so long instead, but never longer than the cap of an exponential back-off; where there
+/// is no cap, never longer than a minute or the constant wait. Waiting counts against the time of the run.
+///
 /// ```
 /// use agents_core::recovery::{constant, exponential};
 /// use std::time::Duration;
@@ -29,20 +33,46 @@ pub enum Backoff {
     },
 }
 
-/// Doubles from 100 ms up to 10 s, with full jitter.
+/// The longest wait where nothing else is said.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Doubles from 100 ms up to a minute, with full jitter.
+///
+/// ```
+/// use agents_core::recovery::exponential;
+/// use std::time::Duration;
+///
+/// assert_eq!(exponential().ceiling(1), Duration::from_millis(100));
+/// assert_eq!(exponential().ceiling(4), Duration::from_millis(800));
+/// assert_eq!(exponential().ceiling(30), Duration::from_secs(60));
+/// ```
 pub fn exponential() -> Backoff {
     Backoff::Exponential {
         base: Duration::from_millis(100),
-        cap: Duration::from_secs(10),
+        cap: LONGEST,
     }
 }
 
 /// Always waits this long.
+///
+/// ```
+/// use agents_core::recovery::constant;
+/// use std::time::Duration;
+///
+/// let second = Duration::from_secs(1);
+/// assert_eq!((constant(second).ceiling(1), constant(second).ceiling(9)), (second, second));
+/// ```
 pub fn constant(wait: Duration) -> Backoff {
     Backoff::Constant(wait)
 }
 
 /// Does not wait.
+///
+/// ```
+/// use agents_core::recovery::none;
+///
+/// assert!(none().ceiling(9).is_zero());
+/// ```
 pub fn none() -> Backoff {
     Backoff::None
 }
@@ -78,11 +108,24 @@ impl Backoff {
         }
     }
 
-    /// The wait after the execution of this number; `chance` is from 0 to 1.
-    pub(crate) fn wait(self, executions: u32, chance: f64) -> Duration {
+    /// The wait after the execution of this number, unless the failure asks for another; `chance` is
+    /// from 0 to 1.
+    pub(crate) fn wait(self, executions: u32, asked: Option<Duration>, chance: f64) -> Duration {
+        if let Some(asked) = asked {
+            return asked.min(self.longest());
+        }
         match self {
             Backoff::Exponential { .. } => self.ceiling(executions).mul_f64(chance.clamp(0.0, 1.0)),
             _ => self.ceiling(executions),
+        }
+    }
+
+    /// The longest that anybody waits.
+    fn longest(self) -> Duration {
+        match self {
+            Backoff::None => LONGEST,
+            Backoff::Constant(wait) => wait.max(LONGEST),
+            Backoff::Exponential { cap, .. } => cap,
         }
     }
 }

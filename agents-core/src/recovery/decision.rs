@@ -61,12 +61,28 @@ impl<K: Kind> Decision<K> {
     }
 
     /// What to do when this gives nothing, has been tried, or is spent.
+    ///
+    /// ```
+    /// use agents_core::recovery::*;
+    ///
+    /// let decision: Decision<Execution> = retry().or(fix(None)).or(throw("no way is left"));
+    /// let ends: Vec<_> = decision.steps().iter().map(|step| matches!(step, Step::Throw { .. })).collect();
+    /// assert_eq!(ends, [false, false, true]);
+    /// ```
     pub fn or(mut self, next: Decision<K>) -> Self {
         self.steps.extend(next.steps);
         self
     }
 
     /// How often the repair agent just named may be asked in one call; 1 if nothing is said.
+    ///
+    /// ```
+    /// use agents_core::{AgentBuilder, recovery::*};
+    ///
+    /// let mender = || AgentBuilder::<String, String>::new("mender").build();
+    /// let once: Decision<InvalidArgs> = fix_with(mender());
+    /// assert_eq!(once, fix_with(mender()).retries(1));
+    /// ```
     pub fn retries(self, tries: u32) -> Self {
         self.last(|step| {
             if let Step::Ask { retries, .. } = step {
@@ -76,6 +92,13 @@ impl<K: Kind> Decision<K> {
     }
 
     /// How many executions there may be in all; 3 if nothing is said.
+    ///
+    /// ```
+    /// use agents_core::recovery::*;
+    ///
+    /// let decision: Decision<Execution> = retry().max_attempts(2);
+    /// assert!(matches!(decision.steps(), [Step::Retry { max_attempts: 2, .. }]));
+    /// ```
     pub fn max_attempts(self, executions: u32) -> Self {
         self.last(|step| {
             if let Step::Retry { max_attempts, .. } = step {
@@ -85,6 +108,13 @@ impl<K: Kind> Decision<K> {
     }
 
     /// How long to wait before the next execution; exponentially if nothing is said.
+    ///
+    /// ```
+    /// use agents_core::recovery::*;
+    ///
+    /// let decision: Decision<Execution> = retry().backoff(none());
+    /// assert!(matches!(decision.steps(), [Step::Retry { backoff: Backoff::None, .. }]));
+    /// ```
     pub fn backoff(self, wait: Backoff) -> Self {
         self.last(|step| {
             if let Step::Retry { backoff, .. } = step {
@@ -94,6 +124,13 @@ impl<K: Kind> Decision<K> {
     }
 
     /// How bad the escalation is; `High` if nothing is said.
+    ///
+    /// ```
+    /// use agents_core::recovery::*;
+    ///
+    /// let decision: Decision<Execution> = escalate("the index is stale").severity(Severity::Low);
+    /// assert!(matches!(decision.steps(), [Step::Escalate { severity: Severity::Low, .. }]));
+    /// ```
     pub fn severity(self, level: Severity) -> Self {
         self.last(|step| {
             if let Step::Escalate { severity, .. } = step {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     error::{AnyError, ToolError},
-    tool::DynTool,
+    tool::{DynTool, ErrorType},
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -19,10 +19,18 @@ pub(crate) type SharedArms<'a> =
 type OutputArms<'a> =
     Arc<dyn Fn(&Raw<'_>, &Fault<'_>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a>;
 
+/// Arms for the tool of this name, written for errors of this type.
+#[derive(Clone)]
+struct OfTool<'a> {
+    tool: String,
+    written_for: ErrorType,
+    arms: SharedArms<'a>,
+}
+
 /// An agent's arms: for one tool each, for all others, and for its own final answer.
 #[derive(Clone, Default)]
 pub(crate) struct Arms<'a> {
-    of_tools: Vec<(String, SharedArms<'a>)>,
+    of_tools: Vec<OfTool<'a>>,
     default: Option<SharedArms<'a>>,
     output: Option<OutputArms<'a>>,
 }
@@ -37,7 +45,11 @@ impl<'a> Arms<'a> {
         let erased: SharedArms<'a> = Arc::new(move |error, schema, cx| {
             with_error::<E, _>(error, schema, |error| arms(error, cx))
         });
-        self.of_tools.push((tool.to_owned(), erased));
+        self.of_tools.push(OfTool {
+            tool: tool.to_owned(),
+            written_for: ErrorType::of::<E>(),
+            arms: erased,
+        });
     }
 
     /// Sets the arms for every tool, and for the agent's final answer.
@@ -67,8 +79,8 @@ impl<'a> Arms<'a> {
         let for_tool = self
             .of_tools
             .iter()
-            .filter(|(name, _)| *name == spec.name)
-            .map(|(_, arms)| arms(error, schema, cx));
+            .filter(|of| of.tool == spec.name)
+            .map(|of| (of.arms)(error, schema, cx));
         let own = std::iter::once_with(|| tool.decide(error, cx));
         let default = self.default.iter().map(|arms| arms(error, schema, cx));
         first(for_tool.chain(own).chain(default))
@@ -84,9 +96,9 @@ impl<'a> Arms<'a> {
         first(self.output.iter().map(|arms| arms(raw, fault, cx)))
     }
 
-    /// The tools that have arms here.
-    pub(crate) fn tools(&self) -> impl Iterator<Item = &str> {
-        self.of_tools.iter().map(|(name, _)| &**name)
+    /// The tools that have arms here, and the errors that the arms are written for.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = (&str, ErrorType)> {
+        self.of_tools.iter().map(|of| (&*of.tool, of.written_for))
     }
 }
 

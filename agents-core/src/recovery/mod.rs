@@ -66,7 +66,7 @@ pub mod vocabulary {
     };
 }
 
-pub(crate) use context::with_error;
+pub(crate) use context::{with_any_error, with_error};
 pub(crate) use fixer::{FixError, SharedFixer};
 pub(crate) use layers::Arms;
 pub(crate) use progress::{Failed, Move, Progress};

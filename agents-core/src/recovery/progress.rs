@@ -163,8 +163,9 @@ fn retry(max_attempts: u32, backoff: Backoff, failed: &Failed<'_>, chance: f64) 
     if failed.executions >= max_attempts || !failed.repeatable {
         return None;
     }
-    let wait = failed
-        .retry_after
-        .unwrap_or_else(|| backoff.wait(failed.executions, chance));
-    Some(Move::Retry(wait))
+    Some(Move::Retry(backoff.wait(
+        failed.executions,
+        failed.retry_after,
+        chance,
+    )))
 }

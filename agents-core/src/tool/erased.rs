@@ -7,7 +7,11 @@ use crate::{
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use std::{any::Any, fmt, sync::Arc};
+use std::{
+    any::{Any, TypeId, type_name},
+    fmt,
+    sync::Arc,
+};
 
 /// Arguments that have been read and fit: ready to run, once.
 pub struct Prepared(pub(crate) Box<dyn Any + Send + Sync>);
@@ -46,6 +50,35 @@ impl From<Refusal> for Misfit {
     }
 }
 
+/// The type of the errors that a tool returns, so that arms written for another are refused.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ErrorType {
+    id: TypeId,
+    name: &'static str,
+}
+
+impl ErrorType {
+    /// The type `E`.
+    pub fn of<E: 'static>() -> Self {
+        ErrorType {
+            id: TypeId::of::<E>(),
+            name: type_name::<E>(),
+        }
+    }
+}
+
+impl fmt::Display for ErrorType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl fmt::Debug for ErrorType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
 /// A tool whose types are hidden: the form in which a run holds it.
 #[async_trait]
 pub trait DynTool: Send + Sync + 'static {
@@ -67,6 +100,11 @@ pub trait DynTool: Send + Sync + 'static {
     /// The repair agents that the tool's own arms name; see [`Tool::fixers`].
     fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
         Vec::new()
+    }
+
+    /// What the tool returns as `Err`; `None` if that is not known.
+    fn error_type(&self) -> Option<ErrorType> {
+        None
     }
 
     /// Whether this very call needs approval; see [`Tool::needs_approval`].
@@ -99,6 +137,10 @@ impl<T: Tool> DynTool for T {
 
     fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
         Tool::fixers(self)
+    }
+
+    fn error_type(&self) -> Option<ErrorType> {
+        Some(ErrorType::of::<T::Err>())
     }
 
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {

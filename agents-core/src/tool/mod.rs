@@ -12,7 +12,7 @@ mod spec;
 
 pub use context::{Scope, ToolContext};
 pub(crate) use erased::without_position;
-pub use erased::{DynTool, Misfit, Prepared};
+pub use erased::{DynTool, ErrorType, Misfit, Prepared};
 pub use runtime::FnTool;
 pub(crate) use schema::constrained;
 pub use schema::{output_schema, schema_of};

@@ -1,8 +1,11 @@
-use super::{DynTool, Effects, IntoTool, Misfit, Prepared, SharedTool, ToolContext, ToolSpec};
+use super::{
+    DynTool, Effects, ErrorType, IntoTool, Misfit, Prepared, SharedTool, ToolContext, ToolSpec,
+};
 use crate::{
     Json,
-    error::{Cause, Code},
+    error::{AnyError, Cause, Code, ToolError},
     reader::Schema,
+    recovery::{self, CallError, ErrorContext, Fixer, Plan},
 };
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
@@ -10,10 +13,12 @@ use serde_json::Value;
 use std::{fmt, sync::Arc};
 
 type Body = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<Json, Cause>> + Send + Sync;
+type Arms = dyn Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync;
 
 /// A tool made at run time: a name, a schema and a closure, as a list from elsewhere gives them.
 ///
-/// It is called under the same rules as a tool that a macro wrote.
+/// It is called under the same rules as a tool that a macro wrote, and may have
+/// [arms](FnTool::on_error) of its own.
 ///
 /// ```
 /// use agents_core::tool::{Effects, FnTool};
@@ -29,6 +34,9 @@ pub struct FnTool {
     spec: Arc<ToolSpec>,
     schema: Arc<Schema>,
     body: Arc<Body>,
+    fails_with: ErrorType,
+    arms: Option<Arc<Arms>>,
+    fixers: Vec<Arc<dyn Fixer>>,
 }
 
 impl FnTool {
@@ -71,7 +79,49 @@ impl FnTool {
             schema: Arc::new(Schema::new(&spec.input_schema)),
             spec: Arc::new(spec),
             body: Arc::new(body),
+            fails_with: ErrorType::of::<E>(),
+            arms: None,
+            fixers: Vec::new(),
         }
+    }
+
+    /// What the tool says to its own failures, as [`AgentBuilder::on_error`] does for an agent: asked
+    /// after an agent's arms for this tool, and before its default.
+    ///
+    /// ```
+    /// use agents_core::{
+    ///     recovery::*,
+    ///     tool::{Effects, FnTool},
+    /// };
+    /// use serde_json::json;
+    /// use std::io;
+    ///
+    /// let stock = FnTool::new("stock", "How many are left.", Effects::Reads, json!({"type": "object"}), |_, _| async {
+    ///     Err::<u32, _>(io::Error::from(io::ErrorKind::ConnectionReset))
+    /// })
+    /// .on_error(|error, _| match error {
+    ///     CallError::Execution(Failure::Returned(e)) if e.downcast_ref::<io::Error>().is_some() => {
+    ///         Some(retry::<Execution>().max_attempts(3).into())
+    ///     }
+    ///     _ => None,
+    /// });
+    /// ```
+    ///
+    /// [`AgentBuilder::on_error`]: crate::AgentBuilder::on_error
+    #[must_use]
+    pub fn on_error(
+        mut self,
+        arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'static,
+    ) -> Self {
+        self.arms = Some(Arc::new(arms));
+        self
+    }
+
+    /// Lists a repair agent that the tool's arms name, so that a stored run finds it again.
+    #[must_use]
+    pub fn fixer(mut self, agent: impl Fixer) -> Self {
+        self.fixers.push(Arc::new(agent));
+        self
     }
 }
 
@@ -125,6 +175,19 @@ impl DynTool for FnTool {
         // No type checks these arguments, so the schema does.
         self.schema.fits(arguments)?;
         Ok(Prepared(Box::new(value)))
+    }
+
+    fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
+        let arms = self.arms.as_ref()?;
+        recovery::with_any_error(error, &self.spec.input_schema, |error| arms(error, cx))
+    }
+
+    fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
+        self.fixers.clone()
+    }
+
+    fn error_type(&self) -> Option<ErrorType> {
+        Some(self.fails_with)
     }
 
     fn needs_approval(&self, _: &Prepared, _: &ToolContext) -> bool {

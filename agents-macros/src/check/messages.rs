@@ -273,6 +273,19 @@ pub(crate) fn unknown_modifier(verb: impl Display, key: impl Display, known: &[&
     unknown(&format!("`{verb}` key"), key, known)
 }
 
+pub(crate) fn bound_in_arm(name: impl Display) -> String {
+    format!(
+        "`{name}` lives in this arm only, and a stored run has to find the agent again: name a type, as in `fix(agent = JsonFixer)`, or a field; or list the agent under `fixers = [..]` and write `fix_with(..)`"
+    )
+}
+
+pub(crate) fn function_for_agent(function: &Ident) -> String {
+    let ty = super::names::type_name(function);
+    format!(
+        "`{function}` is a function; an agent goes by its type: write `{ty}`, which `#[agent]` leaves beside it"
+    )
+}
+
 pub(crate) fn never_falls_through(verb: &str) -> String {
     format!("this `.or(..)` is never reached: `{verb}` always decides; put it last")
 }

@@ -113,7 +113,7 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
     let (mut on_error, mut on_escalation) = (Vec::new(), Vec::new());
     for member in blocks {
         match member {
-            Member::OnError(arms) => on_error.push(super::on_error::on_error(arms, errors)),
+            Member::OnError(arms) => on_error.push(super::on_error::on_error(arms, &[], errors)),
             Member::OnEscalation(handler) => {
                 on_escalation.push(super::on_escalation::on_escalation(handler, errors));
             }

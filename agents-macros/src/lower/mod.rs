@@ -1,6 +1,7 @@
 //! [`ast`](crate::ast) to [`model`](crate::model): what the user wrote to what is meant.
 
 mod agent;
+mod bound;
 pub(crate) mod docs;
 mod keys;
 mod on_error;
@@ -14,9 +15,9 @@ pub(crate) use on_error::on_error;
 pub(crate) use returns::answer;
 pub(crate) use tool::tool;
 
-use crate::{ast::Function, diag::Errors};
+use crate::{ast::Function, check::names::plain, diag::Errors};
 use quote::ToTokens;
-use syn::{Attribute, FnArg, Meta, Type, ext::IdentExt};
+use syn::{Attribute, Expr, FnArg, Ident, Meta, Type, ext::IdentExt};
 
 /// `#[cfg(..)]`: what goes for the item goes for everything that is made of it.
 fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
@@ -68,6 +69,14 @@ pub(crate) fn last_name(ty: &Type) -> Option<String> {
             .map(|segment| segment.ident.unraw().to_string()),
         _ => None,
     }
+}
+
+/// A path to a function: no type is written in lower case.
+fn function(expr: &Expr) -> Option<&Ident> {
+    let Expr::Path(path) = expr else { return None };
+    let name = &path.path.segments.last()?.ident;
+    let is_function = name != "self" && plain(name).starts_with(char::is_lowercase);
+    is_function.then_some(name)
 }
 
 /// The attribute as a person would name it: `serde` for `#[serde(..)]`.

@@ -10,7 +10,7 @@
 //! Calls are rewritten in place, with the user's own tokens: what is wrong with them is underlined
 //! there.
 
-use super::keys::pair;
+use super::{bound, function, keys::pair};
 use crate::{
     ast,
     check::messages,
@@ -26,8 +26,8 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// What the user meant by one `on_error`.
-pub(crate) fn on_error(written: ast::Arms, errors: &Errors) -> Arms {
+/// What the user meant by one `on_error`; its arms see the values of these names besides their own.
+pub(crate) fn on_error(written: ast::Arms, injected: &[Ident], errors: &Errors) -> Arms {
     let mut arms = Vec::new();
     let (mut retries, mut fixers) = (Vec::new(), Vec::new());
     for arm in &written.arms {
@@ -41,6 +41,8 @@ pub(crate) fn on_error(written: ast::Arms, errors: &Errors) -> Arms {
         let mut sugar = Sugar {
             variant: &variant,
             inner: 0,
+            bound: bound::names(arm),
+            injected,
             retries: &mut retries,
             fixers: &mut fixers,
             errors,
@@ -105,6 +107,9 @@ struct Sugar<'a> {
     variant: &'a Ident,
     /// How many closures, async blocks and functions stand around: a `return` in there is theirs.
     inner: usize,
+    /// What the arm binds: nothing outside of it can name that.
+    bound: Vec<Ident>,
+    injected: &'a [Ident],
     retries: &'a mut Vec<Ident>,
     fixers: &'a mut Vec<Expr>,
     errors: &'a Errors,
@@ -137,6 +142,22 @@ impl VisitMut for Sugar<'_> {
 }
 
 impl Sugar<'_> {
+    /// `agent = JsonFixer`: a run that was stored looks for the agent outside of the arms, so it has
+    /// to be there, too. `None` if there cannot be an agent of this name.
+    fn fixer(&mut self, agent: Expr) -> Option<Expr> {
+        if let Some(name) = bound::mention(&agent, &self.bound) {
+            self.errors.at(&name, messages::bound_in_arm(&name));
+            return Some(agent);
+        }
+        if let Some(function) = function(&agent).filter(|name| !self.injected.contains(name)) {
+            self.errors
+                .at(&agent, messages::function_for_agent(function));
+            return None;
+        }
+        self.fixers.push(agent.clone());
+        Some(agent)
+    }
+
     /// `verb(a, key = v)` to `verb(a).key(v)`
     fn call(&mut self, expr: &mut Expr) {
         let Expr::Call(call) = expr else { return };
@@ -158,9 +179,12 @@ impl Sugar<'_> {
             match pair(argument) {
                 Err(argument) => plain.push(*argument),
                 Ok((key, agent)) if key == "agent" && verb == "fix" => {
-                    path.path = Ident::new("fix_with", verb.span()).into();
-                    self.fixers.push(agent.clone());
-                    plain.push(agent);
+                    if let Some(agent) = self.fixer(agent) {
+                        path.path = Ident::new("fix_with", verb.span()).into();
+                        plain.push(agent);
+                    } else {
+                        plain.push(parse_quote_spanned!(verb.span()=> __rt::None));
+                    }
                 }
                 Ok((key, value)) if known.iter().any(|name| key == name) => {
                     modifiers.push((key, value))

@@ -71,7 +71,9 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
     let ty = type_name(&function.sig.ident);
     let cfgs = cfgs(&function.attrs);
     let docs = Docs::take(&mut function.attrs);
-    let on_error = on_error.map(|arms| super::on_error::on_error(arms, errors));
+    let injected = params.iter().filter(|param| param.is_injected());
+    let injected: Vec<Ident> = injected.map(|param| param.ident.clone()).collect();
+    let on_error = on_error.map(|arms| super::on_error::on_error(arms, &injected, errors));
     Tool {
         rt,
         function,
