@@ -17,7 +17,7 @@ use serde_json::json;
 use std::{
     env, fs,
     io::{self, ErrorKind},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process,
     sync::atomic::{AtomicU32, Ordering::SeqCst},
 };
@@ -40,7 +40,7 @@ impl TryFrom<String> for Inside {
 }
 
 /// Where a path is on the disk, which happens to sleep now and then.
-fn wake(root: &PathBuf, path: &Inside) -> io::Result<PathBuf> {
+fn wake(root: &Path, path: &Inside) -> io::Result<PathBuf> {
     static USES: AtomicU32 = AtomicU32::new(0);
     match USES.fetch_add(1, SeqCst) {
         1 | 4 => Err(io::Error::new(ErrorKind::Interrupted, "the disk sleeps")),
@@ -108,7 +108,7 @@ tool! {
     // No arms: the agent's defaults are enough.
 }
 
-/// You repair the JSON of tool calls. Return ONLY valid JSON.
+/// You repair the JSON of tool calls. Answer with the JSON alone.
 #[agent(budget(max_turns = 1))]
 async fn json_fixer(request: Repair) -> String;
 
@@ -165,7 +165,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         Script::text("config.json sets the port to 8080; I wrote a summary and a note."),
     ]);
     let answer = FileManager { root: root.clone() }
-        .run("Read the contents of config.json and summarise it.")
+        .run("What does config.json say? Write it down.")
         .model(model)
         .on_event(|event| match event.kind {
             // The hook below has a line for what a call came to.

@@ -37,7 +37,7 @@ fn try_cleanup(raw: &str) -> Option<String> {
     Some(json!({ "title": title, "priority": priority }).to_string())
 }
 
-/// You are a JSON repair tool. Return ONLY the fixed JSON, no explanation.
+/// You repair the JSON of tool calls. Answer with the JSON alone.
 // Without a model of its own it asks its caller's; `model = ollama("qwen2.5:7b").temperature(0.0)`
 // would give it one.
 #[agent(budget(max_turns = 1))]

@@ -13,9 +13,9 @@ use agents::{
     testing::{Script, ScriptedModel},
 };
 
-/// Repair the malformed JSON. If you can, answer with the repaired JSON and nothing else.
-/// If formatting is not the problem (another schema, a missing value that you cannot know), call
-/// `escalate` with a clear reason. If the text is no JSON at all, call `throw_exception`.
+/// Repair the JSON that you are given, and answer with it. Where commas and quotes are not the problem
+/// (the fields are another tool's, or a value is missing that you cannot know), call `escalate` and say
+/// why. Where there was never any JSON, call `throw_exception`.
 // The two tools are not listed here: a repair agent has them while it repairs, and at no other time.
 #[agent(budget(max_turns = 3))]
 async fn smart_fixer(request: Repair) -> String;
