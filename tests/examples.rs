@@ -6,21 +6,26 @@
 use std::{
     env::{self, consts::EXE_SUFFIX},
     fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpListener,
     path::Path,
     process::Command,
+    thread,
 };
+
+/// Nobody listens there, so whoever would talk to a server does without.
+const NOBODY: &str = "127.0.0.1:9";
 
 /// What an example prints. Cargo has built it beside this test, unless it was told to build this
 /// test alone.
-fn output(example: &str, args: &[&str]) -> String {
+fn output(example: &str, args: &[&str], ollama: &str) -> String {
     let this = env::current_exe().unwrap();
     let folder = this.ancestors().nth(2).unwrap().join("examples");
     let program = folder.join(format!("{example}{EXE_SUFFIX}"));
     assert!(program.exists(), "first run `cargo build --examples`");
     let output = Command::new(program)
         .args(args)
-        // Nobody listens there, so whoever would talk to a server does without.
-        .env("OLLAMA_HOST", "127.0.0.1:9")
+        .env("OLLAMA_HOST", ollama)
         .env_remove("AGENTS_RECORD")
         .output()
         .unwrap();
@@ -31,7 +36,7 @@ fn output(example: &str, args: &[&str]) -> String {
 
 /// Each of these begins or ends a line, in this order.
 fn check(example: &str, expected: &[&str]) {
-    let output = output(example, &[]);
+    let output = output(example, &[], NOBODY);
     let mut lines = output.lines().map(str::trim);
     for expected in expected {
         assert!(
@@ -162,6 +167,82 @@ fn quickstart() {
     );
 }
 
+/// Answers one chat request after the other with these texts, as Ollama does; gives its address.
+fn server(answers: &'static [&'static str]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = BufReader::new(stream.try_clone().unwrap());
+            let (mut line, mut length) = (String::new(), 0);
+            while request.read_line(&mut line).unwrap() > 2 {
+                if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap();
+                }
+                line.clear();
+            }
+            request.read_exact(&mut vec![0; length]).unwrap();
+            let message = serde_json::json!({ "role": "assistant", "content": answer });
+            let body = serde_json::json!({ "message": message, "done": true }).to_string();
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            )
+            .unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn small_model_score() {
+    let integer = serde_json::json!({ "type": "integer" });
+    let case = |id: &str, input: &str| {
+        serde_json::json!({
+            "id": id,
+            "tool": "triangle.area",
+            "input": input,
+            "schema": {
+                "type": "object",
+                "properties": { "base": integer, "height": integer },
+                "required": ["base", "height"],
+            },
+            "acceptable": { "base": [10], "height": [5] },
+        })
+        .to_string()
+    };
+    let cases = [
+        case("read", "{base: 10, height: 5}"),
+        case("repaired", "a base of 10 and a height of 5"),
+        case("given up", "base 10"),
+    ];
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cases.jsonl");
+    fs::write(&file, cases.join("\n")).unwrap();
+    let file = file.to_str().unwrap();
+
+    let alone = output("small_model_score", &[file], NOBODY);
+    assert_eq!(
+        alone,
+        format!("{file}: 1 valid, 1 accepted, 0 invented of 3\n")
+    );
+
+    let address = server(&[
+        "Hello.",
+        // The second case, in two tries.
+        "The base is 10.",
+        r#"{"base": 10, "height": 5}"#,
+        // The third.
+        r#"<tool_call>{"name": "escalate", "arguments": {"reason": "no height"}}</tool_call>"#,
+        // Whoever has given up is not asked again.
+        r#"{"base": 10, "height": 5}"#,
+    ]);
+    let repaired = output("small_model_score", &[file], &address);
+    let second = format!("{file} repaired: 2 valid, 2 accepted, 0 invented of 3");
+    assert_eq!(repaired.lines().nth(1), Some(&*second));
+}
+
 #[test]
 fn every_example_is_run_here() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -169,8 +250,8 @@ fn every_example_is_run_here() {
     for entry in fs::read_dir(root.join("examples")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        // What is scored comes from outside.
-        if !name.ends_with("score") {
+        // What these score comes from outside.
+        if !["repair_score", "printed_score", "score"].contains(&&*name) {
             assert!(tests.contains(&format!("fn {name}()")), "{name} is not run");
         }
     }
