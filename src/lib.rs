@@ -51,6 +51,7 @@
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], `tracing` |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |
 //! | to say what happens when a call fails | [`recovery`] |
+//! | to give tools keys that nobody sees | [`secret`], [`ToolContext::secret`] |
 //! | to say who judges what nobody could settle | [`escalation`], [`on_escalation!`] |
 //! | to read what models write | [`reader`] |
 //!
@@ -63,7 +64,9 @@ pub use agents_core::{
     Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome,
     Severity, Tool, ToolContext, ToolError, ToolFailure,
 };
-pub use agents_core::{agent, compose, error, escalation, model, reader, recovery, run, tool};
+pub use agents_core::{
+    agent, compose, error, escalation, model, reader, recovery, run, secret, tool,
+};
 
 #[cfg(feature = "testing")]
 pub use agents_core::testing;

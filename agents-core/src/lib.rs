@@ -12,6 +12,7 @@
 //! | [`tool`] | a plain async function, and what the runtime knows about it |
 //! | [`model`] | something that answers a history |
 //! | [`run`] | a tree of nodes that can be stored, and the loop that moves it |
+//! | [`secret`] | found when a tool asks, and masked wherever anything is written |
 //! | `turn` | the way of one call, a file for each stage |
 //! | [`reader`] | strict, then lenient, then coerced: what models say, read by the schema |
 //! | [`recovery`] | what happens when a call fails: verbs, decisions, repair agents |
@@ -29,6 +30,7 @@ pub mod recovery;
 #[doc(hidden)]
 pub mod rt;
 pub mod run;
+pub mod secret;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod tool;

@@ -67,6 +67,8 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::RunEnded { .. } => "run ended",
         EventKind::Escalated(_) => "escalated",
         EventKind::EscalationSettled(_) => "settled",
+        EventKind::SecretResolved { .. } => "secret",
+        EventKind::SecretMissing { .. } => "no secret",
     }
 }
 

@@ -22,6 +22,7 @@ mod receipts;
 mod recording;
 mod recovery;
 mod repair_agents;
+mod secrets;
 mod spans;
 mod storing;
 mod visible;

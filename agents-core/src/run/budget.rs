@@ -137,3 +137,14 @@ impl fmt::Display for Limit {
         }
     }
 }
+
+/// Waits until so much time is over; for ever without a bound.
+pub(super) async fn over(time: Option<Duration>) -> Limit {
+    match time {
+        Some(time) => {
+            tokio::time::sleep(time).await;
+            Limit::Time(time)
+        }
+        None => std::future::pending().await,
+    }
+}

@@ -21,6 +21,7 @@ mod node;
 mod outcome;
 mod repair;
 mod root;
+mod settings;
 mod stopwatch;
 mod tape;
 
@@ -109,7 +110,7 @@ impl<'a, A: Agent> Run<'a, A> {
         self.root()
     }
 
-    /// A secret that tools may ask for by name.
+    /// A secret that tools may ask for by name, before any that [`secrets`](Run::secrets) finds.
     pub fn secret(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
         self.settings.secrets.insert(name.into(), value.into());
         self.root()
@@ -238,6 +239,7 @@ impl<'a, A: Agent> Run<'a, A> {
         if let Some(around) = &around {
             settings.inherit(around)?;
         }
+        settings.hide()?;
         let (input, node, run_id, usage, escalations) = match start {
             Start::Fresh(input) => {
                 let place = match &around {
@@ -312,7 +314,7 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
             }
             () = root.notify.notified() => None,
             result = work => Some(result),
-            limit = over(time) => {
+            limit = budget::over(time) => {
                 root.request_stop(Stop::Budget { agent: agent.name().into(), limit });
                 None
             }
@@ -329,37 +331,28 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
     };
     let settings = &root.settings;
     let why = "the run ended before this call did";
-    turn::envelope::close_all(&root.node, &*settings.clock, settings.max_output_bytes, why);
+    turn::envelope::close_all(&root.node, settings, why);
     let usage = root.usage();
     root.emit(&cx.node, || EventKind::RunEnded {
         ok: result.is_ok(),
         usage,
     });
+    let masker = &settings.masker;
     let response = match &result {
         Ok(output) => Json::of(output)
-            .map(|json| json.to_text())
+            .map(|json| masker.json(&json).to_text())
             .unwrap_or_default(),
         Err(_) => String::new(),
     };
     Outcome {
-        result,
+        result: result.map_err(|error| masker.error(error)),
         partial: root.node.is_partial(),
-        repairs: root.repairs(),
-        escalations: root.escalations(),
-        stopped: stop.map(|stop| stop.reason()),
+        repairs: masker.data(root.repairs()),
+        escalations: masker.data(root.escalations()),
+        stopped: masker.data(stop.map(|stop| stop.reason())),
         outputs: AgentOutputs::collect(response, root.node.receipts()),
         usage,
         run_id: root.run_id.to_string(),
-    }
-}
-
-async fn over(time: Option<Duration>) -> Limit {
-    match time {
-        Some(time) => {
-            tokio::time::sleep(time).await;
-            Limit::Time(time)
-        }
-        None => std::future::pending().await,
     }
 }
 
