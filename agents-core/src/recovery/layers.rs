@@ -84,6 +84,11 @@ impl<'a> Arms<'a> {
         first(self.output.iter().map(|arms| arms(raw, fault, cx)))
     }
 
+    /// Keeps the arms of the tools for which `keep` holds.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        self.of_tools.retain(|(name, _)| keep(name));
+    }
+
     /// The tools that have arms here.
     pub(crate) fn tools(&self) -> impl Iterator<Item = &str> {
         self.of_tools.iter().map(|(name, _)| &**name)

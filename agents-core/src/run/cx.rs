@@ -3,11 +3,12 @@ use crate::{
     Json,
     model::{Model, Usage},
     recovery::FixError,
+    team::Placement,
     tool::Scope,
     turn::envelope,
 };
 use secrecy::SecretString;
-use std::{convert::Infallible, fmt, future::Future, sync::Arc};
+use std::{convert::Infallible, fmt, future::Future, sync::Arc, time::Duration};
 
 tokio::task_local! {
     static CURRENT: Cx;
@@ -29,6 +30,16 @@ pub struct Cx {
     shield: Option<Arc<RepairScope>>,
     /// The deadline of the execution within which this is.
     watch: Option<Arc<Stopwatch>>,
+    /// Where whoever works here is placed in a team. It goes for nobody whom that agent runs.
+    place: Option<Place>,
+}
+
+/// An agent's place in a team, as the agent that works there finds it.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) placement: Arc<Placement>,
+    /// How long the call may take by which its parent asks it.
+    pub(crate) allowed: Option<Duration>,
 }
 
 impl Cx {
@@ -42,6 +53,7 @@ impl Cx {
             repair: None,
             shield: None,
             watch: None,
+            place: None,
         }
     }
 
@@ -73,6 +85,7 @@ impl Cx {
         Cx {
             node,
             call: None,
+            place: None,
             ..self.clone()
         }
     }
@@ -89,6 +102,34 @@ impl Cx {
             repair: None,
             ..self.clone()
         }
+    }
+
+    /// The same place, for an agent that is placed in a team; `allowed` bounds it, where a call does.
+    pub(crate) fn placed(&self, placement: &Arc<Placement>, allowed: Option<Duration>) -> Cx {
+        let place = match &self.place {
+            None => Place {
+                placement: placement.clone(),
+                allowed,
+            },
+            Some(outer) => Place {
+                placement: Arc::new(placement.within(&outer.placement)),
+                allowed: outer.allowed.or(allowed),
+            },
+        };
+        Cx {
+            place: Some(place),
+            ..self.clone()
+        }
+    }
+
+    /// Where whoever works here is placed in a team.
+    pub(crate) fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
+    }
+
+    /// The same place, for a delegate of the agent that works here.
+    pub(crate) fn delegating(&self) -> Cx {
+        self.clone()
     }
 
     /// The same place, for an agent that is driven by `model`.
