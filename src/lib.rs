@@ -47,6 +47,7 @@
 //! | to write a tool | [`tool!`](prelude::tool), [`#[tool]`](macro@tool), [`Tool`] |
 //! | to write an agent | [`#[agent]`](macro@agent), [`Agent`], [`AgentBuilder`] |
 //! | to put several together | [`compose`] |
+//! | to have some ask others | [`team`] |
 //! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], `tracing` |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |
@@ -63,7 +64,9 @@ pub use agents_core::{
     Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome,
     Severity, Tool, ToolContext, ToolError, ToolFailure,
 };
-pub use agents_core::{agent, compose, error, escalation, model, reader, recovery, run, tool};
+pub use agents_core::{
+    agent, compose, error, escalation, model, reader, recovery, run, team, tool,
+};
 
 #[cfg(feature = "testing")]
 pub use agents_core::testing;

@@ -9,6 +9,7 @@
 //! |-|-|
 //! | [`agent`] | a typed function `In -> Out` that may need a model |
 //! | [`compose`] | agents put together are agents again |
+//! | [`team`] | agents that have delegates: who may use what, and who asks whom |
 //! | [`tool`] | a plain async function, and what the runtime knows about it |
 //! | [`model`] | something that answers a history |
 //! | [`run`] | a tree of nodes that can be stored, and the loop that moves it |
@@ -29,6 +30,7 @@ pub mod recovery;
 #[doc(hidden)]
 pub mod rt;
 pub mod run;
+pub mod team;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod tool;

@@ -2,7 +2,8 @@
 
 pub use crate::{
     Error,
-    agent::{Agent, AgentBuilder, Data, ModelAgent, Skill},
+    agent::{Agent, AgentBuilder, Data, ModelAgent, Profile, Skill},
+    compose::routed,
     error::{AnyError, Code, ErrorKind, Failure, Severity, ToolFailure},
     escalation::{Escalation, Resolution, vocabulary as resolutions},
     recovery::{
@@ -10,8 +11,9 @@ pub use crate::{
         vocabulary,
     },
     run::{Budget, Cx},
+    team::Member,
     tool::{
-        Approval, Cache, Category, Effects, Tool, ToolContext, ToolSet, ToolSpec,
+        Approval, Cache, Category, Effects, Tool, ToolContext, ToolName, ToolSet, ToolSpec,
         output_schema::{NoSchema, Probe as SchemaProbe},
     },
 };
@@ -31,7 +33,12 @@ pub use std::{
     vec::Vec,
 };
 
-use crate::recovery::{Kind, Step};
+use crate::{
+    agent::IntoInput,
+    compose::Arm,
+    recovery::{Kind, Step},
+};
+use futures_util::future::BoxFuture;
 use std::{any::Any, fmt::Display, marker::PhantomData};
 
 /// What a function returns, taken apart: `<io::Result<T> as Returns>::Ok`.
@@ -150,17 +157,6 @@ pub fn arm<K, D: IntoDecision<K>>(decision: D) -> Option<Plan> {
     decision.into_decision().map(Plan::from)
 }
 
-/// The name of a tool that a macro wrote, known from its type.
-#[diagnostic::on_unimplemented(
-    message = "the name of `{Self}` is not known from its type",
-    label = "no `#[tool]` or `tool!` made this",
-    note = "arms for a tool that is written by hand are added with `AgentBuilder::on_error_of`"
-)]
-pub trait ToolName {
-    /// The name the model calls.
-    const NAME: &'static str;
-}
-
 /// A tool that can run twice without doing anything twice: it does not write, or is `idempotent`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` writes, so `retry` could apply it twice",
@@ -183,6 +179,18 @@ pub fn failed<E: Display + 'static>(error: E) -> Error {
 /// `approval = when(..)`: tells the closure what it is given.
 pub fn ask<A>(args: &A, cx: &ToolContext, when: impl FnOnce(&A, &ToolContext) -> bool) -> bool {
     when(args, cx)
+}
+
+/// `agent.run(input)` in an arm of `branch!`.
+pub fn go_on<'a, A, O>(
+    agent: &'a A,
+    cx: &'a Cx,
+    input: impl IntoInput<A::In>,
+) -> BoxFuture<'a, std::result::Result<O, Error>>
+where
+    A: Agent + Arm<O, <A as Agent>::Out>,
+{
+    agent.run_in(cx, input.into_input())
 }
 
 /// What a model can send as an argument.

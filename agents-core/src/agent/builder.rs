@@ -1,11 +1,12 @@
-use super::{Agent, Answer, Data, Skill, prompt_of};
+use super::{Agent, Answer, Data, Profile, Skill, prompt_of};
 use crate::{
     Error, ErrorKind, Json,
     error::AnyError,
     escalation::{Desk, Escalation, IntoResolution, Job, SharedHandler, attend},
     model::Model,
     recovery::{Arms, CallError, ErrorContext, Fixer, Plan, SharedFixer},
-    run::{Budget, Cx, drive},
+    run::{Budget, Cx, Place, drive},
+    team::Placement,
     tool::{IntoTool, ToolSet},
 };
 use async_trait::async_trait;
@@ -48,6 +49,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                     strict: false,
                     arms: Arms::default(),
                     fixers: Vec::new(),
+                    placement: None,
                 },
                 skills: Vec::new(),
                 answer: Answer::new(),
@@ -161,6 +163,8 @@ pub(crate) struct Brain<'a> {
     pub(crate) strict: bool,
     pub(crate) arms: Arms<'a>,
     pub(crate) fixers: Vec<SharedFixer>,
+    /// Where it is placed in a team.
+    placement: Option<Arc<Placement>>,
 }
 
 impl Brain<'_> {
@@ -169,6 +173,32 @@ impl Brain<'_> {
         let mut brain = self.clone();
         brain.tools = brain.tools.with_all(tools);
         brain
+    }
+
+    /// The same, at its place in a team: of its tools those that the place admits, and the delegates.
+    ///
+    /// What the place bounds for all below it is bounded there; here is what belongs to this agent.
+    pub(crate) fn placed(&self, place: &Place) -> Self {
+        let Place { placement, allowed } = place;
+        let mut brain = self.clone();
+        brain.tools.retain(|name| placement.admits(name));
+        let withheld = |name: &str| self.tools.get(name).is_some() && !placement.admits(name);
+        brain.arms.retain(|name| !withheld(name));
+        brain.tools = brain.tools.with_all(placement.delegates());
+        brain.budget = self.budget.tighter(&placement.budget);
+        // The deadline of the call is what bounds it then, and stands still while people decide.
+        brain.budget.time = brain
+            .budget
+            .time
+            .filter(|own| allowed.is_none_or(|call| *own < call));
+        brain.placement = Some(placement.clone());
+        brain
+    }
+
+    /// Whether its place demands that somebody approves every call of this tool.
+    pub(crate) fn confirms(&self, tool: &str) -> bool {
+        let placement = self.placement.as_ref();
+        placement.is_some_and(|placement| placement.confirms(tool))
     }
 
     /// The same, in a run that bounds each of its agents.
@@ -290,6 +320,17 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
         } else {
             &self.brain.description
         }
+    }
+
+    fn profile(&self) -> Profile {
+        let Brain { tools, budget, .. } = &self.brain;
+        let profile = Profile::driven(tools, budget);
+        let profile = match self.skills.iter().any(|skill| skill.body().is_some()) {
+            true => profile.with_code(),
+            false => profile,
+        };
+        let skills = self.skills.iter();
+        skills.fold(profile, |profile, skill| profile.skill(skill.name(), None))
     }
 
     async fn work(&self, cx: &Cx, input: I) -> Result<O, Error> {

@@ -5,12 +5,14 @@
 
 mod builder;
 mod io;
+mod profile;
 mod skill;
 
 pub(crate) use builder::Brain;
 pub use builder::{AgentBuilder, ModelAgent};
 pub(crate) use io::{Answer, prompt_of};
 pub use io::{Data, IntoInput};
+pub use profile::Profile;
 pub use skill::Skill;
 
 use crate::{
@@ -42,6 +44,12 @@ pub trait Agent: Send + Sync {
     /// What others are told about it.
     fn description(&self) -> &str {
         ""
+    }
+
+    /// What it says of itself before anything runs: its tools, its skills, its bounds. Nothing,
+    /// unless it says otherwise; an agent that hands its work to another has that one's.
+    fn profile(&self) -> Profile {
+        Profile::new()
     }
 
     /// The agent's own work, at the place in the run that `cx` stands for.
@@ -155,6 +163,10 @@ impl<I: Data, O: Data> Agent for Box<dyn Agent<In = I, Out = O> + '_> {
         (**self).description()
     }
 
+    fn profile(&self) -> Profile {
+        (**self).profile()
+    }
+
     async fn work(&self, cx: &Cx, input: I) -> Result<O, Error> {
         (**self).work(cx, input).await
     }
@@ -172,6 +184,10 @@ impl<A: Agent + ?Sized> Agent for std::sync::Arc<A> {
 
     fn description(&self) -> &str {
         (**self).description()
+    }
+
+    fn profile(&self) -> Profile {
+        (**self).profile()
     }
 
     async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {

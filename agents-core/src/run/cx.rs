@@ -4,11 +4,12 @@ use crate::{
     escalation::Desk,
     model::{Model, Usage},
     recovery::FixError,
+    team::Placement,
     tool::Scope,
     turn::envelope,
 };
 use secrecy::SecretString;
-use std::{convert::Infallible, fmt, future::Future, sync::Arc};
+use std::{convert::Infallible, fmt, future::Future, sync::Arc, time::Duration};
 
 tokio::task_local! {
     static CURRENT: Cx;
@@ -34,6 +35,16 @@ pub struct Cx {
     desk: Option<Arc<Desk>>,
     /// Plain code is above those agents.
     from_code: bool,
+    /// Where whoever works here is placed in a team. It goes for nobody whom that agent runs.
+    place: Option<Place>,
+}
+
+/// An agent's place in a team, as the agent that works there finds it.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) placement: Arc<Placement>,
+    /// How long the call may take by which its parent asks it.
+    pub(crate) allowed: Option<Duration>,
 }
 
 impl Cx {
@@ -49,6 +60,7 @@ impl Cx {
             watch: None,
             desk: None,
             from_code: false,
+            place: None,
         }
     }
 
@@ -80,6 +92,7 @@ impl Cx {
         Cx {
             node,
             call: None,
+            place: None,
             ..self.clone()
         }
     }
@@ -96,6 +109,29 @@ impl Cx {
             repair: None,
             ..self.clone()
         }
+    }
+
+    /// The same place, for an agent that is placed in a team; `allowed` bounds it, where a call does.
+    pub(crate) fn placed(&self, placement: &Arc<Placement>, allowed: Option<Duration>) -> Cx {
+        let place = match &self.place {
+            None => Place {
+                placement: placement.clone(),
+                allowed,
+            },
+            Some(outer) => Place {
+                placement: Arc::new(placement.within(&outer.placement)),
+                allowed: outer.allowed.or(allowed),
+            },
+        };
+        Cx {
+            place: Some(place),
+            ..self.clone()
+        }
+    }
+
+    /// Where whoever works here is placed in a team.
+    pub(crate) fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
     }
 
     /// The same place, for an agent that is driven by `model`.

@@ -18,6 +18,8 @@ pub(crate) async fn drive<O>(
     cx: &Cx,
     task: String,
 ) -> Result<O, Error> {
+    let placed = cx.place().map(|place| brain.placed(place));
+    let brain = placed.as_ref().unwrap_or(brain);
     let repairing = cx.repair().map(|scope| brain.with_tools(scope.tools()));
     let brain = repairing.as_ref().unwrap_or(brain);
     let bounded = cx

@@ -36,6 +36,7 @@ pub use outcome::{
 pub use tape::Tape;
 
 pub(crate) use call::{Act, CallState, Event as CallEvent, cost, tried};
+pub(crate) use cx::Place;
 pub(crate) use driver::drive;
 pub(crate) use frame::{Frame, Next, Told};
 pub(crate) use node::{Node, hex};

@@ -11,13 +11,14 @@ mod set;
 mod spec;
 
 pub use context::{Scope, ToolContext};
-pub(crate) use erased::without_position;
 pub use erased::{DynTool, ErrorType, Misfit, Prepared};
+pub(crate) use erased::{read, without_position};
 pub use runtime::FnTool;
 pub(crate) use schema::constrained;
 pub use schema::{output_schema, schema_of};
 /// A secret, and the way to its text; re-exported from `secrecy`.
 pub use secrecy::{ExposeSecret, SecretString};
+pub(crate) use set::nearest;
 pub use set::{IntoTool, SharedTool, ToolSet};
 pub use spec::{Approval, Cache, Category, Effects, ToolSpec};
 
@@ -110,4 +111,28 @@ pub trait Tool: Send + Sync + 'static {
         let _ = (args, cx);
         true
     }
+}
+
+/// A tool whose name is known from its type alone, as of every tool that `tool!` or `#[tool]` made.
+///
+/// A [`Member`](crate::team::Member) of a team is granted tools by their types. For a tool that is
+/// written by hand:
+///
+/// ```
+/// use agents_core::tool::ToolName;
+///
+/// struct Add;
+/// impl ToolName for Add {
+///     const NAME: &'static str = "add";
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the name of `{Self}` is not known from its type",
+    label = "no `#[tool]` or `tool!` made this",
+    note = "a tool goes by the CamelCase type that `#[tool]` leaves: for `async fn read_file(..)` write `ReadFile`",
+    note = "for a tool that is written by hand implement `ToolName`, or name it: `grant_named(\"..\")`, `confirm_named(\"..\")`, `on_error_of(\"..\", ..)`"
+)]
+pub trait ToolName {
+    /// The name the model calls.
+    const NAME: &'static str;
 }

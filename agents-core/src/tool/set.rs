@@ -68,6 +68,12 @@ impl ToolSet {
         self.declarations = OnceLock::new();
     }
 
+    /// Keeps the tools for whose names `keep` holds.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        self.tools.retain(|tool| keep(&tool.spec().name));
+        self.declarations = OnceLock::new();
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
@@ -98,17 +104,7 @@ impl ToolSet {
 
     /// The declared name that `name` was probably meant to be.
     pub fn suggest(&self, name: &str) -> Option<&str> {
-        let wanted = name.to_lowercase();
-        self.specs()
-            .map(|spec| {
-                (
-                    strsim::jaro_winkler(&wanted, &spec.name.to_lowercase()),
-                    &*spec.name,
-                )
-            })
-            .filter(|(likeness, _)| *likeness > 0.8)
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(_, name)| name)
+        nearest(name, self.specs().map(|spec| &*spec.name))
     }
 
     /// Two tools of one name cannot be told apart by a model.
@@ -128,6 +124,17 @@ impl ToolSet {
             format!("two tools are called `{names}`; rename one or remove it"),
         ))
     }
+}
+
+/// The known name that `name` was probably meant to be.
+pub(crate) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let wanted = name.to_lowercase();
+    known
+        .into_iter()
+        .map(|known| (strsim::jaro_winkler(&wanted, &known.to_lowercase()), known))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
 }
 
 impl fmt::Debug for ToolSet {

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{borrow::Cow, fmt, sync::OnceLock, time::Duration};
 
-/// What a tool does to the world. It has to be declared: there is no default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// What a tool does to the world. It has to be declared: there is no default. Ordered:
+/// `None < Reads < Writes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effects {
     /// Nothing: a pure function.

@@ -52,14 +52,16 @@ fn unknown(brain: &Brain<'_>, name: &str) -> String {
     }
 }
 
-/// The tool's own word on whether a call needs approval.
+/// Whether a call needs approval: by the agent's place in its team, else by the tool's own word.
 pub(super) fn needs_approval(
+    brain: &Brain<'_>,
     tool: &SharedTool,
     prepared: &crate::tool::Prepared,
     cx: &ToolContext,
 ) -> bool {
     use crate::tool::Approval;
     match tool.spec().approval {
+        _ if brain.confirms(&tool.spec().name) => true,
         Approval::Never => false,
         Approval::Always => true,
         Approval::When => tool.needs_approval(prepared, cx),

@@ -1,7 +1,7 @@
 //! The printer of agents that are an `impl` block with skills.
 
 use super::{
-    agent::{built, driven, implementation, outcome, unpacked, value},
+    agent::{Work, built, implementation, outcome, unpacked, value},
     asserts, hidden,
 };
 use crate::{
@@ -29,10 +29,15 @@ pub(super) fn agent(agent: &Agent, block: &Impl, skills: &[Skill]) -> TokenStrea
     let kept = self::block(block);
     let ty = block.self_ty.to_token_stream();
     let items = if agent.broken {
-        implementation(agent, &ty, &block.generics, &quote!(::core::unreachable!()))
+        implementation(
+            agent,
+            &ty,
+            &block.generics,
+            &Work::own(quote!(::core::unreachable!())),
+        )
     } else {
         let printed: Vec<_> = skills.iter().map(|one| skill(agent, one)).collect();
-        let implementation = implementation(agent, &ty, &block.generics, &driven());
+        let implementation = implementation(agent, &ty, &block.generics, &Work::driven());
         let built = built(agent, &ty, &block.generics, &printed);
         // The probe knows nothing of type parameters.
         let probes = skills

@@ -28,6 +28,9 @@ const _: () = {
         fn description(&self) -> &str {
             "Manages files."
         }
+        fn profile(&self) -> __rt::Profile {
+            __rt::Agent::profile(&self.__agent())
+        }
         async fn work(
             &self,
             cx: &__rt::Cx,

@@ -21,6 +21,9 @@ const _: () = {
         fn description(&self) -> &str {
             "You are a JSON repair tool.\nReturn ONLY the fixed JSON."
         }
+        fn profile(&self) -> __rt::Profile {
+            __rt::Agent::profile(&self.__agent())
+        }
         async fn work(
             &self,
             cx: &__rt::Cx,

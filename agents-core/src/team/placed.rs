@@ -1,0 +1,71 @@
+use super::Placement;
+use crate::{
+    Agent, Error,
+    agent::Profile,
+    run::{Cx, Limit},
+};
+use async_trait::async_trait;
+use std::{fmt, sync::Arc, time::Duration};
+use tokio::time::timeout;
+
+/// An agent at its place in a team: it has the tools that its place grants, and its delegates.
+///
+/// [`delegate`](super::delegate()) gives one.
+pub struct Placed<A> {
+    pub(super) agent: A,
+    pub(super) placement: Arc<Placement>,
+}
+
+impl<A: Agent> Placed<A> {
+    /// The agent's work under what its place says; `allowed` where a call bounds its time.
+    pub(super) async fn work_within(
+        &self,
+        cx: &Cx,
+        input: A::In,
+        allowed: Option<Duration>,
+    ) -> Result<A::Out, Error> {
+        let cx = cx.placed(&self.placement, allowed);
+        let budget = &self.placement.budget;
+        cx.node.bound_place(budget);
+        let work = cx.clone().enter(self.agent.work(&cx, input));
+        let is_called = cx.place().is_some_and(|place| place.allowed.is_some());
+        match budget.time.filter(|_| !is_called) {
+            None => work.await,
+            Some(time) => match timeout(time, work).await {
+                Ok(result) => result,
+                Err(_) => match cx.exceed(cx.node.passed(Limit::Time(time))).await {},
+            },
+        }
+    }
+}
+
+#[async_trait]
+#[diagnostic::do_not_recommend]
+impl<A: Agent> Agent for Placed<A> {
+    type In = A::In;
+    type Out = A::Out;
+
+    fn name(&self) -> &str {
+        self.agent.name()
+    }
+
+    fn description(&self) -> &str {
+        self.agent.description()
+    }
+
+    fn profile(&self) -> Profile {
+        Profile::of_team(self.placement.clone())
+    }
+
+    async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+        self.work_within(cx, input, None).await
+    }
+}
+
+impl<A> fmt::Debug for Placed<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Placed")
+            .field("agent", &self.placement.name)
+            .finish_non_exhaustive()
+    }
+}
