@@ -108,6 +108,11 @@ impl Snapshot {
         &self.run_id
     }
 
+    /// What the models had cost until then.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
     /// A snapshot continues the agent it was taken of, and no other.
     pub(crate) fn check(&self, agent: &str) -> Result<(), Error> {
         let problem = if self.version != Self::VERSION {
