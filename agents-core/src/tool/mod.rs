@@ -5,6 +5,7 @@
 
 mod context;
 mod erased;
+mod pattern;
 mod runtime;
 mod schema;
 mod set;
@@ -13,6 +14,7 @@ mod spec;
 pub use context::{Scope, ToolContext};
 pub(crate) use erased::without_position;
 pub use erased::{DynTool, Misfit, Prepared};
+pub use pattern::Pattern;
 pub use runtime::FnTool;
 pub(crate) use schema::constrained;
 pub use schema::{output_schema, schema_of};
