@@ -92,6 +92,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             answer: Err(why),
             ..
         } => ink.yellow(&format!("! {fixer}: {why}")),
+        EventKind::SkillChosen { skill } => ink.dim(&format!("· answers with the skill {skill}")),
         EventKind::ApprovalAsked(request) => ink.dim(&format!(
             "? may {} run with {}",
             request.tool_name,
@@ -109,6 +110,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         | EventKind::Replied { .. }
         | EventKind::CallStarted { .. }
         | EventKind::AttemptStarted { .. }
+        | EventKind::KnowledgeUsed { .. }
         | EventKind::Stopped(_)
         | EventKind::RunEnded { .. } => return None,
     })

@@ -1,15 +1,22 @@
-use super::{Agent, Answer, Data, Skill, prompt_of};
+use super::{
+    Agent, Answer, Data, Skill,
+    hooks::Hooks,
+    knowledge::Knowledge,
+    prompt_of,
+    select::{Selection, settle},
+};
 use crate::{
-    Error, ErrorKind,
+    Error,
     error::AnyError,
     model::Model,
     recovery::{Arms, CallError, ErrorContext, Fixer, Plan, SharedFixer},
-    run::{Budget, Cx, drive},
+    run::{Budget, Cx, Limit, drive},
     tool::{IntoTool, ToolSet},
 };
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use std::{borrow::Cow, fmt, sync::Arc};
+use tokio::time::timeout;
 
 /// Puts an agent together: what `#[agent]` expands to, and what you write without macros.
 ///
@@ -24,7 +31,7 @@ use std::{borrow::Cow, fmt, sync::Arc};
 /// ```
 #[must_use = "an agent is made by `.build()`"]
 pub struct AgentBuilder<'a, I, O> {
-    agent: ModelAgent<'a, I, O>,
+    pub(super) agent: ModelAgent<'a, I, O>,
 }
 
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
@@ -42,6 +49,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                     strict: false,
                     arms: Arms::default(),
                     fixers: Vec::new(),
+                    knowledge: Vec::new(),
+                    hooks: Hooks::default(),
                 },
                 skills: Vec::new(),
                 answer: Answer::new(),
@@ -118,7 +127,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Adds a skill. Without any, the model does the work.
+    /// Adds a skill. Without any, the model does the work. See [`Skill`] for which of several
+    /// answers.
     pub fn skill(mut self, skill: Skill<'a, I, O>) -> Self {
         self.agent.skills.push(skill);
         self
@@ -126,7 +136,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 
     /// The agent.
     pub fn build(self) -> ModelAgent<'a, I, O> {
-        self.agent
+        self.agent.equipped()
     }
 }
 
@@ -142,6 +152,8 @@ pub(crate) struct Brain<'a> {
     pub(crate) strict: bool,
     pub(crate) arms: Arms<'a>,
     pub(crate) fixers: Vec<SharedFixer>,
+    pub(crate) knowledge: Vec<Knowledge<'a>>,
+    pub(crate) hooks: Hooks<'a>,
 }
 
 impl Brain<'_> {
@@ -160,22 +172,9 @@ impl Brain<'_> {
         }
     }
 
-    /// What cannot work, said before anything runs.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        self.tools.check()?;
-        let stray: Vec<_> = self
-            .arms
-            .tools()
-            .filter(|name| self.tools.get(name).is_none())
-            .collect();
-        if stray.is_empty() {
-            return Ok(());
-        }
-        let (name, stray) = (&self.name, stray.join("`, `"));
-        let message = format!(
-            "agent `{name}` has `on_error` arms for `{stray}`, which is not among its tools"
-        );
-        Err(Error::new(ErrorKind::Build, message))
+    /// What the agent knows under this name.
+    pub(crate) fn knowledge(&self, name: &str) -> Option<&Knowledge<'_>> {
+        self.knowledge.iter().find(|one| one.name() == name)
     }
 }
 
@@ -187,28 +186,23 @@ pub struct ModelAgent<'a, I, O> {
 }
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
-    /// The skill that answers `input`: the first whose condition holds, else the only one without.
-    fn select(&self, input: &I) -> Result<Option<&Skill<'a, I, O>>, Error> {
-        if let Some(skill) = self.skills.iter().find(|skill| skill.wants(input)) {
-            return Ok(Some(skill));
+    async fn carry_out(
+        &self,
+        skill: Option<&Skill<'a, I, O>>,
+        cx: &Cx,
+        input: I,
+    ) -> Result<O, Error> {
+        if let Some(skill) = skill {
+            settle(&self.brain, cx, skill.name());
         }
-        let mut rest = self.skills.iter().filter(|skill| !skill.is_conditional());
-        match (rest.next(), rest.next()) {
-            (only, None) if only.is_some() || self.skills.is_empty() => Ok(only),
-            (None, _) => Err(self.unselected("no skill takes this input; add one without `when`")),
-            _ => Err(self
-                .unselected("several skills could answer; give all but one a `when = |input| ..`")),
+        match skill.and_then(Skill::body) {
+            Some(body) => body(input).await,
+            None => {
+                let task = prompt_of(&input);
+                drop(input);
+                drive(self.brain_of(skill), &self.answer, cx, task).await
+            }
         }
-    }
-
-    fn unselected(&self, why: &str) -> Error {
-        let names: Vec<_> = self.skills.iter().map(Skill::name).collect();
-        let message = format!(
-            "agent `{}` (skills `{}`): {why}",
-            self.brain.name,
-            names.join("`, `")
-        );
-        Error::new(ErrorKind::Build, message)
     }
 }
 
@@ -231,13 +225,23 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
     }
 
     async fn work(&self, cx: &Cx, input: I) -> Result<O, Error> {
-        match self.select(&input)?.and_then(Skill::body) {
-            Some(body) => body(input).await,
-            None => {
-                let task = prompt_of(&input);
-                drop(input);
-                drive(&self.brain, &self.answer, cx, task).await
-            }
+        self.check()?;
+        let candidates = match self.selection(cx, &input)? {
+            Selection::Settled(skill) => return self.carry_out(skill, cx, input).await,
+            Selection::Open(candidates) => candidates,
+        };
+        let task = prompt_of(&input);
+        let work = async {
+            let skill = self.choose(cx, candidates, &task).await?;
+            self.carry_out(Some(skill), cx, input).await
+        };
+        // The agent's time is for choosing and working together.
+        let Some(time) = self.brain.budget.time else {
+            return work.await;
+        };
+        match timeout(time, work).await {
+            Ok(result) => result,
+            Err(_) => match cx.exceed(cx.node.passed(Limit::Time(time))).await {},
         }
     }
 }

@@ -4,13 +4,19 @@
 //! [`AgentBuilder`]; [`Skill`] is one way an agent has of answering.
 
 mod builder;
+mod equip;
+mod hooks;
 mod io;
+mod knowledge;
+mod select;
 mod skill;
 
 pub(crate) use builder::Brain;
 pub use builder::{AgentBuilder, ModelAgent};
 pub(crate) use io::{Answer, prompt_of};
 pub use io::{Data, IntoInput};
+pub(crate) use knowledge::Knowledge;
+pub use knowledge::KnowledgeText;
 pub use skill::Skill;
 
 use crate::{
