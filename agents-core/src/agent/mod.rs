@@ -4,14 +4,21 @@
 //! [`AgentBuilder`]; [`Skill`] is one way an agent has of answering.
 
 mod builder;
+mod equip;
+mod hooks;
 mod io;
+mod knowledge;
 mod profile;
+mod select;
 mod skill;
+mod work;
 
 pub(crate) use builder::Brain;
 pub use builder::{AgentBuilder, ModelAgent};
 pub(crate) use io::{Answer, prompt_of};
 pub use io::{Data, IntoInput};
+pub(crate) use knowledge::Knowledge;
+pub use knowledge::KnowledgeText;
 pub use profile::Profile;
 pub use skill::Skill;
 

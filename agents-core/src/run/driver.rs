@@ -1,6 +1,6 @@
 //! The loop: look what comes next, do it, tell the frame what happened.
 
-use super::{Cx, Frame, Limit, Next, Told};
+use super::{Cx, Limit, Next, Told};
 use crate::{
     Error, ErrorKind,
     agent::{Answer, Brain},
@@ -29,7 +29,10 @@ pub(crate) async fn drive<O>(
         .as_ref()
         .map(|run| brain.within(run));
     let brain = bounded.as_ref().unwrap_or(brain);
-    brain.check()?;
+    brain
+        .tools
+        .check()
+        .map_err(|defect| Error::new(ErrorKind::Build, defect))?;
     cx.node.bound(&brain.budget);
     if let Some(passed) = cx.node.too_deep() {
         match cx.exceed(passed).await {}
@@ -40,9 +43,7 @@ pub(crate) async fn drive<O>(
         None => cx.clone(),
     };
     cx.node
-        .state()
-        .frame
-        .get_or_insert_with(|| Frame::begin(&system(brain, answer.schema()), task));
+        .with_frame(|frame| frame.begin(|| system(brain, answer.schema()), task));
     if cx.node.with_frame(|frame| frame.given.is_some()) {
         Box::pin(given(cx)).await?;
     }

@@ -158,10 +158,8 @@ impl<'a, A: Agent> Run<'a, A> {
         hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'static,
     ) -> Self {
         self.settings.tool_hook = Some(Arc::new(move |receipt: &ToolEnvelope| {
-            match (&receipt.output, &receipt.error) {
-                (Some(output), _) => hook(&receipt.name, &receipt.input, Ok(output)),
-                (None, Some(error)) => hook(&receipt.name, &receipt.input, Err(error)),
-                (None, None) => {}
+            if let Some(result) = receipt.result() {
+                hook(&receipt.name, &receipt.input, result);
             }
         }));
         self.root()

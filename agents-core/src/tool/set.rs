@@ -1,5 +1,4 @@
 use super::{DynTool, Tool, ToolSpec};
-use crate::{Error, ErrorKind};
 use std::{
     collections::BTreeSet,
     fmt,
@@ -38,7 +37,8 @@ impl IntoTool for SharedTool {
 #[derive(Clone, Default)]
 pub struct ToolSet {
     tools: Vec<SharedTool>,
-    declarations: OnceLock<String>,
+    /// Copies share it.
+    declarations: Arc<OnceLock<String>>,
 }
 
 impl ToolSet {
@@ -65,13 +65,22 @@ impl ToolSet {
 
     fn push(&mut self, tool: SharedTool) {
         self.tools.push(tool);
-        self.declarations = OnceLock::new();
+        self.declarations = Arc::default();
+    }
+
+    /// Those of them that are to be kept.
+    pub(crate) fn only(&self, keep: impl Fn(&ToolSpec) -> bool) -> ToolSet {
+        let kept = self.tools.iter().filter(|tool| keep(tool.spec()));
+        ToolSet {
+            tools: kept.cloned().collect(),
+            declarations: Arc::default(),
+        }
     }
 
     /// Keeps the tools for whose names `keep` holds.
     pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.tools.retain(|tool| keep(&tool.spec().name));
-        self.declarations = OnceLock::new();
+        self.declarations = Arc::default();
     }
 
     /// Whether there is none.
@@ -108,7 +117,7 @@ impl ToolSet {
     }
 
     /// Two tools of one name cannot be told apart by a model.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let mut seen = BTreeSet::new();
         let twice: Vec<_> = self
             .specs()
@@ -119,9 +128,8 @@ impl ToolSet {
             return Ok(());
         }
         let names = twice.join("`, `");
-        Err(Error::new(
-            ErrorKind::Build,
-            format!("two tools are called `{names}`; rename one or remove it"),
+        Err(format!(
+            "two tools are called `{names}`; rename one or remove it"
         ))
     }
 }

@@ -90,6 +90,8 @@ pub struct ToolSpec {
     pub output_schema: Option<Value>,
     /// Worked examples of arguments, shown to models that need them.
     pub examples: Vec<Value>,
+    /// It belongs to its agent as such: no list and no grant has to name it.
+    pub(crate) innate: bool,
     declaration: OnceLock<String>,
     constraints: OnceLock<Option<Schema>>,
 }
@@ -126,6 +128,7 @@ impl ToolSpec {
             input_schema,
             output_schema: None,
             examples: Vec::new(),
+            innate: false,
             declaration: OnceLock::new(),
             constraints: OnceLock::new(),
         }
@@ -188,6 +191,12 @@ impl ToolSpec {
     #[must_use]
     pub fn strict(mut self) -> Self {
         self.strict = true;
+        self
+    }
+
+    /// It belongs to its agent as such.
+    pub(crate) fn innate(mut self) -> Self {
+        self.innate = true;
         self
     }
 

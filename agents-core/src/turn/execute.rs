@@ -2,6 +2,7 @@
 
 use crate::{
     Json,
+    agent::Knowledge,
     error::{Cause, Origin},
     run::{EventKind, Stopwatch},
     tool::{Prepared, SharedTool, ToolContext},
@@ -11,9 +12,10 @@ use std::{any::Any, panic::AssertUnwindSafe};
 use tokio::time::Instant;
 use tracing::{Instrument, field};
 
-/// Runs the tool once.
+/// Runs the tool once. What the agent knows is no work of a tool: it is given its text.
 pub(super) async fn run(
     tool: &SharedTool,
+    knowledge: Option<&Knowledge<'_>>,
     prepared: Prepared,
     context: &mut ToolContext,
 ) -> Result<Json, Cause> {
@@ -47,7 +49,13 @@ pub(super) async fn run(
     let work = async {
         // Caught inside the deadline: a body that unwinds is as finished as one that returns.
         let inside = cx.timed(&watch);
-        let body = AssertUnwindSafe(inside.enter(tool.execute(prepared, &context))).catch_unwind();
+        let body = async {
+            match knowledge {
+                Some(knowledge) => Ok(knowledge.text()),
+                None => tool.execute(prepared, &context).await,
+            }
+        };
+        let body = AssertUnwindSafe(inside.enter(body)).catch_unwind();
         tokio::select! {
             biased;
             result = body => match result {

@@ -150,7 +150,8 @@ impl Place<'_> {
                 Act::Done => return,
                 Act::Approve(args) => CallEvent::Decided(self.ask(tool, args, &context).await),
                 Act::Execute(prepared) => {
-                    let result = execute::run(tool, prepared, &mut context).await;
+                    let knowledge = self.brain.knowledge(&tool.spec().name);
+                    let result = execute::run(tool, knowledge, prepared, &mut context).await;
                     if result.is_ok() && context.cx.is_partial() {
                         self.with_call(|call| call.hint = Some(PARTIAL.to_owned()));
                     }
@@ -242,12 +243,29 @@ impl Place<'_> {
         let (receipt, message) =
             self.with_call(|call| envelope::close(call, &self.cx.node, ended, limit));
         if !settled_before {
-            if let Some(hook) = &self.cx.root.settings.tool_hook {
-                hook(&receipt);
-            }
+            self.tell_used(&receipt);
             self.emit(|| EventKind::CallEnded(receipt.clone()));
         }
         (receipt, message)
+    }
+
+    /// Tells what the model has used: a tool, or what the agent knows.
+    fn tell_used(&self, receipt: &ToolEnvelope) {
+        let hooks = &self.brain.hooks;
+        match self.brain.knowledge(&receipt.name) {
+            Some(knowledge) if receipt.is_ok() => {
+                hooks.knowledge_used(knowledge.name());
+                self.emit(|| EventKind::KnowledgeUsed {
+                    knowledge: knowledge.name().to_owned(),
+                });
+            }
+            Some(_) => {}
+            None => {
+                hooks.tool_used(receipt);
+                let of_the_run = &self.cx.root.settings.tool_hook;
+                of_the_run.iter().for_each(|hook| hook(receipt));
+            }
+        }
     }
 
     /// Tells of repairs that came after the first so many; gives how many there are now.

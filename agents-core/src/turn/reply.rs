@@ -63,14 +63,17 @@ async fn send(
     schema: Option<&Value>,
     must_fit: bool,
 ) -> Result<Reply, ModelError> {
-    let history = cx.node.with_frame(|frame| frame.history.clone());
+    let (history, choosing) = cx
+        .node
+        .with_frame(|frame| (frame.history.clone(), frame.choosing));
     let mut request = Request::new(&history);
     // A model that must follow a schema cannot call, so the two are never asked for together.
     match schema {
         Some(schema) if must_fit || brain.tools.is_empty() => request = request.with_format(schema),
         _ => request = request.with_tools(&brain.tools),
     }
-    let streamed = cx.root.settings.subscriber.is_some();
+    // Which skill a model names is no text of its answer.
+    let streamed = cx.root.settings.subscriber.is_some() && !choosing;
     let declared = if streamed {
         declared(brain, must_fit)
     } else {
