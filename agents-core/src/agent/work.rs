@@ -95,10 +95,10 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             Selection::Open(candidates) => candidates,
         };
         let task = prompt_of(&input);
-        let work = async {
+        let work = Box::pin(async {
             let skill = self.choose(cx, candidates, &task).await?;
             self.by(Some(skill), cx, input).await
-        };
+        });
         // The agent's time is for choosing and working together.
         let Some(time) = self.brain.budget.time else {
             return work.await;
@@ -120,7 +120,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             None => {
                 let task = prompt_of(&input);
                 drop(input);
-                drive(self.brain_of(skill), &self.answer, cx, task).await
+                // On the heap: agents that run each other would fill the stack with it.
+                Box::pin(drive(self.brain_of(skill), &self.answer, cx, task)).await
             }
         }
     }

@@ -55,32 +55,38 @@ pub(crate) async fn drive<O>(
         gen_ai.conversation.id = cx.run_id(),
         error.type = field::Empty,
     );
-    let work = async {
-        loop {
-            match cx.node.with_frame(|frame| frame.next(&brain.budget)) {
-                Next::Chat { turn, must_fit } => {
-                    let reply =
-                        turn::reply::ask(brain, cx, turn, answer.schema(), must_fit).await?;
-                    let longest = cx.root.settings.max_argument_bytes;
-                    cx.node
-                        .with_frame(|frame| frame.on(Told::Replied(reply, longest)));
-                    cx.root.checkpoint();
-                }
-                Next::Calls => turn::calls(brain, cx).await,
-                Next::Answer => match turn::answer::settle(brain, answer, cx).await? {
-                    Settled::Value(value) => return Ok(value),
-                    Settled::Refused(reason) => {
-                        cx.node.with_frame(|frame| frame.on(Told::Refused(reason)))
+    // On the heap, and so are its parts: agents that run each other would fill the stack.
+    let work = Box::pin(
+        async {
+            loop {
+                match cx.node.with_frame(|frame| frame.next(&brain.budget)) {
+                    Next::Chat { turn, must_fit } => {
+                        let reply =
+                            turn::reply::ask(brain, cx, turn, answer.schema(), must_fit).await?;
+                        let longest = cx.root.settings.max_argument_bytes;
+                        cx.node
+                            .with_frame(|frame| frame.on(Told::Replied(reply, longest)));
+                        cx.root.checkpoint();
                     }
-                },
-                Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
-                Next::GiveUp(reason) => return Err(unusable(brain, &reason)),
+                    Next::Calls => turn::calls(brain, cx).await,
+                    Next::Answer => {
+                        match Box::pin(turn::answer::settle(brain, answer, cx)).await? {
+                            Settled::Value(value) => return Ok(value),
+                            Settled::Refused(reason) => {
+                                cx.node.with_frame(|frame| frame.on(Told::Refused(reason)))
+                            }
+                        }
+                    }
+                    Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
+                    Next::GiveUp(reason) => return Err(unusable(brain, &reason)),
+                }
             }
         }
-    };
+        .instrument(span.clone()),
+    );
     let result = match brain.budget.time {
-        None => work.instrument(span.clone()).await,
-        Some(time) => match timeout(time, work.instrument(span.clone())).await {
+        None => work.await,
+        Some(time) => match timeout(time, work).await {
             Ok(result) => result,
             Err(_) => match cx.exceed(cx.node.passed(Limit::Time(time))).await {},
         },

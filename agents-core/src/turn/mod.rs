@@ -29,14 +29,18 @@ use crate::{
     },
     tool::{SharedTool, ToolContext},
 };
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, join_all};
 use std::sync::Arc;
 
 /// What a model is told of a result that its delegate could not complete.
 const PARTIAL: &str = "this result is partial: the work could not be completed";
 
 /// Carries out the calls of one reply, together, and answers them in the model's order.
-pub(crate) async fn calls(brain: &Brain<'_>, cx: &Cx) {
+pub(crate) fn calls<'a>(brain: &'a Brain<'_>, cx: &'a Cx) -> BoxFuture<'a, ()> {
+    Box::pin(all(brain, cx))
+}
+
+async fn all(brain: &Brain<'_>, cx: &Cx) {
     let pending: Vec<(usize, u32)> = cx.node.with_frame(|frame| {
         frame
             .calls
