@@ -22,4 +22,5 @@ mod recovery;
 mod repair_agents;
 mod spans;
 mod storing;
+mod teams;
 mod world;

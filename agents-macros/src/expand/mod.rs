@@ -6,12 +6,14 @@ mod fallback;
 mod on_error;
 mod settings;
 mod skills;
+mod structure;
 mod tool;
 
 pub(crate) use agent::agent;
-pub(crate) use fallback::untouched;
+pub(crate) use fallback::{expression, untouched};
 pub(crate) use on_error::alone as on_error;
 pub(crate) use skills::block;
+pub(crate) use structure::{branch, structure};
 pub(crate) use tool::tool;
 
 use crate::paths::Rt;
