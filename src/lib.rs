@@ -46,8 +46,8 @@
 //! |-|-|
 //! | to write a tool | [`tool!`](prelude::tool), [`#[tool]`](macro@tool), [`Tool`] |
 //! | to write an agent | [`#[agent]`](macro@agent), [`Agent`], [`AgentBuilder`] |
-//! | to put several together | [`compose`] |
-//! | to have some ask others | [`team`] |
+//! | to put several together | [`branch!`], [`compose`] |
+//! | to have some ask others | [`structure!`], [`team`] |
 //! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], `tracing` |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |
@@ -71,7 +71,9 @@ pub use agents_core::{
 #[cfg(feature = "testing")]
 pub use agents_core::testing;
 #[cfg(feature = "macros")]
-pub use agents_macros::{agent, on_error, on_escalation, tool_attribute as tool};
+pub use agents_macros::{
+    agent, branch, on_error, on_escalation, structure, tool_attribute as tool,
+};
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
 
@@ -88,11 +90,11 @@ pub mod prelude {
     pub use crate::compose::first_of;
     #[cfg(feature = "ollama")]
     pub use crate::ollama;
-    pub use crate::run::{Budget, Event, EventKind, minutes, tokens};
+    pub use crate::run::{Budget, minutes, tokens};
     pub use crate::{Agent, AgentBuilder, Error, Model, Outcome, Tool, ToolContext, ToolFailure};
     // One name cannot be exported twice from one place: `tool!` is here, `#[tool]` at the root.
     #[cfg(feature = "macros")]
-    pub use agents_macros::{agent, on_error, tool};
+    pub use agents_macros::{agent, branch, on_error, structure, tool};
 }
 
 #[cfg(doctest)]

@@ -120,6 +120,36 @@ pub(crate) struct Arm {
     pub(crate) body: Expr,
 }
 
+/// `Coder.grants([WriteFile]).delegates(Tester)`: an agent, and what is said of its place.
+pub(crate) struct Placed {
+    pub(crate) agent: Expr,
+    /// In the order in which it is written.
+    pub(crate) said: Vec<Said>,
+}
+
+/// `.grants([WriteFile])`
+pub(crate) struct Said {
+    pub(crate) method: Ident,
+    pub(crate) paren: token::Paren,
+    pub(crate) args: Vec<Argument>,
+}
+
+/// What is handed to something that is said.
+pub(crate) enum Argument {
+    /// To `delegates`: an agent at its place.
+    Delegate(Placed),
+    /// To anything else.
+    Value(Expr),
+}
+
+/// `branch!(Review, match verdict { Passed(p) => Deployer.run(p) })`
+pub(crate) struct Branch {
+    pub(crate) agent: Expr,
+    pub(crate) match_token: Token![match],
+    pub(crate) value: Ident,
+    pub(crate) arms: Vec<syn::Arm>,
+}
+
 impl Element {
     /// The type of a tool, where the element shows it: `ReadFile`, `WriteFile { root }`.
     pub(crate) fn tool_type(&self) -> Option<&Path> {

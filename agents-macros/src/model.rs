@@ -2,6 +2,10 @@
 //!
 //! Questions about it are methods on it, so that [`expand`](crate::expand) only prints.
 
+mod team;
+
+pub(crate) use team::{Branch, Member, Said, ToolRef};
+
 use crate::{
     ast::{self, Body, Element, Function, Impl},
     lower::docs::Docs,

@@ -26,5 +26,6 @@ mod repair_agents;
 mod skills;
 mod spans;
 mod storing;
+mod teams;
 mod visible;
 mod world;

@@ -172,12 +172,13 @@ fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
             ));
         }
     }
-    for tool in here.tools().filter(|tool| !authority.admits(tool)) {
-        if !own.clone().any(|name| name.means(tool)) {
-            defects.push(format!(
-                "it is granted nothing, so it has all its tools, and `{tool}` is beyond what `{limit}` is granted; say which it may use with `grants`"
-            ));
-        }
+    let unsaid = |tool: &&str| !authority.admits(tool) && !own.clone().any(|name| name.means(tool));
+    let unsaid: Vec<_> = here.tools().filter(unsaid).collect();
+    if !unsaid.is_empty() {
+        let tools = unsaid.join("`, `");
+        defects.push(format!(
+            "nothing was granted to it, so it has all its tools, and `{tools}` is beyond what `{limit}` is granted; say which it may use with `grants`"
+        ));
     }
 }
 

@@ -116,7 +116,7 @@ fn short(path: &str) -> String {
             None => name += part,
         }
     }
-    name
+    name.replace("'_, ", "")
 }
 
 #[cfg(test)]

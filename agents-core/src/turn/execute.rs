@@ -26,7 +26,10 @@ pub(super) async fn run(
     // What the tool has spawned and handed this token to ends with the attempt.
     let token = context.cancel.child_token();
     let _ends = token.clone().drop_guard();
+    let watch = Stopwatch::new(deadline, cx.watch().cloned());
+    // Whoever is run by way of the context is within the deadline as well.
     let context = ToolContext {
+        cx: cx.timed(&watch),
         cancel: token,
         ..context.clone()
     };
@@ -45,10 +48,9 @@ pub(super) async fn run(
         agents.attempt = context.attempt,
         error.type = field::Empty,
     );
-    let watch = Stopwatch::new(deadline, cx.watch().cloned());
     let work = async {
         // Caught inside the deadline: a body that unwinds is as finished as one that returns.
-        let inside = cx.timed(&watch);
+        let inside = context.cx.clone();
         let body = async {
             match knowledge {
                 Some(knowledge) => Ok(knowledge.text()),

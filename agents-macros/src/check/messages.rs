@@ -1,5 +1,9 @@
 //! Every wording: what is wrong, then the way out; lower case, no full stop, code in backticks.
 
+mod team;
+
+pub(crate) use team::*;
+
 use crate::parse::keys::Key;
 use quote::ToTokens;
 use std::fmt::Display;

@@ -65,6 +65,14 @@ pub(crate) const BUDGET: &[&str] = &[
 /// `#[skill(..)]`
 pub(crate) const SKILL: &[Key] = &[key("when", "when = |input: &String| input.len() < 80")];
 
+/// What can be said of a place in a `structure!`.
+pub(crate) const PLACE: &[Key] = &[
+    key("grants", "grants([ReadFile, WriteFile])"),
+    key("confirm", "confirm([Deploy])"),
+    key("budget", "budget(tokens(500_000))"),
+    key("delegates", "delegates(Coder, Tester)"),
+];
+
 /// What stands in an `#[agent] impl` beside functions.
 pub(crate) const BLOCKS: &[&str] = &["on_error", "on_escalation"];
 

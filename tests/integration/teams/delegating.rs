@@ -1,0 +1,285 @@
+//! Delegates as tools.
+
+use super::*;
+
+#[tokio::test]
+async fn a_delegate_is_a_tool_of_its_parent() {
+    let (coder, coded) = driven(
+        "coder",
+        [Script::call("compile", "{}"), Script::text("it compiles")],
+    );
+    let (lead, led) = lead([
+        Script::call("coder", r#"{"input":"the parser"}"#),
+        Script::text("done"),
+    ]);
+    let team = structure!(lead.delegates(coder.grants([Compile])));
+    let outcome = team.run("go").outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), "done");
+
+    let asked = &led.requests()[0];
+    let function = &asked.declarations[0]["function"];
+    assert_eq!(
+        (&function["name"], &function["description"]),
+        (&json!("coder"), &json!("You are coder."))
+    );
+    assert_eq!(
+        function["parameters"],
+        json!({
+            "type": "object",
+            "properties": { "input": { "type": "string", "description": "What the agent is given to work on." } },
+            "required": ["input"],
+            "additionalProperties": false,
+        })
+    );
+    assert_eq!(coded.requests()[0].last(), "the parser");
+    assert_eq!(told(&led), "it compiles");
+    let names: Vec<_> = outcome
+        .outputs
+        .receipts()
+        .map(|receipt| &*receipt.name)
+        .collect();
+    assert_eq!(names, ["coder", "compile"]);
+}
+
+#[tokio::test]
+async fn a_delegate_takes_an_object_as_it_is_and_nothing_as_nothing() {
+    #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    struct Order {
+        /// What.
+        what: String,
+        many: u32,
+    }
+    let order = AgentBuilder::<Order, String>::new("order")
+        .skill(Skill::native(
+            "order",
+            "Orders.",
+            |order: Order| async move { Ok(format!("{} × {}", order.many, order.what)) },
+        ))
+        .build();
+    let clock = AgentBuilder::<(), u32>::new("clock")
+        .skill(Skill::native("tell", "Tells.", |()| async { Ok(12) }))
+        .build();
+    let (lead, led) = lead([
+        Script::calls([
+            ("order", r#"{"what":"nails","many":"3",}"#),
+            ("clock", ""),
+            ("order", r#"{"what":3}"#),
+        ]),
+        Script::text("done"),
+    ]);
+    let team = structure!(lead.delegates(order, clock));
+    team.run("go").await.unwrap();
+    let results = led.requests()[1]
+        .results()
+        .iter()
+        .map(|(_, text)| (*text).to_owned())
+        .collect::<Vec<_>>();
+    assert_eq!((&*results[0], &*results[1]), ("3 × nails", "12"));
+    assert!(results[2].contains("field `what`"), "{}", results[2]);
+}
+
+#[tokio::test]
+async fn arms_answer_for_a_delegate_as_for_any_tool() {
+    use agents::recovery::{CallError, Execution, Failure, throw};
+    let broken = AgentBuilder::<String, String>::new("broken")
+        .skill(Skill::native("work", "Works.", |_| async {
+            Err(Error::new(ErrorKind::Failed, "out of order"))
+        }))
+        .build();
+    let (model, _) = ScriptedModel::new([Script::call("broken", r#"{"input":"x"}"#)]);
+    let lead = AgentBuilder::<String, String>::new("lead")
+        .model(model)
+        .on_error_of::<Error>("broken", |error, _| match error {
+            CallError::Execution(Failure::Returned(error)) => {
+                Some(throw::<Execution>(format!("it said: {}", error.message())).into())
+            }
+            _ => None,
+        })
+        .build();
+    let error = structure!(lead.delegates(broken))
+        .run("go")
+        .await
+        .unwrap_err();
+    assert!(
+        error.is_thrown() && error.message() == "it said: out of order",
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_failed_delegate_is_told_to_the_model_and_a_thrown_error_ends_the_run() {
+    let failing = |error: fn() -> Error| {
+        AgentBuilder::<String, String>::new("coder")
+            .skill(Skill::native("work", "Works.", move |_| async move {
+                Err(error())
+            }))
+            .build()
+    };
+    let call = || Script::call("coder", r#"{"input":"x"}"#);
+    let (boss, led) = lead([call(), Script::text("so be it")]);
+    let team =
+        structure!(boss.delegates(failing(|| Error::new(ErrorKind::Failed, "out of order"))));
+    assert_eq!(team.run("go").await.unwrap(), "so be it");
+    assert!(told(&led).contains("out of order"), "{}", told(&led));
+
+    let (boss, led) = lead([call(), Script::text("so be it")]);
+    let team = structure!(boss.delegates(failing(|| Error::thrown("the disk is stolen"))));
+    let outcome = team.run("go").outcome().await.unwrap();
+    assert_eq!(
+        outcome.stopped,
+        Some(Stopped::Thrown {
+            source: "coder".into(),
+            reason: "the disk is stolen".into()
+        })
+    );
+    assert_eq!(led.count(), 1);
+}
+
+#[tokio::test]
+async fn every_snapshot_of_a_team_leads_to_the_same_end() {
+    let scripts = || {
+        let coder = driven(
+            "coder",
+            (0..4).flat_map(|_| [Script::call("compile", "{}"), Script::text("it compiles")]),
+        );
+        let lead = lead((0..4).flat_map(|_| {
+            [
+                Script::call("coder", r#"{"input":"the parser"}"#),
+                Script::text("done"),
+            ]
+        }));
+        (coder, lead)
+    };
+    let ((coder, coded), (boss, _)) = scripts();
+    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
+    let keep = kept.clone();
+    let team = structure!(boss.delegates(coder.grants([Compile])));
+    team.run("go")
+        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
+        .await
+        .unwrap();
+    assert_eq!(coded.count(), 2);
+    let kept = kept.lock().unwrap().clone();
+    assert!(kept.len() >= 5, "{}", kept.len());
+    // The last one: everything is done but the lead's last word.
+    let (model, handle) = ScriptedModel::new([Script::text("done")]);
+    let boss: Plain = AgentBuilder::new("lead").model(model).build();
+    let (coder, coded) = driven("coder", []);
+    let team = structure!(boss.delegates(coder.grants([Compile])));
+    let last = kept
+        .iter()
+        .rev()
+        .find(|kept| kept.agent() == "lead")
+        .unwrap()
+        .clone();
+    let stored = serde_json::to_string(&last).unwrap();
+    let outcome = team
+        .resume(serde_json::from_str(&stored).unwrap())
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(outcome.result.unwrap(), "done");
+    assert_eq!(coded.count(), 0);
+    assert!(handle.count() <= 1);
+}
+
+#[tokio::test]
+async fn a_composite_can_be_a_delegate_and_a_team_a_part() {
+    let shout = |name: &'static str| {
+        AgentBuilder::<String, String>::new(name)
+            .skill(Skill::native(
+                "shout",
+                "Shouts.",
+                |text: String| async move { Ok(text + "!") },
+            ))
+            .build()
+    };
+    let (boss, led) = lead([
+        Script::call("a_b", r#"{"input":"x"}"#),
+        Script::text("done"),
+    ]);
+    let team = structure!(boss.delegates(shout("a").then(shout("b"))));
+    let all = team.then(shout("c"));
+    assert_eq!(all.run("go").await.unwrap(), "done!");
+    assert_eq!(told(&led), "x!!");
+    assert_eq!(
+        led.requests()[0].declarations[0]["function"]["description"],
+        "Hands the work to the agent `a > b`."
+    );
+}
+
+#[tokio::test]
+async fn a_team_can_be_a_delegate_of_another() {
+    let (coder, coded) = driven(
+        "coder",
+        [Script::call("compile", "{}"), Script::text("it compiles")],
+    );
+    let (model, inner) = ScriptedModel::new([
+        Script::call("coder", r#"{"input":"code"}"#),
+        Script::text("built"),
+    ]);
+    let master: Plain = tooled("master").model(model).build();
+    let sub = structure!(master.grants([Compile]).delegates(coder.grants([Compile])));
+    let (boss, led) = lead([
+        Script::call("master", r#"{"input":"build"}"#),
+        Script::text("done"),
+    ]);
+    let team = structure!(boss.delegates(sub.budget(tokens(200).time(minutes(1)))));
+    team.check().unwrap();
+    assert_eq!(
+        team.render().to_string(),
+        "lead\n└─ master: compile, at most 200 tokens, 60s\n   └─ coder: compile\n"
+    );
+    assert_eq!(team.run("go").await.unwrap(), "done");
+    assert_eq!(
+        (offered(&inner), offered(&coded)),
+        (
+            vec!["compile".into(), "coder".into()],
+            vec!["compile".into()]
+        )
+    );
+    assert_eq!(told(&led), "built");
+}
+
+#[tokio::test]
+async fn a_branch_hands_on_to_the_agent_that_fits() {
+    let word = |name: &'static str| {
+        AgentBuilder::<String, String>::new(name)
+            .skill(Skill::native(
+                "say",
+                "Says.",
+                move |text: String| async move { Ok(format!("{name} {text}")) },
+            ))
+            .build()
+    };
+    let judge = AgentBuilder::<u32, Result<u32, String>>::new("judge")
+        .skill(Skill::native("judge", "Judges.", |n: u32| async move {
+            Ok(if n > 9 { Err(n.to_string()) } else { Ok(n) })
+        }))
+        .build();
+    let (small, large) = (word("small"), word("large"));
+    let routed = branch!(
+        judge,
+        match verdict {
+            Ok(n) if n < 3 => small.run(n.to_string()),
+            Ok(n) => {
+                let twice = n * 2;
+                if twice > 10 {
+                    large.run(twice.to_string())
+                } else {
+                    small.run(format!("{n}?"))
+                }
+            }
+            Err(text) => large.run(text),
+        }
+    );
+    assert_eq!(routed.name(), "routed(judge)");
+    for (n, said) in [
+        (1, "small 1"),
+        (4, "small 4?"),
+        (7, "large 14"),
+        (12, "large 12"),
+    ] {
+        assert_eq!(routed.run(n as u32).await.unwrap(), said);
+    }
+}
