@@ -3,6 +3,7 @@
 use super::{Brain, Knowledge, ModelAgent, Skill, io::Data};
 use crate::{
     Error, ErrorKind,
+    run::Place,
     tool::{Pattern, ToolSet},
 };
 use std::borrow::Cow;
@@ -30,9 +31,9 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     }
 
     /// What cannot work, all of it, said before anything runs.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(super) fn check(&self, place: Option<&Place>) -> Result<(), Error> {
         let mut defects: Vec<String> = self.name_twice().into_iter().collect();
-        defects.extend(self.stray_arms());
+        defects.extend(self.stray_arms(place));
         for (at, skill) in self.skills.iter().enumerate() {
             defects.extend(self.skill_defects(at, skill));
         }
@@ -57,13 +58,17 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         })
     }
 
-    fn stray_arms(&self) -> Option<String> {
+    fn stray_arms(&self, place: Option<&Place>) -> Option<String> {
         let Brain {
             name, arms, tools, ..
         } = &self.brain;
         let mut defects = Vec::new();
         for (tool, written_for) in arms.tools() {
-            let Some(found) = tools.get(tool) else {
+            let delegate = || {
+                let mut below = place?.placement.delegates();
+                below.find(|one| one.spec().name == tool)
+            };
+            let Some(found) = tools.get(tool).cloned().or_else(delegate) else {
                 defects.push(format!("`{tool}`, which is not among its tools"));
                 continue;
             };

@@ -45,7 +45,7 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
     }
 
     async fn work(&self, cx: &Cx, input: I) -> Result<O, Error> {
-        self.check()?;
+        self.check(cx.place())?;
         let desk = Desk::open(cx, &self.brain.name, self.on_escalation.is_some());
         let cx = &cx.at(&desk);
         // Only an escalation makes the agent begin anew, and only with a handler.
