@@ -21,6 +21,7 @@ mod receipts;
 mod recording;
 mod recovery;
 mod repair_agents;
+mod repairs_under_way;
 mod spans;
 mod storing;
 mod world;

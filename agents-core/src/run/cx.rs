@@ -27,21 +27,21 @@ pub struct Cx {
     repair: Option<Arc<RepairScope>>,
     /// The repair within which this is, however deep.
     shield: Option<Arc<RepairScope>>,
-    /// The deadline of the execution within which this is.
+    /// The deadline within which this is.
     watch: Option<Arc<Stopwatch>>,
 }
 
 impl Cx {
     pub(crate) fn root(root: Arc<Root>) -> Cx {
-        let model = root.settings.model.clone();
+        let Settings { model, watch, .. } = &root.settings;
         Cx {
             node: root.node.clone(),
-            root,
             call: None,
-            model,
+            model: model.clone(),
             repair: None,
             shield: None,
-            watch: None,
+            watch: watch.clone(),
+            root,
         }
     }
 
@@ -99,15 +99,15 @@ impl Cx {
         }
     }
 
-    /// The same place, within an execution that has a deadline.
-    pub(crate) fn timed(&self, watch: &Arc<Stopwatch>) -> Cx {
+    /// The same place, within a deadline if there is one.
+    pub(crate) fn timed(&self, watch: Option<&Arc<Stopwatch>>) -> Cx {
         Cx {
-            watch: Some(watch.clone()),
+            watch: watch.or(self.watch.as_ref()).cloned(),
             ..self.clone()
         }
     }
 
-    /// The deadline of the execution within which this is.
+    /// The deadline within which this is.
     pub(crate) fn watch(&self) -> Option<&Arc<Stopwatch>> {
         self.watch.as_ref()
     }

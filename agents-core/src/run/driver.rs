@@ -1,13 +1,12 @@
 //! The loop: look what comes next, do it, tell the frame what happened.
 
-use super::{Cx, Frame, Limit, Next, Told};
+use super::{Cx, Frame, Limit, Next, Stopwatch, Told};
 use crate::{
     Error, ErrorKind,
     agent::{Answer, Brain},
     turn::{self, answer::Settled},
 };
 use serde_json::Value;
-use tokio::time::timeout;
 use tracing::{Instrument, field};
 
 /// Drives a model-driven agent from its task to its answer.
@@ -36,6 +35,9 @@ pub(crate) async fn drive<O>(
         Some(model) => cx.with_model(model.clone()),
         None => cx.clone(),
     };
+    let time = brain.budget.time;
+    let watch = time.map(|time| Stopwatch::start(time, cx.watch().cloned()));
+    let cx = &cx.timed(watch.as_ref());
     cx.node
         .state()
         .frame
@@ -71,12 +73,14 @@ pub(crate) async fn drive<O>(
             }
         }
     };
-    let result = match brain.budget.time {
-        None => work.instrument(span.clone()).await,
-        Some(time) => match timeout(time, work.instrument(span.clone())).await {
-            Ok(result) => result,
-            Err(_) => match cx.exceed(cx.node.passed(Limit::Time(time))).await {},
-        },
+    let work = work.instrument(span.clone());
+    let result = tokio::select! {
+        biased;
+        result = work => result,
+        () = Stopwatch::over(watch.as_deref()) => {
+            let limit = Limit::Time(time.unwrap_or_default());
+            match cx.exceed(cx.node.passed(limit)).await {}
+        }
     };
     if let Err(error) = &result {
         span.record("error.type", field::display(error.kind()));

@@ -8,7 +8,6 @@ use crate::{
 };
 use futures_util::FutureExt;
 use std::{any::Any, panic::AssertUnwindSafe};
-use tokio::time::Instant;
 use tracing::{Instrument, field};
 
 /// Runs the tool once.
@@ -19,8 +18,8 @@ pub(super) async fn run(
 ) -> Result<Json, Cause> {
     let cx = context.cx.clone();
     let allowed = tool.spec().timeout.unwrap_or(cx.root.settings.tool_timeout);
-    let deadline = Instant::now() + allowed;
-    context.deadline = Some(deadline);
+    let watch = Stopwatch::start(allowed, cx.watch().cloned());
+    context.deadline = Some(watch.deadline());
     // What the tool has spawned and handed this token to ends with the attempt.
     let token = context.cancel.child_token();
     let _ends = token.clone().drop_guard();
@@ -43,10 +42,9 @@ pub(super) async fn run(
         agents.attempt = context.attempt,
         error.type = field::Empty,
     );
-    let watch = Stopwatch::new(deadline, cx.watch().cloned());
     let work = async {
         // Caught inside the deadline: a body that unwinds is as finished as one that returns.
-        let inside = cx.timed(&watch);
+        let inside = cx.timed(Some(&watch));
         let body = AssertUnwindSafe(inside.enter(tool.execute(prepared, &context))).catch_unwind();
         tokio::select! {
             biased;
