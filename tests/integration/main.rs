@@ -23,6 +23,7 @@ mod receipts;
 mod recording;
 mod recovery;
 mod repair_agents;
+mod repairs_under_way;
 mod skills;
 mod spans;
 mod storing;

@@ -8,12 +8,11 @@ use super::{
 use crate::{
     Error, ErrorKind, Json,
     escalation::{Desk, Job, attend},
-    run::{Cx, Limit, drive},
+    run::{Cx, drive},
 };
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use std::sync::{Mutex, PoisonError};
-use tokio::time::timeout;
 
 #[async_trait]
 #[diagnostic::do_not_recommend]
@@ -95,18 +94,12 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             Selection::Open(candidates) => candidates,
         };
         let task = prompt_of(&input);
-        let work = Box::pin(async {
+        let work = async |cx: &Cx| {
             let skill = self.choose(cx, candidates, &task).await?;
             self.by(Some(skill), cx, input).await
-        });
-        // The agent's time is for choosing and working together.
-        let Some(time) = self.brain.budget.time else {
-            return work.await;
         };
-        match timeout(time, work).await {
-            Ok(result) => result,
-            Err(_) => match cx.exceed(cx.node.passed(Limit::Time(time))).await {},
-        }
+        // The agent's time is for choosing and working together.
+        Box::pin(cx.within(self.brain.budget.time, work)).await
     }
 
     /// This skill answers; without one, the model does.

@@ -1,4 +1,6 @@
-use super::{EventKind, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp};
+use super::{
+    EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp,
+};
 use crate::{
     Json,
     escalation::Desk,
@@ -29,7 +31,7 @@ pub struct Cx {
     repair: Option<Arc<RepairScope>>,
     /// The repair within which this is, however deep.
     shield: Option<Arc<RepairScope>>,
-    /// The deadline of the execution within which this is.
+    /// The deadline within which this is.
     watch: Option<Arc<Stopwatch>>,
     /// The agents to which what is escalated here comes.
     desk: Option<Arc<Desk>>,
@@ -49,18 +51,18 @@ pub(crate) struct Place {
 
 impl Cx {
     pub(crate) fn root(root: Arc<Root>) -> Cx {
-        let model = root.settings.model.clone();
+        let Settings { model, watch, .. } = &root.settings;
         Cx {
             node: root.node.clone(),
-            root,
             call: None,
-            model,
+            model: model.clone(),
             repair: None,
             shield: None,
-            watch: None,
             desk: None,
             from_code: false,
             place: None,
+            watch: watch.clone(),
+            root,
         }
     }
 
@@ -142,10 +144,10 @@ impl Cx {
         }
     }
 
-    /// The same place, within an execution that has a deadline.
-    pub(crate) fn timed(&self, watch: &Arc<Stopwatch>) -> Cx {
+    /// The same place, within a deadline if there is one.
+    pub(crate) fn timed(&self, watch: Option<&Arc<Stopwatch>>) -> Cx {
         Cx {
-            watch: Some(watch.clone()),
+            watch: watch.or(self.watch.as_ref()).cloned(),
             ..self.clone()
         }
     }
@@ -192,7 +194,26 @@ impl Cx {
             .is_some_and(|call| call.is_partial())
     }
 
-    /// The deadline of the execution within which this is.
+    /// Carries out `work` here, within this time if it is bounded: past it, a bound of the agent here
+    /// is passed. While a person is asked, time stands still.
+    pub(crate) async fn within<T>(
+        &self,
+        time: Option<Duration>,
+        work: impl AsyncFnOnce(&Cx) -> T,
+    ) -> T {
+        let Some(time) = time else {
+            return work(self).await;
+        };
+        let watch = Stopwatch::start(time, self.watch.clone());
+        let here = self.timed(Some(&watch));
+        tokio::select! {
+            biased;
+            result = work(&here) => result,
+            () = watch.expired() => match self.exceed(self.node.passed(Limit::Time(time))).await {},
+        }
+    }
+
+    /// The deadline within which this is.
     pub(crate) fn watch(&self) -> Option<&Arc<Stopwatch>> {
         self.watch.as_ref()
     }

@@ -1,6 +1,6 @@
 //! The loop: look what comes next, do it, tell the frame what happened.
 
-use super::{Cx, Limit, Next, Told};
+use super::{Cx, Limit, Next, Stopwatch, Told};
 use crate::{
     Error, ErrorKind,
     agent::{Answer, Brain},
@@ -8,7 +8,6 @@ use crate::{
     turn::{self, answer::Settled},
 };
 use serde_json::Value;
-use tokio::time::timeout;
 use tracing::{Instrument, field};
 
 /// Drives a model-driven agent from its task to its answer.
@@ -42,6 +41,9 @@ pub(crate) async fn drive<O>(
         Some(model) => cx.with_model(model.clone()),
         None => cx.clone(),
     };
+    let time = brain.budget.time;
+    let watch = time.map(|time| Stopwatch::start(time, cx.watch().cloned()));
+    let cx = &cx.timed(watch.as_ref());
     cx.node
         .with_frame(|frame| frame.begin(|| system(brain, answer.schema()), task));
     if cx.node.with_frame(|frame| frame.given.is_some()) {
@@ -84,12 +86,13 @@ pub(crate) async fn drive<O>(
         }
         .instrument(span.clone()),
     );
-    let result = match brain.budget.time {
-        None => work.await,
-        Some(time) => match timeout(time, work).await {
-            Ok(result) => result,
-            Err(_) => match cx.exceed(cx.node.passed(Limit::Time(time))).await {},
-        },
+    let result = tokio::select! {
+        biased;
+        result = work => result,
+        () = Stopwatch::over(watch.as_deref()) => {
+            let limit = Limit::Time(time.unwrap_or_default());
+            match cx.exceed(cx.node.passed(limit)).await {}
+        }
     };
     if let Err(error) = &result {
         span.record("error.type", field::display(error.kind()));

@@ -291,8 +291,10 @@ fn written<I: serde::Serialize>(input: &I) -> Result<Json, Error> {
 
 /// Polls the agent until it answers, or until somebody ends the run; then drops what is left.
 async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A::Out> {
-    let cx = Cx::root(root.clone());
     let budget = root.settings.budget.as_ref();
+    let limit = budget.and_then(|budget| budget.time);
+    let watch = limit.map(|time| Stopwatch::start(time, root.settings.watch.clone()));
+    let cx = Cx::root(root.clone()).timed(watch.as_ref());
     root.node.name(agent.name());
     if let Some(budget) = budget {
         root.node.bound_run(budget);
@@ -300,7 +302,6 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
     root.emit(&cx.node, || EventKind::RunStarted {
         run_id: root.run_id.clone(),
     });
-    let time = budget.and_then(|budget| budget.time);
     let result = {
         let work = pin!(cx.clone().enter(agent.work(&cx, input)));
         tokio::select! {
@@ -311,7 +312,8 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
             }
             () = root.notify.notified() => None,
             result = work => Some(result),
-            limit = over(time) => {
+            () = Stopwatch::over(watch.as_deref()) => {
+                let limit = Limit::Time(limit.unwrap_or_default());
                 root.request_stop(Stop::Budget { agent: agent.name().into(), limit });
                 None
             }
@@ -349,16 +351,6 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
         outputs: AgentOutputs::collect(response, root.node.receipts()),
         usage,
         run_id: root.run_id.to_string(),
-    }
-}
-
-async fn over(time: Option<Duration>) -> Limit {
-    match time {
-        Some(time) => {
-            tokio::time::sleep(time).await;
-            Limit::Time(time)
-        }
-        None => std::future::pending().await,
     }
 }
 

@@ -1,12 +1,7 @@
 use super::Placement;
-use crate::{
-    Agent, Error,
-    agent::Profile,
-    run::{Cx, Limit},
-};
+use crate::{Agent, Error, agent::Profile, run::Cx};
 use async_trait::async_trait;
 use std::{fmt, sync::Arc, time::Duration};
-use tokio::time::timeout;
 
 /// An agent at its place in a team: it has the tools that its place grants, and its delegates.
 ///
@@ -27,15 +22,11 @@ impl<A: Agent> Placed<A> {
         let cx = cx.placed(&self.placement, allowed);
         let budget = &self.placement.budget;
         cx.node.bound_place(budget);
-        let work = cx.clone().enter(self.agent.work(&cx, input));
+        // A call has its own deadline.
         let is_called = cx.place().is_some_and(|place| place.allowed.is_some());
-        match budget.time.filter(|_| !is_called) {
-            None => work.await,
-            Some(time) => match timeout(time, work).await {
-                Ok(result) => result,
-                Err(_) => match cx.exceed(cx.node.passed(Limit::Time(time))).await {},
-            },
-        }
+        let time = budget.time.filter(|_| !is_called);
+        let work = async |cx: &Cx| cx.clone().enter(self.agent.work(cx, input)).await;
+        cx.within(time, work).await
     }
 }
 

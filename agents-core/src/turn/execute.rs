@@ -9,7 +9,6 @@ use crate::{
 };
 use futures_util::FutureExt;
 use std::{any::Any, panic::AssertUnwindSafe};
-use tokio::time::Instant;
 use tracing::{Instrument, field};
 
 /// Runs the tool once. What the agent knows is no work of a tool: it is given its text.
@@ -21,15 +20,14 @@ pub(super) async fn run(
 ) -> Result<Json, Cause> {
     let cx = context.cx.clone();
     let allowed = tool.spec().timeout.unwrap_or(cx.root.settings.tool_timeout);
-    let deadline = Instant::now() + allowed;
-    context.deadline = Some(deadline);
+    let watch = Stopwatch::start(allowed, cx.watch().cloned());
+    context.deadline = Some(watch.deadline());
     // What the tool has spawned and handed this token to ends with the attempt.
     let token = context.cancel.child_token();
     let _ends = token.clone().drop_guard();
-    let watch = Stopwatch::new(deadline, cx.watch().cloned());
     // Whoever is run by way of the context is within the deadline as well.
     let context = ToolContext {
-        cx: cx.timed(&watch),
+        cx: cx.timed(Some(&watch)),
         cancel: token,
         ..context.clone()
     };
