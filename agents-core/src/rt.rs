@@ -153,7 +153,7 @@ pub fn arm<K, D: IntoDecision<K>>(decision: D) -> Option<Plan> {
 #[diagnostic::on_unimplemented(
     message = "the name of `{Self}` is not known from its type",
     label = "no `#[tool]` or `tool!` made this",
-    note = "arms for a tool that is written by hand are added with `AgentBuilder::on_error_of`"
+    note = "arms for a tool that is written by hand are added with `AgentBuilder::on_error_of`; a skill lists it by its name, in quotes"
 )]
 pub trait ToolName {
     /// The name the model calls.

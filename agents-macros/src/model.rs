@@ -9,7 +9,7 @@ use crate::{
 };
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
-use syn::{Attribute, Expr, Ident, Pat, Path, Token, Type, punctuated::Punctuated};
+use syn::{Attribute, Expr, Ident, LitStr, Pat, Path, Token, Type, punctuated::Punctuated};
 
 /// One call on a builder: `.timeout(Duration::from_secs(2))`.
 pub(crate) struct Call {
@@ -111,6 +111,7 @@ pub(crate) struct Agent {
     pub(crate) input: Type,
     pub(crate) output: Returns,
     pub(crate) make: Make,
+    pub(crate) knowledge: Vec<Knowledge>,
     pub(crate) on_error: Vec<Arms>,
     /// Skills were written, but cannot be had.
     pub(crate) has_refused_skills: bool,
@@ -149,8 +150,26 @@ pub(crate) struct Skill {
     pub(crate) function: Function,
     pub(crate) docs: Docs,
     pub(crate) when: Option<Expr>,
+    /// `tools = [ReadFile, "github_*"]`: the key, and what it lists.
+    pub(crate) tools: Option<(Ident, Vec<ToolRef>)>,
     pub(crate) input: Type,
     pub(crate) returns: Returns,
+}
+
+/// A tool that is listed, not made.
+pub(crate) enum ToolRef {
+    /// By its type.
+    Type(Path),
+    /// By its name, or a pattern of names.
+    Name(LitStr),
+}
+
+/// What an agent can look up in itself.
+pub(crate) struct Knowledge {
+    pub(crate) function: Function,
+    pub(crate) docs: Docs,
+    /// The text's type.
+    pub(crate) ty: Type,
 }
 
 impl Function {

@@ -1,5 +1,9 @@
 //! Every wording: what is wrong, then the way out; lower case, no full stop, code in backticks.
 
+mod members;
+
+pub(crate) use members::*;
+
 use crate::parse::keys::Key;
 use quote::ToTokens;
 use std::fmt::Display;
@@ -225,8 +229,10 @@ pub(crate) fn skill_without_self(name: impl Display) -> String {
     format!("a skill belongs to its agent: write `fn {name}(&self, ..)`")
 }
 
-pub(crate) fn skill_by_shared_reference() -> &'static str {
-    "an agent may be asked many things at once, so a skill takes `&self`; keep what changes behind a `Mutex`"
+pub(crate) fn by_shared_reference(what: &str) -> String {
+    format!(
+        "an agent may be asked many things at once, so {what} takes `&self`; keep what changes behind a `Mutex`"
+    )
 }
 
 pub(crate) fn skills_differ(

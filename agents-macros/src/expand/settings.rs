@@ -54,6 +54,7 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
     });
     let strict = strict.as_ref().map(|key| quote!(.#key()));
     let fixers = fixers.iter().flat_map(|(_, fixers)| fixers).map(fixer);
+    let known = agent.knowledge.iter().map(super::skills::knowledge);
     let arms = agent
         .on_error
         .iter()
@@ -61,6 +62,7 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
     quote! {
         __rt::AgentBuilder::new(#name)
             #description #prompt #model #tools #budget #strict
+            #(#known)*
             #(#fixers)* #(#arms)*
             #(.skill(#skills))*
             .build()

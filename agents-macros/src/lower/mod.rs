@@ -3,6 +3,7 @@
 mod agent;
 pub(crate) mod docs;
 mod keys;
+mod knowledge;
 mod on_error;
 mod params;
 mod returns;

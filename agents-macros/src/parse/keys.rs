@@ -63,7 +63,10 @@ pub(crate) const BUDGET: &[&str] = &[
 ];
 
 /// `#[skill(..)]`
-pub(crate) const SKILL: &[Key] = &[key("when", "when = |input: &String| input.len() < 80")];
+pub(crate) const SKILL: &[Key] = &[
+    key("when", "when = |input: &String| input.len() < 80"),
+    key("tools", "tools = [ReadFile, \"github_*\"]"),
+];
 
 /// What stands in an `#[agent] impl` beside functions.
 pub(crate) const BLOCKS: &[&str] = &["on_error", "on_escalation"];

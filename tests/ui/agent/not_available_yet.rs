@@ -8,12 +8,6 @@ impl Fixer {
     #[skill]
     async fn fix(&self, text: String) -> String;
 
-    /// House style.
-    #[knowledge]
-    fn style(&self) -> &'static str {
-        "tidy"
-    }
-
     on_escalation!(match escalation.severity {
         Low => escalate("too hard"),
     });
