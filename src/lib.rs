@@ -46,6 +46,7 @@
 //! |-|-|
 //! | to write a tool | [`tool!`](prelude::tool), [`#[tool]`](macro@tool), [`Tool`] |
 //! | to write an agent | [`#[agent]`](macro@agent), [`Agent`], [`AgentBuilder`] |
+//! | it to remember, or to be told what it knows | [`memory`], [`AgentBuilder::knowledge`] |
 //! | to put several together | [`compose`] |
 //! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], `tracing` |
@@ -62,7 +63,7 @@ pub use agents_core::{
     Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome,
     Severity, Tool, ToolContext, ToolError, ToolFailure,
 };
-pub use agents_core::{agent, compose, error, model, reader, recovery, run, tool};
+pub use agents_core::{agent, compose, error, memory, model, reader, recovery, run, tool};
 
 #[cfg(feature = "testing")]
 pub use agents_core::testing;

@@ -9,6 +9,7 @@
 //! |-|-|
 //! | [`agent`] | a typed function `In -> Out` that may need a model |
 //! | [`compose`] | agents put together are agents again |
+//! | [`memory`] | what an agent remembers from one run to the next |
 //! | [`tool`] | a plain async function, and what the runtime knows about it |
 //! | [`model`] | something that answers a history |
 //! | [`run`] | a tree of nodes that can be stored, and the loop that moves it |
@@ -21,6 +22,7 @@ pub mod agent;
 pub mod compose;
 pub mod error;
 mod json;
+pub mod memory;
 pub mod model;
 pub mod reader;
 pub mod recovery;

@@ -135,6 +135,7 @@ pub(crate) struct Settings {
     pub(crate) model: Option<(Ident, Expr)>,
     pub(crate) tools: Option<(Ident, Vec<Element>)>,
     pub(crate) budget: Option<(Ident, Budget)>,
+    pub(crate) memory: Option<(Ident, Expr)>,
     pub(crate) strict: Option<Ident>,
     pub(crate) fixers: Option<(Ident, Vec<Element>)>,
 }
@@ -152,6 +153,8 @@ pub(crate) struct Skill {
     pub(crate) when: Option<Expr>,
     /// `tools = [ReadFile, "github_*"]`: the key, and what it lists.
     pub(crate) tools: Option<(Ident, Vec<ToolRef>)>,
+    /// `memory`
+    pub(crate) memory: Option<Ident>,
     pub(crate) input: Type,
     pub(crate) returns: Returns,
 }

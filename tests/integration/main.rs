@@ -15,6 +15,7 @@ mod context;
 mod events;
 mod knowledge;
 mod laws;
+mod memory;
 mod nesting;
 mod peers;
 mod receipts;

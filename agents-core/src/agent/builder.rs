@@ -8,6 +8,7 @@ use super::{
 use crate::{
     Error,
     error::AnyError,
+    memory::Memory,
     model::Model,
     recovery::{Arms, CallError, ErrorContext, Fixer, Plan, SharedFixer},
     run::{Budget, Cx, Limit, drive},
@@ -53,6 +54,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                     hooks: Hooks::default(),
                 },
                 skills: Vec::new(),
+                memory: None,
                 answer: Answer::new(),
             },
         }
@@ -134,6 +136,14 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
+    /// What the agent remembers from one run to the next: the model has the tools `memory_read`,
+    /// `memory_write` and `memory_search`, which reach this agent's own lines and no other's. An
+    /// agent with skills gives them to those that ask for it, with [`Skill::with_memory`].
+    pub fn memory(mut self, memory: impl Memory) -> Self {
+        self.agent.memory = Some(Arc::new(memory));
+        self
+    }
+
     /// The agent.
     pub fn build(self) -> ModelAgent<'a, I, O> {
         self.agent.equipped()
@@ -182,6 +192,7 @@ impl Brain<'_> {
 pub struct ModelAgent<'a, I, O> {
     pub(crate) brain: Brain<'a>,
     pub(crate) skills: Vec<Skill<'a, I, O>>,
+    pub(super) memory: Option<Arc<dyn Memory>>,
     pub(crate) answer: Answer<O>,
 }
 

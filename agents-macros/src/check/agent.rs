@@ -34,7 +34,9 @@ pub(crate) fn agent(agent: &mut Agent, place: Span, errors: &Errors) {
                 described(skill, errors);
                 answered_by_model(&skill.function, errors);
                 listed(skill, &agent.settings, errors);
+                remembering(skill, agent, errors);
             }
+            idle_memory(agent, skills, errors);
             for knowledge in &agent.knowledge {
                 known(agent, knowledge, errors);
             }
@@ -99,6 +101,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         model,
         tools,
         budget,
+        memory,
         strict,
         fixers,
     } = settings;
@@ -107,10 +110,12 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
     let model = model.iter().map(|(key, _)| key);
     let tools = tools.iter().map(|(key, _)| key);
     let budget = budget.iter().map(|(key, _)| key);
+    let memory = memory.iter().map(|(key, _)| key);
     prompt
         .chain(model)
         .chain(tools)
         .chain(budget)
+        .chain(memory)
         .chain(strict)
         .chain(fixers)
 }
@@ -182,6 +187,28 @@ fn listed(skill: &Skill, settings: &Settings, errors: &Errors) {
         {
             errors.at(path, messages::not_among_tools_of_agent(written(path)));
         }
+    }
+}
+
+/// `#[skill(memory)]`: a model is there to use it, and the agent has one.
+fn remembering(skill: &Skill, agent: &Agent, errors: &Errors) {
+    let Some(key) = &skill.memory else { return };
+    if skill.function.has_body() {
+        let name = plain(&skill.function.sig.ident);
+        errors.at(key, messages::no_model_here(plain(key), name));
+    }
+    if agent.settings.memory.is_none() {
+        errors.at(key, messages::no_memory(&agent.ident));
+    }
+}
+
+/// `#[agent(memory = ..)]`: a skill asks for it.
+fn idle_memory(agent: &Agent, skills: &[Skill], errors: &Errors) {
+    if let Some((key, _)) = &agent.settings.memory
+        && !agent.has_refused_skills
+        && skills.iter().all(|skill| skill.memory.is_none())
+    {
+        errors.at(key, messages::idle_memory());
     }
 }
 

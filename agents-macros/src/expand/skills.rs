@@ -78,6 +78,7 @@ fn skill(agent: &Agent, skill: &Skill) -> TokenStream {
         docs,
         when,
         tools,
+        memory,
         input,
         returns,
     } = skill;
@@ -88,10 +89,13 @@ fn skill(agent: &Agent, skill: &Skill) -> TokenStream {
         let names = listed.iter().map(tool_name);
         quote!(.#key::<&str>([#(#names),*]))
     });
+    let memory = memory
+        .as_ref()
+        .map(|key| quote_spanned!(here(key.span())=> .with_memory()));
     if !function.has_body() {
         // The types are said, so that a condition may leave that of its input out.
         let input = asserts::through(input, "AgentData");
-        return quote!(__rt::Skill::<'_, #input, _>::model(#name, #description) #when #tools);
+        return quote!(__rt::Skill::<'_, #input, _>::model(#name, #description) #when #tools #memory);
     }
     let value = value();
     let takes_input = function.sig.inputs.len() > 1;

@@ -154,6 +154,7 @@ fn settings(keys: &mut Keys<'_>, errors: &Errors) -> Settings {
         budget: keys
             .group_or_value("budget")
             .map(|(key, bounds)| (key, budget(bounds, errors))),
+        memory: keys.value("memory"),
         strict: keys.flag("strict"),
         fixers: keys.list("fixers"),
     }
@@ -210,6 +211,7 @@ fn skill(function: &mut Function, mark: ast::Skill, errors: &Errors) -> Option<S
     let tools = keys
         .list("tools")
         .map(|(key, listed)| (key, references(listed, errors)));
+    let memory = keys.flag("memory");
     let name = &function.sig.ident;
     let receives = match function
         .sig
@@ -236,6 +238,7 @@ fn skill(function: &mut Function, mark: ast::Skill, errors: &Errors) -> Option<S
         docs,
         when,
         tools,
+        memory,
         input: input?,
         returns: returns?,
     };

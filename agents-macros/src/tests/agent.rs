@@ -65,11 +65,13 @@ fn an_impl_with_skills() {
 
 #[test]
 fn skills_with_lists_and_knowledge() {
-    let arguments = tokens("prompt = \"You are a clerk.\", tools = [ReadFile, Add, ..github()]");
+    let arguments = tokens(
+        "prompt = \"You are a clerk.\", tools = [ReadFile, Add, ..github()], memory = self.bank.clone()",
+    );
     let item = tokens(
         "impl Clerk {
             /// Reads the notes.
-            #[skill(tools = [ReadFile, \"github_get_*\"])]
+            #[skill(tools = [ReadFile, \"github_get_*\"], memory)]
             async fn read_notes(&self, request: String) -> String;
 
             /// Chats.

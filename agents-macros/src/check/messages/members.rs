@@ -41,3 +41,11 @@ pub(crate) fn knowledge_without_model(ty: impl Display) -> String {
         "knowledge is told to a model, and no model drives a skill of `{ty}`; give it a skill without a body, or remove this"
     )
 }
+
+pub(crate) fn no_memory(ty: impl Display) -> String {
+    format!("`{ty}` has no memory to use here; give it one: `#[agent(memory = ..)]`")
+}
+
+pub(crate) fn idle_memory() -> &'static str {
+    "no skill asks for the memory; mark those that may use it `#[skill(memory)]`"
+}

@@ -47,6 +47,7 @@ const _: () = {
             __rt::AgentBuilder::new("clerk")
                 .prompt("You are a clerk.")
                 .tools(__rt::ToolSet::new().with(ReadFile).with(Add).with_all(github()))
+                .memory(self.bank.clone())
                 .knowledge("style_guide", "House style.", || self.style_guide())
                 .skill(
                     __rt::Skill::<
@@ -56,7 +57,8 @@ const _: () = {
                     >::model("read_notes", "Reads the notes.")
                         .tools::<
                             &str,
-                        >([<ReadFile as __rt::ToolName>::NAME, "github_get_*"]),
+                        >([<ReadFile as __rt::ToolName>::NAME, "github_get_*"])
+                        .with_memory(),
                 )
                 .skill(
                     __rt::Skill::<
