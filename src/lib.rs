@@ -46,6 +46,7 @@
 //! |-|-|
 //! | to write a tool | [`tool!`](prelude::tool), [`#[tool]`](macro@tool), [`Tool`] |
 //! | to write an agent | [`#[agent]`](macro@agent), [`Agent`], [`AgentBuilder`] |
+//! | it to remember, or to be told what it knows | [`memory`], [`AgentBuilder::knowledge`] |
 //! | to put several together | [`branch!`], [`compose`] |
 //! | to have some ask others | [`structure!`], [`team`] |
 //! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
@@ -65,7 +66,7 @@ pub use agents_core::{
     Severity, Tool, ToolContext, ToolError, ToolFailure,
 };
 pub use agents_core::{
-    agent, compose, error, escalation, model, reader, recovery, run, team, tool,
+    agent, compose, error, escalation, memory, model, reader, recovery, run, team, tool,
 };
 
 #[cfg(feature = "testing")]

@@ -83,8 +83,8 @@ pub(crate) struct Impl {
 
 /// What stands in an `impl` block.
 pub(crate) enum Member {
-    /// A function. Its entries are there if it is marked `#[skill]`.
-    Function(Box<Function>, Option<Skill>),
+    /// A function, and what it is marked as.
+    Function(Box<Function>, Option<Mark>),
     /// `on_error!(match error { .. });` or `on_error!(DeleteFile, match error { .. });`
     OnError(Arms),
     /// `on_escalation!(match escalation.severity { .. });`
@@ -93,7 +93,15 @@ pub(crate) enum Member {
     Other(TokenStream),
 }
 
-/// `#[skill]` or `#[skill(when = ..)]`
+/// What a method of an agent is for.
+pub(crate) enum Mark {
+    /// `#[skill]` or `#[skill(when = ..)]`
+    Skill(Skill),
+    /// `#[knowledge]`
+    Knowledge(Attribute),
+}
+
+/// The entries of `#[skill(..)]`.
 pub(crate) struct Skill {
     pub(crate) entries: Vec<Entry>,
 }

@@ -17,6 +17,7 @@ mod escalating;
 mod events;
 mod knowledge;
 mod laws;
+mod memory;
 mod nesting;
 mod peers;
 mod receipts;

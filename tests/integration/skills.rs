@@ -340,7 +340,7 @@ async fn what_does_not_fit_together_is_said_at_once() {
             "add it to the agent's tools, or remove it from the list",
             "skill `do_sums` lists the tools by the pattern `github_*`, and agent `clerk` has none",
             "add it to the agent's tools, or remove it from the list",
-            "skill `idle` of agent `clerk` lists tools, and it has a body: no model is there to call them",
+            "skill `idle` of agent `clerk` lists tools, and it has a body: no model is there to use that",
             "remove the one or the other",
         ]
     );

@@ -2,6 +2,7 @@ use super::{Answer, Data, Skill, hooks::Hooks, knowledge::Knowledge};
 use crate::{
     error::AnyError,
     escalation::{Escalation, IntoResolution, SharedHandler},
+    memory::Memory,
     model::Model,
     recovery::{Arms, CallError, ErrorContext, Fixer, Plan, SharedFixer},
     run::{Budget, Place},
@@ -47,6 +48,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                     hooks: Hooks::default(),
                 },
                 skills: Vec::new(),
+                memory: None,
                 answer: Answer::new(),
                 on_escalation: None,
             },
@@ -141,6 +143,14 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
+    /// What the agent remembers from one run to the next: the model has the tools `memory_read`,
+    /// `memory_write` and `memory_search`, which reach this agent's own lines and no other's. An
+    /// agent with skills gives them to those that ask for it, with [`Skill::with_memory`].
+    pub fn memory(mut self, memory: impl Memory) -> Self {
+        self.agent.memory = Some(Arc::new(memory));
+        self
+    }
+
     /// The agent.
     pub fn build(self) -> ModelAgent<'a, I, O> {
         self.agent.equipped()
@@ -217,6 +227,7 @@ impl Brain<'_> {
 pub struct ModelAgent<'a, I, O> {
     pub(crate) brain: Brain<'a>,
     pub(crate) skills: Vec<Skill<'a, I, O>>,
+    pub(super) memory: Option<Arc<dyn Memory>>,
     pub(crate) answer: Answer<O>,
     pub(crate) on_escalation: Option<SharedHandler<'a, I, O>>,
 }

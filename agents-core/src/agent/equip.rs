@@ -3,10 +3,11 @@
 use super::{Brain, Knowledge, ModelAgent, Skill, io::Data};
 use crate::{
     Error, ErrorKind,
+    memory::{self, Memory},
     run::Place,
     tool::{Pattern, ToolSet},
 };
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     /// Gives the agent, and each skill that needs it, what a model works with.
@@ -15,10 +16,15 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         if !known.is_empty() {
             self.brain.tools = std::mem::take(&mut self.brain.tools).with_all(known);
         }
+        if let (Some(memory), true) = (&self.memory, self.skills.is_empty()) {
+            self.brain = self
+                .brain
+                .with_tools(memory::tools(memory, &self.brain.name));
+        }
         let driven = self.skills.iter().filter(|skill| skill.body().is_none());
         let several = driven.count() > 1;
         for skill in &mut self.skills {
-            skill.brain = brain_for(&self.brain, skill, several);
+            skill.brain = brain_for(&self.brain, self.memory.as_ref(), skill, several);
         }
         self
     }
@@ -34,6 +40,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     pub(super) fn check(&self, place: Option<&Place>) -> Result<(), Error> {
         let mut defects: Vec<String> = self.name_twice().into_iter().collect();
         defects.extend(self.stray_arms(place));
+        defects.extend(self.idle_memory());
         for (at, skill) in self.skills.iter().enumerate() {
             defects.extend(self.skill_defects(at, skill));
         }
@@ -83,6 +90,18 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         (!defects.is_empty()).then(|| format!("agent `{name}` has `on_error` arms for {stray}"))
     }
 
+    fn idle_memory(&self) -> Option<String> {
+        let asks = |skill: &Skill<'a, I, O>| skill.memory;
+        let idle =
+            self.memory.is_some() && !self.skills.is_empty() && !self.skills.iter().any(asks);
+        idle.then(|| {
+            format!(
+                "agent `{}` has a memory that none of its skills asks for; mark one `#[skill(memory)]`, or call `.with_memory()` on it",
+                self.brain.name
+            )
+        })
+    }
+
     fn skill_defects(&self, at: usize, skill: &Skill<'a, I, O>) -> Vec<String> {
         let (agent, name) = (&self.brain.name, skill.name());
         let mut defects = Vec::new();
@@ -91,14 +110,21 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 "agent `{agent}` has two skills called `{name}`; rename one or remove it"
             ));
         }
-        let Some(listed) = skill.listed() else {
-            return defects;
-        };
+        let for_models = [
+            (skill.listed().is_some(), "lists tools"),
+            (skill.memory, "asks for the memory"),
+        ];
         if skill.body().is_some() {
+            defects.extend(for_models.iter().filter(|(said, _)| *said).map(|(_, what)| {
+                format!("skill `{name}` of agent `{agent}` {what}, and it has a body: no model is there to use that; remove the one or the other")
+            }));
+        }
+        if skill.memory && self.memory.is_none() {
             defects.push(format!(
-                "skill `{name}` of agent `{agent}` lists tools, and it has a body: no model is there to call them; remove the one or the other"
+                "skill `{name}` asks for the memory, and agent `{agent}` has none; give it one with `.memory(bank)`"
             ));
         }
+        let listed = skill.listed().unwrap_or_default();
         let missing = listed
             .iter()
             .filter(|pattern| !fits_any(&self.brain.tools, pattern));
@@ -122,10 +148,13 @@ fn fits_any(tools: &ToolSet, pattern: &Pattern) -> bool {
 /// What the model has for one skill, if that differs from what it has for all of them.
 fn brain_for<'a, I, O>(
     agent: &Brain<'a>,
+    memory: Option<&Arc<dyn Memory>>,
     skill: &Skill<'a, I, O>,
     several: bool,
 ) -> Option<Brain<'a>> {
-    if skill.body().is_some() || (skill.listed().is_none() && !several) {
+    let memory = memory.filter(|_| skill.memory);
+    let is_its_own = skill.listed().is_some() || memory.is_some() || several;
+    if skill.body().is_some() || !is_its_own {
         return None;
     }
     let mut brain = agent.clone();
@@ -134,6 +163,9 @@ fn brain_for<'a, I, O>(
         brain.tools = agent
             .tools
             .only(|spec| spec.innate || listed.iter().any(|pattern| pattern.matches(&spec.name)));
+    }
+    if let Some(memory) = memory {
+        brain = brain.with_tools(memory::tools(memory, &agent.name));
     }
     if several {
         // The agent's prompt cannot say which of its skills is wanted.

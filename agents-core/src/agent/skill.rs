@@ -29,6 +29,7 @@ pub struct Skill<'a, I, O> {
     when: Option<When<'a, I>>,
     body: Option<Body<'a, I, O>>,
     tools: Option<Vec<Pattern>>,
+    pub(super) memory: bool,
     /// What a model has to know for this skill, where it is not what the agent has for all.
     pub(super) brain: Option<Brain<'a>>,
 }
@@ -45,6 +46,7 @@ impl<'a, I, O> Skill<'a, I, O> {
             when: None,
             body: None,
             tools: None,
+            memory: false,
             brain: None,
         }
     }
@@ -66,6 +68,7 @@ impl<'a, I, O> Skill<'a, I, O> {
             when: None,
             body: Some(body),
             tools: None,
+            memory: false,
             brain: None,
         }
     }
@@ -88,6 +91,15 @@ impl<'a, I, O> Skill<'a, I, O> {
         self.tools
             .get_or_insert_default()
             .extend(tools.into_iter().map(Into::into));
+        self
+    }
+
+    /// Gives the model the agent's memory in this skill: see [`AgentBuilder::memory`].
+    ///
+    /// [`AgentBuilder::memory`]: super::AgentBuilder::memory
+    #[must_use]
+    pub fn with_memory(mut self) -> Self {
+        self.memory = true;
         self
     }
 

@@ -40,7 +40,11 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
             false => profile,
         };
         let skills = self.skills.iter();
-        skills.fold(profile, |profile, skill| profile.skill(skill.name(), None))
+        skills.fold(profile, |profile, skill| {
+            let listed = skill.listed();
+            let tools = listed.map(|tools| tools.iter().map(ToString::to_string).collect());
+            profile.skill(skill.name(), tools)
+        })
     }
 
     async fn work(&self, cx: &Cx, input: I) -> Result<O, Error> {

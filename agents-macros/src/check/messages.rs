@@ -1,7 +1,9 @@
 //! Every wording: what is wrong, then the way out; lower case, no full stop, code in backticks.
 
+mod members;
 mod team;
 
+pub(crate) use members::*;
 pub(crate) use team::*;
 
 use crate::parse::keys::Key;
@@ -229,8 +231,10 @@ pub(crate) fn skill_without_self(name: impl Display) -> String {
     format!("a skill belongs to its agent: write `fn {name}(&self, ..)`")
 }
 
-pub(crate) fn skill_by_shared_reference() -> &'static str {
-    "an agent may be asked many things at once, so a skill takes `&self`; keep what changes behind a `Mutex`"
+pub(crate) fn by_shared_reference(what: &str) -> String {
+    format!(
+        "an agent may be asked many things at once, so {what} takes `&self`; keep what changes behind a `Mutex`"
+    )
 }
 
 pub(crate) fn skills_differ(
@@ -250,10 +254,6 @@ pub(crate) fn trait_impl() -> &'static str {
 
 pub(crate) fn unnamed_type() -> &'static str {
     "the agent takes its name from its type: write `impl Type { .. }`"
-}
-
-pub(crate) fn unavailable(what: impl Display) -> String {
-    format!("`{what}` is not available in this version of agents; leave it out for now")
 }
 
 // Arms.

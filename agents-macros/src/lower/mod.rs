@@ -5,6 +5,7 @@ mod bound;
 mod branch;
 pub(crate) mod docs;
 mod keys;
+mod knowledge;
 mod on_error;
 mod on_escalation;
 mod params;

@@ -10,7 +10,7 @@
 
 use super::{all, entries, function, keys, on_error, rest, tool::is};
 use crate::{
-    ast::{Agent, Function, Handler, Impl, Member, Skill},
+    ast::{Agent, Function, Handler, Impl, Mark, Member, Skill},
     check::messages,
     diag::Errors,
 };
@@ -129,8 +129,15 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
             .entries
             .extend(more);
     }
+    let mut mark = skill.map(Mark::Skill);
+    for attribute in attrs.extract_if(.., |attribute| is(attribute, "knowledge")) {
+        match mark {
+            None => mark = Some(Mark::Knowledge(attribute)),
+            Some(_) => errors.at(&attribute, messages::marked_twice()),
+        }
+    }
     let function = function::function(input, attrs, errors)?;
-    Ok(Member::Function(Box::new(function), skill))
+    Ok(Member::Function(Box::new(function), mark))
 }
 
 /// The blocks that belong to the agent and not to the `impl`.

@@ -47,6 +47,7 @@ pub(crate) const AGENT: &[Key] = &[
     key("model", "model = ollama(\"qwen3:4b\")"),
     key("tools", "tools = [ReadFile, ..more]"),
     key("budget", "budget(max_turns = 10)"),
+    key("memory", "memory = self.bank.clone()"),
     key("strict", "strict"),
     key("fixers", "fixers = [JsonFixer]"),
     key("crate", "crate = path::to::agents"),
@@ -63,7 +64,11 @@ pub(crate) const BUDGET: &[&str] = &[
 ];
 
 /// `#[skill(..)]`
-pub(crate) const SKILL: &[Key] = &[key("when", "when = |input: &String| input.len() < 80")];
+pub(crate) const SKILL: &[Key] = &[
+    key("when", "when = |input: &String| input.len() < 80"),
+    key("tools", "tools = [ReadFile, \"github_*\"]"),
+    key("memory", "memory"),
+];
 
 /// What can be said of a place in a `structure!`.
 pub(crate) const PLACE: &[Key] = &[
