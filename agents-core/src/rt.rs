@@ -3,7 +3,6 @@
 pub use crate::{
     Error,
     agent::{Agent, AgentBuilder, Data, ModelAgent, Profile, Skill},
-    compose::routed,
     error::{AnyError, Code, ErrorKind, Failure, Severity, ToolFailure},
     escalation::{Escalation, Resolution, vocabulary as resolutions},
     recovery::{
@@ -35,7 +34,7 @@ pub use std::{
 
 use crate::{
     agent::IntoInput,
-    compose::Arm,
+    compose::{Arm, Routed},
     recovery::{Kind, Step},
 };
 use futures_util::future::BoxFuture;
@@ -181,15 +180,27 @@ pub fn ask<A>(args: &A, cx: &ToolContext, when: impl FnOnce(&A, &ToolContext) ->
     when(args, cx)
 }
 
-/// `agent.run(input)` in an arm of `branch!`.
-pub fn go_on<'a, A, O>(
+/// [`routed`](crate::compose::routed), for agents that are asked one by one what they are.
+pub fn branch<A, T, O, F>(agent: A, targets: T, route: F) -> Routed<A, T, F>
+where
+    A: Agent,
+    F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
+{
+    Routed::new(agent, targets, route)
+}
+
+/// `agent.run(input)` in an arm of `branch!`, of which `first` is in the first one.
+pub fn go_on<'a, First, A>(
+    first: &First,
     agent: &'a A,
     cx: &'a Cx,
     input: impl IntoInput<A::In>,
-) -> BoxFuture<'a, std::result::Result<O, Error>>
+) -> BoxFuture<'a, Result<First::Out, Error>>
 where
-    A: Agent + Arm<O, <A as Agent>::Out>,
+    First: Agent,
+    A: Agent + Arm<First::Out, First, <A as Agent>::Out>,
 {
+    let _ = first;
     agent.run_in(cx, input.into_input())
 }
 

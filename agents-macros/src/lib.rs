@@ -142,7 +142,7 @@ fn block_on_error(tokens: Tokens) -> Tokens {
 fn expression_structure(tokens: Tokens) -> Tokens {
     let errors = Errors::new();
     let Some(root) = parse::structure(tokens, &errors) else {
-        return errors.finish();
+        return expand::no_expression(errors);
     };
     let root = lower::member(root, &errors);
     check::structure(&root, &errors);
@@ -152,12 +152,15 @@ fn expression_structure(tokens: Tokens) -> Tokens {
 fn expression_branch(tokens: Tokens) -> Tokens {
     let errors = Errors::new();
     let Some(branch) = parse::branch(tokens, &errors) else {
-        return errors.finish();
+        return expand::no_expression(errors);
     };
     let is_read = errors.is_whole();
     let branch = lower::branch(branch, &errors);
     if is_read {
         check::branch(&branch, &errors);
+    }
+    if branch.targets.is_empty() {
+        return expand::no_expression(errors);
     }
     expand::expression(errors, &expand::branch(&branch))
 }

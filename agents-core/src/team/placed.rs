@@ -5,7 +5,18 @@ use std::{fmt, sync::Arc, time::Duration};
 
 /// An agent at its place in a team: it has the tools that its place grants, and its delegates.
 ///
-/// [`delegate`](super::delegate()) gives one.
+/// [`delegate`](super::delegate()) gives one to code, which runs it like any agent:
+///
+/// ```
+/// use agents_core::team::{Placed, delegate};
+/// use agents_core::{Agent, Error};
+///
+/// async fn ask<C: Agent<In = String, Out = String> + 'static>(task: String) -> Result<String, Error> {
+///     let coder = delegate::<C>()?;
+///     let coder: &Placed<C> = &coder;
+///     coder.run(task).await
+/// }
+/// ```
 pub struct Placed<A> {
     pub(super) agent: A,
     pub(super) placement: Arc<Placement>,

@@ -8,7 +8,7 @@ const MOST: usize = 12;
 
 /// Checks one branch.
 pub(crate) fn branch(branch: &Branch, errors: &Errors) {
-    if branch.arms.is_empty() {
+    if branch.targets.is_empty() && errors.is_empty() {
         errors.at(branch.match_token, messages::no_arms());
     }
     if let Some((_, agent)) = branch.targets.get(MOST) {

@@ -56,19 +56,25 @@ fn granted_or_confirmed(here: &Member, errors: &Errors) {
 /// `CodeMaster.grants([Compile]).delegates(Coder.grants([Deploy]))`. What a name or a pattern means is
 /// not known here.
 fn within(here: &Member, above: &[&Member], errors: &Errors) {
-    let Some((parent, granted)) = above
+    let Some((parent, limits)) = above
         .iter()
         .rev()
         .find_map(|parent| Some((parent, parent.granted()?)))
     else {
         return;
     };
-    let limits = || granted.iter().chain(parent.confirmed());
+    let limits = || limits.iter().chain(parent.confirmed());
     if !limits().all(ToolRef::is_type) {
         return;
     }
-    let own = here.granted().into_iter().flatten().chain(here.confirmed());
-    for tool in own.filter(|tool| tool.is_type()) {
+    let granted = here.granted().unwrap_or_default();
+    let confirmed = here.confirmed().iter();
+    let confirmed = confirmed.filter(|tool| !granted.iter().any(|granted| granted.is(tool)));
+    for tool in granted
+        .iter()
+        .chain(confirmed)
+        .filter(|tool| tool.is_type())
+    {
         if !limits().any(|limit| limit.is(tool)) {
             let (child, parent) = (agent(here), agent(parent));
             errors.at(tool, messages::beyond(written(tool), child, parent));

@@ -11,7 +11,7 @@ mod structure;
 mod tool;
 
 pub(crate) use agent::agent;
-pub(crate) use fallback::{expression, untouched};
+pub(crate) use fallback::{expression, no_expression, untouched};
 pub(crate) use on_error::alone as on_error;
 pub(crate) use skills::block;
 pub(crate) use structure::{branch, structure};

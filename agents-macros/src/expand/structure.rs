@@ -14,17 +14,17 @@ use syn::spanned::Spanned;
 /// ```ignore
 /// ::agents::__rt::Member::new(Project::new(db))
 ///     .budget(tokens(500_000))
-///     .delegate(::agents::__rt::Member::new(Coder).grant::<WriteFile>())
+///     .and_below(::agents::__rt::Member::below(Coder).grant::<WriteFile>())
 ///     .build()
 /// ```
 pub(crate) fn structure(root: &Member) -> TokenStream {
-    let member = member(root, &Rt::under(None));
+    let member = member(root, "new", &Rt::under(None));
     quote!(#member.build())
 }
 
-fn member(member: &Member, rt: &Rt) -> TokenStream {
+fn member(member: &Member, new: &str, rt: &Rt) -> TokenStream {
     let agent = &member.agent;
-    let new = Ident::new("new", here(agent.span()));
+    let new = Ident::new(new, here(agent.span()));
     let said = member.said.iter().map(|said| one(said, rt));
     quote!(#rt::Member::#new(#agent) #(#said)*)
 }
@@ -42,9 +42,9 @@ fn one(said: &Said, rt: &Rt) -> TokenStream {
             .collect(),
         Said::Budget(at, budget) => quote!(.#at(#budget)),
         Said::Delegates(at, members) => {
-            let delegate = Ident::new("delegate", here(at.span()));
-            let members = members.iter().map(|below| member(below, rt));
-            quote!(#(.#delegate(#members))*)
+            let below = Ident::new("and_below", here(at.span()));
+            let members = members.iter().map(|one| member(one, "below", rt));
+            quote!(#(.#below(#members))*)
         }
     }
 }
@@ -66,9 +66,9 @@ fn named(tool: &ToolRef, verb: &str, at: &Ident) -> TokenStream {
 /// ```ignore
 /// {
 ///     use ::agents::__rt;
-///     __rt::routed(Review, (Deployer, reporter,), move |cx, verdict, (target0, target1,)| match verdict {
-///         Passed(p) => __rt::go_on(target0, cx, p),
-///         Failed(f) => __rt::go_on(target1, cx, f),
+///     __rt::branch(Review, (Deployer, reporter,), move |cx, verdict, (target0, target1,)| match verdict {
+///         Passed(p) => __rt::go_on(target0, target0, cx, p),
+///         Failed(f) => __rt::go_on(target0, target1, cx, f),
 ///     })
 /// }
 /// ```
@@ -86,7 +86,7 @@ pub(crate) fn branch(branch: &Branch) -> TokenStream {
     let deny = quote_spanned!(Span::call_site().located_at(match_token.span)=> #[deny(unreachable_patterns)]);
     quote! {{
         use #rt;
-        __rt::routed(#agent, (#(#agents,)*), move |#cx, #value, (#(#names,)*)| {
+        __rt::branch(#agent, (#(#agents,)*), move |#cx, #value, (#(#names,)*)| {
             #deny
             #match_token #value { #(#arms)* }
         })

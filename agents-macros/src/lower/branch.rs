@@ -5,8 +5,10 @@ use crate::{ast, check::messages, diag::Errors, model::Branch, paths::here};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
 use syn::{
-    Block, Expr, ExprMethodCall, Ident, Pat, PatIdent, Stmt, parse_quote_spanned,
+    Block, Expr, ExprCall, ExprMethodCall, Ident, Pat, PatIdent, Stmt, parse_quote,
+    parse_quote_spanned,
     spanned::Spanned,
+    token,
     visit::{self, Visit},
 };
 
@@ -82,11 +84,14 @@ impl Ends<'_> {
         match block.stmts.last_mut() {
             Some(Stmt::Expr(end, None)) => self.of(end),
             Some(Stmt::Macro(_)) => {}
-            _ => self.errors.at(&*block, messages::hands_on_to_nobody()),
+            _ => {
+                self.errors.at(&*block, messages::hands_on_to_nobody());
+                *block = parse_quote_spanned!(here(block.span())=> { ::core::unreachable!() });
+            }
         }
     }
 
-    /// `agent.run(input)` to `__rt::go_on(target0, cx, input)`
+    /// `agent.run(input)` to `__rt::go_on(target0, target1, cx, input)`
     fn handed_on(&mut self, call: &ExprMethodCall) -> Expr {
         let (agent, method) = (&call.receiver, &call.method);
         if let Some(name) = self
@@ -98,9 +103,18 @@ impl Ends<'_> {
             return parse_quote_spanned!(here(agent.span())=> ::core::unreachable!());
         }
         let (target, cx) = (self.target(agent), cx());
-        let input = call.args.first();
+        let first = self.targets.first().map_or(&target, |(first, _)| first);
+        let args = [first, &target, &cx]
+            .into_iter()
+            .map(|name| parse_quote!(#name));
         let go_on = Ident::new("go_on", here(method.span()));
-        parse_quote_spanned!(here(agent.span())=> __rt::#go_on(#target, #cx, #input))
+        // From the agent to the closing bracket, so that whatever rustc says is said of the whole.
+        Expr::Call(ExprCall {
+            attrs: Vec::new(),
+            func: parse_quote_spanned!(here(agent.span())=> __rt::#go_on),
+            paren_token: token::Paren(here(call.paren_token.span.join())),
+            args: args.chain(call.args.first().cloned()).collect(),
+        })
     }
 
     /// The agent's name in the arms. A path names the same agent wherever it stands.

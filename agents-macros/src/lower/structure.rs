@@ -2,14 +2,14 @@
 
 use crate::{
     ast::{self, Argument},
-    check::messages,
+    check::{messages, names::type_name},
     diag::Errors,
     model::{Member, Said, ToolRef},
     parse::keys::{self, Key},
 };
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Expr, Ident, Lit, punctuated::Punctuated};
+use syn::{Expr, Ident, Lit, Path, punctuated::Punctuated};
 
 /// What the user meant by one agent of a `structure!`, and by those below it.
 pub(crate) fn member(written: ast::Placed, errors: &Errors) -> Member {
@@ -122,7 +122,10 @@ fn tools(elements: Punctuated<Expr, syn::Token![,]>, errors: &Errors) -> Vec<Too
 
 fn tool(element: Expr, errors: &Errors) -> Option<ToolRef> {
     match element {
-        Expr::Path(path) if path.qself.is_none() => return Some(ToolRef::Type(path.path)),
+        Expr::Path(path) if path.qself.is_none() => match function(&path.path) {
+            Some(name) => errors.at(&path, messages::tool_by_function(name, type_name(name))),
+            None => return Some(ToolRef::Type(path.path)),
+        },
         Expr::Lit(literal) => match literal.lit {
             Lit::Str(name) => return Some(ToolRef::Named(name)),
             other => errors.at(&other, messages::names_no_tool(super::written(&other))),
@@ -133,4 +136,12 @@ fn tool(element: Expr, errors: &Errors) -> Option<ToolRef> {
         other => errors.at(&other, messages::names_no_tool(super::written(&other))),
     }
     None
+}
+
+/// The name, where a path leads to a function.
+fn function(path: &Path) -> Option<&Ident> {
+    let name = &path.segments.last()?.ident;
+    name.to_string()
+        .starts_with(char::is_lowercase)
+        .then_some(name)
 }

@@ -11,7 +11,7 @@
 //! What is said of a place is said behind the agent, which is any expression. So the last calls of a
 //! chain belong to the place as far as they are [known](keys::PLACE), and the agent begins behind them.
 
-use super::{all, keys, rest};
+use super::keys;
 use crate::{
     ast::{Argument, Placed, Said},
     check::{
@@ -21,18 +21,21 @@ use crate::{
     diag::Errors,
 };
 use proc_macro2::TokenStream;
-use syn::{Expr, ExprMethodCall, Ident, Token};
+use syn::{
+    Expr, ExprMethodCall, Ident, Token,
+    parse::{ParseStream, Parser},
+};
 
 /// `structure!(root)`
 pub(crate) fn structure(tokens: TokenStream, errors: &Errors) -> Option<Placed> {
-    all(tokens, errors, |input| {
-        let root = errors.ok(input.parse::<Expr>());
-        let _ = input.parse::<Option<Token![,]>>();
-        if root.is_none() {
-            rest(input);
-        }
-        root.map(|root| placed(root, errors))
-    })?
+    let root = |input: ParseStream<'_>| {
+        let root = input.parse::<Expr>()?;
+        input.parse::<Option<Token![,]>>()?;
+        Ok(root)
+    };
+    errors
+        .ok(root.parse2(tokens))
+        .map(|root| placed(root, errors))
 }
 
 fn placed(mut expr: Expr, errors: &Errors) -> Placed {
@@ -47,8 +50,19 @@ fn placed(mut expr: Expr, errors: &Errors) -> Placed {
                 said.push(one);
                 receiver
             }
-            Expr::MethodCall(call) if is_mistaken(&call) => {
-                errors.at(&call.method, mistake(&call));
+            Expr::MethodCall(mut call) if meant(&call.method).is_some() => {
+                errors.at(
+                    &call.method,
+                    messages::unknown("word", &call.method, &known()),
+                );
+                // Read on as it is meant: what stands inside may hold mistakes as well.
+                if let Some(name) = meant(&call.method) {
+                    call.method = Ident::new(name, call.method.span());
+                }
+                Expr::MethodCall(call)
+            }
+            Expr::MethodCall(call) if is_of_a_place(&call.receiver) => {
+                errors.at(&call.method, messages::behind_a_place(&call.method));
                 *call.receiver
             }
             agent => {
@@ -91,10 +105,9 @@ fn is_known(method: &Ident) -> bool {
     known().contains(&plain(method).as_str())
 }
 
-/// Whether an unknown call was meant for the place: it is spelt nearly like one of those, or stands
-/// behind one.
-fn is_mistaken(call: &ExprMethodCall) -> bool {
-    nearest(&plain(&call.method), &known()).is_some() || is_of_a_place(&call.receiver)
+/// The word for which a method was probably meant.
+fn meant(method: &Ident) -> Option<&'static str> {
+    nearest(&plain(method), &known())
 }
 
 /// Whether the place of an agent has begun in here. Builders of agents have a `budget` as well.
@@ -107,12 +120,5 @@ fn is_of_a_place(expr: &Expr) -> bool {
                 || is_of_a_place(&call.receiver)
         }
         _ => false,
-    }
-}
-
-fn mistake(call: &ExprMethodCall) -> String {
-    match is_of_a_place(&call.receiver) && nearest(&plain(&call.method), &known()).is_none() {
-        true => messages::behind_a_place(&call.method),
-        false => messages::unknown("word about a place", &call.method, &known()),
     }
 }

@@ -54,7 +54,8 @@ fn mistakes_leave_a_team() {
     assert_eq!(messages(&expansion).len(), 3, "{expansion}");
     let team = quote!(
         ::agents::__rt::Member::new(A)
-            .delegate(::agents::__rt::Member::new(B))
+            .grant::<X>()
+            .and_below(::agents::__rt::Member::below(B))
             .build()
     );
     assert!(

@@ -151,7 +151,7 @@ fn names_that_a_model_could_not_tell_apart() {
     let team = structure!(idle("top").delegates(deploy));
     one(
         &team,
-        "top: its delegate `deploy` has the name of one of its tools; rename one of them",
+        "top: its delegate `deploy` has the name of another of its tools; rename one of them",
     );
     let deploy: Plain = AgentBuilder::new("deploy").build();
     let team = structure!(idle("top").grants([Compile]).delegates(deploy));
@@ -223,6 +223,19 @@ fn what_would_come_to_nobody() {
     one(
         &team,
         "top / sub: it is a team of its own; say what it may use and whom it can ask where that team is put together",
+    );
+    // Its own mistakes are found as well.
+    let sub = Member::new(idle("sub"))
+        .grant_named("compil")
+        .delegate(Member::new(idle("low")).grant_named("x"));
+    let team = Member::new(idle("top")).delegate(sub.build()).build();
+    assert_eq!(
+        defects(&team),
+        [
+            "top / sub: there is no tool `compil` here or below; did you mean `compile`?",
+            "top / sub / low: there is no tool `x` here or below",
+            "top / sub / low: `x` is beyond what `sub` is granted; grant it there as well, or leave it out here",
+        ]
     );
     // What the parts have counts all the same.
     let team = structure!(

@@ -135,52 +135,70 @@ async fn a_failed_delegate_is_told_to_the_model_and_a_thrown_error_ends_the_run(
     assert_eq!(led.count(), 1);
 }
 
+/// A model that makes a call, and then says what came of it: whenever it is asked, and by whomever.
+fn steady(tool: &'static str, arguments: &'static str) -> ScriptedModel {
+    let script = (0..50).map(|_| {
+        Script::with(move |asked| match asked.results().last() {
+            Some((_, told)) => agents::model::Reply {
+                content: format!("so: {told}"),
+                ..Default::default()
+            },
+            None => agents::model::Reply {
+                calls: vec![agents::model::ToolCall {
+                    id: String::new(),
+                    name: tool.into(),
+                    arguments: arguments.into(),
+                }],
+                ..Default::default()
+            },
+        })
+    });
+    ScriptedModel::new(script).0
+}
+
 #[tokio::test]
 async fn every_snapshot_of_a_team_leads_to_the_same_end() {
-    let scripts = || {
-        let coder = driven(
-            "coder",
-            (0..4).flat_map(|_| [Script::call("compile", "{}"), Script::text("it compiles")]),
-        );
-        let lead = lead((0..4).flat_map(|_| {
-            [
-                Script::call("coder", r#"{"input":"the parser"}"#),
-                Script::text("done"),
-            ]
-        }));
-        (coder, lead)
+    let (led, coded) = (
+        steady("coder", r#"{"input":"the parser"}"#),
+        steady("compile", "{}"),
+    );
+    let team = || {
+        let lead: Plain = AgentBuilder::new("lead").model(led.clone()).build();
+        let coder: Plain = tooled("coder").model(coded.clone()).build();
+        structure!(lead.delegates(coder.grants([Compile])))
     };
-    let ((coder, coded), (boss, _)) = scripts();
     let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
     let keep = kept.clone();
-    let team = structure!(boss.delegates(coder.grants([Compile])));
-    team.run("go")
+    let whole = team()
+        .run("go")
         .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
-        .await
-        .unwrap();
-    assert_eq!(coded.count(), 2);
-    let kept = kept.lock().unwrap().clone();
-    assert!(kept.len() >= 5, "{}", kept.len());
-    // The last one: everything is done but the lead's last word.
-    let (model, handle) = ScriptedModel::new([Script::text("done")]);
-    let boss: Plain = AgentBuilder::new("lead").model(model).build();
-    let (coder, coded) = driven("coder", []);
-    let team = structure!(boss.delegates(coder.grants([Compile])));
-    let last = kept
-        .iter()
-        .rev()
-        .find(|kept| kept.agent() == "lead")
-        .unwrap()
-        .clone();
-    let stored = serde_json::to_string(&last).unwrap();
-    let outcome = team
-        .resume(serde_json::from_str(&stored).unwrap())
         .outcome()
         .await
         .unwrap();
-    assert_eq!(outcome.result.unwrap(), "done");
-    assert_eq!(coded.count(), 0);
-    assert!(handle.count() <= 1);
+    assert_eq!(whole.result.unwrap(), "so: so: compiled");
+    let kept = kept.lock().unwrap().clone();
+    assert_eq!(kept.len(), 6, "after each reply and each round of calls");
+    for (i, snapshot) in kept.into_iter().enumerate() {
+        let stored = serde_json::to_string(&snapshot).unwrap();
+        let snapshot = serde_json::from_str(&stored).unwrap();
+        let before = (led.count(), coded.count());
+        let again = team().resume(snapshot).outcome().await.unwrap();
+        assert_eq!(again.result.unwrap(), "so: so: compiled", "{i}");
+        let names = |outputs: &agents::run::AgentOutputs| -> Vec<_> {
+            outputs
+                .receipts()
+                .map(|receipt| receipt.name.clone())
+                .collect()
+        };
+        assert_eq!(names(&again.outputs), names(&whole.outputs), "{i}");
+        let asked = (led.count() - before.0, coded.count() - before.1);
+        // What was answered when it was put down is not asked again.
+        assert_eq!(
+            asked,
+            [(1, 2), (1, 1), (1, 1), (1, 0), (1, 0), (0, 0)][i],
+            "{i}"
+        );
+    }
 }
 
 #[tokio::test]

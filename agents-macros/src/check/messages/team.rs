@@ -23,6 +23,10 @@ pub(crate) fn names_no_tool(found: impl Display) -> String {
     )
 }
 
+pub(crate) fn tool_by_function(found: impl Display, ty: impl Display) -> String {
+    format!("`{found}` is a function; name the type of the tool beside it, `{ty}`")
+}
+
 pub(crate) fn tool_by_value(ty: impl Display) -> String {
     format!("name the tool alone, `{ty}`: its value stands in the agent's `tools = [..]`")
 }
@@ -65,7 +69,7 @@ pub(crate) fn unconfirmed(tool: impl Display, child: impl Display, parent: impl 
 }
 
 pub(crate) fn placed_twice(agent: impl Display) -> String {
-    format!("`{agent}` is placed twice, and its parents could not tell whose it is; place it once")
+    format!("`{agent}` is placed twice in one team; place it once, below one agent")
 }
 
 pub(crate) fn above_budget(own: &str, limit: &str, parent: impl Display) -> String {

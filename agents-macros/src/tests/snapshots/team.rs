@@ -1,23 +1,23 @@
 fn main() {
     let made = ::agents::__rt::Member::new(Project::new(db))
         .budget(tokens(500_000).time(minutes(30)))
-        .delegate(
-            ::agents::__rt::Member::new(SpecMaster)
+        .and_below(
+            ::agents::__rt::Member::below(SpecMaster)
                 .grant::<CreateSpec>()
                 .grant::<tools::SearchSpec>()
-                .delegate(::agents::__rt::Member::new(UmlDrawer).grant_nothing()),
+                .and_below(::agents::__rt::Member::below(UmlDrawer).grant_nothing()),
         )
-        .delegate(
-            ::agents::__rt::Member::new(CodeMaster)
+        .and_below(
+            ::agents::__rt::Member::below(CodeMaster)
                 .grant::<WriteFile>()
                 .grant::<Compile>()
                 .grant_named("mcp_*")
                 .confirm::<Deploy>()
                 .confirm_named("mcp_delete")
-                .delegate(
-                    ::agents::__rt::Member::new(Coder { root }).grant::<WriteFile>(),
+                .and_below(
+                    ::agents::__rt::Member::below(Coder { root }).grant::<WriteFile>(),
                 )
-                .delegate(::agents::__rt::Member::new(tester)),
+                .and_below(::agents::__rt::Member::below(tester)),
         )
         .build();
 }
