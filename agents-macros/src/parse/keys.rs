@@ -65,6 +65,9 @@ pub(crate) const BUDGET: &[&str] = &[
 /// `#[skill(..)]`
 pub(crate) const SKILL: &[Key] = &[key("when", "when = |input: &String| input.len() < 80")];
 
+/// What a method of an `#[agent] impl` can be marked with.
+pub(crate) const MARKS: &[&str] = &["skill", "knowledge"];
+
 /// What stands in an `#[agent] impl` beside functions.
 pub(crate) const BLOCKS: &[&str] = &["on_error", "on_escalation"];
 
@@ -102,13 +105,44 @@ pub(crate) const KINDS: &[Kind] = &[
     },
 ];
 
-/// The verbs, and the keys that each takes: `retry(max_attempts = 3)` is `retry().max_attempts(3)`.
-pub(crate) const VERBS: &[(&str, &[&str])] = &[
-    ("fix", &["agent", "retries"]),
-    ("fix_with", &["retries"]),
-    ("sanitize", &[]),
-    ("retry", &["max_attempts", "backoff"]),
-    ("feedback", &[]),
-    ("escalate", &["severity"]),
-    ("throw", &[]),
+/// One verb.
+pub(crate) struct Verb {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The keys that it takes: `retry(max_attempts = 3)` is `retry().max_attempts(3)`.
+    pub(crate) keys: &'static [&'static str],
+    /// How many values it takes without a key.
+    pub(crate) plain: usize,
+    /// The key that a value too many was probably meant for.
+    pub(crate) next: Option<&'static str>,
+}
+
+const fn verb(
+    name: &'static str,
+    plain: usize,
+    keys: &'static [&'static str],
+    next: Option<&'static str>,
+) -> Verb {
+    Verb {
+        name,
+        keys,
+        plain,
+        next,
+    }
+}
+
+/// The verbs.
+pub(crate) const VERBS: &[Verb] = &[
+    verb("fix", 1, &["agent", "retries"], None),
+    verb("fix_with", 1, &["retries"], Some("retries")),
+    verb("sanitize", 1, &[], None),
+    verb(
+        "retry",
+        0,
+        &["max_attempts", "backoff"],
+        Some("max_attempts"),
+    ),
+    verb("feedback", 1, &[], None),
+    verb("escalate", 1, &["severity"], Some("severity")),
+    verb("throw", 1, &[], None),
 ];
