@@ -20,7 +20,6 @@ pub trait IntoTool {
     fn into_tool(self) -> SharedTool;
 }
 
-#[diagnostic::do_not_recommend]
 impl<T: Tool> IntoTool for T {
     fn into_tool(self) -> SharedTool {
         Arc::new(self)

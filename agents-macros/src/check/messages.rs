@@ -6,7 +6,7 @@ mod team;
 pub(crate) use members::*;
 pub(crate) use team::*;
 
-use crate::parse::keys::Key;
+use crate::parse::keys::{Key, Verb};
 use quote::ToTokens;
 use std::fmt::Display;
 use syn::Ident;
@@ -275,6 +275,35 @@ pub(crate) fn unknown_modifier(verb: impl Display, key: impl Display, known: &[&
         return format!("`{verb}` takes no `{key} = ..`");
     }
     unknown(&format!("`{verb}` key"), key, known)
+}
+
+pub(crate) fn value_too_many(
+    Verb {
+        name, plain, next, ..
+    }: &Verb,
+    value: &str,
+) -> String {
+    match (next, plain) {
+        (Some("max_attempts"), _) if value.contains('(') => {
+            format!("`{name}` takes its back-off by its name: write `backoff = {value}`")
+        }
+        (Some(key), _) => format!("`{name}` takes this by its name: write `{key} = {value}`"),
+        (None, plain) => format!("`{name}` takes {}: leave `{value}` out", number(*plain)),
+    }
+}
+
+pub(crate) fn arm_by_kind(kinds: &[&str]) -> String {
+    format!(
+        "an arm names the kind of failure that it is for, {}; what no arm answers goes to the next layer by itself",
+        one_of(kinds)
+    )
+}
+
+pub(crate) fn function_for_tool(function: &Ident) -> String {
+    let ty = super::names::type_name(function);
+    format!(
+        "`{function}` is a function; a tool goes by its type: write `{ty}`, which `#[tool]` leaves beside it"
+    )
 }
 
 pub(crate) fn bound_in_arm(name: impl Display) -> String {

@@ -161,13 +161,21 @@ fn settings(keys: &mut Keys<'_>, errors: &Errors) -> Settings {
             .map(|(key, bounds)| (key, budget(bounds, errors))),
         memory: keys.value("memory"),
         strict: keys.flag("strict"),
-        fixers: keys.list("fixers"),
+        fixers: keys
+            .list("fixers")
+            .map(|(key, elements)| (key, fixers(elements, errors))),
     }
 }
 
-/// `[ReadFile, ..more]`. A range is a spread that lost its comma.
+/// `[ReadFile, ..more]`. A range is a spread that lost its comma; a function is not its tool.
 fn tools(mut elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
     elements.retain(|element| {
+        if let Element::One(tool) = element
+            && let Some(function) = super::function(tool)
+        {
+            errors.at(tool, messages::function_for_tool(function));
+            return false;
+        }
         if let Element::One(Expr::Range(range)) = element
             && matches!(range.limits, RangeLimits::HalfOpen(_))
             && let Some(end) = &range.end
@@ -176,6 +184,19 @@ fn tools(mut elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
             return false;
         }
         true
+    });
+    elements
+}
+
+/// `[SqlFixer]`
+fn fixers(mut elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
+    elements.retain(|element| {
+        let (Element::One(agent) | Element::Spread(_, agent)) = element;
+        let function = super::function(agent);
+        if let Some(function) = function {
+            errors.at(agent, messages::function_for_agent(function));
+        }
+        function.is_none()
     });
     elements
 }
