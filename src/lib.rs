@@ -48,6 +48,7 @@
 //! | to write an agent | [`#[agent]`](macro@agent), [`Agent`], [`AgentBuilder`] |
 //! | it to remember, or to be told what it knows | [`memory`], [`AgentBuilder::knowledge`] |
 //! | to put several together | [`compose`] |
+//! | to go on with a conversation | [`Agent::chat`], [`agent::Chat`] |
 //! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], `tracing` |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |

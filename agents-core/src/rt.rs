@@ -2,7 +2,7 @@
 
 pub use crate::{
     Error,
-    agent::{Agent, AgentBuilder, Data, ModelAgent, Skill},
+    agent::{Agent, AgentBuilder, Data, ModelAgent, ModelDriven, Skill},
     error::{AnyError, Code, ErrorKind, Failure, ToolFailure},
     recovery::{
         CallError, Decision, ErrorContext, Fixer, FixerRef, IntoDecision, Plan, fix_with, kinds,

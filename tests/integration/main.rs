@@ -10,6 +10,7 @@ mod behaviours;
 mod budgets;
 mod calls;
 mod cancelling;
+mod chatting;
 mod composing;
 mod context;
 mod events;

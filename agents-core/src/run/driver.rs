@@ -40,7 +40,7 @@ pub(crate) async fn drive<O>(
         None => cx.clone(),
     };
     cx.node
-        .with_frame(|frame| frame.begin(|| system(brain, answer.schema()), task));
+        .with_frame(|frame| frame.begin(|| cx.said(), || system(brain, answer.schema()), task));
     let span = tracing::info_span!(
         "invoke_agent",
         otel.name = %format_args!("invoke_agent {}", brain.name),
