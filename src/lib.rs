@@ -49,6 +49,7 @@
 //! | it to remember, or to be told what it knows | [`memory`], [`AgentBuilder::knowledge`] |
 //! | to put several together | [`branch!`], [`compose`] |
 //! | to have some ask others | [`structure!`], [`team`] |
+//! | to go on with a conversation | [`Agent::chat`], [`agent::Chat`] |
 //! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], `tracing` |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |

@@ -2,7 +2,7 @@
 
 pub use crate::{
     Error,
-    agent::{Agent, AgentBuilder, Data, ModelAgent, Profile, Skill},
+    agent::{Agent, AgentBuilder, Data, ModelAgent, ModelDriven, Profile, Skill},
     error::{AnyError, Code, ErrorKind, Failure, Severity, ToolFailure},
     escalation::{Escalation, Resolution, vocabulary as resolutions},
     recovery::{

@@ -98,7 +98,7 @@ pub(crate) enum Mark {
     /// `#[skill]` or `#[skill(when = ..)]`
     Skill(Skill),
     /// `#[knowledge]`
-    Knowledge(Attribute),
+    Knowledge(Box<Attribute>),
 }
 
 /// The entries of `#[skill(..)]`.

@@ -11,6 +11,7 @@ mod behaviours;
 mod budgets;
 mod calls;
 mod cancelling;
+mod chatting;
 mod composing;
 mod context;
 mod escalating;

@@ -2,8 +2,11 @@
 
 use super::{Brain, ModelAgent, Skill, io::Data};
 use crate::{
-    Error, ErrorKind, reader,
-    run::{Cx, EventKind, Limit, Next, Told},
+    Error, ErrorKind,
+    error::shorten,
+    model::{History, Message},
+    reader,
+    run::{Cx, EventKind, Limit, Next, Said, Told},
     tool::ToolSet,
     turn,
 };
@@ -114,10 +117,12 @@ async fn ask(
     let schema = json!({ "type": "string", "enum": listed });
     let strict = brain.strict || cx.root.settings.strict;
     let turns = brain.budget.turns();
+    let said = cx.said().history;
     let tries = brain.budget.clone().max_turns(TRIES.min(turns));
     cx.node.with_frame(|frame| {
         frame.choosing = true;
-        frame.begin(|| SYSTEM.to_owned(), question(skills, task));
+        let question = question(skills, &said, task);
+        frame.begin(Said::default, || SYSTEM.to_owned(), question);
     });
     loop {
         match cx.node.with_frame(|frame| frame.next(&tries)) {
@@ -156,18 +161,39 @@ async fn ask(
 const SYSTEM: &str = "You choose the skill that answers a request. Say its name and nothing else.";
 
 /// What a small model needs: the list, the request, and what to say, last.
-fn question(skills: &[(&str, &str)], task: &str) -> String {
+fn question(skills: &[(&str, &str)], said: &History, task: &str) -> String {
     let mut text = String::from("Skills:\n");
     for (name, description) in skills {
         let description: Vec<_> = description.split_whitespace().collect();
         // Writing into a string cannot fail.
         let _ = writeln!(text, "- {name}: {}", description.join(" "));
     }
+    let before = latest(said);
+    if !before.is_empty() {
+        let _ = write!(text, "\nWhat was said before:\n{before}");
+    }
     let _ = write!(
         text,
         "\nRequest: {task}\n\nWhich skill answers the request? Say its name and nothing else."
     );
     text
+}
+
+/// The last words of a conversation: what "and theirs?" may refer to.
+fn latest(said: &History) -> String {
+    const EXCHANGES: usize = 2;
+    let texts = said.messages().iter().filter_map(|message| match message {
+        Message::User { content } => Some(("user", content)),
+        Message::Assistant { content, .. } if !content.is_empty() => Some(("assistant", content)),
+        _ => None,
+    });
+    let mut lines: Vec<_> = texts
+        .rev()
+        .take(EXCHANGES * 2)
+        .map(|(who, text)| format!("{who}: {}\n", shorten(text)))
+        .collect();
+    lines.reverse();
+    lines.concat()
 }
 
 /// The skill that was named, however it was spelled; `Err` says what is wrong, with the list.

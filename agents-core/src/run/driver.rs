@@ -45,7 +45,7 @@ pub(crate) async fn drive<O>(
     let watch = time.map(|time| Stopwatch::start(time, cx.watch().cloned()));
     let cx = &cx.timed(watch.as_ref());
     cx.node
-        .with_frame(|frame| frame.begin(|| system(brain, answer.schema()), task));
+        .with_frame(|frame| frame.begin(|| cx.said(), || system(brain, answer.schema()), task));
     if cx.node.with_frame(|frame| frame.given.is_some()) {
         Box::pin(given(cx)).await?;
     }

@@ -3,7 +3,7 @@
 //! [`Frame::next`] looks; [`Frame::on`] is told. Neither waits, asks or runs anything, which is
 //! why a run can be put down between any two of them.
 
-use super::{Budget, CallState, Limit};
+use super::{Budget, CallState, Limit, Said};
 use crate::{
     error::shorten,
     escalation::{Escalation, Override},
@@ -50,6 +50,9 @@ pub(crate) struct Frame {
     /// What an arm wants the model to be told beside what is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
+    /// How many turns the conversation took before this run.
+    #[serde(default)]
+    pub(crate) before: u32,
     /// The skill that answers, once it is chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) skill: Option<Box<str>>,
@@ -86,17 +89,20 @@ pub(crate) enum Told {
 }
 
 impl Frame {
-    /// Says the first words, unless that has been done.
-    pub(crate) fn begin(&mut self, system: impl FnOnce() -> String, task: String) {
+    /// Says the first words, after what was said before; unless that has been done.
+    pub(crate) fn begin(
+        &mut self,
+        said: impl FnOnce() -> Said,
+        system: impl FnOnce() -> String,
+        task: String,
+    ) {
         if !self.history.messages().is_empty() {
             return;
         }
-        let (mut history, system) = (History::new(), system());
-        if !system.is_empty() {
-            history.push(Message::System { content: system });
-        }
-        history.push(Message::User { content: task });
-        self.history = Arc::new(history);
+        let Said { history, turns } = said();
+        self.before = turns;
+        self.history = History::led_by(history, &system());
+        self.say([Message::User { content: task }]);
     }
 
     /// The skill is chosen; whether that is news. The conversation about it is over, but what it

@@ -22,6 +22,7 @@ mod outcome;
 mod repair;
 mod root;
 mod stopwatch;
+mod talk;
 mod tape;
 
 pub use approval::{Approval, ApprovalRequest, Approver};
@@ -43,6 +44,7 @@ pub(crate) use node::{Node, hex};
 pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use root::{Root, Settings, Stop};
 pub(crate) use stopwatch::Stopwatch;
+pub(crate) use talk::{Said, Talk};
 
 use crate::{
     Agent, Error, ErrorKind, Json,
@@ -272,6 +274,9 @@ impl<'a, A: Agent> Run<'a, A> {
         let outcome = Box::pin(steer(agent, input, &root)).await;
         if let Some(around) = around {
             around.charge(outcome.usage);
+        }
+        if let Some(talk) = &root.settings.talk {
+            talk.settle(&root.node, &outcome);
         }
         match outcome.result {
             Err(error) if error.is_build() && outcome.usage.requests == 0 => Err(error),

@@ -1,6 +1,6 @@
 use super::{
     Approver, Budget, Clock, Cx, Event, EventKind, Limit, Node, Snapshot, Stopped, Stopwatch,
-    SystemClock, Tape, ToolEnvelope,
+    SystemClock, Talk, Tape, ToolEnvelope,
 };
 use crate::{
     Error, ErrorKind, Json, Severity,
@@ -36,6 +36,7 @@ pub(crate) struct Settings {
     pub(crate) keeper: Option<Keeper>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tape: Option<Arc<dyn Tape>>,
+    pub(crate) talk: Option<Talk>,
     pub(crate) strict: bool,
     pub(crate) record_content: bool,
     /// How many runs of their own are around this one.
@@ -91,6 +92,7 @@ impl Default for Settings {
             keeper: None,
             clock: Arc::new(SystemClock),
             tape: None,
+            talk: None,
             strict: false,
             record_content: false,
             nested: 0,

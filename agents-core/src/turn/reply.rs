@@ -46,7 +46,8 @@ pub(crate) async fn ask(
         })?;
     cx.root.charge(reply.usage);
     cx.node.spend(reply.usage.tokens());
-    let reply = with_ids(with_printed_calls(brain, reply, must_fit), turn);
+    let before = cx.node.with_frame(|frame| frame.before);
+    let reply = with_ids(with_printed_calls(brain, reply, must_fit), before + turn);
     cx.root.emit(&cx.node, || EventKind::Replied {
         turn,
         calls: reply.calls.len(),

@@ -135,7 +135,7 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
     let mut mark = skill.map(Mark::Skill);
     for attribute in attrs.extract_if(.., |attribute| is(attribute, "knowledge")) {
         match mark {
-            None => mark = Some(Mark::Knowledge(attribute)),
+            None => mark = Some(Mark::Knowledge(Box::new(attribute))),
             Some(_) => errors.at(&attribute, messages::marked_twice()),
         }
     }

@@ -8,6 +8,8 @@ impl Clerk {
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
+    impl __rt::ModelDriven for Clerk {}
+    #[automatically_derived]
     #[allow(unused_variables)]
     #[__rt::async_trait]
     impl __rt::Agent for Clerk
