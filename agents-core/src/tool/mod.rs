@@ -5,6 +5,7 @@
 
 mod context;
 mod erased;
+mod pattern;
 mod runtime;
 mod schema;
 mod set;
@@ -13,6 +14,7 @@ mod spec;
 pub use context::{Scope, ToolContext};
 pub use erased::{DynTool, ErrorType, Misfit, Prepared};
 pub(crate) use erased::{read, without_position};
+pub use pattern::Pattern;
 pub use runtime::FnTool;
 pub(crate) use schema::constrained;
 pub use schema::{output_schema, schema_of};
