@@ -21,6 +21,7 @@ mod peers;
 mod receipts;
 mod recording;
 mod recovery;
+mod registry;
 mod repair_agents;
 mod spans;
 mod storing;
