@@ -13,7 +13,7 @@ use crate::{
 };
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
-use syn::{Attribute, Expr, Ident, Pat, Path, Token, Type, punctuated::Punctuated};
+use syn::{Attribute, Expr, Ident, LitStr, Pat, Path, Token, Type, punctuated::Punctuated};
 
 /// One call on a builder: `.timeout(Duration::from_secs(2))`.
 pub(crate) struct Call {
@@ -48,6 +48,10 @@ pub(crate) struct Tool {
     pub(crate) spec: Vec<Call>,
     /// `approval = when(..)`
     pub(crate) when: Option<Expr>,
+    /// `deprecated = ".."`
+    pub(crate) deprecated: Option<LitStr>,
+    /// `cache = ..`, where it is not `none`
+    pub(crate) cached: Option<Ident>,
     pub(crate) params: Vec<Param>,
     pub(crate) examples: Vec<Example>,
     pub(crate) returns: Returns,

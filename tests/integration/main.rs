@@ -24,6 +24,7 @@ mod peers;
 mod receipts;
 mod recording;
 mod recovery;
+mod registry;
 mod repair_agents;
 mod repairs_under_way;
 mod skills;

@@ -1,20 +1,27 @@
 //! Tools: plain async functions, and what the runtime knows about them.
 //!
 //! [`Tool`] is what `tool!` implements; [`DynTool`] is the form in which a run holds it; a
-//! [`ToolSet`] is what an agent may call. [`FnTool`] makes one at run time, from a closure.
+//! [`ToolSet`] is what an agent may call. [`FnTool`] makes one at run time, from a closure. A
+//! [`Registry`] holds versions of many, of which agents pick.
 
 mod context;
 mod erased;
+mod listed;
 mod pattern;
+mod registry;
 mod runtime;
 mod schema;
 mod set;
 mod spec;
+mod status;
+mod version;
 
 pub use context::{Scope, ToolContext};
 pub use erased::{DynTool, ErrorType, Misfit, Prepared};
 pub(crate) use erased::{read, without_position};
+pub use listed::alias;
 pub use pattern::Pattern;
+pub use registry::Registry;
 pub use runtime::FnTool;
 pub(crate) use schema::constrained;
 pub use schema::{output_schema, schema_of};
@@ -23,6 +30,7 @@ pub use secrecy::{ExposeSecret, SecretString};
 pub(crate) use set::nearest;
 pub use set::{IntoTool, SharedTool, ToolSet};
 pub use spec::{Approval, Cache, Category, Effects, ToolSpec};
+pub use status::Status;
 
 use crate::{
     error::{Code, ToolError},

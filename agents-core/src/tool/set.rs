@@ -102,17 +102,22 @@ impl ToolSet {
         self.tools.iter().map(|tool| tool.spec())
     }
 
-    /// All declarations as one JSON array; made once.
+    /// Those of which a model is told: all but the blocked ones.
+    pub fn offered(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.specs().filter(|spec| spec.status.blocked().is_none())
+    }
+
+    /// The declarations of all that are offered, as one JSON array; made once.
     pub fn declarations(&self) -> &str {
         self.declarations.get_or_init(|| {
-            let all: Vec<&str> = self.specs().map(ToolSpec::declaration).collect();
+            let all: Vec<&str> = self.offered().map(ToolSpec::declaration).collect();
             format!("[{}]", all.join(","))
         })
     }
 
-    /// The declared name that `name` was probably meant to be.
+    /// The offered name that `name` was probably meant to be.
     pub fn suggest(&self, name: &str) -> Option<&str> {
-        nearest(name, self.specs().map(|spec| &*spec.name))
+        nearest(name, self.offered().map(|spec| &*spec.name))
     }
 
     /// Two tools of one name cannot be told apart by a model.

@@ -112,12 +112,10 @@ impl Place<'_> {
                     .now(format_args!("{path}/call{seq}/start"))
                     .as_millis();
             }
-            let admitted = guard::admit(self.brain, call);
-            call.version = admitted
-                .as_ref()
-                .ok()
-                .map(|tool| tool.spec().version.to_string());
-            admitted
+            if let Some(tool) = self.brain.tools.get(&call.call.name) {
+                call.is_of(tool.spec());
+            }
+            guard::admit(self.brain, call)
         });
         self.emit(|| {
             self.with_call(|call| EventKind::CallStarted {

@@ -70,7 +70,9 @@ async fn send(
     let mut request = Request::new(&history);
     // A model that must follow a schema cannot call, so the two are never asked for together.
     match schema {
-        Some(schema) if must_fit || brain.tools.is_empty() => request = request.with_format(schema),
+        Some(schema) if must_fit || brain.tools.offered().next().is_none() => {
+            request = request.with_format(schema)
+        }
         _ => request = request.with_tools(&brain.tools),
     }
     // Which skill a model names is no text of its answer.
@@ -173,7 +175,7 @@ fn with_printed_calls(brain: &Brain<'_>, mut reply: Reply, must_fit: bool) -> Re
 
 /// The tools that a printed call can be for: those that were offered.
 fn declared<'a>(brain: &'a Brain<'_>, must_fit: bool) -> Vec<Declared<'a>> {
-    let offered = brain.tools.specs().filter(|_| !must_fit);
+    let offered = brain.tools.offered().filter(|_| !must_fit);
     offered
         .map(|spec| Declared {
             name: &spec.name,

@@ -85,6 +85,10 @@ pub(crate) fn two_effects(names: &[&str]) -> String {
     )
 }
 
+pub(crate) fn cached_write() -> &'static str {
+    "a tool that writes has to run each time; remove `cache`"
+}
+
 pub(crate) fn external_without_effects() -> &'static str {
     "`external` says that effects leave the organisation, `none` that there are no effects; write `reads` or `writes`, or remove `external`"
 }
