@@ -103,6 +103,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             ..
         } => ink.yellow(&format!("! {tool} uses `{name}` of the whole organisation")),
         EventKind::SecretMissing { tool, reason, .. } => ink.yellow(&format!("! {tool}: {reason}")),
+        EventKind::SkillChosen { skill } => ink.dim(&format!("· answers with the skill {skill}")),
         EventKind::ApprovalAsked(request) => ink.dim(&format!(
             "? may {} run with {}",
             request.tool_name,
@@ -121,6 +122,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         | EventKind::Replied { .. }
         | EventKind::CallStarted { .. }
         | EventKind::AttemptStarted { .. }
+        | EventKind::KnowledgeUsed { .. }
         | EventKind::Stopped(_)
         | EventKind::RunEnded { .. } => return None,
     })

@@ -9,6 +9,8 @@
 //! |-|-|
 //! | [`agent`] | a typed function `In -> Out` that may need a model |
 //! | [`compose`] | agents put together are agents again |
+//! | [`team`] | agents that have delegates: who may use what, and who asks whom |
+//! | [`memory`] | what an agent remembers from one run to the next |
 //! | [`tool`] | a plain async function, and what the runtime knows about it |
 //! | [`model`] | something that answers a history |
 //! | [`run`] | a tree of nodes that can be stored, and the loop that moves it |
@@ -24,6 +26,7 @@ pub mod compose;
 pub mod error;
 pub mod escalation;
 mod json;
+pub mod memory;
 pub mod model;
 pub mod reader;
 pub mod recovery;
@@ -31,6 +34,7 @@ pub mod recovery;
 pub mod rt;
 pub mod run;
 pub mod secret;
+pub mod team;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod tool;

@@ -12,12 +12,19 @@ use std::{fmt, time::Duration};
 /// let whole_run = tokens(500_000).time(minutes(30));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Budget {
+    #[serde(skip_serializing_if = "Option::is_none")]
     turns: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     tool_calls: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     recursion: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) time: Option<Duration>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) depth: Option<u32>,
 }
 
@@ -51,6 +58,38 @@ impl Budget {
         }
     }
 
+    /// The bound on recursion, if anything was said about it.
+    pub(crate) fn said_recursion(&self) -> Option<u32> {
+        self.recursion
+    }
+
+    /// The tighter of the two, bound by bound; where one says nothing, the other's.
+    pub(crate) fn tighter(&self, other: &Budget) -> Budget {
+        Budget {
+            turns: least(self.turns, other.turns),
+            tool_calls: least(self.tool_calls, other.tool_calls),
+            recursion: least(self.recursion, other.recursion),
+            tokens: least(self.tokens, other.tokens),
+            time: least(self.time, other.time),
+            depth: least(self.depth, other.depth),
+        }
+    }
+
+    /// Every bound about which something was said, for people to read.
+    pub(crate) fn said(&self) -> impl Iterator<Item = String> {
+        let count = |n: Option<u64>, what: &'static str| n.map(|n| format!("{n} {what}"));
+        [
+            count(self.turns.map(u64::from), "turns"),
+            count(self.tool_calls.map(u64::from), "tool calls"),
+            count(self.recursion.map(u64::from), "steps"),
+            count(self.tokens, "tokens"),
+            self.time.map(|time| format!("{time:?}")),
+            self.depth.map(|depth| format!("{depth} deep")),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
     /// How often the model may be asked.
     #[must_use]
     pub fn max_turns(mut self, turns: u32) -> Self {
@@ -80,7 +119,7 @@ impl Budget {
         self
     }
 
-    /// How long it may take.
+    /// How long it may take. Time stands still while a person is asked.
     #[must_use]
     pub fn time(mut self, time: Duration) -> Self {
         self.time = Some(time);
@@ -92,6 +131,14 @@ impl Budget {
     pub fn depth(mut self, depth: u32) -> Self {
         self.depth = Some(depth);
         self
+    }
+}
+
+/// The smaller, of those that are there.
+fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 
@@ -135,16 +182,5 @@ impl fmt::Display for Limit {
             Limit::Time(time) => write!(f, "{time:?} are over (`time`)"),
             Limit::Depth(n) => write!(f, "agents are nested {n} deep (`depth`)"),
         }
-    }
-}
-
-/// Waits until so much time is over; for ever without a bound.
-pub(super) async fn over(time: Option<Duration>) -> Limit {
-    match time {
-        Some(time) => {
-            tokio::time::sleep(time).await;
-            Limit::Time(time)
-        }
-        None => std::future::pending().await,
     }
 }

@@ -1,14 +1,17 @@
-use super::{EventKind, Node, Passed, RepairScope, Root, Stop, Stopwatch, Timestamp};
+use super::{
+    EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp,
+};
 use crate::{
     Json,
     escalation::Desk,
     model::{Model, Usage},
     recovery::FixError,
     secret::{Masker, Secret, SecretError, resolve},
+    team::Placement,
     tool::Scope,
     turn::envelope,
 };
-use std::{convert::Infallible, fmt, future::Future, sync::Arc};
+use std::{convert::Infallible, fmt, future::Future, sync::Arc, time::Duration};
 
 tokio::task_local! {
     static CURRENT: Cx;
@@ -28,27 +31,38 @@ pub struct Cx {
     repair: Option<Arc<RepairScope>>,
     /// The repair within which this is, however deep.
     shield: Option<Arc<RepairScope>>,
-    /// The deadline of the execution within which this is.
+    /// The deadline within which this is.
     watch: Option<Arc<Stopwatch>>,
     /// The agents to which what is escalated here comes.
     desk: Option<Arc<Desk>>,
     /// Plain code is above those agents.
     from_code: bool,
+    /// Where whoever works here is placed in a team. It goes for nobody whom that agent runs.
+    place: Option<Place>,
+}
+
+/// An agent's place in a team, as the agent that works there finds it.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) placement: Arc<Placement>,
+    /// How long the call may take by which its parent asks it.
+    pub(crate) allowed: Option<Duration>,
 }
 
 impl Cx {
     pub(crate) fn root(root: Arc<Root>) -> Cx {
-        let model = root.settings.model.clone();
+        let Settings { model, watch, .. } = &root.settings;
         Cx {
             node: root.node.clone(),
-            root,
             call: None,
-            model,
+            model: model.clone(),
             repair: None,
             shield: None,
-            watch: None,
             desk: None,
             from_code: false,
+            place: None,
+            watch: watch.clone(),
+            root,
         }
     }
 
@@ -95,6 +109,7 @@ impl Cx {
         Cx {
             node,
             call: None,
+            place: None,
             ..self.clone()
         }
     }
@@ -113,6 +128,29 @@ impl Cx {
         }
     }
 
+    /// The same place, for an agent that is placed in a team; `allowed` bounds it, where a call does.
+    pub(crate) fn placed(&self, placement: &Arc<Placement>, allowed: Option<Duration>) -> Cx {
+        let place = match &self.place {
+            None => Place {
+                placement: placement.clone(),
+                allowed,
+            },
+            Some(outer) => Place {
+                placement: Arc::new(placement.within(&outer.placement)),
+                allowed: outer.allowed.or(allowed),
+            },
+        };
+        Cx {
+            place: Some(place),
+            ..self.clone()
+        }
+    }
+
+    /// Where whoever works here is placed in a team.
+    pub(crate) fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
+    }
+
     /// The same place, for an agent that is driven by `model`.
     pub(crate) fn with_model(&self, model: Arc<dyn Model>) -> Cx {
         Cx {
@@ -121,10 +159,10 @@ impl Cx {
         }
     }
 
-    /// The same place, within an execution that has a deadline.
-    pub(crate) fn timed(&self, watch: &Arc<Stopwatch>) -> Cx {
+    /// The same place, within a deadline if there is one.
+    pub(crate) fn timed(&self, watch: Option<&Arc<Stopwatch>>) -> Cx {
         Cx {
-            watch: Some(watch.clone()),
+            watch: watch.or(self.watch.as_ref()).cloned(),
             ..self.clone()
         }
     }
@@ -171,7 +209,26 @@ impl Cx {
             .is_some_and(|call| call.is_partial())
     }
 
-    /// The deadline of the execution within which this is.
+    /// Carries out `work` here, within this time if it is bounded: past it, a bound of the agent here
+    /// is passed. While a person is asked, time stands still.
+    pub(crate) async fn within<T>(
+        &self,
+        time: Option<Duration>,
+        work: impl AsyncFnOnce(&Cx) -> T,
+    ) -> T {
+        let Some(time) = time else {
+            return work(self).await;
+        };
+        let watch = Stopwatch::start(time, self.watch.clone());
+        let here = self.timed(Some(&watch));
+        tokio::select! {
+            biased;
+            result = work(&here) => result,
+            () = watch.expired() => match self.exceed(self.node.passed(Limit::Time(time))).await {},
+        }
+    }
+
+    /// The deadline within which this is.
     pub(crate) fn watch(&self) -> Option<&Arc<Stopwatch>> {
         self.watch.as_ref()
     }

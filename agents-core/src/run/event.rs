@@ -28,6 +28,11 @@ pub enum EventKind {
         /// Its id.
         run_id: Arc<str>,
     },
+    /// It is settled which of its skills the agent answers with.
+    SkillChosen {
+        /// The skill.
+        skill: String,
+    },
     /// The model is asked.
     Asked {
         /// Which turn, from 1.
@@ -145,6 +150,11 @@ pub enum EventKind {
         tool: String,
         /// What went wrong.
         error: ErrorReceipt,
+    },
+    /// The model was given what the agent knows.
+    KnowledgeUsed {
+        /// The knowledge, by its name.
+        knowledge: String,
     },
     /// The call is settled; this is its receipt.
     CallEnded(Arc<ToolEnvelope>),

@@ -23,6 +23,7 @@ mod repair;
 mod root;
 mod settings;
 mod stopwatch;
+mod talk;
 mod tape;
 
 pub use approval::{Approval, ApprovalRequest, Approver};
@@ -37,12 +38,14 @@ pub use outcome::{
 pub use tape::Tape;
 
 pub(crate) use call::{Act, CallState, Event as CallEvent, cost, tried};
+pub(crate) use cx::Place;
 pub(crate) use driver::drive;
 pub(crate) use frame::{Frame, Next, Told};
 pub(crate) use node::{Node, hex};
 pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use root::{Root, Settings, Stop};
 pub(crate) use stopwatch::Stopwatch;
+pub(crate) use talk::{Said, Talk};
 
 use crate::{
     Agent, Error, ErrorKind, Json,
@@ -158,10 +161,8 @@ impl<'a, A: Agent> Run<'a, A> {
         hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'static,
     ) -> Self {
         self.settings.tool_hook = Some(Arc::new(move |receipt: &ToolEnvelope| {
-            match (&receipt.output, &receipt.error) {
-                (Some(output), _) => hook(&receipt.name, &receipt.input, Ok(output)),
-                (None, Some(error)) => hook(&receipt.name, &receipt.input, Err(error)),
-                (None, None) => {}
+            if let Some(result) = receipt.result() {
+                hook(&receipt.name, &receipt.input, result);
             }
         }));
         self.root()
@@ -276,6 +277,9 @@ impl<'a, A: Agent> Run<'a, A> {
         if let Some(around) = around {
             around.charge(outcome.usage);
         }
+        if let Some(talk) = &root.settings.talk {
+            talk.settle(&root.node, &outcome);
+        }
         match outcome.result {
             Err(error) if error.is_build() && outcome.usage.requests == 0 => Err(error),
             result => Ok(Outcome { result, ..outcome }),
@@ -294,8 +298,10 @@ fn written<I: serde::Serialize>(input: &I) -> Result<Json, Error> {
 
 /// Polls the agent until it answers, or until somebody ends the run; then drops what is left.
 async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A::Out> {
-    let cx = Cx::root(root.clone());
     let budget = root.settings.budget.as_ref();
+    let limit = budget.and_then(|budget| budget.time);
+    let watch = limit.map(|time| Stopwatch::start(time, root.settings.watch.clone()));
+    let cx = Cx::root(root.clone()).timed(watch.as_ref());
     root.node.name(agent.name());
     if let Some(budget) = budget {
         root.node.bound_run(budget);
@@ -303,7 +309,6 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
     root.emit(&cx.node, || EventKind::RunStarted {
         run_id: root.run_id.clone(),
     });
-    let time = budget.and_then(|budget| budget.time);
     let result = {
         let work = pin!(cx.clone().enter(agent.work(&cx, input)));
         tokio::select! {
@@ -314,7 +319,8 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
             }
             () = root.notify.notified() => None,
             result = work => Some(result),
-            limit = budget::over(time) => {
+            () = Stopwatch::over(watch.as_deref()) => {
+                let limit = Limit::Time(limit.unwrap_or_default());
                 root.request_stop(Stop::Budget { agent: agent.name().into(), limit });
                 None
             }

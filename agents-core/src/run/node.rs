@@ -1,6 +1,8 @@
 //! Where a run stands: a tree of nodes that can be written down.
 
-use super::{Budget, Frame, Limit, Passed, ToolEnvelope};
+mod bounds;
+
+use super::{Budget, Frame, ToolEnvelope};
 use crate::{
     Error, Json,
     error::ErrorKind,
@@ -32,6 +34,8 @@ pub(crate) struct Node {
     budget: OnceLock<Budget>,
     /// How much the whole run may use; at the root only.
     run_budget: OnceLock<Budget>,
+    /// How much the places in teams allow that this agent has.
+    places: Mutex<Vec<Budget>>,
     steps: AtomicU32,
     tokens: AtomicU64,
     state: Mutex<State>,
@@ -104,6 +108,11 @@ impl Snapshot {
         &self.run_id
     }
 
+    /// What the models had cost until then.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
     /// A snapshot continues the agent it was taken of, and no other.
     pub(crate) fn check(&self, agent: &str) -> Result<(), Error> {
         let problem = if self.version != Self::VERSION {
@@ -167,6 +176,7 @@ impl Node {
                 agent: OnceLock::new(),
                 budget: OnceLock::new(),
                 run_budget: OnceLock::new(),
+                places: Mutex::default(),
                 steps: AtomicU32::new(steps),
                 tokens: AtomicU64::new(tokens),
                 state: Mutex::new(State {
@@ -315,21 +325,6 @@ impl Node {
         self.agent.get().cloned().unwrap_or_default()
     }
 
-    /// Bounds the agent that works here.
-    pub(crate) fn bound(&self, budget: &Budget) {
-        self.budget.get_or_init(|| budget.clone());
-    }
-
-    /// Bounds everything that works here and below.
-    pub(crate) fn bound_run(&self, budget: &Budget) {
-        self.run_budget.get_or_init(|| budget.clone());
-    }
-
-    /// The budgets that bound what is shared: tokens and depth.
-    fn shared_budgets(&self) -> impl Iterator<Item = &Budget> {
-        self.budget.get().into_iter().chain(self.run_budget.get())
-    }
-
     /// How the agent here was taken off its work, if it was.
     pub(crate) fn taken(&self) -> Option<Taken> {
         self.state().taken.clone()
@@ -376,80 +371,9 @@ impl Node {
         self.level
     }
 
-    /// This node's bound was passed.
-    pub(crate) fn passed(&self, limit: Limit) -> Passed {
-        Passed {
-            agent: self.agent(),
-            limit,
-            level: self.level,
-        }
-    }
-
     /// The place in the tree, for digests and clock readings; empty at the root.
     pub(crate) fn path(&self) -> Path<'_> {
         Path(self)
-    }
-
-    /// Counts one model turn or one round of calls, here and above; says whose bound it passes.
-    pub(crate) fn step(&self) -> Option<Passed> {
-        let mut passed = None;
-        self.each_up(|node| {
-            let steps = node.steps.fetch_add(1, Relaxed) + 1;
-            if let Some(budget) = node.budget.get()
-                && steps > budget.recursion()
-            {
-                passed = Some(node.passed(Limit::Recursion(budget.recursion())));
-            }
-        });
-        passed
-    }
-
-    /// The tokens spent here and below.
-    pub(crate) fn spent(&self) -> u64 {
-        self.tokens.load(Relaxed)
-    }
-
-    /// Charges tokens, here and above.
-    pub(crate) fn spend(&self, tokens: u64) {
-        self.each_up(|node| {
-            node.tokens.fetch_add(tokens, Relaxed);
-        });
-    }
-
-    /// Whose bound on tokens is reached, if anybody's.
-    pub(crate) fn overspent(&self) -> Option<Passed> {
-        let mut reached = None;
-        self.each_up(|node| {
-            let spent = node.tokens.load(Relaxed);
-            for bound in node.shared_budgets().filter_map(|budget| budget.tokens) {
-                if spent >= bound {
-                    reached = Some(node.passed(Limit::Tokens(bound)));
-                }
-            }
-        });
-        reached
-    }
-
-    /// Whose bound on depth an agent at this node passes, if anybody's.
-    pub(crate) fn too_deep(&self) -> Option<Passed> {
-        let mut passed = None;
-        self.each_up(|node| {
-            for bound in node.shared_budgets().filter_map(|budget| budget.depth) {
-                if self.depth - node.depth > bound {
-                    passed = Some(node.passed(Limit::Depth(bound)));
-                }
-            }
-        });
-        passed
-    }
-
-    fn each_up(&self, mut f: impl FnMut(&Node)) {
-        f(self);
-        let mut above = self.parent.upgrade();
-        while let Some(node) = above {
-            f(&node);
-            above = node.parent.upgrade();
-        }
     }
 }
 

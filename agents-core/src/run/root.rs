@@ -1,6 +1,6 @@
 use super::{
-    Approver, Budget, Clock, Cx, Event, EventKind, Limit, Node, Snapshot, Stopped, SystemClock,
-    Tape, ToolEnvelope,
+    Approver, Budget, Clock, Cx, Event, EventKind, Limit, Node, Snapshot, Stopped, Stopwatch,
+    SystemClock, Talk, Tape, ToolEnvelope,
 };
 use crate::{
     Error, ErrorKind, Json, Severity,
@@ -41,10 +41,13 @@ pub(crate) struct Settings {
     pub(crate) keeper: Option<Keeper>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tape: Option<Arc<dyn Tape>>,
+    pub(crate) talk: Option<Talk>,
     pub(crate) strict: bool,
     pub(crate) record_content: bool,
     /// How many runs of their own are around this one.
     pub(crate) nested: u32,
+    /// The deadline within which this run is.
+    pub(crate) watch: Option<Arc<Stopwatch>>,
     pub(crate) tool_timeout: Duration,
     pub(crate) max_output_bytes: usize,
     pub(crate) max_argument_bytes: usize,
@@ -63,6 +66,7 @@ impl Settings {
             let message = format!("runs of their own are nested {DEEPEST} deep");
             return Err(Error::new(ErrorKind::Budget, message));
         }
+        self.watch = around.watch().cloned();
         self.model = self.model.take().or_else(|| around.model().cloned());
         if self.tape.is_none()
             && let Some(tape) = &outer.tape
@@ -112,9 +116,11 @@ impl Default for Settings {
             keeper: None,
             clock: Arc::new(SystemClock),
             tape: None,
+            talk: None,
             strict: false,
             record_content: false,
             nested: 0,
+            watch: None,
             tool_timeout: Duration::from_secs(300),
             max_output_bytes: 2_000_000,
             max_argument_bytes: 1_000_000,

@@ -42,7 +42,7 @@ pub(super) fn close(
     }
     let receipt = settings.masker.data(ToolEnvelope {
         call_id: call_id::of(call, node),
-        name: call.call.name.clone(),
+        name: call.tool().to_owned(),
         version: call.version.clone().unwrap_or_default(),
         input: kept(call.input(), max_output_bytes),
         output,

@@ -2,29 +2,32 @@
 
 use crate::{
     Json,
+    agent::Knowledge,
     error::{Cause, Origin},
     run::{EventKind, Stopwatch},
     tool::{Prepared, SharedTool, ToolContext},
 };
 use futures_util::FutureExt;
 use std::{any::Any, panic::AssertUnwindSafe, sync::Arc};
-use tokio::time::Instant;
 use tracing::{Instrument, field};
 
-/// Runs the tool once.
+/// Runs the tool once. What the agent knows is no work of a tool: it is given its text.
 pub(super) async fn run(
     tool: &SharedTool,
+    knowledge: Option<&Knowledge<'_>>,
     prepared: Prepared,
     context: &mut ToolContext,
 ) -> Result<Json, Cause> {
     let cx = context.cx.clone();
     let allowed = tool.spec().timeout.unwrap_or(cx.root.settings.tool_timeout);
-    let deadline = Instant::now() + allowed;
-    context.deadline = Some(deadline);
+    let watch = Stopwatch::start(allowed, cx.watch().cloned());
+    context.deadline = Some(watch.deadline());
     // What the tool has spawned and handed this token to ends with the attempt.
     let token = context.cancel.child_token();
     let _ends = token.clone().drop_guard();
+    // Whoever is run by way of the context is within the deadline as well.
     let context = ToolContext {
+        cx: cx.timed(Some(&watch)),
         cancel: token,
         asked: Arc::default(),
         ..context.clone()
@@ -44,11 +47,16 @@ pub(super) async fn run(
         agents.attempt = context.attempt,
         error.type = field::Empty,
     );
-    let watch = Stopwatch::new(deadline, cx.watch().cloned());
     let work = async {
         // Caught inside the deadline: a body that unwinds is as finished as one that returns.
-        let inside = cx.timed(&watch);
-        let body = AssertUnwindSafe(inside.enter(tool.execute(prepared, &context))).catch_unwind();
+        let inside = context.cx.clone();
+        let body = async {
+            match knowledge {
+                Some(knowledge) => Ok(knowledge.text()),
+                None => tool.execute(prepared, &context).await,
+            }
+        };
+        let body = AssertUnwindSafe(inside.enter(body)).catch_unwind();
         tokio::select! {
             biased;
             result = body => match result {

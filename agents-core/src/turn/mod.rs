@@ -29,14 +29,18 @@ use crate::{
     },
     tool::{SharedTool, ToolContext},
 };
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, join_all};
 use std::sync::Arc;
 
 /// What a model is told of a result that its delegate could not complete.
 const PARTIAL: &str = "this result is partial: the work could not be completed";
 
 /// Carries out the calls of one reply, together, and answers them in the model's order.
-pub(crate) async fn calls(brain: &Brain<'_>, cx: &Cx) {
+pub(crate) fn calls<'a>(brain: &'a Brain<'_>, cx: &'a Cx) -> BoxFuture<'a, ()> {
+    Box::pin(all(brain, cx))
+}
+
+async fn all(brain: &Brain<'_>, cx: &Cx) {
     let pending: Vec<(usize, u32)> = cx.node.with_frame(|frame| {
         frame
             .calls
@@ -108,12 +112,10 @@ impl Place<'_> {
                     .now(format_args!("{path}/call{seq}/start"))
                     .as_millis();
             }
-            let admitted = guard::admit(self.brain, call);
-            call.version = admitted
-                .as_ref()
-                .ok()
-                .map(|tool| tool.spec().version.to_string());
-            admitted
+            if let Some(tool) = self.brain.tools.get(&call.call.name) {
+                call.is_of(tool.spec());
+            }
+            guard::admit(self.brain, call)
         });
         self.emit(|| {
             self.with_call(|call| EventKind::CallStarted {
@@ -150,7 +152,8 @@ impl Place<'_> {
                 Act::Done => return,
                 Act::Approve(args) => CallEvent::Decided(self.ask(tool, args, &context).await),
                 Act::Execute(prepared) => {
-                    let result = execute::run(tool, prepared, &mut context).await;
+                    let knowledge = self.brain.knowledge(&tool.spec().name);
+                    let result = execute::run(tool, knowledge, prepared, &mut context).await;
                     if result.is_ok() && context.cx.is_partial() {
                         self.with_call(|call| call.hint = Some(PARTIAL.to_owned()));
                     }
@@ -245,12 +248,29 @@ impl Place<'_> {
         let (receipt, message) =
             self.with_call(|call| envelope::close(call, &self.cx.node, ended, settings));
         if !settled_before {
-            if let Some(hook) = &settings.tool_hook {
-                hook(&receipt);
-            }
+            self.tell_used(&receipt);
             self.emit(|| EventKind::CallEnded(receipt.clone()));
         }
         (receipt, message)
+    }
+
+    /// Tells what the model has used: a tool, or what the agent knows.
+    fn tell_used(&self, receipt: &ToolEnvelope) {
+        let hooks = &self.brain.hooks;
+        match self.brain.knowledge(&receipt.name) {
+            Some(knowledge) if receipt.is_ok() => {
+                hooks.knowledge_used(knowledge.name());
+                self.emit(|| EventKind::KnowledgeUsed {
+                    knowledge: knowledge.name().to_owned(),
+                });
+            }
+            Some(_) => {}
+            None => {
+                hooks.tool_used(receipt);
+                let of_the_run = &self.cx.root.settings.tool_hook;
+                of_the_run.iter().for_each(|hook| hook(receipt));
+            }
+        }
     }
 
     /// Tells of repairs that came after the first so many; gives how many there are now.

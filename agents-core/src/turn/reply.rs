@@ -47,7 +47,8 @@ pub(crate) async fn ask(
         })?;
     cx.root.charge(reply.usage);
     cx.node.spend(reply.usage.tokens());
-    let reply = with_ids(with_printed_calls(brain, reply, must_fit), turn);
+    let before = cx.node.with_frame(|frame| frame.before);
+    let reply = with_ids(with_printed_calls(brain, reply, must_fit), before + turn);
     cx.root.emit(&cx.node, || EventKind::Replied {
         turn,
         calls: reply.calls.len(),
@@ -64,15 +65,20 @@ async fn send(
     schema: Option<&Value>,
     must_fit: bool,
 ) -> Result<Reply, ModelError> {
-    let history = cx.node.with_frame(|frame| frame.history.clone());
+    let (history, choosing) = cx
+        .node
+        .with_frame(|frame| (frame.history.clone(), frame.choosing));
     let masker = &**cx.masker();
     let mut request = Request::new(&history).with_masker(masker);
     // A model that must follow a schema cannot call, so the two are never asked for together.
     match schema {
-        Some(schema) if must_fit || brain.tools.is_empty() => request = request.with_format(schema),
+        Some(schema) if must_fit || brain.tools.offered().next().is_none() => {
+            request = request.with_format(schema)
+        }
         _ => request = request.with_tools(&brain.tools),
     }
-    let streamed = cx.root.settings.subscriber.is_some();
+    // Which skill a model names is no text of its answer.
+    let streamed = cx.root.settings.subscriber.is_some() && !choosing;
     let declared = if streamed {
         declared(brain, must_fit)
     } else {
@@ -198,7 +204,7 @@ fn with_printed_calls(brain: &Brain<'_>, mut reply: Reply, must_fit: bool) -> Re
 
 /// The tools that a printed call can be for: those that were offered.
 fn declared<'a>(brain: &'a Brain<'_>, must_fit: bool) -> Vec<Declared<'a>> {
-    let offered = brain.tools.specs().filter(|_| !must_fit);
+    let offered = brain.tools.offered().filter(|_| !must_fit);
     offered
         .map(|spec| Declared {
             name: &spec.name,

@@ -40,14 +40,19 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
     let function = function.has_body().then(|| quote!(#docs #function));
     let definition = definition(tool);
     let items = if tool.broken {
-        fallback::tool(&tool.ty)
+        fallback::tool(tool)
     } else {
         let (arguments, implementation) = (arguments(tool), implementation(tool));
         let probe = asserts::no_hidden_result(&tool.returns);
         quote!(#arguments #implementation #probe)
     };
     let items = hidden(rt, cfgs, &items);
-    quote!(#function #definition #items)
+    // What warns its users does not warn itself.
+    let silent = tool
+        .deprecated
+        .is_some()
+        .then(|| quote!(#[allow(deprecated)]));
+    quote!(#function #definition #silent #items)
 }
 
 /// A unit, or a struct with what is injected:
@@ -60,11 +65,12 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
 fn definition(tool: &Tool) -> TokenStream {
     let Tool { cfgs, docs, ty, .. } = tool;
     let vis = &tool.function.vis;
+    let deprecated = deprecated(tool);
     if tool.is_unit() {
         // The type is defined where the function is named.
         let definition = quote_spanned!(ty.span()=> #vis struct #ty;);
         return quote! {
-            #docs #(#cfgs)*
+            #docs #(#cfgs)* #deprecated
             #[derive(Clone, Copy, Debug, Default)]
             #definition
         };
@@ -84,10 +90,16 @@ fn definition(tool: &Tool) -> TokenStream {
     );
     let definition = quote_spanned!(ty.span()=> #vis struct #ty { #(#fields),* });
     quote! {
-        #docs #(#cfgs)*
+        #docs #(#cfgs)* #deprecated
         #[derive(Clone)]
         #definition
     }
+}
+
+/// `#[deprecated(note = "use read_file 2")]`: whoever names the tool is told.
+fn deprecated(tool: &Tool) -> Option<TokenStream> {
+    let note = tool.deprecated.as_ref()?;
+    Some(quote!(#[deprecated(note = #note)]))
 }
 
 /// What the model has to send:
@@ -154,6 +166,7 @@ fn argument_bounds(tool: &Tool) -> Vec<TokenStream> {
 ///     fn needs_approval(&self, args: &__Args, cx: &__rt::ToolContext) -> bool { .. }
 /// }
 /// impl __rt::ToolName for ReadFile { .. }
+/// impl __rt::Fails for ReadFile { type With = <io::Result<String> as __rt::Returns>::Err; }
 /// impl __rt::RetrySafe for ReadFile {}
 /// impl __rt::OnError for ReadFile { .. }
 /// ```
@@ -164,13 +177,21 @@ fn implementation(tool: &Tool) -> TokenStream {
     bounds.push(asserts::bound(&value, "ToolOutput"));
     bounds.extend(fault.iter().map(|fault| asserts::bound(fault, "ToolFault")));
     let ok = asserts::through(&value, "ToolOutput");
-    let err = fault.map_or_else(
-        || quote!(__rt::Infallible),
-        |fault| asserts::through(&fault, "ToolFault"),
-    );
+    let (err, with, unpacked) = match &fault {
+        Some(fault) => (
+            asserts::through(fault, "ToolFault"),
+            fault.clone(),
+            quote!(__rt::unpacked::<#fault>(error)),
+        ),
+        None => (
+            quote!(__rt::Infallible),
+            quote!(__rt::Infallible),
+            quote!(error),
+        ),
+    };
     let (spec, call) = (spec(tool), call(tool));
     let (failure, needs_approval) = (failure(tool), needs_approval(tool));
-    let arms = on_error::of_tool(tool, &bounds);
+    let arms = on_error::of_tool(tool);
     let name = &tool.name;
     let retry_safe = tool
         .is_retry_safe()
@@ -190,7 +211,7 @@ fn implementation(tool: &Tool) -> TokenStream {
             ) -> __rt::Option<__rt::Plan> {
                 #[allow(unused_imports)]
                 use __rt::NoArms as _;
-                (&__rt::ArmsProbe(self)).on_error(error, cx)
+                (&__rt::ArmsProbe(self)).on_error(#unpacked, cx)
             }
             fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> {
                 #[allow(unused_imports)]
@@ -203,6 +224,10 @@ fn implementation(tool: &Tool) -> TokenStream {
         #[automatically_derived]
         impl __rt::ToolName for #ty {
             const NAME: &'static str = #name;
+        }
+        #[automatically_derived]
+        impl __rt::Fails for #ty {
+            type With = #with;
         }
         #retry_safe
         #arms

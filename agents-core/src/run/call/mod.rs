@@ -12,7 +12,7 @@ use crate::{
     model::ToolCall,
     reader::Repairs,
     recovery::{FixerRef, Progress, Repair},
-    tool::Prepared,
+    tool::{Prepared, ToolSpec},
     turn::{args, recover},
 };
 use serde::{Deserialize, Serialize};
@@ -42,9 +42,12 @@ pub(crate) struct CallState {
     /// How many seconds the next execution was held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     waited: Option<f64>,
-    /// The version of the tool, once the call has been admitted.
+    /// The version of the tool, if the agent has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<String>,
+    /// The tool's own name, where the model knows it by another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    own_name: Option<String>,
     /// What is left of the call, once it is settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
@@ -134,11 +137,25 @@ impl CallState {
             accounted: None,
             waited: None,
             version: None,
+            own_name: None,
             receipt: None,
             started: 0,
             news: Vec::new(),
             prepared: Ready(None),
         }
+    }
+
+    /// The tool that is called is this one.
+    pub(crate) fn is_of(&mut self, spec: &ToolSpec) {
+        self.version = Some(spec.version.to_string());
+        self.own_name = Some(spec.own_name())
+            .filter(|own| *own != self.call.name)
+            .map(str::to_owned);
+    }
+
+    /// The name of the tool, as receipts have it.
+    pub(crate) fn tool(&self) -> &str {
+        self.own_name.as_ref().unwrap_or(&self.call.name)
     }
 
     /// The call is refused before anything is read.

@@ -73,6 +73,8 @@ impl Masker {
             EventKind::Thinking(text) => EventKind::Thinking(self.string(text)),
             EventKind::RunStarted { .. }
             | EventKind::Asked { .. }
+            | EventKind::SkillChosen { .. }
+            | EventKind::KnowledgeUsed { .. }
             | EventKind::Replied { .. }
             | EventKind::AttemptStarted { .. }
             | EventKind::SecretResolved { .. }
