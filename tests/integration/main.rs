@@ -16,6 +16,7 @@ mod context;
 mod events;
 mod knowledge;
 mod laws;
+mod listed;
 mod memory;
 mod nesting;
 mod peers;

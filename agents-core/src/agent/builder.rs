@@ -12,7 +12,7 @@ use crate::{
     model::Model,
     recovery::{Arms, CallError, ErrorContext, Fixer, Plan, SharedFixer},
     run::{Budget, Cx, Limit, drive},
-    tool::{IntoTool, ToolSet},
+    tool::{IntoTool, Pattern, ToolPolicy, ToolSet},
 };
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -55,6 +55,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                 },
                 skills: Vec::new(),
                 memory: None,
+                policies: Vec::new(),
+                defects: Vec::new(),
                 answer: Answer::new(),
             },
         }
@@ -193,6 +195,9 @@ pub struct ModelAgent<'a, I, O> {
     pub(crate) brain: Brain<'a>,
     pub(crate) skills: Vec<Skill<'a, I, O>>,
     pub(super) memory: Option<Arc<dyn Memory>>,
+    pub(super) policies: Vec<(Pattern, ToolPolicy)>,
+    /// What was found wrong while the agent was put together.
+    pub(super) defects: Vec<String>,
     pub(crate) answer: Answer<O>,
 }
 

@@ -1,5 +1,5 @@
-//! Who is asked about a failure, and in which order: the agent's arm for that tool, the tool's own,
-//! the agent's default. The first that decides is followed; nothing is mixed.
+//! Who is asked about a failure, and in which order: the agent's arm for that tool, its arms for tools
+//! of such names, the tool's own, the agent's default. The first that decides is followed; nothing is mixed.
 
 use super::{
     CallError, ErrorContext, Fault, Plan, Raw, Step,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     error::{AnyError, ToolError},
-    tool::DynTool,
+    tool::{DynTool, Pattern},
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -19,10 +19,11 @@ pub(crate) type SharedArms<'a> =
 type OutputArms<'a> =
     Arc<dyn Fn(&Raw<'_>, &Fault<'_>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a>;
 
-/// An agent's arms: for one tool each, for all others, and for its own final answer.
+/// An agent's arms: for one tool each, for tools by name, for all others, and for its own final answer.
 #[derive(Clone, Default)]
 pub(crate) struct Arms<'a> {
     of_tools: Vec<(String, SharedArms<'a>)>,
+    of_named: Vec<(Pattern, SharedArms<'a>)>,
     default: Option<SharedArms<'a>>,
     output: Option<OutputArms<'a>>,
 }
@@ -38,6 +39,18 @@ impl<'a> Arms<'a> {
             with_error::<E, _>(error, schema, |error| arms(error, cx))
         });
         self.of_tools.push((tool.to_owned(), erased));
+    }
+
+    /// Adds arms for the tools whose names fit.
+    pub(crate) fn add_for_named(
+        &mut self,
+        pattern: Pattern,
+        arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
+    ) {
+        let erased: SharedArms<'a> = Arc::new(move |error, schema, cx| {
+            with_any_error(error, schema, |error| arms(error, cx))
+        });
+        self.of_named.push((pattern, erased));
     }
 
     /// Sets the arms for every tool, and for the agent's final answer.
@@ -69,9 +82,14 @@ impl<'a> Arms<'a> {
             .iter()
             .filter(|(name, _)| *name == spec.name)
             .map(|(_, arms)| arms(error, schema, cx));
+        let for_named = self
+            .of_named
+            .iter()
+            .filter(|(pattern, _)| pattern.matches(&spec.name))
+            .map(|(_, arms)| arms(error, schema, cx));
         let own = std::iter::once_with(|| tool.decide(error, cx));
         let default = self.default.iter().map(|arms| arms(error, schema, cx));
-        first(for_tool.chain(own).chain(default))
+        first(for_tool.chain(for_named).chain(own).chain(default))
     }
 
     /// What is to be done about a final answer that does not fit.
@@ -82,6 +100,11 @@ impl<'a> Arms<'a> {
         cx: &ErrorContext,
     ) -> Option<Plan> {
         first(self.output.iter().map(|arms| arms(raw, fault, cx)))
+    }
+
+    /// The patterns that have arms here.
+    pub(crate) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        self.of_named.iter().map(|(pattern, _)| pattern)
     }
 
     /// The tools that have arms here.

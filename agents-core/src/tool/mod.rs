@@ -5,7 +5,9 @@
 
 mod context;
 mod erased;
+mod listed;
 mod pattern;
+mod policy;
 mod runtime;
 mod schema;
 mod set;
@@ -14,7 +16,9 @@ mod spec;
 pub use context::{Scope, ToolContext};
 pub(crate) use erased::without_position;
 pub use erased::{DynTool, Misfit, Prepared};
+pub use listed::{Annotations, ListedTool};
 pub use pattern::Pattern;
+pub use policy::ToolPolicy;
 pub use runtime::FnTool;
 pub(crate) use schema::constrained;
 pub use schema::{output_schema, schema_of};

@@ -60,6 +60,7 @@ pub enum Approval {
 }
 
 /// What the runtime and the model know about a tool.
+#[derive(Clone)]
 pub struct ToolSpec {
     /// The name the model calls.
     pub name: Cow<'static, str>,
@@ -89,6 +90,8 @@ pub struct ToolSpec {
     pub output_schema: Option<Value>,
     /// Worked examples of arguments, shown to models that need them.
     pub examples: Vec<Value>,
+    /// Whoever wrote the tool has said whether calls need approval.
+    pub(crate) has_said: bool,
     /// It belongs to its agent as such: no list and no grant has to name it.
     pub(crate) innate: bool,
     declaration: OnceLock<String>,
@@ -127,6 +130,7 @@ impl ToolSpec {
             input_schema,
             output_schema: None,
             examples: Vec::new(),
+            has_said: false,
             innate: false,
             declaration: OnceLock::new(),
             constraints: OnceLock::new(),
@@ -183,6 +187,7 @@ impl ToolSpec {
     #[must_use]
     pub fn approval(mut self, approval: Approval) -> Self {
         self.approval = approval;
+        self.has_said = true;
         self
     }
 
