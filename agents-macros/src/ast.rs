@@ -6,7 +6,7 @@
 use proc_macro2::{Group, TokenStream};
 use quote::{ToTokens, TokenStreamExt, quote};
 use syn::{
-    Attribute, Expr, Generics, Ident, Pat, Path, Signature, Token, Type, Visibility,
+    Attribute, Expr, Generics, Ident, LitStr, Pat, Path, Signature, Token, Type, Visibility,
     punctuated::Punctuated, token,
 };
 
@@ -112,11 +112,13 @@ pub(crate) struct Handler {
     pub(crate) body: Expr,
 }
 
-/// `on_error { .. }`, or `on_error!(Tool, match error { .. })`
+/// `on_error { .. }`, or `on_error!(Tool, match error { .. })`; with `"github_*"` for the tool, too
 pub(crate) struct Arms {
     pub(crate) keyword: Ident,
     /// Whose failures these are; without, those of every tool, or of the tool beside.
     pub(crate) tool: Option<Path>,
+    /// Those of the tools whose names fit this.
+    pub(crate) named: Option<LitStr>,
     pub(crate) arms: Vec<Arm>,
 }
 

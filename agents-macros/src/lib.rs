@@ -128,7 +128,9 @@ fn block_on_error(tokens: Tokens) -> Tokens {
         return errors.finish();
     };
     let arms = lower::on_error(arms, &[], &errors);
-    if arms.tool.is_none() {
+    if let Some(name) = &arms.written.named {
+        errors.at(name, check::messages::named_in_an_agent());
+    } else if arms.tool.is_none() {
         errors.note(syn::Error::new(
             Span::call_site(),
             check::messages::arms_need_a_tool(),

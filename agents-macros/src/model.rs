@@ -157,6 +157,8 @@ pub(crate) struct Settings {
     pub(crate) tools: Option<(Ident, Vec<Element>)>,
     pub(crate) budget: Option<(Ident, Budget)>,
     pub(crate) memory: Option<(Ident, Expr)>,
+    /// Patterns of names, and what is said of the tools that fit.
+    pub(crate) policies: Option<(Ident, Vec<(Expr, Expr)>)>,
     pub(crate) strict: Option<Ident>,
     pub(crate) fixers: Option<(Ident, Vec<Element>)>,
 }

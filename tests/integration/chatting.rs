@@ -165,7 +165,8 @@ async fn a_send_that_was_put_down_in_the_middle_is_finished() {
         .unwrap();
     let whole = chat.messages();
 
-    for (after, snapshot) in [2, 2, 3].into_iter().zip(kept.lock().unwrap().clone()) {
+    let snapshots = kept.lock().unwrap().clone();
+    for (after, snapshot) in [2, 2, 3].into_iter().zip(snapshots) {
         let snapshot = serde_json::to_string(&snapshot).unwrap();
         let (model, _) = ScriptedModel::new(script().into_iter().skip(after));
         let mut chat = crm.chat().model(model).resume(stored.clone()).unwrap();

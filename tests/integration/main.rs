@@ -18,6 +18,7 @@ mod escalating;
 mod events;
 mod knowledge;
 mod laws;
+mod listed;
 mod memory;
 mod nesting;
 mod peers;

@@ -7,7 +7,7 @@ use crate::{
     recovery::{Arms, CallError, ErrorContext, Fixer, Plan, SharedFixer},
     run::{Budget, Place},
     team::Placement,
-    tool::{IntoTool, ToolSet},
+    tool::{IntoTool, Pattern, ToolPolicy, ToolSet},
 };
 use schemars::JsonSchema;
 use std::{borrow::Cow, fmt, sync::Arc};
@@ -49,6 +49,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                 },
                 skills: Vec::new(),
                 memory: None,
+                policies: Vec::new(),
+                defects: Vec::new(),
                 answer: Answer::new(),
                 on_escalation: None,
             },
@@ -228,6 +230,9 @@ pub struct ModelAgent<'a, I, O> {
     pub(crate) brain: Brain<'a>,
     pub(crate) skills: Vec<Skill<'a, I, O>>,
     pub(super) memory: Option<Arc<dyn Memory>>,
+    pub(super) policies: Vec<(Pattern, ToolPolicy)>,
+    /// What was found wrong while the agent was put together.
+    pub(super) defects: Vec<String>,
     pub(crate) answer: Answer<O>,
     pub(crate) on_escalation: Option<SharedHandler<'a, I, O>>,
 }

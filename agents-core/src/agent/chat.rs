@@ -27,17 +27,16 @@ impl<A: ModelDriven + ?Sized> ModelDriven for Arc<A> {}
 /// A conversation with an agent: what was said before goes on with each [`send`](Chat::send).
 ///
 /// ```
-/// # use agents_core::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), agents_core::Error> {
-/// # let (model, handle) = ScriptedModel::new([Script::text("A customer."), Script::text("Ten anvils.")]);
-/// let crm = AgentBuilder::<String, String>::new("crm").model(model).build();
-///
+/// # use agents_core::{Agent, Error, agent::ModelAgent, run::tokens};
+/// # async fn talk(crm: ModelAgent<'_, String, String>) -> Result<(), Error> {
 /// let mut chat = crm.chat();
-/// chat.send("Who is ACME?").await?;
-/// let answer = chat.send("And their last order?").await?;
-/// # assert_eq!(answer, "Ten anvils.");
-/// # assert_eq!(handle.requests()[1].messages.len(), 3);
+/// let who = chat.send("Who is ACME?").await?;
+/// let order = chat.send("And their last order?").budget(tokens(5_000)).await?;
+///
+/// // Another day, perhaps in another process:
+/// let stored = chat.snapshot();
+/// let mut chat = crm.chat().resume(stored)?;
+/// chat.send("Has it been paid?").await?;
 /// # Ok(())
 /// # }
 /// ```

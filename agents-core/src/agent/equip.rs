@@ -5,13 +5,16 @@ use crate::{
     Error, ErrorKind,
     memory::{self, Memory},
     run::Place,
-    tool::{Pattern, ToolSet},
 };
 use std::{borrow::Cow, sync::Arc};
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     /// Gives the agent, and each skill that needs it, what a model works with.
     pub(super) fn equipped(mut self) -> Self {
+        if !self.policies.is_empty() {
+            self.defects = self.loosened(&self.brain.tools);
+            self.brain.tools = self.governed();
+        }
         let known: Vec<_> = self.brain.knowledge.iter().map(Knowledge::tool).collect();
         if !known.is_empty() {
             self.brain.tools = std::mem::take(&mut self.brain.tools).with_all(known);
@@ -38,8 +41,10 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
 
     /// What cannot work, all of it, said before anything runs.
     pub(super) fn check(&self, place: Option<&Place>) -> Result<(), Error> {
-        let mut defects: Vec<String> = self.name_twice().into_iter().collect();
+        let mut defects = self.defects.clone();
+        defects.extend(self.name_twice());
         defects.extend(self.stray_arms(place));
+        defects.extend(self.idle_patterns());
         defects.extend(self.idle_memory());
         for (at, skill) in self.skills.iter().enumerate() {
             defects.extend(self.skill_defects(at, skill));
@@ -127,7 +132,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         let listed = skill.listed().unwrap_or_default();
         let missing = listed
             .iter()
-            .filter(|pattern| !fits_any(&self.brain.tools, pattern));
+            .filter(|pattern| !self.brain.tools.fits_any(pattern));
         defects.extend(missing.map(|pattern| {
             let what = match pattern.is_name() {
                 true => "tool",
@@ -139,10 +144,6 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         }));
         defects
     }
-}
-
-fn fits_any(tools: &ToolSet, pattern: &Pattern) -> bool {
-    tools.specs().any(|spec| pattern.matches(&spec.name))
 }
 
 /// What the model has for one skill, if that differs from what it has for all of them.

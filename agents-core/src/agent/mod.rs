@@ -9,6 +9,7 @@ mod equip;
 mod hooks;
 mod io;
 mod knowledge;
+mod policies;
 mod profile;
 mod select;
 mod skill;

@@ -1,4 +1,4 @@
-use super::{DynTool, Tool, ToolSpec};
+use super::{DynTool, Pattern, Tool, ToolSpec};
 use std::{
     collections::BTreeSet,
     fmt,
@@ -65,6 +65,19 @@ impl ToolSet {
     fn push(&mut self, tool: SharedTool) {
         self.tools.push(tool);
         self.declarations = Arc::default();
+    }
+
+    /// Each of them, changed.
+    pub(crate) fn mapped(self, change: impl FnMut(SharedTool) -> SharedTool) -> ToolSet {
+        ToolSet {
+            tools: self.tools.into_iter().map(change).collect(),
+            declarations: Arc::default(),
+        }
+    }
+
+    /// Whether any name fits.
+    pub(crate) fn fits_any(&self, pattern: &Pattern) -> bool {
+        self.specs().any(|spec| pattern.matches(&spec.name))
     }
 
     /// Those of them that are to be kept.
@@ -135,6 +148,16 @@ impl ToolSet {
         Err(format!(
             "two tools are called `{names}`; rename one or remove it"
         ))
+    }
+}
+
+/// A set can be spread into another list: `tools = [ReadFile, ..more]`.
+impl IntoIterator for ToolSet {
+    type Item = SharedTool;
+    type IntoIter = std::vec::IntoIter<SharedTool>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.tools.into_iter()
     }
 }
 

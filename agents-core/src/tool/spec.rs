@@ -100,6 +100,8 @@ pub struct ToolSpec {
     pub output_schema: Option<Value>,
     /// Worked examples of arguments, shown to models that need them.
     pub examples: Vec<Value>,
+    /// Whoever wrote the tool has said whether calls need approval.
+    pub(crate) has_said: bool,
     /// It belongs to its agent as such: no list and no grant has to name it.
     pub(crate) innate: bool,
     /// Its own name, where `name` is another.
@@ -143,6 +145,7 @@ impl ToolSpec {
             input_schema,
             output_schema: None,
             examples: Vec::new(),
+            has_said: false,
             innate: false,
             own_name: None,
             declaration: OnceLock::new(),
@@ -213,6 +216,7 @@ impl ToolSpec {
     #[must_use]
     pub fn approval(mut self, approval: Approval) -> Self {
         self.approval = approval;
+        self.has_said = true;
         self
     }
 

@@ -44,7 +44,8 @@ pub(crate) fn agent(agent: &mut Agent, place: Span, errors: &Errors) {
         }
     }
     for (i, arms) in agent.on_error.iter().enumerate() {
-        super::on_error(&arms.written, arms.tool.is_some(), errors);
+        let of_tools = arms.tool.is_some() || arms.written.named.is_some();
+        super::on_error(&arms.written, of_tools, errors);
         once(arms, &agent.on_error[..i], errors);
         among_tools(arms, &agent.settings, errors);
     }
@@ -66,10 +67,10 @@ fn among_tools(arms: &Arms, settings: &Settings, errors: &Errors) {
 /// One block for each tool, and one for the agent.
 fn once(arms: &Arms, above: &[Arms], errors: &Errors) {
     let of = |arms: &Arms| {
-        arms.tool.as_ref().map_or_else(
-            || "the agent".to_owned(),
-            |tool| format!("`{}`", written(tool)),
-        )
+        let tool = arms.tool.as_ref().map(written);
+        let named = arms.written.named.as_ref();
+        tool.or(named.map(written))
+            .map_or_else(|| "the agent".to_owned(), |of| format!("`{of}`"))
     };
     for twin in above.iter().filter(|twin| of(twin) == of(arms)) {
         errors.at(&twin.written.keyword, messages::arms_twice(of(arms)));
@@ -105,6 +106,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         tools,
         budget,
         memory,
+        policies,
         strict,
         fixers,
     } = settings;
@@ -114,11 +116,13 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
     let tools = tools.iter().map(|(key, _)| key);
     let budget = budget.iter().map(|(key, _)| key);
     let memory = memory.iter().map(|(key, _)| key);
+    let policies = policies.iter().map(|(key, _)| key);
     prompt
         .chain(model)
         .chain(tools)
         .chain(budget)
         .chain(memory)
+        .chain(policies)
         .chain(strict)
         .chain(fixers)
 }

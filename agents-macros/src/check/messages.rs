@@ -339,6 +339,10 @@ pub(crate) fn arms_need_a_tool() -> &'static str {
     "say whose failures these are: `on_error!(ReadFile, match error { .. })`"
 }
 
+pub(crate) fn named_in_an_agent() -> &'static str {
+    "a tool is known by its name to the agents that have it: put this into an `#[agent] impl`, or name the tool's type"
+}
+
 pub(crate) fn arms_twice(of: impl Display) -> String {
     format!("{of} has two `on_error!`; put all the arms into one")
 }

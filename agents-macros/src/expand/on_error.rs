@@ -97,21 +97,26 @@ fn retried(tool: &TokenStream, arms: &Arms) -> TokenStream {
 /// ```ignore
 /// .on_error(|error, cx| match error { .. })
 /// .on_error_of::<<DeleteFile as __rt::Fails>::With>(<DeleteFile as __rt::ToolName>::NAME, |error, cx| match error { .. })
+/// .on_error_of_named("github_*", |error, cx| match error { .. })
 /// .fixer(JsonFixer)
 /// ```
 pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> TokenStream {
     let (error, cx, fixers) = (error(), cx(), &arms.fixers);
     let matched = matched(arms, &error);
+    let any = quote! {
+        move |#error: __rt::CallError<'_, __rt::AnyError>, #[allow(unused_variables)] #cx: &__rt::ErrorContext|
+    };
     let call = match &arms.tool {
+        None if let Some(pattern) = &arms.written.named => {
+            quote!(.on_error_of_named(#pattern, #any { #matched }))
+        }
         None => {
             let tools = agent
                 .retried_by_default()
                 .filter(|_| !arms.retries.is_empty());
             let retried =
                 tools.map(|tool| quote_spanned!(tool.span()=> __rt::assert_retry_safe::<#tool>();));
-            quote! {
-            .on_error(move |#error: __rt::CallError<'_, __rt::AnyError>, #[allow(unused_variables)] #cx: &__rt::ErrorContext| { #(#retried)* #matched })
-            }
+            quote!(.on_error(#any { #(#retried)* #matched }))
         }
         Some(tool) => {
             let name = quote_spanned!(tool.span()=> <#tool as __rt::ToolName>::NAME);

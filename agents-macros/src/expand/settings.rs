@@ -26,6 +26,7 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
         tools,
         budget,
         memory,
+        policies,
         strict,
         fixers,
     } = &agent.settings;
@@ -54,6 +55,8 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
         }
     });
     let memory = memory.as_ref().map(|(key, memory)| quote!(.#key(#memory)));
+    let policies = policies.iter().flat_map(|(_, policies)| policies);
+    let policies = policies.map(|(pattern, policy)| quote!(.policy(#pattern, #policy)));
     let strict = strict.as_ref().map(|key| quote!(.#key()));
     let fixers = fixers.iter().flat_map(|(_, fixers)| fixers).map(fixer);
     let known = agent.knowledge.iter().map(super::skills::knowledge);
@@ -68,6 +71,7 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
     quote! {
         __rt::AgentBuilder::new(#name)
             #description #prompt #model #tools #budget #memory #strict
+            #(#policies)*
             #(#known)*
             #(#fixers)* #(#arms)* #(#handlers)*
             #(.skill(#skills))*

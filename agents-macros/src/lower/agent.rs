@@ -160,6 +160,9 @@ fn settings(keys: &mut Keys<'_>, errors: &Errors) -> Settings {
             .group_or_value("budget")
             .map(|(key, bounds)| (key, budget(bounds, errors))),
         memory: keys.value("memory"),
+        policies: keys
+            .list("policies")
+            .map(|(key, elements)| (key, policies(elements, errors))),
         strict: keys.flag("strict"),
         fixers: keys
             .list("fixers")
@@ -199,6 +202,21 @@ fn fixers(mut elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
         function.is_none()
     });
     elements
+}
+
+/// `[("github_*", ToolPolicy::new().confirm())]`
+fn policies(elements: Vec<Element>, errors: &Errors) -> Vec<(Expr, Expr)> {
+    let pair = |element: Element| match element {
+        Element::One(Expr::Tuple(pair)) if pair.elems.len() == 2 => {
+            let mut parts = pair.elems.into_iter();
+            parts.next().zip(parts.next())
+        }
+        Element::One(other) | Element::Spread(_, other) => {
+            errors.at(&other, messages::policy_is_a_pair(super::written(&other)));
+            None
+        }
+    };
+    elements.into_iter().filter_map(pair).collect()
 }
 
 fn budget(bounds: Result<Expr, Vec<Expr>>, errors: &Errors) -> Budget {

@@ -50,6 +50,10 @@ pub(crate) const AGENT: &[Key] = &[
     key("tools", "tools = [ReadFile, ..more]"),
     key("budget", "budget(max_turns = 10)"),
     key("memory", "memory = self.bank.clone()"),
+    key(
+        "policies",
+        "policies = [(\"github_*\", ToolPolicy::new().confirm())]",
+    ),
     key("strict", "strict"),
     key("fixers", "fixers = [JsonFixer]"),
     key("crate", "crate = path::to::agents"),

@@ -7,6 +7,7 @@
 //! }
 //!
 //! on_error!(ReadFile, match error { execution_error(_) => throw("no") });
+//! on_error!("github_*", match error { execution_error(_) => feedback("try later") });
 //! ```
 
 use super::{all, keys, rest, skip_to_comma};
@@ -17,7 +18,7 @@ use crate::{
 };
 use proc_macro2::{Span, TokenStream};
 use syn::{
-    Expr, Ident, Pat, Path, Token, braced, parenthesized, parse::ParseStream,
+    Expr, Ident, LitStr, Pat, Path, Token, braced, parenthesized, parse::ParseStream,
     punctuated::Punctuated, token,
 };
 
@@ -40,6 +41,7 @@ pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<A
     Ok(Arms {
         keyword,
         tool: None,
+        named: None,
         arms: arms(&inside, errors),
     })
 }
@@ -50,13 +52,14 @@ pub(super) fn matched(
     keyword: Ident,
     errors: &Errors,
 ) -> syn::Result<Arms> {
-    let tool = if input.peek(Token![match]) {
-        None
-    } else {
-        let tool = input.call(Path::parse_mod_style)?;
-        input.parse::<Token![,]>()?;
-        Some(tool)
+    let named: Option<LitStr> = input.parse()?;
+    let tool = match named.is_some() || input.peek(Token![match]) {
+        true => None,
+        false => Some(input.call(Path::parse_mod_style)?),
     };
+    if named.is_some() || tool.is_some() {
+        input.parse::<Token![,]>()?;
+    }
     input.parse::<Token![match]>()?;
     input.parse::<Ident>()?;
     let inside;
@@ -66,6 +69,7 @@ pub(super) fn matched(
     Ok(Arms {
         keyword,
         tool,
+        named,
         arms,
     })
 }

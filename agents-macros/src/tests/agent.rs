@@ -88,3 +88,23 @@ fn skills_with_lists_and_knowledge() {
         expect_file!["snapshots/clerk.rs"],
     );
 }
+
+#[test]
+fn policies_and_arms_by_name() {
+    let arguments = tokens(
+        "prompt = \"You sort issues.\", tools = [..self.github()], policies = [(\"github_*\", ToolPolicy::new().confirm())]",
+    );
+    let item = tokens(
+        "impl Triage {
+            /// Sorts issues.
+            #[skill]
+            async fn sort(&self, request: String) -> String;
+
+            on_error!(\"github_*\", match error { execution_error(_) => feedback(\"try later\") });
+        }",
+    );
+    check(
+        attribute_agent(arguments, &item),
+        expect_file!["snapshots/triage.rs"],
+    );
+}

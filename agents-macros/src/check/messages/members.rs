@@ -49,3 +49,9 @@ pub(crate) fn no_memory(ty: impl Display) -> String {
 pub(crate) fn idle_memory() -> &'static str {
     "no skill asks for the memory; mark those that may use it `#[skill(memory)]`"
 }
+
+pub(crate) fn policy_is_a_pair(found: impl Display) -> String {
+    format!(
+        "`{found}` is not a policy for tools by their names; write `(\"github_*\", ToolPolicy::new().confirm())`"
+    )
+}
