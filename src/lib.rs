@@ -68,7 +68,8 @@ pub use agents_core::{
     Severity, Tool, ToolContext, ToolError, ToolFailure,
 };
 pub use agents_core::{
-    agent, compose, error, escalation, memory, model, reader, recovery, run, secret, team, tool,
+    agent, compose, error, escalation, memory, model, observe, reader, recovery, run, secret, team,
+    tool,
 };
 
 #[cfg(feature = "testing")]
@@ -81,6 +82,8 @@ pub use agents_macros::{
 pub use agents_ollama::{self as ollama, Ollama, ollama};
 
 pub mod console;
+#[cfg(feature = "otel")]
+pub mod otel;
 pub mod record;
 
 #[doc(hidden)]

@@ -14,6 +14,7 @@
 //! | [`tool`] | a plain async function, and what the runtime knows about it |
 //! | [`model`] | something that answers a history |
 //! | [`run`] | a tree of nodes that can be stored, and the loop that moves it |
+//! | [`observe`] | the spans, log lines and steps by which a run is watched |
 //! | [`secret`] | found when a tool asks, and masked wherever anything is written |
 //! | `turn` | the way of one call, a file for each stage |
 //! | [`reader`] | strict, then lenient, then coerced: what models say, read by the schema |
@@ -28,6 +29,7 @@ pub mod escalation;
 mod json;
 pub mod memory;
 pub mod model;
+pub mod observe;
 pub mod reader;
 pub mod recovery;
 #[doc(hidden)]

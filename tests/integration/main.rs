@@ -33,5 +33,6 @@ mod skills;
 mod spans;
 mod storing;
 mod teams;
+mod traces;
 mod visible;
 mod world;

@@ -115,7 +115,10 @@ pub trait Agent: Send + Sync {
                 )
             });
         }
-        let output = child.clone().enter(self.work(&child, input)).await?;
+        let t_start = child.now(format_args!("{}/start", child.node.path()));
+        let result = child.clone().enter(self.work(&child, input)).await;
+        child.ended(t_start, result.is_ok());
+        let output = result?;
         child.finish(Json::of(&output).map_err(|error| unwritable(self.name(), "output", &error))?);
         Ok(output)
     }

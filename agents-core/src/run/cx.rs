@@ -5,6 +5,7 @@ use crate::{
     Json,
     escalation::Desk,
     model::{Model, Usage},
+    observe::{Step, StepKind},
     recovery::FixError,
     secret::{Masker, Secret, SecretError, resolve},
     team::Placement,
@@ -12,6 +13,7 @@ use crate::{
     turn::envelope,
 };
 use std::{convert::Infallible, fmt, future::Future, sync::Arc, time::Duration};
+use tracing::{Instrument, Span};
 
 tokio::task_local! {
     static CURRENT: Cx;
@@ -39,6 +41,8 @@ pub struct Cx {
     from_code: bool,
     /// Where whoever works here is placed in a team. It goes for nobody whom that agent runs.
     place: Option<Place>,
+    /// The span within which this is, for work that goes on in another task.
+    span: Span,
 }
 
 /// An agent's place in a team, as the agent that works there finds it.
@@ -62,6 +66,7 @@ impl Cx {
             from_code: false,
             place: None,
             watch: watch.clone(),
+            span: root.span(),
             root,
         }
     }
@@ -163,6 +168,14 @@ impl Cx {
     pub(crate) fn timed(&self, watch: Option<&Arc<Stopwatch>>) -> Cx {
         Cx {
             watch: watch.or(self.watch.as_ref()).cloned(),
+            ..self.clone()
+        }
+    }
+
+    /// The same place, within a span.
+    pub(crate) fn traced(&self, span: &Span) -> Cx {
+        Cx {
+            span: span.clone(),
             ..self.clone()
         }
     }
@@ -281,9 +294,40 @@ impl Cx {
         }
     }
 
-    /// Tells the subscriber what happened to the agent that works here.
+    /// Tells the subscriber what happened to the agent that works here, or to the call.
     pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
-        self.root.emit(&self.node, kind);
+        self.root.emit_at(&self.node, || self.step_place(), kind);
+    }
+
+    /// The place, by name: the agent's, or the call's within which this is.
+    pub(crate) fn step_place(&self) -> String {
+        match self.call {
+            Some((seq, _)) => self.node.call_path(seq),
+            None => self.node.path().to_string(),
+        }
+    }
+
+    /// The arguments of the call within which this is, as they stand.
+    pub(crate) fn arguments(&self) -> Option<Json> {
+        let (seq, _) = self.call?;
+        self.node.with_frame(|frame| {
+            let mut calls = frame.calls.iter();
+            calls.find(|call| call.seq == seq).map(|call| call.input())
+        })
+    }
+
+    /// The agent that works here has ended.
+    pub(crate) fn ended(&self, t_start: Timestamp, ok: bool) {
+        let place = self.node.path().to_string();
+        let t_end = self.now(format_args!("{place}/end"));
+        self.root.step(Step {
+            place,
+            agent: self.node.agent(),
+            depth: self.node.depth(),
+            t_start,
+            t_end,
+            kind: StepKind::Agent { ok },
+        });
     }
 
     pub(crate) fn result(&self) -> Option<Json> {
@@ -298,9 +342,14 @@ impl Cx {
         self.root.settings.clock.now(key)
     }
 
-    /// Runs `work` here: agents that it runs find this place by themselves.
+    /// Runs `work` here: agents that it runs find this place by themselves. In a task that is in no
+    /// span it is in the one that this place is in, so that a run stays one trace.
     pub(crate) async fn enter<F: Future>(self, work: F) -> F::Output {
-        CURRENT.scope(self, work).await
+        let span = match Span::current().is_none() {
+            true => self.span.clone(),
+            false => Span::none(),
+        };
+        CURRENT.scope(self, work).instrument(span).await
     }
 
     /// A bound was passed: that ends the whole run, or the repair to which the bound belongs.

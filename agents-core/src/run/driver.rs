@@ -5,10 +5,11 @@ use crate::{
     Error, ErrorKind,
     agent::{Answer, Brain},
     escalation::given,
+    observe::spans,
     turn::{self, answer::Settled},
 };
 use serde_json::Value;
-use tracing::{Instrument, field};
+use tracing::Instrument;
 
 /// Drives a model-driven agent from its task to its answer.
 pub(crate) async fn drive<O>(
@@ -49,14 +50,7 @@ pub(crate) async fn drive<O>(
     if cx.node.with_frame(|frame| frame.given.is_some()) {
         Box::pin(given(cx)).await?;
     }
-    let span = tracing::info_span!(
-        "invoke_agent",
-        otel.name = %format_args!("invoke_agent {}", brain.name),
-        gen_ai.operation.name = "invoke_agent",
-        gen_ai.agent.name = %brain.name,
-        gen_ai.conversation.id = cx.run_id(),
-        error.type = field::Empty,
-    );
+    let span = spans::agent(brain, cx, answer.schema());
     // On the heap, and so are its parts: agents that run each other would fill the stack.
     let work = Box::pin(
         async {
@@ -94,9 +88,7 @@ pub(crate) async fn drive<O>(
             match cx.exceed(cx.node.passed(limit)).await {}
         }
     };
-    if let Err(error) = &result {
-        span.record("error.type", field::display(error.kind()));
-    }
+    spans::worked(&span, &result);
     result
 }
 

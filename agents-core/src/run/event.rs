@@ -15,6 +15,9 @@ pub struct Event {
     pub agent: Arc<str>,
     /// How deep that agent is nested; 0 for the one that was run.
     pub depth: u32,
+    /// Where in the run: the agent's place, or the call's. What goes on within has a place that begins
+    /// so.
+    pub place: String,
     /// What happened.
     pub kind: EventKind,
 }

@@ -18,6 +18,7 @@ mod driver;
 mod event;
 mod frame;
 mod node;
+mod observed;
 mod outcome;
 mod repair;
 mod root;
@@ -42,6 +43,7 @@ pub(crate) use cx::Place;
 pub(crate) use driver::drive;
 pub(crate) use frame::{Frame, Next, Told};
 pub(crate) use node::{Node, hex};
+pub(crate) use observed::observed;
 pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use root::{Root, Settings, Stop};
 pub(crate) use stopwatch::Stopwatch;
@@ -50,13 +52,14 @@ pub(crate) use talk::{Said, Talk};
 use crate::{
     Agent, Error, ErrorKind, Json,
     error::ErrorReceipt,
-    model::{Model, Usage},
+    model::Model,
+    observe::{self, Trace},
     tool::Scope,
     turn,
 };
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
-use std::{fmt, future::IntoFuture, pin::pin, sync::Arc, time::Duration};
+use std::{fmt, future::IntoFuture, mem, pin::pin, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// One run of an agent, about to begin. Say what there is to say about it, then await it: the
@@ -241,15 +244,15 @@ impl<'a, A: Agent> Run<'a, A> {
             settings.inherit(around)?;
         }
         settings.hide()?;
-        let (input, node, run_id, usage, escalations) = match start {
+        let (input, node, past) = match start {
             Start::Fresh(input) => {
                 let place = match &around {
                     Some(around) => around.place_of(agent.name(), written(&input)?.as_str()),
                     None => String::new(),
                 };
-                (input, Node::root(place), None, Usage::default(), Vec::new())
+                (input, Node::root(place), None)
             }
-            Start::Stored(stored) => {
+            Start::Stored(mut stored) => {
                 stored.check(agent.name())?;
                 let input = stored.input.to().map_err(|error| {
                     Error::new(
@@ -259,10 +262,8 @@ impl<'a, A: Agent> Run<'a, A> {
                 })?;
                 (
                     input,
-                    Node::load(stored.root),
-                    Some(stored.run_id),
-                    stored.usage,
-                    stored.escalations,
+                    Node::load(mem::take(&mut stored.root)),
+                    Some(*stored),
                 )
             }
         };
@@ -270,10 +271,9 @@ impl<'a, A: Agent> Run<'a, A> {
             Some(_) => Some((agent.name().to_owned(), written(&input)?)),
             None => None,
         };
-        let root = Root::new(settings, node, run_id, origin);
-        root.charge(usage);
-        escalations.into_iter().for_each(|one| root.escalated(one));
-        let outcome = Box::pin(steer(agent, input, &root)).await;
+        let root = Root::new(settings, node, past, origin);
+        let run = steer(agent, input, &root);
+        let outcome = Box::pin(observe::observed(&root, agent.name(), run)).await;
         if let Some(around) = around {
             around.charge(outcome.usage);
         }
@@ -359,6 +359,7 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
         outputs: AgentOutputs::collect(response, root.node.receipts()),
         usage,
         run_id: root.run_id.to_string(),
+        trace: Trace::default(),
     }
 }
 

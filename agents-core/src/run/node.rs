@@ -8,6 +8,7 @@ use crate::{
     error::ErrorKind,
     escalation::{EscalationReceipt, Taken},
     model::{Model, Usage},
+    observe::Step,
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -92,6 +93,8 @@ pub struct Snapshot {
     pub(crate) usage: Usage,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) escalations: Vec<EscalationReceipt>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) steps: Vec<Step>,
     pub(crate) root: StoredNode,
 }
 

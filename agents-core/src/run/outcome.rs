@@ -1,7 +1,7 @@
 use super::{Limit, Timestamp};
 use crate::{
     Error, Json, Severity, error::ErrorReceipt, escalation::EscalationReceipt, model::Usage,
-    reader::Repairs,
+    observe::Trace, reader::Repairs,
 };
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,8 @@ pub struct Outcome<T> {
     pub usage: Usage,
     /// The run's id, as it stands in logs and traces.
     pub run_id: String,
+    /// What happened, and when.
+    pub trace: Trace,
 }
 
 /// What ended a run before its answer.

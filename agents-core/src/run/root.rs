@@ -6,6 +6,7 @@ use crate::{
     Error, ErrorKind, Json, Severity,
     escalation::EscalationReceipt,
     model::{Model, Usage},
+    observe::{self, Step, Trace},
     reader::Repairs,
     secret::{Masker, Secrets},
     tool::Scope,
@@ -14,11 +15,12 @@ use secrecy::SecretString;
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
 pub(crate) type Subscriber = Arc<dyn Fn(&Event) + Send + Sync>;
 pub(crate) type ToolHook = Arc<dyn Fn(&ToolEnvelope) + Send + Sync>;
@@ -44,6 +46,8 @@ pub(crate) struct Settings {
     pub(crate) talk: Option<Talk>,
     pub(crate) strict: bool,
     pub(crate) record_content: bool,
+    /// Where traces can be looked at, with their ids left open.
+    pub(crate) traces_url: Option<Arc<str>>,
     /// How many runs of their own are around this one.
     pub(crate) nested: u32,
     /// The deadline within which this run is.
@@ -83,6 +87,7 @@ impl Settings {
             self.keeper_of_secrets = outer.keeper_of_secrets.clone();
         }
         self.masker = outer.masker.clone();
+        self.traces_url = self.traces_url.take().or_else(|| outer.traces_url.clone());
         // A part of the work is done for the same tenant, unless another is named.
         if self.scope == Scope::default() {
             self.scope = outer.scope.clone();
@@ -119,6 +124,7 @@ impl Default for Settings {
             talk: None,
             strict: false,
             record_content: false,
+            traces_url: None,
             nested: 0,
             watch: None,
             tool_timeout: Duration::from_secs(300),
@@ -141,6 +147,9 @@ pub(crate) struct Root {
     repairs: Mutex<Repairs>,
     /// The agent that was run and its input, for snapshots.
     origin: Option<(String, Json)>,
+    steps: Mutex<Vec<Step>>,
+    /// The span of the whole run, and the id of its trace.
+    span: OnceLock<(Span, Arc<str>)>,
 }
 
 /// Why the whole run ends, now. It is not an error that travels: whoever calls for it never
@@ -207,32 +216,84 @@ impl Root {
     pub(crate) fn new(
         settings: Settings,
         node: Arc<Node>,
-        run_id: Option<String>,
+        past: Option<Snapshot>,
         origin: Option<(String, Json)>,
     ) -> Arc<Root> {
-        let run_id = match run_id {
-            Some(run_id) => {
-                settings.clock.resumed(&run_id);
-                run_id
+        let (run_id, usage, escalations, steps) = match past {
+            Some(past) => {
+                settings.clock.resumed(&past.run_id);
+                (past.run_id, past.usage, past.escalations, past.steps)
             }
-            None => settings.clock.run_id(),
-        }
-        .into();
+            None => (
+                settings.clock.run_id(),
+                Usage::default(),
+                Vec::new(),
+                Vec::new(),
+            ),
+        };
         Arc::new(Root {
             settings,
-            run_id,
+            run_id: run_id.into(),
             node,
             notify: Notify::new(),
-            usage: Mutex::default(),
+            usage: Mutex::new(usage),
             stop: Mutex::default(),
-            escalations: Mutex::default(),
+            escalations: Mutex::new(escalations),
             repairs: Mutex::default(),
             origin,
+            steps: Mutex::new(steps),
+            span: OnceLock::new(),
         })
+    }
+
+    /// The run begins, in this span.
+    pub(crate) fn place_in_trace(&self, span: &Span) {
+        let id = || observe::trace_id(span, &self.run_id).into();
+        self.span.get_or_init(|| (span.clone(), id()));
+    }
+
+    /// The span of the whole run.
+    pub(crate) fn span(&self) -> Span {
+        self.span
+            .get()
+            .map_or_else(Span::none, |(span, _)| span.clone())
+    }
+
+    pub(crate) fn trace_id(&self) -> &str {
+        self.span.get().map_or("", |(_, id)| id)
+    }
+
+    /// Where the trace can be looked at.
+    pub(crate) fn traces_url(&self) -> Option<String> {
+        let template = self.settings.traces_url.as_deref()?;
+        let url = template.replace("{trace_id}", self.trace_id());
+        Some(url.replace("{run_id}", &self.run_id))
+    }
+
+    /// Keeps a step that has ended.
+    pub(crate) fn step(&self, step: Step) {
+        lock(&self.steps).push(step);
+    }
+
+    pub(crate) fn trace(&self) -> Trace {
+        Trace {
+            id: self.trace_id().to_owned(),
+            steps: lock(&self.steps).clone(),
+        }
     }
 
     /// Tells the subscriber; what happened is only put together if there is one.
     pub(crate) fn emit(&self, node: &Node, kind: impl FnOnce() -> EventKind) {
+        self.emit_at(node, || node.path().to_string(), kind);
+    }
+
+    /// The same, of something that happened at a place below the node.
+    pub(crate) fn emit_at(
+        &self,
+        node: &Node,
+        place: impl FnOnce() -> String,
+        kind: impl FnOnce() -> EventKind,
+    ) {
         let Settings {
             subscriber, masker, ..
         } = &self.settings;
@@ -240,6 +301,7 @@ impl Root {
             subscriber(&Event {
                 agent: node.agent(),
                 depth: node.depth(),
+                place: place(),
                 kind: match masker.is_empty() {
                     true => kind(),
                     false => masker.event(kind()),
@@ -258,6 +320,7 @@ impl Root {
                 input: input.clone(),
                 usage: self.usage(),
                 escalations: self.escalations(),
+                steps: lock(&self.steps).clone(),
                 root: self.node.save(),
             }));
         }

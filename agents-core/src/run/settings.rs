@@ -10,4 +10,20 @@ impl<A: Agent> Run<'_, A> {
         self.settings.keeper_of_secrets = Some(Arc::new(secrets));
         self.root()
     }
+
+    /// Where the run's trace can be looked at: with `{trace_id}` and `{run_id}` in it, this is the
+    /// `traces_url` of the [outputs](crate::run::AgentOutputs).
+    ///
+    /// ```
+    /// # use agents_core::Agent;
+    /// # async fn run(agent: agents_core::agent::ModelAgent<'_, String, String>) -> Result<(), agents_core::Error> {
+    /// let run = agent.run("go").traces_url("https://traces.example.com/trace/{trace_id}");
+    /// # run.await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn traces_url(mut self, template: impl Into<Arc<str>>) -> Self {
+        self.settings.traces_url = Some(template.into());
+        self.root()
+    }
 }

@@ -3,13 +3,14 @@
 use crate::{
     Json,
     agent::Knowledge,
-    error::{Cause, Origin},
+    error::Cause,
+    observe::spans,
     run::{EventKind, Stopwatch},
     tool::{Prepared, SharedTool, ToolContext},
 };
 use futures_util::FutureExt;
 use std::{any::Any, panic::AssertUnwindSafe, sync::Arc};
-use tracing::{Instrument, field};
+use tracing::Instrument;
 
 /// Runs the tool once. What the agent knows is no work of a tool: it is given its text.
 pub(super) async fn run(
@@ -25,28 +26,19 @@ pub(super) async fn run(
     // What the tool has spawned and handed this token to ends with the attempt.
     let token = context.cancel.child_token();
     let _ends = token.clone().drop_guard();
-    // Whoever is run by way of the context is within the deadline as well.
+    let span = spans::attempt(context, tool.spec());
+    // Whoever is run by way of the context is within the deadline and the trace as well.
     let context = ToolContext {
-        cx: cx.timed(Some(&watch)),
+        cx: cx.timed(Some(&watch)).traced(&span),
         cancel: token,
         asked: Arc::default(),
         ..context.clone()
     };
-    cx.root.emit(&cx.node, || EventKind::AttemptStarted {
+    cx.emit(|| EventKind::AttemptStarted {
         call_id: context.call_id.clone(),
         tool: context.tool.to_string(),
         attempt: context.attempt,
     });
-    let span = tracing::info_span!(
-        "execute_tool",
-        otel.name = %format_args!("execute_tool {}", context.tool),
-        gen_ai.operation.name = "execute_tool",
-        gen_ai.tool.name = %context.tool,
-        gen_ai.tool.call.id = %context.call_id,
-        gen_ai.tool.type = "function",
-        agents.attempt = context.attempt,
-        error.type = field::Empty,
-    );
     let work = async {
         // Caught inside the deadline: a body that unwinds is as finished as one that returns.
         let inside = context.cx.clone();
@@ -67,12 +59,7 @@ pub(super) async fn run(
         }
     };
     let result = hidden(work.instrument(span.clone()).await, &context);
-    if let Err(cause) = &result {
-        span.record("error.type", cause.code().as_str());
-        if cause.origin() == Origin::Panicked {
-            span.in_scope(|| tracing::warn!(tool = %context.tool, "the tool panicked"));
-        }
-    }
+    spans::executed(&span, &context, &result);
     result
 }
 

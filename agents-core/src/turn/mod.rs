@@ -22,15 +22,17 @@ use crate::{
     error::ToolError,
     escalation::{Climbed, climb, told},
     model::Message,
+    observe::{Step, StepKind, spans},
     reader::ChangeKind,
     run::{
         Act, Approval, CallEvent, CallState, Cx, EventKind, Stopwatch, Timestamp, Told,
-        ToolEnvelope,
+        ToolEnvelope, observed,
     },
     tool::{SharedTool, ToolContext},
 };
 use futures_util::future::{BoxFuture, join_all};
 use std::sync::Arc;
+use tracing::Instrument;
 
 /// What a model is told of a result that its delegate could not complete.
 const PARTIAL: &str = "this result is partial: the work could not be completed";
@@ -79,13 +81,19 @@ async fn all(brain: &Brain<'_>, cx: &Cx) {
 async fn one(brain: &Brain<'_>, cx: &Cx, index: usize, seq: u32) -> (Arc<ToolEnvelope>, Message) {
     let place = &Place { brain, cx, index };
     let settled_before = place.with_call(|call| call.receipt.is_some());
-    if !settled_before {
-        match place.take_up(seq) {
-            Err(error) => place.with_call(|call| call.refuse(error)),
-            Ok(tool) => place.settle(&tool).await,
+    let span = place.with_call(|call| spans::call(cx.masker(), &call.call.name));
+    let settled = async {
+        if !settled_before {
+            match place.take_up(seq) {
+                Err(error) => place.with_call(|call| call.refuse(error)),
+                Ok(tool) => place.settle(&tool).await,
+            }
         }
-    }
-    place.done(seq, settled_before)
+        place.done(seq, settled_before)
+    };
+    let settled = settled.instrument(span.clone()).await;
+    spans::settled(&span, &settled.0);
+    settled
 }
 
 /// One call's place: who makes it, and where its state lies.
@@ -115,7 +123,10 @@ impl Place<'_> {
             if let Some(tool) = self.brain.tools.get(&call.call.name) {
                 call.is_of(tool.spec());
             }
-            guard::admit(self.brain, call)
+            let span = spans::policy(self.cx.masker(), &call.call.name);
+            let admitted = span.in_scope(|| guard::admit(self.brain, call));
+            spans::judged(&span, self.cx.masker(), &admitted);
+            admitted
         });
         self.emit(|| {
             self.with_call(|call| EventKind::CallStarted {
@@ -248,6 +259,17 @@ impl Place<'_> {
         let (receipt, message) =
             self.with_call(|call| envelope::close(call, &self.cx.node, ended, settings));
         if !settled_before {
+            self.cx.root.step(Step {
+                place: self.cx.node.call_path(seq),
+                agent: self.cx.node.agent(),
+                depth: self.cx.node.depth(),
+                t_start: receipt.t_start,
+                t_end: receipt.t_end,
+                kind: StepKind::Call {
+                    call_id: receipt.call_id.clone(),
+                },
+            });
+            observed(self.cx, seq, &receipt);
             self.tell_used(&receipt);
             self.emit(|| EventKind::CallEnded(receipt.clone()));
         }
@@ -300,6 +322,10 @@ impl Place<'_> {
     }
 
     fn emit(&self, kind: impl FnOnce() -> EventKind) {
-        self.cx.root.emit(&self.cx.node, kind);
+        let place = || {
+            let seq = self.with_call(|call| call.seq);
+            self.cx.node.call_path(seq)
+        };
+        self.cx.root.emit_at(&self.cx.node, place, kind);
     }
 }

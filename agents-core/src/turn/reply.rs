@@ -3,7 +3,8 @@
 use crate::{
     Error, ErrorKind,
     agent::Brain,
-    model::{Delta, Model, ModelError, Reply, Request, ToolCall},
+    model::{Delta, Model, ModelError, Reply, Request, ToolCall, Usage},
+    observe::{Step, StepKind, spans},
     reader::printed::{self, Declared},
     run::{Cx, EventKind},
     secret,
@@ -13,7 +14,7 @@ use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex, PoisonError},
 };
-use tracing::{Instrument, field};
+use tracing::Instrument;
 
 /// Asks the model for the next message. `schema` is that of the answer, `must_fit` says that the
 /// last answer did not fit: then nothing but an answer is asked for.
@@ -40,11 +41,27 @@ pub(crate) async fn ask(
         turn,
         model: model.id().to_owned(),
     });
-    let reply = send(brain, cx, model, schema, must_fit)
-        .await
-        .map_err(|error| {
-            Error::from(error).context(format!("agent `{}`, turn {turn}", brain.name))
-        })?;
+    let path = cx.node.path();
+    let t_start = cx.now(format_args!("{path}/turn{turn}/start"));
+    let reply = send(brain, cx, model, turn, schema, must_fit).await;
+    cx.root.step(Step {
+        place: format!("{path}/turn{turn:04}"),
+        agent: cx.node.agent(),
+        depth: cx.node.depth(),
+        t_start,
+        t_end: cx.now(format_args!("{path}/turn{turn}/end")),
+        kind: StepKind::Turn {
+            turn,
+            model: model.id().to_owned(),
+            calls: reply.as_ref().ok().map(|reply| reply.calls.len()),
+            usage: reply
+                .as_ref()
+                .map_or_else(|_| Usage::default(), |reply| reply.usage),
+        },
+    });
+    let reply = reply.map_err(|error| {
+        Error::from(error).context(format!("agent `{}`, turn {turn}", brain.name))
+    })?;
     cx.root.charge(reply.usage);
     cx.node.spend(reply.usage.tokens());
     let before = cx.node.with_frame(|frame| frame.before);
@@ -62,6 +79,7 @@ async fn send(
     brain: &Brain<'_>,
     cx: &Cx,
     model: &Arc<dyn Model>,
+    turn: u32,
     schema: Option<&Value>,
     must_fit: bool,
 ) -> Result<Reply, ModelError> {
@@ -89,40 +107,13 @@ async fn send(
     if streamed {
         request = request.with_sink(&sink);
     }
-    let span = tracing::info_span!(
-        "chat",
-        otel.name = %format_args!("chat {}", model.id()),
-        gen_ai.operation.name = "chat",
-        gen_ai.provider.name = model.provider(),
-        gen_ai.request.model = model.id(),
-        gen_ai.usage.input_tokens = field::Empty,
-        gen_ai.usage.output_tokens = field::Empty,
-        gen_ai.input.messages = field::Empty,
-        gen_ai.output.messages = field::Empty,
-        error.type = field::Empty,
-    );
-    let content = cx.root.settings.record_content;
-    if content && !span.is_disabled() {
-        let messages = serde_json::to_string(history.messages()).unwrap_or_default();
-        span.record("gen_ai.input.messages", &*masker.json_text(&messages));
-    }
+    let span = spans::chat(cx, model, turn, request.format());
+    spans::asked(&span, cx, history.messages());
     let reply = model.chat(request).instrument(span.clone()).await;
     if streamed {
         show.finish();
     }
-    match &reply {
-        Ok(reply) => {
-            span.record("gen_ai.usage.input_tokens", reply.usage.input_tokens);
-            span.record("gen_ai.usage.output_tokens", reply.usage.output_tokens);
-            if content && !span.is_disabled() {
-                let reply = serde_json::to_string(reply).unwrap_or_default();
-                span.record("gen_ai.output.messages", &*masker.json_text(&reply));
-            }
-        }
-        Err(error) => {
-            span.record("error.type", field::debug(error.kind()));
-        }
-    }
+    spans::replied(&span, cx, &reply);
     reply
 }
 

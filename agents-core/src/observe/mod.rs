@@ -1,0 +1,74 @@
+//! What a run can be watched by: spans, log lines, and what is left of it as a trace.
+//!
+//! # Spans
+//!
+//! Every run is one tree of `tracing` spans, whatever is put together in it; a run within a tool's body
+//! hangs in the tree of the run around it. Names and attributes are those of OpenTelemetry's
+//! [semantic conventions for generative AI], version 1.41, as far as they have one:
+//!
+//! | span | attributes | what |
+//! |-|-|-|
+//! | `invoke_workflow {agent}` | `gen_ai.workflow.name`, `gen_ai.conversation.id` (the run's id), `gen_ai.usage.*` | the run |
+//! | `invoke_agent {agent}` | `gen_ai.agent.name`, `.description`, `gen_ai.provider.name`, `gen_ai.request.model`, `gen_ai.output.type` | an agent that a model drives |
+//! | `chat {model}` | `gen_ai.provider.name`, `gen_ai.request.model`, `gen_ai.usage.input_tokens`, `.output_tokens` | one request; its kind is `CLIENT` |
+//! | `call {tool}` | `gen_ai.tool.name`, `gen_ai.tool.call.id` | one call, from being taken up to its receipt |
+//! | `policy {tool}` | `agents.verdict`, `agents.reason` | whether it may be made |
+//! | `execute_tool {tool}` | `gen_ai.tool.name`, `.type`, `.description`, `gen_ai.tool.call.id`, `agents.attempt` | one execution |
+//!
+//! A span that ends in a failure has `error.type` and the status `ERROR`. What happens between two spans
+//! is an event of the one around it: `arguments repaired`, `call failed`, `backing off`, `asking a repair
+//! agent`, `escalated`. With [`Run::record_content`](crate::run::Run::record_content) there are
+//! `gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.tool.call.arguments` and `.result` too, as
+//! JSON in the conventions' own form; without it, no prompt, argument or result is in any span.
+//!
+//! # Log lines
+//!
+//! Every call that is settled is one line with the target `observed_tool`: `tool_name`, `agent_name`,
+//! `latency_ms`, `ok`, `error_class`, `trace_id`, `started_at`, `ended_at`; and `call_id`, `attempts`,
+//! `cached` and `tokens`, which are those of the models that the call has asked.
+//!
+//! [semantic conventions for generative AI]: https://github.com/open-telemetry/semantic-conventions/tree/v1.41.0/docs/gen-ai
+
+pub(crate) mod messages;
+pub(crate) mod spans;
+mod trace;
+
+pub(crate) use trace::trace_id;
+pub use trace::{Step, StepKind, Trace, identify_traces};
+
+use crate::run::{Outcome, Root};
+use std::{future::Future, sync::Arc};
+use tracing::Instrument;
+
+/// A run within its span, and what it leaves to be looked at.
+pub(crate) async fn observed<T>(
+    root: &Arc<Root>,
+    agent: &str,
+    run: impl Future<Output = Outcome<T>>,
+) -> Outcome<T> {
+    let span = spans::run(agent, root);
+    root.place_in_trace(&span);
+    let clock = &root.settings.clock;
+    let t_start = clock.now(format_args!("/start"));
+    let outcome = run.instrument(span.clone()).await;
+    let t_end = clock.now(format_args!("/end"));
+    spans::ran(&span, &outcome);
+    root.step(Step {
+        place: String::new(),
+        agent: agent.into(),
+        depth: 0,
+        t_start,
+        t_end,
+        kind: StepKind::Agent {
+            ok: outcome.result.is_ok(),
+        },
+    });
+    let trace = root.trace();
+    let mut outputs = outcome.outputs;
+    outputs.traces_url = root.traces_url();
+    Outcome {
+        trace,
+        outputs,
+        ..outcome
+    }
+}

@@ -1,0 +1,80 @@
+use crate::{model::Usage, run::Timestamp};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, OnceLock};
+use tracing::Span;
+
+/// What happened in a run, and when: every agent, every turn of a model, every call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// The trace's id, as it stands in log lines, and in OpenTelemetry if that is set up; else it is
+    /// made of the run's.
+    pub id: String,
+    /// The steps, in the order in which they ended.
+    pub steps: Vec<Step>,
+}
+
+/// One step of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Where in the run; the place of what went on within it begins with this one. Empty for the run
+    /// itself.
+    pub place: String,
+    /// The agent whose step it is.
+    pub agent: Arc<str>,
+    /// How deep that agent is nested; 0 for the one that was run.
+    pub depth: u32,
+    /// When it began.
+    pub t_start: Timestamp,
+    /// When it ended.
+    pub t_end: Timestamp,
+    /// What it was.
+    pub kind: StepKind,
+}
+
+/// What a step was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepKind {
+    /// An agent worked.
+    Agent {
+        /// It gave an answer.
+        ok: bool,
+    },
+    /// A model was asked.
+    Turn {
+        /// Which turn of the agent, from 1.
+        turn: u32,
+        /// Which model.
+        model: String,
+        /// How many calls it asked for; `None` if it did not answer.
+        calls: Option<usize>,
+        /// What the answer cost.
+        usage: Usage,
+    },
+    /// A call was made.
+    Call {
+        /// The id of its receipt.
+        call_id: Arc<str>,
+    },
+}
+
+impl Step {
+    /// How long it took.
+    pub fn duration(&self) -> std::time::Duration {
+        self.t_end.since(self.t_start)
+    }
+}
+
+/// Says how the id of the trace is found in which a span lies. The first word counts; the feature `otel`
+/// of `agents` says it.
+pub fn identify_traces(of: fn(&Span) -> Option<String>) {
+    let _ = IDS.set(of);
+}
+
+static IDS: OnceLock<fn(&Span) -> Option<String>> = OnceLock::new();
+
+/// The id of the trace in which the span lies; without a tracer, the run's own id in the same form.
+pub(crate) fn trace_id(span: &Span, run_id: &str) -> String {
+    let traced = IDS.get().and_then(|of| of(span));
+    traced.unwrap_or_else(|| run_id.replace('-', ""))
+}
