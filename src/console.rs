@@ -115,6 +115,8 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             Approval::Revise { .. } => "  to be changed",
         }),
         EventKind::RunStarted { .. }
+        | EventKind::AgentStarted
+        | EventKind::AgentEnded { .. }
         | EventKind::SecretResolved { .. }
         | EventKind::Asked { .. }
         | EventKind::Text(_)
@@ -181,11 +183,11 @@ pub fn receipt(receipt: &ToolEnvelope, colour: bool) -> String {
     line
 }
 
-fn problem(error: &ErrorReceipt) -> String {
+pub(crate) fn problem(error: &ErrorReceipt) -> String {
     format!("{}: {}", error.code, shorten(&error.message, 160))
 }
 
-fn duration(time: Duration) -> String {
+pub(crate) fn duration(time: Duration) -> String {
     match time.as_millis() {
         0 => "<1 ms".into(),
         millis @ 1..=9_999 => format!("{millis} ms"),
@@ -194,7 +196,7 @@ fn duration(time: Duration) -> String {
 }
 
 /// One line of at most so many characters.
-fn shorten(text: &str, most: usize) -> String {
+pub(crate) fn shorten(text: &str, most: usize) -> String {
     let flat: String = text
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
@@ -205,8 +207,8 @@ fn shorten(text: &str, most: usize) -> String {
     }
 }
 
-struct Ink {
-    colour: bool,
+pub(crate) struct Ink {
+    pub(crate) colour: bool,
 }
 
 impl Ink {
@@ -218,15 +220,15 @@ impl Ink {
         }
     }
 
-    fn bold(&self, text: &str) -> String {
+    pub(crate) fn bold(&self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    fn dim(&self, text: &str) -> String {
+    pub(crate) fn dim(&self, text: &str) -> String {
         self.paint("2", text)
     }
 
-    fn green(&self, text: &str) -> String {
+    pub(crate) fn green(&self, text: &str) -> String {
         self.paint("32", text)
     }
 
@@ -234,7 +236,7 @@ impl Ink {
         self.paint("33", text)
     }
 
-    fn red(&self, text: &str) -> String {
+    pub(crate) fn red(&self, text: &str) -> String {
         self.paint("31", text)
     }
 }

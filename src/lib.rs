@@ -51,7 +51,7 @@
 //! | to have some ask others | [`structure!`], [`team`] |
 //! | to go on with a conversation | [`Agent::chat`], [`agent::Chat`] |
 //! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
-//! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], `tracing` |
+//! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], [`timeline`], [`observe`] |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |
 //! | to say what happens when a call fails | [`recovery`] |
 //! | to give tools keys that nobody sees | [`secret`], [`ToolContext::secret`] |
@@ -85,6 +85,7 @@ pub mod console;
 #[cfg(feature = "otel")]
 pub mod otel;
 pub mod record;
+pub mod timeline;
 
 #[doc(hidden)]
 pub use agents_core::rt as __rt;

@@ -115,6 +115,30 @@ fn smart_fixer() {
 }
 
 #[test]
+fn timeline() {
+    check(
+        "timeline",
+        &[
+            // While it goes on, a line for each step when it ends.
+            r#"{"page": "attic"} → UNKNOWN: entity not found"#,
+            "✓ fetch",
+            r#"(3 attempts) {"page": "archive"} → "<h1>archive</h1>""#,
+            "▸ translator",
+            "▸ editor",
+            // Afterwards, in the order of the tree.
+            "▸ editor",
+            "· scripted",
+            "✓ fetch",
+            "✗ fetch",
+            "· scripted",
+            "✓ translate",
+            "▸ translator",
+            "= There is news, and an archive.",
+        ],
+    );
+}
+
+#[test]
 fn key_counter() {
     check(
         "key_counter",

@@ -46,6 +46,8 @@ async fn everything_that_happens_is_told_in_order() {
 fn name(kind: &EventKind) -> &'static str {
     match kind {
         EventKind::RunStarted { .. } => "run started",
+        EventKind::AgentStarted => "agent started",
+        EventKind::AgentEnded { .. } => "agent ended",
         EventKind::SkillChosen { .. } => "skill chosen",
         EventKind::Asked { .. } => "asked",
         EventKind::Text(_) => "text",

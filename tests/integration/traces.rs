@@ -304,3 +304,60 @@ async fn every_call_is_one_line_and_its_fields_agree_with_the_receipt() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_timeline_of_what_is_left() {
+    let outcome = pipeline().await;
+    let drawn = agents::timeline::of(&outcome).to_string();
+    let names: Vec<_> = drawn
+        .lines()
+        .map(|line| {
+            line.split("  ")
+                .filter(|part| !part.is_empty())
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
+        })
+        .collect();
+    let depths: Vec<_> = drawn
+        .lines()
+        .map(|line| (line.len() - line.trim_start().len()) / 2)
+        .collect();
+    let rows: Vec<_> = depths
+        .iter()
+        .copied()
+        .zip(names.iter().map(String::as_str))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            (0, "▸ first > second"),
+            (1, "▸ first"),
+            (2, "· scripted"),
+            (2, "✓ busy"),
+            (3, "▸ helper"),
+            (4, "· scripted"),
+            (3, "▸ helper"),
+            (4, "· scripted"),
+            (2, "· scripted"),
+            (1, "▸ second"),
+            (2, "· scripted"),
+        ],
+        "{drawn}"
+    );
+    let busy = drawn.lines().find(|line| line.contains("busy")).unwrap();
+    assert!(
+        busy.contains("(3 attempts, repaired)") && busy.contains("here"),
+        "{busy}"
+    );
+    assert!(
+        drawn.lines().all(|line| line.chars().count() <= 100),
+        "{drawn}"
+    );
+    let json = serde_json::to_string(&outcome.trace).unwrap();
+    assert_eq!(
+        serde_json::from_str::<agents::observe::Trace>(&json).unwrap(),
+        outcome.trace
+    );
+}

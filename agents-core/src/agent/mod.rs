@@ -115,7 +115,7 @@ pub trait Agent: Send + Sync {
                 )
             });
         }
-        let t_start = child.now(format_args!("{}/start", child.node.path()));
+        let t_start = child.began();
         let result = child.clone().enter(self.work(&child, input)).await;
         child.ended(t_start, result.is_ok());
         let output = result?;

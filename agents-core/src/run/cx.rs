@@ -316,8 +316,15 @@ impl Cx {
         })
     }
 
+    /// The agent that works here begins.
+    pub(crate) fn began(&self) -> Timestamp {
+        self.emit(|| EventKind::AgentStarted);
+        self.now(format_args!("{}/start", self.node.path()))
+    }
+
     /// The agent that works here has ended.
     pub(crate) fn ended(&self, t_start: Timestamp, ok: bool) {
+        self.emit(|| EventKind::AgentEnded { ok });
         let place = self.node.path().to_string();
         let t_end = self.now(format_args!("{place}/end"));
         self.root.step(Step {

@@ -31,6 +31,8 @@ pub enum EventKind {
         /// Its id.
         run_id: Arc<str>,
     },
+    /// An agent within the run began: one that a tool, a repair or another agent runs.
+    AgentStarted,
     /// It is settled which of its skills the agent answers with.
     SkillChosen {
         /// The skill.
@@ -176,6 +178,12 @@ pub enum EventKind {
     AnswerRefused {
         /// What is wrong with it.
         reason: String,
+    },
+    /// An agent within the run ended. One that was dropped, because somebody took over its work or the
+    /// run ended, does not say so.
+    AgentEnded {
+        /// With an answer.
+        ok: bool,
     },
     /// The run ended before its answer.
     Stopped(Stopped),

@@ -72,6 +72,8 @@ impl Masker {
             EventKind::Text(text) => EventKind::Text(self.string(text)),
             EventKind::Thinking(text) => EventKind::Thinking(self.string(text)),
             EventKind::RunStarted { .. }
+            | EventKind::AgentStarted
+            | EventKind::AgentEnded { .. }
             | EventKind::Asked { .. }
             | EventKind::SkillChosen { .. }
             | EventKind::KnowledgeUsed { .. }

@@ -1,0 +1,85 @@
+use super::row::{Kind, Row};
+use crate::console::{Ink, duration, shorten};
+use agents_core::run::Timestamp;
+
+/// How long lines are where nothing is said.
+pub(super) const WIDTH: usize = 100;
+
+/// How many characters the whole of a run is long.
+const BAR: usize = 20;
+
+/// How lines are drawn that stand below each other.
+pub(super) struct Sheet {
+    start: Timestamp,
+    now: Timestamp,
+    /// How many characters names may have.
+    names: usize,
+    width: usize,
+    ink: Ink,
+}
+
+impl Sheet {
+    /// For these rows, from the first of them until now; `None` if there are none.
+    pub(super) fn over(rows: &[Row], now: Timestamp, colour: bool, width: usize) -> Option<Sheet> {
+        let named = |row: &Row| row.depth * 2 + 2 + row.name.chars().count();
+        Some(Sheet {
+            start: rows.iter().map(|row| row.start).min()?,
+            now,
+            names: rows.iter().map(named).max()?.clamp(22, 34),
+            width,
+            ink: Ink { colour },
+        })
+    }
+
+    pub(super) fn line(&self, row: &Row) -> String {
+        let name = format!("{}{} {}", "  ".repeat(row.depth), mark(row), row.name);
+        let name = shorten(&name, self.names - 1);
+        let name = format!("{name:<width$}", width = self.names);
+        let time = row.end.unwrap_or(self.now).since(row.start);
+        let time = format!("{:>8}", duration(time));
+        let facts = match row.facts.is_empty() {
+            true => String::new(),
+            false => format!("({}) ", row.facts.join(", ")),
+        };
+        let left = self.width.saturating_sub(self.names + BAR + 12);
+        let said = shorten(&format!("{facts}{}", row.note), left.saturating_sub(1));
+        let ink = &self.ink;
+        let name = match row.kind {
+            Kind::Agent => ink.bold(&name),
+            Kind::Turn => ink.dim(&name),
+            Kind::Call => ink.green(&name),
+            Kind::Failed => ink.red(&name),
+        };
+        let said = match row.kind {
+            Kind::Failed if !said.is_empty() => ink.red(&said),
+            Kind::Turn if !said.is_empty() => ink.dim(&said),
+            _ => said,
+        };
+        let line = format!("{name} {} {}  {said}", self.bar(row), ink.dim(&time));
+        line.trim_end().to_owned()
+    }
+
+    /// When in the run it was: a character at least, however short it was.
+    fn bar(&self, row: &Row) -> String {
+        let whole = self.now.since(self.start).as_millis().max(1);
+        let place = |at: Timestamp| {
+            let cells = at.since(self.start).as_millis() * BAR as u128 / whole;
+            usize::try_from(cells).unwrap_or(BAR).min(BAR)
+        };
+        let from = place(row.start).min(BAR - 1);
+        let to = place(row.end.unwrap_or(self.now)).max(from + 1);
+        let cell = if row.end.is_some() { "█" } else { "▒" };
+        let bar = format!("{}{}", " ".repeat(from), cell.repeat(to - from));
+        format!("{bar:<BAR$}")
+    }
+}
+
+fn mark(row: &Row) -> char {
+    match (row.kind, row.end) {
+        (Kind::Failed, _) => '✗',
+        (Kind::Agent, _) => '▸',
+        (Kind::Turn, _) => '·',
+        (Kind::Call, Some(_)) => '✓',
+        (Kind::Call, None) => '…',
+    }
+}

@@ -1,0 +1,193 @@
+use super::{
+    draw::Sheet,
+    row::{Kind, Row, within},
+};
+use crate::console::{duration, shorten};
+use agents_core::run::{Event, EventKind, Timestamp};
+use std::{
+    io::{self, IsTerminal, Write},
+    sync::{Mutex, PoisonError},
+};
+
+/// Draws a run on the standard output while it goes on: give it to
+/// [`Run::on_event`](crate::run::Run::on_event).
+pub fn live() -> impl Fn(&Event) + Send + Sync + 'static {
+    live_to(io::stdout(), io::stdout().is_terminal())
+}
+
+/// The same into anything that can be written to; `redraw` says that it is a terminal.
+pub fn live_to(out: impl Write + Send + 'static, redraw: bool) -> impl Fn(&Event) + Send + Sync {
+    let live = Mutex::new(Live {
+        out,
+        redraw,
+        rows: Vec::new(),
+        drawn: 0,
+    });
+    move |event| {
+        let mut live = live.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever has closed the output does not want to read on; the run goes on.
+        let _ = live.on(event, Timestamp::now());
+    }
+}
+
+struct Live<W> {
+    out: W,
+    redraw: bool,
+    /// Every step so far, each below the one within which it is.
+    rows: Vec<Row>,
+    /// How many lines have to be drawn over.
+    drawn: usize,
+}
+
+impl<W: Write> Live<W> {
+    fn on(&mut self, event: &Event, now: Timestamp) -> io::Result<()> {
+        let ended = match self.take_in(event, now) {
+            Some(ended) => ended,
+            None => return Ok(()),
+        };
+        if self.redraw {
+            return self.draw(now, matches!(event.kind, EventKind::RunEnded { .. }));
+        }
+        let Some(sheet) = Sheet::over(&self.rows, now, false, super::draw::WIDTH) else {
+            return Ok(());
+        };
+        for row in ended {
+            writeln!(self.out, "{}", sheet.line(&self.rows[row]))?;
+        }
+        self.out.flush()
+    }
+
+    /// Changes the rows as the event says; which of them have ended, or `None` if nothing is to be seen.
+    fn take_in(&mut self, event: &Event, now: Timestamp) -> Option<Vec<usize>> {
+        let place = &event.place;
+        match &event.kind {
+            EventKind::RunStarted { .. } | EventKind::AgentStarted => {
+                self.add(|depth| Row::agent(place, depth, &event.agent, now), place);
+            }
+            EventKind::Asked { turn, model } => {
+                let place = format!("{place}/turn{turn:04}");
+                self.add(|depth| Row::turn(&place, depth, model, now), &place);
+            }
+            EventKind::Replied {
+                turn, calls, usage, ..
+            } => {
+                let place = format!("{place}/turn{turn:04}");
+                return self.end(&place, now, |row| row.replied(Some(*calls), *usage));
+            }
+            EventKind::CallStarted {
+                tool, arguments, ..
+            } => {
+                self.add(|depth| Row::call(place, depth, tool, now), place);
+                self.note(place, shorten(arguments, 60));
+            }
+            EventKind::CallEnded(receipt) => {
+                return self.end(place, now, |row| row.settled(receipt));
+            }
+            EventKind::AttemptStarted { attempt, .. } if *attempt > 1 => {
+                self.note(place, format!("attempt {attempt}"));
+            }
+            EventKind::BackingOff { wait, .. } => {
+                self.note(place, format!("again in {}", duration(*wait)));
+            }
+            EventKind::FixerAsked { fixer, .. } => self.note(place, format!("{fixer} repairs it")),
+            EventKind::ApprovalAsked(_) => self.note(place, "waits for approval".to_owned()),
+            EventKind::Escalated(escalation) => {
+                self.note(place, format!("escalated: {}", escalation.reason));
+            }
+            EventKind::AgentEnded { ok } => return self.end(place, now, |row| row.done(*ok)),
+            EventKind::RunEnded { ok, .. } => {
+                // What was dropped has not said that it ended.
+                for row in self.rows.iter_mut().filter(|row| row.end.is_none()) {
+                    row.end = Some(now);
+                    if row.kind == Kind::Call {
+                        row.kind = Kind::Failed;
+                    }
+                }
+                return self.end("", now, |row| row.done(*ok));
+            }
+            _ => return None,
+        }
+        Some(Vec::new())
+    }
+
+    /// Puts a row below the one within which it is, and below what is there already.
+    fn add(&mut self, row: impl FnOnce(usize) -> Row, place: &str) {
+        let around = |row: &&Row| within(place, &row.place);
+        let parent = self
+            .rows
+            .iter()
+            .filter(around)
+            .max_by_key(|row| row.place.len());
+        let (parent, depth) = match parent {
+            Some(parent) => (parent.place.clone(), parent.depth + 1),
+            None => (String::new(), 0),
+        };
+        let below = self
+            .rows
+            .iter()
+            .rposition(|row| row.place == parent || within(&row.place, &parent));
+        let at = below.map_or(self.rows.len(), |last| last + 1);
+        self.rows.insert(at, row(depth));
+    }
+
+    fn note(&mut self, place: &str, note: String) {
+        if let Some(row) = self.rows.iter_mut().rfind(|row| row.place == place) {
+            row.note = note;
+        }
+    }
+
+    fn end(
+        &mut self,
+        place: &str,
+        now: Timestamp,
+        change: impl FnOnce(Row) -> Row,
+    ) -> Option<Vec<usize>> {
+        let index = self.rows.iter().rposition(|row| row.place == place)?;
+        let mut row = change(self.rows[index].clone());
+        row.end = Some(now);
+        self.rows[index] = row;
+        Some(vec![index])
+    }
+
+    /// Draws over what was drawn before: the last rows that fit on a screen, and at the end all.
+    fn draw(&mut self, now: Timestamp, whole: bool) -> io::Result<()> {
+        let colour = std::env::var_os("NO_COLOR").is_none();
+        let Some(sheet) = Sheet::over(&self.rows, now, colour, columns()) else {
+            return Ok(());
+        };
+        let hidden = match whole {
+            true => 0,
+            false => self.rows.len().saturating_sub(screen()),
+        };
+        let mut text = match self.drawn {
+            0 => String::new(),
+            lines => format!("\x1b[{lines}A\x1b[0J"),
+        };
+        for row in &self.rows[hidden..] {
+            text.push_str(&sheet.line(row));
+            text.push('\n');
+        }
+        self.drawn = self.rows.len() - hidden;
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()
+    }
+}
+
+/// How long lines may be: they are drawn again where they stand, so a terminal must not break them.
+fn columns() -> usize {
+    size("COLUMNS", 80) - 1
+}
+
+/// How many lines there is room for.
+fn screen() -> usize {
+    size("LINES", 24) - 1
+}
+
+/// What the terminal says of its size, if it says anything of use.
+fn size(name: &str, usual: usize) -> usize {
+    let said = std::env::var(name).ok().and_then(|size| size.parse().ok());
+    said.filter(|size| *size > 1).unwrap_or(usual)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! A run as a picture on the terminal: who worked when, for how long, and what came of it.
+//!
+//! [`of`] draws a run that has ended; [`live`] draws one while it goes on, and draws it anew with
+//! everything that happens. Where the output is no terminal there is a line for each step instead, when
+//! it ends.
+//!
+//! ```
+//! use agents::{prelude::*, timeline};
+//! # use agents::{testing::{Script, ScriptedModel}, tool};
+//! # /// Adds.
+//! # #[tool(none)]
+//! # async fn add(
+//! #     /// One.
+//! #     a: u32,
+//! #     /// Another.
+//! #     b: u32,
+//! # ) -> u32 { a + b }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Error> {
+//! # let (model, _) = ScriptedModel::new([Script::call("add", r#"{"a":1,"b":2}"#), Script::text("3")]);
+//! # let adder = AgentBuilder::<String, String>::new("adder").tool(Add).model(model).build();
+//! let outcome = adder.run("1 + 2").on_event(timeline::live()).outcome().await?;
+//!
+//! let drawn = timeline::of(&outcome).to_string();
+//! assert!(drawn.contains("✓ add") && drawn.contains(r#"{"a":1,"b":2} → 3"#));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `▸` is an agent, `·` a turn of its model, `✓` and `✗` are calls; what went on within a call stands
+//! below it. The bar says when in the run it was.
+
+mod draw;
+mod live;
+mod row;
+
+pub use live::{live, live_to};
+
+use agents_core::{
+    observe::{Step, StepKind},
+    run::{AgentOutputs, Outcome},
+};
+use draw::Sheet;
+use row::Row;
+use std::{collections::HashMap, fmt};
+
+/// A run that has ended, to be drawn.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    rows: Vec<Row>,
+    colour: bool,
+    width: usize,
+}
+
+/// The timeline of a run: print it.
+pub fn of<T>(outcome: &Outcome<T>) -> Timeline {
+    Timeline {
+        rows: rows(&outcome.trace.steps, &outcome.outputs),
+        colour: false,
+        width: draw::WIDTH,
+    }
+}
+
+impl Timeline {
+    /// With colours.
+    #[must_use]
+    pub fn colour(mut self, colour: bool) -> Self {
+        self.colour = colour;
+        self
+    }
+
+    /// With lines of at most so many characters; 100 where nothing is said.
+    #[must_use]
+    pub fn width(mut self, characters: usize) -> Self {
+        self.width = characters;
+        self
+    }
+}
+
+impl fmt::Display for Timeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = self.rows.iter().filter_map(|row| row.end).max();
+        let Some(sheet) = Sheet::over(&self.rows, end.unwrap_or_default(), self.colour, self.width)
+        else {
+            return f.write_str("nothing has happened");
+        };
+        let lines: Vec<_> = self.rows.iter().map(|row| sheet.line(row)).collect();
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+/// A row for each step, below the one within which it was.
+fn rows(steps: &[Step], outputs: &AgentOutputs) -> Vec<Row> {
+    let mut below: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+    for (index, step) in steps.iter().enumerate() {
+        let around = steps
+            .iter()
+            .enumerate()
+            .filter(|(_, other)| row::within(&step.place, &other.place));
+        let parent = around.max_by_key(|(_, other)| other.place.len());
+        below
+            .entry(parent.map(|(parent, _)| parent))
+            .or_default()
+            .push(index);
+    }
+    for children in below.values_mut() {
+        // The steps are in the order in which they ended, which settles what began together.
+        children.sort_by_key(|index| (steps[*index].t_start, steps[*index].t_end, *index));
+    }
+    let mut rows = Vec::new();
+    let mut next: Vec<(usize, usize)> = Vec::new();
+    let push = |next: &mut Vec<(usize, usize)>, parent: Option<usize>, depth: usize| {
+        let children = below.get(&parent).into_iter().flatten().rev();
+        next.extend(children.map(|index| (*index, depth)));
+    };
+    push(&mut next, None, 0);
+    while let Some((index, depth)) = next.pop() {
+        rows.push(row_of(&steps[index], depth, outputs));
+        push(&mut next, Some(index), depth + 1);
+    }
+    rows
+}
+
+fn row_of(step: &Step, depth: usize, outputs: &AgentOutputs) -> Row {
+    let mut row = match &step.kind {
+        StepKind::Agent { ok } => {
+            Row::agent(&step.place, depth, &step.agent, step.t_start).done(*ok)
+        }
+        StepKind::Turn {
+            model,
+            calls,
+            usage,
+            ..
+        } => Row::turn(&step.place, depth, model, step.t_start).replied(*calls, *usage),
+        StepKind::Call { call_id } => match outputs.tools_by_id.get(call_id) {
+            Some(receipt) => {
+                Row::call(&step.place, depth, &receipt.name, step.t_start).settled(receipt)
+            }
+            None => Row::call(&step.place, depth, call_id, step.t_start),
+        },
+    };
+    row.end = Some(step.t_end);
+    row
+}

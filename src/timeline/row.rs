@@ -1,0 +1,130 @@
+use crate::console::{problem, shorten};
+use agents_core::{
+    model::Usage,
+    run::{Timestamp, ToolEnvelope},
+};
+
+/// One line of a timeline.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// Where in the run.
+    pub(super) place: String,
+    pub(super) depth: usize,
+    pub(super) kind: Kind,
+    pub(super) name: String,
+    pub(super) start: Timestamp,
+    /// It goes on while there is none.
+    pub(super) end: Option<Timestamp>,
+    /// What is said of it beside what came of it.
+    pub(super) facts: Vec<String>,
+    /// What came of it, or what it is doing.
+    pub(super) note: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Agent,
+    Turn,
+    Call,
+    /// It failed, whatever it was.
+    Failed,
+}
+
+/// Whether the first place lies within the second.
+pub(super) fn within(inner: &str, outer: &str) -> bool {
+    match inner.strip_prefix(outer) {
+        Some(rest) => rest.starts_with(['/', '.']) || (outer.is_empty() && !rest.is_empty()),
+        None => false,
+    }
+}
+
+impl Row {
+    pub(super) fn agent(place: &str, depth: usize, name: &str, start: Timestamp) -> Row {
+        Row::new(Kind::Agent, place, depth, name, start)
+    }
+
+    pub(super) fn turn(place: &str, depth: usize, model: &str, start: Timestamp) -> Row {
+        Row::new(Kind::Turn, place, depth, model, start)
+    }
+
+    pub(super) fn call(place: &str, depth: usize, tool: &str, start: Timestamp) -> Row {
+        Row::new(Kind::Call, place, depth, tool, start)
+    }
+
+    fn new(kind: Kind, place: &str, depth: usize, name: &str, start: Timestamp) -> Row {
+        Row {
+            place: place.to_owned(),
+            depth,
+            kind,
+            name: name.to_owned(),
+            start,
+            end: None,
+            facts: Vec::new(),
+            note: String::new(),
+        }
+    }
+
+    pub(super) fn done(mut self, ok: bool) -> Row {
+        if !ok {
+            self.kind = Kind::Failed;
+            self.note = "no answer".to_owned();
+        }
+        self
+    }
+
+    /// The model has answered; `None` if it has not and will not.
+    pub(super) fn replied(mut self, calls: Option<usize>, usage: Usage) -> Row {
+        self.note = match calls {
+            None => {
+                self.kind = Kind::Failed;
+                "did not answer".to_owned()
+            }
+            Some(0) => "answered".to_owned(),
+            Some(1) => "1 call".to_owned(),
+            Some(calls) => format!("{calls} calls"),
+        };
+        if usage.tokens() > 0 {
+            self.facts = vec![format!("{} tokens", usage.tokens())];
+        }
+        self
+    }
+
+    /// The call has its receipt.
+    pub(super) fn settled(mut self, receipt: &ToolEnvelope) -> Row {
+        let input = shorten(receipt.input.as_str(), 40);
+        self.note = match (&receipt.output, &receipt.error) {
+            (Some(output), None) => format!("{input} → {}", shorten(output.as_str(), 60)),
+            (_, Some(error)) => {
+                self.kind = Kind::Failed;
+                format!("{input} → {}", problem(error))
+            }
+            (None, None) => input,
+        };
+        self.facts.clear();
+        let mut fact = |said: bool, what: String| {
+            if said {
+                self.facts.push(what);
+            }
+        };
+        fact(receipt.cached, "cached".into());
+        fact(receipt.truncated, "cut".into());
+        let attempts = receipt.attempts.len();
+        fact(attempts > 1, format!("{attempts} attempts"));
+        fact(!receipt.repairs.is_empty(), "repaired".into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::within;
+
+    #[test]
+    fn places_within_each_other() {
+        assert!(within("/call0001", ""));
+        assert!(within("/call0001.01/agent#ab.01/turn0001", "/call0001"));
+        assert!(within("/agent#ab.01/call0000", "/agent#ab.01"));
+        assert!(!within("", "") && !within("/call0001", "/call0001"));
+        assert!(!within("/call00010", "/call0001"));
+    }
+}
