@@ -122,7 +122,6 @@ fn timeline() {
             // While it goes on, a line for each step when it ends.
             r#"{"page": "attic"} → UNKNOWN: entity not found"#,
             "✓ fetch",
-            r#"(3 attempts) {"page": "archive"} → "<h1>archive</h1>""#,
             "▸ translator",
             "▸ editor",
             // Afterwards, in the order of the tree.

@@ -8,7 +8,7 @@ use agents::{
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex},
+    sync::{Arc, LazyLock, Mutex},
 };
 use tracing::{
     Event, Id, Metadata, Subscriber,
@@ -58,6 +58,17 @@ impl Subscriber for Spans {
     fn exit(&self, _: &Id) {}
 }
 
+/// While the guard lives, this thread is watched. Another subscriber, which nobody looks at, keeps
+/// `tracing` from taking what some other thread wants for what all of them want.
+pub(crate) fn watched_by(
+    subscriber: impl Subscriber + Send + Sync,
+) -> tracing::subscriber::DefaultGuard {
+    static ANOTHER: LazyLock<tracing::Dispatch> =
+        LazyLock::new(|| tracing::Dispatch::new(Spans::default()));
+    LazyLock::force(&ANOTHER);
+    tracing::subscriber::set_default(subscriber)
+}
+
 async fn spans(record_content: bool) -> Vec<(&'static str, Fields)> {
     let (model, _) = ScriptedModel::new([
         Script::calls([
@@ -67,7 +78,7 @@ async fn spans(record_content: bool) -> Vec<(&'static str, Fields)> {
         Script::text("the secret answer"),
     ]);
     let spans = Spans::default();
-    let _guard = tracing::subscriber::set_default(spans.clone());
+    let _guard = watched_by(spans.clone());
     let agent = worker::<String>();
     let run = agent.run("the secret question").model(model);
     let run = if record_content {

@@ -1,5 +1,6 @@
 use super::{
-    EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp,
+    CallState, EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch,
+    Timestamp,
 };
 use crate::{
     Json,
@@ -312,7 +313,7 @@ impl Cx {
         let (seq, _) = self.call?;
         self.node.with_frame(|frame| {
             let mut calls = frame.calls.iter();
-            calls.find(|call| call.seq == seq).map(|call| call.input())
+            calls.find(|call| call.seq == seq).map(CallState::input)
         })
     }
 

@@ -173,7 +173,7 @@ async fn everything(tape: &Kept) -> String {
     let (events, uses, snapshots, asked) = (kept.clone(), kept.clone(), kept.clone(), kept.clone());
     let all = All::default();
     let outcome = {
-        let _guard = tracing::subscriber::set_default(all.clone());
+        let _guard = crate::spans::watched_by(all.clone());
         let (model, _) = ScriptedModel::new(script());
         agent()
             .run(format!("Do it with {SECRET}"))
