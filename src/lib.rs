@@ -60,7 +60,8 @@
 //!
 //! # Features
 //!
-//! `macros`, `ollama` and `tls` are on by default; `testing` adds `testing::ScriptedModel`.
+//! `macros`, `ollama` and `tls` are on by default; `testing` adds `testing::ScriptedModel`, `http-tool` the
+//! tool `http::HttpTool`, `otel` the layer `otel::layer` for OpenTelemetry.
 //! Without `tls` the client speaks plain HTTP, which is all that an Ollama on this machine needs.
 
 pub use agents_core::{
@@ -82,6 +83,8 @@ pub use agents_macros::{
 pub use agents_ollama::{self as ollama, Ollama, ollama};
 
 pub mod console;
+#[cfg(feature = "http-tool")]
+pub mod http;
 #[cfg(feature = "otel")]
 pub mod otel;
 pub mod record;

@@ -16,6 +16,7 @@ mod composing;
 mod context;
 mod escalating;
 mod events;
+mod http;
 mod knowledge;
 mod laws;
 mod listed;

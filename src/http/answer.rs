@@ -1,0 +1,242 @@
+use super::HttpError;
+use agents_core::Json;
+use reqwest::{
+    Response,
+    header::{CONTENT_TYPE, HeaderMap},
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+/// The headers that a model may have a use for.
+const HEADERS: [&str; 8] = [
+    "cache-control",
+    "content-language",
+    "content-length",
+    "etag",
+    "last-modified",
+    "link",
+    "location",
+    "retry-after",
+];
+
+/// What a server answered, in the shape that every answer has. One of `json`, `text` and `binary` is there,
+/// unless there is no body.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HttpAnswer {
+    /// Where the answer came from, after all redirects.
+    pub url: String,
+    /// Where it was looked for before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_way_of: Vec<String>,
+    /// The status.
+    pub status: u16,
+    /// What the server says the body is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
+    /// Some of the headers.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// The body, if it is JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub json: Option<Json>,
+    /// The body, if it is text; or JSON that is too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What the body is, if it is neither.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binary: Option<String>,
+    /// How many bytes of the body were read.
+    pub bytes: usize,
+    /// The body is longer than what is shown of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+}
+
+impl HttpAnswer {
+    pub(super) async fn read(
+        mut response: Response,
+        by_way_of: Vec<String>,
+        max_bytes: usize,
+        preview: usize,
+    ) -> Result<HttpAnswer, HttpError> {
+        let mut body = Vec::new();
+        let mut truncated = false;
+        while let Some(piece) = response
+            .chunk()
+            .await
+            .map_err(|error| HttpError::of_transport(&error))?
+        {
+            body.extend_from_slice(&piece);
+            if body.len() > max_bytes {
+                // Nobody waits for the rest: the connection goes with the response.
+                body.truncate(max_bytes);
+                truncated = true;
+                break;
+            }
+        }
+        let content_type = text_of(response.headers(), CONTENT_TYPE.as_str());
+        let mut answer = HttpAnswer {
+            url: response.url().to_string(),
+            by_way_of,
+            status: response.status().as_u16(),
+            headers: HEADERS
+                .iter()
+                .filter_map(|name| Some(((*name).to_owned(), text_of(response.headers(), name)?)))
+                .collect(),
+            content_type,
+            json: None,
+            text: None,
+            binary: None,
+            bytes: body.len(),
+            truncated,
+        };
+        answer.show(&body, preview);
+        Ok(answer)
+    }
+
+    fn show(&mut self, body: &[u8], preview: usize) {
+        if body.is_empty() {
+            return;
+        }
+        let kind = self.content_type.clone().unwrap_or_default();
+        let Some(text) = decoded(body, &kind, self.truncated) else {
+            let kind = if kind.is_empty() {
+                "of a kind that is not said"
+            } else {
+                &kind
+            };
+            let more = if self.truncated { " at least" } else { "" };
+            self.binary = Some(format!("{} bytes{more}, {kind}", body.len()));
+            return;
+        };
+        let may_be_json = kind.is_empty() || is_json(&kind);
+        if may_be_json
+            && !self.truncated
+            && text.len() <= preview
+            && let Ok(json) = Json::parse(text.trim())
+        {
+            self.json = Some(json);
+            return;
+        }
+        let end = text.floor_char_boundary(preview);
+        self.truncated |= end < text.len();
+        self.text = Some(text[..end].to_owned());
+    }
+
+    /// Enough of the body to see what a failure is about.
+    pub(super) fn brief(&self) -> String {
+        let said = match (&self.json, &self.text) {
+            (Some(json), _) => json.as_str(),
+            (None, Some(text)) => text,
+            (None, None) => self.binary.as_deref().unwrap_or_default(),
+        };
+        match said.char_indices().nth(300) {
+            Some((end, _)) => format!("{}…", &said[..end]),
+            None => said.to_owned(),
+        }
+    }
+}
+
+fn text_of(headers: &HeaderMap, name: &str) -> Option<String> {
+    let value = headers.get(name)?;
+    Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+fn is_json(kind: &str) -> bool {
+    let kind = kind
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    kind == "application/json" || kind.ends_with("+json")
+}
+
+/// The body as text, if that is what it is.
+fn decoded(body: &[u8], kind: &str, is_cut: bool) -> Option<String> {
+    let kind = kind.to_ascii_lowercase();
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    let textual = essence.is_empty()
+        || essence.starts_with("text/")
+        || [
+            "json",
+            "xml",
+            "javascript",
+            "yaml",
+            "csv",
+            "x-www-form-urlencoded",
+            "ndjson",
+        ]
+        .iter()
+        .any(|part| essence.contains(part));
+    if !textual || body.iter().take(1000).any(|byte| *byte == 0) {
+        return None;
+    }
+    if kind.contains("charset=iso-8859-1") || kind.contains("charset=windows-1252") {
+        return Some(body.iter().copied().map(char::from).collect());
+    }
+    match std::str::from_utf8(body) {
+        Ok(text) => Some(text.to_owned()),
+        // Cut in the middle of a character.
+        Err(error) if is_cut && error.error_len().is_none() => {
+            String::from_utf8(body[..error.valid_up_to()].to_vec()).ok()
+        }
+        Err(_) if essence.is_empty() => None,
+        Err(_) => Some(String::from_utf8_lossy(body).into_owned()),
+    }
+}
+
+/// How long a server wants to be left alone: seconds, or a date.
+pub(super) fn wait(said: &str) -> Option<Duration> {
+    match said.trim().parse() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => {
+            let until = UNIX_EPOCH + Duration::from_secs(date(said)?);
+            Some(until.duration_since(SystemTime::now()).unwrap_or_default())
+        }
+    }
+}
+
+/// `Wed, 21 Oct 2015 07:28:00 GMT` in seconds since 1970.
+fn date(said: &str) -> Option<u64> {
+    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    let (_, rest) = said.split_once(", ")?;
+    let parts: Vec<_> = rest.split([' ', ':']).collect();
+    let [day, month, year, hours, minutes, seconds, "GMT"] = parts[..] else {
+        return None;
+    };
+    let number = |text: &str| text.parse::<u64>().ok();
+    let month = MONTHS.find(month).filter(|at| at % 3 == 0)? as u64 / 3 + 1;
+    let (day, year) = (number(day)?, number(year)?);
+    // Days since 1970, counting years from March so that leap days come last.
+    let shifted = if month > 2 {
+        year
+    } else {
+        year.checked_sub(1)?
+    };
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day.checked_sub(1)?;
+    let days = (shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + of_year)
+        .checked_sub(719_468)?;
+    Some(days * 86_400 + number(hours)? * 3600 + number(minutes)? * 60 + number(seconds)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{date, wait};
+    use std::time::Duration;
+
+    #[test]
+    fn how_long_to_wait() {
+        assert_eq!(wait("7"), Some(Duration::from_secs(7)));
+        assert_eq!(date("Wed, 21 Oct 2015 07:28:00 GMT"), Some(1_445_412_480));
+        assert_eq!(date("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
+        assert_eq!(date("Thu, 29 Feb 2024 23:59:59 GMT"), Some(1_709_251_199));
+        assert_eq!(wait("Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
+        for nonsense in ["", "soon", "Wed, 21 Oct", "Wed, 00 Oct 2015 07:28:00 GMT"] {
+            assert_eq!(wait(nonsense), None, "{nonsense}");
+        }
+    }
+}

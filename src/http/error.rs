@@ -1,0 +1,108 @@
+use super::address::NotPublic;
+use agents_core::{Code, ToolFailure, secret::SecretError};
+use std::{error::Error as StdError, fmt, time::Duration};
+
+/// Why a server was not asked, or did not answer as it should.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpError {
+    code: Code,
+    message: String,
+    status: Option<u16>,
+    retry_after: Option<Duration>,
+}
+
+impl HttpError {
+    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
+        HttpError {
+            code,
+            message: message.into(),
+            status: None,
+            retry_after: None,
+        }
+    }
+
+    pub(super) fn denied(message: impl Into<String>) -> Self {
+        HttpError::new(Code::PolicyDenied, message)
+    }
+
+    pub(super) fn timed_out(after: Duration) -> Self {
+        HttpError::new(
+            Code::Timeout,
+            format!("no whole answer came within {after:?}"),
+        )
+    }
+
+    /// What the server answered, as a failure.
+    pub(super) fn of_status(status: u16, said: &str, retry_after: Option<Duration>) -> Self {
+        let (code, what) = match status {
+            401 | 403 => (Code::AuthRequired, "refused the credentials, or wants some"),
+            429 => (Code::RateLimit, "was asked too often"),
+            _ => (Code::ProviderError, "failed"),
+        };
+        let said = match said.trim() {
+            "" => String::new(),
+            said => format!(": {said}"),
+        };
+        HttpError {
+            status: Some(status),
+            retry_after,
+            ..HttpError::new(code, format!("the server {what} ({status}){said}"))
+        }
+    }
+
+    /// What the connection failed with.
+    pub(super) fn of_transport(error: &reqwest::Error) -> Self {
+        let mut innermost: &dyn StdError = error;
+        while let Some(source) = innermost.source() {
+            innermost = source;
+            if let Some(denied) = innermost.downcast_ref::<NotPublic>() {
+                return private(&denied.0);
+            }
+        }
+        let what = match (error.is_connect(), error.is_builder()) {
+            (true, _) => "cannot be reached",
+            (_, true) => "cannot be asked",
+            _ => "broke off",
+        };
+        let host = error
+            .url()
+            .and_then(|url| url.host_str())
+            .unwrap_or_default();
+        HttpError::new(Code::NetworkError, format!("`{host}` {what}: {innermost}"))
+    }
+
+    /// The status that the server answered with, if it answered.
+    pub fn status(&self) -> Option<u16> {
+        self.status
+    }
+}
+
+pub(super) fn private(host: &str) -> HttpError {
+    HttpError::denied(format!(
+        "`{host}` leads to a private address, which is not allowed"
+    ))
+}
+
+impl ToolFailure for HttpError {
+    fn code(&self) -> Code {
+        self.code
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+}
+
+impl fmt::Display for HttpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl StdError for HttpError {}
+
+impl From<SecretError> for HttpError {
+    fn from(error: SecretError) -> Self {
+        HttpError::new(error.code(), error.to_string())
+    }
+}

@@ -1,0 +1,137 @@
+use reqwest::Url;
+use std::fmt;
+
+/// Hosts that are allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pattern {
+    host: Host,
+    /// Only this one; without it the usual one of the scheme.
+    port: Option<u16>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Host {
+    Any,
+    /// As a URL has it.
+    Is(String),
+    /// What stands after the star, the dot included.
+    Below(String),
+}
+
+impl Pattern {
+    pub(super) fn any() -> Self {
+        Pattern {
+            host: Host::Any,
+            port: None,
+        }
+    }
+
+    /// Reads `host`, `*.host`, and both with a port.
+    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
+        let (below, rest) = match text.strip_prefix("*.") {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        if rest.is_empty() || rest.contains(['/', '*', '@', '?', '#', '\\']) {
+            return Err("write `example.com`, `*.example.com` or `example.com:8443`");
+        }
+        // As a URL reads it, so that both sides of a comparison are written alike.
+        let url = Url::parse(&format!("http://{rest}/")).map_err(|_| "it cannot be read")?;
+        let host = normal(url.host_str().unwrap_or_default());
+        let port = match rest.rsplit_once(':') {
+            Some((_, port)) if !rest.ends_with(']') => {
+                Some(port.parse().map_err(|_| "its port is no number")?)
+            }
+            _ => None,
+        };
+        let host = match below {
+            true => Host::Below(format!(".{host}")),
+            false => Host::Is(host),
+        };
+        Ok(Pattern { host, port })
+    }
+
+    pub(super) fn allows(&self, url: &Url) -> bool {
+        let host = normal(url.host_str().unwrap_or_default());
+        let port = match self.port {
+            Some(port) => url.port_or_known_default() == Some(port),
+            // A URL does not keep the usual port of its scheme.
+            None => url.port().is_none(),
+        };
+        port && match &self.host {
+            Host::Any => true,
+            Host::Is(this) => host == *this,
+            Host::Below(end) => host.len() > end.len() && host.ends_with(end.as_str()),
+        }
+    }
+}
+
+/// A name with a dot at its end is the same name.
+fn normal(host: &str) -> String {
+    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.host {
+            Host::Any => f.write_str("any"),
+            Host::Is(host) => f.write_str(host),
+            Host::Below(end) => write!(f, "*{end}"),
+        }?;
+        match self.port {
+            Some(port) => write!(f, ":{port}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pattern;
+    use reqwest::Url;
+
+    #[test]
+    fn what_a_pattern_allows() {
+        for (pattern, url, allowed) in [
+            ("example.com", "https://example.com/a", true),
+            ("example.com", "http://EXAMPLE.com./a", true),
+            ("Example.COM", "https://example.com", true),
+            ("example.com", "https://www.example.com", false),
+            ("example.com", "https://example.com.evil.org", false),
+            ("example.com", "https://evil.org/example.com", false),
+            ("example.com", "https://example.com@evil.org/", false),
+            ("example.com", "https://example.com:8443", false),
+            ("example.com:8443", "https://example.com:8443", true),
+            ("example.com:8443", "https://example.com", false),
+            ("example.com:443", "https://example.com", true),
+            ("example.com:443", "http://example.com", false),
+            ("*.example.com", "https://a.b.example.com", true),
+            ("*.example.com", "https://example.com", false),
+            ("*.example.com", "https://notexample.com", false),
+            ("bücher.example", "https://xn--bcher-kva.example", true),
+            ("127.0.0.1:80", "http://0x7f.1/", true),
+            ("[::1]:9", "http://[0:0::1]:9/", true),
+            ("[::1]", "http://[::1]/", true),
+        ] {
+            let parsed = Pattern::parse(pattern).unwrap();
+            let url = Url::parse(url).unwrap();
+            assert_eq!(parsed.allows(&url), allowed, "{pattern} {url}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_pattern() {
+        for text in [
+            "",
+            "*",
+            "*.",
+            "https://example.com",
+            "a.com/b",
+            "a*.com",
+            "u@a.com",
+            "a.com:x",
+        ] {
+            assert!(Pattern::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What is asked of a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Method {
+    /// Read what is there.
+    #[default]
+    Get,
+    /// Read what is said of it.
+    Head,
+    /// Have it dealt with.
+    Post,
+    /// Put it there.
+    Put,
+    /// Change it.
+    Patch,
+    /// Remove it.
+    Delete,
+}
+
+impl Method {
+    /// Nothing is changed by it.
+    pub(super) fn reads(self) -> bool {
+        matches!(self, Method::Get | Method::Head)
+    }
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Head => "HEAD",
+            Method::Post => "POST",
+            Method::Put => "PUT",
+            Method::Patch => "PATCH",
+            Method::Delete => "DELETE",
+        }
+    }
+}
+
+impl From<Method> for reqwest::Method {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Get => reqwest::Method::GET,
+            Method::Head => reqwest::Method::HEAD,
+            Method::Post => reqwest::Method::POST,
+            Method::Put => reqwest::Method::PUT,
+            Method::Patch => reqwest::Method::PATCH,
+            Method::Delete => reqwest::Method::DELETE,
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,229 @@
+//! From what a model says to an answer: checked, sent, redirected, checked again.
+
+use super::{
+    HttpAnswer, HttpArgs, HttpError, HttpTool, Method,
+    address::{PublicOnly, is_public},
+    answer, error,
+};
+use agents_core::{Code, Json, ToolContext};
+use reqwest::{
+    Client, Response, Url,
+    header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER},
+    redirect,
+};
+use std::{net::IpAddr, sync::PoisonError, time::Duration};
+
+impl HttpTool {
+    pub(super) async fn ask(
+        &self,
+        args: HttpArgs,
+        cx: &ToolContext,
+    ) -> Result<HttpAnswer, HttpError> {
+        let mut method = self.allowed(args.method)?;
+        let mut body = args.body;
+        let mut url = Url::parse(&args.url).map_err(|error| {
+            HttpError::new(
+                Code::ValidationError,
+                format!("`url` is no whole URL: {error}"),
+            )
+        })?;
+        let client = self.client()?;
+        let mut by_way_of = Vec::new();
+        loop {
+            self.check(&url, by_way_of.is_empty())?;
+            let response = self
+                .send_to(&client, method, &url, body.as_ref(), cx)
+                .await?;
+            let Some(next) = redirected(&response, &url)? else {
+                return self.answer(response, by_way_of).await;
+            };
+            if by_way_of.len() >= self.redirects {
+                let most = self.redirects;
+                return Err(HttpError::new(
+                    Code::ProviderError,
+                    format!("the server redirects more than {most} times"),
+                ));
+            }
+            // As browsers do it: only 307 and 308 send again what was sent.
+            if !matches!(response.status().as_u16(), 307 | 308) && !method.reads() {
+                method = Method::Get;
+                body = None;
+            }
+            by_way_of.push(url.to_string());
+            url = next;
+        }
+    }
+
+    fn allowed(&self, method: Method) -> Result<Method, HttpError> {
+        if self.methods.contains(&method) {
+            return Ok(method);
+        }
+        let allowed: Vec<_> = self.methods.iter().map(ToString::to_string).collect();
+        let allowed = allowed.join(", ");
+        Err(HttpError::denied(format!(
+            "the method `{method}` is not allowed; allowed are {allowed}"
+        )))
+    }
+
+    /// Whether this may be asked, as far as the URL says it.
+    fn check(&self, url: &Url, is_first: bool) -> Result<(), HttpError> {
+        let invalid = |what: &str| {
+            Err(match is_first {
+                true => HttpError::new(Code::ValidationError, format!("`url` {what}")),
+                false => HttpError::denied(format!("the server redirects: the URL {what}")),
+            })
+        };
+        if !matches!(url.scheme(), "http" | "https") {
+            return invalid("has to begin with `http://` or `https://`");
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return invalid("has to be without a user name and a password");
+        }
+        let place = match url.port() {
+            Some(port) => format!("{}:{port}", url.host_str().unwrap_or_default()),
+            None => url.host_str().unwrap_or_default().to_owned(),
+        };
+        if !self.hosts.iter().any(|host| host.allows(url)) {
+            let hosts: Vec<_> = self.hosts.iter().map(|host| format!("`{host}`")).collect();
+            let allowed = match hosts.is_empty() {
+                true => "no host is".to_owned(),
+                false => format!("allowed are {}", hosts.join(", ")),
+            };
+            return Err(HttpError::denied(match is_first {
+                true => format!("the host `{place}` is not allowed; {allowed}"),
+                false => {
+                    format!("the server redirects to `{place}`, which is not allowed; {allowed}")
+                }
+            }));
+        }
+        match literal(url) {
+            Some(address) if !self.private && !is_public(address) => Err(error::private(&place)),
+            _ => Ok(()),
+        }
+    }
+
+    async fn send_to(
+        &self,
+        client: &Client,
+        method: Method,
+        url: &Url,
+        body: Option<&Json>,
+        cx: &ToolContext,
+    ) -> Result<Response, HttpError> {
+        let mut request = client
+            .request(method.into(), url.clone())
+            .headers(self.headers_for(url, cx).await?);
+        if let Some(body) = body {
+            let (kind, body) = match body.to::<String>() {
+                Ok(text) => ("text/plain; charset=utf-8", text),
+                Err(_) => ("application/json", body.as_str().to_owned()),
+            };
+            request = request.header(CONTENT_TYPE, kind).body(body);
+        }
+        request
+            .send()
+            .await
+            .map_err(|error| HttpError::of_transport(&error))
+    }
+
+    /// The secrets that this host gets. In the clear they go nowhere but to this machine.
+    async fn headers_for(&self, url: &Url, cx: &ToolContext) -> Result<HeaderMap, HttpError> {
+        let mut headers = HeaderMap::new();
+        let here = literal(url).is_some_and(|address| address.is_loopback())
+            || url.host_str() == Some("localhost");
+        let hidden = url.scheme() == "https" || here;
+        for sent in self
+            .headers
+            .iter()
+            .filter(|sent| hidden && sent.to.allows(url))
+        {
+            let secret = cx.secret(&sent.secret).await?;
+            let value = format!("{}{}", sent.prefix, secret.expose_secret().trim());
+            let mut value = HeaderValue::from_str(&value).map_err(|_| {
+                HttpError::new(
+                    Code::AuthRequired,
+                    format!("the secret `{}` cannot be sent in a header", sent.secret),
+                )
+            })?;
+            value.set_sensitive(true);
+            headers.insert(sent.name.clone(), value);
+        }
+        Ok(headers)
+    }
+
+    /// What came back, or the failure that it is.
+    async fn answer(
+        &self,
+        response: Response,
+        by_way_of: Vec<String>,
+    ) -> Result<HttpAnswer, HttpError> {
+        let status = response.status().as_u16();
+        let retry_after = response
+            .headers()
+            .get(RETRY_AFTER)
+            .and_then(|wait| wait.to_str().ok())
+            .and_then(answer::wait);
+        let answer = HttpAnswer::read(response, by_way_of, self.max_bytes, self.preview).await?;
+        match status {
+            401 | 403 | 429 | 500.. => {
+                Err(HttpError::of_status(status, &answer.brief(), retry_after))
+            }
+            _ => Ok(answer),
+        }
+    }
+
+    /// The client of the runtime that we are on: connections are driven by the one that opened them.
+    fn client(&self) -> Result<Client, HttpError> {
+        let runtime = tokio::runtime::Handle::current().id();
+        let mut held = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, client)) = &*held
+            && *of == runtime
+        {
+            return Ok(client.clone());
+        }
+        let mut builder = Client::builder()
+            .no_proxy()
+            .redirect(redirect::Policy::none())
+            .referer(false)
+            .connect_timeout(self.timeout.min(Duration::from_secs(10)))
+            .user_agent(concat!("agents/", env!("CARGO_PKG_VERSION")));
+        if !self.private {
+            builder = builder.dns_resolver(PublicOnly);
+        }
+        let client = builder
+            .build()
+            .map_err(|error| HttpError::of_transport(&error))?;
+        *held = Some((runtime, client.clone()));
+        Ok(client)
+    }
+}
+
+/// The address, where a URL names one instead of a host.
+fn literal(url: &Url) -> Option<IpAddr> {
+    let host = url.host_str()?;
+    let host = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'))
+        .unwrap_or(host);
+    host.parse().ok()
+}
+
+/// Where the server sends us instead, if it does.
+fn redirected(response: &Response, from: &Url) -> Result<Option<Url>, HttpError> {
+    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return Ok(None);
+    }
+    let Some(location) = response.headers().get(LOCATION) else {
+        return Ok(None);
+    };
+    let location = location
+        .to_str()
+        .ok()
+        .and_then(|location| from.join(location).ok());
+    location.map(Some).ok_or_else(|| {
+        HttpError::new(
+            Code::ProviderError,
+            "the server redirects to what is no URL",
+        )
+    })
+}

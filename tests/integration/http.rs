@@ -1,0 +1,5 @@
+//! The HTTP tool, against a server on this machine.
+
+mod asked;
+mod closed;
+mod server;
