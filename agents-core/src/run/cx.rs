@@ -1,4 +1,6 @@
-use super::{EventKind, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp};
+use super::{
+    Cost, EventKind, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp,
+};
 use crate::{
     Json,
     escalation::Desk,
@@ -221,9 +223,10 @@ impl Cx {
     }
 
     /// What a run of its own has cost that went on here.
-    pub(crate) fn charge(&self, usage: Usage) {
+    pub(crate) fn charge(&self, usage: Usage, cost: Option<Cost>) {
         self.root.charge(usage);
         self.node.spend(usage.tokens());
+        self.node.pay(cost);
     }
 
     /// The tokens spent within this place.

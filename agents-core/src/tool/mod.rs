@@ -7,6 +7,7 @@
 mod context;
 mod erased;
 mod listed;
+mod output;
 mod pattern;
 mod registry;
 mod runtime;

@@ -60,6 +60,7 @@ pub(crate) const BUDGET: &[&str] = &[
     "max_tool_calls",
     "max_recursion",
     "tokens",
+    "cost",
     "time",
     "depth",
 ];
