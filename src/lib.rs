@@ -55,11 +55,15 @@
 //! | to test without a model | `testing` (feature `testing`), [`record`] |
 //! | to say what happens when a call fails | [`recovery`] |
 //! | to say who judges what nobody could settle | [`escalation`], [`on_escalation!`] |
+//! | to say what a run may do, how often, and at what cost | [`policy`], [`rate`], [`run::Run::price`] |
+//! | to reuse results, and to keep large ones | [`cache`], [`blob`] |
+//! | to keep versions of tools | [`tool::Registry`] |
 //! | to read what models write | [`reader`] |
 //!
 //! # Features
 //!
-//! `macros`, `ollama` and `tls` are on by default; `testing` adds `testing::ScriptedModel`.
+//! `macros`, `ollama` and `tls` are on by default; `testing` adds `testing::ScriptedModel`, `cache`
+//! adds `cache::MokaCache`, `limits` adds `rate::GovernorLimiter`.
 //! Without `tls` the client speaks plain HTTP, which is all that an Ollama on this machine needs.
 
 pub use agents_core::{
@@ -67,7 +71,7 @@ pub use agents_core::{
     Severity, Tool, ToolContext, ToolError, ToolFailure,
 };
 pub use agents_core::{
-    agent, compose, error, escalation, memory, model, reader, recovery, run, team, tool,
+    agent, compose, error, escalation, memory, model, policy, reader, recovery, run, team, tool,
 };
 
 #[cfg(feature = "testing")]
@@ -79,7 +83,10 @@ pub use agents_macros::{
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
 
+pub mod blob;
+pub mod cache;
 pub mod console;
+pub mod rate;
 pub mod record;
 
 #[doc(hidden)]

@@ -15,18 +15,24 @@
 //! | [`model`] | something that answers a history |
 //! | [`run`] | a tree of nodes that can be stored, and the loop that moves it |
 //! | `turn` | the way of one call, a file for each stage |
+//! | [`policy`], [`rate`] | what a run's calls may do, and how often |
+//! | [`cache`], [`blob`] | results that are reused, and results that are too large |
 //! | [`reader`] | strict, then lenient, then coerced: what models say, read by the schema |
 //! | [`recovery`] | what happens when a call fails: verbs, decisions, repair agents |
 //! | [`escalation`] | where a failure goes that nobody could settle: up |
 //! | [`error`] | what happens to a call, and what leaves an agent |
 
 pub mod agent;
+pub mod blob;
+pub mod cache;
 pub mod compose;
 pub mod error;
 pub mod escalation;
 mod json;
 pub mod memory;
 pub mod model;
+pub mod policy;
+pub mod rate;
 pub mod reader;
 pub mod recovery;
 #[doc(hidden)]

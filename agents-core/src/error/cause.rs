@@ -98,7 +98,7 @@ impl Cause {
     pub(crate) fn of_agent(agent: &str, error: Error) -> Self {
         let code = match error.kind() {
             ErrorKind::Model => Code::ProviderError,
-            ErrorKind::Budget => Code::PolicyDenied,
+            ErrorKind::Budget | ErrorKind::Denied => Code::PolicyDenied,
             _ => Code::Unknown,
         };
         let handed = match (error.kind(), error.escalation()) {
@@ -141,20 +141,33 @@ impl Cause {
         Cause::of(Origin::Denied, Code::PolicyDenied, reason.into())
     }
 
+    /// The call comes too early: a limit allows it after so long.
+    pub fn too_often(wait: Duration) -> Self {
+        let message = format!("it was called too often; call it again in {wait:.1?}");
+        Cause(Arc::new(Inner {
+            retry_after: Some(wait),
+            ..Cause::inner(Origin::Returned, Code::RateLimit, message)
+        }))
+    }
+
     /// A failure known only by its code and text.
     pub fn text(code: Code, message: impl Into<String>) -> Self {
         Cause::of(Origin::Returned, code, message.into())
     }
 
     fn of(origin: Origin, code: Code, message: String) -> Self {
-        Cause(Arc::new(Inner {
+        Cause(Arc::new(Self::inner(origin, code, message)))
+    }
+
+    fn inner(origin: Origin, code: Code, message: String) -> Inner {
+        Inner {
             message: capped(message),
             origin,
             code,
             retry_after: None,
             live: None,
             handed: None,
-        }))
+        }
     }
 
     /// What the failure says of itself.

@@ -1,5 +1,5 @@
 use super::{
-    EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp,
+    Cost, EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp,
 };
 use crate::{
     Json,
@@ -242,9 +242,10 @@ impl Cx {
     }
 
     /// What a run of its own has cost that went on here.
-    pub(crate) fn charge(&self, usage: Usage) {
+    pub(crate) fn charge(&self, usage: Usage, cost: Option<Cost>) {
         self.root.charge(usage);
         self.node.spend(usage.tokens());
+        self.node.pay(cost);
     }
 
     /// The tokens spent within this place.

@@ -2,7 +2,7 @@
 
 mod bounds;
 
-use super::{Budget, Frame, ToolEnvelope};
+use super::{Budget, Frame, ToolEnvelope, cost::Paid};
 use crate::{
     Error, Json,
     error::ErrorKind,
@@ -38,6 +38,7 @@ pub(crate) struct Node {
     places: Mutex<Vec<Budget>>,
     steps: AtomicU32,
     tokens: AtomicU64,
+    paid: Mutex<Paid>,
     state: Mutex<State>,
 }
 
@@ -79,6 +80,8 @@ pub(crate) struct StoredNode {
     steps: u32,
     #[serde(default)]
     tokens: u64,
+    #[serde(default)]
+    paid: Paid,
 }
 
 /// A run that was put down: give it to [`Agent::resume`](crate::Agent::resume).
@@ -157,6 +160,7 @@ impl Node {
             depth,
             steps,
             tokens,
+            paid,
         } = stored;
         Arc::new_cyclic(|me: &Weak<Node>| {
             let children = children
@@ -179,6 +183,7 @@ impl Node {
                 places: Mutex::default(),
                 steps: AtomicU32::new(steps),
                 tokens: AtomicU64::new(tokens),
+                paid: Mutex::new(paid),
                 state: Mutex::new(State {
                     frame,
                     result,
@@ -209,6 +214,7 @@ impl Node {
             depth: self.depth,
             steps: self.steps.load(Relaxed),
             tokens: self.tokens.load(Relaxed),
+            paid: self.paid(),
         }
     }
 

@@ -1,6 +1,6 @@
 use super::{
-    Approver, Budget, Clock, Cx, Event, EventKind, Limit, Node, Snapshot, Stopped, Stopwatch,
-    SystemClock, Talk, Tape, ToolEnvelope,
+    Approver, Budget, Clock, Cx, Event, EventKind, Executor, Limit, Node, Snapshot, Stopped,
+    Stopwatch, SystemClock, Talk, Tape, ToolEnvelope,
 };
 use crate::{
     Error, ErrorKind, Json, Severity,
@@ -9,7 +9,7 @@ use crate::{
     reader::Repairs,
     tool::Scope,
 };
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use std::{
     collections::BTreeMap,
     fmt,
@@ -46,6 +46,7 @@ pub(crate) struct Settings {
     pub(crate) tool_timeout: Duration,
     pub(crate) max_output_bytes: usize,
     pub(crate) max_argument_bytes: usize,
+    pub(crate) executor: Executor,
 }
 
 /// How many runs of their own may be within each other: their budgets begin anew, so this is what
@@ -62,6 +63,7 @@ impl Settings {
             return Err(Error::new(ErrorKind::Budget, message));
         }
         self.watch = around.watch().cloned();
+        self.executor.inherit(&outer.executor);
         self.model = self.model.take().or_else(|| around.model().cloned());
         if self.tape.is_none()
             && let Some(tape) = &outer.tape
@@ -75,6 +77,33 @@ impl Settings {
                 .or_insert_with(|| secret.clone());
         }
         Ok(())
+    }
+}
+
+impl Settings {
+    /// What tells apart those for whom a tool may give different results with the secrets that it is
+    /// given; empty in a run without secrets, which shares what is cached with all of its tenant.
+    pub(crate) fn secret_scope(&self) -> Vec<u8> {
+        if self.secrets.is_empty() {
+            return Vec::new();
+        }
+        let mut digest = hmac_sha256::Hash::new();
+        let mut add = |part: &str| {
+            digest.update((part.len() as u64).to_le_bytes());
+            digest.update(part);
+        };
+        let Scope {
+            domain_id, user_id, ..
+        } = &self.scope;
+        for holder in [domain_id, user_id] {
+            add(if holder.is_some() { "some" } else { "none" });
+            add(holder.as_deref().unwrap_or_default());
+        }
+        for (name, secret) in &self.secrets {
+            add(name);
+            add(secret.expose_secret());
+        }
+        digest.finalize().to_vec()
     }
 }
 
@@ -100,6 +129,7 @@ impl Default for Settings {
             tool_timeout: Duration::from_secs(300),
             max_output_bytes: 2_000_000,
             max_argument_bytes: 1_000_000,
+            executor: Executor::default(),
         }
     }
 }
@@ -127,6 +157,10 @@ pub(crate) enum Stop {
         agent: Arc<str>,
         limit: Limit,
     },
+    Denied {
+        agent: Arc<str>,
+        reason: String,
+    },
     Cancelled,
     Thrown {
         source: Arc<str>,
@@ -145,6 +179,9 @@ impl Stop {
             Stop::Budget { agent, limit } => {
                 Error::new(ErrorKind::Budget, limit.to_string()).context(format!("agent `{agent}`"))
             }
+            Stop::Denied { agent, reason } => {
+                Error::new(ErrorKind::Denied, reason).context(format!("agent `{agent}`"))
+            }
             Stop::Cancelled => Error::new(ErrorKind::Cancelled, "the run was cancelled"),
             Stop::Thrown { source, reason } => Error::thrown(reason).context(format!("`{source}`")),
             Stop::Escalated {
@@ -160,6 +197,10 @@ impl Stop {
             Stop::Budget { agent, limit } => Stopped::Budget {
                 agent: agent.to_string(),
                 limit: *limit,
+            },
+            Stop::Denied { agent, reason } => Stopped::Denied {
+                agent: agent.to_string(),
+                reason: reason.clone(),
             },
             Stop::Cancelled => Stopped::Cancelled,
             Stop::Thrown { source, reason } => Stopped::Thrown {

@@ -213,6 +213,7 @@ fn above_budget(here: &Placement, above: &[&Placement], defects: &mut Vec<String
         }
     };
     compare(|budget| budget.tokens.map(|tokens| Budget::new().tokens(tokens)));
+    compare(|budget| budget.cost.map(|cost| Budget::new().cost(cost)));
     compare(|budget| budget.time.map(|time| Budget::new().time(time)));
     compare(|budget| budget.depth.map(|depth| Budget::new().depth(depth)));
     compare(|budget| {

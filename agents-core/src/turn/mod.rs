@@ -1,7 +1,7 @@
 //! The way of one call, a file for each stage, in the order in which a call passes them:
 //!
 //! ```text
-//! reply ─► guard ─► args ─► (approval) ─► execute ─► envelope
+//! reply ─► guard ─► args ─► (approval) ─► dispatch: cache, or execute ─► whole ─► envelope
 //! ```
 //!
 //! [`calls`] carries out all calls of one reply; [`one`] takes a single call through the stages.
@@ -10,12 +10,15 @@
 pub(crate) mod answer;
 pub(crate) mod args;
 mod call_id;
+mod dispatch;
 pub(crate) mod envelope;
 mod execute;
 pub(crate) use execute::guarded;
 mod guard;
 pub(crate) mod recover;
 pub(crate) mod reply;
+mod together;
+mod whole;
 
 use crate::{
     agent::Brain,
@@ -29,37 +32,20 @@ use crate::{
     },
     tool::{SharedTool, ToolContext},
 };
-use futures_util::future::{BoxFuture, join_all};
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// What a model is told of a result that its delegate could not complete.
 const PARTIAL: &str = "this result is partial: the work could not be completed";
 
-/// Carries out the calls of one reply, together, and answers them in the model's order.
+/// Carries out the calls of one reply, and answers them in the model's order.
 pub(crate) fn calls<'a>(brain: &'a Brain<'_>, cx: &'a Cx) -> BoxFuture<'a, ()> {
     Box::pin(all(brain, cx))
 }
 
 async fn all(brain: &Brain<'_>, cx: &Cx) {
-    let pending: Vec<(usize, u32)> = cx.node.with_frame(|frame| {
-        frame
-            .calls
-            .iter()
-            .map(|call| call.seq)
-            .enumerate()
-            .collect()
-    });
-    let settled = match pending[..] {
-        [(index, seq)] => vec![one(brain, cx, index, seq).await],
-        _ => {
-            join_all(
-                pending
-                    .iter()
-                    .map(|&(index, seq)| one(brain, cx, index, seq)),
-            )
-            .await
-        }
-    };
+    let settled = together::all(brain, cx).await;
     let messages = settled
         .into_iter()
         .map(|(receipt, message)| {
@@ -76,13 +62,15 @@ async fn all(brain: &Brain<'_>, cx: &Cx) {
 }
 
 /// Takes one call through its stages; every call comes out with one receipt and one message.
-async fn one(brain: &Brain<'_>, cx: &Cx, index: usize, seq: u32) -> (Arc<ToolEnvelope>, Message) {
-    let place = &Place { brain, cx, index };
+async fn one(place: Place<'_>, seq: u32) -> (Arc<ToolEnvelope>, Message) {
     let settled_before = place.with_call(|call| call.receipt.is_some());
     if !settled_before {
         match place.take_up(seq) {
             Err(error) => place.with_call(|call| call.refuse(error)),
-            Ok(tool) => place.settle(&tool).await,
+            Ok(tool) => {
+                place.settle(&tool).await;
+                place.keep_whole().await;
+            }
         }
     }
     place.done(seq, settled_before)
@@ -93,6 +81,8 @@ struct Place<'a> {
     brain: &'a Brain<'a>,
     cx: &'a Cx,
     index: usize,
+    /// Where executions wait their turn, if there are more than may run at once.
+    gate: Option<&'a Semaphore>,
 }
 
 impl Place<'_> {
@@ -112,10 +102,12 @@ impl Place<'_> {
                     .now(format_args!("{path}/call{seq}/start"))
                     .as_millis();
             }
-            if let Some(tool) = self.brain.tools.get(&call.call.name) {
+            let tool = self.brain.tools.get(&call.call.name);
+            if let Some(tool) = tool {
                 call.is_of(tool.spec());
             }
-            guard::admit(self.brain, call)
+            execute::guarded(|| guard::admit(self.brain, self.cx, call, tool))
+                .unwrap_or_else(|panic| Err(guard::undecided(call, &panic)))
         });
         self.emit(|| {
             self.with_call(|call| EventKind::CallStarted {
@@ -152,12 +144,11 @@ impl Place<'_> {
                 Act::Done => return,
                 Act::Approve(args) => CallEvent::Decided(self.ask(tool, args, &context).await),
                 Act::Execute(prepared) => {
-                    let knowledge = self.brain.knowledge(&tool.spec().name);
-                    let result = execute::run(tool, knowledge, prepared, &mut context).await;
-                    if result.is_ok() && context.cx.is_partial() {
+                    let event = self.dispatch(tool, prepared, &mut context).await;
+                    if matches!(event, CallEvent::Executed(Ok(_))) && context.cx.is_partial() {
                         self.with_call(|call| call.hint = Some(PARTIAL.to_owned()));
                     }
-                    CallEvent::Executed(result)
+                    event
                 }
                 Act::Sleep(wait) => {
                     tracing::info!(tool = %context.tool, attempt = context.attempt, ?wait, "backing off");
