@@ -54,6 +54,7 @@
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], `tracing` |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |
 //! | to say what happens when a call fails | [`recovery`] |
+//! | to give tools keys that nobody sees | [`secret`], [`ToolContext::secret`] |
 //! | to say who judges what nobody could settle | [`escalation`], [`on_escalation!`] |
 //! | to say what a run may do, how often, and at what cost | [`policy`], [`rate`], [`run::Run::price`] |
 //! | to reuse results, and to keep large ones | [`cache`], [`blob`] |
@@ -71,7 +72,8 @@ pub use agents_core::{
     Severity, Tool, ToolContext, ToolError, ToolFailure,
 };
 pub use agents_core::{
-    agent, compose, error, escalation, memory, model, policy, reader, recovery, run, team, tool,
+    agent, compose, error, escalation, memory, model, policy, reader, recovery, run, secret, team,
+    tool,
 };
 
 #[cfg(feature = "testing")]

@@ -14,6 +14,7 @@
 //! | [`tool`] | a plain async function, and what the runtime knows about it |
 //! | [`model`] | something that answers a history |
 //! | [`run`] | a tree of nodes that can be stored, and the loop that moves it |
+//! | [`secret`] | found when a tool asks, and masked wherever anything is written |
 //! | `turn` | the way of one call, a file for each stage |
 //! | [`policy`], [`rate`] | what a run's calls may do, and how often |
 //! | [`cache`], [`blob`] | results that are reused, and results that are too large |
@@ -38,6 +39,7 @@ pub mod recovery;
 #[doc(hidden)]
 pub mod rt;
 pub mod run;
+pub mod secret;
 pub mod team;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -69,6 +69,8 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::RunEnded { .. } => "run ended",
         EventKind::Escalated(_) => "escalated",
         EventKind::EscalationSettled(_) => "settled",
+        EventKind::SecretResolved { .. } => "secret",
+        EventKind::SecretMissing { .. } => "no secret",
     }
 }
 

@@ -28,6 +28,7 @@ mod recovery;
 mod registry;
 mod repair_agents;
 mod repairs_under_way;
+mod secrets;
 mod skills;
 mod spans;
 mod storing;

@@ -6,11 +6,11 @@ use crate::{
     escalation::Desk,
     model::{Model, Usage},
     recovery::FixError,
+    secret::{Masker, Secret, SecretError, resolve},
     team::Placement,
     tool::Scope,
     turn::envelope,
 };
-use secrecy::SecretString;
 use std::{convert::Infallible, fmt, future::Future, sync::Arc, time::Duration};
 
 tokio::task_local! {
@@ -81,8 +81,23 @@ impl Cx {
         &self.root.settings.scope
     }
 
-    pub(crate) fn secret(&self, name: &str) -> Option<&SecretString> {
-        self.root.settings.secrets.get(name)
+    /// What hides the run's secrets: for what you write down yourself.
+    pub fn masker(&self) -> &Arc<Masker> {
+        &self.root.settings.masker
+    }
+
+    /// Looks for a secret; whatever is found is masked from now on.
+    pub(crate) async fn secret(&self, name: &str) -> Result<Option<Secret>, SecretError> {
+        let settings = &self.root.settings;
+        let secret = match (settings.secrets.get(name), &settings.keeper_of_secrets) {
+            (Some(given), _) => Some(Secret::of_run(given.clone())),
+            (None, Some(keeper)) => resolve(&**keeper, &settings.scope, name).await?,
+            (None, None) => None,
+        };
+        if let Some(secret) = &secret {
+            settings.masker.learn(name, secret.value())?;
+        }
+        Ok(secret)
     }
 
     /// The place of the next run of `agent` with this input.
@@ -262,13 +277,8 @@ impl Cx {
             Some((seq, attempt)) => self.node.call_child(seq, attempt),
             None => self.node.clone(),
         };
-        let Settings {
-            clock,
-            max_output_bytes,
-            ..
-        } = &self.root.settings;
         for child in place.children() {
-            envelope::close_all(&child, &**clock, *max_output_bytes, why);
+            envelope::close_all(&child, &self.root.settings, why);
         }
     }
 

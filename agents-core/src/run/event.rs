@@ -4,6 +4,7 @@ use crate::{
     escalation::{Escalation, EscalationReceipt},
     model::{Finish, Usage},
     reader::Repairs,
+    secret::SecretScope,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -89,6 +90,30 @@ pub enum EventKind {
         tool: String,
         /// Which execution, from 1.
         attempt: u32,
+    },
+    /// A tool was given a secret.
+    SecretResolved {
+        /// The call's receipt id.
+        call_id: Arc<str>,
+        /// The tool.
+        tool: String,
+        /// Which secret.
+        name: String,
+        /// Whose it is.
+        scope: SecretScope,
+        /// It is the whole organisation's, although a user or a workspace was asked first.
+        fallback: bool,
+    },
+    /// A tool asked for a secret that nobody has, or that cannot be had.
+    SecretMissing {
+        /// The call's receipt id.
+        call_id: Arc<str>,
+        /// The tool.
+        tool: String,
+        /// Which secret.
+        name: String,
+        /// Why it was not given.
+        reason: String,
     },
     /// The same call will run again, after a wait.
     BackingOff {

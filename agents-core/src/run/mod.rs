@@ -25,6 +25,7 @@ mod outcome;
 mod pin;
 mod repair;
 mod root;
+mod settings;
 mod stopwatch;
 mod talk;
 mod tape;
@@ -120,7 +121,7 @@ impl<'a, A: Agent> Run<'a, A> {
         self.root()
     }
 
-    /// A secret that tools may ask for by name.
+    /// A secret that tools may ask for by name, before any that [`secrets`](Run::secrets) finds.
     pub fn secret(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
         self.settings.secrets.insert(name.into(), value.into());
         self.root()
@@ -229,6 +230,7 @@ impl<'a, A: Agent> Run<'a, A> {
         if let Some(around) = &around {
             settings.inherit(around)?;
         }
+        settings.hide()?;
         let (input, node, run_id, usage, escalations) = match start {
             Start::Fresh(input) => {
                 let place = match &around {
@@ -325,24 +327,25 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
     };
     let settings = &root.settings;
     let why = "the run ended before this call did";
-    turn::envelope::close_all(&root.node, &*settings.clock, settings.max_output_bytes, why);
+    turn::envelope::close_all(&root.node, settings, why);
     let usage = root.usage();
     root.emit(&cx.node, || EventKind::RunEnded {
         ok: result.is_ok(),
         usage,
     });
+    let masker = &settings.masker;
     let response = match &result {
         Ok(output) => Json::of(output)
-            .map(|json| json.to_text())
+            .map(|json| masker.json(&json).to_text())
             .unwrap_or_default(),
         Err(_) => String::new(),
     };
     Outcome {
-        result,
+        result: result.map_err(|error| masker.error(error)),
         partial: root.node.is_partial(),
-        repairs: root.repairs(),
-        escalations: root.escalations(),
-        stopped: stop.map(|stop| stop.reason()),
+        repairs: masker.data(root.repairs()),
+        escalations: masker.data(root.escalations()),
+        stopped: masker.data(stop.map(|stop| stop.reason())),
         outputs: AgentOutputs::collect(response, root.node.receipts()),
         usage,
         cost: root.node.paid().total(),

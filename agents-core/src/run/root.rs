@@ -7,6 +7,7 @@ use crate::{
     escalation::EscalationReceipt,
     model::{Model, Usage},
     reader::Repairs,
+    secret::{Masker, Secrets},
     tool::Scope,
 };
 use secrecy::{ExposeSecret, SecretString};
@@ -28,6 +29,10 @@ pub(crate) struct Settings {
     pub(crate) model: Option<Arc<dyn Model>>,
     pub(crate) scope: Scope,
     pub(crate) secrets: BTreeMap<String, SecretString>,
+    /// Who is asked for the secrets that were not given to the run itself.
+    pub(crate) keeper_of_secrets: Option<Arc<dyn Secrets>>,
+    /// What hides secrets; shared with the runs within this one.
+    pub(crate) masker: Arc<Masker>,
     pub(crate) cancel: CancellationToken,
     pub(crate) budget: Option<Budget>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
@@ -76,6 +81,23 @@ impl Settings {
                 .entry(name.clone())
                 .or_insert_with(|| secret.clone());
         }
+        if self.keeper_of_secrets.is_none() {
+            self.keeper_of_secrets = outer.keeper_of_secrets.clone();
+        }
+        self.masker = outer.masker.clone();
+        // A part of the work is done for the same tenant, unless another is named.
+        if self.scope == Scope::default() {
+            self.scope = outer.scope.clone();
+        }
+        Ok(())
+    }
+
+    /// What was given to the run is masked from its beginning.
+    pub(crate) fn hide(&self) -> Result<(), Error> {
+        for (name, secret) in &self.secrets {
+            let learnt = self.masker.learn(name, secret);
+            learnt.map_err(|error| Error::new(ErrorKind::Build, error.to_string()))?;
+        }
         Ok(())
     }
 }
@@ -113,6 +135,8 @@ impl Default for Settings {
             model: None,
             scope: Scope::default(),
             secrets: BTreeMap::new(),
+            keeper_of_secrets: None,
+            masker: Masker::new(),
             cancel: CancellationToken::new(),
             budget: None,
             approver: None,
@@ -250,11 +274,17 @@ impl Root {
 
     /// Tells the subscriber; what happened is only put together if there is one.
     pub(crate) fn emit(&self, node: &Node, kind: impl FnOnce() -> EventKind) {
-        if let Some(subscriber) = &self.settings.subscriber {
+        let Settings {
+            subscriber, masker, ..
+        } = &self.settings;
+        if let Some(subscriber) = subscriber {
             subscriber(&Event {
                 agent: node.agent(),
                 depth: node.depth(),
-                kind: kind(),
+                kind: match masker.is_empty() {
+                    true => kind(),
+                    false => masker.event(kind()),
+                },
             });
         }
     }
@@ -262,7 +292,7 @@ impl Root {
     /// Hands a snapshot to whoever keeps them.
     pub(crate) fn checkpoint(&self) {
         if let (Some(keeper), Some((agent, input))) = (&self.settings.keeper, &self.origin) {
-            keeper(Snapshot {
+            keeper(self.settings.masker.data(Snapshot {
                 version: Snapshot::VERSION,
                 agent: agent.clone(),
                 run_id: self.run_id.to_string(),
@@ -270,7 +300,7 @@ impl Root {
                 usage: self.usage(),
                 escalations: self.escalations(),
                 root: self.node.save(),
-            });
+            }));
         }
     }
 

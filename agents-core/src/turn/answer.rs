@@ -68,7 +68,8 @@ pub(crate) async fn settle<O>(
                     let mut fixed = cx.node.with_frame(|frame| frame.fixed.clone());
                     fixed.extend(repairs);
                     if !fixed.is_empty() {
-                        tracing::info!(agent = %brain.name, repairs = %fixed, "answer repaired");
+                        let repairs = cx.masker().data(fixed.clone());
+                        tracing::info!(agent = %brain.name, %repairs, "answer repaired");
                         cx.root.answer_repaired(&cx.node, &fixed);
                         cx.emit(|| EventKind::AnswerRepaired {
                             answer: said(cx),
@@ -86,7 +87,8 @@ pub(crate) async fn settle<O>(
                 Some(hint) => format!("{fault}; {hint}"),
                 None => fault,
             };
-            tracing::info!(agent = %brain.name, %reason, "answer refused");
+            let said = cx.masker().text(&reason);
+            tracing::info!(agent = %brain.name, reason = %said, "answer refused");
             cx.emit(|| EventKind::AnswerRefused {
                 reason: reason.clone(),
             });

@@ -8,7 +8,7 @@ use crate::{
     tool::{Prepared, SharedTool, ToolContext},
 };
 use futures_util::FutureExt;
-use std::{any::Any, panic::AssertUnwindSafe};
+use std::{any::Any, panic::AssertUnwindSafe, sync::Arc};
 use tracing::{Instrument, field};
 
 /// Runs the tool once. What the agent knows is no work of a tool: it is given its text.
@@ -29,6 +29,7 @@ pub(super) async fn run(
     let context = ToolContext {
         cx: cx.timed(Some(&watch)),
         cancel: token,
+        asked: Arc::default(),
         ..context.clone()
     };
     cx.root.emit(&cx.node, || EventKind::AttemptStarted {
@@ -65,7 +66,7 @@ pub(super) async fn run(
             () = watch.expired() => Err(Cause::timed_out(allowed)),
         }
     };
-    let result = work.instrument(span.clone()).await;
+    let result = hidden(work.instrument(span.clone()).await, &context);
     if let Err(cause) = &result {
         span.record("error.type", cause.code().as_str());
         if cause.origin() == Origin::Panicked {
@@ -73,6 +74,17 @@ pub(super) async fn run(
         }
     }
     result
+}
+
+/// What a tool has given back, as everybody else may know it: without secrets, and with the code that
+/// says so if it is one that it lacked.
+fn hidden(result: Result<Json, Cause>, context: &ToolContext) -> Result<Json, Cause> {
+    let masker = context.masker();
+    match (result, context.lacked()) {
+        (Ok(output), _) => Ok(masker.json(&output)),
+        (Err(cause), Some(code)) => Err(cause.masked(masker).coded(code)),
+        (Err(cause), None) => Err(cause.masked(masker)),
+    }
 }
 
 /// Runs code of the user's that is not a tool's body: arms, conditions, conversions. A panic there
