@@ -71,7 +71,7 @@ fn read(case: &Value) -> Reading {
 /// You mend the arguments of a tool call. Answer with the corrected JSON object and nothing else. Use
 /// only values that the given text holds.
 #[agent(
-    model = small_model().temperature(0.0).num_predict(200),
+    model = small_model().temperature(0.0).num_predict(120),
     budget(max_turns = 2, time = Duration::from_secs(300)),
 )]
 async fn json_fixer(request: String) -> String;
