@@ -9,7 +9,7 @@
 //! Where `OLLAMA_HOST` is set and answers, a second line tells what is left of that when the same
 //! texts are the arguments of real calls, and a repair agent is asked about each that does not fit,
 //! up to three times. It is driven by the model that `AGENTS_MODEL` names, and may hand a call up or
-//! end its run, as any repair agent may.
+//! end its run, as any repair agent may. `--show repairs` tells what happens to each call.
 
 #![allow(clippy::print_stdout)] // Its output is what it is for.
 
