@@ -39,6 +39,8 @@ fn quotes() {
     );
     check("{“who”: “Zoë”}", r#"{"who":"Zoë"}"#);
     check("{´who´: «Zoë», ´´: ´¡´}", r#"{"who":"Zoë","":"¡"}"#);
+    check("{´who´: ´¡Zoë!´}", r#"{"who":"¡Zoë!"}"#);
+    check("[´é", r#"["é"]"#);
     check(
         r#"{who: Zoë Q, at: 10:30, url: https://x.test/a?b#c}"#,
         r#"{"who":"Zoë Q","at":"10:30","url":"https://x.test/a?b#c"}"#,
