@@ -3,10 +3,12 @@
 use crate::world::{agent_with, counted, spec};
 use agents::__rt::async_trait;
 use agents::{
-    Agent, Effects, Json, Outcome,
+    Agent, AgentBuilder, Effects, Json, Outcome,
     agent::ModelAgent,
     cache::{CacheError, CacheKey, MemoryCache, MokaCache, SharedCache, ToolCache},
-    testing::Script,
+    escalation::return_partial_result,
+    recovery::{CallError, InvalidOutput, escalate},
+    testing::{Script, ScriptedModel},
     tool::{Cache, FnTool, Scope, ToolSpec},
 };
 use serde_json::json;
@@ -280,6 +282,32 @@ async fn a_call_does_not_wait_for_itself() {
     assert_eq!(agent.run("go").await.unwrap(), "done");
     assert_eq!(runs.load(SeqCst), 2);
     assert!(began.elapsed() < Duration::from_secs(1));
+}
+
+#[tokio::test]
+async fn what_is_partial_is_not_kept() {
+    let runs = Arc::new(AtomicU32::new(0));
+    let count = runs.clone();
+    let tool = FnTool::with_spec(forever(Effects::Reads), move |_, _| {
+        count.fetch_add(1, SeqCst);
+        async {
+            // It gives up, and settles for less.
+            AgentBuilder::<String, u32>::new("half")
+                .on_error(|error, _| match error {
+                    CallError::InvalidOutput(..) => Some(escalate::<InvalidOutput>("no").into()),
+                    _ => None,
+                })
+                .on_escalation(|_| return_partial_result(7))
+                .model(ScriptedModel::new([Script::text("not a number")]).0)
+                .build()
+                .run("go")
+                .await
+        }
+    });
+    let (agent, _) = agent_with([tool], script(&[&["{}"], &["{}"]]));
+    let outcome = agent.run("go").outcome().await.unwrap();
+    assert_eq!(cached(&outcome), [false, false]);
+    assert_eq!(runs.load(SeqCst), 2);
 }
 
 /// A cache that does not work.

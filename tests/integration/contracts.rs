@@ -64,7 +64,9 @@ fn wire<T: Serialize + DeserializeOwned + PartialEq + fmt::Debug>(value: &T, exp
 
 #[tokio::test]
 async fn outputs_and_their_receipts() {
-    wire(&outputs().await, expect![[r#"
+    wire(
+        &outputs().await,
+        expect![[r#"
         {
           "response": "found it",
           "tools_by_id": {
@@ -176,7 +178,8 @@ async fn outputs_and_their_receipts() {
               }
             ]
           }
-        }"#]]);
+        }"#]],
+    );
 }
 
 #[tokio::test]
@@ -294,7 +297,8 @@ async fn ids_of_calls_are_these_on_any_machine() {
         caf75ba859acef3649a571cf0755784a
         8a5c1f35d4ef127fd494038abb30874b
         37be99aacc25dece70aeaf2ef96c71c6
-        34848c7087b520e086a0841a6c9bb72e"#]].assert_eq(&ids.join("\n"));
+        34848c7087b520e086a0841a6c9bb72e"#]]
+    .assert_eq(&ids.join("\n"));
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use agents::{
         Action, Policy, Verdict, confirm_tools, confirm_writes, deny_tools, no_external,
         only_tools, read_only,
     },
-    recovery::{CallError, Deserialization, sanitize},
+    recovery::{CallError, Deserialization, Execution, retry, sanitize},
     run::{Approval, ApprovalRequest, Stopped},
     testing::{Script, ScriptedModel},
     tool::{FnTool, ToolSpec},
@@ -176,6 +176,33 @@ async fn what_a_rule_refuses_by_its_tool_is_not_even_read() {
         [denied("`pay` may not be used in this run (`pay`)")]
     );
     assert_eq!(asked.load(SeqCst), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_is_asked_again_before_each_execution() {
+    let (model, _) = ScriptedModel::new([Script::call("flaky", "{}"), Script::text("done")]);
+    let flaky = FnTool::with_spec(spec("flaky", Effects::Reads), |_, _| async {
+        Err::<(), _>(std::io::Error::other("not now"))
+    });
+    let agent = AgentBuilder::<String, String>::new("clerk")
+        .tool(flaky)
+        .on_error(|error, _| match error {
+            CallError::Execution(_) => Some(retry::<Execution>().max_attempts(9).into()),
+            _ => None,
+        })
+        .model(model)
+        .build();
+    let asked = AtomicU32::new(0);
+    let twice = move |action: &Action<'_>| match action {
+        Action::Tool(call) if call.args.is_some() && asked.fetch_add(1, SeqCst) >= 2 => {
+            Verdict::deny("that was enough")
+        }
+        _ => Verdict::Allow,
+    };
+    let outcome = agent.run("go").policy(twice).outcome().await.unwrap();
+    assert_eq!(errors(&outcome.outputs), [denied("that was enough")]);
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    assert_eq!(receipt.attempts.len(), 2, "{receipt:?}");
 }
 
 #[tokio::test]
