@@ -51,6 +51,7 @@
 //! | to go on with a conversation | [`Agent::chat`], [`agent::Chat`] |
 //! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], `tracing` |
+//! | somebody to decide whether a call may run | [`approve`], [`run::Run::approver`] |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |
 //! | to say what happens when a call fails | [`recovery`] |
 //! | to read what models write | [`reader`] |
@@ -73,6 +74,7 @@ pub use agents_macros::{agent, on_error, tool_attribute as tool};
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
 
+pub mod approve;
 pub mod console;
 pub mod record;
 
