@@ -101,6 +101,8 @@ mod pages {
     struct Readme;
     #[doc = include_str!("../book/src/first-agent.md")]
     struct FirstAgent;
+    #[doc = include_str!("../book/src/what-an-agent-can-and-knows.md")]
+    struct WhatAnAgentCanAndKnows;
     #[doc = include_str!("../book/src/when-a-call-fails.md")]
     struct WhenACallFails;
     #[doc = include_str!("../book/src/recovery-by-example.md")]

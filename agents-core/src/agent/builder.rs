@@ -212,7 +212,11 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             settle(&self.brain, cx, skill.name());
         }
         match skill.and_then(Skill::body) {
-            Some(body) => body(input).await,
+            // Agents that run in it are driven by this one's model unless they bring their own.
+            Some(body) => match &self.brain.model {
+                Some(model) => cx.with_model(model.clone()).enter(body(input)).await,
+                None => body(input).await,
+            },
             None => {
                 let task = prompt_of(&input);
                 drop(input);
