@@ -52,6 +52,7 @@
 //! | to go on with a conversation | [`Agent::chat`], [`agent::Chat`] |
 //! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], `tracing` |
+//! | somebody to decide whether a call may run | [`approve`], [`run::Run::approver`] |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |
 //! | to say what happens when a call fails | [`recovery`] |
 //! | to give tools keys that nobody sees | [`secret`], [`ToolContext::secret`] |
@@ -85,6 +86,7 @@ pub use agents_macros::{
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
 
+pub mod approve;
 pub mod blob;
 pub mod cache;
 pub mod console;
@@ -114,6 +116,8 @@ mod pages {
     struct Readme;
     #[doc = include_str!("../book/src/first-agent.md")]
     struct FirstAgent;
+    #[doc = include_str!("../book/src/what-an-agent-can-and-knows.md")]
+    struct WhatAnAgentCanAndKnows;
     #[doc = include_str!("../book/src/when-a-call-fails.md")]
     struct WhenACallFails;
     #[doc = include_str!("../book/src/recovery-by-example.md")]

@@ -112,8 +112,16 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             settle(&self.brain, cx, skill.name());
         }
         match skill.and_then(Skill::body) {
-            // Plain code is above the agents that it runs.
-            Some(body) => cx.under_code().enter(body(input)).await,
+            // Plain code is above the agents that it runs; they are driven by this one's model unless
+            // they bring their own.
+            Some(body) => {
+                let cx = cx.under_code();
+                let cx = match &self.brain.model {
+                    Some(model) => cx.with_model(model.clone()),
+                    None => cx,
+                };
+                cx.enter(body(input)).await
+            }
             None => {
                 let task = prompt_of(&input);
                 drop(input);
