@@ -19,8 +19,8 @@ tokio::task_local! {
 pub struct Cx {
     pub(crate) node: Arc<Node>,
     pub(crate) root: Arc<Root>,
-    /// Within a call of this node's agent: which, and which attempt of it.
-    call: Option<(u32, u32)>,
+    /// Within what this node's agent does, if within anything.
+    within: Option<Within>,
     /// The model of whoever runs here: the caller's, for agents that bring none.
     model: Option<Arc<dyn Model>>,
     /// The repair that whoever runs here was asked for.
@@ -36,7 +36,7 @@ impl Cx {
         let Settings { model, watch, .. } = &root.settings;
         Cx {
             node: root.node.clone(),
-            call: None,
+            within: None,
             model: model.clone(),
             repair: None,
             shield: None,
@@ -66,13 +66,9 @@ impl Cx {
 
     /// The place of the next run of `agent` with this input.
     pub(crate) fn agent_child(&self, agent: &str, input: &str) -> Cx {
-        let node = match self.call {
-            Some((seq, attempt)) => self.node.call_child(seq, attempt).agent_child(agent, input),
-            None => self.node.agent_child(agent, input),
-        };
         Cx {
-            node,
-            call: None,
+            node: self.place().agent_child(agent, input),
+            within: None,
             ..self.clone()
         }
     }
@@ -84,10 +80,26 @@ impl Cx {
 
     /// The place of what happens within one call.
     pub(crate) fn in_call(&self, seq: u32, attempt: u32) -> Cx {
+        self.within(Within::Call(seq, attempt))
+    }
+
+    /// The place of what happens to the answer of one turn.
+    pub(crate) fn in_answer(&self, turn: u32) -> Cx {
+        self.within(Within::Answer(turn))
+    }
+
+    fn within(&self, within: Within) -> Cx {
         Cx {
-            call: Some((seq, attempt)),
+            within: Some(within),
             repair: None,
             ..self.clone()
+        }
+    }
+
+    fn place(&self) -> Arc<Node> {
+        match self.within {
+            Some(within) => self.node.place(within),
+            None => self.node.clone(),
         }
     }
 
@@ -143,24 +155,17 @@ impl Cx {
 
     /// The tokens spent within this place.
     pub(crate) fn spent(&self) -> u64 {
-        match self.call {
-            Some((seq, attempt)) => self.node.call_child(seq, attempt).spent(),
-            None => self.node.spent(),
-        }
+        self.place().spent()
     }
 
     /// Writes the receipts of calls that agents within this place have left unsettled.
     pub(crate) fn close_within(&self, why: &str) {
-        let place = match self.call {
-            Some((seq, attempt)) => self.node.call_child(seq, attempt),
-            None => self.node.clone(),
-        };
         let Settings {
             clock,
             max_output_bytes,
             ..
         } = &self.root.settings;
-        for child in place.children() {
+        for child in self.place().children() {
             envelope::close_all(&child, &**clock, *max_output_bytes, why);
         }
     }
@@ -215,5 +220,24 @@ impl fmt::Debug for Cx {
             .field("run_id", &self.run_id())
             .field("path", &self.node.path().to_string())
             .finish_non_exhaustive()
+    }
+}
+
+/// What a model-driven agent does, and agents may run within.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Within {
+    /// This call, in this attempt.
+    Call(u32, u32),
+    /// The answer of this turn.
+    Answer(u32),
+}
+
+impl fmt::Display for Within {
+    /// The key of the place; receipts are in the order of keys, those of answers behind those of calls.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Within::Call(seq, attempt) => write!(f, "call{seq:04}.{attempt:02}"),
+            Within::Answer(turn) => write!(f, "turn{turn:04}"),
+        }
     }
 }

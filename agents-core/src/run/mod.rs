@@ -28,6 +28,7 @@ pub use approval::{Approval, ApprovalRequest, Approver};
 pub use budget::{Budget, Limit, minutes, tokens};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use cx::Cx;
+pub(crate) use cx::Within;
 pub use event::{Event, EventKind};
 pub use node::Snapshot;
 pub use outcome::{

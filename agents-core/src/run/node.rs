@@ -1,6 +1,6 @@
 //! Where a run stands: a tree of nodes that can be written down.
 
-use super::{Budget, Frame, Limit, Passed, ToolEnvelope};
+use super::{Budget, Frame, Limit, Passed, ToolEnvelope, Within};
 use crate::{Error, Json, error::ErrorKind, model::Usage};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -188,9 +188,10 @@ impl Node {
         f(self.state().frame.get_or_insert_default())
     }
 
-    /// The place of what runs within one attempt of one call of this agent.
-    pub(crate) fn call_child(self: &Arc<Self>, seq: u32, attempt: u32) -> Arc<Node> {
-        self.child(&format!("call{seq:04}.{attempt:02}"), self.depth)
+    /// The place of what runs within something that this agent does. Each has its own, so that an agent
+    /// that is run again there, when a stored run goes on, is the first of its input again.
+    pub(crate) fn place(self: &Arc<Self>, within: Within) -> Arc<Node> {
+        self.child(&within.to_string(), self.depth)
     }
 
     fn child(self: &Arc<Self>, key: &str, depth: u32) -> Arc<Node> {
