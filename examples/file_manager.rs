@@ -1,203 +1,187 @@
-//! A file manager whose tools have opinions about their own failures.
+//! A file manager whose tools have opinions about their own failures, on a real folder.
 //!
 //! `cargo run --example file_manager`
 //!
-//! It runs without a model server: a scripted model makes the mistakes that small models make. Give
-//! the run `ollama("qwen2.5:7b")` instead and nothing else changes.
+//! No server is asked: a scripted model makes the mistakes that small models make. Give the run
+//! `ollama("qwen2.5:7b")` instead and nothing else changes.
 
 use agents::{
     console::print_line,
     prelude::*,
-    recovery::{AnyError, Decision, Execution, Failure, Raw, Repair},
+    recovery::Repair,
+    run::EventKind,
     testing::{Script, ScriptedModel},
-    tool,
-    tool::SharedTool,
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 use std::{
+    env, fs,
     io::{self, ErrorKind},
-    path::PathBuf,
+    path::{Path, PathBuf},
+    process,
     sync::atomic::{AtomicU32, Ordering::SeqCst},
 };
+
+/// A path within the folder, with slashes.
+#[derive(Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", inline)]
+struct Inside(String);
+
+impl TryFrom<String> for Inside {
+    type Error = &'static str;
+
+    fn try_from(path: String) -> Result<Self, Self::Error> {
+        match path.starts_with('/') || path.contains("..") || path.contains('\\') {
+            true => Err("a path is relative, with slashes and without `..`"),
+            false => Ok(Inside(path)),
+        }
+    }
+}
+
+/// Where a path is on the disk, which happens to sleep now and then.
+fn wake(root: &Path, path: &Inside) -> io::Result<PathBuf> {
+    static USES: AtomicU32 = AtomicU32::new(0);
+    match USES.fetch_add(1, SeqCst) {
+        1 | 4 => Err(io::Error::new(ErrorKind::Interrupted, "the disk sleeps")),
+        _ => Ok(root.join(&path.0)),
+    }
+}
 
 tool! {
     /// Read a file's contents.
     #[tool(reads)]
-    pub async fn read_file(
-        /// Path, relative to the workspace.
-        path: PathBuf,
-        /// How many lines at most.
-        #[serde(default)] lines: Option<u32>,
+    async fn read_file(
+        /// Path, relative to the folder.
+        path: Inside,
+        #[inject] root: PathBuf,
     ) -> io::Result<String> {
-        static RUNS: AtomicU32 = AtomicU32::new(0);
-        match (path.to_str(), RUNS.fetch_add(1, SeqCst)) {
-            (Some("config.json"), 0) => Err(io::Error::new(ErrorKind::Interrupted, "the disk was asleep")),
-            (Some("config.json"), _) => Ok(format!("{{\"port\": 8080}} ({lines:?} lines)")),
-            _ => Err(io::Error::new(ErrorKind::NotFound, format!("{} is not there", path.display()))),
-        }
+        fs::read_to_string(wake(&root, &path)?)
     }
 
     on_error {
-        invalid_args(raw, _) => fix(my_cleanup(raw)).or(fix(agent = JsonFixer, retries = 3)),
-        deserialization_error(value, error) if error.field("lines") => sanitize(words_to_number(value)),
         execution_error(Returned(e)) => match e.kind() {
             ErrorKind::NotFound         => escalate("file not found", severity = Medium),
-            ErrorKind::PermissionDenied => throw("credentials cannot read the workspace"),
-            _                           => retry(max_attempts = 3, backoff = exponential()).or(feedback(format!("still failing: {e}"))),
+            ErrorKind::PermissionDenied => throw("credentials cannot read the folder"),
+            _                           => retry(max_attempts = 3, backoff = exponential()),
         },
-        execution_error(TimedOut(_) | Panicked(_)) => escalate("the reader is sick", severity = High),
+        execution_error(TimedOut(_) | Panicked(_)) => throw("the reader is broken"),
     }
 }
 
-/// Write content to a file.
-#[tool(writes, idempotent)]
-pub async fn write_file(
-    /// Path, relative to the workspace.
-    path: String,
-    /// What to write.
-    content: String,
-    #[inject] root: PathBuf,
-) -> io::Result<String> {
-    Ok(format!(
-        "{} bytes in {}",
-        content.len(),
-        root.join(path).display()
-    ))
+tool! {
+    /// Write content to a file.
+    // Twice the same content is as good as once, so it may be retried.
+    #[tool(writes, idempotent)]
+    async fn write_file(
+        /// Path, relative to the folder.
+        path: Inside,
+        /// What to write.
+        content: String,
+        #[inject] root: PathBuf,
+    ) -> io::Result<String> {
+        fs::write(wake(&root, &path)?, &content)?;
+        Ok(format!("{} bytes written to {}", content.len(), path.0))
+    }
+
+    on_error {
+        deserialization_error(value, error) if error.field("path") => sanitize(normalize_separators(value?.as_str()?)),
+        execution_error(_) => retry(max_attempts = 2, backoff = exponential()),
+    }
 }
 
-/// List the files of a folder.
-#[tool(reads)]
-pub async fn list_dir() -> Vec<String> {
-    vec!["config.json".into()]
+tool! {
+    /// List the files of a folder.
+    #[tool(reads)]
+    async fn list_dir(
+        /// Path, relative to the folder; empty for the folder itself.
+        path: Inside,
+        #[inject] root: PathBuf,
+    ) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(wake(&root, &path)?)? {
+            names.push(entry?.file_name().to_string_lossy().into_owned());
+        }
+        names.sort();
+        Ok(names)
+    }
+    // No arms: the agent's defaults are enough.
 }
 
-/// Delete a file.
-#[tool(writes)]
-pub async fn delete_file(
-    /// Path, relative to the workspace.
-    path: String,
-) -> io::Result<()> {
-    Err(io::Error::other(format!("{path} is locked")))
-}
+/// You repair the JSON of tool calls. Answer with the JSON alone.
+#[agent(budget(max_turns = 1))]
+async fn json_fixer(request: Repair) -> String;
 
-/// Repairs JSON by string surgery: no model, no cost, the same interface.
-#[agent]
-fn json_fixer(request: Repair) -> String {
-    let path = request
-        .raw
-        .split_whitespace()
-        .find(|word| word.contains('.'))
-        .unwrap_or_default();
-    json!({ "path": path }).to_string()
-}
-
-/// What is known of the files.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct Summary {
-    /// In a sentence.
-    text: String,
+/// `path <- content`, as this model likes to write. Nothing means: ask somebody else.
+fn try_cleanup(raw: &str) -> Option<String> {
+    let (path, content) = raw.split_once(" <- ")?;
+    Some(json!({ "path": path, "content": content }).to_string())
 }
 
 struct FileManager {
     root: PathBuf,
 }
 
-impl FileManager {
-    fn at(root: impl Into<PathBuf>) -> Self {
-        FileManager { root: root.into() }
-    }
-
-    fn extra_tools(&self) -> Vec<SharedTool> {
-        Vec::new()
-    }
-}
-
 #[agent(
     prompt = "You manage files. Use tools to read, write and list files.",
     budget(max_turns = 10),
-    tools  = [ReadFile, WriteFile { root: self.root.clone() }, ListDir, DeleteFile, ..self.extra_tools()],
+    tools = [
+        ReadFile { root: self.root.clone() },
+        WriteFile { root: self.root.clone() },
+        ListDir { root: self.root.clone() },
+    ],
 )]
 impl FileManager {
     /// File management operations.
     #[skill]
-    async fn manage_files(&self, request: String) -> Summary;
-
-    /// Answers without a model when the question is only about the root.
-    #[skill(when = |r: &String| r.contains("where"))]
-    fn root(&self, _request: String) -> Summary {
-        Summary {
-            text: self.root.display().to_string(),
-        }
-    }
+    async fn manage_files(&self, request: String) -> String;
 
     on_error!(match error {
-        invalid_args(raw, _) => fix(my_cleanup(raw)).or(fix(agent = JsonFixer, retries = 2)),
-        execution_error(failure) => patient(failure),
-        invalid_output(raw, _) => fix(as_summary(raw)),
+        invalid_args(raw, _) => fix(try_cleanup(raw)).or(fix(agent = JsonFixer, retries = 2)),
     });
-    on_error!(
-        DeleteFile,
-        match error {
-            execution_error(_) => escalate("no retry for destructive operations"),
-        }
-    );
-}
-
-/// A clean-up of our own, for what no schema can settle.
-fn my_cleanup(raw: &Raw<'_>) -> Option<String> {
-    let path = raw.strip_prefix("file: ")?;
-    Some(json!({ "path": path }).to_string())
-}
-
-fn words_to_number(value: Option<&Value>) -> Option<u32> {
-    match value?.as_str()? {
-        "ten" => Some(10),
-        "all" => Some(u32::MAX),
-        _ => None,
-    }
-}
-
-/// A shared policy is a function.
-fn patient(failure: Failure<'_, AnyError>) -> Decision<Execution> {
-    use agents::recovery::*;
-    match failure {
-        Failure::Returned(_) => retry().max_attempts(2).backoff(exponential()),
-        _ => feedback("this tool is slow today; try another"),
-    }
-}
-
-/// An answer in prose is a summary already.
-fn as_summary(raw: &str) -> Option<String> {
-    Some(json!({ "text": raw }).to_string())
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Error> {
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let root = env::temp_dir().join(format!("agents-file-manager-{}", process::id()));
+    fs::create_dir_all(root.join("notes"))?;
+    fs::write(root.join("config.json"), r#"{"port": 8080}"#)?;
+    println!("A scripted model makes the calls, on a real folder.");
+
     let (model, _) = ScriptedModel::new([
-        Script::call("read_file", r#"{"path": "config.json", "lines": "ten"}"#),
-        Script::call("read_file", "please read notes.txt for me"),
-        Script::call("delete_file", r#"{'path': 'old.log',}"#),
+        Script::call("list_dir", r#"{"path": ""}"#),
+        Script::call("read_file", "The file is config.json, I believe."),
+        // Asked to repair that, it fails once ..
+        Script::text("config.json"),
+        // .. and then knows how.
+        Script::text(r#"{"path": "config.json"}"#),
+        Script::call("read_file", r#"{"path": "notes/todo.md"}"#),
+        Script::call("write_file", "summary.md <- It listens on port 8080."),
         Script::call(
             "write_file",
-            r#"{"path": "summary.md", "content": "port 8080"}"#,
+            r#"{"path": "notes\\todo.md", "content": "Change the port."}"#,
         ),
-        Script::text("config.json sets the port to 8080; old.log could not be deleted."),
+        Script::call("list_dir", r#"{"path": "notes"}"#),
+        Script::text("config.json sets the port to 8080; I wrote a summary and a note."),
     ]);
-    let outcome = FileManager::at("/srv/files")
-        .run("Summarise config.json, and tidy up.")
+    let answer = FileManager { root: root.clone() }
+        .run("What does config.json say? Write it down.")
         .model(model)
-        .on_event(print_line)
-        .outcome()
+        .on_event(|event| match event.kind {
+            // The hook below has a line for what a call came to.
+            EventKind::CallEnded(_) => {}
+            _ => print_line(event),
+        })
+        .on_tool_use(|name, args, result| match result {
+            Ok(output) => println!("[{name}] args={args} result={output}"),
+            Err(error) => println!("[{name}] args={args} error={}", error.message),
+        })
         .await?;
-    println!("= {}", outcome.result?.text);
-    println!(
-        "= {}",
-        FileManager::at("/srv/files")
-            .run("where are the files?")
-            .await?
-            .text
-    );
+    println!("= {answer}");
+    for file in ["summary.md", "notes/todo.md"] {
+        println!("{file}: {}", fs::read_to_string(root.join(file))?);
+    }
+    fs::remove_dir_all(root)?;
     Ok(())
 }

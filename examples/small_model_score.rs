@@ -6,9 +6,10 @@
 //! A case has `input`, what the model said, the `schema` it was given, and `acceptable`: for each
 //! field the values that are right, `""` among them where it may be absent.
 //!
-//! Where `OLLAMA_HOST` is set and answers, a second line tells what a repair agent makes of the
-//! rest: whatever was refused is given to it up to three times and read again. It is driven by the model that
-//! `AGENTS_MODEL` names.
+//! Where `OLLAMA_HOST` is set and answers, a second line tells what is left of that when the same
+//! texts are the arguments of real calls, and a repair agent is asked about each that does not fit,
+//! up to three times. It is driven by the model that `AGENTS_MODEL` names, and may hand a call up or
+//! end its run, as any repair agent may.
 
 #![allow(clippy::print_stdout)] // Its output is what it is for.
 
@@ -16,30 +17,31 @@
 mod score;
 
 use agents::{
-    Agent, AgentBuilder, Budget,
+    Ollama,
     agent::ModelAgent,
+    prelude::*,
     reader::Schema,
-    recovery::{Repair, Tried},
+    testing::{Script, ScriptedModel},
+    tool::{Effects, FnTool},
 };
 use score::{Options, equal};
 use serde_json::Value;
-use std::{env, fmt, time::Duration};
+use std::{convert::Infallible, env, fmt, time::Duration};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let options = Options::from_args("small_model_score");
-    let fixer = fixer().await;
+    let repairs = has_model().await;
     for file in &options.files {
         let cases = options.cases(file);
-        let read: Vec<_> = cases.iter().map(|case| read(case, input(case))).collect();
+        let read: Vec<_> = cases.iter().map(read).collect();
         options.print::<Score>(file, cases.iter().zip(judged(&cases, &read, &options)));
-        let Some(fixer) = &fixer else { continue };
+        if !repairs {
+            continue;
+        }
         let mut repaired = Vec::new();
-        for (case, reading) in cases.iter().zip(read) {
-            repaired.push(match reading {
-                Err(refusal) => repair(fixer, case, refusal).await,
-                fits => fits,
-            });
+        for case in &cases {
+            repaired.push(call(case).await);
         }
         let title = format!("{file} repaired");
         options.print::<Score>(
@@ -56,74 +58,72 @@ fn input(case: &Value) -> &str {
     case["input"].as_str().unwrap_or_default()
 }
 
-fn read(case: &Value, text: &str) -> Reading {
+/// The reader alone.
+fn read(case: &Value) -> Reading {
     let schema = Schema::new(&case["schema"]);
-    let reading = schema.read(text).map_err(|refusal| refusal.to_string())?;
+    let reading = schema
+        .read(input(case))
+        .map_err(|refusal| refusal.to_string())?;
     serde_json::from_str(&reading.json).map_err(|error| error.to_string())
 }
 
-/// The repair agent, if there is a server that can run it.
-async fn fixer() -> Option<ModelAgent<'static, Repair, String>> {
-    env::var_os("OLLAMA_HOST").filter(|host| !host.is_empty())?;
-    let model = env::var("AGENTS_MODEL").unwrap_or_else(|_| "smollm2:135m".into());
-    // Asked once in vain, it is not there.
-    let probe = AgentBuilder::<String, String>::new("probe")
-        .budget(Budget::new().max_turns(1))
-        .model(agents::ollama(&*model))
-        .build();
-    match probe.run("Say hello.").await {
-        Ok(_) => Some(
-            AgentBuilder::new("json_fixer")
-                .prompt(
-                    "You mend the arguments of a tool call. Answer with the corrected JSON object \
-                     and nothing else. Use only values that the given text holds.",
-                )
-                .budget(Budget::new().max_turns(1).time(Duration::from_secs(60)))
-                .model(agents::ollama(model).temperature(0.0))
-                .build(),
-        ),
-        Err(error) => {
-            eprintln!("no repairs: {error}");
-            None
-        }
-    }
+/// You mend the arguments of a tool call. Answer with the corrected JSON object and nothing else. Use
+/// only values that the given text holds.
+#[agent(model = small_model().temperature(0.0), budget(max_turns = 2, time = Duration::from_secs(60)))]
+async fn json_fixer(request: String) -> String;
+
+fn small_model() -> Ollama {
+    ollama(env::var("AGENTS_MODEL").unwrap_or_else(|_| "smollm2:135m".into()))
 }
 
-/// Up to three tries, each told of those before, as `fix(agent = .., retries = 3)` gives them.
-async fn repair(
-    fixer: &ModelAgent<'static, Repair, String>,
-    case: &Value,
-    mut refusal: String,
-) -> Reading {
-    let mut previous = Vec::new();
-    for attempt in 1..=3 {
-        let request = Repair {
-            tool: case["tool"].as_str().unwrap_or_default().to_owned(),
-            description: String::new(),
-            stage: "invalid_args".into(),
-            raw: input(case).to_owned(),
-            error: refusal.clone(),
-            schema: case["schema"].clone(),
-            attempt,
-            previous: previous.clone(),
-        };
-        let text = match fixer.run(request).await {
-            Ok(text) => text,
-            Err(error) => return Err(error.to_string()),
-        };
-        match read(case, &text) {
-            Ok(value) => return Ok(value),
-            Err(error) => {
-                refusal.clone_from(&error);
-                previous.push(Tried {
-                    by: fixer.name().to_owned(),
-                    text,
-                    error,
-                });
-            }
-        }
+/// Whether there is a server that can run the repair agent's model.
+async fn has_model() -> bool {
+    if env::var_os("OLLAMA_HOST").is_none_or(|host| host.is_empty()) {
+        return false;
     }
-    Err(refusal)
+    let probe: ModelAgent<'_, String, String> = AgentBuilder::new("probe")
+        .budget(Budget::new().max_turns(1))
+        .model(small_model())
+        .build();
+    let answer = probe.run("Say hello.").await;
+    answer
+        .inspect_err(|error| eprintln!("no repairs: {error}"))
+        .is_ok()
+}
+
+/// Calls the one tool it has.
+struct Caller {
+    tool: FnTool,
+}
+
+#[agent(prompt = "Call the tool.", tools = [self.tool.clone()])]
+impl Caller {
+    /// Calls it.
+    #[skill]
+    async fn call(&self, request: String) -> String;
+
+    on_error!(match error {
+        invalid_args(_, _) => fix(agent = JsonFixer, retries = 3),
+        deserialization_error(_, _) => fix(agent = JsonFixer, retries = 3),
+    });
+}
+
+/// The text as the arguments of a call, and what arrives at the tool.
+async fn call(case: &Value) -> Reading {
+    let name = case["tool"].as_str().unwrap_or("tool");
+    let schema = case["schema"].clone();
+    let echo = |args, _| async move { Ok::<_, Infallible>(args) };
+    let tool = FnTool::new(name, "", Effects::None, schema, echo);
+    let (model, _) = ScriptedModel::new([Script::call(name, input(case)), Script::text("done")]);
+    let caller = Caller { tool };
+    let run = caller.run("Call it.").model(model);
+    let outcome = run.outcome().await.map_err(|error| error.to_string())?;
+    match outcome.outputs.last_tool {
+        Some(receipt) => Ok(receipt.input.to_value()),
+        None => Err(outcome
+            .result
+            .map_or_else(|error| error.to_string(), |_| "refused".into())),
+    }
 }
 
 /// What became of one case.

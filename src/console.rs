@@ -92,6 +92,11 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             answer: Err(why),
             ..
         } => ink.yellow(&format!("! {fixer}: {why}")),
+        EventKind::Escalated(escalation) => {
+            format!("{} {escalation}", ink.yellow("^ escalated:"))
+        }
+        EventKind::EscalationSettled(receipt) => ink.yellow(&format!("^ {}", receipt.settled)),
+        EventKind::SkillChosen { skill } => ink.dim(&format!("· answers with the skill {skill}")),
         EventKind::ApprovalAsked(request) => ink.dim(&format!(
             "? may {} run with {}",
             request.tool_name,
@@ -109,6 +114,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         | EventKind::Replied { .. }
         | EventKind::CallStarted { .. }
         | EventKind::AttemptStarted { .. }
+        | EventKind::KnowledgeUsed { .. }
         | EventKind::Stopped(_)
         | EventKind::RunEnded { .. } => return None,
     })

@@ -46,11 +46,15 @@
 //! |-|-|
 //! | to write a tool | [`tool!`](prelude::tool), [`#[tool]`](macro@tool), [`Tool`] |
 //! | to write an agent | [`#[agent]`](macro@agent), [`Agent`], [`AgentBuilder`] |
-//! | to put several together | [`compose`] |
+//! | it to remember, or to be told what it knows | [`memory`], [`AgentBuilder::knowledge`] |
+//! | to put several together | [`branch!`], [`compose`] |
+//! | to have some ask others | [`structure!`], [`team`] |
+//! | to go on with a conversation | [`Agent::chat`], [`agent::Chat`] |
 //! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], `tracing` |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |
 //! | to say what happens when a call fails | [`recovery`] |
+//! | to say who judges what nobody could settle | [`escalation`], [`on_escalation!`] |
 //! | to read what models write | [`reader`] |
 //!
 //! # Features
@@ -62,12 +66,16 @@ pub use agents_core::{
     Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome,
     Severity, Tool, ToolContext, ToolError, ToolFailure,
 };
-pub use agents_core::{agent, compose, error, model, reader, recovery, run, tool};
+pub use agents_core::{
+    agent, compose, error, escalation, memory, model, reader, recovery, run, team, tool,
+};
 
 #[cfg(feature = "testing")]
 pub use agents_core::testing;
 #[cfg(feature = "macros")]
-pub use agents_macros::{agent, on_error, tool_attribute as tool};
+pub use agents_macros::{
+    agent, branch, on_error, on_escalation, structure, tool_attribute as tool,
+};
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
 
@@ -84,11 +92,11 @@ pub mod prelude {
     pub use crate::compose::first_of;
     #[cfg(feature = "ollama")]
     pub use crate::ollama;
-    pub use crate::run::{Budget, Event, EventKind, minutes, tokens};
+    pub use crate::run::{Budget, minutes, tokens};
     pub use crate::{Agent, AgentBuilder, Error, Model, Outcome, Tool, ToolContext, ToolFailure};
     // One name cannot be exported twice from one place: `tool!` is here, `#[tool]` at the root.
     #[cfg(feature = "macros")]
-    pub use agents_macros::{agent, on_error, tool};
+    pub use agents_macros::{agent, branch, on_error, structure, tool};
 }
 
 #[cfg(doctest)]
@@ -101,4 +109,8 @@ mod pages {
     struct WhenACallFails;
     #[doc = include_str!("../book/src/recovery-by-example.md")]
     struct RecoveryByExample;
+    #[doc = include_str!("../book/src/composition.md")]
+    struct Composition;
+    #[doc = include_str!("../book/src/organisation.md")]
+    struct Organisation;
 }

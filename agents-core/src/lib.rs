@@ -9,24 +9,30 @@
 //! |-|-|
 //! | [`agent`] | a typed function `In -> Out` that may need a model |
 //! | [`compose`] | agents put together are agents again |
+//! | [`team`] | agents that have delegates: who may use what, and who asks whom |
+//! | [`memory`] | what an agent remembers from one run to the next |
 //! | [`tool`] | a plain async function, and what the runtime knows about it |
 //! | [`model`] | something that answers a history |
 //! | [`run`] | a tree of nodes that can be stored, and the loop that moves it |
 //! | `turn` | the way of one call, a file for each stage |
 //! | [`reader`] | strict, then lenient, then coerced: what models say, read by the schema |
 //! | [`recovery`] | what happens when a call fails: verbs, decisions, repair agents |
+//! | [`escalation`] | where a failure goes that nobody could settle: up |
 //! | [`error`] | what happens to a call, and what leaves an agent |
 
 pub mod agent;
 pub mod compose;
 pub mod error;
+pub mod escalation;
 mod json;
+pub mod memory;
 pub mod model;
 pub mod reader;
 pub mod recovery;
 #[doc(hidden)]
 pub mod rt;
 pub mod run;
+pub mod team;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod tool;

@@ -2,15 +2,17 @@
 
 pub use crate::{
     Error,
-    agent::{Agent, AgentBuilder, Data, ModelAgent, Skill},
-    error::{AnyError, Code, ErrorKind, Failure, ToolFailure},
+    agent::{Agent, AgentBuilder, Data, ModelAgent, ModelDriven, Profile, Skill},
+    error::{AnyError, Code, ErrorKind, Failure, Severity, ToolFailure},
+    escalation::{Escalation, Resolution, vocabulary as resolutions},
     recovery::{
         CallError, Decision, ErrorContext, Fixer, FixerRef, IntoDecision, Plan, fix_with, kinds,
         vocabulary,
     },
     run::{Budget, Cx},
+    team::Member,
     tool::{
-        Approval, Cache, Category, Effects, Tool, ToolContext, ToolSet, ToolSpec,
+        Approval, Cache, Category, Effects, Tool, ToolContext, ToolName, ToolSet, ToolSpec,
         output_schema::{NoSchema, Probe as SchemaProbe},
     },
 };
@@ -30,7 +32,12 @@ pub use std::{
     vec::Vec,
 };
 
-use crate::recovery::{Kind, Step};
+use crate::{
+    agent::IntoInput,
+    compose::{Arm, Routed},
+    recovery::{Kind, Step},
+};
+use futures_util::future::BoxFuture;
 use std::{any::Any, fmt::Display, marker::PhantomData};
 
 /// What a function returns, taken apart: `<io::Result<T> as Returns>::Ok`.
@@ -161,17 +168,6 @@ pub fn arm<K, D: IntoDecision<K>>(decision: D) -> Option<Plan> {
     decision.into_decision().map(Plan::from)
 }
 
-/// The name of a tool that a macro wrote, known from its type.
-#[diagnostic::on_unimplemented(
-    message = "the name of `{Self}` is not known from its type",
-    label = "no `#[tool]` or `tool!` made this",
-    note = "arms for a tool that is written by hand are added with `AgentBuilder::on_error_of`"
-)]
-pub trait ToolName {
-    /// The name the model calls.
-    const NAME: &'static str;
-}
-
 /// A tool that can run twice without doing anything twice: it does not write, or is `idempotent`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` writes, so `retry` could apply it twice",
@@ -194,6 +190,30 @@ pub fn failed<E: Display + 'static>(error: E) -> Error {
 /// `approval = when(..)`: tells the closure what it is given.
 pub fn ask<A>(args: &A, cx: &ToolContext, when: impl FnOnce(&A, &ToolContext) -> bool) -> bool {
     when(args, cx)
+}
+
+/// [`routed`](crate::compose::routed), for agents that are asked one by one what they are.
+pub fn branch<A, T, O, F>(agent: A, targets: T, route: F) -> Routed<A, T, F>
+where
+    A: Agent,
+    F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
+{
+    Routed::new(agent, targets, route)
+}
+
+/// `agent.run(input)` in an arm of `branch!`, of which `first` is in the first one.
+pub fn go_on<'a, First, A>(
+    first: &First,
+    agent: &'a A,
+    cx: &'a Cx,
+    input: impl IntoInput<A::In>,
+) -> BoxFuture<'a, Result<First::Out, Error>>
+where
+    First: Agent,
+    A: Agent + Arm<First::Out, First, <A as Agent>::Out>,
+{
+    let _ = first;
+    agent.run_in(cx, input.into_input())
 }
 
 /// What a model can send as an argument.

@@ -83,19 +83,33 @@ pub(crate) struct Impl {
 
 /// What stands in an `impl` block.
 pub(crate) enum Member {
-    /// A function. Its entries are there if it is marked `#[skill]`.
-    Function(Box<Function>, Option<Skill>),
+    /// A function, and what it is marked as.
+    Function(Box<Function>, Option<Mark>),
     /// `on_error!(match error { .. });` or `on_error!(DeleteFile, match error { .. });`
     OnError(Arms),
-    /// A block there is no runtime for, such as `on_escalation!(..);`
-    Reserved(Ident),
+    /// `on_escalation!(match escalation.severity { .. });`
+    OnEscalation(Handler),
     /// Anything else, untouched.
     Other(TokenStream),
 }
 
-/// `#[skill]` or `#[skill(when = ..)]`
+/// What a method of an agent is for.
+pub(crate) enum Mark {
+    /// `#[skill]` or `#[skill(when = ..)]`
+    Skill(Skill),
+    /// `#[knowledge]`
+    Knowledge(Box<Attribute>),
+}
+
+/// The entries of `#[skill(..)]`.
 pub(crate) struct Skill {
     pub(crate) entries: Vec<Entry>,
+}
+
+/// `on_escalation!(match escalation.severity { .. })`
+pub(crate) struct Handler {
+    pub(crate) keyword: Ident,
+    pub(crate) body: Expr,
 }
 
 /// `on_error { .. }`, or `on_error!(Tool, match error { .. })`
@@ -112,6 +126,36 @@ pub(crate) struct Arm {
     pub(crate) patterns: Punctuated<Pat, Token![,]>,
     pub(crate) guard: Option<(Token![if], Expr)>,
     pub(crate) body: Expr,
+}
+
+/// `Coder.grants([WriteFile]).delegates(Tester)`: an agent, and what is said of its place.
+pub(crate) struct Placed {
+    pub(crate) agent: Expr,
+    /// In the order in which it is written.
+    pub(crate) said: Vec<Said>,
+}
+
+/// `.grants([WriteFile])`
+pub(crate) struct Said {
+    pub(crate) method: Ident,
+    pub(crate) paren: token::Paren,
+    pub(crate) args: Vec<Argument>,
+}
+
+/// What is handed to something that is said.
+pub(crate) enum Argument {
+    /// To `delegates`: an agent at its place.
+    Delegate(Placed),
+    /// To anything else.
+    Value(Expr),
+}
+
+/// `branch!(Review, match verdict { Passed(p) => Deployer.run(p) })`
+pub(crate) struct Branch {
+    pub(crate) agent: Expr,
+    pub(crate) match_token: Token![match],
+    pub(crate) value: Ident,
+    pub(crate) arms: Vec<syn::Arm>,
 }
 
 impl Element {

@@ -53,6 +53,29 @@ pub fn on_error(tokens: TokenStream) -> TokenStream {
     block_on_error(tokens.into()).into()
 }
 
+#[doc = include_str!("docs/on_escalation.md")]
+#[proc_macro]
+pub fn on_escalation(_tokens: TokenStream) -> TokenStream {
+    let errors = Errors::new();
+    errors.note(syn::Error::new(
+        Span::call_site(),
+        check::messages::escalation_outside(),
+    ));
+    errors.finish().into()
+}
+
+#[doc = include_str!("docs/structure.md")]
+#[proc_macro]
+pub fn structure(tokens: TokenStream) -> TokenStream {
+    expression_structure(tokens.into()).into()
+}
+
+#[doc = include_str!("docs/branch.md")]
+#[proc_macro]
+pub fn branch(tokens: TokenStream) -> TokenStream {
+    expression_branch(tokens.into()).into()
+}
+
 fn attribute_tool(arguments: Tokens, item: &Tokens) -> Tokens {
     let errors = Errors::new();
     match parse::tool_attribute(arguments, item.clone(), &errors) {
@@ -114,4 +137,30 @@ fn block_on_error(tokens: Tokens) -> Tokens {
     check::on_error(&arms.written, true, &errors);
     let (errors, arms) = (errors.finish(), expand::on_error(&arms));
     quote!(#errors #arms)
+}
+
+fn expression_structure(tokens: Tokens) -> Tokens {
+    let errors = Errors::new();
+    let Some(root) = parse::structure(tokens, &errors) else {
+        return expand::no_expression(errors);
+    };
+    let root = lower::member(root, &errors);
+    check::structure(&root, &errors);
+    expand::expression(errors, &expand::structure(&root))
+}
+
+fn expression_branch(tokens: Tokens) -> Tokens {
+    let errors = Errors::new();
+    let Some(branch) = parse::branch(tokens, &errors) else {
+        return expand::no_expression(errors);
+    };
+    let is_read = errors.is_whole();
+    let branch = lower::branch(branch, &errors);
+    if is_read {
+        check::branch(&branch, &errors);
+    }
+    if branch.targets.is_empty() {
+        return expand::no_expression(errors);
+    }
+    expand::expression(errors, &expand::branch(&branch))
 }

@@ -2,6 +2,10 @@
 //!
 //! Questions about it are methods on it, so that [`expand`](crate::expand) only prints.
 
+mod team;
+
+pub(crate) use team::{Branch, Member, Said, ToolRef};
+
 use crate::{
     ast::{self, Body, Element, Function, Impl},
     lower::docs::Docs,
@@ -9,7 +13,7 @@ use crate::{
 };
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
-use syn::{Attribute, Expr, Ident, Pat, Path, Token, Type, punctuated::Punctuated};
+use syn::{Attribute, Expr, Ident, LitStr, Pat, Path, Token, Type, punctuated::Punctuated};
 
 /// One call on a builder: `.timeout(Duration::from_secs(2))`.
 pub(crate) struct Call {
@@ -44,6 +48,10 @@ pub(crate) struct Tool {
     pub(crate) spec: Vec<Call>,
     /// `approval = when(..)`
     pub(crate) when: Option<Expr>,
+    /// `deprecated = ".."`
+    pub(crate) deprecated: Option<LitStr>,
+    /// `cache = ..`, where it is not `none`
+    pub(crate) cached: Option<Ident>,
     pub(crate) params: Vec<Param>,
     pub(crate) examples: Vec<Example>,
     pub(crate) returns: Returns,
@@ -99,6 +107,18 @@ pub(crate) struct Arm {
     pub(crate) body: Expr,
 }
 
+/// `on_escalation!(..)`, with the sugar taken out.
+pub(crate) struct Handler {
+    pub(crate) keyword: Ident,
+    pub(crate) body: Expr,
+    /// What the user calls the escalation, where it is named.
+    pub(crate) escalation: Ident,
+    /// The skills that `reroute_to_skill` names.
+    pub(crate) skills: Vec<Path>,
+    /// The verbs of `on_error` that do nothing for an escalation.
+    pub(crate) strangers: Vec<Ident>,
+}
+
 /// An agent, of one of three makes.
 pub(crate) struct Agent {
     pub(crate) rt: Rt,
@@ -111,7 +131,9 @@ pub(crate) struct Agent {
     pub(crate) input: Type,
     pub(crate) output: Returns,
     pub(crate) make: Make,
+    pub(crate) knowledge: Vec<Knowledge>,
     pub(crate) on_error: Vec<Arms>,
+    pub(crate) on_escalation: Vec<Handler>,
     /// Skills were written, but cannot be had.
     pub(crate) has_refused_skills: bool,
     /// A mistake leaves no way to print the whole agent: its type stays, and does nothing.
@@ -134,6 +156,7 @@ pub(crate) struct Settings {
     pub(crate) model: Option<(Ident, Expr)>,
     pub(crate) tools: Option<(Ident, Vec<Element>)>,
     pub(crate) budget: Option<(Ident, Budget)>,
+    pub(crate) memory: Option<(Ident, Expr)>,
     pub(crate) strict: Option<Ident>,
     pub(crate) fixers: Option<(Ident, Vec<Element>)>,
 }
@@ -149,8 +172,20 @@ pub(crate) struct Skill {
     pub(crate) function: Function,
     pub(crate) docs: Docs,
     pub(crate) when: Option<Expr>,
+    /// `tools = [ReadFile, "github_*"]`: the key, and what it lists.
+    pub(crate) tools: Option<(Ident, Vec<ToolRef>)>,
+    /// `memory`
+    pub(crate) memory: Option<Ident>,
     pub(crate) input: Type,
     pub(crate) returns: Returns,
+}
+
+/// What an agent can look up in itself.
+pub(crate) struct Knowledge {
+    pub(crate) function: Function,
+    pub(crate) docs: Docs,
+    /// The text's type.
+    pub(crate) ty: Type,
 }
 
 impl Function {

@@ -185,16 +185,16 @@ async fn runs_of_their_own_that_call_each_other_end() {
         })
     }
     let (model, handle) = ScriptedModel::new(
-        (0..26)
+        (0..16)
             .map(|_| Script::call("ask", "{}"))
-            .chain((0..26).map(|_| Script::text("enough"))),
+            .chain((0..16).map(|_| Script::text("enough"))),
     );
     let first: Plain = AgentBuilder::new("echo").tool(again()).build();
     assert_eq!(first.run("go").model(model).await.unwrap(), "enough");
-    assert_eq!(handle.count(), 52);
+    assert_eq!(handle.count(), 32);
     assert!(
-        handle.requests()[26]
+        handle.requests()[16]
             .last()
-            .contains("runs of their own are nested 25 deep")
+            .contains("runs of their own are nested 15 deep")
     );
 }

@@ -1,13 +1,14 @@
-use super::{Agent, Answer, Data, Skill, prompt_of};
+use super::{Answer, Data, Skill, hooks::Hooks, knowledge::Knowledge};
 use crate::{
-    Error, ErrorKind,
     error::AnyError,
+    escalation::{Escalation, IntoResolution, SharedHandler},
+    memory::Memory,
     model::Model,
     recovery::{Arms, CallError, ErrorContext, Fixer, Plan, SharedFixer},
-    run::{Budget, Cx, drive},
+    run::{Budget, Place},
+    team::Placement,
     tool::{IntoTool, ToolSet},
 };
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -24,7 +25,7 @@ use std::{borrow::Cow, fmt, sync::Arc};
 /// ```
 #[must_use = "an agent is made by `.build()`"]
 pub struct AgentBuilder<'a, I, O> {
-    agent: ModelAgent<'a, I, O>,
+    pub(super) agent: ModelAgent<'a, I, O>,
 }
 
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
@@ -42,9 +43,14 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                     strict: false,
                     arms: Arms::default(),
                     fixers: Vec::new(),
+                    placement: None,
+                    knowledge: Vec::new(),
+                    hooks: Hooks::default(),
                 },
                 skills: Vec::new(),
+                memory: None,
                 answer: Answer::new(),
+                on_escalation: None,
             },
         }
     }
@@ -118,15 +124,36 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Adds a skill. Without any, the model does the work.
+    /// What to do about escalations that come to this agent: from its own tools and repair agents,
+    /// and from the agents to which it hands work. See [`escalation`](crate::escalation).
+    pub fn on_escalation<R: IntoResolution<I, O>>(
+        mut self,
+        handler: impl Fn(Escalation) -> R + Send + Sync + 'a,
+    ) -> Self {
+        self.agent.on_escalation = Some(Arc::new(move |escalation| {
+            handler(escalation).into_resolution()
+        }));
+        self
+    }
+
+    /// Adds a skill. Without any, the model does the work. See [`Skill`] for which of several
+    /// answers.
     pub fn skill(mut self, skill: Skill<'a, I, O>) -> Self {
         self.agent.skills.push(skill);
         self
     }
 
+    /// What the agent remembers from one run to the next: the model has the tools `memory_read`,
+    /// `memory_write` and `memory_search`, which reach this agent's own lines and no other's. An
+    /// agent with skills gives them to those that ask for it, with [`Skill::with_memory`].
+    pub fn memory(mut self, memory: impl Memory) -> Self {
+        self.agent.memory = Some(Arc::new(memory));
+        self
+    }
+
     /// The agent.
     pub fn build(self) -> ModelAgent<'a, I, O> {
-        self.agent
+        self.agent.equipped()
     }
 }
 
@@ -142,6 +169,10 @@ pub(crate) struct Brain<'a> {
     pub(crate) strict: bool,
     pub(crate) arms: Arms<'a>,
     pub(crate) fixers: Vec<SharedFixer>,
+    /// Where it is placed in a team.
+    placement: Option<Arc<Placement>>,
+    pub(crate) knowledge: Vec<Knowledge<'a>>,
+    pub(crate) hooks: Hooks<'a>,
 }
 
 impl Brain<'_> {
@@ -152,6 +183,32 @@ impl Brain<'_> {
         brain
     }
 
+    /// The same, at its place in a team: of its tools those that the place admits, and the delegates.
+    ///
+    /// What the place bounds for all below it is bounded there; here is what belongs to this agent.
+    pub(crate) fn placed(&self, place: &Place) -> Self {
+        let Place { placement, allowed } = place;
+        let mut brain = self.clone();
+        brain.tools.retain(|name| placement.admits(name));
+        let withheld = |name: &str| self.tools.get(name).is_some() && !placement.admits(name);
+        brain.arms.retain(|name| !withheld(name));
+        brain.tools = brain.tools.with_all(placement.delegates());
+        brain.budget = self.budget.tighter(&placement.budget);
+        // The deadline of the call is what bounds it then, and stands still while people decide.
+        brain.budget.time = brain
+            .budget
+            .time
+            .filter(|own| allowed.is_none_or(|call| *own < call));
+        brain.placement = Some(placement.clone());
+        brain
+    }
+
+    /// Whether its place demands that somebody approves every call of this tool.
+    pub(crate) fn confirms(&self, tool: &str) -> bool {
+        let placement = self.placement.as_ref();
+        placement.is_some_and(|placement| placement.confirms(tool))
+    }
+
     /// The same, in a run that bounds each of its agents.
     pub(crate) fn within(&self, run: &Budget) -> Self {
         Brain {
@@ -160,29 +217,9 @@ impl Brain<'_> {
         }
     }
 
-    /// What cannot work, said before anything runs.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        self.tools.check()?;
-        let name = &self.name;
-        let mut defects = Vec::new();
-        for (tool, written_for) in self.arms.tools() {
-            let Some(found) = self.tools.get(tool) else {
-                defects.push(format!("`{tool}`, which is not among its tools"));
-                continue;
-            };
-            if let Some(fails_with) = found.error_type().filter(|own| *own != written_for) {
-                // Such arms would never be told of a returned error.
-                defects.push(format!(
-                    "`{tool}` that are written for errors of type `{written_for}`, but it fails with `{fails_with}`"
-                ));
-            }
-        }
-        if defects.is_empty() {
-            return Ok(());
-        }
-        let defects = defects.join("; and for ");
-        let message = format!("agent `{name}` has `on_error` arms for {defects}");
-        Err(Error::new(ErrorKind::Build, message))
+    /// What the agent knows under this name.
+    pub(crate) fn knowledge(&self, name: &str) -> Option<&Knowledge<'_>> {
+        self.knowledge.iter().find(|one| one.name() == name)
     }
 }
 
@@ -190,63 +227,9 @@ impl Brain<'_> {
 pub struct ModelAgent<'a, I, O> {
     pub(crate) brain: Brain<'a>,
     pub(crate) skills: Vec<Skill<'a, I, O>>,
+    pub(super) memory: Option<Arc<dyn Memory>>,
     pub(crate) answer: Answer<O>,
-}
-
-impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
-    /// The skill that answers `input`: the first whose condition holds, else the only one without.
-    fn select(&self, input: &I) -> Result<Option<&Skill<'a, I, O>>, Error> {
-        if let Some(skill) = self.skills.iter().find(|skill| skill.wants(input)) {
-            return Ok(Some(skill));
-        }
-        let mut rest = self.skills.iter().filter(|skill| !skill.is_conditional());
-        match (rest.next(), rest.next()) {
-            (only, None) if only.is_some() || self.skills.is_empty() => Ok(only),
-            (None, _) => Err(self.unselected("no skill takes this input; add one without `when`")),
-            _ => Err(self
-                .unselected("several skills could answer; give all but one a `when = |input| ..`")),
-        }
-    }
-
-    fn unselected(&self, why: &str) -> Error {
-        let names: Vec<_> = self.skills.iter().map(Skill::name).collect();
-        let message = format!(
-            "agent `{}` (skills `{}`): {why}",
-            self.brain.name,
-            names.join("`, `")
-        );
-        Error::new(ErrorKind::Build, message)
-    }
-}
-
-#[async_trait]
-#[diagnostic::do_not_recommend]
-impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
-    type In = I;
-    type Out = O;
-
-    fn name(&self) -> &str {
-        &self.brain.name
-    }
-
-    fn description(&self) -> &str {
-        if self.brain.description.is_empty() {
-            &self.brain.prompt
-        } else {
-            &self.brain.description
-        }
-    }
-
-    async fn work(&self, cx: &Cx, input: I) -> Result<O, Error> {
-        match self.select(&input)?.and_then(Skill::body) {
-            Some(body) => body(input).await,
-            None => {
-                let task = prompt_of(&input);
-                drop(input);
-                drive(&self.brain, &self.answer, cx, task).await
-            }
-        }
-    }
+    pub(crate) on_escalation: Option<SharedHandler<'a, I, O>>,
 }
 
 impl<I, O> fmt::Debug for ModelAgent<'_, I, O> {

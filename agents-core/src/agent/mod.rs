@@ -4,13 +4,24 @@
 //! [`AgentBuilder`]; [`Skill`] is one way an agent has of answering.
 
 mod builder;
+mod chat;
+mod equip;
+mod hooks;
 mod io;
+mod knowledge;
+mod profile;
+mod select;
 mod skill;
+mod work;
 
 pub(crate) use builder::Brain;
 pub use builder::{AgentBuilder, ModelAgent};
+pub use chat::{Chat, Conversation, ModelDriven};
 pub(crate) use io::{Answer, prompt_of};
 pub use io::{Data, IntoInput};
+pub(crate) use knowledge::Knowledge;
+pub use knowledge::KnowledgeText;
+pub use profile::Profile;
 pub use skill::Skill;
 
 use crate::{
@@ -44,6 +55,12 @@ pub trait Agent: Send + Sync {
         ""
     }
 
+    /// What it says of itself before anything runs: its tools, its skills, its bounds. Nothing,
+    /// unless it says otherwise; an agent that hands its work to another has that one's.
+    fn profile(&self) -> Profile {
+        Profile::new()
+    }
+
     /// The agent's own work, at the place in the run that `cx` stands for.
     ///
     /// Call [`run`](Agent::run) or [`run_in`](Agent::run_in) instead: they keep the books.
@@ -69,6 +86,14 @@ pub trait Agent: Send + Sync {
         Self: Sized,
     {
         Run::resumed(self, snapshot)
+    }
+
+    /// Begins a conversation: what was said before goes on with each [`send`](Chat::send).
+    fn chat(&self) -> Chat<'_, Self>
+    where
+        Self: Sized + ModelDriven,
+    {
+        Chat::new(self)
     }
 
     /// Runs the agent as a part of the run in which `cx` stands.
@@ -155,6 +180,10 @@ impl<I: Data, O: Data> Agent for Box<dyn Agent<In = I, Out = O> + '_> {
         (**self).description()
     }
 
+    fn profile(&self) -> Profile {
+        (**self).profile()
+    }
+
     async fn work(&self, cx: &Cx, input: I) -> Result<O, Error> {
         (**self).work(cx, input).await
     }
@@ -172,6 +201,10 @@ impl<A: Agent + ?Sized> Agent for std::sync::Arc<A> {
 
     fn description(&self) -> &str {
         (**self).description()
+    }
+
+    fn profile(&self) -> Profile {
+        (**self).profile()
     }
 
     async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {

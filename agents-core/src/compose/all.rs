@@ -3,7 +3,11 @@
 //! As they are, the first failure ends them all. [`settled`] lets each come to its end.
 
 use super::{close_dropped, ends_everything, keep, listed};
-use crate::{Agent, Error, ErrorKind, Severity, agent::Data, run::Cx};
+use crate::{
+    Agent, Error, ErrorKind, Severity,
+    agent::{Data, Profile},
+    run::Cx,
+};
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
 use schemars::JsonSchema;
@@ -70,6 +74,9 @@ pub trait Together: Send + Sync {
     #[doc(hidden)]
     fn names(&self) -> &str;
 
+    #[doc(hidden)]
+    fn profiles(&self) -> Profile;
+
     /// Runs them until one fails.
     ///
     /// # Errors
@@ -130,6 +137,10 @@ impl<P: Together> Agent for Settled<P> {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn profile(&self) -> Profile {
+        self.parts.profiles()
     }
 
     async fn work(&self, cx: &Cx, input: P::In) -> Result<P::Settled, Error> {
@@ -232,6 +243,10 @@ macro_rules! several {
                 self.names()
             }
 
+            fn profile(&self) -> Profile {
+                self.profiles()
+            }
+
             async fn work(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error> {
                 self.all(cx, input).await
             }
@@ -257,6 +272,11 @@ macro_rules! tuple {
             fn names(&self) -> &str {
                 let ($first, $($part),+) = self;
                 keep(format!("({})", [$first.name(), $($part.name()),+].join(", ")))
+            }
+
+            fn profiles(&self) -> Profile {
+                let ($first, $($part),+) = self;
+                Profile::of_parts([$first.profile(), $($part.profile()),+])
             }
 
             async fn all(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error> {
@@ -303,6 +323,10 @@ where
         name_of(self)
     }
 
+    fn profiles(&self) -> Profile {
+        Profile::of_parts(self.iter().map(A::profile))
+    }
+
     async fn all(&self, cx: &Cx, input: A::In) -> Result<Self::Out, Error> {
         try_join_all(self.iter().map(|agent| agent.run_in(cx, input.clone()))).await
     }
@@ -329,6 +353,10 @@ where
 
     fn names(&self) -> &str {
         name_of(self)
+    }
+
+    fn profiles(&self) -> Profile {
+        Profile::of_parts(self.iter().map(A::profile))
     }
 
     async fn all(&self, cx: &Cx, input: A::In) -> Result<Self::Out, Error> {

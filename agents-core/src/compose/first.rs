@@ -1,7 +1,11 @@
 //! A race: the first answer wins.
 
 use super::{close_dropped, ends_everything, listed};
-use crate::{Agent, Error, ErrorKind, agent::Data, run::Cx};
+use crate::{
+    Agent, Error, ErrorKind,
+    agent::{Data, Profile},
+    run::Cx,
+};
 use async_trait::async_trait;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
@@ -85,6 +89,10 @@ impl<P: Racers> Agent for FirstOf<P> {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn profile(&self) -> Profile {
+        Profile::of_parts(self.racers.racers().iter().map(|agent| agent.profile()))
     }
 
     async fn work(&self, cx: &Cx, input: P::In) -> Result<P::Out, Error> {

@@ -3,7 +3,7 @@
 use super::listed;
 use crate::{
     Agent, Error,
-    agent::{Data, prompt_of},
+    agent::{Data, Profile, prompt_of},
     run::Cx,
 };
 use async_trait::async_trait;
@@ -84,6 +84,10 @@ pub trait Participant<I>: Send + Sync {
     #[doc(hidden)]
     fn speaks_as(&self) -> &str;
 
+    /// What the agent says of itself.
+    #[doc(hidden)]
+    fn speaks_with(&self) -> Profile;
+
     /// Runs the agent as a part of the run in which `cx` stands.
     ///
     /// # Errors
@@ -101,6 +105,10 @@ where
 {
     fn speaks_as(&self) -> &str {
         self.name()
+    }
+
+    fn speaks_with(&self) -> Profile {
+        self.profile()
     }
 
     async fn speak(&self, cx: &Cx, transcript: Transcript<I>) -> Result<String, Error> {
@@ -269,6 +277,12 @@ where
 
     fn description(&self) -> &str {
         self.captain.description()
+    }
+
+    fn profile(&self) -> Profile {
+        let speakers = C::speakers(&self.participants).into_iter();
+        let speakers = speakers.map(|who| who.speaks_with());
+        Profile::of_parts(speakers.chain([self.captain.profile()]))
     }
 
     async fn work(&self, cx: &Cx, topic: C::Topic) -> Result<C::Out, Error> {

@@ -1,6 +1,10 @@
 //! A plain function on an agent's answer.
 
-use crate::{Agent, Error, agent::Data, run::Cx};
+use crate::{
+    Agent, Error,
+    agent::{Data, Profile},
+    run::Cx,
+};
 use async_trait::async_trait;
 use std::fmt;
 
@@ -51,6 +55,10 @@ where
 
     fn description(&self) -> &str {
         self.agent.description()
+    }
+
+    fn profile(&self) -> Profile {
+        self.agent.profile()
     }
 
     async fn work(&self, cx: &Cx, input: A::In) -> Result<T, Error> {

@@ -8,7 +8,7 @@
 //! | [`first_of((a, b))`](first_of) | what each of them takes and gives | all at once; the first answer ends it |
 //! | [`a.until(..).at_most(n)`](crate::Agent::until) | what `a` takes, what is in `Done` | again and again |
 //! | [`forum((a, b)).captain(c)`](forum) | the topic, what `c` gives | each in turn hears all the others; `c` decides |
-//! | [`routed(a, targets, ..)`](routed()) | what `a` takes, what the targets give | `a`, then the target that fits |
+//! | [`routed(a, targets, ..)`](routed()), `branch!` | what `a` takes, what the targets give | `a`, then the target that fits |
 //! | [`a.map(..)`](crate::Agent::map) | what `a` takes, what the function gives | a plain function on the answer |
 //!
 //! ```
@@ -62,7 +62,7 @@ pub use forum::{
     Captain, Contribution, Decides, Forum, OpenForum, Participant, Participants, Transcript, forum,
 };
 pub use map::Map;
-pub use routed::{Routed, routed};
+pub use routed::{Arm, Routed, Targets, routed};
 pub use then::{Takes, Then};
 pub use until::{RanOut, Step, Until, Verdict};
 

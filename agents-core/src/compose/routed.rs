@@ -1,16 +1,31 @@
 //! One agent, then the one that fits what it gave.
 
-use crate::{Agent, Error, agent::Data, run::Cx};
+use crate::{
+    Agent, Error,
+    agent::{Data, Profile},
+    run::Cx,
+};
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use std::fmt;
 
-/// An agent whose answer says who goes on; made by [`routed`].
+/// An agent whose answer says who goes on; made by [`routed`], or by `branch!`.
 pub struct Routed<A, T, F> {
     agent: A,
     targets: T,
     route: F,
     name: String,
+}
+
+/// The agents of which one goes on: a tuple of 1 to 12.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are not agents of which one can go on",
+    label = "expected a tuple of agents here",
+    note = "write a tuple of 1 to 12 agents such as `(deploy, report)`; a single one has a comma, `(deploy,)`"
+)]
+pub trait Targets: Send + Sync {
+    #[doc(hidden)]
+    fn profiles(&self) -> Vec<Profile>;
 }
 
 /// Runs `agent`; then `route` says which of the `targets` goes on, and with what.
@@ -50,16 +65,22 @@ pub struct Routed<A, T, F> {
 pub fn routed<A, T, O, F>(agent: A, targets: T, route: F) -> Routed<A, T, F>
 where
     A: Agent,
-    T: Send + Sync,
+    T: Targets,
     O: Data,
     F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
 {
-    let name = format!("routed({})", agent.name());
-    Routed {
-        agent,
-        targets,
-        route,
-        name,
+    Routed::new(agent, targets, route)
+}
+
+impl<A: Agent, T, F> Routed<A, T, F> {
+    pub(crate) fn new(agent: A, targets: T, route: F) -> Self {
+        let name = format!("routed({})", agent.name());
+        Routed {
+            agent,
+            targets,
+            route,
+            name,
+        }
     }
 }
 
@@ -67,7 +88,7 @@ where
 impl<A, T, O, F> Agent for Routed<A, T, F>
 where
     A: Agent,
-    T: Send + Sync,
+    T: Targets,
     O: Data,
     F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
 {
@@ -80,6 +101,11 @@ where
 
     fn description(&self) -> &str {
         self.agent.description()
+    }
+
+    fn profile(&self) -> Profile {
+        let targets = self.targets.profiles();
+        Profile::of_parts(targets.into_iter().chain([self.agent.profile()]))
     }
 
     async fn work(&self, cx: &Cx, input: A::In) -> Result<O, Error> {
@@ -95,3 +121,41 @@ impl<A: fmt::Debug, T, F> fmt::Debug for Routed<A, T, F> {
             .finish_non_exhaustive()
     }
 }
+
+/// An agent that can stand in one branch with the agent `First`, which gives an `O`: any agent that
+/// gives the same.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot stand in one branch with `{First}`: it gives `{Own}`, and the other gives `{O}`",
+    label = "this agent gives `{Own}`, the first one gives `{O}`",
+    note = "whichever goes on, its answer is the answer: give all of them one `Out`, for example with `.map(..)` on the one that differs"
+)]
+pub trait Arm<O, First, Own>: Agent<Out = O> {}
+
+#[diagnostic::do_not_recommend]
+impl<A: Agent<Out = O>, O: Data, First> Arm<O, First, O> for A {}
+
+/// `targets!(A B)`: the targets `(A, B)`.
+macro_rules! targets {
+    ($($part:ident)+) => {
+        #[allow(non_snake_case)]
+        impl<$($part: Agent),+> Targets for ($($part,)+) {
+            fn profiles(&self) -> Vec<Profile> {
+                let ($($part,)+) = self;
+                vec![$($part.profile()),+]
+            }
+        }
+    };
+}
+
+targets!(A);
+targets!(A B);
+targets!(A B C);
+targets!(A B C D);
+targets!(A B C D E);
+targets!(A B C D E F);
+targets!(A B C D E F G);
+targets!(A B C D E F G H);
+targets!(A B C D E F G H I);
+targets!(A B C D E F G H I J);
+targets!(A B C D E F G H I J K);
+targets!(A B C D E F G H I J K L);

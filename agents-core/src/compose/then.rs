@@ -1,6 +1,10 @@
 //! One after the other.
 
-use crate::{Agent, Error, agent::Data, run::Cx};
+use crate::{
+    Agent, Error,
+    agent::{Data, Profile},
+    run::Cx,
+};
 use async_trait::async_trait;
 
 /// An agent that can follow the agent `Before`, which gives a `T`: any agent whose `In` is `T`.
@@ -62,6 +66,10 @@ impl<A: Agent, B: Agent<In = A::Out>> Agent for Then<A, B> {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn profile(&self) -> Profile {
+        Profile::of_parts([self.first.profile(), self.second.profile()])
     }
 
     async fn work(&self, cx: &Cx, input: A::In) -> Result<B::Out, Error> {

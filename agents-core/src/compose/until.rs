@@ -1,6 +1,10 @@
 //! Again and again, until it is good enough.
 
-use crate::{Agent, Error, ErrorKind, Json, agent::Data, run::Cx};
+use crate::{
+    Agent, Error, ErrorKind, Json,
+    agent::{Data, Profile},
+    run::Cx,
+};
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -114,6 +118,10 @@ where
 
     fn description(&self) -> &str {
         self.agent.description()
+    }
+
+    fn profile(&self) -> Profile {
+        Profile::of_parts([self.agent.profile()])
     }
 
     async fn work(&self, cx: &Cx, mut input: A::In) -> Result<V::Out, Error> {

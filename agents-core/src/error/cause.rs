@@ -1,4 +1,5 @@
-use super::Code;
+use super::{Code, Error, ErrorKind};
+use crate::escalation::Escalation;
 use serde::{Deserialize, Serialize};
 use std::{any::Any, fmt, sync::Arc, time::Duration};
 
@@ -61,6 +62,19 @@ struct Inner {
     retry_after: Option<Duration>,
     #[serde(skip)]
     live: Option<Arc<dyn Any + Send + Sync>>,
+    #[serde(skip)]
+    handed: Option<Handed>,
+}
+
+/// What an agent gave back instead of an answer that is more than a failure of the call.
+#[derive(Clone)]
+pub(crate) enum Handed {
+    /// It could not settle something, and nobody above has been asked.
+    Up(Escalation),
+    /// Everybody above has been asked.
+    Back(Escalation),
+    /// Nothing may go on.
+    Thrown(String),
 }
 
 impl Cause {
@@ -75,6 +89,39 @@ impl Cause {
             code,
             retry_after,
             live: Some(Arc::new(error)),
+            handed: None,
+        }))
+    }
+
+    /// The agent that a call was for gave back `error`: an escalation and a throw are meant, the
+    /// rest is a failure of the call.
+    pub(crate) fn of_agent(agent: &str, error: Error) -> Self {
+        let code = match error.kind() {
+            ErrorKind::Model => Code::ProviderError,
+            ErrorKind::Budget => Code::PolicyDenied,
+            _ => Code::Unknown,
+        };
+        let handed = match (error.kind(), error.escalation()) {
+            (ErrorKind::Thrown, _) => Some(Handed::Thrown(error.message().to_owned())),
+            (ErrorKind::Escalated, Some(escalation)) => {
+                let mut escalation = escalation.clone();
+                if escalation.source.is_empty() {
+                    escalation.source = agent.to_owned();
+                }
+                Some(match error.is_settled() {
+                    true => Handed::Back(escalation),
+                    false => Handed::Up(escalation),
+                })
+            }
+            _ => None,
+        };
+        Cause(Arc::new(Inner {
+            message: capped(error.to_string()),
+            origin: Origin::Returned,
+            code,
+            retry_after: None,
+            live: Some(Arc::new(error)),
+            handed,
         }))
     }
 
@@ -106,6 +153,7 @@ impl Cause {
             code,
             retry_after: None,
             live: None,
+            handed: None,
         }))
     }
 
@@ -122,6 +170,10 @@ impl Cause {
     /// The stable code.
     pub fn code(&self) -> Code {
         self.0.code
+    }
+
+    pub(crate) fn handed(&self) -> Option<&Handed> {
+        self.0.handed.as_ref()
     }
 
     /// How long to wait before the same call may succeed.

@@ -8,11 +8,13 @@ mod cause;
 mod kind;
 mod tool;
 
+pub(crate) use cause::Handed;
 pub use cause::{AnyError, Cause, Failure, Origin, ToolFailure};
 pub use kind::ErrorKind;
 pub(crate) use tool::shorten;
 pub use tool::{Class, Code, ErrorReceipt, Severity, ToolError};
 
+use crate::escalation::Escalation;
 use std::{error::Error as StdError, fmt, sync::Arc};
 
 /// A failure that left an agent.
@@ -36,7 +38,10 @@ struct Inner {
     /// Innermost first.
     context: Vec<String>,
     source: Option<Arc<dyn StdError + Send + Sync>>,
-    severity: Option<Severity>,
+    /// What was handed up, if it was.
+    escalation: Option<Box<Escalation>>,
+    /// Everybody who could have handled it has been asked.
+    settled: bool,
 }
 
 impl Error {
@@ -47,7 +52,8 @@ impl Error {
             message: message.into(),
             context: Vec::new(),
             source: None,
-            severity: None,
+            escalation: None,
+            settled: false,
         }))
     }
 
@@ -55,8 +61,16 @@ impl Error {
     ///
     /// A repair agent that returns this escalates the call it was to repair.
     pub fn escalated(reason: impl Into<String>, severity: Severity) -> Self {
-        let mut inner = Arc::unwrap_or_clone(Error::new(ErrorKind::Escalated, reason).0);
-        inner.severity = Some(severity);
+        let reason = reason.into();
+        Error::of_escalation(Escalation::of_agent("", &reason, severity), false)
+    }
+
+    /// An escalation as an error; `settled` if everybody who could have handled it was asked.
+    pub(crate) fn of_escalation(escalation: Escalation, settled: bool) -> Self {
+        let error = Error::new(ErrorKind::Escalated, &escalation.reason);
+        let mut inner = Arc::unwrap_or_clone(error.0);
+        inner.escalation = Some(Box::new(escalation));
+        inner.settled = settled;
         Error(Arc::new(inner))
     }
 
@@ -93,7 +107,16 @@ impl Error {
 
     /// How bad it is, if it was escalated.
     pub fn severity(&self) -> Option<Severity> {
-        self.0.severity
+        self.escalation().map(|escalation| escalation.severity)
+    }
+
+    /// What was escalated: by whom, why, what it began with, and which way it took.
+    pub fn escalation(&self) -> Option<&Escalation> {
+        self.0.escalation.as_deref()
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        self.0.settled
     }
 
     /// Somebody said that nothing may go on.

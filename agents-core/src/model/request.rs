@@ -34,7 +34,7 @@ impl<'a> Request<'a> {
     /// Offers tools.
     #[must_use]
     pub fn with_tools(mut self, tools: &'a ToolSet) -> Self {
-        self.tools = (!tools.is_empty()).then_some(tools);
+        self.tools = tools.offered().next().is_some().then_some(tools);
         self
     }
 
@@ -70,7 +70,7 @@ impl<'a> Request<'a> {
 
     /// The tools the model may call.
     pub fn tools(&self) -> impl Iterator<Item = &'a ToolSpec> {
-        self.tools.into_iter().flat_map(ToolSet::specs)
+        self.tools.into_iter().flat_map(ToolSet::offered)
     }
 
     /// The tools as a JSON array of function declarations, the shape that Ollama and most other

@@ -91,6 +91,8 @@ pub enum ChangeKind {
     DroppedNull,
     /// An arm or a repair agent gave the text anew.
     Fixed,
+    /// A repair agent was asked in vain: nothing was changed.
+    Tried,
     /// The same member twice; one was left out.
     Duplicate,
 }

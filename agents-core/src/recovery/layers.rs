@@ -96,6 +96,11 @@ impl<'a> Arms<'a> {
         first(self.output.iter().map(|arms| arms(raw, fault, cx)))
     }
 
+    /// Keeps the arms of the tools for which `keep` holds.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        self.of_tools.retain(|of| keep(&of.tool));
+    }
+
     /// The tools that have arms here, and the errors that the arms are written for.
     pub(crate) fn tools(&self) -> impl Iterator<Item = (&str, ErrorType)> {
         self.of_tools.iter().map(|of| (&*of.tool, of.written_for))

@@ -12,12 +12,19 @@ use std::{fmt, time::Duration};
 /// let whole_run = tokens(500_000).time(minutes(30));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Budget {
+    #[serde(skip_serializing_if = "Option::is_none")]
     turns: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     tool_calls: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     recursion: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) time: Option<Duration>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) depth: Option<u32>,
 }
 
@@ -49,6 +56,38 @@ impl Budget {
             recursion: tighter(self.recursion(), run.recursion),
             ..self.clone()
         }
+    }
+
+    /// The bound on recursion, if anything was said about it.
+    pub(crate) fn said_recursion(&self) -> Option<u32> {
+        self.recursion
+    }
+
+    /// The tighter of the two, bound by bound; where one says nothing, the other's.
+    pub(crate) fn tighter(&self, other: &Budget) -> Budget {
+        Budget {
+            turns: least(self.turns, other.turns),
+            tool_calls: least(self.tool_calls, other.tool_calls),
+            recursion: least(self.recursion, other.recursion),
+            tokens: least(self.tokens, other.tokens),
+            time: least(self.time, other.time),
+            depth: least(self.depth, other.depth),
+        }
+    }
+
+    /// Every bound about which something was said, for people to read.
+    pub(crate) fn said(&self) -> impl Iterator<Item = String> {
+        let count = |n: Option<u64>, what: &'static str| n.map(|n| format!("{n} {what}"));
+        [
+            count(self.turns.map(u64::from), "turns"),
+            count(self.tool_calls.map(u64::from), "tool calls"),
+            count(self.recursion.map(u64::from), "steps"),
+            count(self.tokens, "tokens"),
+            self.time.map(|time| format!("{time:?}")),
+            self.depth.map(|depth| format!("{depth} deep")),
+        ]
+        .into_iter()
+        .flatten()
     }
 
     /// How often the model may be asked.
@@ -92,6 +131,14 @@ impl Budget {
     pub fn depth(mut self, depth: u32) -> Self {
         self.depth = Some(depth);
         self
+    }
+}
+
+/// The smaller, of those that are there.
+fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

@@ -1,13 +1,17 @@
-use super::{EventKind, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp};
+use super::{
+    EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp,
+};
 use crate::{
     Json,
+    escalation::Desk,
     model::{Model, Usage},
     recovery::FixError,
+    team::Placement,
     tool::Scope,
     turn::envelope,
 };
 use secrecy::SecretString;
-use std::{convert::Infallible, fmt, future::Future, sync::Arc};
+use std::{convert::Infallible, fmt, future::Future, sync::Arc, time::Duration};
 
 tokio::task_local! {
     static CURRENT: Cx;
@@ -29,6 +33,20 @@ pub struct Cx {
     shield: Option<Arc<RepairScope>>,
     /// The deadline within which this is.
     watch: Option<Arc<Stopwatch>>,
+    /// The agents to which what is escalated here comes.
+    desk: Option<Arc<Desk>>,
+    /// Plain code is above those agents.
+    from_code: bool,
+    /// Where whoever works here is placed in a team. It goes for nobody whom that agent runs.
+    place: Option<Place>,
+}
+
+/// An agent's place in a team, as the agent that works there finds it.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) placement: Arc<Placement>,
+    /// How long the call may take by which its parent asks it.
+    pub(crate) allowed: Option<Duration>,
 }
 
 impl Cx {
@@ -40,6 +58,9 @@ impl Cx {
             model: model.clone(),
             repair: None,
             shield: None,
+            desk: None,
+            from_code: false,
+            place: None,
             watch: watch.clone(),
             root,
         }
@@ -67,8 +88,9 @@ impl Cx {
     /// The place of the next run of `agent` with this input.
     pub(crate) fn agent_child(&self, agent: &str, input: &str) -> Cx {
         Cx {
-            node: self.place().agent_child(agent, input),
+            node: self.here().agent_child(agent, input),
             within: None,
+            place: None,
             ..self.clone()
         }
     }
@@ -80,15 +102,15 @@ impl Cx {
 
     /// The place of what happens within one call.
     pub(crate) fn in_call(&self, seq: u32, attempt: u32) -> Cx {
-        self.within(Within::Call(seq, attempt))
+        self.inside(Within::Call(seq, attempt))
     }
 
     /// The place of what happens to the answer of one turn.
     pub(crate) fn in_answer(&self, turn: u32) -> Cx {
-        self.within(Within::Answer(turn))
+        self.inside(Within::Answer(turn))
     }
 
-    fn within(&self, within: Within) -> Cx {
+    fn inside(&self, within: Within) -> Cx {
         Cx {
             within: Some(within),
             repair: None,
@@ -96,11 +118,34 @@ impl Cx {
         }
     }
 
-    fn place(&self) -> Arc<Node> {
+    fn here(&self) -> Arc<Node> {
         match self.within {
-            Some(within) => self.node.place(within),
+            Some(within) => self.node.inside(within),
             None => self.node.clone(),
         }
+    }
+
+    /// The same place, for an agent that is placed in a team; `allowed` bounds it, where a call does.
+    pub(crate) fn placed(&self, placement: &Arc<Placement>, allowed: Option<Duration>) -> Cx {
+        let place = match &self.place {
+            None => Place {
+                placement: placement.clone(),
+                allowed,
+            },
+            Some(outer) => Place {
+                placement: Arc::new(placement.within(&outer.placement)),
+                allowed: outer.allowed.or(allowed),
+            },
+        };
+        Cx {
+            place: Some(place),
+            ..self.clone()
+        }
+    }
+
+    /// Where whoever works here is placed in a team.
+    pub(crate) fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
     }
 
     /// The same place, for an agent that is driven by `model`.
@@ -119,6 +164,67 @@ impl Cx {
         }
     }
 
+    /// The same place, for an agent that sits at this desk.
+    pub(crate) fn at(&self, desk: &Arc<Desk>) -> Cx {
+        Cx {
+            desk: Some(desk.clone()),
+            ..self.clone()
+        }
+    }
+
+    /// The desk of the agent that works here.
+    pub(crate) fn desk(&self) -> Option<&Arc<Desk>> {
+        self.desk.as_ref()
+    }
+
+    /// The same place, for an agent that plain code runs: that code is above it.
+    pub(crate) fn under_code(&self) -> Cx {
+        Cx {
+            desk: None,
+            from_code: true,
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn is_from_code(&self) -> bool {
+        self.from_code
+    }
+
+    /// The place of what goes on here beside what went on before.
+    pub(crate) fn beside(&self, what: &str) -> Cx {
+        Cx {
+            node: self.node.beside(what),
+            within: None,
+            ..self.clone()
+        }
+    }
+
+    /// Whether what ran within the call here gave a partial result.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.within
+            .and_then(|within| self.node.known(within))
+            .is_some_and(|known| known.is_partial())
+    }
+
+    /// Carries out `work` here, within this time if it is bounded: past it, a bound of the agent here
+    /// is passed. While a person is asked, time stands still.
+    pub(crate) async fn within<T>(
+        &self,
+        time: Option<Duration>,
+        work: impl AsyncFnOnce(&Cx) -> T,
+    ) -> T {
+        let Some(time) = time else {
+            return work(self).await;
+        };
+        let watch = Stopwatch::start(time, self.watch.clone());
+        let here = self.timed(Some(&watch));
+        tokio::select! {
+            biased;
+            result = work(&here) => result,
+            () = watch.expired() => match self.exceed(self.node.passed(Limit::Time(time))).await {},
+        }
+    }
+
     /// The deadline within which this is.
     pub(crate) fn watch(&self) -> Option<&Arc<Stopwatch>> {
         self.watch.as_ref()
@@ -129,7 +235,7 @@ impl Cx {
         Cx {
             repair: Some(scope.clone()),
             shield: Some(scope.clone()),
-            ..self.clone()
+            ..self.under_code()
         }
     }
 
@@ -155,7 +261,7 @@ impl Cx {
 
     /// The tokens spent within this place.
     pub(crate) fn spent(&self) -> u64 {
-        self.place().spent()
+        self.here().spent()
     }
 
     /// Writes the receipts of calls that agents within this place have left unsettled.
@@ -165,7 +271,7 @@ impl Cx {
             max_output_bytes,
             ..
         } = &self.root.settings;
-        for child in self.place().children() {
+        for child in self.here().children() {
             envelope::close_all(&child, &**clock, *max_output_bytes, why);
         }
     }

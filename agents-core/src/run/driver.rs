@@ -1,9 +1,10 @@
 //! The loop: look what comes next, do it, tell the frame what happened.
 
-use super::{Cx, Frame, Limit, Next, Stopwatch, Told};
+use super::{Cx, Limit, Next, Stopwatch, Told};
 use crate::{
     Error, ErrorKind,
     agent::{Answer, Brain},
+    escalation::given,
     turn::{self, answer::Settled},
 };
 use serde_json::Value;
@@ -16,6 +17,8 @@ pub(crate) async fn drive<O>(
     cx: &Cx,
     task: String,
 ) -> Result<O, Error> {
+    let placed = cx.place().map(|place| brain.placed(place));
+    let brain = placed.as_ref().unwrap_or(brain);
     let repairing = cx.repair().map(|scope| brain.with_tools(scope.tools()));
     let brain = repairing.as_ref().unwrap_or(brain);
     let bounded = cx
@@ -25,7 +28,10 @@ pub(crate) async fn drive<O>(
         .as_ref()
         .map(|run| brain.within(run));
     let brain = bounded.as_ref().unwrap_or(brain);
-    brain.check()?;
+    brain
+        .tools
+        .check()
+        .map_err(|defect| Error::new(ErrorKind::Build, defect))?;
     cx.node.bound(&brain.budget);
     if let Some(passed) = cx.node.too_deep() {
         match cx.exceed(passed).await {}
@@ -39,9 +45,10 @@ pub(crate) async fn drive<O>(
     let watch = time.map(|time| Stopwatch::start(time, cx.watch().cloned()));
     let cx = &cx.timed(watch.as_ref());
     cx.node
-        .state()
-        .frame
-        .get_or_insert_with(|| Frame::begin(&system(brain, answer.schema()), task));
+        .with_frame(|frame| frame.begin(|| cx.said(), || system(brain, answer.schema()), task));
+    if cx.node.with_frame(|frame| frame.given.is_some()) {
+        Box::pin(given(cx)).await?;
+    }
     let span = tracing::info_span!(
         "invoke_agent",
         otel.name = %format_args!("invoke_agent {}", brain.name),
@@ -50,30 +57,35 @@ pub(crate) async fn drive<O>(
         gen_ai.conversation.id = cx.run_id(),
         error.type = field::Empty,
     );
-    let work = async {
-        loop {
-            match cx.node.with_frame(|frame| frame.next(&brain.budget)) {
-                Next::Chat { turn, must_fit } => {
-                    let reply =
-                        turn::reply::ask(brain, cx, turn, answer.schema(), must_fit).await?;
-                    let longest = cx.root.settings.max_argument_bytes;
-                    cx.node
-                        .with_frame(|frame| frame.on(Told::Replied(reply, longest)));
-                    cx.root.checkpoint();
-                }
-                Next::Calls => turn::calls(brain, cx).await,
-                Next::Answer => match turn::answer::settle(brain, answer, cx).await? {
-                    Settled::Value(value) => return Ok(value),
-                    Settled::Refused(reason) => {
-                        cx.node.with_frame(|frame| frame.on(Told::Refused(reason)))
+    // On the heap, and so are its parts: agents that run each other would fill the stack.
+    let work = Box::pin(
+        async {
+            loop {
+                match cx.node.with_frame(|frame| frame.next(&brain.budget)) {
+                    Next::Chat { turn, must_fit } => {
+                        let reply =
+                            turn::reply::ask(brain, cx, turn, answer.schema(), must_fit).await?;
+                        let longest = cx.root.settings.max_argument_bytes;
+                        cx.node
+                            .with_frame(|frame| frame.on(Told::Replied(reply, longest)));
+                        cx.root.checkpoint();
                     }
-                },
-                Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
-                Next::GiveUp(reason) => return Err(unusable(brain, &reason)),
+                    Next::Calls => turn::calls(brain, cx).await,
+                    Next::Answer => {
+                        match Box::pin(turn::answer::settle(brain, answer, cx)).await? {
+                            Settled::Value(value) => return Ok(value),
+                            Settled::Refused(reason) => {
+                                cx.node.with_frame(|frame| frame.on(Told::Refused(reason)))
+                            }
+                        }
+                    }
+                    Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
+                    Next::GiveUp(reason) => return Err(unusable(brain, &reason)),
+                }
             }
         }
-    };
-    let work = work.instrument(span.clone());
+        .instrument(span.clone()),
+    );
     let result = tokio::select! {
         biased;
         result = work => result,

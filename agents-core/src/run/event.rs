@@ -1,6 +1,7 @@
 use super::{Approval, ApprovalRequest, Stopped, ToolEnvelope};
 use crate::{
     error::ErrorReceipt,
+    escalation::{Escalation, EscalationReceipt},
     model::{Finish, Usage},
     reader::Repairs,
 };
@@ -25,6 +26,11 @@ pub enum EventKind {
     RunStarted {
         /// Its id.
         run_id: Arc<str>,
+    },
+    /// It is settled which of its skills the agent answers with.
+    SkillChosen {
+        /// The skill.
+        skill: String,
     },
     /// The model is asked.
     Asked {
@@ -120,8 +126,17 @@ pub enum EventKind {
         /// What went wrong.
         error: ErrorReceipt,
     },
+    /// The model was given what the agent knows.
+    KnowledgeUsed {
+        /// The knowledge, by its name.
+        knowledge: String,
+    },
     /// The call is settled; this is its receipt.
     CallEnded(Arc<ToolEnvelope>),
+    /// A failure was given up and climbs.
+    Escalated(Box<Escalation>),
+    /// Somebody settled it, or nobody was left to.
+    EscalationSettled(Box<EscalationReceipt>),
     /// The final answer needed changes to fit.
     AnswerRepaired {
         /// What the model said.

@@ -22,6 +22,7 @@ mod outcome;
 mod repair;
 mod root;
 mod stopwatch;
+mod talk;
 mod tape;
 
 pub use approval::{Approval, ApprovalRequest, Approver};
@@ -36,13 +37,15 @@ pub use outcome::{
 };
 pub use tape::Tape;
 
-pub(crate) use call::{Act, CallState, Event as CallEvent};
+pub(crate) use call::{Act, CallState, Event as CallEvent, cost, tried};
+pub(crate) use cx::Place;
 pub(crate) use driver::drive;
 pub(crate) use frame::{Frame, Next, Told};
 pub(crate) use node::{Node, hex};
 pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use root::{Root, Settings, Stop};
 pub(crate) use stopwatch::Stopwatch;
+pub(crate) use talk::{Said, Talk};
 
 use crate::{
     Agent, Error, ErrorKind, Json,
@@ -158,10 +161,8 @@ impl<'a, A: Agent> Run<'a, A> {
         hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'static,
     ) -> Self {
         self.settings.tool_hook = Some(Arc::new(move |receipt: &ToolEnvelope| {
-            match (&receipt.output, &receipt.error) {
-                (Some(output), _) => hook(&receipt.name, &receipt.input, Ok(output)),
-                (None, Some(error)) => hook(&receipt.name, &receipt.input, Err(error)),
-                (None, None) => {}
+            if let Some(result) = receipt.result() {
+                hook(&receipt.name, &receipt.input, result);
             }
         }));
         self.root()
@@ -239,13 +240,13 @@ impl<'a, A: Agent> Run<'a, A> {
         if let Some(around) = &around {
             settings.inherit(around)?;
         }
-        let (input, node, run_id, usage) = match start {
+        let (input, node, run_id, usage, escalations) = match start {
             Start::Fresh(input) => {
                 let place = match &around {
                     Some(around) => around.place_of(agent.name(), written(&input)?.as_str()),
                     None => String::new(),
                 };
-                (input, Node::root(place), None, Usage::default())
+                (input, Node::root(place), None, Usage::default(), Vec::new())
             }
             Start::Stored(stored) => {
                 stored.check(agent.name())?;
@@ -260,6 +261,7 @@ impl<'a, A: Agent> Run<'a, A> {
                     Node::load(stored.root),
                     Some(stored.run_id),
                     stored.usage,
+                    stored.escalations,
                 )
             }
         };
@@ -269,9 +271,13 @@ impl<'a, A: Agent> Run<'a, A> {
         };
         let root = Root::new(settings, node, run_id, origin);
         root.charge(usage);
+        escalations.into_iter().for_each(|one| root.escalated(one));
         let outcome = Box::pin(steer(agent, input, &root)).await;
         if let Some(around) = around {
             around.charge(outcome.usage);
+        }
+        if let Some(talk) = &root.settings.talk {
+            talk.settle(&root.node, &outcome);
         }
         match outcome.result {
             Err(error) if error.is_build() && outcome.usage.requests == 0 => Err(error),
@@ -344,7 +350,9 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
     };
     Outcome {
         result,
-        partial: false,
+        partial: root.node.is_partial(),
+        repairs: root.repairs(),
+        escalations: root.escalations(),
         stopped: stop.map(|stop| stop.reason()),
         outputs: AgentOutputs::collect(response, root.node.receipts()),
         usage,
@@ -360,6 +368,8 @@ impl<'a, A: Agent> IntoFuture for Run<'a, A> {
         Box::pin(async move {
             match (Cx::current(), self.own_root) {
                 (Some(cx), false) => {
+                    // Plain code is above the agent that it runs, and gets what that hands up.
+                    let cx = cx.under_code();
                     let cx = match self.settings.model {
                         Some(model) => cx.with_model(model),
                         None => cx,

@@ -1,7 +1,14 @@
 //! Where a run stands: a tree of nodes that can be written down.
 
-use super::{Budget, Frame, Limit, Passed, ToolEnvelope, Within};
-use crate::{Error, Json, error::ErrorKind, model::Usage};
+mod bounds;
+
+use super::{Budget, Frame, ToolEnvelope, Within};
+use crate::{
+    Error, Json,
+    error::ErrorKind,
+    escalation::{EscalationReceipt, Taken},
+    model::{Model, Usage},
+};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -27,6 +34,8 @@ pub(crate) struct Node {
     budget: OnceLock<Budget>,
     /// How much the whole run may use; at the root only.
     run_budget: OnceLock<Budget>,
+    /// How much the places in teams allow that this agent has.
+    places: Mutex<Vec<Budget>>,
     steps: AtomicU32,
     tokens: AtomicU64,
     state: Mutex<State>,
@@ -39,6 +48,12 @@ pub(crate) struct State {
     result: Option<Json>,
     receipts: Vec<Arc<ToolEnvelope>>,
     children: BTreeMap<Box<str>, Arc<Node>>,
+    /// How the agent here was taken off its work.
+    taken: Option<Taken>,
+    /// The result is not all that was asked for.
+    partial: bool,
+    /// The model that the agent here was given because it failed.
+    given: Option<Arc<dyn Model>>,
     /// How often each agent was run here with each input.
     seen: BTreeMap<Box<str>, u32>,
 }
@@ -54,6 +69,10 @@ pub(crate) struct StoredNode {
     receipts: Vec<Arc<ToolEnvelope>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     children: BTreeMap<Box<str>, StoredNode>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    taken: Option<Taken>,
+    #[serde(default)]
+    partial: bool,
     #[serde(default)]
     depth: u32,
     #[serde(default)]
@@ -71,6 +90,8 @@ pub struct Snapshot {
     pub(crate) input: Json,
     #[serde(default)]
     pub(crate) usage: Usage,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) escalations: Vec<EscalationReceipt>,
     pub(crate) root: StoredNode,
 }
 
@@ -85,6 +106,11 @@ impl Snapshot {
     /// The run's id.
     pub fn run_id(&self) -> &str {
         &self.run_id
+    }
+
+    /// What the models had cost until then.
+    pub fn usage(&self) -> Usage {
+        self.usage
     }
 
     /// A snapshot continues the agent it was taken of, and no other.
@@ -126,6 +152,8 @@ impl Node {
             result,
             receipts,
             children,
+            taken,
+            partial,
             depth,
             steps,
             tokens,
@@ -148,6 +176,7 @@ impl Node {
                 agent: OnceLock::new(),
                 budget: OnceLock::new(),
                 run_budget: OnceLock::new(),
+                places: Mutex::default(),
                 steps: AtomicU32::new(steps),
                 tokens: AtomicU64::new(tokens),
                 state: Mutex::new(State {
@@ -155,6 +184,9 @@ impl Node {
                     result,
                     receipts,
                     children,
+                    taken,
+                    partial,
+                    given: None,
                     seen: BTreeMap::new(),
                 }),
             }
@@ -172,6 +204,8 @@ impl Node {
                 .iter()
                 .map(|(key, child)| (key.clone(), child.save()))
                 .collect(),
+            taken: state.taken.clone(),
+            partial: state.partial,
             depth: self.depth,
             steps: self.steps.load(Relaxed),
             tokens: self.tokens.load(Relaxed),
@@ -190,8 +224,24 @@ impl Node {
 
     /// The place of what runs within something that this agent does. Each has its own, so that an agent
     /// that is run again there, when a stored run goes on, is the first of its input again.
-    pub(crate) fn place(self: &Arc<Self>, within: Within) -> Arc<Node> {
+    pub(crate) fn inside(self: &Arc<Self>, within: Within) -> Arc<Node> {
         self.child(&within.to_string(), self.depth)
+    }
+
+    /// The same, if anything has run there.
+    pub(crate) fn known(&self, within: Within) -> Option<Arc<Node>> {
+        let state = self.state();
+        // Mostly nothing has; then the key need not be written.
+        (!state.children.is_empty())
+            .then(|| state.children.get(within.to_string().as_str()).cloned())
+            .flatten()
+    }
+
+    /// The place of what goes on here beside what went on before.
+    pub(crate) fn beside(self: &Arc<Self>, what: &str) -> Arc<Node> {
+        let child = self.child(what, self.depth);
+        child.name(&self.agent());
+        child
     }
 
     fn child(self: &Arc<Self>, key: &str, depth: u32) -> Arc<Node> {
@@ -238,6 +288,7 @@ impl Node {
         *state = State {
             result: Some(result),
             receipts,
+            partial: state.partial,
             ..State::default()
         };
     }
@@ -275,19 +326,42 @@ impl Node {
         self.agent.get().cloned().unwrap_or_default()
     }
 
-    /// Bounds the agent that works here.
-    pub(crate) fn bound(&self, budget: &Budget) {
-        self.budget.get_or_init(|| budget.clone());
+    /// How the agent here was taken off its work, if it was.
+    pub(crate) fn taken(&self) -> Option<Taken> {
+        self.state().taken.clone()
     }
 
-    /// Bounds everything that works here and below.
-    pub(crate) fn bound_run(&self, budget: &Budget) {
-        self.run_budget.get_or_init(|| budget.clone());
+    pub(crate) fn take(&self, taken: Taken) {
+        self.state().taken = Some(taken);
     }
 
-    /// The budgets that bound what is shared: tokens and depth.
-    fn shared_budgets(&self) -> impl Iterator<Item = &Budget> {
-        self.budget.get().into_iter().chain(self.run_budget.get())
+    /// The model that the agent here was given because it failed.
+    pub(crate) fn given(&self) -> Option<Arc<dyn Model>> {
+        self.state().given.clone()
+    }
+
+    pub(crate) fn give(&self, model: Arc<dyn Model>) {
+        self.state().given = Some(model);
+    }
+
+    /// The result here is partial, and so is what those above make of it who look no closer: up to
+    /// the call that it answers, where the model is told.
+    pub(crate) fn mark_partial(&self) {
+        self.state().partial = true;
+        if !self.is_call()
+            && let Some(above) = self.parent.upgrade()
+        {
+            above.mark_partial();
+        }
+    }
+
+    pub(crate) fn is_partial(&self) -> bool {
+        self.state().partial
+    }
+
+    /// Whether this is a call's place; that of an agent has a digest in its name.
+    fn is_call(&self) -> bool {
+        self.key.starts_with("call") && !self.key.contains('#')
     }
 
     pub(crate) fn depth(&self) -> u32 {
@@ -298,80 +372,9 @@ impl Node {
         self.level
     }
 
-    /// This node's bound was passed.
-    pub(crate) fn passed(&self, limit: Limit) -> Passed {
-        Passed {
-            agent: self.agent(),
-            limit,
-            level: self.level,
-        }
-    }
-
     /// The place in the tree, for digests and clock readings; empty at the root.
     pub(crate) fn path(&self) -> Path<'_> {
         Path(self)
-    }
-
-    /// Counts one model turn or one round of calls, here and above; says whose bound it passes.
-    pub(crate) fn step(&self) -> Option<Passed> {
-        let mut passed = None;
-        self.each_up(|node| {
-            let steps = node.steps.fetch_add(1, Relaxed) + 1;
-            if let Some(budget) = node.budget.get()
-                && steps > budget.recursion()
-            {
-                passed = Some(node.passed(Limit::Recursion(budget.recursion())));
-            }
-        });
-        passed
-    }
-
-    /// The tokens spent here and below.
-    pub(crate) fn spent(&self) -> u64 {
-        self.tokens.load(Relaxed)
-    }
-
-    /// Charges tokens, here and above.
-    pub(crate) fn spend(&self, tokens: u64) {
-        self.each_up(|node| {
-            node.tokens.fetch_add(tokens, Relaxed);
-        });
-    }
-
-    /// Whose bound on tokens is reached, if anybody's.
-    pub(crate) fn overspent(&self) -> Option<Passed> {
-        let mut reached = None;
-        self.each_up(|node| {
-            let spent = node.tokens.load(Relaxed);
-            for bound in node.shared_budgets().filter_map(|budget| budget.tokens) {
-                if spent >= bound {
-                    reached = Some(node.passed(Limit::Tokens(bound)));
-                }
-            }
-        });
-        reached
-    }
-
-    /// Whose bound on depth an agent at this node passes, if anybody's.
-    pub(crate) fn too_deep(&self) -> Option<Passed> {
-        let mut passed = None;
-        self.each_up(|node| {
-            for bound in node.shared_budgets().filter_map(|budget| budget.depth) {
-                if self.depth - node.depth > bound {
-                    passed = Some(node.passed(Limit::Depth(bound)));
-                }
-            }
-        });
-        passed
-    }
-
-    fn each_up(&self, mut f: impl FnMut(&Node)) {
-        f(self);
-        let mut above = self.parent.upgrade();
-        while let Some(node) = above {
-            f(&node);
-            above = node.parent.upgrade();
-        }
     }
 }
 

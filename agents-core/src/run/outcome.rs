@@ -1,5 +1,8 @@
 use super::{Limit, Timestamp};
-use crate::{Error, Json, Severity, error::ErrorReceipt, model::Usage, reader::Repairs};
+use crate::{
+    Error, Json, Severity, error::ErrorReceipt, escalation::EscalationReceipt, model::Usage,
+    reader::Repairs,
+};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -9,8 +12,13 @@ use std::sync::Arc;
 pub struct Outcome<T> {
     /// The answer, or what ended the run without one.
     pub result: Result<T, Error>,
-    /// The answer is not all that was asked for. Nothing gives partial answers yet.
+    /// The answer is not all that was asked for: somebody returned a
+    /// [partial result](crate::escalation::return_partial_result).
     pub partial: bool,
+    /// What was escalated, and what became of it, in order.
+    pub escalations: Vec<EscalationReceipt>,
+    /// What reading, arms and repair agents changed in the final answer, and what they tried.
+    pub repairs: Repairs,
     /// What ended the run before its answer, as data; `result` has the same as an error.
     pub stopped: Option<Stopped>,
     /// The receipts of all calls, whatever became of them.
@@ -141,6 +149,12 @@ pub struct ToolEnvelope {
 }
 
 impl ToolEnvelope {
+    /// What came of the call; one of the two is always there.
+    pub(crate) fn result(&self) -> Option<Result<&Json, &ErrorReceipt>> {
+        let output = self.output.as_ref().map(Ok);
+        output.or(self.error.as_ref().map(Err))
+    }
+
     /// Whether the call succeeded.
     pub fn is_ok(&self) -> bool {
         self.error.is_none()
@@ -160,6 +174,9 @@ pub struct Attempt {
     /// What it failed with; absent if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorReceipt>,
+    /// How many seconds it was held back before; absent if it ran at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited_s: Option<f64>,
 }
 
 /// Something that belongs to a receipt but lies elsewhere.

@@ -1,10 +1,12 @@
 use super::{
     Approver, Budget, Clock, Cx, Event, EventKind, Limit, Node, Snapshot, Stopped, Stopwatch,
-    SystemClock, Tape, ToolEnvelope,
+    SystemClock, Talk, Tape, ToolEnvelope,
 };
 use crate::{
     Error, ErrorKind, Json, Severity,
+    escalation::EscalationReceipt,
     model::{Model, Usage},
+    reader::Repairs,
     tool::Scope,
 };
 use secrecy::SecretString;
@@ -34,6 +36,7 @@ pub(crate) struct Settings {
     pub(crate) keeper: Option<Keeper>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tape: Option<Arc<dyn Tape>>,
+    pub(crate) talk: Option<Talk>,
     pub(crate) strict: bool,
     pub(crate) record_content: bool,
     /// How many runs of their own are around this one.
@@ -47,7 +50,7 @@ pub(crate) struct Settings {
 
 /// How many runs of their own may be within each other: their budgets begin anew, so this is what
 /// ends agents that call each other so.
-const DEEPEST: u32 = 25;
+const DEEPEST: u32 = 15;
 
 impl Settings {
     /// What a run within another one takes over from it, where nothing else was said.
@@ -89,6 +92,7 @@ impl Default for Settings {
             keeper: None,
             clock: Arc::new(SystemClock),
             tape: None,
+            talk: None,
             strict: false,
             record_content: false,
             nested: 0,
@@ -108,6 +112,9 @@ pub(crate) struct Root {
     pub(crate) notify: Notify,
     usage: Mutex<Usage>,
     stop: Mutex<Option<Stop>>,
+    escalations: Mutex<Vec<EscalationReceipt>>,
+    /// What was changed in the answer of the agent that was run.
+    repairs: Mutex<Repairs>,
     /// The agent that was run and its input, for snapshots.
     origin: Option<(String, Json)>,
 }
@@ -194,6 +201,8 @@ impl Root {
             notify: Notify::new(),
             usage: Mutex::default(),
             stop: Mutex::default(),
+            escalations: Mutex::default(),
+            repairs: Mutex::default(),
             origin,
         })
     }
@@ -218,9 +227,30 @@ impl Root {
                 run_id: self.run_id.to_string(),
                 input: input.clone(),
                 usage: self.usage(),
+                escalations: self.escalations(),
                 root: self.node.save(),
             });
         }
+    }
+
+    /// Keeps what became of an escalation.
+    pub(crate) fn escalated(&self, receipt: EscalationReceipt) {
+        lock(&self.escalations).push(receipt);
+    }
+
+    pub(crate) fn escalations(&self) -> Vec<EscalationReceipt> {
+        lock(&self.escalations).clone()
+    }
+
+    /// The agent at this node had its answer changed so.
+    pub(crate) fn answer_repaired(&self, node: &Arc<Node>, repairs: &Repairs) {
+        if Arc::ptr_eq(node, &self.node) {
+            *lock(&self.repairs) = repairs.clone();
+        }
+    }
+
+    pub(crate) fn repairs(&self) -> Repairs {
+        lock(&self.repairs).clone()
     }
 
     pub(crate) fn charge(&self, usage: Usage) {

@@ -127,7 +127,7 @@ impl<T: Tool> DynTool for T {
         // Mostly they fit; only to say what does not is the way to each field followed.
         match serde_json::from_str::<T::Args>(arguments) {
             Ok(args) => Ok(Prepared(Box::new(args))),
-            Err(_) => explain::<T::Args>(arguments),
+            Err(_) => read::<T::Args>(arguments).map(|args| Prepared(Box::new(args))),
         }
     }
 
@@ -173,13 +173,10 @@ impl<T: Tool> DynTool for T {
     }
 }
 
-/// Reads the arguments once more, and says where they do not fit.
-fn explain<Args>(arguments: &str) -> Result<Prepared, Misfit>
-where
-    Args: DeserializeOwned + Send + Sync + 'static,
-{
+/// Reads arguments strictly, and says where they do not fit.
+pub(crate) fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, Misfit> {
     let mut json = serde_json::Deserializer::from_str(arguments);
-    let args: Args = serde_path_to_error::deserialize(&mut json).map_err(|error| Misfit {
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| Misfit {
         path: match error.path().to_string() {
             whole if whole == "." => String::new(),
             path => path,
@@ -190,7 +187,7 @@ where
         path: String::new(),
         message: error.to_string(),
     })?;
-    Ok(Prepared(Box::new(args)))
+    Ok(value)
 }
 
 /// serde_json ends its messages with a position that means nothing once a field is named.

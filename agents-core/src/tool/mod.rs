@@ -1,25 +1,36 @@
 //! Tools: plain async functions, and what the runtime knows about them.
 //!
 //! [`Tool`] is what `tool!` implements; [`DynTool`] is the form in which a run holds it; a
-//! [`ToolSet`] is what an agent may call. [`FnTool`] makes one at run time, from a closure.
+//! [`ToolSet`] is what an agent may call. [`FnTool`] makes one at run time, from a closure. A
+//! [`Registry`] holds versions of many, of which agents pick.
 
 mod context;
 mod erased;
+mod listed;
+mod pattern;
+mod registry;
 mod runtime;
 mod schema;
 mod set;
 mod spec;
+mod status;
+mod version;
 
 pub use context::{Scope, ToolContext};
-pub(crate) use erased::without_position;
 pub use erased::{DynTool, ErrorType, Misfit, Prepared};
+pub(crate) use erased::{read, without_position};
+pub use listed::alias;
+pub use pattern::Pattern;
+pub use registry::Registry;
 pub use runtime::FnTool;
 pub(crate) use schema::constrained;
 pub use schema::{output_schema, schema_of};
 /// A secret, and the way to its text; re-exported from `secrecy`.
 pub use secrecy::{ExposeSecret, SecretString};
+pub(crate) use set::nearest;
 pub use set::{IntoTool, SharedTool, ToolSet};
 pub use spec::{Approval, Cache, Category, Effects, ToolSpec};
+pub use status::Status;
 
 use crate::{
     error::{Code, ToolError},
@@ -110,4 +121,28 @@ pub trait Tool: Send + Sync + 'static {
         let _ = (args, cx);
         true
     }
+}
+
+/// A tool whose name is known from its type alone, as of every tool that `tool!` or `#[tool]` made.
+///
+/// A [`Member`](crate::team::Member) of a team is granted tools by their types. For a tool that is
+/// written by hand:
+///
+/// ```
+/// use agents_core::tool::ToolName;
+///
+/// struct Add;
+/// impl ToolName for Add {
+///     const NAME: &'static str = "add";
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the name of `{Self}` is not known from its type",
+    label = "no `#[tool]` or `tool!` made this",
+    note = "a tool goes by the CamelCase type that `#[tool]` leaves: for `async fn read_file(..)` write `ReadFile`",
+    note = "for a tool that is written by hand implement `ToolName`, or name it: `grant_named(\"..\")`, `confirm_named(\"..\")`, `on_error_of(\"..\", ..)`"
+)]
+pub trait ToolName {
+    /// The name the model calls.
+    const NAME: &'static str;
 }

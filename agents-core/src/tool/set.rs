@@ -1,5 +1,4 @@
 use super::{DynTool, Tool, ToolSpec};
-use crate::{Error, ErrorKind};
 use std::{
     collections::BTreeSet,
     fmt,
@@ -37,7 +36,8 @@ impl IntoTool for SharedTool {
 #[derive(Clone, Default)]
 pub struct ToolSet {
     tools: Vec<SharedTool>,
-    declarations: OnceLock<String>,
+    /// Copies share it.
+    declarations: Arc<OnceLock<String>>,
 }
 
 impl ToolSet {
@@ -64,7 +64,22 @@ impl ToolSet {
 
     fn push(&mut self, tool: SharedTool) {
         self.tools.push(tool);
-        self.declarations = OnceLock::new();
+        self.declarations = Arc::default();
+    }
+
+    /// Those of them that are to be kept.
+    pub(crate) fn only(&self, keep: impl Fn(&ToolSpec) -> bool) -> ToolSet {
+        let kept = self.tools.iter().filter(|tool| keep(tool.spec()));
+        ToolSet {
+            tools: kept.cloned().collect(),
+            declarations: Arc::default(),
+        }
+    }
+
+    /// Keeps the tools for whose names `keep` holds.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        self.tools.retain(|tool| keep(&tool.spec().name));
+        self.declarations = Arc::default();
     }
 
     /// Whether there is none.
@@ -87,31 +102,26 @@ impl ToolSet {
         self.tools.iter().map(|tool| tool.spec())
     }
 
-    /// All declarations as one JSON array; made once.
+    /// Those of which a model is told: all but the blocked ones.
+    pub fn offered(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.specs().filter(|spec| spec.status.blocked().is_none())
+    }
+
+    /// The declarations of all that are offered, as one JSON array; made once.
     pub fn declarations(&self) -> &str {
         self.declarations.get_or_init(|| {
-            let all: Vec<&str> = self.specs().map(ToolSpec::declaration).collect();
+            let all: Vec<&str> = self.offered().map(ToolSpec::declaration).collect();
             format!("[{}]", all.join(","))
         })
     }
 
-    /// The declared name that `name` was probably meant to be.
+    /// The offered name that `name` was probably meant to be.
     pub fn suggest(&self, name: &str) -> Option<&str> {
-        let wanted = name.to_lowercase();
-        self.specs()
-            .map(|spec| {
-                (
-                    strsim::jaro_winkler(&wanted, &spec.name.to_lowercase()),
-                    &*spec.name,
-                )
-            })
-            .filter(|(likeness, _)| *likeness > 0.8)
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(_, name)| name)
+        nearest(name, self.offered().map(|spec| &*spec.name))
     }
 
     /// Two tools of one name cannot be told apart by a model.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let mut seen = BTreeSet::new();
         let twice: Vec<_> = self
             .specs()
@@ -122,11 +132,21 @@ impl ToolSet {
             return Ok(());
         }
         let names = twice.join("`, `");
-        Err(Error::new(
-            ErrorKind::Build,
-            format!("two tools are called `{names}`; rename one or remove it"),
+        Err(format!(
+            "two tools are called `{names}`; rename one or remove it"
         ))
     }
+}
+
+/// The known name that `name` was probably meant to be.
+pub(crate) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let wanted = name.to_lowercase();
+    known
+        .into_iter()
+        .map(|known| (strsim::jaro_winkler(&wanted, &known.to_lowercase()), known))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
 }
 
 impl fmt::Debug for ToolSet {

@@ -1,12 +1,16 @@
-use super::schema::{constrained, schema_of};
+use super::{
+    Status,
+    schema::{constrained, schema_of},
+};
 use crate::reader::Schema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{borrow::Cow, fmt, sync::OnceLock, time::Duration};
 
-/// What a tool does to the world. It has to be declared: there is no default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// What a tool does to the world. It has to be declared: there is no default. Ordered:
+/// `None < Reads < Writes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effects {
     /// Nothing: a pure function.
@@ -60,6 +64,7 @@ pub enum Approval {
 }
 
 /// What the runtime and the model know about a tool.
+#[derive(Clone)]
 pub struct ToolSpec {
     /// The name the model calls.
     pub name: Cow<'static, str>,
@@ -67,8 +72,10 @@ pub struct ToolSpec {
     pub version: Cow<'static, str>,
     /// What the model reads.
     pub description: Cow<'static, str>,
-    /// What the tool does to the world.
+    /// What the tool does to the world; the worst that it may do, where nothing was declared.
     pub effects: Effects,
+    /// What it does was declared.
+    pub declared: bool,
     /// Running it twice is as good as once.
     pub idempotent: bool,
     /// Its effects leave the organisation.
@@ -83,12 +90,20 @@ pub struct ToolSpec {
     pub approval: Approval,
     /// Arguments are read strictly: nothing is repaired.
     pub strict: bool,
+    /// It runs alone: after the calls that the model made before it, and before those after it.
+    pub sequential: bool,
+    /// Whether it is still to be used.
+    pub status: Status,
     /// JSON Schema (draft 7) of the arguments.
     pub input_schema: Value,
     /// JSON Schema (draft 7) of the result, where it is known.
     pub output_schema: Option<Value>,
     /// Worked examples of arguments, shown to models that need them.
     pub examples: Vec<Value>,
+    /// It belongs to its agent as such: no list and no grant has to name it.
+    pub(crate) innate: bool,
+    /// Its own name, where `name` is another.
+    own_name: Option<Cow<'static, str>>,
     declaration: OnceLock<String>,
     constraints: OnceLock<Option<Schema>>,
 }
@@ -115,6 +130,7 @@ impl ToolSpec {
             version: Cow::Borrowed("1.0.0"),
             description: description.into(),
             effects,
+            declared: true,
             idempotent: effects != Effects::Writes,
             external: false,
             category: Category::Utility,
@@ -122,11 +138,28 @@ impl ToolSpec {
             cache: Cache::None,
             approval: Approval::Never,
             strict: false,
+            sequential: false,
+            status: Status::Active,
             input_schema,
             output_schema: None,
             examples: Vec::new(),
+            innate: false,
+            own_name: None,
             declaration: OnceLock::new(),
             constraints: OnceLock::new(),
+        }
+    }
+
+    /// A tool of which nobody says what it does to the world, as lists from elsewhere may have: it is
+    /// taken for one that writes, outside of the organisation too, so that every call needs approval.
+    pub fn undeclared(
+        name: impl Into<Cow<'static, str>>,
+        description: impl Into<Cow<'static, str>>,
+        input_schema: Value,
+    ) -> Self {
+        ToolSpec {
+            declared: false,
+            ..Self::new(name, description, Effects::Writes, input_schema).external()
         }
     }
 
@@ -190,7 +223,36 @@ impl ToolSpec {
         self
     }
 
-    /// Adds the schema of the result.
+    /// It belongs to its agent as such.
+    pub(crate) fn innate(mut self) -> Self {
+        self.innate = true;
+        self
+    }
+
+    /// Runs alone: no other call of the same reply runs at the same time.
+    #[must_use]
+    pub fn sequential(mut self) -> Self {
+        self.sequential = true;
+        self
+    }
+
+    /// Something better is there; `note` says what.
+    #[must_use]
+    pub fn deprecated(mut self, note: impl Into<Cow<'static, str>>) -> Self {
+        self.status = Status::Deprecated { note: note.into() };
+        self
+    }
+
+    /// It may not run any more; `reason` says why.
+    #[must_use]
+    pub fn blocked(mut self, reason: impl Into<Cow<'static, str>>) -> Self {
+        self.status = Status::Blocked {
+            reason: reason.into(),
+        };
+        self
+    }
+
+    /// Adds the schema of the result. What a tool made at run time gives back is checked against it.
     #[must_use]
     pub fn output_schema(mut self, schema: Option<Value>) -> Self {
         self.output_schema = schema;
@@ -229,9 +291,25 @@ impl ToolSpec {
             .as_ref()
     }
 
-    /// `name@version`.
+    /// The tool's own name, as receipts have it; mostly that which the model calls.
+    pub fn own_name(&self) -> &str {
+        self.own_name.as_ref().unwrap_or(&self.name)
+    }
+
+    /// `name@version`, with the tool's own name.
     pub fn key(&self) -> String {
-        format!("{}@{}", self.name, self.version)
+        format!("{}@{}", self.own_name(), self.version)
+    }
+
+    /// The same tool, called by another name.
+    pub(super) fn under(&self, name: Cow<'static, str>) -> ToolSpec {
+        let own_name = self.own_name.clone().or_else(|| Some(self.name.clone()));
+        ToolSpec {
+            name,
+            own_name,
+            declaration: OnceLock::new(),
+            ..self.clone()
+        }
     }
 
     /// Whether the arguments have no field at all.

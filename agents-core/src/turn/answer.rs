@@ -2,18 +2,23 @@
 //! agent's `invalid_output` arms; then back to the model.
 
 use crate::{
-    Error,
+    Error, Severity, ToolError,
     agent::{Answer, Brain},
+    error::{Cause, Code},
+    escalation::{Climbed, Escalation, climb, returned},
     model::Message,
     reader::{Change, ChangeKind},
     recovery::{
         ErrorContext, Failed, Fault, FixError, FixerRef, Kind, Move, Plan, Raw, Repair, kinds,
     },
-    run::{Cx, EventKind, Stop},
+    run::{Cx, EventKind, Stop, cost, tried},
     tool::Misfit,
     turn::{execute, recover},
 };
 use serde_json::Value;
+
+/// What a model is told that takes over from one whose answer did not fit.
+const TAKEN_OVER: &str = "you take over from the model that gave it";
 
 /// What became of an answer.
 pub(crate) enum Settled<O> {
@@ -44,6 +49,16 @@ pub(crate) async fn settle<O>(
                 frame.fault.clone(),
             )
         });
+        let handed_up = cx.node.with_frame(|frame| frame.climbing.clone());
+        if let Some(escalation) = handed_up {
+            return match Box::pin(climb(cx, *escalation)).await {
+                Climbed::Continues => Ok(Settled::Refused(TAKEN_OVER.to_owned())),
+                Climbed::Unhandled(escalation) => {
+                    returned(cx, &escalation);
+                    Err(Error::of_escalation(escalation, true))
+                }
+            };
+        }
         let climbing = match fault {
             Some(fault) => ladder.climb(&text, &fault).await?,
             None => match execute::guarded(|| answer.read(&text, strict))
@@ -53,6 +68,8 @@ pub(crate) async fn settle<O>(
                     let mut fixed = cx.node.with_frame(|frame| frame.fixed.clone());
                     fixed.extend(repairs);
                     if !fixed.is_empty() {
+                        tracing::info!(agent = %brain.name, repairs = %fixed, "answer repaired");
+                        cx.root.answer_repaired(&cx.node, &fixed);
                         cx.emit(|| EventKind::AnswerRepaired {
                             answer: said(cx),
                             repairs: fixed,
@@ -69,6 +86,7 @@ pub(crate) async fn settle<O>(
                 Some(hint) => format!("{fault}; {hint}"),
                 None => fault,
             };
+            tracing::info!(agent = %brain.name, %reason, "answer refused");
             cx.emit(|| EventKind::AnswerRefused {
                 reason: reason.clone(),
             });
@@ -115,21 +133,23 @@ impl Ladder<'_> {
             .node
             .with_frame(|frame| frame.progress.next(&failed(text, &fault.to_string()), 0.0));
         match next {
-            Move::Read { by, text } => self.replace(&by, text),
+            Move::Read { by, text } => self.replace(&by, text, 0),
             Move::Ask(fixer) => self.ask(&fixer, text, fault).await?,
             Move::Tell(hint) => {
                 self.cx.node.with_frame(|frame| frame.hint = Some(hint));
                 return Ok(Climbing::Fell(fault.to_string()));
             }
-            Move::Escalate { reason, severity } => return Err(Error::escalated(reason, severity)),
+            Move::Escalate { reason, severity } => {
+                self.give_up(&self.brain.name, reason, severity, text, fault);
+            }
             Move::Throw(reason) => self.throw(&self.brain.name, reason).await,
             Move::Retry(_) | Move::Spent => return Ok(Climbing::Fell(fault.to_string())),
         }
         Ok(Climbing::On)
     }
 
-    fn replace(&self, by: &str, text: String) {
-        let note = format!("`{by}` gave the answer anew");
+    fn replace(&self, by: &str, text: String, tokens: u64) {
+        let note = format!("`{by}` gave the answer anew{}", cost(tokens));
         self.cx.node.with_frame(|frame| {
             frame
                 .fixed
@@ -172,15 +192,21 @@ impl Ladder<'_> {
             (frame.turns, repair)
         });
         let place = self.cx.in_answer(turn);
-        let answer = recover::ask(self.brain, &place, fixer, repair).await.answer;
+        let recover::Repaired { answer, tokens, .. } =
+            recover::ask(self.brain, &place, fixer, repair).await;
+        let in_vain = |why: &str| {
+            let tried = tried(&name, why, tokens);
+            self.cx.node.with_frame(|frame| frame.fixed.extend(tried));
+        };
         match answer {
             Ok(better) => {
                 let next = self
                     .cx
                     .node
                     .with_frame(|frame| frame.progress.answered(&name, better, text));
-                if let Some(Move::Read { by, text }) = next {
-                    self.replace(&by, text);
+                match next {
+                    Some(Move::Read { by, text }) => self.replace(&by, text, tokens),
+                    _ => in_vain("what failed already"),
                 }
                 Ok(())
             }
@@ -188,13 +214,43 @@ impl Ladder<'_> {
                 self.cx
                     .node
                     .with_frame(|frame| frame.progress.gave_nothing(&name, &why));
+                in_vain(&why);
                 Ok(())
             }
             Err(FixError::Escalated { reason, severity }) => {
-                Err(Error::escalated(reason, severity).context(format!("`{name}`")))
+                in_vain(&reason);
+                self.give_up(&name, reason, severity, text, fault);
+                Ok(())
             }
             Err(FixError::Thrown(reason)) => self.throw(&name, reason).await,
         }
+    }
+
+    /// The answer is handed up: whoever is above is asked next.
+    fn give_up(
+        &self,
+        source: &str,
+        reason: String,
+        severity: Severity,
+        text: &str,
+        fault: &Misfit,
+    ) {
+        let original = ToolError::Deserialization {
+            raw_value: text.to_owned(),
+            path: fault.path.clone(),
+            target_type: self.brain.name.to_string(),
+            cause: Cause::text(Code::ValidationError, &*fault.message),
+        };
+        self.cx.node.with_frame(|frame| {
+            frame.climbing = Some(Box::new(Escalation {
+                source: source.to_owned(),
+                reason,
+                severity,
+                original,
+                attempts: frame.progress.tries(),
+                path: Vec::new(),
+            }));
+        });
     }
 
     async fn throw<T>(&self, source: &str, reason: String) -> T {

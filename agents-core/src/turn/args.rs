@@ -166,7 +166,7 @@ fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, M
         schema.fits(text)?;
     }
     let args = Json::trusted(text);
-    let approval = guard::needs_approval(rules.tool, &prepared, rules.context);
+    let approval = guard::needs_approval(rules.brain, rules.tool, &prepared, rules.context);
     Ok(Accepted {
         args,
         prepared,

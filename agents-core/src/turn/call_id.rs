@@ -11,7 +11,7 @@ pub(super) fn of(call: &mut CallState, node: &Node) -> Arc<str> {
         return id.clone();
     }
     let mut digest = hmac_sha256::Hash::new();
-    digest.update(&call.call.name);
+    digest.update(call.tool());
     digest.update("@");
     digest.update(call.version.as_deref().unwrap_or_default());
     digest.update([0]);

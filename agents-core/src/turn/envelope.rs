@@ -19,7 +19,10 @@ pub(super) fn close(
     let mut truncated = false;
     let (output, error, content) = match call.result() {
         Some(Ok(output)) => {
-            let (output, text) = capped(output, max_output_bytes, &mut truncated);
+            let (output, mut text) = capped(output, max_output_bytes, &mut truncated);
+            if let Some(hint) = &call.hint {
+                text.push_str(&format!("\n[{hint}]"));
+            }
             (Some(output), None, text)
         }
         Some(Err(error)) => (None, Some(error.receipt()), told(call, error)),
@@ -37,7 +40,7 @@ pub(super) fn close(
     }
     let receipt = Arc::new(ToolEnvelope {
         call_id: call_id::of(call, node),
-        name: call.call.name.clone(),
+        name: call.tool().to_owned(),
         version: call.version.clone().unwrap_or_default(),
         input: kept(call.input(), max_output_bytes),
         output,
@@ -118,9 +121,6 @@ fn told(call: &CallState, error: &ToolError) -> String {
         && let Some(wait) = cause.retry_after()
     {
         text.push_str(&format!("; it may succeed after {wait:?}"));
-    }
-    if let ToolError::Escalation { .. } = error {
-        text.push_str("; nobody above could settle it, so decide yourself how to go on");
     }
     if let Some(hint) = &call.hint {
         text.push_str("; ");

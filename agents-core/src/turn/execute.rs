@@ -2,6 +2,7 @@
 
 use crate::{
     Json,
+    agent::Knowledge,
     error::{Cause, Origin},
     run::{EventKind, Stopwatch},
     tool::{Prepared, SharedTool, ToolContext},
@@ -10,9 +11,10 @@ use futures_util::FutureExt;
 use std::{any::Any, panic::AssertUnwindSafe};
 use tracing::{Instrument, field};
 
-/// Runs the tool once.
+/// Runs the tool once. What the agent knows is no work of a tool: it is given its text.
 pub(super) async fn run(
     tool: &SharedTool,
+    knowledge: Option<&Knowledge<'_>>,
     prepared: Prepared,
     context: &mut ToolContext,
 ) -> Result<Json, Cause> {
@@ -23,7 +25,9 @@ pub(super) async fn run(
     // What the tool has spawned and handed this token to ends with the attempt.
     let token = context.cancel.child_token();
     let _ends = token.clone().drop_guard();
+    // Whoever is run by way of the context is within the deadline as well.
     let context = ToolContext {
+        cx: cx.timed(Some(&watch)),
         cancel: token,
         ..context.clone()
     };
@@ -44,8 +48,14 @@ pub(super) async fn run(
     );
     let work = async {
         // Caught inside the deadline: a body that unwinds is as finished as one that returns.
-        let inside = cx.timed(Some(&watch));
-        let body = AssertUnwindSafe(inside.enter(tool.execute(prepared, &context))).catch_unwind();
+        let inside = context.cx.clone();
+        let body = async {
+            match knowledge {
+                Some(knowledge) => Ok(knowledge.text()),
+                None => tool.execute(prepared, &context).await,
+            }
+        };
+        let body = AssertUnwindSafe(inside.enter(body)).catch_unwind();
         tokio::select! {
             biased;
             result = body => match result {
@@ -67,7 +77,7 @@ pub(super) async fn run(
 
 /// Runs code of the user's that is not a tool's body: arms, conditions, conversions. A panic there
 /// is no more than a failure.
-pub(super) fn guarded<R>(work: impl FnOnce() -> R) -> Result<R, String> {
+pub(crate) fn guarded<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_message(&*panic))
 }
 

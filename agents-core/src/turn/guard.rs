@@ -20,10 +20,14 @@ pub(super) fn admit(brain: &Brain<'_>, call: &CallState) -> Result<SharedTool, T
             format!("all {limit} tool calls are used up; answer with what you have"),
         ));
     }
-    match brain.tools.get(&call.call.name) {
-        Some(tool) => Ok(tool.clone()),
-        None => Err(denied(call, unknown(brain, &call.call.name))),
+    let Some(tool) = brain.tools.get(&call.call.name) else {
+        return Err(denied(call, unknown(brain, &call.call.name)));
+    };
+    if let Some(reason) = tool.spec().status.blocked() {
+        let key = tool.spec().key();
+        return Err(denied(call, format!("`{key}` is blocked: {reason}")));
     }
+    Ok(tool.clone())
 }
 
 fn denied(call: &CallState, reason: String) -> ToolError {
@@ -40,7 +44,7 @@ fn unknown(brain: &Brain<'_>, name: &str) -> String {
     };
     let allowed: Vec<_> = brain
         .tools
-        .specs()
+        .offered()
         .map(|spec| format!("`{}`", spec.name))
         .collect();
     match allowed.is_empty() {
@@ -52,14 +56,16 @@ fn unknown(brain: &Brain<'_>, name: &str) -> String {
     }
 }
 
-/// The tool's own word on whether a call needs approval.
+/// Whether a call needs approval: by the agent's place in its team, else by the tool's own word.
 pub(super) fn needs_approval(
+    brain: &Brain<'_>,
     tool: &SharedTool,
     prepared: &crate::tool::Prepared,
     cx: &ToolContext,
 ) -> bool {
     use crate::tool::Approval;
     match tool.spec().approval {
+        _ if brain.confirms(&tool.spec().name) => true,
         Approval::Never => false,
         Approval::Always => true,
         Approval::When => tool.needs_approval(prepared, cx),

@@ -12,6 +12,7 @@ pub(crate) mod args;
 mod call_id;
 pub(crate) mod envelope;
 mod execute;
+pub(crate) use execute::guarded;
 mod guard;
 pub(crate) mod recover;
 pub(crate) mod reply;
@@ -19,18 +20,27 @@ pub(crate) mod reply;
 use crate::{
     agent::Brain,
     error::ToolError,
+    escalation::{Climbed, climb, told},
     model::Message,
+    reader::ChangeKind,
     run::{
         Act, Approval, CallEvent, CallState, Cx, EventKind, Stopwatch, Timestamp, Told,
         ToolEnvelope,
     },
     tool::{SharedTool, ToolContext},
 };
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, join_all};
 use std::sync::Arc;
 
+/// What a model is told of a result that its delegate could not complete.
+const PARTIAL: &str = "this result is partial: the work could not be completed";
+
 /// Carries out the calls of one reply, together, and answers them in the model's order.
-pub(crate) async fn calls(brain: &Brain<'_>, cx: &Cx) {
+pub(crate) fn calls<'a>(brain: &'a Brain<'_>, cx: &'a Cx) -> BoxFuture<'a, ()> {
+    Box::pin(all(brain, cx))
+}
+
+async fn all(brain: &Brain<'_>, cx: &Cx) {
     let pending: Vec<(usize, u32)> = cx.node.with_frame(|frame| {
         frame
             .calls
@@ -102,12 +112,10 @@ impl Place<'_> {
                     .now(format_args!("{path}/call{seq}/start"))
                     .as_millis();
             }
-            let admitted = guard::admit(self.brain, call);
-            call.version = admitted
-                .as_ref()
-                .ok()
-                .map(|tool| tool.spec().version.to_string());
-            admitted
+            if let Some(tool) = self.brain.tools.get(&call.call.name) {
+                call.is_of(tool.spec());
+            }
+            guard::admit(self.brain, call)
         });
         self.emit(|| {
             self.with_call(|call| EventKind::CallStarted {
@@ -122,7 +130,7 @@ impl Place<'_> {
     /// The driver of one call: look, do, tell.
     async fn settle(&self, tool: &SharedTool) {
         let mut context = self.context(tool);
-        let mut told = self.with_call(|call| call.repairs.len());
+        let mut repairs = self.with_call(|call| call.repairs.len());
         loop {
             let act = self.with_call(|call| {
                 let rules = args::Rules::new(self.brain, tool, &context);
@@ -139,12 +147,17 @@ impl Place<'_> {
                 act
             });
             self.tell_failures();
-            told = self.tell_repairs(told);
+            repairs = self.tell_repairs(repairs);
             let event = match act {
                 Act::Done => return,
                 Act::Approve(args) => CallEvent::Decided(self.ask(tool, args, &context).await),
                 Act::Execute(prepared) => {
-                    CallEvent::Executed(execute::run(tool, prepared, &mut context).await)
+                    let knowledge = self.brain.knowledge(&tool.spec().name);
+                    let result = execute::run(tool, knowledge, prepared, &mut context).await;
+                    if result.is_ok() && context.cx.is_partial() {
+                        self.with_call(|call| call.hint = Some(PARTIAL.to_owned()));
+                    }
+                    CallEvent::Executed(result)
                 }
                 Act::Sleep(wait) => {
                     tracing::info!(tool = %context.tool, attempt = context.attempt, ?wait, "backing off");
@@ -158,6 +171,13 @@ impl Place<'_> {
                 Act::Ask(fixer, repair) => {
                     let repaired = recover::ask(self.brain, &context.cx, &fixer, *repair).await;
                     CallEvent::Answered(fixer, repaired)
+                }
+                Act::Climb(escalation) => {
+                    let climbed = Box::pin(climb(self.cx, *escalation)).await;
+                    if let Climbed::Unhandled(escalation) = &climbed {
+                        told(self.cx, escalation);
+                    }
+                    CallEvent::Climbed(climbed)
                 }
                 Act::Stop(stop) => match self.cx.stop(stop).await {},
             };
@@ -190,6 +210,7 @@ impl Place<'_> {
     fn tell_failures(&self) {
         let news = self.with_call(|call| std::mem::take(&mut call.news));
         for error in news {
+            tracing::info!(tool = %self.name(), code = %error.code, error = %error.message, "call failed");
             self.emit(|| {
                 self.with_call(|call| EventKind::CallFailed {
                     id: call.call.id.clone(),
@@ -224,18 +245,39 @@ impl Place<'_> {
         let (receipt, message) =
             self.with_call(|call| envelope::close(call, &self.cx.node, ended, limit));
         if !settled_before {
-            if let Some(hook) = &self.cx.root.settings.tool_hook {
-                hook(&receipt);
-            }
+            self.tell_used(&receipt);
             self.emit(|| EventKind::CallEnded(receipt.clone()));
         }
         (receipt, message)
     }
 
+    /// Tells what the model has used: a tool, or what the agent knows.
+    fn tell_used(&self, receipt: &ToolEnvelope) {
+        let hooks = &self.brain.hooks;
+        match self.brain.knowledge(&receipt.name) {
+            Some(knowledge) if receipt.is_ok() => {
+                hooks.knowledge_used(knowledge.name());
+                self.emit(|| EventKind::KnowledgeUsed {
+                    knowledge: knowledge.name().to_owned(),
+                });
+            }
+            Some(_) => {}
+            None => {
+                hooks.tool_used(receipt);
+                let of_the_run = &self.cx.root.settings.tool_hook;
+                of_the_run.iter().for_each(|hook| hook(receipt));
+            }
+        }
+    }
+
     /// Tells of repairs that came after the first so many; gives how many there are now.
     fn tell_repairs(&self, told: usize) -> usize {
         let now = self.with_call(|call| call.repairs.len());
-        if now > told {
+        let repaired = |call: &mut CallState| {
+            let mut new = call.repairs.iter().skip(told);
+            new.any(|change| change.kind != ChangeKind::Tried)
+        };
+        if now > told && self.with_call(repaired) {
             let repairs = || self.with_call(|call| call.repairs.clone());
             tracing::info!(tool = %self.name(), repairs = %repairs(), "arguments repaired");
             self.emit(|| EventKind::Repaired {

@@ -84,6 +84,8 @@ pub(crate) struct Repaired {
     pub(crate) answer: Result<String, FixError>,
     /// The tokens spent so far where it ran: also those of a part that ran before a run was stored.
     pub(crate) spent: u64,
+    /// The tokens that this answer cost here.
+    pub(crate) tokens: u64,
 }
 
 /// Asks a repair agent at `cx`, and tells of it.
@@ -106,7 +108,11 @@ pub(crate) async fn ask(brain: &Brain<'_>, cx: &Cx, fixer: &FixerRef, repair: Re
         answer: answer.clone().map_err(|error| error.to_string()),
         tokens,
     });
-    Repaired { answer, spent }
+    Repaired {
+        answer,
+        spent,
+        tokens,
+    }
 }
 
 /// Whatever ends the repair agent, short of what ends the whole run, is its answer.

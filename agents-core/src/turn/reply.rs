@@ -23,7 +23,10 @@ pub(crate) async fn ask(
     schema: Option<&Value>,
     must_fit: bool,
 ) -> Result<Reply, Error> {
-    let own = brain.model.as_ref().or(cx.model()).cloned();
+    let own = cx
+        .node
+        .given()
+        .or_else(|| brain.model.as_ref().or(cx.model()).cloned());
     let model = match &cx.root.settings.tape {
         Some(tape) => tape.model(own),
         None => own,
@@ -43,7 +46,8 @@ pub(crate) async fn ask(
         })?;
     cx.root.charge(reply.usage);
     cx.node.spend(reply.usage.tokens());
-    let reply = with_ids(with_printed_calls(brain, reply, must_fit), turn);
+    let before = cx.node.with_frame(|frame| frame.before);
+    let reply = with_ids(with_printed_calls(brain, reply, must_fit), before + turn);
     cx.root.emit(&cx.node, || EventKind::Replied {
         turn,
         calls: reply.calls.len(),
@@ -60,14 +64,19 @@ async fn send(
     schema: Option<&Value>,
     must_fit: bool,
 ) -> Result<Reply, ModelError> {
-    let history = cx.node.with_frame(|frame| frame.history.clone());
+    let (history, choosing) = cx
+        .node
+        .with_frame(|frame| (frame.history.clone(), frame.choosing));
     let mut request = Request::new(&history);
     // A model that must follow a schema cannot call, so the two are never asked for together.
     match schema {
-        Some(schema) if must_fit || brain.tools.is_empty() => request = request.with_format(schema),
+        Some(schema) if must_fit || brain.tools.offered().next().is_none() => {
+            request = request.with_format(schema)
+        }
         _ => request = request.with_tools(&brain.tools),
     }
-    let streamed = cx.root.settings.subscriber.is_some();
+    // Which skill a model names is no text of its answer.
+    let streamed = cx.root.settings.subscriber.is_some() && !choosing;
     let declared = if streamed {
         declared(brain, must_fit)
     } else {
@@ -166,7 +175,7 @@ fn with_printed_calls(brain: &Brain<'_>, mut reply: Reply, must_fit: bool) -> Re
 
 /// The tools that a printed call can be for: those that were offered.
 fn declared<'a>(brain: &'a Brain<'_>, must_fit: bool) -> Vec<Declared<'a>> {
-    let offered = brain.tools.specs().filter(|_| !must_fit);
+    let offered = brain.tools.offered().filter(|_| !must_fit);
     offered
         .map(|spec| Declared {
             name: &spec.name,

@@ -1,5 +1,11 @@
 //! Every wording: what is wrong, then the way out; lower case, no full stop, code in backticks.
 
+mod members;
+mod team;
+
+pub(crate) use members::*;
+pub(crate) use team::*;
+
 use crate::parse::keys::{Key, Verb};
 use quote::ToTokens;
 use std::fmt::Display;
@@ -77,6 +83,10 @@ pub(crate) fn two_effects(names: &[&str]) -> String {
         "{} exclude each other; keep the strongest that is true",
         all_of(names)
     )
+}
+
+pub(crate) fn cached_write() -> &'static str {
+    "a tool that writes has to run each time; remove `cache`"
 }
 
 pub(crate) fn external_without_effects() -> &'static str {
@@ -225,8 +235,10 @@ pub(crate) fn skill_without_self(name: impl Display) -> String {
     format!("a skill belongs to its agent: write `fn {name}(&self, ..)`")
 }
 
-pub(crate) fn skill_by_shared_reference() -> &'static str {
-    "an agent may be asked many things at once, so a skill takes `&self`; keep what changes behind a `Mutex`"
+pub(crate) fn by_shared_reference(what: &str) -> String {
+    format!(
+        "an agent may be asked many things at once, so {what} takes `&self`; keep what changes behind a `Mutex`"
+    )
 }
 
 pub(crate) fn skills_differ(
@@ -246,10 +258,6 @@ pub(crate) fn trait_impl() -> &'static str {
 
 pub(crate) fn unnamed_type() -> &'static str {
     "the agent takes its name from its type: write `impl Type { .. }`"
-}
-
-pub(crate) fn unavailable(what: impl Display) -> String {
-    format!("`{what}` is not available in this version of agents; leave it out for now")
 }
 
 // Arms.
@@ -333,6 +341,32 @@ pub(crate) fn arms_need_a_tool() -> &'static str {
 
 pub(crate) fn arms_twice(of: impl Display) -> String {
     format!("{of} has two `on_error!`; put all the arms into one")
+}
+
+pub(crate) fn handled_twice() -> &'static str {
+    "the agent has two `on_escalation!`; put all there is to say into one"
+}
+
+pub(crate) fn not_for_escalations(verb: impl Display) -> String {
+    format!(
+        "`{verb}` answers a failed call, and an escalation is past that; write one of `retry_with_model(..)`, `reroute_to_skill(Self::..)`, `reroute_to(..)`, `return_partial_result(..)`, `escalate(..)`, `inherit()`, `throw(..)`"
+    )
+}
+
+pub(crate) fn not_a_skill(name: &str, known: &[&str]) -> String {
+    match super::names::nearest(name, known) {
+        Some(nearest) => {
+            format!("`{name}` is not a skill of this agent; did you mean `Self::{nearest}`?")
+        }
+        None => format!(
+            "`{name}` is not a skill of this agent; mark it `#[skill]`, or name {}",
+            one_of(known)
+        ),
+    }
+}
+
+pub(crate) fn escalation_outside() -> &'static str {
+    "`on_escalation!` belongs to an agent; write it within an `#[agent] impl` block, or call `.on_escalation(..)` on an `AgentBuilder`"
 }
 
 pub(crate) fn not_among_tools(tool: impl Display) -> String {

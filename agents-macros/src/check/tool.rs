@@ -22,7 +22,7 @@ pub(crate) fn tool(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// `#[tool(reads)]`: exactly one of the three, and none that contradicts `external`.
+/// `#[tool(reads)]`: exactly one of the three, and none that contradicts `external` or `cache`.
 fn effects(tool: &Tool, errors: &Errors) {
     match tool.effects.as_slice() {
         [] => errors.at(&tool.function.sig.ident, messages::no_effects(&tool.name)),
@@ -31,6 +31,11 @@ fn effects(tool: &Tool, errors: &Errors) {
                 && one == "none"
             {
                 errors.at(external, messages::external_without_effects());
+            }
+            if let Some(cached) = &tool.cached
+                && one == "writes"
+            {
+                errors.at(cached, messages::cached_write());
             }
         }
         several => {

@@ -47,12 +47,12 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
     let definition = quote_spanned!(ty.span()=> #vis struct #ty;);
     let kept = function.has_body().then(|| quote!(#docs #function));
     let (work, builder) = if agent.broken {
-        (quote!(::core::unreachable!()), None)
+        (Work::own(quote!(::core::unreachable!())), None)
     } else if function.has_body() {
-        (native(agent, function), None)
+        (Work::own(native(agent, function)), None)
     } else {
         (
-            driven(),
+            Work::driven(),
             Some(built(
                 agent,
                 &ty.to_token_stream(),
@@ -83,25 +83,35 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
 ///     type Out = <String as __rt::AgentData>::Type;
 ///     fn name(&self) -> &str { "regex_fixer" }
 ///     fn description(&self) -> &str { "Repairs JSON by string surgery." }
+///     fn profile(&self) -> __rt::Profile { __rt::Agent::profile(&self.__agent()) } // of a model's agent
 ///     async fn work(&self, cx: &__rt::Cx, input: Self::In) -> __rt::Result<Self::Out, __rt::Error> { .. }
 /// }
+/// impl __rt::ModelDriven for .. {} // if a model may be asked
 /// ```
 pub(super) fn implementation(
     agent: &Agent,
     ty: &TokenStream,
     generics: &Generics,
-    work: &TokenStream,
+    work: &Work,
 ) -> TokenStream {
+    let Work { profile, work } = work;
     let (name, description) = (&agent.name, settings::description(agent));
     let Edges {
         input,
         output,
         bounds,
     } = edges(agent);
-    let (impl_generics, _, _) = generics.split_for_impl();
+    let (impl_generics, _, own) = generics.split_for_impl();
     let where_clause = asserts::with_bounds(generics, &bounds);
     let (cx, value) = (cx(), value());
+    let model_driven = agent.asks_a_model().then(|| {
+        quote! {
+            #[automatically_derived]
+            impl #impl_generics __rt::ModelDriven for #ty #own {}
+        }
+    });
     quote! {
+        #model_driven
         #[automatically_derived]
         #[allow(unused_variables)]
         #[__rt::async_trait]
@@ -110,6 +120,7 @@ pub(super) fn implementation(
             type Out = #output;
             fn name(&self) -> &str { #name }
             fn description(&self) -> &str { #description }
+            #profile
             async fn work(&self, #cx: &__rt::Cx, #value: Self::In) -> __rt::Result<Self::Out, __rt::Error> {
                 #work
             }
@@ -170,10 +181,33 @@ pub(super) fn outcome(
     }
 }
 
-/// `__rt::Agent::work(&self.__agent(), cx, input).await`
-pub(super) fn driven() -> TokenStream {
-    let (cx, value) = (cx(), value());
-    quote!(__rt::Agent::work(&self.__agent(), #cx, #value).await)
+/// What an agent does, and what it says of that before.
+pub(super) struct Work {
+    profile: Option<TokenStream>,
+    work: TokenStream,
+}
+
+impl Work {
+    /// The user's own code, which says nothing.
+    pub(super) fn own(work: TokenStream) -> Self {
+        Work {
+            profile: None,
+            work,
+        }
+    }
+
+    /// `__rt::Agent::work(&self.__agent(), cx, input).await`
+    pub(super) fn driven() -> Self {
+        let (cx, value) = (cx(), value());
+        Work {
+            profile: Some(quote! {
+                fn profile(&self) -> __rt::Profile {
+                    __rt::Agent::profile(&self.__agent())
+                }
+            }),
+            work: quote!(__rt::Agent::work(&self.__agent(), #cx, #value).await),
+        }
+    }
 }
 
 /// A function of its own, which `async_trait` leaves alone: what the user writes in the attribute

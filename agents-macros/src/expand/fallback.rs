@@ -12,6 +12,21 @@ pub(crate) fn untouched(errors: Errors, item: &TokenStream) -> TokenStream {
     quote!(#errors #item)
 }
 
+/// The errors in the place of an expression.
+pub(crate) fn no_expression(errors: Errors) -> TokenStream {
+    let errors = errors.finish();
+    quote!({ #errors })
+}
+
+/// The errors, and the expression beside which they are.
+pub(crate) fn expression(errors: Errors, expr: &TokenStream) -> TokenStream {
+    let errors = errors.finish();
+    match errors.is_empty() {
+        true => expr.clone(),
+        false => quote!({ #errors #expr }),
+    }
+}
+
 /// A tool that could not be printed whole:
 ///
 /// ```ignore

@@ -25,6 +25,7 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
         model,
         tools,
         budget,
+        memory,
         strict,
         fixers,
     } = &agent.settings;
@@ -52,16 +53,23 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
             quote!(.#key(__rt::Budget::new() #(#bounds)*))
         }
     });
+    let memory = memory.as_ref().map(|(key, memory)| quote!(.#key(#memory)));
     let strict = strict.as_ref().map(|key| quote!(.#key()));
     let fixers = fixers.iter().flat_map(|(_, fixers)| fixers).map(fixer);
+    let known = agent.knowledge.iter().map(super::skills::knowledge);
     let arms = agent
         .on_error
         .iter()
         .map(|arms| super::on_error::of_agent(agent, arms));
+    let handlers = agent
+        .on_escalation
+        .iter()
+        .map(|handler| super::on_escalation::of_agent(agent, handler));
     quote! {
         __rt::AgentBuilder::new(#name)
-            #description #prompt #model #tools #budget #strict
-            #(#fixers)* #(#arms)*
+            #description #prompt #model #tools #budget #memory #strict
+            #(#known)*
+            #(#fixers)* #(#arms)* #(#handlers)*
             #(.skill(#skills))*
             .build()
     }

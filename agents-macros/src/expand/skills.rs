@@ -1,17 +1,18 @@
 //! The printer of agents that are an `impl` block with skills.
 
 use super::{
-    agent::{built, driven, implementation, outcome, unpacked, value},
+    agent::{Work, built, implementation, outcome, unpacked, value},
     asserts, hidden,
 };
 use crate::{
     ast::{Impl, Member},
     check::names::plain,
-    model::{Agent, Skill},
+    model::{Agent, Knowledge, Skill, ToolRef},
     paths::here,
 };
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
 
 /// The block without what only the macro knows, and what the runtime calls:
 ///
@@ -29,10 +30,15 @@ pub(super) fn agent(agent: &Agent, block: &Impl, skills: &[Skill]) -> TokenStrea
     let kept = self::block(block);
     let ty = block.self_ty.to_token_stream();
     let items = if agent.broken {
-        implementation(agent, &ty, &block.generics, &quote!(::core::unreachable!()))
+        implementation(
+            agent,
+            &ty,
+            &block.generics,
+            &Work::own(quote!(::core::unreachable!())),
+        )
     } else {
         let printed: Vec<_> = skills.iter().map(|one| skill(agent, one)).collect();
-        let implementation = implementation(agent, &ty, &block.generics, &driven());
+        let implementation = implementation(agent, &ty, &block.generics, &Work::driven());
         let built = built(agent, &ty, &block.generics, &printed);
         // The probe knows nothing of type parameters.
         let probes = skills
@@ -54,7 +60,7 @@ pub(crate) fn block(block: &Impl) -> TokenStream {
             Member::Function(function, _) => {
                 function.has_body().then(|| function.to_token_stream())
             }
-            Member::OnError(_) | Member::Reserved(_) => None,
+            Member::OnError(_) | Member::OnEscalation(_) => None,
             Member::Other(tokens) => Some(tokens.clone()),
         })
         .collect();
@@ -69,21 +75,32 @@ pub(crate) fn block(block: &Impl) -> TokenStream {
 /// })
 /// .when(|r: &String| r.contains("where"))
 /// ```
+///
+/// With a list, the first goes on `.tools::<&str>([<ReadFile as __rt::ToolName>::NAME, "github_*"])`.
 fn skill(agent: &Agent, skill: &Skill) -> TokenStream {
     let Skill {
         function,
         docs,
         when,
+        tools,
+        memory,
         input,
         returns,
     } = skill;
     let ident = &function.sig.ident;
     let (name, description) = (plain(ident), docs.text());
     let when = when.as_ref().map(|when| quote!(.when(#when)));
+    let tools = tools.as_ref().map(|(key, listed)| {
+        let names = listed.iter().map(tool_name);
+        quote!(.#key::<&str>([#(#names),*]))
+    });
+    let memory = memory
+        .as_ref()
+        .map(|key| quote_spanned!(here(key.span())=> .with_memory()));
     if !function.has_body() {
         // The types are said, so that a condition may leave that of its input out.
         let input = asserts::through(input, "AgentData");
-        return quote!(__rt::Skill::<'_, #input, _>::model(#name, #description) #when);
+        return quote!(__rt::Skill::<'_, #input, _>::model(#name, #description) #when #tools #memory);
     }
     let value = value();
     let takes_input = function.sig.inputs.len() > 1;
@@ -98,4 +115,22 @@ fn skill(agent: &Agent, skill: &Skill) -> TokenStream {
     quote! {
         __rt::Skill::native(#name, #description, move |#pattern: #input| async move { #result }) #when
     }
+}
+
+/// `<ReadFile as __rt::ToolName>::NAME`, or `"github_*"`
+fn tool_name(tool: &ToolRef) -> TokenStream {
+    match tool {
+        ToolRef::Type(path) => quote_spanned!(here(path.span())=> <#path as __rt::ToolName>::NAME),
+        ToolRef::Named(name) => name.to_token_stream(),
+    }
+}
+
+/// `.knowledge("style_guide", "House style.", || self.style_guide())`
+pub(super) fn knowledge(knowledge: &Knowledge) -> TokenStream {
+    let Knowledge { function, docs, ty } = knowledge;
+    let ident = &function.sig.ident;
+    let (name, description) = (plain(ident), docs.text());
+    // What cannot be a text is wrong where its type is written.
+    let method = quote_spanned!(here(ty.span())=> .knowledge);
+    quote!(#method(#name, #description, || self.#ident()))
 }

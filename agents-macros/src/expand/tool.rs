@@ -47,7 +47,12 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
         quote!(#arguments #implementation #probe)
     };
     let items = hidden(rt, cfgs, &items);
-    quote!(#function #definition #items)
+    // What warns its users does not warn itself.
+    let silent = tool
+        .deprecated
+        .is_some()
+        .then(|| quote!(#[allow(deprecated)]));
+    quote!(#function #definition #silent #items)
 }
 
 /// A unit, or a struct with what is injected:
@@ -60,11 +65,12 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
 fn definition(tool: &Tool) -> TokenStream {
     let Tool { cfgs, docs, ty, .. } = tool;
     let vis = &tool.function.vis;
+    let deprecated = deprecated(tool);
     if tool.is_unit() {
         // The type is defined where the function is named.
         let definition = quote_spanned!(ty.span()=> #vis struct #ty;);
         return quote! {
-            #docs #(#cfgs)*
+            #docs #(#cfgs)* #deprecated
             #[derive(Clone, Copy, Debug, Default)]
             #definition
         };
@@ -84,10 +90,16 @@ fn definition(tool: &Tool) -> TokenStream {
     );
     let definition = quote_spanned!(ty.span()=> #vis struct #ty { #(#fields),* });
     quote! {
-        #docs #(#cfgs)*
+        #docs #(#cfgs)* #deprecated
         #[derive(Clone)]
         #definition
     }
+}
+
+/// `#[deprecated(note = "use read_file 2")]`: whoever names the tool is told.
+fn deprecated(tool: &Tool) -> Option<TokenStream> {
+    let note = tool.deprecated.as_ref()?;
+    Some(quote!(#[deprecated(note = #note)]))
 }
 
 /// What the model has to send:

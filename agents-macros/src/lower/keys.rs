@@ -11,7 +11,7 @@ use crate::{
     paths::Rt,
 };
 use quote::ToTokens;
-use syn::{Expr, Ident, Lit, Path};
+use syn::{Expr, ExprLit, Ident, Lit, LitStr, Path};
 
 /// The entries of one attribute, taken out key by key.
 pub(super) struct Keys<'e> {
@@ -78,6 +78,18 @@ impl<'e> Keys<'e> {
         let Entry { key, value } = self.take(name)?;
         match value {
             Value::Is(value) => Some((key, value)),
+            _ => self.miswritten(&key),
+        }
+    }
+
+    /// `deprecated = "text"`: text that is written there, and no other expression.
+    pub(super) fn text(&mut self, name: &str) -> Option<(Ident, LitStr)> {
+        let (key, value) = self.value(name)?;
+        match value {
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(text),
+                ..
+            }) => Some((key, text)),
             _ => self.miswritten(&key),
         }
     }

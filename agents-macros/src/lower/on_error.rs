@@ -99,7 +99,7 @@ fn qualify(pattern: &mut Pat) {
 }
 
 /// Whether a name begins as variants do.
-fn is_capitalised(name: &Ident) -> bool {
+pub(super) fn is_capitalised(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
 }
 
@@ -200,18 +200,23 @@ impl Sugar<'_> {
             }
         }
         call.args = plain;
-        for (method, value) in modifiers {
-            let receiver = std::mem::replace(expr, Expr::PLACEHOLDER);
-            let at = value.span();
-            *expr = Expr::MethodCall(ExprMethodCall {
-                attrs: Vec::new(),
-                receiver: Box::new(receiver),
-                dot_token: Token![.](method.span()),
-                method,
-                turbofish: None,
-                paren_token: token::Paren(at),
-                args: Punctuated::from_iter([value]),
-            });
-        }
+        with_modifiers(expr, modifiers);
+    }
+}
+
+/// `verb(a)` to `verb(a).key(v)`
+pub(super) fn with_modifiers(verb: &mut Expr, modifiers: Vec<(Ident, Expr)>) {
+    for (method, value) in modifiers {
+        let receiver = std::mem::replace(verb, Expr::PLACEHOLDER);
+        let at = value.span();
+        *verb = Expr::MethodCall(ExprMethodCall {
+            attrs: Vec::new(),
+            receiver: Box::new(receiver),
+            dot_token: Token![.](method.span()),
+            method,
+            turbofish: None,
+            paren_token: token::Paren(at),
+            args: Punctuated::from_iter([value]),
+        });
     }
 }

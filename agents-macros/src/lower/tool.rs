@@ -20,7 +20,7 @@ use crate::{
 };
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
-use syn::{Attribute, Expr, Ident, Safety};
+use syn::{Attribute, Expr, Ident, LitStr, Safety};
 
 /// What the user meant by `tool`.
 pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
@@ -36,7 +36,12 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
         .filter_map(|effect| keys.flag(effect))
         .collect();
     let external = keys.flag("external");
-    let (spec, when) = spec(&mut keys, external.as_ref(), errors);
+    let Spec {
+        calls: spec,
+        when,
+        deprecated,
+        cached,
+    } = spec(&mut keys, external.as_ref(), errors);
 
     let examples: Vec<Attribute> = function
         .attrs
@@ -85,6 +90,8 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
         external,
         spec,
         when,
+        deprecated,
+        cached,
         params,
         examples,
         returns,
@@ -93,13 +100,17 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
     }
 }
 
+/// What the keys say of a spec.
+struct Spec {
+    calls: Vec<Call>,
+    when: Option<Expr>,
+    deprecated: Option<LitStr>,
+    cached: Option<Ident>,
+}
+
 /// The calls on `ToolSpec`, in an order in which none undoes another: `external` asks for approval,
 /// so `approval` comes after it.
-fn spec(
-    keys: &mut Keys<'_>,
-    external: Option<&Ident>,
-    errors: &Errors,
-) -> (Vec<Call>, Option<Expr>) {
+fn spec(keys: &mut Keys<'_>, external: Option<&Ident>, errors: &Errors) -> Spec {
     let mut calls = Vec::new();
     let mut call = |method: Ident, argument: TokenStream| calls.push(Call { method, argument });
     if let Some((key, version)) = keys.value("version") {
@@ -120,10 +131,12 @@ fn spec(
     if let Some((key, timeout)) = keys.value("timeout") {
         call(key, timeout.into_token_stream());
     }
+    let mut cached = None;
     if let Some((key, value)) = keys.value("cache")
         && let Some((word, argument)) = word("cache", value, keys::CACHES, errors)
     {
         let variant = variant(&word);
+        cached = (word != "none").then(|| key.clone());
         match (word == "ttl", argument) {
             (true, Some(lifetime)) => call(key, quote!(__rt::Cache::#variant(#lifetime))),
             (false, None) => call(key, quote!(__rt::Cache::#variant)),
@@ -151,10 +164,21 @@ fn spec(
             }
         }
     }
-    if let Some(key) = keys.flag("strict") {
-        call(key, TokenStream::new());
+    for flag in ["strict", "sequential"] {
+        if let Some(key) = keys.flag(flag) {
+            call(key, TokenStream::new());
+        }
     }
-    (calls, when)
+    let deprecated = keys.text("deprecated").map(|(key, note)| {
+        call(key, note.to_token_stream());
+        note
+    });
+    Spec {
+        calls,
+        when,
+        deprecated,
+        cached,
+    }
 }
 
 /// `forever` to `Forever`, at the same place.

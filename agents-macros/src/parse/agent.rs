@@ -10,7 +10,7 @@
 
 use super::{all, entries, function, keys, on_error, rest, tool::is};
 use crate::{
-    ast::{Agent, Function, Impl, Member, Skill},
+    ast::{Agent, Function, Handler, Impl, Mark, Member, Skill},
     check::messages,
     diag::Errors,
 };
@@ -109,7 +109,10 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
                         |input: ParseStream<'_>| on_error::matched(input, name.clone(), errors);
                     Member::OnError(read.parse2(call.mac.tokens)?)
                 }
-                Some(name) => Member::Reserved(name),
+                Some(keyword) => Member::OnEscalation(Handler {
+                    keyword,
+                    body: syn::parse2(call.mac.tokens)?,
+                }),
                 None => Member::Other(call.into_token_stream()),
             },
             other => Member::Other(other.into_token_stream()),
@@ -129,8 +132,15 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
             .entries
             .extend(more);
     }
+    let mut mark = skill.map(Mark::Skill);
+    for attribute in attrs.extract_if(.., |attribute| is(attribute, "knowledge")) {
+        match mark {
+            None => mark = Some(Mark::Knowledge(Box::new(attribute))),
+            Some(_) => errors.at(&attribute, messages::marked_twice()),
+        }
+    }
     let function = function::function(input, attrs, errors)?;
-    Ok(Member::Function(Box::new(function), skill))
+    Ok(Member::Function(Box::new(function), mark))
 }
 
 /// `#[skil]` is reported, and read as what was meant: a method without its mark is no second mistake.

@@ -23,7 +23,9 @@ pub(crate) const TOOL: &[Key] = &[
     key("idempotent", "idempotent"),
     key("external", "external"),
     key("strict", "strict"),
+    key("sequential", "sequential"),
     key("version", "version = \"1.0.0\""),
+    key("deprecated", "deprecated = \"use read_file 2\""),
     key("category", "category = search"),
     key("timeout", "timeout = Duration::from_secs(2)"),
     key("cache", "cache = ttl(Duration::from_secs(60))"),
@@ -47,6 +49,7 @@ pub(crate) const AGENT: &[Key] = &[
     key("model", "model = ollama(\"qwen3:4b\")"),
     key("tools", "tools = [ReadFile, ..more]"),
     key("budget", "budget(max_turns = 10)"),
+    key("memory", "memory = self.bank.clone()"),
     key("strict", "strict"),
     key("fixers", "fixers = [JsonFixer]"),
     key("crate", "crate = path::to::agents"),
@@ -63,7 +66,19 @@ pub(crate) const BUDGET: &[&str] = &[
 ];
 
 /// `#[skill(..)]`
-pub(crate) const SKILL: &[Key] = &[key("when", "when = |input: &String| input.len() < 80")];
+pub(crate) const SKILL: &[Key] = &[
+    key("when", "when = |input: &String| input.len() < 80"),
+    key("tools", "tools = [ReadFile, \"github_*\"]"),
+    key("memory", "memory"),
+];
+
+/// What can be said of a place in a `structure!`.
+pub(crate) const PLACE: &[Key] = &[
+    key("grants", "grants([ReadFile, WriteFile])"),
+    key("confirm", "confirm([Deploy])"),
+    key("budget", "budget(tokens(500_000))"),
+    key("delegates", "delegates(Coder, Tester)"),
+];
 
 /// What a method of an `#[agent] impl` can be marked with.
 pub(crate) const MARKS: &[&str] = &["skill", "knowledge"];
@@ -103,6 +118,17 @@ pub(crate) const KINDS: &[Kind] = &[
         variant: "InvalidOutput",
         takes: &["raw", "error"],
     },
+];
+
+/// The verbs of `on_escalation!`.
+pub(crate) const RESOLUTIONS: &[Verb] = &[
+    verb("retry_with_model", 1, &[], None),
+    verb("reroute_to_skill", 1, &[], None),
+    verb("reroute_to", 1, &[], None),
+    verb("return_partial_result", 1, &[], None),
+    verb("escalate", 1, &["severity"], Some("severity")),
+    verb("inherit", 0, &[], None),
+    verb("throw", 1, &[], None),
 ];
 
 /// One verb.

@@ -2,14 +2,17 @@
 
 mod recovering;
 
+pub(crate) use recovering::{cost, tried};
+
 use super::{Approval, Attempt, Stop, ToolEnvelope};
 use crate::{
     Json,
     error::{Cause, Code, ErrorReceipt, ToolError},
+    escalation::{Climbed, Escalation},
     model::ToolCall,
     reader::Repairs,
     recovery::{FixerRef, Progress, Repair},
-    tool::Prepared,
+    tool::{Prepared, ToolSpec},
     turn::{args, recover},
 };
 use serde::{Deserialize, Serialize};
@@ -36,9 +39,15 @@ pub(crate) struct CallState {
     /// The attempt that is being prepared, and the tokens that repairs have cost in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     accounted: Option<(u32, u64)>,
-    /// The version of the tool, once the call has been admitted.
+    /// How many seconds the next execution was held back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    waited: Option<f64>,
+    /// The version of the tool, if the agent has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<String>,
+    /// The tool's own name, where the model knows it by another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    own_name: Option<String>,
     /// What is left of the call, once it is settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
@@ -68,6 +77,11 @@ enum Stage {
     Failed { text: String, error: ToolError },
     /// It failed, and an arm has said what to do; the plan is in `progress`.
     Recover { text: String, error: ToolError },
+    /// It was given up, and whoever is above is asked.
+    Climb {
+        text: String,
+        escalation: Box<Escalation>,
+    },
     /// Settled.
     Done {
         input: Json,
@@ -85,6 +99,8 @@ pub(crate) enum Act {
     Sleep(Duration),
     /// Ask a repair agent.
     Ask(FixerRef, Box<Repair>),
+    /// Ask whoever is above.
+    Climb(Box<Escalation>),
     /// End the whole run.
     Stop(Stop),
     /// Nothing: it is settled.
@@ -101,6 +117,8 @@ pub(crate) enum Event {
     Woke,
     /// A repair agent answered.
     Answered(FixerRef, recover::Repaired),
+    /// Whoever is above was asked; the agent goes on.
+    Climbed(Climbed),
 }
 
 impl CallState {
@@ -117,12 +135,27 @@ impl CallState {
             progress: Progress::default(),
             hint: None,
             accounted: None,
+            waited: None,
             version: None,
+            own_name: None,
             receipt: None,
             started: 0,
             news: Vec::new(),
             prepared: Ready(None),
         }
+    }
+
+    /// The tool that is called is this one.
+    pub(crate) fn is_of(&mut self, spec: &ToolSpec) {
+        self.version = Some(spec.version.to_string());
+        self.own_name = Some(spec.own_name())
+            .filter(|own| *own != self.call.name)
+            .map(str::to_owned);
+    }
+
+    /// The name of the tool, as receipts have it.
+    pub(crate) fn tool(&self) -> &str {
+        self.own_name.as_ref().unwrap_or(&self.call.name)
     }
 
     /// The call is refused before anything is read.
@@ -158,6 +191,7 @@ impl CallState {
                         return act;
                     }
                 }
+                Stage::Climb { escalation, .. } => return Act::Climb(escalation.clone()),
                 Stage::Done { .. } => return Act::Done,
             }
         }
@@ -217,6 +251,7 @@ impl CallState {
                         self.attempts.push(Attempt {
                             number,
                             error: None,
+                            waited_s: self.waited.take(),
                         });
                         self.stage = Stage::Done {
                             input: args,
@@ -225,12 +260,14 @@ impl CallState {
                     }
                     Err(cause) => {
                         let text = args.as_str().to_owned();
+                        let handed = cause.handed().cloned();
                         let error = ToolError::Execution { args, cause };
                         self.attempts.push(Attempt {
                             number,
                             error: Some(error.receipt()),
+                            waited_s: self.waited.take(),
                         });
-                        self.failed(text, error);
+                        return self.came_back(handed, text, error);
                     }
                 }
             }
@@ -239,6 +276,10 @@ impl CallState {
             }
             (Event::Answered(fixer, answer), Stage::Recover { .. }) => {
                 return self.answered(fixer.name(), answer);
+            }
+            (Event::Climbed(climbed), Stage::Climb { text, escalation }) => {
+                let (text, escalation) = (text.clone(), escalation.clone());
+                self.climbed(&text, *escalation, climbed);
             }
             _ => {}
         }
@@ -273,7 +314,9 @@ impl CallState {
             Stage::Approve { args } | Stage::Execute { args } | Stage::BackOff { args, .. } => {
                 args.clone()
             }
-            Stage::Failed { text, .. } | Stage::Recover { text, .. } => Json::string(text),
+            Stage::Failed { text, .. }
+            | Stage::Recover { text, .. }
+            | Stage::Climb { text, .. } => Json::string(text),
             Stage::Done { input, .. } => input.clone(),
         }
     }
@@ -282,7 +325,7 @@ impl CallState {
     pub(crate) fn is_identified(&self) -> bool {
         !matches!(
             self.stage,
-            Stage::Read { .. } | Stage::Failed { .. } | Stage::Recover { .. }
+            Stage::Read { .. } | Stage::Failed { .. } | Stage::Recover { .. } | Stage::Climb { .. }
         )
     }
 
@@ -295,6 +338,9 @@ impl CallState {
         let (text, error) = match &self.stage {
             Stage::Failed { text, error } | Stage::Recover { text, error } => {
                 (text.clone(), error.clone())
+            }
+            Stage::Climb { text, escalation } => {
+                (text.clone(), ToolError::from((**escalation).clone()))
             }
             stage => {
                 let args = match stage {

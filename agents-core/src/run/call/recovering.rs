@@ -3,7 +3,8 @@
 use super::{Act, CallState, Stage};
 use crate::{
     Json,
-    error::{Severity, ToolError},
+    error::{Handed, Severity, ToolError},
+    escalation::{Climbed, Escalation},
     reader::{Change, ChangeKind, Repairs},
     recovery::{FixError, Move},
     run::Stop,
@@ -47,6 +48,7 @@ impl CallState {
                     self.settle(&text, error);
                     return None;
                 };
+                self.waited = (!wait.is_zero()).then_some(wait.as_secs_f64());
                 self.stage = Stage::BackOff {
                     args,
                     until: rules.after(wait),
@@ -58,7 +60,7 @@ impl CallState {
             }
             Move::Escalate { reason, severity } => {
                 let source = self.call.name.clone();
-                return self.escalate(source, reason, severity);
+                self.give_up(text, error, source, reason, severity);
             }
             Move::Throw(reason) => return Some(Act::Stop(self.thrown(&reason))),
             Move::Spent => self.settle(&text, error),
@@ -67,41 +69,72 @@ impl CallState {
     }
 
     fn repaired(&mut self, by: &str, text: String, tokens: u64) {
-        let cost = if tokens > 0 {
-            format!(" for {tokens} tokens")
-        } else {
-            String::new()
-        };
-        let note = format!("`{by}` gave the arguments anew{cost}");
+        let note = format!("`{by}` gave the arguments anew{}", cost(tokens));
         self.repairs
             .extend(Repairs::from(Change::new(ChangeKind::Fixed, "", note)));
         self.stage = Stage::Read { raw: text };
     }
 
-    fn escalate(&mut self, source: String, reason: String, severity: Severity) -> Option<Act> {
-        let (text, original) = match &self.stage {
-            Stage::Recover { text, error } => (text.clone(), Box::new(error.clone())),
-            _ => return None,
-        };
-        if severity == Severity::Critical {
-            return Some(Act::Stop(Stop::Escalated {
-                source: source.into(),
-                reason,
-                severity,
-            }));
+    /// The failure is handed up: whoever is above is asked next.
+    pub(super) fn give_up(
+        &mut self,
+        text: String,
+        original: ToolError,
+        source: String,
+        reason: String,
+        severity: Severity,
+    ) {
+        let escalation = Box::new(Escalation {
+            source,
+            reason,
+            severity,
+            original,
+            attempts: self.executions() + self.progress.tries(),
+            path: Vec::new(),
+        });
+        self.stage = Stage::Climb { text, escalation };
+    }
+
+    /// The tool has failed; if it was an agent, it may have said more than that.
+    pub(super) fn came_back(
+        &mut self,
+        handed: Option<Handed>,
+        text: String,
+        error: ToolError,
+    ) -> Option<Stop> {
+        match handed {
+            None => self.failed(text, error),
+            Some(Handed::Up(escalation)) => {
+                self.news.push(error.receipt());
+                let escalation = Box::new(Escalation {
+                    original: error,
+                    attempts: self.executions() + self.progress.tries(),
+                    ..escalation
+                });
+                self.stage = Stage::Climb { text, escalation };
+            }
+            Some(Handed::Back(escalation)) => {
+                self.climbed(&text, escalation.clone(), Climbed::Unhandled(escalation));
+            }
+            Some(Handed::Thrown(reason)) => return Some(self.thrown(&reason)),
         }
-        let attempts = self.executions() + self.progress.tries();
-        self.settle(
-            &text,
-            ToolError::Escalation {
-                source,
-                reason,
-                severity,
-                original,
-                attempts,
-            },
-        );
         None
+    }
+
+    /// The agent goes on: with another model, or told that nobody could help.
+    pub(super) fn climbed(&mut self, text: &str, raised: Escalation, climbed: Climbed) {
+        let (escalation, hint) = match climbed {
+            Climbed::Unhandled(escalation) => (
+                escalation,
+                "nobody above could settle it, so decide yourself how to go on",
+            ),
+            Climbed::Continues => (
+                raised,
+                "you take over from the model that failed here: make the call again, correctly, if it is still needed",
+            ),
+        };
+        self.hint = Some(hint.to_owned());
+        self.settle(text, escalation.into());
     }
 
     fn thrown(&self, reason: &str) -> Stop {
@@ -124,7 +157,7 @@ impl CallState {
     }
 
     pub(super) fn answered(&mut self, fixer: &str, repaired: recover::Repaired) -> Option<Stop> {
-        let recover::Repaired { answer, spent } = repaired;
+        let recover::Repaired { answer, spent, .. } = repaired;
         let tokens = self.charge(spent);
         let Stage::Recover { text, .. } = &self.stage else {
             return None;
@@ -132,15 +165,23 @@ impl CallState {
         match answer {
             Ok(new) => {
                 let failed = text.clone();
-                if let Some(Move::Read { by, text }) = self.progress.answered(fixer, new, &failed) {
-                    self.repaired(&by, text, tokens);
+                match self.progress.answered(fixer, new, &failed) {
+                    Some(Move::Read { by, text }) => self.repaired(&by, text, tokens),
+                    _ => self
+                        .repairs
+                        .extend(tried(fixer, "what failed already", tokens)),
                 }
             }
-            Err(FixError::Failed(why)) => self.progress.gave_nothing(fixer, &why),
+            Err(FixError::Failed(why)) => {
+                self.progress.gave_nothing(fixer, &why);
+                self.repairs.extend(tried(fixer, &why, tokens));
+            }
             Err(FixError::Escalated { reason, severity }) => {
                 self.progress.gave_nothing(fixer, &reason);
-                if let Some(Act::Stop(stop)) = self.escalate(fixer.to_owned(), reason, severity) {
-                    return Some(stop);
+                self.repairs.extend(tried(fixer, &reason, tokens));
+                if let Stage::Recover { text, error } = &self.stage {
+                    let (text, error) = (text.clone(), error.clone());
+                    self.give_up(text, error, fixer.to_owned(), reason, severity);
                 }
             }
             Err(FixError::Thrown(reason)) => {
@@ -162,5 +203,19 @@ impl CallState {
             .map_or(0, |(_, spent)| spent);
         self.accounted = Some((attempt, spent));
         spent.saturating_sub(before)
+    }
+}
+
+/// A repair agent was asked in vain.
+pub(crate) fn tried(fixer: &str, why: &str, tokens: u64) -> Repairs {
+    let note = format!("`{fixer}` gave nothing of use{}: {why}", cost(tokens));
+    Change::new(ChangeKind::Tried, "", note).into()
+}
+
+/// What the model of a repair agent cost, if one was asked.
+pub(crate) fn cost(tokens: u64) -> String {
+    match tokens {
+        0 => String::new(),
+        tokens => format!(" for {tokens} tokens"),
     }
 }

@@ -6,6 +6,8 @@ struct JsonFixer;
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
+    impl __rt::ModelDriven for JsonFixer {}
+    #[automatically_derived]
     #[allow(unused_variables)]
     #[__rt::async_trait]
     impl __rt::Agent for JsonFixer
@@ -20,6 +22,9 @@ const _: () = {
         }
         fn description(&self) -> &str {
             "You are a JSON repair tool.\nReturn ONLY the fixed JSON."
+        }
+        fn profile(&self) -> __rt::Profile {
+            __rt::Agent::profile(&self.__agent())
         }
         async fn work(
             &self,

@@ -1,0 +1,156 @@
+use crate::{
+    run::Budget,
+    team::Placement,
+    tool::{Effects, ToolSet},
+};
+use std::sync::Arc;
+
+/// What an agent says of itself before anything runs: which tools it has, which skills, how much it
+/// may use. A [`team`](crate::team) is checked and drawn by it.
+///
+/// [`Agent::profile`](super::Agent::profile) gives it. An agent that is written by hand and has tools
+/// says so:
+///
+/// ```
+/// use agents_core::agent::Profile;
+/// use agents_core::Effects;
+///
+/// let profile = Profile::new().tool("read_file", Effects::Reads).skill("read", None);
+/// assert_eq!(profile.tools().collect::<Vec<_>>(), ["read_file"]);
+/// assert_eq!(profile.effects(), Effects::Writes);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Profile {
+    pub(crate) tools: Vec<OwnTool>,
+    pub(crate) skills: Vec<OwnSkill>,
+    pub(crate) budget: Budget,
+    /// What it does to the world beside what its tools do.
+    pub(crate) code: Effects,
+    /// It is made of other agents: what a place grants does not come to those.
+    pub(crate) is_composite: bool,
+    /// It is a team, with this place for its root.
+    pub(crate) team: Option<Arc<Placement>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnTool {
+    pub(crate) name: String,
+    pub(crate) effects: Effects,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnSkill {
+    pub(crate) name: String,
+    /// The tools it is limited to.
+    pub(crate) tools: Option<Vec<String>>,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Profile {
+    /// An agent of which nothing is known: no tools, no skills, and it may write, since code says
+    /// nothing of its effects.
+    pub fn new() -> Self {
+        Profile {
+            tools: Vec::new(),
+            skills: Vec::new(),
+            budget: Budget::new(),
+            code: Effects::Writes,
+            is_composite: false,
+            team: None,
+        }
+    }
+
+    /// An agent that does nothing to the world but through these tools.
+    pub(crate) fn driven(tools: &ToolSet, budget: &Budget) -> Self {
+        let bare = Profile {
+            code: Effects::None,
+            budget: budget.clone(),
+            ..Self::new()
+        };
+        tools.specs().fold(bare, |profile, spec| {
+            profile.tool(&*spec.name, spec.effects)
+        })
+    }
+
+    /// Several agents that are one: all that any of them has.
+    pub(crate) fn of_parts(parts: impl IntoIterator<Item = Profile>) -> Self {
+        let mut whole = Profile {
+            code: Effects::None,
+            is_composite: true,
+            ..Self::new()
+        };
+        for part in parts {
+            whole.code = whole.code.max(part.code);
+            for tool in part.tools {
+                if !whole.tools.contains(&tool) {
+                    whole.tools.push(tool);
+                }
+            }
+        }
+        whole
+    }
+
+    /// Adds a tool.
+    #[must_use]
+    pub fn tool(mut self, name: impl Into<String>, effects: Effects) -> Self {
+        self.tools.push(OwnTool {
+            name: name.into(),
+            effects,
+        });
+        self
+    }
+
+    /// Adds a skill, with the tools that it needs if it is limited to some.
+    #[must_use]
+    pub fn skill(mut self, name: impl Into<String>, tools: Option<Vec<String>>) -> Self {
+        self.skills.push(OwnSkill {
+            name: name.into(),
+            tools,
+        });
+        self
+    }
+
+    /// Sets the bounds.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// It runs code that says nothing of its effects, so it may write.
+    pub(crate) fn with_code(mut self) -> Self {
+        self.code = Effects::Writes;
+        self
+    }
+
+    /// The team with this place for its root.
+    pub(crate) fn of_team(root: Arc<Placement>) -> Self {
+        let mut profile = root.profile.clone();
+        profile.tools.retain(|tool| root.admits(&tool.name));
+        profile.code = root.effects();
+        profile.budget = root.bounds();
+        profile.team = Some(root);
+        profile
+    }
+
+    /// The names of its tools.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(|tool| &*tool.name)
+    }
+
+    /// The names of its skills.
+    pub fn skills(&self) -> impl Iterator<Item = &str> {
+        self.skills.iter().map(|skill| &*skill.name)
+    }
+
+    /// The most that it does to the world.
+    pub fn effects(&self) -> Effects {
+        let tools = self.tools.iter().map(|tool| tool.effects);
+        tools.fold(self.code, Ord::max)
+    }
+}

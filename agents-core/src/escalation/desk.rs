@@ -1,0 +1,114 @@
+//! The line of agents along which escalations climb: a desk for each agent at work.
+
+use super::Escalation;
+use crate::{Error, model::Model, run::Cx};
+use std::{
+    collections::VecDeque,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use tokio::sync::{Notify, oneshot};
+
+/// Where escalations come to an agent. The agent looks at what is there while it works.
+pub(crate) struct Desk {
+    agent: Arc<str>,
+    above: Option<Arc<Desk>>,
+    handles: bool,
+    letters: Mutex<VecDeque<Letter>>,
+    arrived: Notify,
+}
+
+/// What comes to a desk.
+pub(crate) enum Letter {
+    /// Somebody below could not settle this.
+    Raised(Raised),
+    /// The agent has to leave with this.
+    Leave(Error),
+}
+
+/// An escalation that waits for this agent's word.
+pub(crate) struct Raised {
+    pub(crate) escalation: Escalation,
+    /// The failed agent could go on with another model.
+    pub(crate) continues: bool,
+    pub(crate) reply: oneshot::Sender<Reply>,
+}
+
+/// The word, where the agent itself goes on.
+pub(crate) enum Reply {
+    /// It climbs on.
+    Up(Escalation),
+    /// The failed agent goes on with this model.
+    Model(Arc<dyn Model>, Escalation),
+}
+
+impl Desk {
+    /// A desk for an agent that works at `cx`.
+    pub(crate) fn open(cx: &Cx, agent: &str, handles: bool) -> Arc<Desk> {
+        Arc::new(Desk {
+            agent: agent.into(),
+            above: cx.desk().cloned(),
+            handles,
+            letters: Mutex::default(),
+            arrived: Notify::new(),
+        })
+    }
+
+    pub(crate) fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    pub(crate) fn above(&self) -> Option<&Arc<Desk>> {
+        self.above.as_ref()
+    }
+
+    /// Whether the agent has `on_escalation`.
+    pub(crate) fn handles(&self) -> bool {
+        self.handles
+    }
+
+    /// Asks the agent; `None` if it is gone.
+    pub(crate) async fn ask(&self, escalation: Escalation, continues: bool) -> Option<Reply> {
+        let (reply, answer) = oneshot::channel();
+        self.put(Letter::Raised(Raised {
+            escalation,
+            continues,
+            reply,
+        }));
+        answer.await.ok()
+    }
+
+    /// Tells the agent to leave.
+    pub(crate) fn leave(&self, error: Error) {
+        self.put(Letter::Leave(error));
+    }
+
+    /// The next letter, as soon as there is one.
+    pub(crate) async fn letter(&self) -> Letter {
+        loop {
+            let next = self.letters().pop_front();
+            match next {
+                Some(letter) => return letter,
+                None => self.arrived.notified().await,
+            }
+        }
+    }
+
+    fn put(&self, letter: Letter) {
+        self.letters().push_back(letter);
+        self.arrived.notify_one();
+    }
+
+    fn letters(&self) -> MutexGuard<'_, VecDeque<Letter>> {
+        self.letters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Desk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Desk")
+            .field("agent", &self.agent)
+            .field("handles", &self.handles)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,140 @@
+//! What an agent may do about an escalation that has come to it: the verbs of `on_escalation`.
+
+use super::Escalation;
+use crate::{
+    Severity,
+    agent::{Agent, Data},
+    model::Model,
+};
+use std::{borrow::Cow, fmt, sync::Arc};
+
+/// What becomes of an escalation, as the agent decides that it has come to. `I` and `O` are that
+/// agent's own.
+#[must_use = "a resolution does nothing until `on_escalation` gives it back"]
+pub struct Resolution<I, O>(pub(crate) What<I, O>);
+
+pub(crate) enum What<I, O> {
+    Model(Arc<dyn Model>),
+    Skill(Cow<'static, str>),
+    Agent(Arc<dyn Agent<In = I, Out = O>>),
+    Partial(O),
+    Escalate { reason: String, severity: Severity },
+    Throw(String),
+    Inherit,
+}
+
+/// An agent's handler.
+pub(crate) type SharedHandler<'a, I, O> =
+    Arc<dyn Fn(Escalation) -> Resolution<I, O> + Send + Sync + 'a>;
+
+/// The failed agent goes on from where it failed, with this model: what is said stays said, what is
+/// finished stays finished.
+///
+/// An agent that no model drives cannot go on so, and none is given more than three models; then the
+/// escalation climbs on.
+pub fn retry_with_model<I, O>(model: impl Model) -> Resolution<I, O> {
+    Resolution(What::Model(Arc::new(model)))
+}
+
+/// The handling agent begins anew with its skill of this name, on the input that it was given.
+///
+/// In `on_escalation!` the skill is named as the method is: `reroute_to_skill(Self::by_hand)`.
+pub fn reroute_to_skill<I, O>(skill: impl Into<Cow<'static, str>>) -> Resolution<I, O> {
+    Resolution(What::Skill(skill.into()))
+}
+
+/// This agent does the handling agent's work instead, on the input that it was given.
+pub fn reroute_to<I: Data, O: Data>(agent: impl TakesOver<I, O>) -> Resolution<I, O> {
+    Resolution(What::Agent(agent.taking_over()))
+}
+
+/// The handling agent ends with this value. It is marked partial: in the run's
+/// [`Outcome`](crate::run::Outcome), or for the model to which the agent is a delegate.
+pub fn return_partial_result<I, O>(value: O) -> Resolution<I, O> {
+    Resolution(What::Partial(value))
+}
+
+/// It climbs on for this reason; [`severity`](Resolution::severity) says how bad it is now, `High`
+/// if nothing is said.
+pub fn escalate<I, O>(reason: impl Into<String>) -> Resolution<I, O> {
+    Resolution(What::Escalate {
+        reason: reason.into(),
+        severity: Severity::High,
+    })
+}
+
+/// It climbs on as it is.
+pub fn inherit<I, O>() -> Resolution<I, O> {
+    Resolution(What::Inherit)
+}
+
+/// The whole run ends, now.
+pub fn throw<I, O>(reason: impl Into<String>) -> Resolution<I, O> {
+    Resolution(What::Throw(reason.into()))
+}
+
+impl<I, O> Resolution<I, O> {
+    /// How bad it is, from here on. Only what [`escalate`] gives has a severity.
+    pub fn severity(mut self, new: Severity) -> Self {
+        if let What::Escalate { severity, .. } = &mut self.0 {
+            *severity = new;
+        }
+        self
+    }
+}
+
+impl<I: Data, O: Data> fmt::Debug for Resolution<I, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            What::Model(model) => write!(f, "retry_with_model({})", model.id()),
+            What::Skill(name) => write!(f, "reroute_to_skill({name})"),
+            What::Agent(agent) => write!(f, "reroute_to({})", agent.name()),
+            What::Partial(_) => f.write_str("return_partial_result(..)"),
+            What::Escalate { reason, severity } => write!(f, "escalate({reason:?}, {severity})"),
+            What::Throw(reason) => write!(f, "throw({reason:?})"),
+            What::Inherit => f.write_str("inherit()"),
+        }
+    }
+}
+
+/// What a handler may give back: a [`Resolution`], or an `Option` of one, where `None` lets the
+/// escalation climb on as it is.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not resolve an escalation of this agent",
+    label = "expected one of `retry_with_model(..)`, `reroute_to_skill(..)`, `reroute_to(..)`, `return_partial_result(..)`, `escalate(..)`, `inherit()`, `throw(..)`",
+    note = "a partial result has the type of the agent's own answer, `{O}`"
+)]
+pub trait IntoResolution<I, O> {
+    /// The resolution.
+    fn into_resolution(self) -> Resolution<I, O>;
+}
+
+impl<I, O> IntoResolution<I, O> for Resolution<I, O> {
+    fn into_resolution(self) -> Resolution<I, O> {
+        self
+    }
+}
+
+impl<I, O> IntoResolution<I, O> for Option<Resolution<I, O>> {
+    fn into_resolution(self) -> Resolution<I, O> {
+        self.unwrap_or_else(inherit)
+    }
+}
+
+/// An agent that takes what another takes and gives what it gives.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot do the work of this agent: that takes `{I}` and gives `{O}`",
+    label = "takes or gives something else",
+    note = "put `.map(..)` behind it, or hand the work to a skill with `reroute_to_skill(..)`"
+)]
+pub trait TakesOver<I, O> {
+    /// The agent.
+    fn taking_over(self) -> Arc<dyn Agent<In = I, Out = O>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<I: Data, O: Data, A: Agent<In = I, Out = O> + 'static> TakesOver<I, O> for A {
+    fn taking_over(self) -> Arc<dyn Agent<In = I, Out = O>> {
+        Arc::new(self)
+    }
+}

@@ -1,0 +1,236 @@
+//! What is wrong with a team, all of it, before anything runs.
+
+use super::{
+    Placement,
+    delegate::tool_name,
+    names::{Named, mean},
+};
+use crate::{Error, ErrorKind, run::Budget, tool::nearest};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Checks the team below `root`.
+pub(super) fn check(root: &Placement) -> Result<(), Error> {
+    let mut check = Check::default();
+    check.visit(root, &mut Vec::new());
+    if check.defects.is_empty() {
+        return Ok(());
+    }
+    let (name, defects) = (&root.name, check.defects.join("\n  "));
+    let message = format!("the team of `{name}` cannot work as it is put together:\n  {defects}");
+    Err(Error::new(ErrorKind::Build, message))
+}
+
+#[derive(Default)]
+struct Check {
+    defects: Vec<String>,
+    /// Every agent so far, with the way to it.
+    seen: BTreeMap<String, String>,
+}
+
+impl Check {
+    fn visit<'t>(&mut self, here: &'t Placement, above: &mut Vec<&'t Placement>) {
+        let names = above.iter().chain([&here]).map(|place| &*place.name);
+        let path = names.collect::<Vec<_>>().join(" / ");
+        let twice = self.seen.insert(here.name.clone(), path.clone());
+        let mut defects = Vec::new();
+        defects.extend(twice.map(|other| placed_twice(&here.name, &other)));
+        defects.extend(reaches_nobody(here));
+        // Of a team that is placed here, its own root is what counts.
+        let place = here.inner();
+        if !place.profile.is_composite {
+            unknown(place, &mut defects);
+            same_names(place, &mut defects);
+        }
+        granted_and_confirmed(place, &mut defects);
+        beyond(place, above, &mut defects);
+        unconfirmed(place, above, &mut defects);
+        above_budget(here, above, &mut defects);
+        skills(place, &mut defects);
+        let at_its_place = |defect| format!("{path}: {defect}");
+        self.defects.extend(defects.into_iter().map(at_its_place));
+        above.push(here);
+        for below in &here.inner().delegates {
+            self.visit(below.placement(), above);
+        }
+        above.pop();
+    }
+}
+
+fn placed_twice(name: &str, other: &str) -> String {
+    format!(
+        "agent `{name}` is placed twice, the other time as `{other}`; place it once, or give one of them another name"
+    )
+}
+
+/// What is said of a composite, or from outside of a team, comes to nobody.
+fn reaches_nobody(here: &Placement) -> Option<String> {
+    let says_nothing =
+        here.granted.is_none() && here.confirmed.is_empty() && here.delegates.is_empty();
+    if says_nothing {
+        None
+    } else if here.profile.team.is_some() {
+        Some("it is a team of its own; say what it may use and whom it can ask where that team is put together".to_owned())
+    } else if here.profile.is_composite {
+        Some("it is put together of other agents, and what its place says comes to none of them; say it of the part that is meant: `a.then(structure!(b.grants([..])))`".to_owned())
+    } else {
+        None
+    }
+}
+
+/// Each name that is granted or confirmed is that of a tool, here or below: grants are handed down.
+fn unknown(here: &Placement, defects: &mut Vec<String>) {
+    let mut known = BTreeSet::new();
+    tools_below(here, &mut known);
+    let delegates: Vec<_> = here
+        .delegates
+        .iter()
+        .map(|below| tool_name(&below.placement().name))
+        .collect();
+    let granted = here.granted.iter().flatten();
+    let is_delegate = |name: &Named| delegates.iter().any(|delegate| name.means(delegate));
+    let confirmed = here.confirmed.iter().filter(|name| !is_delegate(name));
+    for name in granted.chain(confirmed) {
+        if known.iter().any(|tool| name.means(tool)) {
+            continue;
+        }
+        let meant = nearest(&name.to_string(), known.iter().copied());
+        defects.push(match (name.is_pattern(), meant) {
+            (true, _) => format!("no tool here or below has a name like `{name}`"),
+            (false, Some(meant)) => {
+                format!("there is no tool `{name}` here or below; did you mean `{meant}`?")
+            }
+            (false, None) => format!("there is no tool `{name}` here or below"),
+        });
+    }
+}
+
+fn tools_below<'t>(here: &'t Placement, known: &mut BTreeSet<&'t str>) {
+    known.extend(here.profile.tools());
+    for below in &here.inner().delegates {
+        tools_below(below.placement(), known);
+    }
+}
+
+/// A model tells tools and delegates apart by their names.
+fn same_names(here: &Placement, defects: &mut Vec<String>) {
+    let mut seen = BTreeSet::new();
+    for tool in here.profile.tools() {
+        if !seen.insert(tool.to_owned()) {
+            defects.push(format!(
+                "two of its tools are called `{tool}`; rename one or remove it"
+            ));
+        }
+    }
+    let mut seen: BTreeSet<_> = here.tools().map(str::to_owned).collect();
+    for below in &here.delegates {
+        let name = tool_name(&below.placement().name);
+        if !seen.insert(name.clone()) {
+            defects.push(format!(
+                "its delegate `{name}` has the name of another of its tools; rename one of them"
+            ));
+        }
+    }
+}
+
+fn granted_and_confirmed(here: &Placement, defects: &mut Vec<String>) {
+    for name in here.granted.iter().flatten() {
+        // A pattern may be granted of which a part is confirmed.
+        let contradicts = match name.is_pattern() {
+            true => here.confirmed.contains(name),
+            false => mean(&here.confirmed, &name.to_string()),
+        };
+        if contradicts {
+            defects.push(format!("`{name}` is both granted and confirmed; keep one"));
+        }
+    }
+}
+
+/// What is granted lies within what the nearest agent above has been granted.
+fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
+    let authority = above.iter().rev().map(|place| place.inner());
+    let Some(authority) = authority.into_iter().find(|place| place.granted.is_some()) else {
+        return;
+    };
+    let limit = &authority.name;
+    let own = here.granted.iter().flatten().chain(&here.confirmed);
+    for name in own.clone() {
+        let limits = authority
+            .granted
+            .iter()
+            .flatten()
+            .chain(&authority.confirmed);
+        if !limits.clone().any(|limit| limit.covers(name)) {
+            defects.push(format!(
+                "`{name}` is beyond what `{limit}` is granted; grant it there as well, or leave it out here"
+            ));
+        }
+    }
+    let unsaid = |tool: &&str| !authority.admits(tool) && !own.clone().any(|name| name.means(tool));
+    let unsaid: Vec<_> = here.tools().filter(unsaid).collect();
+    if !unsaid.is_empty() {
+        let tools = unsaid.join("`, `");
+        defects.push(format!(
+            "nothing was granted to it, so it has all its tools, and `{tools}` is beyond what `{limit}` is granted; say which it may use with `grants`"
+        ));
+    }
+}
+
+/// What an agent above may use with a person's approval only is not to be had without by asking
+/// somebody below.
+fn unconfirmed(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
+    for tool in here.tools().filter(|tool| !here.confirms(tool)) {
+        let confirming = above.iter().find(|place| place.inner().confirms(tool));
+        if let Some(Placement { name, .. }) = confirming {
+            defects.push(format!(
+                "`{name}` has `{tool}` with confirmation only; confirm it here as well"
+            ));
+        }
+    }
+}
+
+/// What is shared by everything below an agent cannot be more for one of those.
+fn above_budget(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
+    let mut compare = |bound: fn(&Budget) -> Option<Budget>| {
+        let said = |budget: &Budget| bound(budget).and_then(|budget| budget.said().next());
+        let limits = above
+            .iter()
+            .filter_map(|place| Some((bound(&place.bounds())?, place)));
+        let Some(own) = bound(&here.budget) else {
+            return;
+        };
+        for (limit, place) in limits {
+            if own.tighter(&limit) != own {
+                let (own, limit) = (
+                    said(&own).unwrap_or_default(),
+                    said(&limit).unwrap_or_default(),
+                );
+                defects.push(format!(
+                    "its budget of {own} is above that of `{}`, {limit}; allow at most as much",
+                    place.name
+                ));
+                return;
+            }
+        }
+    };
+    compare(|budget| budget.tokens.map(|tokens| Budget::new().tokens(tokens)));
+    compare(|budget| budget.time.map(|time| Budget::new().time(time)));
+    compare(|budget| budget.depth.map(|depth| Budget::new().depth(depth)));
+    compare(|budget| {
+        budget
+            .said_recursion()
+            .map(|steps| Budget::new().max_recursion(steps))
+    });
+}
+
+/// A skill that is limited to some tools has them.
+fn skills(here: &Placement, defects: &mut Vec<String>) {
+    for skill in &here.profile.skills {
+        let needed = skill.tools.iter().flatten();
+        for tool in needed.filter(|tool| !here.admits(tool)) {
+            let skill = &skill.name;
+            defects.push(format!(
+                "its skill `{skill}` needs the tool `{tool}`, which is not granted; grant it"
+            ));
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! A delegate, as its parent's model sees it: a tool.
+
+use super::{Placed, Placement};
+use crate::{
+    Agent, Error, Json,
+    agent::{Data, Profile},
+    error::{Cause, Code},
+    run::Cx,
+    tool::{DynTool, Misfit, Prepared, ToolContext, ToolSpec, read, schema_of},
+};
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::{
+    any::Any,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+/// How long a delegate may take that has no budget of time: nobody waits for it any longer.
+const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// An agent that can be a delegate: what it takes is an `In` that has a schema, so that a model can
+/// be told how to ask it. Every agent is one whose `In` is `schemars::JsonSchema`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a delegate: it takes `{In}`, which has no schema",
+    label = "a model cannot be told how to ask for this agent",
+    note = "derive `schemars::JsonSchema` for `{In}`, or put an agent before it that takes something simpler"
+)]
+pub trait Entrusted<In>: Agent + 'static {
+    /// What a model has to send, and how it is read.
+    #[doc(hidden)]
+    fn form() -> Form<Self::In>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<A: Agent<In = I> + 'static, I: Data + JsonSchema> Entrusted<I> for A {
+    fn form() -> Form<I> {
+        Form::new()
+    }
+}
+
+/// What a model has to send to ask for an agent, and how it is read.
+#[doc(hidden)]
+pub struct Form<I> {
+    schema: Value,
+    read: fn(&str) -> Result<I, Misfit>,
+}
+
+// What is no object stands in one. (A doc comment would be told to the model.)
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, bound = "I: Data")]
+struct Wrapped<I> {
+    /// What the agent is given to work on.
+    input: I,
+}
+
+impl<I: Data + JsonSchema> Form<I> {
+    /// An object is sent as it is; nothing as `{}`; anything else as `{"input": ..}`.
+    fn new() -> Self {
+        let own = schema_of::<I>();
+        match own["type"].as_str() {
+            Some("object") => Form {
+                schema: own,
+                read: read::<I>,
+            },
+            Some("null") => Form {
+                schema: json!({ "type": "object", "properties": {} }),
+                read: |_| read("null"),
+            },
+            _ => Form {
+                schema: schema_of::<Wrapped<I>>(),
+                read: |text| read::<Wrapped<I>>(text).map(|wrapped| wrapped.input),
+            },
+        }
+    }
+}
+
+/// A delegate, its types hidden.
+pub(crate) trait Delegate: DynTool {
+    fn placement(&self) -> &Arc<Placement>;
+
+    /// An `Arc<Placed<A>>`.
+    fn by_type(&self) -> Arc<dyn Any + Send + Sync>;
+
+    /// An `Arc<dyn Agent<In = A::In, Out = A::Out>>`.
+    fn by_signature(&self) -> Box<dyn Any>;
+}
+
+/// A delegate as a tool.
+pub(super) struct DelegateTool<A: Agent> {
+    placed: Arc<Placed<A>>,
+    spec: ToolSpec,
+    read: fn(&str) -> Result<A::In, Misfit>,
+}
+
+impl<A: Entrusted<<A as Agent>::In>> DelegateTool<A> {
+    pub(super) fn new(placed: Placed<A>) -> Self {
+        let Form { schema, read } = A::form();
+        let placement = &placed.placement;
+        let description = match placement.description.as_str() {
+            "" => format!("Hands the work to the agent `{}`.", placement.name),
+            said => said.to_owned(),
+        };
+        let name = tool_name(&placement.name);
+        let spec = ToolSpec::new(name, description, placement.effects(), schema)
+            .timeout(placement.bounds().time.unwrap_or(A_DAY));
+        DelegateTool {
+            placed: Arc::new(placed),
+            spec,
+            read,
+        }
+    }
+}
+
+/// The name of an agent as models can write it: `parse > plan` becomes `parse_plan`.
+pub(super) fn tool_name(agent: &str) -> String {
+    let words = agent
+        .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '_');
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    words.join("_")
+}
+
+#[async_trait]
+impl<A: Agent + 'static> DynTool for DelegateTool<A> {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
+        let input = (self.read)(arguments)?;
+        // What can be sent to another thread can be shared by them behind a lock.
+        Ok(Prepared(Box::new(Mutex::new(input))))
+    }
+
+    fn needs_approval(&self, _: &Prepared, _: &ToolContext) -> bool {
+        false
+    }
+
+    async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
+        let Ok(input) = prepared.0.downcast::<Mutex<A::In>>() else {
+            let why = "the arguments were prepared for another tool";
+            return Err(Cause::text(Code::Unknown, why));
+        };
+        let input = input.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let allowed = self.spec.timeout.unwrap_or(A_DAY);
+        let called = Called(&self.placed, allowed);
+        match called.run_in(&cx.cx, input).await {
+            Ok(output) => Json::of(&output).map_err(|error| {
+                let why = format!("the answer cannot be written as JSON: {error}");
+                Cause::text(Code::Unknown, why)
+            }),
+            Err(error) => Err(Cause::of_agent(self.placed.name(), error)),
+        }
+    }
+}
+
+impl<A: Agent + 'static> Delegate for DelegateTool<A> {
+    fn placement(&self) -> &Arc<Placement> {
+        &self.placed.placement
+    }
+
+    fn by_type(&self) -> Arc<dyn Any + Send + Sync> {
+        self.placed.clone()
+    }
+
+    fn by_signature(&self) -> Box<dyn Any> {
+        let agent: Arc<dyn Agent<In = A::In, Out = A::Out>> = self.placed.clone();
+        Box::new(agent)
+    }
+}
+
+/// A delegate that is asked by a call, and may take as long as the call.
+struct Called<'a, A>(&'a Placed<A>, Duration);
+
+#[async_trait]
+impl<A: Agent> Agent for Called<'_, A> {
+    type In = A::In;
+    type Out = A::Out;
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn profile(&self) -> Profile {
+        self.0.profile()
+    }
+
+    async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+        self.0.work_within(cx, input, Some(self.1)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_can_write_every_name() {
+        for (agent, tool) in [
+            ("coder", "coder"),
+            ("parse > plan", "parse_plan"),
+            ("first_of(a, b-c)", "first_of_a_b-c"),
+            ("[a; 3]", "a_3"),
+        ] {
+            assert_eq!(tool_name(agent), tool);
+        }
+    }
+
+    #[derive(Deserialize, serde::Serialize, JsonSchema, Debug, PartialEq)]
+    struct Order {
+        what: String,
+    }
+
+    #[derive(Deserialize, serde::Serialize, JsonSchema, Debug, PartialEq)]
+    enum Tree {
+        Leaf,
+        Node(Vec<Tree>),
+    }
+
+    #[test]
+    fn what_a_delegate_takes_is_sent_as_an_object() {
+        let order = Form::<Order>::new();
+        assert_eq!(order.schema["required"], json!(["what"]));
+        assert_eq!((order.read)(r#"{"what":"x"}"#).unwrap().what, "x");
+
+        let text = Form::<String>::new();
+        assert_eq!(text.schema["properties"]["input"]["type"], "string");
+        assert_eq!((text.read)(r#"{"input":"x"}"#).unwrap(), "x");
+        assert_eq!((text.read)(r#"{"input":3}"#).unwrap_err().path, "input");
+
+        let nothing = Form::<()>::new();
+        assert_eq!(nothing.schema["properties"], json!({}));
+        assert_eq!((nothing.read)("{}"), Ok(()));
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_still_does() {
+        let tree = Form::<Tree>::new();
+        assert_eq!(tree.schema["required"], json!(["input"]));
+        let text = tree.schema.to_string();
+        assert!(
+            text.contains("#/definitions/Tree") && !text.contains("\"#\""),
+            "{text}"
+        );
+        let read = (tree.read)(r#"{"input":{"Node":["Leaf"]}}"#).unwrap();
+        assert_eq!(read, Tree::Node(vec![Tree::Leaf]));
+    }
+}

@@ -1,0 +1,156 @@
+use super::{Delegate, Placed, Placement};
+use crate::{Agent, Error, ErrorKind, run::Cx};
+use std::{any::type_name, sync::Arc};
+
+/// The delegate of this type, for code: in a skill with a body, or in a tool, of the agent that it is
+/// placed below.
+///
+/// Run it like any agent: it has the tools that its place grants.
+///
+/// ```
+/// use agents_core::agent::{AgentBuilder, ModelAgent, Skill};
+/// use agents_core::team::{Member, delegate};
+/// use agents_core::{Agent, Error};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+///
+/// type Coder = ModelAgent<'static, String, String>;
+/// let coder: Coder = AgentBuilder::new("coder")
+///     .skill(Skill::native("code", "Writes code.", |task: String| async move { Ok(format!("{task}, done")) }))
+///     .build();
+/// let lead = AgentBuilder::<String, String>::new("lead")
+///     .skill(Skill::native("lead", "Leads.", |task: String| async move {
+///         delegate::<Coder>()?.run(task).await
+///     }))
+///     .build();
+/// let team = Member::new(lead).delegate(coder).build();
+/// assert_eq!(team.run("the parser").await?, "the parser, done");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Of the kind `Build`, when the agent that works here has no delegate of this type, or several.
+pub fn delegate<A: Agent + 'static>() -> Result<Arc<Placed<A>>, Error> {
+    let of_type = |below: &Arc<dyn Delegate>| below.by_type().downcast().ok();
+    let wanted = short(type_name::<A>());
+    only(&*here(&wanted)?, &wanted, of_type)
+}
+
+/// The delegate of this name, for code; it takes an `I` and gives an `O`.
+///
+/// It is for agents whose type cannot be written, or of which there are several.
+///
+/// ```
+/// use agents_core::agent::{AgentBuilder, ModelAgent, Skill};
+/// use agents_core::team::{Member, delegate_named};
+/// use agents_core::{Agent, Error};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+///
+/// let counts = |name: &'static str| -> ModelAgent<'static, String, usize> {
+///     AgentBuilder::new(name)
+///         .skill(Skill::native("count", "Counts.", |text: String| async move { Ok(text.len()) }))
+///         .build()
+/// };
+/// let lead = AgentBuilder::<String, usize>::new("lead")
+///     .skill(Skill::native("lead", "Leads.", |task: String| async move {
+///         delegate_named::<String, usize>("second")?.run(task).await
+///     }))
+///     .build();
+/// let team = Member::new(lead).delegate(counts("first")).delegate(counts("second")).build();
+/// assert_eq!(team.run("four").await?, 4);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Of the kind `Build`, when the agent that works here has no delegate that is called and built so.
+pub fn delegate_named<I, O>(name: &str) -> Result<Arc<dyn Agent<In = I, Out = O>>, Error>
+where
+    I: 'static,
+    O: 'static,
+{
+    let of_name = |below: &Arc<dyn Delegate>| {
+        let agent = below.by_signature().downcast().ok();
+        agent
+            .filter(|_| below.placement().name == name)
+            .map(|agent| *agent)
+    };
+    let (input, output) = (short(type_name::<I>()), short(type_name::<O>()));
+    let wanted = format!("{name}: {input} -> {output}");
+    only(&*here(&wanted)?, &wanted, of_name)
+}
+
+fn here(wanted: &str) -> Result<Arc<Placement>, Error> {
+    let cx = Cx::current();
+    let place = cx.as_ref().and_then(Cx::place);
+    place.map(|place| place.placement.clone()).ok_or_else(|| {
+        missing(format!(
+            "nobody works here who is placed in a team, so there is no delegate `{wanted}`; \
+             ask in a skill or a tool of an agent that `.delegates(..)` was said of"
+        ))
+    })
+}
+
+fn only<T>(
+    here: &Placement,
+    wanted: &str,
+    fits: impl FnMut(&Arc<dyn Delegate>) -> Option<T>,
+) -> Result<T, Error> {
+    let name = &here.name;
+    let mut found = here.delegates.iter().filter_map(fits);
+    match (found.next(), found.next()) {
+        (Some(one), None) => Ok(one),
+        (Some(_), Some(_)) => Err(missing(format!(
+            "agent `{name}` has several delegates `{wanted}`; ask by name with `delegate_named`"
+        ))),
+        (None, _) => {
+            let names: Vec<_> = here
+                .delegates
+                .iter()
+                .map(|below| &*below.placement().name)
+                .collect();
+            Err(missing(match names.join("`, `") {
+                none if none.is_empty() => {
+                    format!(
+                        "agent `{name}` has no delegates, so there is no `{wanted}`; place it with `.delegates(..)`"
+                    )
+                }
+                names => format!(
+                    "agent `{name}` has no delegate `{wanted}`; it has `{names}`: place it with `.delegates(..)`"
+                ),
+            }))
+        }
+    }
+}
+
+fn missing(message: String) -> Error {
+    Error::new(ErrorKind::Build, message)
+}
+
+/// `Vec<String>` for `alloc::vec::Vec<alloc::string::String>`.
+fn short(path: &str) -> String {
+    let mut name = String::new();
+    for part in path.split_inclusive(|letter: char| !letter.is_alphanumeric() && letter != '_') {
+        match part.strip_suffix(':') {
+            Some(_) => {}
+            None => name += part,
+        }
+    }
+    name.replace("'_, ", "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn types_are_named_without_their_modules() {
+        assert_eq!(
+            short("alloc::vec::Vec<alloc::string::String>"),
+            "Vec<String>"
+        );
+        assert_eq!(short("(u32, a::b_c::D2<'_>)"), "(u32, D2<'_>)");
+    }
+}

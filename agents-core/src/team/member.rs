@@ -1,0 +1,181 @@
+use super::{
+    Placed, Placement, Team,
+    delegate::{Delegate, DelegateTool, Entrusted},
+    names::Named,
+};
+use crate::{Agent, run::Budget, tool::ToolName};
+use std::{borrow::Cow, fmt, sync::Arc};
+
+/// An agent and its place in a team: what it may use, what a person has to approve, how much it may
+/// spend, and whom it can ask. `structure!` expands to this.
+///
+/// ```
+/// use agents_core::agent::AgentBuilder;
+/// use agents_core::run::tokens;
+/// use agents_core::team::Member;
+/// use agents_core::tool::{Effects, FnTool};
+///
+/// let tool = |name: &str| {
+///     let schema = serde_json::json!({ "type": "object", "properties": {} });
+///     FnTool::new(name, "Works.", Effects::Writes, schema, |_, _| async { Ok::<_, std::io::Error>("done") })
+/// };
+/// let coder = AgentBuilder::<String, String>::new("coder").tool(tool("compile")).tool(tool("deploy")).build();
+/// let lead = AgentBuilder::<String, String>::new("lead").prompt("You lead.").build();
+///
+/// let team = Member::new(lead)
+///     .budget(tokens(500_000))
+///     .delegate(Member::new(coder).grant_named("compile").confirm_named("deploy"))
+///     .build();
+/// assert!(team.check().is_ok());
+/// assert_eq!(team.render().to_string(), "lead: at most 500000 tokens\n└─ coder: compile, confirm deploy\n");
+/// ```
+#[must_use = "a team is made by `.build()`"]
+pub struct Member<A> {
+    agent: A,
+    placement: Placement,
+}
+
+impl<A: Agent> Member<A> {
+    /// An agent that has all its own tools, and no delegates.
+    pub fn new(agent: A) -> Self {
+        let placement = Placement::of(&agent);
+        Member { agent, placement }
+    }
+}
+
+// Bounded on nothing: what is no agent is said once, by `new`.
+impl<A> Member<A> {
+    /// Grants a tool. With the first, an agent has no tools any more but those that are granted or
+    /// confirmed. What is granted goes for those below as well: nobody there can be granted more.
+    pub fn grant<T: ToolName>(self) -> Self {
+        self.grant_named(T::NAME)
+    }
+
+    /// Grants a tool by name, or with `*` all tools whose names are alike: `"mcp_*"`.
+    pub fn grant_named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        let granted = self.placement.granted.get_or_insert_default();
+        granted.push(Named::from(name));
+        self
+    }
+
+    /// Grants nothing: the agent has no tools but those that are granted or confirmed beside this.
+    pub fn grant_nothing(mut self) -> Self {
+        self.placement.granted.get_or_insert_default();
+        self
+    }
+
+    /// Lets the agent use a tool, but every call has to be approved by a person.
+    pub fn confirm<T: ToolName>(self) -> Self {
+        self.confirm_named(T::NAME)
+    }
+
+    /// The same for a tool by name, or with `*` for all tools and delegates whose names are alike.
+    pub fn confirm_named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.placement.confirmed.push(Named::from(name));
+        self
+    }
+
+    /// Bounds the agent beside its own budget; of two bounds the tighter counts. Its tokens, time and
+    /// depth are those of everything below it.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.placement.budget = self.placement.budget.tighter(&budget);
+        self
+    }
+
+    /// Places an agent below this one, whose model is offered it as a tool.
+    ///
+    /// It goes by the agent's name; what it takes is what the agent takes, an object as it is and
+    /// anything else as `{"input": ..}`. When its time is over, that call has failed; when its tokens
+    /// are used up, the run ends as it always does.
+    pub fn delegate<M>(mut self, member: M) -> Self
+    where
+        M: IntoMember,
+        M::Agent: Entrusted<<M::Agent as Agent>::In>,
+    {
+        let tool = DelegateTool::new(member.into_member().placed());
+        self.placement.delegates.push(Arc::new(tool));
+        self
+    }
+
+    /// The same, for an agent of which it is known that it can be a delegate.
+    #[doc(hidden)]
+    pub fn and_below(mut self, member: Member<Below>) -> Self {
+        let Member { agent, placement } = member;
+        self.placement.delegates.push((agent.0)(placement));
+        self
+    }
+
+    fn placed(self) -> Placed<A> {
+        Placed {
+            agent: self.agent,
+            placement: Arc::new(self.placement),
+        }
+    }
+
+    /// The team with this agent for its root.
+    pub fn build(self) -> Team<A> {
+        Team::of(self.placed())
+    }
+}
+
+impl<A> fmt::Debug for Member<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Member")
+            .field("agent", &self.placement.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An agent that can be a delegate, its type hidden.
+///
+/// Generated code asks when it takes the agent up, where the agent is written, and not where what is
+/// said of it ends.
+#[doc(hidden)]
+pub struct Below(Box<dyn FnOnce(Placement) -> Arc<dyn Delegate>>);
+
+impl Member<Below> {
+    #[doc(hidden)]
+    pub fn below<A: Agent + Entrusted<<A as Agent>::In>>(agent: A) -> Self {
+        let placement = Placement::of(&agent);
+        let placed = |placement| -> Arc<dyn Delegate> {
+            let placement = Arc::new(placement);
+            Arc::new(DelegateTool::new(Placed { agent, placement }))
+        };
+        Member {
+            agent: Below(Box::new(placed)),
+            placement,
+        }
+    }
+}
+
+/// What can be placed in a team: an agent, or a [`Member`] that says more about its place.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an agent",
+    label = "expected an agent here",
+    note = "a delegate is an agent such as `Coder`, or `Member::new(Coder)` with what it may use"
+)]
+pub trait IntoMember {
+    /// The agent.
+    type Agent: Agent;
+
+    /// The agent at its place.
+    fn into_member(self) -> Member<Self::Agent>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<A: Agent> IntoMember for A {
+    type Agent = A;
+
+    fn into_member(self) -> Member<A> {
+        Member::new(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<A: Agent> IntoMember for Member<A> {
+    type Agent = A;
+
+    fn into_member(self) -> Member<A> {
+        self
+    }
+}

@@ -1,0 +1,93 @@
+use super::{Chart, Placed, check::check};
+use crate::{Agent, Error, agent::Profile, run::Cx};
+use async_trait::async_trait;
+use std::fmt;
+
+/// Agents that have delegates, as one agent: it takes and gives what its root does, and goes by the
+/// root's name. Made by [`Member::build`](super::Member::build) or `structure!`.
+///
+/// ```
+/// use agents_core::agent::{AgentBuilder, Skill};
+/// use agents_core::team::Member;
+/// use agents_core::{Agent, Error};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+///
+/// let agent = |name: &'static str| {
+///     AgentBuilder::<String, String>::new(name)
+///         .skill(Skill::native("work", "Works.", move |task: String| async move { Ok(format!("{name}: {task}")) }))
+///         .build()
+/// };
+/// let team = Member::new(agent("lead")).delegate(agent("coder")).build();
+/// team.check()?;
+/// assert_eq!(team.name(), "lead");
+/// assert_eq!(team.run("a parser, please").await?, "lead: a parser, please");
+///
+/// let team = Member::new(agent("lead")).delegate(agent("coder")).delegate(agent("coder")).build();
+/// assert!(team.check().unwrap_err().message().contains("agent `coder` is placed twice"));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Team<A> {
+    root: Placed<A>,
+    defects: Option<Error>,
+}
+
+impl<A> Team<A> {
+    pub(super) fn of(root: Placed<A>) -> Self {
+        let defects = check(&root.placement).err();
+        Team { root, defects }
+    }
+
+    /// Whether the team can work as it is put together. It is checked anyhow, before the first model
+    /// is asked.
+    ///
+    /// # Errors
+    /// One error of the kind `Build` that names all defects, one a line, each with the way to the
+    /// agent: grants beyond the parent's, a tool both granted and confirmed, an unknown tool, an
+    /// agent that is placed twice, a budget above the parent's, a skill without a tool it needs.
+    pub fn check(&self) -> Result<(), Error> {
+        match &self.defects {
+            None => Ok(()),
+            Some(defects) => Err(defects.clone()),
+        }
+    }
+
+    /// Who asks whom, and who may use what.
+    pub fn render(&self) -> Chart {
+        Chart::of(&self.root.placement)
+    }
+}
+
+#[async_trait]
+#[diagnostic::do_not_recommend]
+impl<A: Agent> Agent for Team<A> {
+    type In = A::In;
+    type Out = A::Out;
+
+    fn name(&self) -> &str {
+        self.root.name()
+    }
+
+    fn description(&self) -> &str {
+        self.root.description()
+    }
+
+    fn profile(&self) -> Profile {
+        self.root.profile()
+    }
+
+    async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+        self.check()?;
+        self.root.work(cx, input).await
+    }
+}
+
+impl<A> fmt::Debug for Team<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Team")
+            .field("chart", &self.render())
+            .field("defects", &self.defects)
+            .finish()
+    }
+}

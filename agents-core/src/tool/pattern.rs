@@ -1,0 +1,132 @@
+use serde::{Deserialize, Serialize};
+use std::{borrow::Cow, fmt};
+
+/// The names of tools, by a pattern: `*` stands for any text, also for none, and everything else for
+/// itself.
+///
+/// ```
+/// use agents_core::tool::Pattern;
+///
+/// let github = Pattern::new("github_*");
+/// assert!(github.matches("github_create_issue"));
+/// assert!(!github.matches("gitlab_create_issue"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Pattern(Cow<'static, str>);
+
+impl Pattern {
+    /// The pattern that is written so. A name without `*` stands for itself alone.
+    pub fn new(pattern: impl Into<Cow<'static, str>>) -> Self {
+        Pattern(pattern.into())
+    }
+
+    /// The pattern as it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it stands for one name alone.
+    pub fn is_name(&self) -> bool {
+        !self.0.contains('*')
+    }
+
+    /// Whether it stands for this name. Upper and lower case differ, as they do between tools.
+    pub fn matches(&self, name: &str) -> bool {
+        let Some((first, rest)) = self.0.split_once('*') else {
+            return self.0 == name;
+        };
+        let Some(mut name) = name.strip_prefix(first) else {
+            return false;
+        };
+        let mut parts: Vec<&str> = rest.split('*').collect();
+        // What stands after the last star ends the name; what is between stars, the first fit serves.
+        let last = parts.pop().unwrap_or_default();
+        for part in parts {
+            match name.find(part) {
+                Some(at) => name = &name[at + part.len()..],
+                None => return false,
+            }
+        }
+        name.ends_with(last)
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<&'static str> for Pattern {
+    fn from(pattern: &'static str) -> Self {
+        Pattern::new(pattern)
+    }
+}
+
+impl From<String> for Pattern {
+    fn from(pattern: String) -> Self {
+        Pattern::new(pattern)
+    }
+}
+
+impl From<&String> for Pattern {
+    fn from(pattern: &String) -> Self {
+        Pattern::new(pattern.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pattern;
+    use proptest::prelude::*;
+
+    #[test]
+    fn stars_stand_for_any_text() {
+        for (pattern, name, wanted) in [
+            ("read", "read", true),
+            ("read", "read_file", false),
+            ("Read", "read", false),
+            ("", "", true),
+            ("*", "", true),
+            ("*", "anything", true),
+            ("github_*", "github_", true),
+            ("github_*", "github_create", true),
+            ("github_*", "my_github_create", false),
+            ("*_delete", "github_delete", true),
+            ("*_delete", "github_deleted", false),
+            ("a*a", "a", false),
+            ("a*a", "aa", true),
+            ("a*b*c", "a_b_b_c", true),
+            ("a*b*c", "a_c_b", false),
+            ("a**c", "abc", true),
+            ("*é*", "café_au_lait", true),
+        ] {
+            assert_eq!(
+                Pattern::new(pattern).matches(name),
+                wanted,
+                "{pattern} {name}"
+            );
+        }
+    }
+
+    /// The same question, asked one letter after the other.
+    fn slowly(pattern: &[u8], name: &[u8]) -> bool {
+        match (pattern.split_first(), name.split_first()) {
+            (None, rest) => rest.is_none(),
+            (Some((b'*', after)), rest) => {
+                slowly(after, name) || rest.is_some_and(|(_, rest)| slowly(pattern, rest))
+            }
+            (Some((letter, after)), Some((first, rest))) => letter == first && slowly(after, rest),
+            (Some(_), None) => false,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_first_fit_serves(pattern in "[ab*]{0,8}", name in "[ab]{0,8}") {
+            let wanted = slowly(pattern.as_bytes(), name.as_bytes());
+            prop_assert_eq!(Pattern::new(pattern).matches(&name), wanted);
+        }
+    }
+}

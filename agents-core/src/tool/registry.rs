@@ -1,0 +1,248 @@
+use super::{
+    IntoTool, SharedTool, Status, ToolSet, ToolSpec, listed::under_spec, nearest, version::Version,
+};
+use crate::{Error, ErrorKind};
+use std::{borrow::Cow, collections::BTreeMap, fmt};
+
+/// Tools by `name@version`, of which agents pick. Versions of one name live beside each other; the
+/// same version twice is refused.
+///
+/// ```
+/// use agents_core::{AgentBuilder, Effects, tool::{FnTool, Registry, ToolSpec}};
+/// use serde_json::json;
+///
+/// # fn read(version: &'static str) -> FnTool {
+/// #     let spec = ToolSpec::new("read", "Reads.", Effects::Reads, json!({"type": "object"})).version(version);
+/// #     FnTool::with_spec(spec, |_, _| async { Ok::<_, std::io::Error>("text") })
+/// # }
+/// # fn main() -> Result<(), agents_core::Error> {
+/// let mut registry = Registry::new().with(read("1.0.0"))?.with(read("2.0.0"))?;
+/// registry.deprecate("read@1.0.0", "use read 2")?;
+///
+/// assert_eq!(registry.get("read")?.spec().version, "2.0.0");
+/// assert_eq!(registry.get("read@1.0.0")?.spec().version, "1.0.0");
+/// assert_eq!(registry.list().count(), 1);
+///
+/// // Both at once: a model knows them by two names, receipts by one name and two versions.
+/// let agent = AgentBuilder::<String, String>::new("reader")
+///     .tools(registry.pick(["read", "read@1.0.0"])?)
+///     .build();
+/// # let tools = registry.pick(["read", "read@1.0.0"])?;
+/// # assert_eq!(tools.specs().map(|spec| &*spec.name).collect::<Vec<_>>(), ["read", "read_v1_0_0"]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What is handed out has the status that it had at that moment: an agent that is built already keeps
+/// its tools.
+#[derive(Clone, Default)]
+pub struct Registry {
+    tools: BTreeMap<String, BTreeMap<Version, SharedTool>>,
+}
+
+impl Registry {
+    /// No tools.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tool.
+    ///
+    /// # Errors
+    /// When this version of it is there already, or its name has an `@`.
+    pub fn with(mut self, tool: impl IntoTool) -> Result<Self, Error> {
+        self.register(tool)?;
+        Ok(self)
+    }
+
+    /// Adds a tool.
+    ///
+    /// # Errors
+    /// When this version of it is there already, or its name has an `@`.
+    pub fn register(&mut self, tool: impl IntoTool) -> Result<(), Error> {
+        let tool = tool.into_tool();
+        let spec = tool.spec();
+        let (name, key) = (spec.own_name().to_owned(), spec.key());
+        if name.contains('@') {
+            return Err(defect(format!(
+                "a tool cannot be called `{name}`: `@` stands between a name and a version"
+            )));
+        }
+        let version = Version::new(&*spec.version);
+        let versions = self.tools.entry(name).or_default();
+        if versions.contains_key(&version) {
+            return Err(defect(format!(
+                "`{key}` is registered already; give the tool that changed a new version"
+            )));
+        }
+        versions.insert(version, tool);
+        Ok(())
+    }
+
+    /// From now on something better is there; `note` says what. The tool runs as before, but is not
+    /// [listed](Self::list).
+    ///
+    /// # Errors
+    /// When there is no such `name@version`.
+    pub fn deprecate(
+        &mut self,
+        key: &str,
+        note: impl Into<Cow<'static, str>>,
+    ) -> Result<(), Error> {
+        self.set_status(key, Status::Deprecated { note: note.into() })
+    }
+
+    /// From now on it does not run: calls of it are refused, and no model is offered it.
+    ///
+    /// # Errors
+    /// When there is no such `name@version`.
+    pub fn block(&mut self, key: &str, reason: impl Into<Cow<'static, str>>) -> Result<(), Error> {
+        let reason = reason.into();
+        self.set_status(key, Status::Blocked { reason })
+    }
+
+    /// From now on it is to be used again.
+    ///
+    /// # Errors
+    /// When there is no such `name@version`.
+    pub fn activate(&mut self, key: &str) -> Result<(), Error> {
+        self.set_status(key, Status::Active)
+    }
+
+    fn set_status(&mut self, key: &str, status: Status) -> Result<(), Error> {
+        let (name, version) = exactly(key)?;
+        let found = self
+            .tools
+            .get_mut(name)
+            .and_then(|versions| versions.get_mut(&Version::new(version)));
+        let Some(tool) = found else {
+            return Err(self.unknown(key));
+        };
+        let mut spec = tool.spec().clone();
+        spec.status = status;
+        *tool = under_spec(tool.clone(), spec);
+        Ok(())
+    }
+
+    /// The tool `name@version`; for a bare name its latest version that is active, else the latest
+    /// that is deprecated, else the latest of all.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn get(&self, key: &str) -> Result<SharedTool, Error> {
+        let found = match key.split_once('@') {
+            Some((name, version)) => self
+                .tools
+                .get(name)
+                .and_then(|versions| versions.get(&Version::new(version))),
+            None => self.tools.get(key).and_then(latest),
+        };
+        let tool = found.ok_or_else(|| self.unknown(key))?.clone();
+        if let Status::Deprecated { note } = &tool.spec().status {
+            tracing::warn!(tool = tool.spec().key(), %note, "this tool is deprecated");
+        }
+        Ok(tool)
+    }
+
+    /// Several tools, by name or `name@version`, as an agent takes them. Of several versions of one
+    /// name the latest keeps it; a model calls the others `name_v1_0_0`. With [`alias`](super::alias) a tool has any
+    /// other name.
+    ///
+    /// # Errors
+    /// When there is none for one of them.
+    pub fn pick<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Result<ToolSet, Error> {
+        let tools: Vec<SharedTool> = keys
+            .into_iter()
+            .map(|key| self.get(key))
+            .collect::<Result<_, _>>()?;
+        let version = |tool: &SharedTool| Version::new(&*tool.spec().version);
+        let is_superseded = |tool: &SharedTool| {
+            let same = |other: &&SharedTool| other.spec().name == tool.spec().name;
+            let mut others = tools.iter().filter(same);
+            others.any(|other| version(other) > version(tool))
+        };
+        let named = tools.iter().map(|tool| match is_superseded(tool) {
+            true => by_version(tool),
+            false => tool.clone(),
+        });
+        Ok(ToolSet::new().with_all(named))
+    }
+
+    /// All that are active, by name and version.
+    pub fn list(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.all().filter(|spec| spec.status.is_active())
+    }
+
+    /// All that run: those that are deprecated as well.
+    pub fn list_with_deprecated(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.all().filter(|spec| spec.status.blocked().is_none())
+    }
+
+    /// Everything that was ever registered, for whoever keeps the registry.
+    pub fn all(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.tools
+            .values()
+            .flat_map(BTreeMap::values)
+            .map(|tool| tool.spec())
+    }
+
+    fn unknown(&self, key: &str) -> Error {
+        let name = key.split('@').next().unwrap_or_default();
+        let why = match self.tools.get(name) {
+            Some(versions) => {
+                let keys: Vec<_> = versions
+                    .keys()
+                    .map(|version| format!("`{name}@{version}`"))
+                    .collect();
+                format!("there is {}", keys.join(", "))
+            }
+            None => match nearest(name, self.tools.keys().map(String::as_str)) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "register it first".to_owned(),
+            },
+        };
+        defect(format!("no tool `{key}` is registered; {why}"))
+    }
+}
+
+/// The latest version that is best to use.
+fn latest(versions: &BTreeMap<Version, SharedTool>) -> Option<&SharedTool> {
+    let rank = |tool: &SharedTool| match tool.spec().status {
+        Status::Active => 2,
+        Status::Deprecated { .. } => 1,
+        Status::Blocked { .. } => 0,
+    };
+    // Of equals the last is the greatest.
+    versions.values().max_by_key(|tool| rank(tool))
+}
+
+/// `read@1.0.0` as `read_v1_0_0`; the model is told which version it is.
+fn by_version(tool: &SharedTool) -> SharedTool {
+    let spec = tool.spec();
+    let version = spec
+        .version
+        .replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
+    let mut old = spec.under(format!("{}_v{version}", spec.name).into());
+    old.description = format!("{} (Version {}.)", spec.description, spec.version).into();
+    under_spec(tool.clone(), old)
+}
+
+fn exactly(key: &str) -> Result<(&str, &str), Error> {
+    key.split_once('@').ok_or_else(|| {
+        defect(format!(
+            "say which version of `{key}` is meant: `{key}@1.0.0`"
+        ))
+    })
+}
+
+fn defect(message: String) -> Error {
+    Error::new(ErrorKind::Build, message)
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.all().map(ToolSpec::key))
+            .finish()
+    }
+}

@@ -1,0 +1,35 @@
+//! The rules for `on_escalation!`.
+
+use super::{messages, names::plain};
+use crate::{
+    diag::Errors,
+    model::{Handler, Skill},
+};
+
+/// One block an agent, and nothing in it that an escalation cannot be answered with.
+pub(super) fn on_escalation(handlers: &mut [Handler], skills: &[Skill], errors: &Errors) {
+    if let [first, second, ..] = handlers {
+        errors.at(&first.keyword, messages::handled_twice());
+        errors.at(&second.keyword, messages::handled_twice());
+    }
+    let known: Vec<String> = skills
+        .iter()
+        .map(|skill| plain(&skill.function.sig.ident))
+        .collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    for handler in handlers {
+        for verb in &handler.strangers {
+            errors.at(verb, messages::not_for_escalations(verb));
+        }
+        // What is reported here is not named again for rustc to report.
+        handler.skills.retain(|path| {
+            let last = &path.segments[path.segments.len() - 1].ident;
+            let name = plain(last);
+            let is_known = known.contains(&name.as_str());
+            if !is_known {
+                errors.at(last, messages::not_a_skill(&name, &known));
+            }
+            is_known
+        });
+    }
+}

@@ -1,0 +1,145 @@
+//! What an agent says to an escalation, as it is written, to what rustc reads.
+//!
+//! ```text
+//! match escalation.severity { Low => .. }     match escalation.severity { __rt::Severity::Low => .. }
+//! escalate("no", severity = Critical)         escalate("no").severity(Critical)
+//! reroute_to_skill(Self::by_hand)             reroute_to_skill("by_hand")
+//! ```
+
+use super::{
+    keys::pair,
+    on_error::{is_capitalised, with_modifiers},
+};
+use crate::{
+    ast,
+    check::{messages, names::plain},
+    diag::Errors,
+    model::Handler,
+    parse::keys,
+};
+use proc_macro2::Span;
+use syn::{
+    Expr, ExprMatch, Ident, Member, Pat, parse_quote_spanned,
+    punctuated::Punctuated,
+    visit_mut::{self, VisitMut},
+};
+
+/// What the user meant by one `on_escalation!`.
+pub(crate) fn on_escalation(written: ast::Handler, errors: &Errors) -> Handler {
+    let ast::Handler { keyword, mut body } = written;
+    let mut sugar = Sugar {
+        escalation: None,
+        skills: Vec::new(),
+        strangers: Vec::new(),
+        errors,
+    };
+    sugar.visit_expr_mut(&mut body);
+    let Sugar {
+        escalation,
+        skills,
+        strangers,
+        ..
+    } = sugar;
+    Handler {
+        keyword,
+        body,
+        escalation: escalation.unwrap_or_else(|| Ident::new("escalation", Span::call_site())),
+        skills,
+        strangers,
+    }
+}
+
+struct Sugar<'a> {
+    escalation: Option<Ident>,
+    skills: Vec<syn::Path>,
+    strangers: Vec<Ident>,
+    errors: &'a Errors,
+}
+
+impl VisitMut for Sugar<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        visit_mut::visit_expr_mut(self, expr);
+        match expr {
+            Expr::Path(path) => {
+                if let Some(name) = path.path.get_ident().filter(|name| *name == "escalation") {
+                    self.escalation.get_or_insert_with(|| name.clone());
+                }
+            }
+            Expr::Match(matched) if is_severity(&matched.expr) => qualify(matched),
+            Expr::Call(_) => self.call(expr),
+            _ => {}
+        }
+    }
+}
+
+impl Sugar<'_> {
+    fn call(&mut self, expr: &mut Expr) {
+        let Expr::Call(call) = expr else { return };
+        let Expr::Path(path) = &*call.func else {
+            return;
+        };
+        let Some(verb) = path.path.get_ident().cloned() else {
+            return;
+        };
+        let Some(known) = keys::RESOLUTIONS.iter().find(|known| verb == known.name) else {
+            if keys::VERBS.iter().any(|known| verb == known.name) {
+                self.strangers.push(verb);
+            }
+            return;
+        };
+        if verb == "reroute_to_skill"
+            && let Some(Expr::Path(skill)) = call.args.first_mut().map(|skill| &*skill)
+            && skill.path.segments.len() == 2
+            && skill.path.segments[0].ident == "Self"
+        {
+            let path = skill.path.clone();
+            let ident = &path.segments[1].ident;
+            let name = plain(ident);
+            call.args[0] = parse_quote_spanned!(ident.span()=> #name);
+            self.skills.push(path);
+        }
+        let (mut plain, mut modifiers) = (Punctuated::new(), Vec::new());
+        for argument in std::mem::take(&mut call.args) {
+            match pair(argument) {
+                Err(argument) if plain.len() == known.plain => {
+                    let written = super::written(&argument);
+                    self.errors
+                        .at(&argument, messages::value_too_many(known, &written));
+                }
+                Err(argument) => plain.push(*argument),
+                Ok((key, value)) if known.keys.iter().any(|name| key == name) => {
+                    modifiers.push((key, value));
+                }
+                Ok((key, _)) => self
+                    .errors
+                    .at(&key, messages::unknown_modifier(&verb, &key, known.keys)),
+            }
+        }
+        call.args = plain;
+        with_modifiers(expr, modifiers);
+    }
+}
+
+/// `escalation.severity`
+fn is_severity(expr: &Expr) -> bool {
+    matches!(expr, Expr::Field(field) if matches!(&field.member, Member::Named(name) if name == "severity"))
+}
+
+/// A bare capitalised name is a severity: so a typo is an error, and not a binding.
+fn qualify(matched: &mut ExprMatch) {
+    for arm in &mut matched.arms {
+        qualify_pattern(&mut arm.pat);
+    }
+}
+
+fn qualify_pattern(pattern: &mut Pat) {
+    match pattern {
+        Pat::Ident(binding) if binding.subpat.is_none() && is_capitalised(&binding.ident) => {
+            let name = &binding.ident;
+            *pattern = parse_quote_spanned!(name.span()=> __rt::Severity::#name);
+        }
+        Pat::Or(either) => either.cases.iter_mut().for_each(qualify_pattern),
+        Pat::Paren(inner) => qualify_pattern(&mut inner.pat),
+        _ => {}
+    }
+}

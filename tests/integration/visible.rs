@@ -1,0 +1,214 @@
+//! What recovery does is seen in three places: the receipt, the events and `tracing`.
+
+use agents::{
+    Agent, AgentBuilder, Error,
+    prelude::*,
+    reader::ChangeKind,
+    recovery::{CallError, *},
+    testing::{Script, ScriptedModel},
+};
+use std::{
+    fmt::{self, Write},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+use tracing::{
+    Event, Id, Metadata, Subscriber,
+    field::{Field, Visit},
+    span::{Attributes, Record},
+};
+
+/// Keeps every line that is logged, outside of spans.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<String>>>);
+
+struct Line(String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        match field.name() {
+            "message" => write!(self.0, "{value:?};").unwrap(),
+            name => write!(self.0, " {name}={value:?}").unwrap(),
+        }
+    }
+}
+
+impl Subscriber for Lines {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn event(&self, event: &Event<'_>) {
+        let mut line = Line(String::new());
+        event.record(&mut line);
+        self.0.lock().unwrap().push(line.0);
+    }
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+impl Lines {
+    /// The lines that begin so.
+    fn of(&self, beginning: &str) -> Vec<String> {
+        let all = self.0.lock().unwrap();
+        all.iter()
+            .filter(|line| line.starts_with(beginning))
+            .cloned()
+            .collect()
+    }
+}
+
+static RUNS: AtomicU32 = AtomicU32::new(0);
+
+tool! {
+    /// Fails once.
+    #[tool(reads)]
+    async fn shaky(
+        /// How many.
+        count: u32,
+    ) -> Result<u32, String> {
+        match RUNS.fetch_add(1, SeqCst) {
+            0 => Err("not yet".into()),
+            _ => Ok(count),
+        }
+    }
+
+    on_error {
+        invalid_args(_, _) => fix(agent = Mender, retries = 3),
+        execution_error(_) => retry(max_attempts = 2, backoff = constant(Duration::from_millis(20))),
+    }
+}
+
+static ASKED: AtomicU32 = AtomicU32::new(0);
+
+/// Mends at the third try.
+#[agent]
+fn mender(_broken: String) -> Result<String, Error> {
+    match ASKED.fetch_add(1, SeqCst) {
+        0 => Err(Error::new(agents::ErrorKind::Failed, "no idea")),
+        1 => Ok("still not JSON".into()),
+        _ => Ok(r#"{"count": 3}"#.into()),
+    }
+}
+
+#[tokio::test]
+async fn every_step_of_a_recovery_is_in_the_receipt_and_in_the_log() {
+    let lines = Lines::default();
+    let _guard = tracing::subscriber::set_default(lines.clone());
+    let (model, _) = ScriptedModel::new([
+        Script::call("shaky", "count to three"),
+        Script::text("three"),
+    ]);
+    let agent = AgentBuilder::<String, String>::new("counter")
+        .tool(Shaky)
+        .model(model)
+        .build();
+    let outcome = agent.run("go").outcome().await.unwrap();
+
+    let receipt = outcome.outputs.last_tool.unwrap();
+    let repairs: Vec<_> = receipt.repairs.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        repairs,
+        [
+            "`mender` gave nothing of use: no idea",
+            "`mender` gave the arguments anew",
+            "`mender` gave the arguments anew",
+        ]
+    );
+    assert_eq!(receipt.repairs.0[0].kind, ChangeKind::Tried);
+    let [first, second] = &receipt.attempts[..] else {
+        panic!("{:?}", receipt.attempts)
+    };
+    assert_eq!(first.error.as_ref().unwrap().message, "not yet");
+    assert_eq!((first.waited_s, second.waited_s.is_some()), (None, true));
+    assert!(second.error.is_none());
+
+    let asked = lines.of("asking a repair agent;");
+    assert_eq!(asked.len(), 3);
+    assert!(
+        asked[2].contains("tool=shaky fixer=mender attempt=3"),
+        "{}",
+        asked[2]
+    );
+    assert_eq!(lines.of("the repair agent answered;").len(), 3);
+    assert_eq!(
+        lines.of("arguments repaired;").len(),
+        2,
+        "a try in vain repairs nothing"
+    );
+    assert_eq!(lines.of("backing off;").len(), 1);
+    let failed = lines.of("call failed;");
+    assert_eq!(failed.len(), 3, "{failed:?}");
+    assert!(
+        failed[2].contains("code=UNKNOWN error=not yet"),
+        "{}",
+        failed[2]
+    );
+}
+
+#[tokio::test]
+async fn repairs_of_the_answer_are_in_the_outcome_and_in_the_log() {
+    let lines = Lines::default();
+    let _guard = tracing::subscriber::set_default(lines.clone());
+    let (model, _) =
+        ScriptedModel::new([Script::text("no list at all"), Script::text("[1, '2',]")]);
+    let agent = AgentBuilder::<String, Vec<u32>>::new("lister")
+        .on_error(|error, _| match error {
+            CallError::InvalidOutput(..) => Some(
+                fix_with::<InvalidOutput>(Hopeless)
+                    .or(feedback("a list, please"))
+                    .into(),
+            ),
+            _ => None,
+        })
+        .model(model)
+        .build();
+    let outcome = agent.run("go").outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), [1, 2]);
+    assert!(
+        outcome.repairs.any(ChangeKind::Coerced) && outcome.repairs.any(ChangeKind::TrailingComma)
+    );
+    let refused = lines.of("answer refused;");
+    assert_eq!(refused.len(), 1);
+    assert!(refused[0].contains("a list, please"), "{}", refused[0]);
+    assert_eq!(lines.of("answer repaired;").len(), 1);
+}
+
+/// Never mends anything.
+#[agent]
+fn hopeless(_broken: String) -> Result<String, Error> {
+    Err(Error::new(agents::ErrorKind::Failed, "beyond me"))
+}
+
+tool! {
+    /// Gives up.
+    #[tool(none)]
+    async fn giver() -> Result<u32, String> { Err("no".into()) }
+
+    on_error { execution_error(_) => escalate("it is too much", severity = Low) }
+}
+
+#[tokio::test]
+async fn escalations_are_in_the_log() {
+    let lines = Lines::default();
+    let _guard = tracing::subscriber::set_default(lines.clone());
+    let (model, _) = ScriptedModel::new([Script::call("giver", "{}"), Script::text("then not")]);
+    let agent = AgentBuilder::<String, String>::new("asker")
+        .tool(Giver)
+        .model(model)
+        .build();
+    agent.run("go").await.unwrap();
+    let raised = lines.of("escalated;");
+    assert_eq!(
+        raised,
+        ["escalated; source=giver severity=LOW attempts=1 reason=it is too much"]
+    );
+    assert_eq!(lines.of("escalation settled;").len(), 1);
+}
