@@ -23,8 +23,8 @@ tokio::task_local! {
 pub struct Cx {
     pub(crate) node: Arc<Node>,
     pub(crate) root: Arc<Root>,
-    /// Within a call of this node's agent: which, and which attempt of it.
-    call: Option<(u32, u32)>,
+    /// Within what this node's agent does, if within anything.
+    within: Option<Within>,
     /// The model of whoever runs here: the caller's, for agents that bring none.
     model: Option<Arc<dyn Model>>,
     /// The repair that whoever runs here was asked for.
@@ -54,7 +54,7 @@ impl Cx {
         let Settings { model, watch, .. } = &root.settings;
         Cx {
             node: root.node.clone(),
-            call: None,
+            within: None,
             model: model.clone(),
             repair: None,
             shield: None,
@@ -102,13 +102,9 @@ impl Cx {
 
     /// The place of the next run of `agent` with this input.
     pub(crate) fn agent_child(&self, agent: &str, input: &str) -> Cx {
-        let node = match self.call {
-            Some((seq, attempt)) => self.node.call_child(seq, attempt).agent_child(agent, input),
-            None => self.node.agent_child(agent, input),
-        };
         Cx {
-            node,
-            call: None,
+            node: self.here().agent_child(agent, input),
+            within: None,
             place: None,
             ..self.clone()
         }
@@ -121,10 +117,26 @@ impl Cx {
 
     /// The place of what happens within one call.
     pub(crate) fn in_call(&self, seq: u32, attempt: u32) -> Cx {
+        self.inside(Within::Call(seq, attempt))
+    }
+
+    /// The place of what happens to the answer of one turn.
+    pub(crate) fn in_answer(&self, turn: u32) -> Cx {
+        self.inside(Within::Answer(turn))
+    }
+
+    fn inside(&self, within: Within) -> Cx {
         Cx {
-            call: Some((seq, attempt)),
+            within: Some(within),
             repair: None,
             ..self.clone()
+        }
+    }
+
+    fn here(&self) -> Arc<Node> {
+        match self.within {
+            Some(within) => self.node.inside(within),
+            None => self.node.clone(),
         }
     }
 
@@ -197,16 +209,16 @@ impl Cx {
     pub(crate) fn beside(&self, what: &str) -> Cx {
         Cx {
             node: self.node.beside(what),
-            call: None,
+            within: None,
             ..self.clone()
         }
     }
 
     /// Whether what ran within the call here gave a partial result.
     pub(crate) fn is_partial(&self) -> bool {
-        self.call
-            .and_then(|(seq, attempt)| self.node.known_call(seq, attempt))
-            .is_some_and(|call| call.is_partial())
+        self.within
+            .and_then(|within| self.node.known(within))
+            .is_some_and(|known| known.is_partial())
     }
 
     /// Carries out `work` here, within this time if it is bounded: past it, a bound of the agent here
@@ -265,19 +277,12 @@ impl Cx {
 
     /// The tokens spent within this place.
     pub(crate) fn spent(&self) -> u64 {
-        match self.call {
-            Some((seq, attempt)) => self.node.call_child(seq, attempt).spent(),
-            None => self.node.spent(),
-        }
+        self.here().spent()
     }
 
     /// Writes the receipts of calls that agents within this place have left unsettled.
     pub(crate) fn close_within(&self, why: &str) {
-        let place = match self.call {
-            Some((seq, attempt)) => self.node.call_child(seq, attempt),
-            None => self.node.clone(),
-        };
-        for child in place.children() {
+        for child in self.here().children() {
             envelope::close_all(&child, &self.root.settings, why);
         }
     }
@@ -332,5 +337,24 @@ impl fmt::Debug for Cx {
             .field("run_id", &self.run_id())
             .field("path", &self.node.path().to_string())
             .finish_non_exhaustive()
+    }
+}
+
+/// What a model-driven agent does, and agents may run within.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Within {
+    /// This call, in this attempt.
+    Call(u32, u32),
+    /// The answer of this turn.
+    Answer(u32),
+}
+
+impl fmt::Display for Within {
+    /// The key of the place; receipts are in the order of keys, those of answers behind those of calls.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Within::Call(seq, attempt) => write!(f, "call{seq:04}.{attempt:02}"),
+            Within::Answer(turn) => write!(f, "turn{turn:04}"),
+        }
     }
 }

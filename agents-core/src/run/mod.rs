@@ -35,6 +35,7 @@ pub use budget::{Budget, Limit, minutes, tokens};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use cost::Cost;
 pub use cx::Cx;
+pub(crate) use cx::Within;
 pub use event::{Event, EventKind};
 pub use metadata::ToolCallMetadata;
 pub use node::Snapshot;
