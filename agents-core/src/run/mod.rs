@@ -26,6 +26,7 @@ mod pin;
 mod repair;
 mod root;
 mod settings;
+mod snapshot;
 mod stopwatch;
 mod talk;
 mod tape;
@@ -38,11 +39,11 @@ pub use cx::Cx;
 pub(crate) use cx::Within;
 pub use event::{Event, EventKind};
 pub use metadata::ToolCallMetadata;
-pub use node::Snapshot;
 pub use outcome::{
     AgentOutputs, Attachment, AttachmentKind, Attempt, Outcome, Stopped, ToolEnvelope,
 };
 pub use pin::{OnMissing, PinnedHandle, Selector, Strategy};
+pub use snapshot::Snapshot;
 pub use tape::Tape;
 
 pub(crate) use call::{Act, CallState, Event as CallEvent, cost, tried};
