@@ -109,10 +109,22 @@ async fn tenants_never_share_and_users_do_unless_they_have_secrets() {
     for (one, two, shared) in [
         (Who(ada(), None), Who(scope("evil", "ada"), None), false),
         (Who(ada(), None), Who(bob(), None), true),
-        (Who(ada(), Some("key")), Who(bob(), Some("key")), false),
-        (Who(ada(), Some("key")), Who(ada(), Some("key")), true),
-        (Who(ada(), Some("key")), Who(ada(), Some("other")), false),
-        (Who(ada(), Some("key")), Who(ada(), None), false),
+        (
+            Who(ada(), Some("the key")),
+            Who(bob(), Some("the key")),
+            false,
+        ),
+        (
+            Who(ada(), Some("the key")),
+            Who(ada(), Some("the key")),
+            true,
+        ),
+        (
+            Who(ada(), Some("the key")),
+            Who(ada(), Some("another")),
+            false,
+        ),
+        (Who(ada(), Some("the key")), Who(ada(), None), false),
     ] {
         let what = format!("{:?} {:?}, {:?} {:?}", one.0, one.1, two.0, two.1);
         let (tool, _) = counted(forever(Effects::Reads));

@@ -2,5 +2,6 @@
 
 mod bounds;
 mod own;
+mod races;
 mod team;
 mod trees;

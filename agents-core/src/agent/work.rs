@@ -70,7 +70,8 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
                 self.carry_out(cx, job, input).await
             })
         };
-        attend(cx, &desk, self.on_escalation.as_ref(), carry_out).await
+        let knows = |name: &str| self.skill_named(name).is_some();
+        attend(cx, &desk, self.on_escalation.as_ref(), knows, carry_out).await
     }
 }
 
@@ -83,10 +84,10 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 let skill = self.skill_named(&name).ok_or_else(|| {
                     self.unselected(&format!("there is no `{name}` to reroute to"))
                 })?;
-                let cx = cx.beside(&format!("skill:{name}"));
+                let cx = anew(cx, &format!("skill:{name}"));
                 self.by(Some(skill), &cx, input).await
             }
-            Job::Agent(other) => other.run_in(cx, input).await,
+            Job::Agent(other) => other.run_in(&anew(cx, "reroute"), input).await,
             Job::Partial(value) => Ok(value),
         }
     }
@@ -136,4 +137,10 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         let message = format!("the input of agent `{name}` cannot be read back");
         Error::new(ErrorKind::Failed, message)
     }
+}
+
+/// A place for work that begins anew, each time another.
+fn anew(cx: &Cx, what: &str) -> Cx {
+    let count = cx.node.taken().map_or(0, |taken| taken.count());
+    cx.beside(&format!("{what}.{count}"))
 }

@@ -294,14 +294,20 @@ impl Node {
     }
 
     /// The result here is partial, and so is what those above make of it who look no closer: up to
-    /// the call that it answers, where the model is told.
-    pub(crate) fn mark_partial(&self) {
+    /// the call that it answers, where the model is told, and never above the level `top`.
+    pub(crate) fn mark_partial(&self, top: u32) {
         self.state().partial = true;
         if !self.is_call()
             && let Some(above) = self.parent.upgrade()
+            && above.level >= top
         {
-            above.mark_partial();
+            above.mark_partial(top);
         }
+    }
+
+    /// What was given before counts no longer.
+    pub(crate) fn begin_anew(&self) {
+        self.state().partial = false;
     }
 
     pub(crate) fn is_partial(&self) -> bool {

@@ -45,7 +45,8 @@ impl Talk {
             node.with_frame(|frame| (std::mem::take(&mut frame.history), frame.turns));
         let mut said = self.said();
         said.turns += turns;
-        if is_answered(&history) {
+        // What was given up for another way is not what the conversation goes on with.
+        if is_answered(&history) && node.taken().is_none() {
             said.history = history;
             return;
         }

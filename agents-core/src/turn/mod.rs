@@ -32,8 +32,8 @@ use crate::{
     },
     tool::{SharedTool, ToolContext},
 };
-use futures_util::future::BoxFuture;
-use std::sync::Arc;
+use futures_util::{FutureExt, future::BoxFuture};
+use std::{panic::AssertUnwindSafe, sync::Arc};
 use tokio::sync::Semaphore;
 
 /// What a model is told of a result that its delegate could not complete.
@@ -186,8 +186,18 @@ impl Place<'_> {
         self.emit(|| EventKind::ApprovalAsked(request.clone()));
         let approval = match &self.cx.root.settings.approver {
             Some(approver) => {
+                // People may take their time: what is finished by then is stored.
+                self.cx.root.checkpoint();
                 let _still = self.cx.watch().map(Stopwatch::stand_still);
-                approver.decide(request).await
+                let decided = async {
+                    let asked = execute::guarded(|| approver.decide(request))?;
+                    let decided = AssertUnwindSafe(asked).catch_unwind().await;
+                    decided.map_err(|panic| execute::panic_message(&*panic))
+                };
+                // No word is no.
+                decided.await.unwrap_or_else(|panic| {
+                    Approval::deny(format!("whoever was asked panicked: {panic}"))
+                })
             }
             None => Approval::deny("nobody is there to approve; give the run an `.approver(..)`"),
         };
@@ -241,6 +251,10 @@ impl Place<'_> {
         if !settled_before {
             self.tell_used(&receipt);
             self.emit(|| EventKind::CallEnded(receipt.clone()));
+            // Others of the same reply may take long, or never end: this one is not to run again.
+            if self.cx.node.with_frame(|frame| frame.calls.len() > 1) {
+                self.cx.root.checkpoint();
+            }
         }
         (receipt, message)
     }
