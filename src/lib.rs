@@ -112,4 +112,6 @@ mod pages {
     struct WhenACallFails;
     #[doc = include_str!("../book/src/recovery-by-example.md")]
     struct RecoveryByExample;
+    #[doc = include_str!("../book/src/what-a-run-may-do.md")]
+    struct WhatARunMayDo;
 }
