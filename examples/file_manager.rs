@@ -9,6 +9,7 @@ use agents::{
     console::print_line,
     prelude::*,
     recovery::Repair,
+    run::EventKind,
     testing::{Script, ScriptedModel},
 };
 use schemars::JsonSchema;

@@ -96,6 +96,14 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             format!("{} {escalation}", ink.yellow("^ escalated:"))
         }
         EventKind::EscalationSettled(receipt) => ink.yellow(&format!("^ {}", receipt.settled)),
+        EventKind::SecretResolved {
+            tool,
+            name,
+            fallback: true,
+            ..
+        } => ink.yellow(&format!("! {tool} uses `{name}` of the whole organisation")),
+        EventKind::SecretMissing { tool, reason, .. } => ink.yellow(&format!("! {tool}: {reason}")),
+        EventKind::SkillChosen { skill } => ink.dim(&format!("· answers with the skill {skill}")),
         EventKind::ApprovalAsked(request) => ink.dim(&format!(
             "? may {} run with {}",
             request.tool_name,
@@ -107,12 +115,14 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             Approval::Revise { .. } => "  to be changed",
         }),
         EventKind::RunStarted { .. }
+        | EventKind::SecretResolved { .. }
         | EventKind::Asked { .. }
         | EventKind::Text(_)
         | EventKind::Thinking(_)
         | EventKind::Replied { .. }
         | EventKind::CallStarted { .. }
         | EventKind::AttemptStarted { .. }
+        | EventKind::KnowledgeUsed { .. }
         | EventKind::Stopped(_)
         | EventKind::RunEnded { .. } => return None,
     })

@@ -46,12 +46,16 @@
 //! |-|-|
 //! | to write a tool | [`tool!`](prelude::tool), [`#[tool]`](macro@tool), [`Tool`] |
 //! | to write an agent | [`#[agent]`](macro@agent), [`Agent`], [`AgentBuilder`] |
-//! | to put several together | [`compose`] |
-//! | to have some ask others | [`team`] |
+//! | it to remember, or to be told what it knows | [`memory`], [`AgentBuilder::knowledge`] |
+//! | to put several together | [`branch!`], [`compose`] |
+//! | to have some ask others | [`structure!`], [`team`] |
+//! | to go on with a conversation | [`Agent::chat`], [`agent::Chat`] |
 //! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], `tracing` |
+//! | somebody to decide whether a call may run | [`approve`], [`run::Run::approver`] |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |
 //! | to say what happens when a call fails | [`recovery`] |
+//! | to give tools keys that nobody sees | [`secret`], [`ToolContext::secret`] |
 //! | to say who judges what nobody could settle | [`escalation`], [`on_escalation!`] |
 //! | to say what a run may do, how often, and at what cost | [`policy`], [`rate`], [`run::Run::price`] |
 //! | to reuse results, and to keep large ones | [`cache`], [`blob`] |
@@ -69,16 +73,20 @@ pub use agents_core::{
     Severity, Tool, ToolContext, ToolError, ToolFailure,
 };
 pub use agents_core::{
-    agent, compose, error, escalation, model, policy, reader, recovery, run, team, tool,
+    agent, compose, error, escalation, memory, model, policy, reader, recovery, run, secret, team,
+    tool,
 };
 
 #[cfg(feature = "testing")]
 pub use agents_core::testing;
 #[cfg(feature = "macros")]
-pub use agents_macros::{agent, on_error, on_escalation, tool_attribute as tool};
+pub use agents_macros::{
+    agent, branch, on_error, on_escalation, structure, tool_attribute as tool,
+};
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
 
+pub mod approve;
 pub mod blob;
 pub mod cache;
 pub mod console;
@@ -95,11 +103,11 @@ pub mod prelude {
     pub use crate::compose::first_of;
     #[cfg(feature = "ollama")]
     pub use crate::ollama;
-    pub use crate::run::{Budget, Event, EventKind, minutes, tokens};
+    pub use crate::run::{Budget, minutes, tokens};
     pub use crate::{Agent, AgentBuilder, Error, Model, Outcome, Tool, ToolContext, ToolFailure};
     // One name cannot be exported twice from one place: `tool!` is here, `#[tool]` at the root.
     #[cfg(feature = "macros")]
-    pub use agents_macros::{agent, on_error, tool};
+    pub use agents_macros::{agent, branch, on_error, structure, tool};
 }
 
 #[cfg(doctest)]
@@ -108,10 +116,16 @@ mod pages {
     struct Readme;
     #[doc = include_str!("../book/src/first-agent.md")]
     struct FirstAgent;
+    #[doc = include_str!("../book/src/what-an-agent-can-and-knows.md")]
+    struct WhatAnAgentCanAndKnows;
     #[doc = include_str!("../book/src/when-a-call-fails.md")]
     struct WhenACallFails;
     #[doc = include_str!("../book/src/recovery-by-example.md")]
     struct RecoveryByExample;
+    #[doc = include_str!("../book/src/composition.md")]
+    struct Composition;
+    #[doc = include_str!("../book/src/organisation.md")]
+    struct Organisation;
     #[doc = include_str!("../book/src/what-a-run-may-do.md")]
     struct WhatARunMayDo;
 }

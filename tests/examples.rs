@@ -256,3 +256,62 @@ fn every_example_is_run_here() {
         }
     }
 }
+
+#[test]
+fn escalation_flow() {
+    check(
+        "escalation_flow",
+        &[
+            "It gives up; a stronger model goes on.",
+            "^ `coder`: the failed agent goes on with `scripted`",
+            "source: json_fixer, severity: MEDIUM, attempts: 3, path: coder",
+            "= main.rs is written.",
+            "= nothing was written: the schema is missed, formatting is not the problem (partial)",
+            "= no answer (thrown)",
+        ],
+    );
+}
+
+#[test]
+fn organisation() {
+    check(
+        "organisation",
+        &[
+            "└─ code_master: write_file, compile, read_file, run_tests, confirm deploy",
+            "^ `project`: the failed agent goes on with `scripted`",
+            "climbed: coder ► code_master ► project",
+            "= the parser is built",
+            "= ACME is asked whether less than",
+            "= built in part, because half of it cannot be built (partial)",
+            "^ nobody handled it, and it is critical: the run ends",
+            "= no answer (escalated)",
+        ],
+    );
+}
+
+#[test]
+fn pipeline() {
+    check(
+        "pipeline",
+        &["improved from 40", "improved from 70", "= no holes in"],
+    );
+}
+
+#[test]
+fn forum() {
+    check(
+        "forum",
+        &["? ", "= We try it on the parser, and nowhere else."],
+    );
+}
+
+#[test]
+fn branch() {
+    check(
+        "branch",
+        &[
+            "let a = b?; → live: let a = b?;",
+            "let a = b.unwrap(); → Ada, please see to 1 defects in let a = b.unwrap();",
+        ],
+    );
+}

@@ -100,3 +100,36 @@ fn the_core_reaches_nothing_outside() {
         );
     }
 }
+
+/// The table in `tests/integration/behaviours/mod.rs`: every row has a test that there is, or a reason.
+#[test]
+fn every_behaviour_has_its_test() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tests: String = files("tests/integration", ".rs")
+        .into_iter()
+        .map(|file| fs::read_to_string(file).unwrap())
+        .collect();
+    let table = fs::read_to_string(root.join("tests/integration/behaviours/mod.rs")).unwrap();
+    let rows = table.lines().filter_map(|line| {
+        let cells: Vec<_> = line.strip_prefix("//! | ")?.split(" | ").collect();
+        Some((cells[0].parse::<usize>().ok()?, cells))
+    });
+    let mut numbers = Vec::new();
+    for (number, cells) in rows {
+        let [_, _, names, different] = cells[..] else {
+            panic!("row {number} has {} cells", cells.len())
+        };
+        numbers.push(number);
+        let said = different.trim_end_matches([' ', '|']);
+        assert!(!names.is_empty() || !said.is_empty(), "row {number}");
+        for name in names.split('`').filter(|name| name.contains("::")) {
+            let function = name.rsplit("::").next().unwrap();
+            let there = tests.contains(&format!("fn {function}("));
+            assert!(there, "row {number}: there is no test `{name}`");
+        }
+        for case in said.split('`').filter(|case| case.starts_with("tests/")) {
+            assert!(root.join(case).exists(), "row {number}: there is no {case}");
+        }
+    }
+    assert!(numbers.into_iter().eq(1..=56));
+}

@@ -10,8 +10,10 @@ fn ui() {
     cases.pass("tests/ui/pass/*.rs");
     cases.compile_fail("tests/ui/tool/*.rs");
     cases.compile_fail("tests/ui/agent/*.rs");
+    cases.compile_fail("tests/ui/branch/*.rs");
     cases.compile_fail("tests/ui/compose/*.rs");
     cases.compile_fail("tests/ui/on_error/*.rs");
     cases.compile_fail("tests/ui/on_escalation/*.rs");
+    cases.compile_fail("tests/ui/team/*.rs");
     cases.compile_fail("tests/ui/types/*.rs");
 }

@@ -10,9 +10,11 @@
 //! | [`agent`] | a typed function `In -> Out` that may need a model |
 //! | [`compose`] | agents put together are agents again |
 //! | [`team`] | agents that have delegates: who may use what, and who asks whom |
+//! | [`memory`] | what an agent remembers from one run to the next |
 //! | [`tool`] | a plain async function, and what the runtime knows about it |
 //! | [`model`] | something that answers a history |
 //! | [`run`] | a tree of nodes that can be stored, and the loop that moves it |
+//! | [`secret`] | found when a tool asks, and masked wherever anything is written |
 //! | `turn` | the way of one call, a file for each stage |
 //! | [`policy`], [`rate`] | what a run's calls may do, and how often |
 //! | [`cache`], [`blob`] | results that are reused, and results that are too large |
@@ -28,6 +30,7 @@ pub mod compose;
 pub mod error;
 pub mod escalation;
 mod json;
+pub mod memory;
 pub mod model;
 pub mod policy;
 pub mod rate;
@@ -36,6 +39,7 @@ pub mod recovery;
 #[doc(hidden)]
 pub mod rt;
 pub mod run;
+pub mod secret;
 pub mod team;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -2,8 +2,7 @@
 
 pub use crate::{
     Error,
-    agent::{Agent, AgentBuilder, Data, ModelAgent, Profile, Skill},
-    compose::routed,
+    agent::{Agent, AgentBuilder, Data, ModelAgent, ModelDriven, Profile, Skill},
     error::{AnyError, Code, ErrorKind, Failure, Severity, ToolFailure},
     escalation::{Escalation, Resolution, vocabulary as resolutions},
     recovery::{
@@ -35,7 +34,7 @@ pub use std::{
 
 use crate::{
     agent::IntoInput,
-    compose::Arm,
+    compose::{Arm, Routed},
     recovery::{Kind, Step},
 };
 use futures_util::future::BoxFuture;
@@ -92,11 +91,23 @@ pub trait NotResult {
 
 impl<T> NotResult for ResultProbe<T> {}
 
+/// What the function behind a tool returns as `Err`, fit to be told or not: so that arms are read with
+/// that type even where it is not.
+#[diagnostic::on_unimplemented(
+    message = "what `{Self}` fails with is not known from its type",
+    label = "no `#[tool]` or `tool!` made this",
+    note = "arms for a tool that is written by hand are added with `AgentBuilder::on_error_of`"
+)]
+pub trait Fails {
+    /// The error.
+    type With;
+}
+
 /// The arms that `on_error!(Tool, ..)` writes; the tool's own `on_error` asks them through
 /// [`ArmsProbe`].
-pub trait OnError: Tool {
+pub trait OnError: Fails {
     /// What the arms say.
-    fn decide_by_arms(&self, error: CallError<'_, Self::Err>, cx: &ErrorContext) -> Option<Plan>;
+    fn decide_by_arms(&self, error: CallError<'_, Self::With>, cx: &ErrorContext) -> Option<Plan>;
 
     /// The repair agents that the arms name.
     fn fixers_of_arms(&self) -> Vec<Arc<dyn Fixer>> {
@@ -110,7 +121,7 @@ pub struct ArmsProbe<'a, T>(pub &'a T);
 
 impl<T: OnError> ArmsProbe<'_, T> {
     /// What the arms say.
-    pub fn on_error(&self, error: CallError<'_, T::Err>, cx: &ErrorContext) -> Option<Plan> {
+    pub fn on_error(&self, error: CallError<'_, T::With>, cx: &ErrorContext) -> Option<Plan> {
         self.0.decide_by_arms(error, cx)
     }
 
@@ -129,7 +140,7 @@ pub trait NoArms<E> {
     }
 }
 
-impl<T: Tool> NoArms<T::Err> for &ArmsProbe<'_, T> {}
+impl<T: Fails> NoArms<T::With> for &ArmsProbe<'_, T> {}
 
 /// The answer for a tool without arms.
 pub trait NoFixers {
@@ -139,7 +150,7 @@ pub trait NoFixers {
     }
 }
 
-impl<T: Tool> NoFixers for &ArmsProbe<'_, T> {}
+impl<T: Fails> NoFixers for &ArmsProbe<'_, T> {}
 
 /// The repair agents that these decisions name.
 pub fn fixers_of<K: Kind, const N: usize>(decisions: [Decision<K>; N]) -> Vec<Arc<dyn Fixer>> {
@@ -181,15 +192,27 @@ pub fn ask<A>(args: &A, cx: &ToolContext, when: impl FnOnce(&A, &ToolContext) ->
     when(args, cx)
 }
 
-/// `agent.run(input)` in an arm of `branch!`.
-pub fn go_on<'a, A, O>(
+/// [`routed`](crate::compose::routed), for agents that are asked one by one what they are.
+pub fn branch<A, T, O, F>(agent: A, targets: T, route: F) -> Routed<A, T, F>
+where
+    A: Agent,
+    F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
+{
+    Routed::new(agent, targets, route)
+}
+
+/// `agent.run(input)` in an arm of `branch!`, of which `first` is in the first one.
+pub fn go_on<'a, First, A>(
+    first: &First,
     agent: &'a A,
     cx: &'a Cx,
     input: impl IntoInput<A::In>,
-) -> BoxFuture<'a, std::result::Result<O, Error>>
+) -> BoxFuture<'a, Result<First::Out, Error>>
 where
-    A: Agent + Arm<O, <A as Agent>::Out>,
+    First: Agent,
+    A: Agent + Arm<First::Out, First, <A as Agent>::Out>,
 {
+    let _ = first;
     agent.run_in(cx, input.into_input())
 }
 
@@ -250,6 +273,8 @@ pub trait ToolFault {
     type Type: Display + Send + Sync + 'static;
     /// What is told.
     fn pack(self) -> Self::Type;
+    /// What was returned.
+    fn unpack(told: &Self::Type) -> &Self;
 }
 
 #[diagnostic::do_not_recommend]
@@ -257,6 +282,23 @@ impl<T: Display + Send + Sync + 'static> ToolFault for T {
     type Type = T;
     fn pack(self) -> T {
         self
+    }
+    fn unpack(told: &T) -> &T {
+        told
+    }
+}
+
+/// A failure with the error as the function returned it.
+pub fn unpacked<F: ToolFault>(error: CallError<'_, F::Type>) -> CallError<'_, F> {
+    match error {
+        CallError::InvalidArgs(raw, fault) => CallError::InvalidArgs(raw, fault),
+        CallError::Deserialization(value, fault) => CallError::Deserialization(value, fault),
+        CallError::InvalidOutput(raw, fault) => CallError::InvalidOutput(raw, fault),
+        CallError::Execution(failure) => CallError::Execution(match failure {
+            Failure::Returned(told) => Failure::Returned(F::unpack(told)),
+            Failure::TimedOut(after) => Failure::TimedOut(after),
+            Failure::Panicked(said) => Failure::Panicked(said),
+        }),
     }
 }
 

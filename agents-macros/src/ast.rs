@@ -6,7 +6,7 @@
 use proc_macro2::{Group, TokenStream};
 use quote::{ToTokens, TokenStreamExt, quote};
 use syn::{
-    Attribute, Expr, Generics, Ident, Pat, Path, Signature, Token, Type, Visibility,
+    Attribute, Expr, Generics, Ident, LitStr, Pat, Path, Signature, Token, Type, Visibility,
     punctuated::Punctuated, token,
 };
 
@@ -83,8 +83,8 @@ pub(crate) struct Impl {
 
 /// What stands in an `impl` block.
 pub(crate) enum Member {
-    /// A function. Its entries are there if it is marked `#[skill]`.
-    Function(Box<Function>, Option<Skill>),
+    /// A function, and what it is marked as.
+    Function(Box<Function>, Option<Mark>),
     /// `on_error!(match error { .. });` or `on_error!(DeleteFile, match error { .. });`
     OnError(Arms),
     /// `on_escalation!(match escalation.severity { .. });`
@@ -93,7 +93,15 @@ pub(crate) enum Member {
     Other(TokenStream),
 }
 
-/// `#[skill]` or `#[skill(when = ..)]`
+/// What a method of an agent is for.
+pub(crate) enum Mark {
+    /// `#[skill]` or `#[skill(when = ..)]`
+    Skill(Skill),
+    /// `#[knowledge]`
+    Knowledge(Box<Attribute>),
+}
+
+/// The entries of `#[skill(..)]`.
 pub(crate) struct Skill {
     pub(crate) entries: Vec<Entry>,
 }
@@ -104,11 +112,13 @@ pub(crate) struct Handler {
     pub(crate) body: Expr,
 }
 
-/// `on_error { .. }`, or `on_error!(Tool, match error { .. })`
+/// `on_error { .. }`, or `on_error!(Tool, match error { .. })`; with `"github_*"` for the tool, too
 pub(crate) struct Arms {
     pub(crate) keyword: Ident,
     /// Whose failures these are; without, those of every tool, or of the tool beside.
     pub(crate) tool: Option<Path>,
+    /// Those of the tools whose names fit this.
+    pub(crate) named: Option<LitStr>,
     pub(crate) arms: Vec<Arm>,
 }
 
@@ -118,6 +128,36 @@ pub(crate) struct Arm {
     pub(crate) patterns: Punctuated<Pat, Token![,]>,
     pub(crate) guard: Option<(Token![if], Expr)>,
     pub(crate) body: Expr,
+}
+
+/// `Coder.grants([WriteFile]).delegates(Tester)`: an agent, and what is said of its place.
+pub(crate) struct Placed {
+    pub(crate) agent: Expr,
+    /// In the order in which it is written.
+    pub(crate) said: Vec<Said>,
+}
+
+/// `.grants([WriteFile])`
+pub(crate) struct Said {
+    pub(crate) method: Ident,
+    pub(crate) paren: token::Paren,
+    pub(crate) args: Vec<Argument>,
+}
+
+/// What is handed to something that is said.
+pub(crate) enum Argument {
+    /// To `delegates`: an agent at its place.
+    Delegate(Placed),
+    /// To anything else.
+    Value(Expr),
+}
+
+/// `branch!(Review, match verdict { Passed(p) => Deployer.run(p) })`
+pub(crate) struct Branch {
+    pub(crate) agent: Expr,
+    pub(crate) match_token: Token![match],
+    pub(crate) value: Ident,
+    pub(crate) arms: Vec<syn::Arm>,
 }
 
 impl Element {

@@ -49,6 +49,11 @@ impl Errors {
         result.map_err(|error| self.push(error)).ok()
     }
 
+    /// Whether there are none yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.seen.borrow().iter().all(Vec::is_empty)
+    }
+
     /// The barrier between syntax and meaning: whether everything could be read. What could not
     /// must not look as if the user had left it out.
     pub(crate) fn is_whole(&self) -> bool {

@@ -64,6 +64,18 @@ pub fn on_escalation(_tokens: TokenStream) -> TokenStream {
     errors.finish().into()
 }
 
+#[doc = include_str!("docs/structure.md")]
+#[proc_macro]
+pub fn structure(tokens: TokenStream) -> TokenStream {
+    expression_structure(tokens.into()).into()
+}
+
+#[doc = include_str!("docs/branch.md")]
+#[proc_macro]
+pub fn branch(tokens: TokenStream) -> TokenStream {
+    expression_branch(tokens.into()).into()
+}
+
 fn attribute_tool(arguments: Tokens, item: &Tokens) -> Tokens {
     let errors = Errors::new();
     match parse::tool_attribute(arguments, item.clone(), &errors) {
@@ -116,7 +128,9 @@ fn block_on_error(tokens: Tokens) -> Tokens {
         return errors.finish();
     };
     let arms = lower::on_error(arms, &[], &errors);
-    if arms.tool.is_none() {
+    if let Some(name) = &arms.written.named {
+        errors.at(name, check::messages::named_in_an_agent());
+    } else if arms.tool.is_none() {
         errors.note(syn::Error::new(
             Span::call_site(),
             check::messages::arms_need_a_tool(),
@@ -125,4 +139,30 @@ fn block_on_error(tokens: Tokens) -> Tokens {
     check::on_error(&arms.written, true, &errors);
     let (errors, arms) = (errors.finish(), expand::on_error(&arms));
     quote!(#errors #arms)
+}
+
+fn expression_structure(tokens: Tokens) -> Tokens {
+    let errors = Errors::new();
+    let Some(root) = parse::structure(tokens, &errors) else {
+        return expand::no_expression(errors);
+    };
+    let root = lower::member(root, &errors);
+    check::structure(&root, &errors);
+    expand::expression(errors, &expand::structure(&root))
+}
+
+fn expression_branch(tokens: Tokens) -> Tokens {
+    let errors = Errors::new();
+    let Some(branch) = parse::branch(tokens, &errors) else {
+        return expand::no_expression(errors);
+    };
+    let is_read = errors.is_whole();
+    let branch = lower::branch(branch, &errors);
+    if is_read {
+        check::branch(&branch, &errors);
+    }
+    if branch.targets.is_empty() {
+        return expand::no_expression(errors);
+    }
+    expand::expression(errors, &expand::branch(&branch))
 }

@@ -2,6 +2,10 @@
 //!
 //! Questions about it are methods on it, so that [`expand`](crate::expand) only prints.
 
+mod team;
+
+pub(crate) use team::{Branch, Member, Said, ToolRef};
+
 use crate::{
     ast::{self, Body, Element, Function, Impl},
     lower::docs::Docs,
@@ -127,6 +131,7 @@ pub(crate) struct Agent {
     pub(crate) input: Type,
     pub(crate) output: Returns,
     pub(crate) make: Make,
+    pub(crate) knowledge: Vec<Knowledge>,
     pub(crate) on_error: Vec<Arms>,
     pub(crate) on_escalation: Vec<Handler>,
     /// Skills were written, but cannot be had.
@@ -151,6 +156,9 @@ pub(crate) struct Settings {
     pub(crate) model: Option<(Ident, Expr)>,
     pub(crate) tools: Option<(Ident, Vec<Element>)>,
     pub(crate) budget: Option<(Ident, Budget)>,
+    pub(crate) memory: Option<(Ident, Expr)>,
+    /// Patterns of names, and what is said of the tools that fit.
+    pub(crate) policies: Option<(Ident, Vec<(Expr, Expr)>)>,
     pub(crate) strict: Option<Ident>,
     pub(crate) fixers: Option<(Ident, Vec<Element>)>,
 }
@@ -166,8 +174,20 @@ pub(crate) struct Skill {
     pub(crate) function: Function,
     pub(crate) docs: Docs,
     pub(crate) when: Option<Expr>,
+    /// `tools = [ReadFile, "github_*"]`: the key, and what it lists.
+    pub(crate) tools: Option<(Ident, Vec<ToolRef>)>,
+    /// `memory`
+    pub(crate) memory: Option<Ident>,
     pub(crate) input: Type,
     pub(crate) returns: Returns,
+}
+
+/// What an agent can look up in itself.
+pub(crate) struct Knowledge {
+    pub(crate) function: Function,
+    pub(crate) docs: Docs,
+    /// The text's type.
+    pub(crate) ty: Type,
 }
 
 impl Function {

@@ -1,4 +1,4 @@
-use super::tape::{Digest, Exchange, FORMAT, Line, Said, prefixes, tools_of};
+use super::tape::{Digest, Exchange, FORMAT, Line, Said, prefixes, tools_of, written};
 use agents_core::{
     model::{Model, ModelError, Reply, Request},
     rt::async_trait,
@@ -17,7 +17,8 @@ use std::{
 /// Writes a run down as it happens; give it to [`Run::tape`](crate::run::Run::tape).
 ///
 /// Every line is on its way to the disk before the run goes on, so a tape is whole up to the
-/// moment at which a program ends. A tape holds prompts, answers and tool results in the clear.
+/// moment at which a program ends. A tape holds prompts, answers and tool results in the clear, but for
+/// the run's [secrets](crate::secret).
 #[derive(Clone)]
 pub struct Recording(Arc<Writer>);
 
@@ -77,7 +78,7 @@ impl Writer {
 
     fn exchange(&self, model: &str, request: &Request<'_>, said: Said) {
         let mut sink = self.sink();
-        let messages = request.messages();
+        let messages = &*written(request);
         let digests = prefixes(messages);
         let known = digests
             .iter()
@@ -94,7 +95,10 @@ impl Writer {
         }));
         sink.known.extend(digests);
         sink.tools = tools;
-        sink.write(&line);
+        sink.write(&match request.masker() {
+            Some(masker) => masker.data(line),
+            None => line,
+        });
     }
 }
 

@@ -1,4 +1,4 @@
-use super::tape::{Digest, Exchange, FORMAT, Line, Said, prefixes, text, tools_of};
+use super::tape::{Digest, Exchange, FORMAT, Line, Said, prefixes, text, tools_of, written};
 use agents_core::{
     model::{Delta, Message, Model, ModelError, ModelErrorKind, Reply, Request},
     rt::async_trait,
@@ -138,9 +138,9 @@ impl Reader {
     /// The recorded reply; `None` if the run ended before there was one.
     fn answer(&self, request: &Request<'_>) -> Result<Option<Reply>, ModelError> {
         let mut left = self.left();
-        let tools = tools_of(request);
+        let (messages, tools) = (&*written(request), tools_of(request));
         let same = |heard: &Heard| {
-            heard.messages == request.messages()
+            heard.messages == messages
                 && heard.tools == tools
                 && heard.format.as_ref() == request.format()
         };
@@ -152,15 +152,14 @@ impl Reader {
             },
             None => Err(ModelError::new(
                 ModelErrorKind::NotRecorded,
-                divergence(&left, request, &tools),
+                divergence(&left, messages, &tools),
             )),
         }
     }
 }
 
 /// Where a request leaves the recording: against the recorded one that it shares most with.
-fn divergence(left: &[Heard], request: &Request<'_>, tools: &Value) -> String {
-    let now = request.messages();
+fn divergence(left: &[Heard], now: &[Message], tools: &Value) -> String {
     let shared = |heard: &Heard| {
         heard
             .messages

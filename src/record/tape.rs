@@ -3,6 +3,7 @@
 use agents_core::model::{Message, Reply, Request};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// One line of a tape.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -63,6 +64,14 @@ pub(super) fn prefixes(messages: &[Message]) -> Vec<Digest> {
         );
     }
     digests
+}
+
+/// The conversation as it may be written down: without secrets.
+pub(super) fn written<'a>(request: &Request<'a>) -> Cow<'a, [Message]> {
+    match request.masker() {
+        Some(masker) => Cow::Owned(masker.data(request.messages().to_vec())),
+        None => Cow::Borrowed(request.messages()),
+    }
 }
 
 /// A message as bytes: two are equal when these are.

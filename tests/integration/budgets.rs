@@ -1,9 +1,12 @@
 use crate::world::{Add, work, worker};
 use agents::{
-    Agent, AgentBuilder, Budget, Code,
-    run::{Limit, Stopped, minutes, tokens},
+    Agent, AgentBuilder, Budget, Code, Effects,
+    agent::ModelAgent,
+    run::{ApprovalRequest, Limit, Stopped, minutes, tokens},
     testing::{Script, ScriptedModel},
+    tool::{Approval, FnTool, ToolSpec},
 };
+use serde_json::json;
 use std::time::Duration;
 
 fn endless() -> ScriptedModel {
@@ -202,4 +205,79 @@ async fn a_run_s_bounds_on_turns_and_calls_hold_for_each_agent() {
         outcome.usage.requests, 4,
         "a run tightens and never loosens"
     );
+}
+
+/// Asks a person, who takes ten minutes, and then does a minute's work.
+fn clerk(budget: Budget) -> ModelAgent<'static, String, String> {
+    let spec = ToolSpec::new("send", "Sends.", Effects::Writes, json!({"type": "object"}))
+        .approval(Approval::Always);
+    let send = FnTool::with_spec(spec, |_, _| async {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        Ok::<_, String>("sent")
+    });
+    let (model, _) = ScriptedModel::new([Script::call("send", "{}"), Script::text("done")]);
+    AgentBuilder::new("clerk")
+        .tool(send)
+        .budget(budget)
+        .model(model)
+        .build()
+}
+
+async fn slowly(_: ApprovalRequest) -> agents::run::Approval {
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    agents::run::Approval::Approve
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_stands_still_while_a_person_is_asked_and_goes_on_then() {
+    for (seconds, is_enough) in [(90, true), (30, false)] {
+        let time = Budget::new().time(Duration::from_secs(seconds));
+        let stopped = (!is_enough).then(|| Stopped::Budget {
+            agent: "clerk".into(),
+            limit: Limit::Time(Duration::from_secs(seconds)),
+        });
+        // The agent's own time, and that of the run.
+        let agent = clerk(time.clone());
+        let own = agent.run("go").approver(slowly).outcome().await.unwrap();
+        assert_eq!((own.result.is_ok(), &own.stopped), (is_enough, &stopped));
+        let agent = clerk(Budget::new());
+        let run = agent.run("go").approver(slowly).budget(time);
+        let whole = run.outcome().await.unwrap();
+        assert_eq!(
+            (whole.result.is_ok(), &whole.stopped),
+            (is_enough, &stopped)
+        );
+    }
+}
+
+/// A run of its own within a tool: what is around it waits for the person as well.
+#[tokio::test(start_paused = true)]
+async fn time_stands_still_around_a_run_of_its_own_too() {
+    let ask = FnTool::new(
+        "ask",
+        "Asks the clerk.",
+        Effects::Reads,
+        json!({"type": "object"}),
+        |_, _| async {
+            let run = clerk(Budget::new())
+                .run("go")
+                .approver(slowly)
+                .outcome()
+                .await?;
+            run.result
+        },
+    );
+    let (model, handle) = ScriptedModel::new([Script::call("ask", "{}"), Script::text("end")]);
+    let time = minutes(2);
+    let boss: ModelAgent<'_, String, String> = AgentBuilder::new("boss")
+        .tool(ask)
+        .budget(Budget::new().time(time))
+        .model(model)
+        .build();
+    let run = boss
+        .run("go")
+        .tool_timeout(time)
+        .budget(tokens(1000).time(time));
+    assert_eq!(run.await.unwrap(), "end");
+    assert_eq!(handle.requests()[1].last(), "done");
 }

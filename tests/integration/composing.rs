@@ -1,6 +1,7 @@
 //! Agents put together: order, concurrency, failure, storing.
 
 mod again;
+mod behaviours;
 mod discussion;
 mod race;
 mod several;

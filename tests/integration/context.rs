@@ -4,7 +4,6 @@ use agents::{
     Agent, AgentBuilder, ToolContext,
     testing::{Script, ScriptedModel},
     tool,
-    tool::ExposeSecret,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -22,8 +21,8 @@ async fn echo(cx: &ToolContext) -> Value {
         "idempotency_key": cx.idempotency_key(),
         "tenant": cx.tenant_id(),
         "user": cx.scope().user_id,
-        "has_key": cx.secret("crm").is_some_and(|secret| secret.expose_secret().len() == 11),
-        "has_other": cx.secret("erp").is_some(),
+        "has_key": cx.secret("crm").await.is_ok_and(|secret| secret.expose_secret().len() == 11),
+        "has_other": cx.find_secret("erp").await.is_ok_and(|secret| secret.is_some()),
         "debug": format!("{cx:?}"),
     })
 }

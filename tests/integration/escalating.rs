@@ -1,3 +1,6 @@
 //! Escalations: where they come to, and what becomes of them.
 
+mod bounds;
 mod own;
+mod team;
+mod trees;

@@ -46,6 +46,7 @@ async fn everything_that_happens_is_told_in_order() {
 fn name(kind: &EventKind) -> &'static str {
     match kind {
         EventKind::RunStarted { .. } => "run started",
+        EventKind::SkillChosen { .. } => "skill chosen",
         EventKind::Asked { .. } => "asked",
         EventKind::Text(_) => "text",
         EventKind::Thinking(_) => "thinking",
@@ -59,6 +60,7 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::FixerAsked { .. } => "fixer asked",
         EventKind::FixerAnswered { .. } => "fixer answered",
         EventKind::CallFailed { .. } => "call failed",
+        EventKind::KnowledgeUsed { .. } => "knowledge used",
         EventKind::CallEnded(receipt) if receipt.is_ok() => "call ended ok",
         EventKind::CallEnded(_) => "call ended",
         EventKind::AnswerRepaired { .. } => "answer repaired",
@@ -67,6 +69,8 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::RunEnded { .. } => "run ended",
         EventKind::Escalated(_) => "escalated",
         EventKind::EscalationSettled(_) => "settled",
+        EventKind::SecretResolved { .. } => "secret",
+        EventKind::SecretMissing { .. } => "no secret",
     }
 }
 

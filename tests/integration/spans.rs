@@ -123,3 +123,74 @@ async fn content_is_there_only_when_asked_for() {
         "{open}"
     );
 }
+
+/// Keeps everything that is traced, at every level, as text.
+#[derive(Clone, Default)]
+pub(crate) struct All(Arc<Mutex<String>>);
+
+impl All {
+    pub(crate) fn text(&self) -> String {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Subscriber for All {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        let mut fields = Fields::new();
+        span.record(&mut Into(&mut fields));
+        *self.0.lock().unwrap() += &format!("{} {fields:?}\n", span.metadata().name());
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, values: &Record<'_>) {
+        let mut fields = Fields::new();
+        values.record(&mut Into(&mut fields));
+        *self.0.lock().unwrap() += &format!("{fields:?}\n");
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = Fields::new();
+        event.record(&mut Into(&mut fields));
+        *self.0.lock().unwrap() += &format!("{fields:?}\n");
+    }
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+/// Prints every event in a line, through a writer of its own.
+pub(crate) struct Printing<W>(W);
+
+impl<W> Printing<W> {
+    pub(crate) fn new(writer: W) -> Self {
+        Printing(writer)
+    }
+}
+
+impl<W: Fn() -> O + Send + Sync + 'static, O: std::io::Write> Subscriber for Printing<W> {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = Fields::new();
+        event.record(&mut Into(&mut fields));
+        (self.0)()
+            .write_all(format!("{fields:?}\n").as_bytes())
+            .unwrap();
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}

@@ -1,22 +1,16 @@
-use super::{Agent, Answer, Data, Profile, Skill, prompt_of};
+use super::{Answer, Data, Skill, hooks::Hooks, knowledge::Knowledge};
 use crate::{
-    Error, ErrorKind, Json,
     error::AnyError,
-    escalation::{Desk, Escalation, IntoResolution, Job, SharedHandler, attend},
+    escalation::{Escalation, IntoResolution, SharedHandler},
+    memory::Memory,
     model::Model,
     recovery::{Arms, CallError, ErrorContext, Fixer, Plan, SharedFixer},
-    run::{Budget, Cx, Place, drive},
+    run::{Budget, Place},
     team::Placement,
-    tool::{IntoTool, ToolSet},
+    tool::{IntoTool, Pattern, ToolPolicy, ToolSet},
 };
-use async_trait::async_trait;
-use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
-use std::{
-    borrow::Cow,
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 /// Puts an agent together: what `#[agent]` expands to, and what you write without macros.
 ///
@@ -31,7 +25,7 @@ use std::{
 /// ```
 #[must_use = "an agent is made by `.build()`"]
 pub struct AgentBuilder<'a, I, O> {
-    agent: ModelAgent<'a, I, O>,
+    pub(super) agent: ModelAgent<'a, I, O>,
 }
 
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
@@ -50,8 +44,13 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                     arms: Arms::default(),
                     fixers: Vec::new(),
                     placement: None,
+                    knowledge: Vec::new(),
+                    hooks: Hooks::default(),
                 },
                 skills: Vec::new(),
+                memory: None,
+                policies: Vec::new(),
+                defects: Vec::new(),
                 answer: Answer::new(),
                 on_escalation: None,
             },
@@ -139,15 +138,24 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Adds a skill. Without any, the model does the work.
+    /// Adds a skill. Without any, the model does the work. See [`Skill`] for which of several
+    /// answers.
     pub fn skill(mut self, skill: Skill<'a, I, O>) -> Self {
         self.agent.skills.push(skill);
         self
     }
 
+    /// What the agent remembers from one run to the next: the model has the tools `memory_read`,
+    /// `memory_write` and `memory_search`, which reach this agent's own lines and no other's. An
+    /// agent with skills gives them to those that ask for it, with [`Skill::with_memory`].
+    pub fn memory(mut self, memory: impl Memory) -> Self {
+        self.agent.memory = Some(Arc::new(memory));
+        self
+    }
+
     /// The agent.
     pub fn build(self) -> ModelAgent<'a, I, O> {
-        self.agent
+        self.agent.equipped()
     }
 }
 
@@ -165,6 +173,8 @@ pub(crate) struct Brain<'a> {
     pub(crate) fixers: Vec<SharedFixer>,
     /// Where it is placed in a team.
     placement: Option<Arc<Placement>>,
+    pub(crate) knowledge: Vec<Knowledge<'a>>,
+    pub(crate) hooks: Hooks<'a>,
 }
 
 impl Brain<'_> {
@@ -209,29 +219,9 @@ impl Brain<'_> {
         }
     }
 
-    /// What cannot work, said before anything runs.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        self.tools.check()?;
-        let name = &self.name;
-        let mut defects = Vec::new();
-        for (tool, written_for) in self.arms.tools() {
-            let Some(found) = self.tools.get(tool) else {
-                defects.push(format!("`{tool}`, which is not among its tools"));
-                continue;
-            };
-            if let Some(fails_with) = found.error_type().filter(|own| *own != written_for) {
-                // Such arms would never be told of a returned error.
-                defects.push(format!(
-                    "`{tool}` that are written for errors of type `{written_for}`, but it fails with `{fails_with}`"
-                ));
-            }
-        }
-        if defects.is_empty() {
-            return Ok(());
-        }
-        let defects = defects.join("; and for ");
-        let message = format!("agent `{name}` has `on_error` arms for {defects}");
-        Err(Error::new(ErrorKind::Build, message))
+    /// What the agent knows under this name.
+    pub(crate) fn knowledge(&self, name: &str) -> Option<&Knowledge<'_>> {
+        self.knowledge.iter().find(|one| one.name() == name)
     }
 }
 
@@ -239,124 +229,12 @@ impl Brain<'_> {
 pub struct ModelAgent<'a, I, O> {
     pub(crate) brain: Brain<'a>,
     pub(crate) skills: Vec<Skill<'a, I, O>>,
+    pub(super) memory: Option<Arc<dyn Memory>>,
+    pub(super) policies: Vec<(Pattern, ToolPolicy)>,
+    /// What was found wrong while the agent was put together.
+    pub(super) defects: Vec<String>,
     pub(crate) answer: Answer<O>,
     pub(crate) on_escalation: Option<SharedHandler<'a, I, O>>,
-}
-
-impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
-    /// The skill that answers `input`: the first whose condition holds, else the only one without.
-    fn select(&self, input: &I) -> Result<Option<&Skill<'a, I, O>>, Error> {
-        if let Some(skill) = self.skills.iter().find(|skill| skill.wants(input)) {
-            return Ok(Some(skill));
-        }
-        let mut rest = self.skills.iter().filter(|skill| !skill.is_conditional());
-        match (rest.next(), rest.next()) {
-            (only, None) if only.is_some() || self.skills.is_empty() => Ok(only),
-            (None, _) => Err(self.unselected("no skill takes this input; add one without `when`")),
-            _ => Err(self
-                .unselected("several skills could answer; give all but one a `when = |input| ..`")),
-        }
-    }
-
-    /// Does one job: what the agent always does, or what an escalation has brought it to.
-    async fn carry_out(&self, cx: &Cx, job: Job<I, O>, input: I) -> Result<O, Error> {
-        let (skill, place) = match job {
-            Job::Own => (self.select(&input)?, None),
-            Job::Skill(name) => (
-                Some(self.named(&name)?),
-                Some(cx.beside(&format!("skill:{name}"))),
-            ),
-            Job::Agent(other) => return other.run_in(cx, input).await,
-            Job::Partial(value) => return Ok(value),
-        };
-        let cx = place.as_ref().unwrap_or(cx);
-        match skill.and_then(Skill::body) {
-            Some(body) => cx.under_code().enter(body(input)).await,
-            None => {
-                let task = prompt_of(&input);
-                drop(input);
-                drive(&self.brain, &self.answer, cx, task).await
-            }
-        }
-    }
-
-    fn named(&self, name: &str) -> Result<&Skill<'a, I, O>, Error> {
-        let known = self.skills.iter().find(|skill| skill.name() == name);
-        known.ok_or_else(|| self.unselected(&format!("there is no skill `{name}` to reroute to")))
-    }
-
-    fn lost_input(&self) -> Error {
-        let message = format!(
-            "the input of agent `{}` cannot be read back",
-            self.brain.name
-        );
-        Error::new(ErrorKind::Failed, message)
-    }
-
-    fn unselected(&self, why: &str) -> Error {
-        let names: Vec<_> = self.skills.iter().map(Skill::name).collect();
-        let message = format!(
-            "agent `{}` (skills `{}`): {why}",
-            self.brain.name,
-            names.join("`, `")
-        );
-        Error::new(ErrorKind::Build, message)
-    }
-}
-
-#[async_trait]
-#[diagnostic::do_not_recommend]
-impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
-    type In = I;
-    type Out = O;
-
-    fn name(&self) -> &str {
-        &self.brain.name
-    }
-
-    fn description(&self) -> &str {
-        if self.brain.description.is_empty() {
-            &self.brain.prompt
-        } else {
-            &self.brain.description
-        }
-    }
-
-    fn profile(&self) -> Profile {
-        let Brain { tools, budget, .. } = &self.brain;
-        let profile = Profile::driven(tools, budget);
-        let profile = match self.skills.iter().any(|skill| skill.body().is_some()) {
-            true => profile.with_code(),
-            false => profile,
-        };
-        let skills = self.skills.iter();
-        skills.fold(profile, |profile, skill| profile.skill(skill.name(), None))
-    }
-
-    async fn work(&self, cx: &Cx, input: I) -> Result<O, Error> {
-        let desk = Desk::open(cx, &self.brain.name, self.on_escalation.is_some());
-        let cx = &cx.at(&desk);
-        let kept = match &self.on_escalation {
-            Some(_) => Some(
-                Json::of(&input)
-                    .map_err(|error| super::unwritable(&self.brain.name, "input", &error))?,
-            ),
-            None => None,
-        };
-        let given = Mutex::new(Some(input));
-        let input = || {
-            let first = given.lock().unwrap_or_else(PoisonError::into_inner).take();
-            first.or_else(|| kept.as_ref()?.to().ok())
-        };
-        let carry_out = |job: Job<I, O>| -> BoxFuture<'_, Result<O, Error>> {
-            let input = input();
-            Box::pin(async move {
-                let input = input.ok_or_else(|| self.lost_input())?;
-                self.carry_out(cx, job, input).await
-            })
-        };
-        attend(cx, &desk, self.on_escalation.as_ref(), carry_out).await
-    }
 }
 
 impl<I, O> fmt::Debug for ModelAgent<'_, I, O> {

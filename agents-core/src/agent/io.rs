@@ -28,6 +28,10 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Data for T {}
 
 /// What may be handed to [`Agent::run`](super::Agent::run) where a `T` is wanted: a `T`, and a
 /// `&str` for a `String` or a `PathBuf`.
+#[diagnostic::on_unimplemented(
+    message = "an agent that takes `{T}` cannot be given `{Self}`",
+    label = "this is `{Self}`, and the agent takes `{T}`"
+)]
 pub trait IntoInput<T> {
     /// The input.
     fn into_input(self) -> T;

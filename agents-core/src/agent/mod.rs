@@ -4,14 +4,24 @@
 //! [`AgentBuilder`]; [`Skill`] is one way an agent has of answering.
 
 mod builder;
+mod chat;
+mod equip;
+mod hooks;
 mod io;
+mod knowledge;
+mod policies;
 mod profile;
+mod select;
 mod skill;
+mod work;
 
 pub(crate) use builder::Brain;
 pub use builder::{AgentBuilder, ModelAgent};
+pub use chat::{Chat, Conversation, ModelDriven};
 pub(crate) use io::{Answer, prompt_of};
 pub use io::{Data, IntoInput};
+pub(crate) use knowledge::Knowledge;
+pub use knowledge::KnowledgeText;
 pub use profile::Profile;
 pub use skill::Skill;
 
@@ -77,6 +87,14 @@ pub trait Agent: Send + Sync {
         Self: Sized,
     {
         Run::resumed(self, snapshot)
+    }
+
+    /// Begins a conversation: what was said before goes on with each [`send`](Chat::send).
+    fn chat(&self) -> Chat<'_, Self>
+    where
+        Self: Sized + ModelDriven,
+    {
+        Chat::new(self)
     }
 
     /// Runs the agent as a part of the run in which `cx` stands.

@@ -1,4 +1,5 @@
-use crate::Error;
+use super::Brain;
+use crate::{Error, tool::Pattern};
 use futures_util::future::BoxFuture;
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -7,11 +8,19 @@ type When<'a, I> = Arc<dyn Fn(&I) -> bool + Send + Sync + 'a>;
 
 /// One way an agent has of answering: by a body of its own, or by the model.
 ///
+/// The first skill whose condition holds answers; else the only one without a condition; and if there
+/// are several of those, the model chooses among them by their names and descriptions, in one turn
+/// of its own before the work.
+///
 /// ```
 /// use agents_core::agent::{AgentBuilder, Skill};
 ///
-/// let greeter = AgentBuilder::<String, String>::new("greeter")
-///     .skill(Skill::native("greet", "Greets.", |name: String| async move { Ok(format!("hello, {name}")) }))
+/// let clerk = AgentBuilder::<String, String>::new("clerk")
+///     .prompt("You are a clerk.")
+///     .skill(Skill::native("greet", "Greets.", |name: String| async move { Ok(format!("hello, {name}")) })
+///         .when(|name| name.len() < 20))
+///     .skill(Skill::model("look_up", "Looks up a customer.").tools(["crm_*"]))
+///     .skill(Skill::model("write", "Writes a letter.").tools(["print"]))
 ///     .build();
 /// ```
 pub struct Skill<'a, I, O> {
@@ -19,6 +28,10 @@ pub struct Skill<'a, I, O> {
     description: Cow<'static, str>,
     when: Option<When<'a, I>>,
     body: Option<Body<'a, I, O>>,
+    tools: Option<Vec<Pattern>>,
+    pub(super) memory: bool,
+    /// What a model has to know for this skill, where it is not what the agent has for all.
+    pub(super) brain: Option<Brain<'a>>,
 }
 
 impl<'a, I, O> Skill<'a, I, O> {
@@ -32,6 +45,9 @@ impl<'a, I, O> Skill<'a, I, O> {
             description: description.into(),
             when: None,
             body: None,
+            tools: None,
+            memory: false,
+            brain: None,
         }
     }
 
@@ -51,6 +67,9 @@ impl<'a, I, O> Skill<'a, I, O> {
             description: description.into(),
             when: None,
             body: Some(body),
+            tools: None,
+            memory: false,
+            brain: None,
         }
     }
 
@@ -58,6 +77,29 @@ impl<'a, I, O> Skill<'a, I, O> {
     #[must_use]
     pub fn when(mut self, when: impl Fn(&I) -> bool + Send + Sync + 'a) -> Self {
         self.when = Some(Arc::new(when));
+        self
+    }
+
+    /// Lists the tools that the model has in this skill, by name or [`Pattern`]; without a list it has
+    /// all that the agent has. Any other tool does not exist here: the model is not told of it, and a
+    /// call of it is refused. Listing again adds to the list.
+    ///
+    /// What the list names has to be among the agent's tools, and the skill has to be one that the
+    /// model carries out: a run of the agent says so before it begins.
+    #[must_use]
+    pub fn tools<P: Into<Pattern>>(mut self, tools: impl IntoIterator<Item = P>) -> Self {
+        self.tools
+            .get_or_insert_default()
+            .extend(tools.into_iter().map(Into::into));
+        self
+    }
+
+    /// Gives the model the agent's memory in this skill: see [`AgentBuilder::memory`].
+    ///
+    /// [`AgentBuilder::memory`]: super::AgentBuilder::memory
+    #[must_use]
+    pub fn with_memory(mut self) -> Self {
+        self.memory = true;
         self
     }
 
@@ -73,6 +115,10 @@ impl<'a, I, O> Skill<'a, I, O> {
 
     pub(crate) fn body(&self) -> Option<&Body<'a, I, O>> {
         self.body.as_ref()
+    }
+
+    pub(super) fn listed(&self) -> Option<&[Pattern]> {
+        self.tools.as_deref()
     }
 
     pub(crate) fn is_conditional(&self) -> bool {

@@ -69,12 +69,18 @@ where
     O: Data,
     F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
 {
-    let name = format!("routed({})", agent.name());
-    Routed {
-        agent,
-        targets,
-        route,
-        name,
+    Routed::new(agent, targets, route)
+}
+
+impl<A: Agent, T, F> Routed<A, T, F> {
+    pub(crate) fn new(agent: A, targets: T, route: F) -> Self {
+        let name = format!("routed({})", agent.name());
+        Routed {
+            agent,
+            targets,
+            route,
+            name,
+        }
     }
 }
 
@@ -116,16 +122,17 @@ impl<A: fmt::Debug, T, F> fmt::Debug for Routed<A, T, F> {
     }
 }
 
-/// An agent that can stand in a branch whose other arms give an `O`: any agent that gives the same.
+/// An agent that can stand in one branch with the agent `First`, which gives an `O`: any agent that
+/// gives the same.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be in this branch: it gives `{Own}`, and the arms before it give `{O}`",
+    message = "`{Self}` cannot stand in one branch with `{First}`: it gives `{Own}`, and the other gives `{O}`",
     label = "this agent gives `{Own}`, the first one gives `{O}`",
     note = "whichever goes on, its answer is the answer: give all of them one `Out`, for example with `.map(..)` on the one that differs"
 )]
-pub trait Arm<O, Own>: Agent<Out = O> {}
+pub trait Arm<O, First, Own>: Agent<Out = O> {}
 
 #[diagnostic::do_not_recommend]
-impl<A: Agent<Out = O>, O: Data> Arm<O, O> for A {}
+impl<A: Agent<Out = O>, O: Data, First> Arm<O, First, O> for A {}
 
 /// `targets!(A B)`: the targets `(A, B)`.
 macro_rules! targets {

@@ -1,7 +1,7 @@
 use super::{Code, Error, ErrorKind};
-use crate::escalation::Escalation;
+use crate::{escalation::Escalation, secret::Masker};
 use serde::{Deserialize, Serialize};
-use std::{any::Any, fmt, sync::Arc, time::Duration};
+use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
 
 /// How a tool's error type says more than its text: a code the model and your dashboards can
 /// branch on, and when to come back.
@@ -168,6 +168,43 @@ impl Cause {
             live: None,
             handed: None,
         }
+    }
+
+    /// The same failure without secrets in its text. The live error stays, for the arms.
+    pub(crate) fn masked(self, masker: &Masker) -> Self {
+        match masker.text(&self.0.message) {
+            Cow::Owned(message) => self.but(|inner| inner.message = message),
+            Cow::Borrowed(_) => self,
+        }
+    }
+
+    /// The same failure, with this code if its type has none.
+    pub(crate) fn coded(self, code: Code) -> Self {
+        match (self.0.origin, self.0.code) {
+            (Origin::Returned, Code::Unknown) => self.but(|inner| inner.code = code),
+            _ => self,
+        }
+    }
+
+    fn but(&self, change: impl FnOnce(&mut Inner)) -> Self {
+        let Inner {
+            message,
+            origin,
+            code,
+            retry_after,
+            live,
+            handed,
+        } = &*self.0;
+        let mut inner = Inner {
+            message: message.clone(),
+            origin: *origin,
+            code: *code,
+            retry_after: *retry_after,
+            live: live.clone(),
+            handed: handed.clone(),
+        };
+        change(&mut inner);
+        Cause(Arc::new(inner))
     }
 
     /// What the failure says of itself.

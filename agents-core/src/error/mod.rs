@@ -95,6 +95,34 @@ impl Error {
         Error(Arc::new(inner))
     }
 
+    /// The same error with every text changed so. What caused it is dropped if its text would change.
+    pub(crate) fn mapped(
+        self,
+        text: impl Fn(String) -> String,
+        escalation: impl Fn(Box<Escalation>) -> Box<Escalation>,
+    ) -> Self {
+        let inner = Arc::unwrap_or_clone(self.0);
+        let unchanged = |source: &Arc<dyn StdError + Send + Sync>| {
+            let mut cause: Option<&dyn StdError> = Some(&**source);
+            while let Some(error) = cause {
+                let said = error.to_string();
+                if text(said.clone()) != said {
+                    return false;
+                }
+                cause = error.source();
+            }
+            true
+        };
+        Error(Arc::new(Inner {
+            kind: inner.kind,
+            source: inner.source.filter(unchanged),
+            message: text(inner.message),
+            context: inner.context.into_iter().map(&text).collect(),
+            escalation: inner.escalation.map(escalation),
+            settled: inner.settled,
+        }))
+    }
+
     /// What kind of failure this is.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

@@ -86,14 +86,8 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
         match left {
             Left::Done(result) => return result,
             Left::For(next) => {
-                let settings = &cx.root.settings;
                 let why = "it was given up for another way after an escalation";
-                turn::envelope::close_all(
-                    &cx.node,
-                    &*settings.clock,
-                    settings.max_output_bytes,
-                    why,
-                );
+                turn::envelope::close_all(&cx.node, &cx.root.settings, why);
                 cx.root.checkpoint();
                 job = next;
             }
@@ -120,6 +114,7 @@ async fn judge<I: Data, O: Data>(
     let what = match decided {
         Some(Ok(Resolution(what))) => what,
         Some(Err(panic)) => {
+            let panic = cx.masker().text(&panic);
             tracing::warn!(%agent, %panic, "`on_escalation` panicked; the escalation climbs on");
             What::Inherit
         }

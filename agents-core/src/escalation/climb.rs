@@ -36,7 +36,7 @@ pub(crate) async fn climb(cx: &Cx, escalation: Escalation) -> Climbed {
         source = %escalation.source,
         severity = %escalation.severity,
         attempts = escalation.attempts,
-        reason = %escalation.reason,
+        reason = %cx.masker().text(&escalation.reason),
         "escalated"
     );
     cx.emit(|| EventKind::Escalated(Box::new(escalation.clone())));
@@ -150,7 +150,8 @@ fn top(cx: &Cx) -> Option<Arc<Desk>> {
 
 /// Writes down and tells what became of an escalation.
 pub(super) fn settled(cx: &Cx, escalation: &Escalation, how: Settlement) {
-    tracing::info!(source = %escalation.source, settled = %how, "escalation settled");
+    let said = how.to_string();
+    tracing::info!(source = %escalation.source, settled = %cx.masker().text(&said), "escalation settled");
     let receipt = EscalationReceipt {
         escalation: escalation.clone(),
         settled: how,

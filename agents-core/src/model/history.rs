@@ -3,7 +3,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::{
     any::Any,
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 /// A conversation that only grows.
@@ -31,6 +31,23 @@ impl History {
     /// The messages, oldest first.
     pub fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// The same conversation under this system prompt. Where it was had under that one it is not
+    /// touched, so that nothing has to be encoded anew.
+    pub(crate) fn led_by(history: Arc<History>, system: &str) -> Arc<History> {
+        let (led, rest) = match history.messages() {
+            [Message::System { content }, rest @ ..] => (content.as_str(), rest),
+            rest => ("", rest),
+        };
+        if led == system {
+            return history;
+        }
+        let system = (!system.is_empty()).then(|| Message::System {
+            content: system.to_owned(),
+        });
+        let messages: Vec<_> = system.into_iter().chain(rest.iter().cloned()).collect();
+        Arc::new(History::from(messages))
     }
 
     /// A copy that takes the client's slot along.

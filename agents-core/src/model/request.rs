@@ -1,5 +1,8 @@
 use super::{History, Message};
-use crate::tool::{ToolSet, ToolSpec};
+use crate::{
+    secret::Masker,
+    tool::{ToolSet, ToolSpec},
+};
 use serde_json::Value;
 
 /// A piece of an answer that is still being written.
@@ -18,6 +21,7 @@ pub struct Request<'a> {
     tools: Option<&'a ToolSet>,
     format: Option<&'a Value>,
     sink: Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)>,
+    masker: Option<&'a Masker>,
 }
 
 impl<'a> Request<'a> {
@@ -28,6 +32,7 @@ impl<'a> Request<'a> {
             tools: None,
             format: None,
             sink: None,
+            masker: None,
         }
     }
 
@@ -51,6 +56,19 @@ impl<'a> Request<'a> {
     pub fn with_sink(mut self, sink: &'a (dyn Fn(Delta<'_>) + Send + Sync)) -> Self {
         self.sink = Some(sink);
         self
+    }
+
+    /// Says which secrets must not be written down.
+    #[must_use]
+    pub fn with_masker(mut self, masker: &'a Masker) -> Self {
+        self.masker = Some(masker);
+        self
+    }
+
+    /// What hides the run's secrets: for whoever writes the conversation down. The model itself is told
+    /// what it is told.
+    pub fn masker(&self) -> Option<&'a Masker> {
+        self.masker.filter(|masker| !masker.is_empty())
     }
 
     /// The conversation, with the client's slot for what it has encoded.

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 /// Text that could replace what failed; nothing means: try something else.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not text that could replace the arguments",
-    label = "expected `String`, `Option<String>` or `Result<String, _>`"
+    label = "expected `String`, `Option<String>` or `Result<String, _>`",
+    note = "a repair agent is named: `fix(agent = JsonFixer)`"
 )]
 pub trait IntoText {
     /// The text, if there is one.

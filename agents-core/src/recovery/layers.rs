@@ -1,5 +1,5 @@
-//! Who is asked about a failure, and in which order: the agent's arm for that tool, the tool's own,
-//! the agent's default. The first that decides is followed; nothing is mixed.
+//! Who is asked about a failure, and in which order: the agent's arm for that tool, its arms for tools
+//! of such names, the tool's own, the agent's default. The first that decides is followed; nothing is mixed.
 
 use super::{
     CallError, ErrorContext, Fault, Plan, Raw, Step,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     error::{AnyError, ToolError},
-    tool::{DynTool, ErrorType},
+    tool::{DynTool, ErrorType, Pattern},
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -27,10 +27,11 @@ struct OfTool<'a> {
     arms: SharedArms<'a>,
 }
 
-/// An agent's arms: for one tool each, for all others, and for its own final answer.
+/// An agent's arms: for one tool each, for tools by name, for all others, and for its own final answer.
 #[derive(Clone, Default)]
 pub(crate) struct Arms<'a> {
     of_tools: Vec<OfTool<'a>>,
+    of_named: Vec<(Pattern, SharedArms<'a>)>,
     default: Option<SharedArms<'a>>,
     output: Option<OutputArms<'a>>,
 }
@@ -50,6 +51,18 @@ impl<'a> Arms<'a> {
             written_for: ErrorType::of::<E>(),
             arms: erased,
         });
+    }
+
+    /// Adds arms for the tools whose names fit.
+    pub(crate) fn add_for_named(
+        &mut self,
+        pattern: Pattern,
+        arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
+    ) {
+        let erased: SharedArms<'a> = Arc::new(move |error, schema, cx| {
+            with_any_error(error, schema, |error| arms(error, cx))
+        });
+        self.of_named.push((pattern, erased));
     }
 
     /// Sets the arms for every tool, and for the agent's final answer.
@@ -81,9 +94,14 @@ impl<'a> Arms<'a> {
             .iter()
             .filter(|of| of.tool == spec.name)
             .map(|of| (of.arms)(error, schema, cx));
+        let for_named = self
+            .of_named
+            .iter()
+            .filter(|(pattern, _)| pattern.matches(&spec.name))
+            .map(|(_, arms)| arms(error, schema, cx));
         let own = std::iter::once_with(|| tool.decide(error, cx));
         let default = self.default.iter().map(|arms| arms(error, schema, cx));
-        first(for_tool.chain(own).chain(default))
+        first(for_tool.chain(for_named).chain(own).chain(default))
     }
 
     /// What is to be done about a final answer that does not fit.
@@ -99,6 +117,11 @@ impl<'a> Arms<'a> {
     /// Keeps the arms of the tools for which `keep` holds.
     pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.of_tools.retain(|of| keep(&of.tool));
+    }
+
+    /// The patterns that have arms here.
+    pub(crate) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        self.of_named.iter().map(|(pattern, _)| pattern)
     }
 
     /// The tools that have arms here, and the errors that the arms are written for.

@@ -132,7 +132,7 @@ impl Budget {
         self
     }
 
-    /// How long it may take.
+    /// How long it may take. Time stands still while a person is asked.
     #[must_use]
     pub fn time(mut self, time: Duration) -> Self {
         self.time = Some(time);

@@ -1,16 +1,16 @@
 use super::{
-    Cost, EventKind, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp,
+    Cost, EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp,
 };
 use crate::{
     Json,
     escalation::Desk,
     model::{Model, Usage},
     recovery::FixError,
+    secret::{Masker, Secret, SecretError, resolve},
     team::Placement,
     tool::Scope,
     turn::envelope,
 };
-use secrecy::SecretString;
 use std::{convert::Infallible, fmt, future::Future, sync::Arc, time::Duration};
 
 tokio::task_local! {
@@ -23,15 +23,15 @@ tokio::task_local! {
 pub struct Cx {
     pub(crate) node: Arc<Node>,
     pub(crate) root: Arc<Root>,
-    /// Within a call of this node's agent: which, and which attempt of it.
-    call: Option<(u32, u32)>,
+    /// Within what this node's agent does, if within anything.
+    within: Option<Within>,
     /// The model of whoever runs here: the caller's, for agents that bring none.
     model: Option<Arc<dyn Model>>,
     /// The repair that whoever runs here was asked for.
     repair: Option<Arc<RepairScope>>,
     /// The repair within which this is, however deep.
     shield: Option<Arc<RepairScope>>,
-    /// The deadline of the execution within which this is.
+    /// The deadline within which this is.
     watch: Option<Arc<Stopwatch>>,
     /// The agents to which what is escalated here comes.
     desk: Option<Arc<Desk>>,
@@ -51,18 +51,18 @@ pub(crate) struct Place {
 
 impl Cx {
     pub(crate) fn root(root: Arc<Root>) -> Cx {
-        let model = root.settings.model.clone();
+        let Settings { model, watch, .. } = &root.settings;
         Cx {
             node: root.node.clone(),
-            root,
-            call: None,
-            model,
+            within: None,
+            model: model.clone(),
             repair: None,
             shield: None,
-            watch: None,
             desk: None,
             from_code: false,
             place: None,
+            watch: watch.clone(),
+            root,
         }
     }
 
@@ -81,19 +81,30 @@ impl Cx {
         &self.root.settings.scope
     }
 
-    pub(crate) fn secret(&self, name: &str) -> Option<&SecretString> {
-        self.root.settings.secrets.get(name)
+    /// What hides the run's secrets: for what you write down yourself.
+    pub fn masker(&self) -> &Arc<Masker> {
+        &self.root.settings.masker
+    }
+
+    /// Looks for a secret; whatever is found is masked from now on.
+    pub(crate) async fn secret(&self, name: &str) -> Result<Option<Secret>, SecretError> {
+        let settings = &self.root.settings;
+        let secret = match (settings.secrets.get(name), &settings.keeper_of_secrets) {
+            (Some(given), _) => Some(Secret::of_run(given.clone())),
+            (None, Some(keeper)) => resolve(&**keeper, &settings.scope, name).await?,
+            (None, None) => None,
+        };
+        if let Some(secret) = &secret {
+            settings.masker.learn(name, secret.value())?;
+        }
+        Ok(secret)
     }
 
     /// The place of the next run of `agent` with this input.
     pub(crate) fn agent_child(&self, agent: &str, input: &str) -> Cx {
-        let node = match self.call {
-            Some((seq, attempt)) => self.node.call_child(seq, attempt).agent_child(agent, input),
-            None => self.node.agent_child(agent, input),
-        };
         Cx {
-            node,
-            call: None,
+            node: self.here().agent_child(agent, input),
+            within: None,
             place: None,
             ..self.clone()
         }
@@ -106,10 +117,26 @@ impl Cx {
 
     /// The place of what happens within one call.
     pub(crate) fn in_call(&self, seq: u32, attempt: u32) -> Cx {
+        self.inside(Within::Call(seq, attempt))
+    }
+
+    /// The place of what happens to the answer of one turn.
+    pub(crate) fn in_answer(&self, turn: u32) -> Cx {
+        self.inside(Within::Answer(turn))
+    }
+
+    fn inside(&self, within: Within) -> Cx {
         Cx {
-            call: Some((seq, attempt)),
+            within: Some(within),
             repair: None,
             ..self.clone()
+        }
+    }
+
+    fn here(&self) -> Arc<Node> {
+        match self.within {
+            Some(within) => self.node.inside(within),
+            None => self.node.clone(),
         }
     }
 
@@ -144,10 +171,10 @@ impl Cx {
         }
     }
 
-    /// The same place, within an execution that has a deadline.
-    pub(crate) fn timed(&self, watch: &Arc<Stopwatch>) -> Cx {
+    /// The same place, within a deadline if there is one.
+    pub(crate) fn timed(&self, watch: Option<&Arc<Stopwatch>>) -> Cx {
         Cx {
-            watch: Some(watch.clone()),
+            watch: watch.or(self.watch.as_ref()).cloned(),
             ..self.clone()
         }
     }
@@ -182,19 +209,38 @@ impl Cx {
     pub(crate) fn beside(&self, what: &str) -> Cx {
         Cx {
             node: self.node.beside(what),
-            call: None,
+            within: None,
             ..self.clone()
         }
     }
 
     /// Whether what ran within the call here gave a partial result.
     pub(crate) fn is_partial(&self) -> bool {
-        self.call
-            .and_then(|(seq, attempt)| self.node.known_call(seq, attempt))
-            .is_some_and(|call| call.is_partial())
+        self.within
+            .and_then(|within| self.node.known(within))
+            .is_some_and(|known| known.is_partial())
     }
 
-    /// The deadline of the execution within which this is.
+    /// Carries out `work` here, within this time if it is bounded: past it, a bound of the agent here
+    /// is passed. While a person is asked, time stands still.
+    pub(crate) async fn within<T>(
+        &self,
+        time: Option<Duration>,
+        work: impl AsyncFnOnce(&Cx) -> T,
+    ) -> T {
+        let Some(time) = time else {
+            return work(self).await;
+        };
+        let watch = Stopwatch::start(time, self.watch.clone());
+        let here = self.timed(Some(&watch));
+        tokio::select! {
+            biased;
+            result = work(&here) => result,
+            () = watch.expired() => match self.exceed(self.node.passed(Limit::Time(time))).await {},
+        }
+    }
+
+    /// The deadline within which this is.
     pub(crate) fn watch(&self) -> Option<&Arc<Stopwatch>> {
         self.watch.as_ref()
     }
@@ -231,25 +277,13 @@ impl Cx {
 
     /// The tokens spent within this place.
     pub(crate) fn spent(&self) -> u64 {
-        match self.call {
-            Some((seq, attempt)) => self.node.call_child(seq, attempt).spent(),
-            None => self.node.spent(),
-        }
+        self.here().spent()
     }
 
     /// Writes the receipts of calls that agents within this place have left unsettled.
     pub(crate) fn close_within(&self, why: &str) {
-        let place = match self.call {
-            Some((seq, attempt)) => self.node.call_child(seq, attempt),
-            None => self.node.clone(),
-        };
-        let Settings {
-            clock,
-            max_output_bytes,
-            ..
-        } = &self.root.settings;
-        for child in place.children() {
-            envelope::close_all(&child, &**clock, *max_output_bytes, why);
+        for child in self.here().children() {
+            envelope::close_all(&child, &self.root.settings, why);
         }
     }
 
@@ -303,5 +337,24 @@ impl fmt::Debug for Cx {
             .field("run_id", &self.run_id())
             .field("path", &self.node.path().to_string())
             .finish_non_exhaustive()
+    }
+}
+
+/// What a model-driven agent does, and agents may run within.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Within {
+    /// This call, in this attempt.
+    Call(u32, u32),
+    /// The answer of this turn.
+    Answer(u32),
+}
+
+impl fmt::Display for Within {
+    /// The key of the place; receipts are in the order of keys, those of answers behind those of calls.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Within::Call(seq, attempt) => write!(f, "call{seq:04}.{attempt:02}"),
+            Within::Answer(turn) => write!(f, "turn{turn:04}"),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The loop: look what comes next, do it, tell the frame what happened.
 
-use super::{Cx, Frame, Limit, Next, Told};
+use super::{Cx, Limit, Next, Stopwatch, Told};
 use crate::{
     Error, ErrorKind,
     agent::{Answer, Brain},
@@ -8,7 +8,6 @@ use crate::{
     turn::{self, answer::Settled},
 };
 use serde_json::Value;
-use tokio::time::timeout;
 use tracing::{Instrument, field};
 
 /// Drives a model-driven agent from its task to its answer.
@@ -29,7 +28,10 @@ pub(crate) async fn drive<O>(
         .as_ref()
         .map(|run| brain.within(run));
     let brain = bounded.as_ref().unwrap_or(brain);
-    brain.check()?;
+    brain
+        .tools
+        .check()
+        .map_err(|defect| Error::new(ErrorKind::Build, defect))?;
     cx.node.bound(&brain.budget);
     if let Some(passed) = cx.node.too_deep() {
         match cx.exceed(passed).await {}
@@ -39,10 +41,11 @@ pub(crate) async fn drive<O>(
         Some(model) => cx.with_model(model.clone()),
         None => cx.clone(),
     };
+    let time = brain.budget.time;
+    let watch = time.map(|time| Stopwatch::start(time, cx.watch().cloned()));
+    let cx = &cx.timed(watch.as_ref());
     cx.node
-        .state()
-        .frame
-        .get_or_insert_with(|| Frame::begin(&system(brain, answer.schema()), task));
+        .with_frame(|frame| frame.begin(|| cx.said(), || system(brain, answer.schema()), task));
     if cx.node.with_frame(|frame| frame.given.is_some()) {
         Box::pin(given(cx)).await?;
     }
@@ -54,35 +57,42 @@ pub(crate) async fn drive<O>(
         gen_ai.conversation.id = cx.run_id(),
         error.type = field::Empty,
     );
-    let work = async {
-        loop {
-            match cx.node.with_frame(|frame| frame.next(&brain.budget)) {
-                Next::Chat { turn, must_fit } => {
-                    let reply =
-                        turn::reply::ask(brain, cx, turn, answer.schema(), must_fit).await?;
-                    let longest = cx.root.settings.max_argument_bytes;
-                    cx.node
-                        .with_frame(|frame| frame.on(Told::Replied(reply, longest)));
-                    cx.root.checkpoint();
-                }
-                Next::Calls => turn::calls(brain, cx).await,
-                Next::Answer => match turn::answer::settle(brain, answer, cx).await? {
-                    Settled::Value(value) => return Ok(value),
-                    Settled::Refused(reason) => {
-                        cx.node.with_frame(|frame| frame.on(Told::Refused(reason)))
+    // On the heap, and so are its parts: agents that run each other would fill the stack.
+    let work = Box::pin(
+        async {
+            loop {
+                match cx.node.with_frame(|frame| frame.next(&brain.budget)) {
+                    Next::Chat { turn, must_fit } => {
+                        let reply =
+                            turn::reply::ask(brain, cx, turn, answer.schema(), must_fit).await?;
+                        let longest = cx.root.settings.max_argument_bytes;
+                        cx.node
+                            .with_frame(|frame| frame.on(Told::Replied(reply, longest)));
+                        cx.root.checkpoint();
                     }
-                },
-                Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
-                Next::GiveUp(reason) => return Err(unusable(brain, &reason)),
+                    Next::Calls => turn::calls(brain, cx).await,
+                    Next::Answer => {
+                        match Box::pin(turn::answer::settle(brain, answer, cx)).await? {
+                            Settled::Value(value) => return Ok(value),
+                            Settled::Refused(reason) => {
+                                cx.node.with_frame(|frame| frame.on(Told::Refused(reason)))
+                            }
+                        }
+                    }
+                    Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
+                    Next::GiveUp(reason) => return Err(unusable(brain, &reason)),
+                }
             }
         }
-    };
-    let result = match brain.budget.time {
-        None => work.instrument(span.clone()).await,
-        Some(time) => match timeout(time, work.instrument(span.clone())).await {
-            Ok(result) => result,
-            Err(_) => match cx.exceed(cx.node.passed(Limit::Time(time))).await {},
-        },
+        .instrument(span.clone()),
+    );
+    let result = tokio::select! {
+        biased;
+        result = work => result,
+        () = Stopwatch::over(watch.as_deref()) => {
+            let limit = Limit::Time(time.unwrap_or_default());
+            match cx.exceed(cx.node.passed(limit)).await {}
+        }
     };
     if let Err(error) = &result {
         span.record("error.type", field::display(error.kind()));

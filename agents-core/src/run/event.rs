@@ -4,6 +4,7 @@ use crate::{
     escalation::{Escalation, EscalationReceipt},
     model::{Finish, Usage},
     reader::Repairs,
+    secret::SecretScope,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -26,6 +27,11 @@ pub enum EventKind {
     RunStarted {
         /// Its id.
         run_id: Arc<str>,
+    },
+    /// It is settled which of its skills the agent answers with.
+    SkillChosen {
+        /// The skill.
+        skill: String,
     },
     /// The model is asked.
     Asked {
@@ -85,6 +91,30 @@ pub enum EventKind {
         /// Which execution, from 1.
         attempt: u32,
     },
+    /// A tool was given a secret.
+    SecretResolved {
+        /// The call's receipt id.
+        call_id: Arc<str>,
+        /// The tool.
+        tool: String,
+        /// Which secret.
+        name: String,
+        /// Whose it is.
+        scope: SecretScope,
+        /// It is the whole organisation's, although a user or a workspace was asked first.
+        fallback: bool,
+    },
+    /// A tool asked for a secret that nobody has, or that cannot be had.
+    SecretMissing {
+        /// The call's receipt id.
+        call_id: Arc<str>,
+        /// The tool.
+        tool: String,
+        /// Which secret.
+        name: String,
+        /// Why it was not given.
+        reason: String,
+    },
     /// The same call will run again, after a wait.
     BackingOff {
         /// The tool.
@@ -120,6 +150,11 @@ pub enum EventKind {
         tool: String,
         /// What went wrong.
         error: ErrorReceipt,
+    },
+    /// The model was given what the agent knows.
+    KnowledgeUsed {
+        /// The knowledge, by its name.
+        knowledge: String,
     },
     /// The call is settled; this is its receipt.
     CallEnded(Arc<ToolEnvelope>),

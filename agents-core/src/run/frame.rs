@@ -3,7 +3,7 @@
 //! [`Frame::next`] looks; [`Frame::on`] is told. Neither waits, asks or runs anything, which is
 //! why a run can be put down between any two of them.
 
-use super::{Budget, CallState, Limit};
+use super::{Budget, CallState, Limit, Said};
 use crate::{
     error::shorten,
     escalation::{Escalation, Override},
@@ -32,7 +32,7 @@ pub(crate) struct Frame {
     /// What was wrong with the last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refused: Option<String>,
-    /// What was tried to make an answer fit.
+    /// What was tried to make the answer at hand fit.
     #[serde(default)]
     pub(crate) progress: Progress,
     /// What is wrong with the answer at hand; the plan that deals with it is in `progress`.
@@ -50,6 +50,15 @@ pub(crate) struct Frame {
     /// What an arm wants the model to be told beside what is wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
+    /// How many turns the conversation took before this run.
+    #[serde(default)]
+    pub(crate) before: u32,
+    /// The skill that answers, once it is chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) skill: Option<Box<str>>,
+    /// The model is choosing the skill: this is the conversation in which it does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) choosing: bool,
 }
 
 /// What to do next.
@@ -80,18 +89,35 @@ pub(crate) enum Told {
 }
 
 impl Frame {
-    pub(crate) fn begin(system: &str, task: String) -> Frame {
-        let mut history = History::new();
-        if !system.is_empty() {
-            history.push(Message::System {
-                content: system.to_owned(),
-            });
+    /// Says the first words, after what was said before; unless that has been done.
+    pub(crate) fn begin(
+        &mut self,
+        said: impl FnOnce() -> Said,
+        system: impl FnOnce() -> String,
+        task: String,
+    ) {
+        if !self.history.messages().is_empty() {
+            return;
         }
-        history.push(Message::User { content: task });
-        Frame {
-            history: Arc::new(history),
-            ..Frame::default()
+        let Said { history, turns } = said();
+        self.before = turns;
+        self.history = History::led_by(history, &system());
+        self.say([Message::User { content: task }]);
+    }
+
+    /// The skill is chosen; whether that is news. The conversation about it is over, but what it
+    /// took counts.
+    pub(crate) fn chosen(&mut self, skill: &str) -> bool {
+        if self.choosing {
+            *self = Frame {
+                turns: self.turns,
+                made: self.made,
+                ..Frame::default()
+            };
         }
+        let is_news = self.skill.is_none();
+        self.skill.get_or_insert_with(|| skill.into());
+        is_news
     }
 
     pub(crate) fn next(&self, budget: &Budget) -> Next {
@@ -129,7 +155,10 @@ impl Frame {
                 self.climbing = None;
                 self.fixed = Repairs::default();
                 self.say([Message::User {
-                    content: refusal(&reason),
+                    content: match self.choosing {
+                        true => no_such_skill(&reason),
+                        false => refusal(&reason),
+                    },
                 }]);
                 self.refused = Some(reason);
             }
@@ -154,6 +183,8 @@ impl Frame {
             .collect();
         if calls.is_empty() {
             self.answer = Some(content.clone());
+            // What was tried with another answer says nothing about this one.
+            self.progress = Progress::default();
         }
         for call in calls
             .iter_mut()
@@ -186,4 +217,8 @@ fn refusal(reason: &str) -> String {
     format!(
         "Your answer cannot be used: {reason}. Answer again, with nothing but JSON that follows the schema."
     )
+}
+
+fn no_such_skill(reason: &str) -> String {
+    format!("That is none of the skills: {reason}. Say the name of one of them and nothing else.")
 }

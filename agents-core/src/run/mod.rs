@@ -25,7 +25,9 @@ mod outcome;
 mod pin;
 mod repair;
 mod root;
+mod settings;
 mod stopwatch;
+mod talk;
 mod tape;
 
 pub use approval::{Approval, ApprovalRequest, Approver};
@@ -33,6 +35,7 @@ pub use budget::{Budget, Limit, minutes, tokens};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use cost::Cost;
 pub use cx::Cx;
+pub(crate) use cx::Within;
 pub use event::{Event, EventKind};
 pub use metadata::ToolCallMetadata;
 pub use node::Snapshot;
@@ -51,6 +54,7 @@ pub(crate) use node::{Node, hex};
 pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use root::{Root, Settings, Stop};
 pub(crate) use stopwatch::Stopwatch;
+pub(crate) use talk::{Said, Talk};
 
 use crate::{
     Agent, Error, ErrorKind, Json,
@@ -61,7 +65,7 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
-use std::{fmt, future::IntoFuture, pin::pin, sync::Arc, time::Duration};
+use std::{fmt, future::IntoFuture, pin::pin, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 /// One run of an agent, about to begin. Say what there is to say about it, then await it: the
@@ -118,7 +122,7 @@ impl<'a, A: Agent> Run<'a, A> {
         self.root()
     }
 
-    /// A secret that tools may ask for by name.
+    /// A secret that tools may ask for by name, before any that [`secrets`](Run::secrets) finds.
     pub fn secret(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
         self.settings.secrets.insert(name.into(), value.into());
         self.root()
@@ -166,10 +170,8 @@ impl<'a, A: Agent> Run<'a, A> {
         hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'static,
     ) -> Self {
         self.settings.tool_hook = Some(Arc::new(move |receipt: &ToolEnvelope| {
-            match (&receipt.output, &receipt.error) {
-                (Some(output), _) => hook(&receipt.name, &receipt.input, Ok(output)),
-                (None, Some(error)) => hook(&receipt.name, &receipt.input, Err(error)),
-                (None, None) => {}
+            if let Some(result) = receipt.result() {
+                hook(&receipt.name, &receipt.input, result);
             }
         }));
         self.root()
@@ -229,6 +231,7 @@ impl<'a, A: Agent> Run<'a, A> {
         if let Some(around) = &around {
             settings.inherit(around)?;
         }
+        settings.hide()?;
         let (input, node, run_id, usage, escalations) = match start {
             Start::Fresh(input) => {
                 let place = match &around {
@@ -265,6 +268,9 @@ impl<'a, A: Agent> Run<'a, A> {
         if let Some(around) = around {
             around.charge(outcome.usage, outcome.cost);
         }
+        if let Some(talk) = &root.settings.talk {
+            talk.settle(&root.node, &outcome);
+        }
         match outcome.result {
             Err(error) if error.is_build() && outcome.usage.requests == 0 => Err(error),
             result => Ok(Outcome { result, ..outcome }),
@@ -283,8 +289,10 @@ fn written<I: serde::Serialize>(input: &I) -> Result<Json, Error> {
 
 /// Polls the agent until it answers, or until somebody ends the run; then drops what is left.
 async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A::Out> {
-    let cx = Cx::root(root.clone());
     let budget = root.settings.budget.as_ref();
+    let limit = budget.and_then(|budget| budget.time);
+    let watch = limit.map(|time| Stopwatch::start(time, root.settings.watch.clone()));
+    let cx = Cx::root(root.clone()).timed(watch.as_ref());
     root.node.name(agent.name());
     if let Some(budget) = budget {
         root.node.bound_run(budget);
@@ -292,7 +300,6 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
     root.emit(&cx.node, || EventKind::RunStarted {
         run_id: root.run_id.clone(),
     });
-    let time = budget.and_then(|budget| budget.time);
     let result = {
         let work = pin!(cx.clone().enter(agent.work(&cx, input)));
         tokio::select! {
@@ -303,7 +310,8 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
             }
             () = root.notify.notified() => None,
             result = work => Some(result),
-            limit = over(time) => {
+            () = Stopwatch::over(watch.as_deref()) => {
+                let limit = Limit::Time(limit.unwrap_or_default());
                 root.request_stop(Stop::Budget { agent: agent.name().into(), limit });
                 None
             }
@@ -320,38 +328,29 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
     };
     let settings = &root.settings;
     let why = "the run ended before this call did";
-    turn::envelope::close_all(&root.node, &*settings.clock, settings.max_output_bytes, why);
+    turn::envelope::close_all(&root.node, settings, why);
     let usage = root.usage();
     root.emit(&cx.node, || EventKind::RunEnded {
         ok: result.is_ok(),
         usage,
     });
+    let masker = &settings.masker;
     let response = match &result {
         Ok(output) => Json::of(output)
-            .map(|json| json.to_text())
+            .map(|json| masker.json(&json).to_text())
             .unwrap_or_default(),
         Err(_) => String::new(),
     };
     Outcome {
-        result,
+        result: result.map_err(|error| masker.error(error)),
         partial: root.node.is_partial(),
-        repairs: root.repairs(),
-        escalations: root.escalations(),
-        stopped: stop.map(|stop| stop.reason()),
+        repairs: masker.data(root.repairs()),
+        escalations: masker.data(root.escalations()),
+        stopped: masker.data(stop.map(|stop| stop.reason())),
         outputs: AgentOutputs::collect(response, root.node.receipts()),
         usage,
         cost: root.node.paid().total(),
         run_id: root.run_id.to_string(),
-    }
-}
-
-async fn over(time: Option<Duration>) -> Limit {
-    match time {
-        Some(time) => {
-            tokio::time::sleep(time).await;
-            Limit::Time(time)
-        }
-        None => std::future::pending().await,
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod bounds;
 
-use super::{Budget, Frame, ToolEnvelope, cost::Paid};
+use super::{Budget, Frame, ToolEnvelope, Within, cost::Paid};
 use crate::{
     Error, Json,
     error::ErrorKind,
@@ -109,6 +109,11 @@ impl Snapshot {
     /// The run's id.
     pub fn run_id(&self) -> &str {
         &self.run_id
+    }
+
+    /// What the models had cost until then.
+    pub fn usage(&self) -> Usage {
+        self.usage
     }
 
     /// A snapshot continues the agent it was taken of, and no other.
@@ -223,17 +228,18 @@ impl Node {
         f(self.state().frame.get_or_insert_default())
     }
 
-    /// The place of what runs within one attempt of one call of this agent.
-    pub(crate) fn call_child(self: &Arc<Self>, seq: u32, attempt: u32) -> Arc<Node> {
-        self.child(&call_key(seq, attempt), self.depth)
+    /// The place of what runs within something that this agent does. Each has its own, so that an agent
+    /// that is run again there, when a stored run goes on, is the first of its input again.
+    pub(crate) fn inside(self: &Arc<Self>, within: Within) -> Arc<Node> {
+        self.child(&within.to_string(), self.depth)
     }
 
     /// The same, if anything has run there.
-    pub(crate) fn known_call(&self, seq: u32, attempt: u32) -> Option<Arc<Node>> {
+    pub(crate) fn known(&self, within: Within) -> Option<Arc<Node>> {
         let state = self.state();
-        // Most calls run no agents; their keys need not be written.
+        // Mostly nothing has; then the key need not be written.
         (!state.children.is_empty())
-            .then(|| state.children.get(call_key(seq, attempt).as_str()).cloned())
+            .then(|| state.children.get(within.to_string().as_str()).cloned())
             .flatten()
     }
 
@@ -376,10 +382,6 @@ impl Node {
     pub(crate) fn path(&self) -> Path<'_> {
         Path(self)
     }
-}
-
-fn call_key(seq: u32, attempt: u32) -> String {
-    format!("call{seq:04}.{attempt:02}")
 }
 
 /// A node's place in the tree, written only when somebody wants to read it.

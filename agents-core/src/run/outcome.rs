@@ -159,6 +159,12 @@ pub struct ToolEnvelope {
 }
 
 impl ToolEnvelope {
+    /// What came of the call; one of the two is always there.
+    pub(crate) fn result(&self) -> Option<Result<&Json, &ErrorReceipt>> {
+        let output = self.output.as_ref().map(Ok);
+        output.or(self.error.as_ref().map(Err))
+    }
+
     /// Whether the call succeeded.
     pub fn is_ok(&self) -> bool {
         self.error.is_none()

@@ -1,12 +1,13 @@
 use super::{
     Approver, Budget, Clock, Cx, Event, EventKind, Executor, Limit, Node, Snapshot, Stopped,
-    SystemClock, Tape, ToolEnvelope,
+    Stopwatch, SystemClock, Talk, Tape, ToolEnvelope,
 };
 use crate::{
     Error, ErrorKind, Json, Severity,
     escalation::EscalationReceipt,
     model::{Model, Usage},
     reader::Repairs,
+    secret::{Masker, Secrets},
     tool::Scope,
 };
 use secrecy::{ExposeSecret, SecretString};
@@ -28,6 +29,10 @@ pub(crate) struct Settings {
     pub(crate) model: Option<Arc<dyn Model>>,
     pub(crate) scope: Scope,
     pub(crate) secrets: BTreeMap<String, SecretString>,
+    /// Who is asked for the secrets that were not given to the run itself.
+    pub(crate) keeper_of_secrets: Option<Arc<dyn Secrets>>,
+    /// What hides secrets; shared with the runs within this one.
+    pub(crate) masker: Arc<Masker>,
     pub(crate) cancel: CancellationToken,
     pub(crate) budget: Option<Budget>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
@@ -36,10 +41,13 @@ pub(crate) struct Settings {
     pub(crate) keeper: Option<Keeper>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tape: Option<Arc<dyn Tape>>,
+    pub(crate) talk: Option<Talk>,
     pub(crate) strict: bool,
     pub(crate) record_content: bool,
     /// How many runs of their own are around this one.
     pub(crate) nested: u32,
+    /// The deadline within which this run is.
+    pub(crate) watch: Option<Arc<Stopwatch>>,
     pub(crate) tool_timeout: Duration,
     pub(crate) max_output_bytes: usize,
     pub(crate) max_argument_bytes: usize,
@@ -59,6 +67,7 @@ impl Settings {
             let message = format!("runs of their own are nested {DEEPEST} deep");
             return Err(Error::new(ErrorKind::Budget, message));
         }
+        self.watch = around.watch().cloned();
         self.executor.inherit(&outer.executor);
         self.model = self.model.take().or_else(|| around.model().cloned());
         if self.tape.is_none()
@@ -71,6 +80,23 @@ impl Settings {
             self.secrets
                 .entry(name.clone())
                 .or_insert_with(|| secret.clone());
+        }
+        if self.keeper_of_secrets.is_none() {
+            self.keeper_of_secrets = outer.keeper_of_secrets.clone();
+        }
+        self.masker = outer.masker.clone();
+        // A part of the work is done for the same tenant, unless another is named.
+        if self.scope == Scope::default() {
+            self.scope = outer.scope.clone();
+        }
+        Ok(())
+    }
+
+    /// What was given to the run is masked from its beginning.
+    pub(crate) fn hide(&self) -> Result<(), Error> {
+        for (name, secret) in &self.secrets {
+            let learnt = self.masker.learn(name, secret);
+            learnt.map_err(|error| Error::new(ErrorKind::Build, error.to_string()))?;
         }
         Ok(())
     }
@@ -109,6 +135,8 @@ impl Default for Settings {
             model: None,
             scope: Scope::default(),
             secrets: BTreeMap::new(),
+            keeper_of_secrets: None,
+            masker: Masker::new(),
             cancel: CancellationToken::new(),
             budget: None,
             approver: None,
@@ -117,9 +145,11 @@ impl Default for Settings {
             keeper: None,
             clock: Arc::new(SystemClock),
             tape: None,
+            talk: None,
             strict: false,
             record_content: false,
             nested: 0,
+            watch: None,
             tool_timeout: Duration::from_secs(300),
             max_output_bytes: 2_000_000,
             max_argument_bytes: 1_000_000,
@@ -244,11 +274,17 @@ impl Root {
 
     /// Tells the subscriber; what happened is only put together if there is one.
     pub(crate) fn emit(&self, node: &Node, kind: impl FnOnce() -> EventKind) {
-        if let Some(subscriber) = &self.settings.subscriber {
+        let Settings {
+            subscriber, masker, ..
+        } = &self.settings;
+        if let Some(subscriber) = subscriber {
             subscriber(&Event {
                 agent: node.agent(),
                 depth: node.depth(),
-                kind: kind(),
+                kind: match masker.is_empty() {
+                    true => kind(),
+                    false => masker.event(kind()),
+                },
             });
         }
     }
@@ -256,7 +292,7 @@ impl Root {
     /// Hands a snapshot to whoever keeps them.
     pub(crate) fn checkpoint(&self) {
         if let (Some(keeper), Some((agent, input))) = (&self.settings.keeper, &self.origin) {
-            keeper(Snapshot {
+            keeper(self.settings.masker.data(Snapshot {
                 version: Snapshot::VERSION,
                 agent: agent.clone(),
                 run_id: self.run_id.to_string(),
@@ -264,7 +300,7 @@ impl Root {
                 usage: self.usage(),
                 escalations: self.escalations(),
                 root: self.node.save(),
-            });
+            }));
         }
     }
 

@@ -1,11 +1,14 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 use tokio::{
     sync::Notify,
     time::{Instant, sleep_until},
 };
 
-/// The deadline of one execution. It stands still while a person is asked, however deep within the
-/// execution that happens.
+/// A deadline: of one execution, of an agent, of a run. It stands still while a person is asked, however
+/// deep within that happens.
 #[derive(Debug)]
 pub(crate) struct Stopwatch {
     hands: Mutex<Hands>,
@@ -22,7 +25,19 @@ struct Hands {
 }
 
 impl Stopwatch {
-    pub(crate) fn new(deadline: Instant, outer: Option<Arc<Stopwatch>>) -> Arc<Stopwatch> {
+    /// So much time from now, within what is timed already.
+    pub(crate) fn start(time: Duration, outer: Option<Arc<Stopwatch>>) -> Arc<Stopwatch> {
+        const AGES: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
+        let now = Instant::now();
+        Self::new(now.checked_add(time).unwrap_or(now + AGES), outer)
+    }
+
+    /// When the time is up, if nobody is asked before.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.hands().deadline
+    }
+
+    fn new(deadline: Instant, outer: Option<Arc<Stopwatch>>) -> Arc<Stopwatch> {
         let hands = Mutex::new(Hands {
             deadline,
             waiting: 0,
@@ -33,6 +48,14 @@ impl Stopwatch {
             changed: Notify::new(),
             outer,
         })
+    }
+
+    /// Waits until the time is up; for ever where there is no bound.
+    pub(crate) async fn over(watch: Option<&Stopwatch>) {
+        match watch {
+            Some(watch) => watch.expired().await,
+            None => std::future::pending().await,
+        }
     }
 
     /// Waits until the time is up.

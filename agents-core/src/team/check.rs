@@ -34,17 +34,18 @@ impl Check {
         let twice = self.seen.insert(here.name.clone(), path.clone());
         let mut defects = Vec::new();
         defects.extend(twice.map(|other| placed_twice(&here.name, &other)));
-        let reaches_nobody = reaches_nobody(here);
-        if reaches_nobody.is_none() {
-            unknown(here, &mut defects);
+        defects.extend(reaches_nobody(here));
+        // Of a team that is placed here, its own root is what counts.
+        let place = here.inner();
+        if !place.profile.is_composite {
+            unknown(place, &mut defects);
+            same_names(place, &mut defects);
         }
-        defects.extend(reaches_nobody);
-        same_names(here, &mut defects);
-        granted_and_confirmed(here, &mut defects);
-        beyond(here, above, &mut defects);
-        unconfirmed(here, above, &mut defects);
+        granted_and_confirmed(place, &mut defects);
+        beyond(place, above, &mut defects);
+        unconfirmed(place, above, &mut defects);
         above_budget(here, above, &mut defects);
-        skills(here, &mut defects);
+        skills(place, &mut defects);
         let at_its_place = |defect| format!("{path}: {defect}");
         self.defects.extend(defects.into_iter().map(at_its_place));
         above.push(here);
@@ -113,27 +114,19 @@ fn tools_below<'t>(here: &'t Placement, known: &mut BTreeSet<&'t str>) {
 /// A model tells tools and delegates apart by their names.
 fn same_names(here: &Placement, defects: &mut Vec<String>) {
     let mut seen = BTreeSet::new();
-    let twice: BTreeSet<_> = here
-        .profile
-        .tools()
-        .filter(|tool| !seen.insert(*tool))
-        .collect();
-    if !here.profile.is_composite {
-        defects.extend(
-            twice.into_iter().map(|tool| {
-                format!("two of its tools are called `{tool}`; rename one or remove it")
-            }),
-        );
+    for tool in here.profile.tools() {
+        if !seen.insert(tool.to_owned()) {
+            defects.push(format!(
+                "two of its tools are called `{tool}`; rename one or remove it"
+            ));
+        }
     }
-    if here.profile.team.is_some() {
-        return;
-    }
-    let tools: BTreeSet<_> = here.tools().collect();
+    let mut seen: BTreeSet<_> = here.tools().map(str::to_owned).collect();
     for below in &here.delegates {
         let name = tool_name(&below.placement().name);
-        if tools.contains(&*name) {
+        if !seen.insert(name.clone()) {
             defects.push(format!(
-                "its delegate `{name}` has the name of one of its tools; rename one of them"
+                "its delegate `{name}` has the name of another of its tools; rename one of them"
             ));
         }
     }
@@ -172,12 +165,13 @@ fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
             ));
         }
     }
-    for tool in here.tools().filter(|tool| !authority.admits(tool)) {
-        if !own.clone().any(|name| name.means(tool)) {
-            defects.push(format!(
-                "it is granted nothing, so it has all its tools, and `{tool}` is beyond what `{limit}` is granted; say which it may use with `grants`"
-            ));
-        }
+    let unsaid = |tool: &&str| !authority.admits(tool) && !own.clone().any(|name| name.means(tool));
+    let unsaid: Vec<_> = here.tools().filter(unsaid).collect();
+    if !unsaid.is_empty() {
+        let tools = unsaid.join("`, `");
+        defects.push(format!(
+            "nothing was granted to it, so it has all its tools, and `{tools}` is beyond what `{limit}` is granted; say which it may use with `grants`"
+        ));
     }
 }
 

@@ -48,7 +48,7 @@ pub struct Form<I> {
     read: fn(&str) -> Result<I, Misfit>,
 }
 
-/// What is no object stands in one.
+// What is no object stands in one. (A doc comment would be told to the model.)
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "I: Data")]
 struct Wrapped<I> {

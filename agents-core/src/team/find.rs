@@ -39,8 +39,30 @@ pub fn delegate<A: Agent + 'static>() -> Result<Arc<Placed<A>>, Error> {
 
 /// The delegate of this name, for code; it takes an `I` and gives an `O`.
 ///
-/// It is for agents whose type cannot be written, or of which there are several:
-/// `delegate_named::<String, Report>("tester")?.run(task).await`.
+/// It is for agents whose type cannot be written, or of which there are several.
+///
+/// ```
+/// use agents_core::agent::{AgentBuilder, ModelAgent, Skill};
+/// use agents_core::team::{Member, delegate_named};
+/// use agents_core::{Agent, Error};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+///
+/// let counts = |name: &'static str| -> ModelAgent<'static, String, usize> {
+///     AgentBuilder::new(name)
+///         .skill(Skill::native("count", "Counts.", |text: String| async move { Ok(text.len()) }))
+///         .build()
+/// };
+/// let lead = AgentBuilder::<String, usize>::new("lead")
+///     .skill(Skill::native("lead", "Leads.", |task: String| async move {
+///         delegate_named::<String, usize>("second")?.run(task).await
+///     }))
+///     .build();
+/// let team = Member::new(lead).delegate(counts("first")).delegate(counts("second")).build();
+/// assert_eq!(team.run("four").await?, 4);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 /// Of the kind `Build`, when the agent that works here has no delegate that is called and built so.
@@ -116,7 +138,7 @@ fn short(path: &str) -> String {
             None => name += part,
         }
     }
-    name
+    name.replace("'_, ", "")
 }
 
 #[cfg(test)]

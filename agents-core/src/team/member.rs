@@ -1,6 +1,6 @@
 use super::{
     Placed, Placement, Team,
-    delegate::{DelegateTool, Entrusted},
+    delegate::{Delegate, DelegateTool, Entrusted},
     names::Named,
 };
 use crate::{Agent, run::Budget, tool::ToolName};
@@ -97,6 +97,14 @@ impl<A> Member<A> {
         self
     }
 
+    /// The same, for an agent of which it is known that it can be a delegate.
+    #[doc(hidden)]
+    pub fn and_below(mut self, member: Member<Below>) -> Self {
+        let Member { agent, placement } = member;
+        self.placement.delegates.push((agent.0)(placement));
+        self
+    }
+
     fn placed(self) -> Placed<A> {
         Placed {
             agent: self.agent,
@@ -115,6 +123,28 @@ impl<A> fmt::Debug for Member<A> {
         f.debug_struct("Member")
             .field("agent", &self.placement.name)
             .finish_non_exhaustive()
+    }
+}
+
+/// An agent that can be a delegate, its type hidden.
+///
+/// Generated code asks when it takes the agent up, where the agent is written, and not where what is
+/// said of it ends.
+#[doc(hidden)]
+pub struct Below(Box<dyn FnOnce(Placement) -> Arc<dyn Delegate>>);
+
+impl Member<Below> {
+    #[doc(hidden)]
+    pub fn below<A: Agent + Entrusted<<A as Agent>::In>>(agent: A) -> Self {
+        let placement = Placement::of(&agent);
+        let placed = |placement| -> Arc<dyn Delegate> {
+            let placement = Arc::new(placement);
+            Arc::new(DelegateTool::new(Placed { agent, placement }))
+        };
+        Member {
+            agent: Below(Box::new(placed)),
+            placement,
+        }
     }
 }
 

@@ -1,16 +1,22 @@
 use super::Placement;
-use crate::{
-    Agent, Error,
-    agent::Profile,
-    run::{Cx, Limit},
-};
+use crate::{Agent, Error, agent::Profile, run::Cx};
 use async_trait::async_trait;
 use std::{fmt, sync::Arc, time::Duration};
-use tokio::time::timeout;
 
 /// An agent at its place in a team: it has the tools that its place grants, and its delegates.
 ///
-/// [`delegate`](super::delegate()) gives one.
+/// [`delegate`](super::delegate()) gives one to code, which runs it like any agent:
+///
+/// ```
+/// use agents_core::team::{Placed, delegate};
+/// use agents_core::{Agent, Error};
+///
+/// async fn ask<C: Agent<In = String, Out = String> + 'static>(task: String) -> Result<String, Error> {
+///     let coder = delegate::<C>()?;
+///     let coder: &Placed<C> = &coder;
+///     coder.run(task).await
+/// }
+/// ```
 pub struct Placed<A> {
     pub(super) agent: A,
     pub(super) placement: Arc<Placement>,
@@ -27,15 +33,11 @@ impl<A: Agent> Placed<A> {
         let cx = cx.placed(&self.placement, allowed);
         let budget = &self.placement.budget;
         cx.node.bound_place(budget);
-        let work = cx.clone().enter(self.agent.work(&cx, input));
+        // A call has its own deadline.
         let is_called = cx.place().is_some_and(|place| place.allowed.is_some());
-        match budget.time.filter(|_| !is_called) {
-            None => work.await,
-            Some(time) => match timeout(time, work).await {
-                Ok(result) => result,
-                Err(_) => match cx.exceed(cx.node.passed(Limit::Time(time))).await {},
-            },
-        }
+        let time = budget.time.filter(|_| !is_called);
+        let work = async |cx: &Cx| cx.clone().enter(self.agent.work(cx, input)).await;
+        cx.within(time, work).await
     }
 }
 

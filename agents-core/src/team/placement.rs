@@ -57,7 +57,8 @@ impl Placement {
     pub(crate) fn delegates(&self) -> impl Iterator<Item = SharedTool> {
         self.delegates
             .iter()
-            .map(|below| -> SharedTool { below.clone() })
+            .cloned()
+            .map(|below| below as SharedTool)
     }
 
     /// The agent's own bounds within those of its place.

@@ -5,6 +5,29 @@ use std::fmt;
 
 /// Agents that have delegates, as one agent: it takes and gives what its root does, and goes by the
 /// root's name. Made by [`Member::build`](super::Member::build) or `structure!`.
+///
+/// ```
+/// use agents_core::agent::{AgentBuilder, Skill};
+/// use agents_core::team::Member;
+/// use agents_core::{Agent, Error};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+///
+/// let agent = |name: &'static str| {
+///     AgentBuilder::<String, String>::new(name)
+///         .skill(Skill::native("work", "Works.", move |task: String| async move { Ok(format!("{name}: {task}")) }))
+///         .build()
+/// };
+/// let team = Member::new(agent("lead")).delegate(agent("coder")).build();
+/// team.check()?;
+/// assert_eq!(team.name(), "lead");
+/// assert_eq!(team.run("a parser, please").await?, "lead: a parser, please");
+///
+/// let team = Member::new(agent("lead")).delegate(agent("coder")).delegate(agent("coder")).build();
+/// assert!(team.check().unwrap_err().message().contains("agent `coder` is placed twice"));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Team<A> {
     root: Placed<A>,
     defects: Option<Error>,

@@ -1,7 +1,14 @@
-use crate::run::Cx;
-use secrecy::SecretString;
+use crate::{
+    Code, ToolFailure,
+    run::{Cx, EventKind},
+    secret::{Masker, Secret, SecretError, SecretScope},
+};
 use serde::{Deserialize, Serialize};
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -67,6 +74,16 @@ pub struct ToolContext {
     pub(crate) attempt: u32,
     pub(crate) deadline: Option<Instant>,
     pub(crate) cancel: CancellationToken,
+    /// The secrets that this execution has asked for.
+    pub(crate) asked: Arc<Mutex<Asked>>,
+}
+
+/// What came of asking for secrets.
+#[derive(Default)]
+pub(crate) struct Asked {
+    given: Vec<(String, SecretScope)>,
+    /// The code of the first that could not be had.
+    lacked: Option<Code>,
 }
 
 impl ToolContext {
@@ -116,9 +133,89 @@ impl ToolContext {
         self.scope().tenant_id()
     }
 
-    /// A secret that was given to the run.
-    pub fn secret(&self, name: &str) -> Option<&SecretString> {
-        self.cx.secret(name)
+    /// A secret that the tool cannot do without: the run's own, else the user's, the workspace's or
+    /// the organisation's; see [`secret`](crate::secret).
+    ///
+    /// ```
+    /// use agents_core::{ToolContext, secret::SecretError};
+    ///
+    /// async fn ask_crm(question: String, cx: &ToolContext) -> Result<String, SecretError> {
+    ///     let key = cx.secret("crm").await?;
+    ///     // send(question, key.expose_secret())
+    /// #   let _ = (question, key);
+    ///     Ok("nobody is called ACME".into())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// When nobody has it. A call that fails after that has the code `AUTH_REQUIRED`, whatever error
+    /// type it fails with unless that says another, and is not retried.
+    pub async fn secret(&self, name: &str) -> Result<Secret, SecretError> {
+        let found = self.find_secret(name).await;
+        let secret = found.and_then(|secret| secret.ok_or_else(|| SecretError::missing(name)));
+        if let Err(error) = &secret {
+            self.asked().lacked.get_or_insert(error.code());
+            self.missing(name, error);
+        }
+        secret
+    }
+
+    /// A secret that the tool can do without.
+    ///
+    /// # Errors
+    /// When it cannot be said whether there is one, or it is too short to be masked.
+    pub async fn find_secret(&self, name: &str) -> Result<Option<Secret>, SecretError> {
+        let secret = self.cx.secret(name).await?;
+        if let Some(secret) = &secret {
+            let (scope, fallback) = (secret.scope(), secret.is_fallback());
+            self.asked().given.push((name.to_owned(), scope));
+            match fallback {
+                true => tracing::warn!(
+                    tool = %self.tool, secret = name, %scope,
+                    "a secret of the whole organisation is used: neither the user nor the workspace has one"
+                ),
+                false => {
+                    tracing::debug!(tool = %self.tool, secret = name, %scope, "a secret is used")
+                }
+            }
+            self.cx.emit(|| EventKind::SecretResolved {
+                call_id: self.call_id.clone(),
+                tool: self.tool.to_string(),
+                name: name.to_owned(),
+                scope,
+                fallback,
+            });
+        }
+        Ok(secret)
+    }
+
+    fn missing(&self, name: &str, error: &SecretError) {
+        let reason = error.to_string();
+        tracing::warn!(tool = %self.tool, secret = name, %reason, "a secret is missing");
+        self.cx.emit(|| EventKind::SecretMissing {
+            call_id: self.call_id.clone(),
+            tool: self.tool.to_string(),
+            name: name.to_owned(),
+            reason,
+        });
+    }
+
+    /// The secrets that this execution was given so far, and whose they are.
+    pub fn secrets_used(&self) -> Vec<(String, SecretScope)> {
+        self.asked().given.clone()
+    }
+
+    pub(crate) fn lacked(&self) -> Option<Code> {
+        self.asked().lacked
+    }
+
+    fn asked(&self) -> MutexGuard<'_, Asked> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What hides the run's secrets: for what the tool writes down itself.
+    pub fn masker(&self) -> &Arc<Masker> {
+        self.cx.masker()
     }
 
     /// Where the call stands in the run: pass it to `agent.run_in(cx.run(), input)` in a task that

@@ -1,68 +1,128 @@
-use super::{DynTool, ErrorType, IntoTool, Misfit, Prepared, SharedTool, ToolContext, ToolSpec};
-use crate::{
-    Json,
-    error::{Cause, ToolError},
-    recovery::{ErrorContext, Fixer, Plan},
-};
-use async_trait::async_trait;
-use std::{borrow::Cow, sync::Arc};
+use super::{Approval, Effects, FnTool, ToolContext, ToolSpec};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::{fmt, future::Future};
 
-/// The tool under another name: what the model calls. Receipts have the tool's own name, so that two
-/// versions of one tool can be told apart by a model and are one tool to whoever reads the receipts.
+/// A tool as a server lists it, in the form in which MCP's `tools/list` does.
 ///
 /// ```
-/// use agents_core::tool::{Effects, FnTool, IntoTool, alias};
+/// use agents_core::tool::{Approval, DynTool, Effects, ListedTool};
 /// use serde_json::json;
 ///
-/// let read = FnTool::new("read", "Reads.", Effects::Reads, json!({"type": "object"}), |_, _| async {
-///     Ok::<_, std::io::Error>("text")
-/// });
-/// let old = alias(read, "read_old");
-/// assert_eq!((&*old.spec().name, old.spec().own_name()), ("read_old", "read"));
+/// let listed: Vec<ListedTool> = serde_json::from_value(json!([
+///     {"name": "get_issue", "description": "Reads an issue.",
+///      "inputSchema": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]},
+///      "annotations": {"readOnlyHint": true}},
+///     {"name": "close_issue", "inputSchema": {"type": "object"}},
+/// ]))?;
+/// let tools: Vec<_> = listed
+///     .into_iter()
+///     .map(|tool| {
+///         let name = tool.name.clone();
+///         tool.into_tool(move |args, _| {
+///             let name = name.clone();
+///             // Here the server would be asked.
+///             async move { Ok::<_, std::io::Error>(format!("{name} {args}")) }
+///         })
+///     })
+///     .collect();
+/// assert_eq!(tools[0].spec().effects, Effects::Reads);
+/// assert_eq!(tools[1].spec().approval, Approval::Always, "it may do anything, to anybody");
+/// # Ok::<(), serde_json::Error>(())
 /// ```
-pub fn alias(tool: impl IntoTool, name: impl Into<Cow<'static, str>>) -> SharedTool {
-    let tool = tool.into_tool();
-    let spec = tool.spec().under(name.into());
-    under_spec(tool, spec)
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedTool {
+    /// The name the model calls. Give it a prefix where two servers have tools of one name.
+    pub name: String,
+    /// What the model reads; the name where nothing is said.
+    #[serde(default)]
+    pub description: String,
+    /// JSON Schema of the arguments.
+    pub input_schema: Value,
+    /// JSON Schema of the result, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+    /// What the server says of the tool. Set here what you know better.
+    #[serde(default)]
+    pub annotations: Annotations,
 }
 
-/// The tool, of which something else is known than it says itself.
-pub(super) fn under_spec(tool: SharedTool, spec: ToolSpec) -> SharedTool {
-    Arc::new(Listed { tool, spec })
+/// What a server says that one of its tools does. They are hints: whoever trusts the server trusts
+/// them, and who does not says so with a [`ToolPolicy`](super::ToolPolicy).
+///
+/// What is not said is what MCP lays down, which is the worst: the tool writes, twice is not as good as
+/// once, and it reaches whomever it likes; so its calls need approval.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Annotations {
+    /// It changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only_hint: Option<bool>,
+    /// What it changes may be lost. Said to be so, its calls need approval wherever it reaches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destructive_hint: Option<bool>,
+    /// Calling it twice is as good as once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotent_hint: Option<bool>,
+    /// It reaches what is outside the organisation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_world_hint: Option<bool>,
 }
 
-struct Listed {
-    tool: SharedTool,
-    spec: ToolSpec,
+impl Annotations {
+    /// What the tool does to the world.
+    pub fn effects(&self) -> Effects {
+        match self.read_only_hint {
+            Some(true) => Effects::Reads,
+            _ => Effects::Writes,
+        }
+    }
 }
 
-#[async_trait]
-impl DynTool for Listed {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+impl ListedTool {
+    /// What the runtime knows about the tool.
+    pub fn spec(&self) -> ToolSpec {
+        let ListedTool {
+            name,
+            description,
+            input_schema,
+            output_schema,
+            annotations,
+        } = self;
+        let description = match description.trim() {
+            "" => name,
+            _ => description,
+        };
+        let effects = annotations.effects();
+        let mut spec = ToolSpec::new(
+            name.clone(),
+            description.clone(),
+            effects,
+            input_schema.clone(),
+        )
+        .output_schema(output_schema.clone());
+        if annotations.idempotent_hint == Some(true) {
+            spec = spec.idempotent();
+        }
+        if annotations.open_world_hint != Some(false) {
+            spec = spec.external();
+        }
+        // Not the tool's own word, but its server's: a policy may say otherwise.
+        if effects == Effects::Writes && annotations.destructive_hint == Some(true) {
+            spec.approval = Approval::Always;
+        }
+        spec
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
-        self.tool.prepare(arguments)
-    }
-
-    fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
-        self.tool.decide(error, cx)
-    }
-
-    fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
-        self.tool.fixers()
-    }
-
-    fn error_type(&self) -> Option<ErrorType> {
-        self.tool.error_type()
-    }
-
-    fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {
-        self.tool.needs_approval(prepared, cx)
-    }
-
-    async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
-        self.tool.execute(prepared, cx).await
+    /// The tool, which runs `body`.
+    pub fn into_tool<F, Fut, T, E>(self, body: F) -> FnTool
+    where
+        F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+        T: Serialize,
+        E: fmt::Display + Send + Sync + 'static,
+    {
+        FnTool::with_spec(self.spec(), body)
     }
 }

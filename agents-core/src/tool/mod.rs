@@ -4,11 +4,13 @@
 //! [`ToolSet`] is what an agent may call. [`FnTool`] makes one at run time, from a closure. A
 //! [`Registry`] holds versions of many, of which agents pick.
 
+mod alias;
 mod context;
 mod erased;
 mod listed;
 mod output;
 mod pattern;
+mod policy;
 mod registry;
 mod runtime;
 mod schema;
@@ -17,11 +19,13 @@ mod spec;
 mod status;
 mod version;
 
+pub use alias::alias;
 pub use context::{Scope, ToolContext};
 pub use erased::{DynTool, ErrorType, Misfit, Prepared};
 pub(crate) use erased::{read, without_position};
-pub use listed::alias;
+pub use listed::{Annotations, ListedTool};
 pub use pattern::Pattern;
+pub use policy::ToolPolicy;
 pub use registry::Registry;
 pub use runtime::FnTool;
 pub(crate) use schema::constrained;

@@ -1,5 +1,5 @@
 use super::{
-    IntoTool, SharedTool, Status, ToolSet, ToolSpec, listed::under_spec, nearest, version::Version,
+    IntoTool, SharedTool, Status, ToolSet, ToolSpec, alias::under_spec, nearest, version::Version,
 };
 use crate::{Error, ErrorKind};
 use std::{borrow::Cow, collections::BTreeMap, fmt};

@@ -1,5 +1,4 @@
-use super::{DynTool, Tool, ToolSpec};
-use crate::{Error, ErrorKind};
+use super::{DynTool, Pattern, Tool, ToolSpec};
 use std::{
     collections::BTreeSet,
     fmt,
@@ -21,7 +20,6 @@ pub trait IntoTool {
     fn into_tool(self) -> SharedTool;
 }
 
-#[diagnostic::do_not_recommend]
 impl<T: Tool> IntoTool for T {
     fn into_tool(self) -> SharedTool {
         Arc::new(self)
@@ -38,7 +36,8 @@ impl IntoTool for SharedTool {
 #[derive(Clone, Default)]
 pub struct ToolSet {
     tools: Vec<SharedTool>,
-    declarations: OnceLock<String>,
+    /// Copies share it.
+    declarations: Arc<OnceLock<String>>,
 }
 
 impl ToolSet {
@@ -65,13 +64,35 @@ impl ToolSet {
 
     fn push(&mut self, tool: SharedTool) {
         self.tools.push(tool);
-        self.declarations = OnceLock::new();
+        self.declarations = Arc::default();
+    }
+
+    /// Each of them, changed.
+    pub(crate) fn mapped(self, change: impl FnMut(SharedTool) -> SharedTool) -> ToolSet {
+        ToolSet {
+            tools: self.tools.into_iter().map(change).collect(),
+            declarations: Arc::default(),
+        }
+    }
+
+    /// Whether any name fits.
+    pub(crate) fn fits_any(&self, pattern: &Pattern) -> bool {
+        self.specs().any(|spec| pattern.matches(&spec.name))
+    }
+
+    /// Those of them that are to be kept.
+    pub(crate) fn only(&self, keep: impl Fn(&ToolSpec) -> bool) -> ToolSet {
+        let kept = self.tools.iter().filter(|tool| keep(tool.spec()));
+        ToolSet {
+            tools: kept.cloned().collect(),
+            declarations: Arc::default(),
+        }
     }
 
     /// Keeps the tools for whose names `keep` holds.
     pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.tools.retain(|tool| keep(&tool.spec().name));
-        self.declarations = OnceLock::new();
+        self.declarations = Arc::default();
     }
 
     /// Whether there is none.
@@ -113,7 +134,7 @@ impl ToolSet {
     }
 
     /// Two tools of one name cannot be told apart by a model.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let mut seen = BTreeSet::new();
         let twice: Vec<_> = self
             .specs()
@@ -124,10 +145,19 @@ impl ToolSet {
             return Ok(());
         }
         let names = twice.join("`, `");
-        Err(Error::new(
-            ErrorKind::Build,
-            format!("two tools are called `{names}`; rename one or remove it"),
+        Err(format!(
+            "two tools are called `{names}`; rename one or remove it"
         ))
+    }
+}
+
+/// A set can be spread into another list: `tools = [ReadFile, ..more]`.
+impl IntoIterator for ToolSet {
+    type Item = SharedTool;
+    type IntoIter = std::vec::IntoIter<SharedTool>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.tools.into_iter()
     }
 }
 

@@ -100,6 +100,10 @@ pub struct ToolSpec {
     pub output_schema: Option<Value>,
     /// Worked examples of arguments, shown to models that need them.
     pub examples: Vec<Value>,
+    /// Whoever wrote the tool has said whether calls need approval.
+    pub(crate) has_said: bool,
+    /// It belongs to its agent as such: no list and no grant has to name it.
+    pub(crate) innate: bool,
     /// Its own name, where `name` is another.
     own_name: Option<Cow<'static, str>>,
     declaration: OnceLock<String>,
@@ -142,6 +146,8 @@ impl ToolSpec {
             input_schema,
             output_schema: None,
             examples: Vec::new(),
+            has_said: false,
+            innate: false,
             own_name: None,
             declaration: OnceLock::new(),
             constraints: OnceLock::new(),
@@ -212,6 +218,7 @@ impl ToolSpec {
     #[must_use]
     pub fn approval(mut self, approval: Approval) -> Self {
         self.approval = approval;
+        self.has_said = true;
         self
     }
 
@@ -219,6 +226,12 @@ impl ToolSpec {
     #[must_use]
     pub fn strict(mut self) -> Self {
         self.strict = true;
+        self
+    }
+
+    /// It belongs to its agent as such.
+    pub(crate) fn innate(mut self) -> Self {
+        self.innate = true;
         self
     }
 

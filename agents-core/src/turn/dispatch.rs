@@ -46,7 +46,8 @@ impl Place<'_> {
         {
             return Err(Cause::too_often(wait));
         }
-        execute::run(tool, prepared, context).await
+        let knowledge = self.brain.knowledge(&tool.spec().name);
+        execute::run(tool, knowledge, prepared, context).await
     }
 
     /// The cache for results of this tool, and for how long they may be reused. What writes has to

@@ -4,7 +4,7 @@ use crate::{
     Json,
     error::{ToolError, shorten},
     model::Message,
-    run::{CallState, Clock, Node, Timestamp, ToolEnvelope},
+    run::{CallState, Node, Settings, Timestamp, ToolEnvelope},
     turn::call_id,
 };
 use std::sync::Arc;
@@ -14,8 +14,9 @@ pub(super) fn close(
     call: &mut CallState,
     node: &Node,
     ended: Timestamp,
-    max_output_bytes: usize,
+    settings: &Settings,
 ) -> (Arc<ToolEnvelope>, Message) {
+    let max_output_bytes = settings.max_output_bytes;
     let mut truncated = false;
     let (output, error, content) = match call.result() {
         Some(Ok(output)) => {
@@ -33,13 +34,14 @@ pub(super) fn close(
     let message = Message::Tool {
         call_id: call.call.id.clone(),
         name: call.call.name.clone(),
-        content,
+        // An arm may have quoted what the tool itself has been kept from telling.
+        content: settings.masker.text(&content).into_owned(),
     };
     // A call that was settled before the run was put down has its receipt already.
     if let Some(receipt) = &call.receipt {
         return (receipt.clone(), message);
     }
-    let receipt = Arc::new(ToolEnvelope {
+    let receipt = settings.masker.data(ToolEnvelope {
         call_id: call_id::of(call, node),
         name: call.tool().to_owned(),
         version: call.version.clone().unwrap_or_default(),
@@ -54,21 +56,24 @@ pub(super) fn close(
         attempts: call.attempts.clone(),
         repairs: call.repairs.clone(),
     });
+    let receipt = Arc::new(receipt);
     call.receipt = Some(receipt.clone());
     (receipt, message)
 }
 
 /// Writes the receipts of calls that are left unsettled, here and below, for this reason.
-pub(crate) fn close_all(node: &Node, clock: &dyn Clock, max_output_bytes: usize, why: &str) {
+pub(crate) fn close_all(node: &Node, settings: &Settings, why: &str) {
     let mut closed = Vec::new();
     if let Some(frame) = &mut node.state().frame {
         for call in &mut frame.calls {
-            let ended = clock.now(format_args!("{}/call{}/end", node.path(), call.seq));
+            let ended = settings
+                .clock
+                .now(format_args!("{}/call{}/end", node.path(), call.seq));
             if call.started == 0 {
                 call.started = ended.as_millis();
             }
             call.abandon(why);
-            closed.push(close(call, node, ended, max_output_bytes).0);
+            closed.push(close(call, node, ended, settings).0);
         }
         frame.calls.clear();
     }
@@ -76,7 +81,7 @@ pub(crate) fn close_all(node: &Node, clock: &dyn Clock, max_output_bytes: usize,
         .into_iter()
         .for_each(|receipt| node.add_receipt(receipt));
     for child in node.children() {
-        close_all(&child, clock, max_output_bytes, why);
+        close_all(&child, settings, why);
     }
 }
 

@@ -2,30 +2,34 @@
 
 use crate::{
     Json,
+    agent::Knowledge,
     error::{Cause, Origin},
     run::{EventKind, Stopwatch},
     tool::{Prepared, SharedTool, ToolContext},
 };
 use futures_util::FutureExt;
-use std::{any::Any, panic::AssertUnwindSafe};
-use tokio::time::Instant;
+use std::{any::Any, panic::AssertUnwindSafe, sync::Arc};
 use tracing::{Instrument, field};
 
-/// Runs the tool once.
+/// Runs the tool once. What the agent knows is no work of a tool: it is given its text.
 pub(super) async fn run(
     tool: &SharedTool,
+    knowledge: Option<&Knowledge<'_>>,
     prepared: Prepared,
     context: &mut ToolContext,
 ) -> Result<Json, Cause> {
     let cx = context.cx.clone();
     let allowed = tool.spec().timeout.unwrap_or(cx.root.settings.tool_timeout);
-    let deadline = Instant::now() + allowed;
-    context.deadline = Some(deadline);
+    let watch = Stopwatch::start(allowed, cx.watch().cloned());
+    context.deadline = Some(watch.deadline());
     // What the tool has spawned and handed this token to ends with the attempt.
     let token = context.cancel.child_token();
     let _ends = token.clone().drop_guard();
+    // Whoever is run by way of the context is within the deadline as well.
     let context = ToolContext {
+        cx: cx.timed(Some(&watch)),
         cancel: token,
+        asked: Arc::default(),
         ..context.clone()
     };
     cx.root.emit(&cx.node, || EventKind::AttemptStarted {
@@ -43,11 +47,16 @@ pub(super) async fn run(
         agents.attempt = context.attempt,
         error.type = field::Empty,
     );
-    let watch = Stopwatch::new(deadline, cx.watch().cloned());
     let work = async {
         // Caught inside the deadline: a body that unwinds is as finished as one that returns.
-        let inside = cx.timed(&watch);
-        let body = AssertUnwindSafe(inside.enter(tool.execute(prepared, &context))).catch_unwind();
+        let inside = context.cx.clone();
+        let body = async {
+            match knowledge {
+                Some(knowledge) => Ok(knowledge.text()),
+                None => tool.execute(prepared, &context).await,
+            }
+        };
+        let body = AssertUnwindSafe(inside.enter(body)).catch_unwind();
         tokio::select! {
             biased;
             result = body => match result {
@@ -57,7 +66,7 @@ pub(super) async fn run(
             () = watch.expired() => Err(Cause::timed_out(allowed)),
         }
     };
-    let result = work.instrument(span.clone()).await;
+    let result = hidden(work.instrument(span.clone()).await, &context);
     if let Err(cause) = &result {
         span.record("error.type", cause.code().as_str());
         if cause.origin() == Origin::Panicked {
@@ -65,6 +74,17 @@ pub(super) async fn run(
         }
     }
     result
+}
+
+/// What a tool has given back, as everybody else may know it: without secrets, and with the code that
+/// says so if it is one that it lacked.
+fn hidden(result: Result<Json, Cause>, context: &ToolContext) -> Result<Json, Cause> {
+    let masker = context.masker();
+    match (result, context.lacked()) {
+        (Ok(output), _) => Ok(masker.json(&output)),
+        (Err(cause), Some(code)) => Err(cause.masked(masker).coded(code)),
+        (Err(cause), None) => Err(cause.masked(masker)),
+    }
 }
 
 /// Runs code of the user's that is not a tool's body: arms, conditions, conversions. A panic there

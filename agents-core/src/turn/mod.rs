@@ -32,6 +32,7 @@ use crate::{
     },
     tool::{SharedTool, ToolContext},
 };
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -39,7 +40,11 @@ use tokio::sync::Semaphore;
 const PARTIAL: &str = "this result is partial: the work could not be completed";
 
 /// Carries out the calls of one reply, and answers them in the model's order.
-pub(crate) async fn calls(brain: &Brain<'_>, cx: &Cx) {
+pub(crate) fn calls<'a>(brain: &'a Brain<'_>, cx: &'a Cx) -> BoxFuture<'a, ()> {
+    Box::pin(all(brain, cx))
+}
+
+async fn all(brain: &Brain<'_>, cx: &Cx) {
     let settled = together::all(brain, cx).await;
     let messages = settled
         .into_iter()
@@ -177,6 +182,7 @@ impl Place<'_> {
     /// Asks whoever decides; with nobody to ask, the answer is no.
     async fn ask(&self, tool: &SharedTool, args: crate::Json, context: &ToolContext) -> Approval {
         let request = guard::approval_request(self.brain, tool, args, context);
+        let request = self.cx.masker().data(request);
         self.emit(|| EventKind::ApprovalAsked(request.clone()));
         let approval = match &self.cx.root.settings.approver {
             Some(approver) => {
@@ -196,7 +202,8 @@ impl Place<'_> {
     fn tell_failures(&self) {
         let news = self.with_call(|call| std::mem::take(&mut call.news));
         for error in news {
-            tracing::info!(tool = %self.name(), code = %error.code, error = %error.message, "call failed");
+            let said = self.cx.masker().text(&error.message);
+            tracing::info!(tool = %self.name(), code = %error.code, error = %said, "call failed");
             self.emit(|| {
                 self.with_call(|call| EventKind::CallFailed {
                     id: call.call.id.clone(),
@@ -216,6 +223,7 @@ impl Place<'_> {
             attempt: 1,
             deadline: None,
             cancel: self.cx.root.settings.cancel.child_token(),
+            asked: Arc::default(),
         }
     }
 
@@ -227,16 +235,33 @@ impl Place<'_> {
                 .cx
                 .now(format_args!("{}/call{seq}/end", self.cx.node.path())),
         };
-        let limit = self.cx.root.settings.max_output_bytes;
+        let settings = &self.cx.root.settings;
         let (receipt, message) =
-            self.with_call(|call| envelope::close(call, &self.cx.node, ended, limit));
+            self.with_call(|call| envelope::close(call, &self.cx.node, ended, settings));
         if !settled_before {
-            if let Some(hook) = &self.cx.root.settings.tool_hook {
-                hook(&receipt);
-            }
+            self.tell_used(&receipt);
             self.emit(|| EventKind::CallEnded(receipt.clone()));
         }
         (receipt, message)
+    }
+
+    /// Tells what the model has used: a tool, or what the agent knows.
+    fn tell_used(&self, receipt: &ToolEnvelope) {
+        let hooks = &self.brain.hooks;
+        match self.brain.knowledge(&receipt.name) {
+            Some(knowledge) if receipt.is_ok() => {
+                hooks.knowledge_used(knowledge.name());
+                self.emit(|| EventKind::KnowledgeUsed {
+                    knowledge: knowledge.name().to_owned(),
+                });
+            }
+            Some(_) => {}
+            None => {
+                hooks.tool_used(receipt);
+                let of_the_run = &self.cx.root.settings.tool_hook;
+                of_the_run.iter().for_each(|hook| hook(receipt));
+            }
+        }
     }
 
     /// Tells of repairs that came after the first so many; gives how many there are now.
@@ -247,7 +272,10 @@ impl Place<'_> {
             new.any(|change| change.kind != ChangeKind::Tried)
         };
         if now > told && self.with_call(repaired) {
-            let repairs = || self.with_call(|call| call.repairs.clone());
+            let repairs = || {
+                let repairs = self.with_call(|call| call.repairs.clone());
+                self.cx.masker().data(repairs)
+            };
             tracing::info!(tool = %self.name(), repairs = %repairs(), "arguments repaired");
             self.emit(|| EventKind::Repaired {
                 id: self.with_call(|call| call.call.id.clone()),
@@ -259,7 +287,7 @@ impl Place<'_> {
     }
 
     fn name(&self) -> String {
-        self.with_call(|call| call.call.name.clone())
+        self.with_call(|call| self.cx.masker().text(&call.call.name).into_owned())
     }
 
     fn emit(&self, kind: impl FnOnce() -> EventKind) {

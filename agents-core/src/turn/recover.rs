@@ -5,7 +5,7 @@
 
 use crate::{
     agent::Brain,
-    error::{Origin, ToolError},
+    error::{Code, Origin, ToolError},
     recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
     run::{CallState, Cx, EventKind, RepairScope},
     tool::Effects,
@@ -48,7 +48,9 @@ pub(crate) fn facts<'a>(
         path: error.field().unwrap_or_default(),
         error: message,
         executions: call.executions(),
-        repeatable: spec.effects != Effects::Writes || spec.idempotent,
+        // Another attempt has no other credentials.
+        repeatable: error.code() != Code::AuthRequired
+            && (spec.effects != Effects::Writes || spec.idempotent),
         retry_after: match error {
             ToolError::Execution { cause, .. } => cause.retry_after(),
             _ => None,
@@ -91,7 +93,8 @@ pub(crate) struct Repaired {
 /// Asks a repair agent at `cx`, and tells of it.
 pub(crate) async fn ask(brain: &Brain<'_>, cx: &Cx, fixer: &FixerRef, repair: Repair) -> Repaired {
     let (tool, name, attempt) = (repair.tool.clone(), fixer.name().to_owned(), repair.attempt);
-    tracing::info!(%tool, fixer = %name, attempt, error = %repair.error, "asking a repair agent");
+    let error = cx.masker().text(&repair.error);
+    tracing::info!(%tool, fixer = %name, attempt, %error, "asking a repair agent");
     cx.emit(|| EventKind::FixerAsked {
         tool: tool.clone(),
         fixer: name.clone(),

@@ -6,6 +6,7 @@ use crate::{
     model::{Delta, Model, ModelError, Reply, Request, ToolCall, Usage},
     reader::printed::{self, Declared},
     run::{Cx, EventKind},
+    secret,
     turn::guard,
 };
 use serde_json::Value;
@@ -53,7 +54,8 @@ pub(crate) async fn ask(
             Error::from(error).context(format!("agent `{}`, turn {turn}", brain.name))
         })?;
     cx.charge(reply.usage, prices.of(model.id(), &reply.usage));
-    let reply = with_ids(with_printed_calls(brain, reply, must_fit), turn);
+    let before = cx.node.with_frame(|frame| frame.before);
+    let reply = with_ids(with_printed_calls(brain, reply, must_fit), before + turn);
     cx.root.emit(&cx.node, || EventKind::Replied {
         turn,
         calls: reply.calls.len(),
@@ -70,8 +72,11 @@ async fn send(
     schema: Option<&Value>,
     must_fit: bool,
 ) -> Result<Reply, ModelError> {
-    let history = cx.node.with_frame(|frame| frame.history.clone());
-    let mut request = Request::new(&history);
+    let (history, choosing) = cx
+        .node
+        .with_frame(|frame| (frame.history.clone(), frame.choosing));
+    let masker = &**cx.masker();
+    let mut request = Request::new(&history).with_masker(masker);
     // A model that must follow a schema cannot call, so the two are never asked for together.
     match schema {
         Some(schema) if must_fit || brain.tools.offered().next().is_none() => {
@@ -79,30 +84,15 @@ async fn send(
         }
         _ => request = request.with_tools(&brain.tools),
     }
-    let streamed = cx.root.settings.subscriber.is_some();
+    // Which skill a model names is no text of its answer.
+    let streamed = cx.root.settings.subscriber.is_some() && !choosing;
     let declared = if streamed {
         declared(brain, must_fit)
     } else {
         Vec::new()
     };
-    let shown = Mutex::new(printed::Stream::new(&declared));
-    let show = |text: String| {
-        if !text.is_empty() {
-            cx.root.emit(&cx.node, || EventKind::Text(text));
-        }
-    };
-    let sink = |delta: Delta<'_>| match delta {
-        // What may turn out to be a printed call is held back until it is known.
-        Delta::Text(text) => show(
-            shown
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(text),
-        ),
-        Delta::Thinking(text) => cx
-            .root
-            .emit(&cx.node, || EventKind::Thinking(text.to_owned())),
-    };
+    let show = Show::new(cx, &declared);
+    let sink = |delta: Delta<'_>| show.delta(delta);
     if streamed {
         request = request.with_sink(&sink);
     }
@@ -120,30 +110,20 @@ async fn send(
     );
     let content = cx.root.settings.record_content;
     if content && !span.is_disabled() {
-        span.record(
-            "gen_ai.input.messages",
-            serde_json::to_string(history.messages()).unwrap_or_default(),
-        );
+        let messages = serde_json::to_string(history.messages()).unwrap_or_default();
+        span.record("gen_ai.input.messages", &*masker.json_text(&messages));
     }
     let reply = model.chat(request).instrument(span.clone()).await;
     if streamed {
-        show(
-            shown
-                .into_inner()
-                .unwrap_or_else(PoisonError::into_inner)
-                .finish()
-                .content,
-        );
+        show.finish();
     }
     match &reply {
         Ok(reply) => {
             span.record("gen_ai.usage.input_tokens", reply.usage.input_tokens);
             span.record("gen_ai.usage.output_tokens", reply.usage.output_tokens);
             if content && !span.is_disabled() {
-                span.record(
-                    "gen_ai.output.messages",
-                    serde_json::to_string(reply).unwrap_or_default(),
-                );
+                let reply = serde_json::to_string(reply).unwrap_or_default();
+                span.record("gen_ai.output.messages", &*masker.json_text(&reply));
             }
         }
         Err(error) => {
@@ -151,6 +131,59 @@ async fn send(
         }
     }
     reply
+}
+
+/// Shows an answer as it is written: what may turn out to be a printed call, or a secret, is held
+/// back until it is known.
+struct Show<'a> {
+    cx: &'a Cx,
+    text: Mutex<(printed::Stream<'a>, secret::Stream)>,
+    thinking: Mutex<secret::Stream>,
+}
+
+impl<'a> Show<'a> {
+    fn new(cx: &'a Cx, declared: &'a [Declared<'a>]) -> Self {
+        let hidden = || secret::Stream::new(cx.masker());
+        Show {
+            cx,
+            text: Mutex::new((printed::Stream::new(declared), hidden())),
+            thinking: Mutex::new(hidden()),
+        }
+    }
+
+    fn delta(&self, delta: Delta<'_>) {
+        match delta {
+            Delta::Text(piece) => {
+                let mut text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+                let said = text.0.push(piece);
+                emit(self.cx, EventKind::Text, text.1.push(said));
+            }
+            Delta::Thinking(piece) => {
+                let mut thinking = self.thinking.lock().unwrap_or_else(PoisonError::into_inner);
+                emit(
+                    self.cx,
+                    EventKind::Thinking,
+                    thinking.push(piece.to_owned()),
+                );
+            }
+        }
+    }
+
+    fn finish(self) {
+        let Show { cx, text, thinking } = self;
+        let thinking = thinking.into_inner();
+        let thinking = thinking.unwrap_or_else(PoisonError::into_inner);
+        emit(cx, EventKind::Thinking, thinking.finish());
+        let (text, mut hidden) = text.into_inner().unwrap_or_else(PoisonError::into_inner);
+        emit(cx, EventKind::Text, hidden.push(text.finish().content));
+        emit(cx, EventKind::Text, hidden.finish());
+    }
+}
+
+fn emit(cx: &Cx, kind: fn(String) -> EventKind, piece: String) {
+    if !piece.is_empty() {
+        cx.emit(|| kind(piece));
+    }
 }
 
 /// A server that cannot read a model's call hands it on as text; here it is read.

@@ -5,7 +5,7 @@ use crate::{
     ast::{Element, Function},
     diag::Errors,
     lower::{answer, written},
-    model::{Agent, Arms, Make, Settings, Skill},
+    model::{Agent, Arms, Knowledge, Make, Settings, Skill, ToolRef},
 };
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -33,12 +33,19 @@ pub(crate) fn agent(agent: &mut Agent, place: Span, errors: &Errors) {
                 is_plain("skill", &skill.function, errors);
                 described(skill, errors);
                 answered_by_model(&skill.function, errors);
+                listed(skill, &agent.settings, errors);
+                remembering(skill, agent, errors);
+            }
+            idle_memory(agent, skills, errors);
+            for knowledge in &agent.knowledge {
+                known(agent, knowledge, errors);
             }
             fits = alike(skills, errors);
         }
     }
     for (i, arms) in agent.on_error.iter().enumerate() {
-        super::on_error(&arms.written, arms.tool.is_some(), errors);
+        let of_tools = arms.tool.is_some() || arms.written.named.is_some();
+        super::on_error(&arms.written, of_tools, errors);
         once(arms, &agent.on_error[..i], errors);
         among_tools(arms, &agent.settings, errors);
     }
@@ -51,14 +58,8 @@ pub(crate) fn agent(agent: &mut Agent, place: Span, errors: &Errors) {
 /// `on_error!(DeleteFile, ..)` for a tool that the agent has; as far as its list shows them.
 fn among_tools(arms: &Arms, settings: &Settings, errors: &Errors) {
     let Some(tool) = &arms.tool else { return };
-    let listed = settings.tools.iter().flat_map(|(_, tools)| tools);
-    let listed: Option<Vec<_>> = listed.map(Element::tool_type).collect();
-    let last = |path: &Path| {
-        path.segments
-            .last()
-            .map(|segment| segment.ident.to_string())
-    };
-    if listed.is_some_and(|listed| listed.iter().all(|path| last(path) != last(tool))) {
+    if tool_types(settings).is_some_and(|listed| listed.iter().all(|path| last(path) != last(tool)))
+    {
         errors.at(tool, messages::not_among_tools(written(tool)));
     }
 }
@@ -66,10 +67,10 @@ fn among_tools(arms: &Arms, settings: &Settings, errors: &Errors) {
 /// One block for each tool, and one for the agent.
 fn once(arms: &Arms, above: &[Arms], errors: &Errors) {
     let of = |arms: &Arms| {
-        arms.tool.as_ref().map_or_else(
-            || "the agent".to_owned(),
-            |tool| format!("`{}`", written(tool)),
-        )
+        let tool = arms.tool.as_ref().map(written);
+        let named = arms.written.named.as_ref();
+        tool.or(named.map(written))
+            .map_or_else(|| "the agent".to_owned(), |of| format!("`{of}`"))
     };
     for twin in above.iter().filter(|twin| of(twin) == of(arms)) {
         errors.at(&twin.written.keyword, messages::arms_twice(of(arms)));
@@ -104,6 +105,8 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         model,
         tools,
         budget,
+        memory,
+        policies,
         strict,
         fixers,
     } = settings;
@@ -112,10 +115,14 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
     let model = model.iter().map(|(key, _)| key);
     let tools = tools.iter().map(|(key, _)| key);
     let budget = budget.iter().map(|(key, _)| key);
+    let memory = memory.iter().map(|(key, _)| key);
+    let policies = policies.iter().map(|(key, _)| key);
     prompt
         .chain(model)
         .chain(tools)
         .chain(budget)
+        .chain(memory)
+        .chain(policies)
         .chain(strict)
         .chain(fixers)
 }
@@ -164,6 +171,75 @@ fn described(skill: &Skill, errors: &Errors) {
     if skill.docs.is_empty() {
         let name = &skill.function.sig.ident;
         errors.at(name, messages::undescribed("skill", plain(name)));
+    }
+}
+
+/// `#[skill(tools = [ReadFile])]`: a model is there to call them, and the agent has them; as far as
+/// its list shows them.
+fn listed(skill: &Skill, settings: &Settings, errors: &Errors) {
+    let Some((key, tools)) = &skill.tools else {
+        return;
+    };
+    let function = &skill.function;
+    if function.has_body() {
+        let name = plain(&function.sig.ident);
+        errors.at(key, messages::no_model_here(plain(key), name));
+    }
+    let Some(of_agent) = tool_types(settings) else {
+        return;
+    };
+    for tool in tools {
+        if let ToolRef::Type(path) = tool
+            && of_agent.iter().all(|known| last(known) != last(path))
+        {
+            errors.at(path, messages::not_among_tools_of_agent(written(path)));
+        }
+    }
+}
+
+/// `#[skill(memory)]`: a model is there to use it, and the agent has one.
+fn remembering(skill: &Skill, agent: &Agent, errors: &Errors) {
+    let Some(key) = &skill.memory else { return };
+    if skill.function.has_body() {
+        let name = plain(&skill.function.sig.ident);
+        errors.at(key, messages::no_model_here(plain(key), name));
+    }
+    if agent.settings.memory.is_none() {
+        errors.at(key, messages::no_memory(&agent.ident));
+    }
+}
+
+/// `#[agent(memory = ..)]`: a skill asks for it.
+fn idle_memory(agent: &Agent, skills: &[Skill], errors: &Errors) {
+    if let Some((key, _)) = &agent.settings.memory
+        && !agent.has_refused_skills
+        && skills.iter().all(|skill| skill.memory.is_none())
+    {
+        errors.at(key, messages::idle_memory());
+    }
+}
+
+/// The types of the agent's tools; `None` where the list does not show them all.
+fn tool_types(settings: &Settings) -> Option<Vec<&Path>> {
+    let listed = settings.tools.iter().flat_map(|(_, tools)| tools);
+    listed.map(Element::tool_type).collect()
+}
+
+fn last(path: &Path) -> Option<String> {
+    path.segments
+        .last()
+        .map(|segment| segment.ident.to_string())
+}
+
+/// `#[knowledge]`: described, and told to a model.
+fn known(agent: &Agent, knowledge: &Knowledge, errors: &Errors) {
+    let name = &knowledge.function.sig.ident;
+    is_plain("method", &knowledge.function, errors);
+    if knowledge.docs.is_empty() {
+        errors.at(name, messages::undescribed("knowledge", plain(name)));
+    }
+    if !agent.asks_a_model() && !agent.has_refused_skills {
+        errors.at(name, messages::knowledge_without_model(&agent.ident));
     }
 }
 

@@ -1,6 +1,12 @@
 //! Every wording: what is wrong, then the way out; lower case, no full stop, code in backticks.
 
-use crate::parse::keys::Key;
+mod members;
+mod team;
+
+pub(crate) use members::*;
+pub(crate) use team::*;
+
+use crate::parse::keys::{Key, Verb};
 use quote::ToTokens;
 use std::fmt::Display;
 use syn::Ident;
@@ -229,8 +235,10 @@ pub(crate) fn skill_without_self(name: impl Display) -> String {
     format!("a skill belongs to its agent: write `fn {name}(&self, ..)`")
 }
 
-pub(crate) fn skill_by_shared_reference() -> &'static str {
-    "an agent may be asked many things at once, so a skill takes `&self`; keep what changes behind a `Mutex`"
+pub(crate) fn by_shared_reference(what: &str) -> String {
+    format!(
+        "an agent may be asked many things at once, so {what} takes `&self`; keep what changes behind a `Mutex`"
+    )
 }
 
 pub(crate) fn skills_differ(
@@ -252,10 +260,6 @@ pub(crate) fn unnamed_type() -> &'static str {
     "the agent takes its name from its type: write `impl Type { .. }`"
 }
 
-pub(crate) fn unavailable(what: impl Display) -> String {
-    format!("`{what}` is not available in this version of agents; leave it out for now")
-}
-
 // Arms.
 
 pub(crate) fn wrong_patterns(kind: &str, takes: &[&str], found: usize) -> String {
@@ -275,6 +279,35 @@ pub(crate) fn unknown_modifier(verb: impl Display, key: impl Display, known: &[&
         return format!("`{verb}` takes no `{key} = ..`");
     }
     unknown(&format!("`{verb}` key"), key, known)
+}
+
+pub(crate) fn value_too_many(
+    Verb {
+        name, plain, next, ..
+    }: &Verb,
+    value: &str,
+) -> String {
+    match (next, plain) {
+        (Some("max_attempts"), _) if value.contains('(') => {
+            format!("`{name}` takes its back-off by its name: write `backoff = {value}`")
+        }
+        (Some(key), _) => format!("`{name}` takes this by its name: write `{key} = {value}`"),
+        (None, plain) => format!("`{name}` takes {}: leave `{value}` out", number(*plain)),
+    }
+}
+
+pub(crate) fn arm_by_kind(kinds: &[&str]) -> String {
+    format!(
+        "an arm names the kind of failure that it is for, {}; what no arm answers goes to the next layer by itself",
+        one_of(kinds)
+    )
+}
+
+pub(crate) fn function_for_tool(function: &Ident) -> String {
+    let ty = super::names::type_name(function);
+    format!(
+        "`{function}` is a function; a tool goes by its type: write `{ty}`, which `#[tool]` leaves beside it"
+    )
 }
 
 pub(crate) fn bound_in_arm(name: impl Display) -> String {
@@ -304,6 +337,10 @@ pub(crate) fn never_asks() -> &'static str {
 
 pub(crate) fn arms_need_a_tool() -> &'static str {
     "say whose failures these are: `on_error!(ReadFile, match error { .. })`"
+}
+
+pub(crate) fn named_in_an_agent() -> &'static str {
+    "a tool is known by its name to the agents that have it: put this into an `#[agent] impl`, or name the tool's type"
 }
 
 pub(crate) fn arms_twice(of: impl Display) -> String {

@@ -1,14 +1,18 @@
 //! The rules, one function for each; the wordings are in [`messages`].
 
 mod agent;
+mod branch;
 pub(crate) mod messages;
 pub(crate) mod names;
 mod on_error;
 mod on_escalation;
+mod structure;
 mod tool;
 
 pub(crate) use agent::agent;
+pub(crate) use branch::branch;
 pub(crate) use on_error::on_error;
+pub(crate) use structure::structure;
 pub(crate) use tool::{says, tool};
 
 use crate::{ast::Function, diag::Errors};

@@ -31,6 +31,10 @@ pub(crate) fn on_error(block: &Arms, is_for_tool: bool, errors: &Errors) {
 fn kind(arm: &Arm, is_for_tool: bool, errors: &Errors) -> Option<&'static Kind> {
     let names: Vec<&str> = keys::KINDS.iter().map(|kind| kind.name).collect();
     let Some(kind) = keys::KINDS.iter().find(|kind| arm.kind == kind.name) else {
+        // That `_` is no kind has been said.
+        if arm.kind == "_" {
+            return None;
+        }
         errors.at(
             &arm.kind,
             messages::unknown("error kind", &arm.kind, &names),

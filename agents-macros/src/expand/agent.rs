@@ -86,6 +86,7 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
 ///     fn profile(&self) -> __rt::Profile { __rt::Agent::profile(&self.__agent()) } // of a model's agent
 ///     async fn work(&self, cx: &__rt::Cx, input: Self::In) -> __rt::Result<Self::Out, __rt::Error> { .. }
 /// }
+/// impl __rt::ModelDriven for .. {} // if a model may be asked
 /// ```
 pub(super) fn implementation(
     agent: &Agent,
@@ -100,10 +101,17 @@ pub(super) fn implementation(
         output,
         bounds,
     } = edges(agent);
-    let (impl_generics, _, _) = generics.split_for_impl();
+    let (impl_generics, _, own) = generics.split_for_impl();
     let where_clause = asserts::with_bounds(generics, &bounds);
     let (cx, value) = (cx(), value());
+    let model_driven = agent.asks_a_model().then(|| {
+        quote! {
+            #[automatically_derived]
+            impl #impl_generics __rt::ModelDriven for #ty #own {}
+        }
+    });
     quote! {
+        #model_driven
         #[automatically_derived]
         #[allow(unused_variables)]
         #[__rt::async_trait]

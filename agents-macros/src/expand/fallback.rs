@@ -1,14 +1,30 @@
 //! What accompanies errors: the names the user relies on elsewhere stay, so that one mistake is
 //! one error.
 
-use crate::diag::Errors;
-use proc_macro2::{Ident, TokenStream};
+use super::asserts;
+use crate::{diag::Errors, model::Tool};
+use proc_macro2::TokenStream;
 use quote::quote;
 
 /// The errors, and what the macro stands on as it was.
 pub(crate) fn untouched(errors: Errors, item: &TokenStream) -> TokenStream {
     let errors = errors.finish();
     quote!(#errors #item)
+}
+
+/// The errors in the place of an expression.
+pub(crate) fn no_expression(errors: Errors) -> TokenStream {
+    let errors = errors.finish();
+    quote!({ #errors })
+}
+
+/// The errors, and the expression beside which they are.
+pub(crate) fn expression(errors: Errors, expr: &TokenStream) -> TokenStream {
+    let errors = errors.finish();
+    match errors.is_empty() {
+        true => expr.clone(),
+        false => quote!({ #errors #expr }),
+    }
 }
 
 /// A tool that could not be printed whole:
@@ -21,8 +37,13 @@ pub(crate) fn untouched(errors: Errors, item: &TokenStream) -> TokenStream {
 ///     fn spec(&self) -> &__rt::ToolSpec { unreachable!() }
 ///     async fn call(&self, _: (), _: &__rt::ToolContext) -> __rt::Result<(), __rt::Infallible> { unreachable!() }
 /// }
+/// impl __rt::ToolName for ReadFile { .. }
+/// impl __rt::Fails for ReadFile { .. }
+/// impl __rt::RetrySafe for ReadFile {}
 /// ```
-pub(super) fn tool(ty: &Ident) -> TokenStream {
+pub(super) fn tool(tool: &Tool) -> TokenStream {
+    let (ty, name) = (&tool.ty, &tool.name);
+    let with = asserts::fault(&tool.returns).unwrap_or_else(|| quote!(__rt::Infallible));
     quote! {
         #[automatically_derived]
         impl __rt::Tool for #ty {
@@ -36,5 +57,12 @@ pub(super) fn tool(ty: &Ident) -> TokenStream {
                 ::core::unreachable!()
             }
         }
+        impl __rt::ToolName for #ty {
+            const NAME: &'static str = #name;
+        }
+        impl __rt::Fails for #ty {
+            type With = #with;
+        }
+        impl __rt::RetrySafe for #ty {}
     }
 }

@@ -7,12 +7,14 @@ mod on_error;
 mod on_escalation;
 mod settings;
 mod skills;
+mod structure;
 mod tool;
 
 pub(crate) use agent::agent;
-pub(crate) use fallback::untouched;
+pub(crate) use fallback::{expression, no_expression, untouched};
 pub(crate) use on_error::alone as on_error;
 pub(crate) use skills::block;
+pub(crate) use structure::{branch, structure};
 pub(crate) use tool::tool;
 
 use crate::paths::Rt;

@@ -1,13 +1,13 @@
 //! The printer of arms.
 
-use super::{asserts, hidden};
+use super::hidden;
 use crate::{
     model::{Agent, Arm, Arms, Tool},
     paths::{Rt, respan},
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Generics, spanned::Spanned};
+use syn::spanned::Spanned;
 
 /// `on_error!(ReadFile, match error { .. })`, on its own:
 ///
@@ -21,12 +21,12 @@ pub(crate) fn alone(arms: &Arms) -> TokenStream {
     let Some(tool) = &arms.tool else {
         return TokenStream::new();
     };
-    let items = implementation(&tool.to_token_stream(), arms, &[], &TokenStream::new());
+    let items = implementation(&tool.to_token_stream(), arms, &TokenStream::new());
     hidden(&Rt::under(None), &[], &items)
 }
 
 /// The arms that stand beside their tool. They see what is injected.
-pub(super) fn of_tool(tool: &Tool, bounds: &[TokenStream]) -> Option<TokenStream> {
+pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     let arms = tool.on_error.as_ref()?;
     let injected = tool.fields().map(|param| {
         let name = &param.ident;
@@ -38,29 +38,22 @@ pub(super) fn of_tool(tool: &Tool, bounds: &[TokenStream]) -> Option<TokenStream
     Some(implementation(
         &tool.ty.to_token_stream(),
         arms,
-        bounds,
         &quote!(#(#injected)*),
     ))
 }
 
 /// ```ignore
 /// impl __rt::OnError for ReadFile {
-///     fn decide_by_arms(&self, error: __rt::CallError<'_, Self::Err>, cx: &__rt::ErrorContext) -> __rt::Option<__rt::Plan> {
+///     fn decide_by_arms(&self, error: __rt::CallError<'_, <Self as __rt::Fails>::With>, cx: &__rt::ErrorContext) -> __rt::Option<__rt::Plan> {
 ///         __rt::assert_retry_safe::<ReadFile>(); // for each `retry`
 ///         use __rt::vocabulary::*;
 ///         match error { .. }
 ///     }
 /// }
 /// ```
-fn implementation(
-    tool: &TokenStream,
-    arms: &Arms,
-    bounds: &[TokenStream],
-    injected: &TokenStream,
-) -> TokenStream {
+fn implementation(tool: &TokenStream, arms: &Arms, injected: &TokenStream) -> TokenStream {
     let (error, cx) = (error(), cx());
     let matched = matched(arms, &error);
-    let where_clause = asserts::with_bounds(&Generics::default(), bounds);
     let retried = retried(tool, arms);
     // Named as the arm names them: an agent that is no repair agent is one mistake, not two.
     let named = arms.fixers.iter().map(
@@ -75,11 +68,11 @@ fn implementation(
         }
     });
     quote! {
-        impl __rt::OnError for #tool #where_clause {
+        impl __rt::OnError for #tool {
             #fixers
             fn decide_by_arms(
                 &self,
-                #error: __rt::CallError<'_, Self::Err>,
+                #error: __rt::CallError<'_, <Self as __rt::Fails>::With>,
                 #[allow(unused_variables)] #cx: &__rt::ErrorContext,
             ) -> __rt::Option<__rt::Plan> {
                 #retried
@@ -103,26 +96,31 @@ fn retried(tool: &TokenStream, arms: &Arms) -> TokenStream {
 ///
 /// ```ignore
 /// .on_error(|error, cx| match error { .. })
-/// .on_error_of::<<DeleteFile as __rt::Tool>::Err>(<DeleteFile as __rt::ToolName>::NAME, |error, cx| match error { .. })
+/// .on_error_of::<<DeleteFile as __rt::Fails>::With>(<DeleteFile as __rt::ToolName>::NAME, |error, cx| match error { .. })
+/// .on_error_of_named("github_*", |error, cx| match error { .. })
 /// .fixer(JsonFixer)
 /// ```
 pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> TokenStream {
     let (error, cx, fixers) = (error(), cx(), &arms.fixers);
     let matched = matched(arms, &error);
+    let any = quote! {
+        move |#error: __rt::CallError<'_, __rt::AnyError>, #[allow(unused_variables)] #cx: &__rt::ErrorContext|
+    };
     let call = match &arms.tool {
+        None if let Some(pattern) = &arms.written.named => {
+            quote!(.on_error_of_named(#pattern, #any { #matched }))
+        }
         None => {
             let tools = agent
                 .retried_by_default()
                 .filter(|_| !arms.retries.is_empty());
             let retried =
                 tools.map(|tool| quote_spanned!(tool.span()=> __rt::assert_retry_safe::<#tool>();));
-            quote! {
-            .on_error(move |#error: __rt::CallError<'_, __rt::AnyError>, #[allow(unused_variables)] #cx: &__rt::ErrorContext| { #(#retried)* #matched })
-            }
+            quote!(.on_error(#any { #(#retried)* #matched }))
         }
         Some(tool) => {
             let name = quote_spanned!(tool.span()=> <#tool as __rt::ToolName>::NAME);
-            let fault = quote_spanned!(tool.span()=> <#tool as __rt::Tool>::Err);
+            let fault = quote_spanned!(tool.span()=> <#tool as __rt::Fails>::With);
             let retried = retried(&tool.to_token_stream(), arms);
             quote! {
                 .on_error_of::<#fault>(

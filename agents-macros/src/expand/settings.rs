@@ -25,6 +25,8 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
         model,
         tools,
         budget,
+        memory,
+        policies,
         strict,
         fixers,
     } = &agent.settings;
@@ -52,8 +54,12 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
             quote!(.#key(__rt::Budget::new() #(#bounds)*))
         }
     });
+    let memory = memory.as_ref().map(|(key, memory)| quote!(.#key(#memory)));
+    let policies = policies.iter().flat_map(|(_, policies)| policies);
+    let policies = policies.map(|(pattern, policy)| quote!(.policy(#pattern, #policy)));
     let strict = strict.as_ref().map(|key| quote!(.#key()));
     let fixers = fixers.iter().flat_map(|(_, fixers)| fixers).map(fixer);
+    let known = agent.knowledge.iter().map(super::skills::knowledge);
     let arms = agent
         .on_error
         .iter()
@@ -64,7 +70,9 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
         .map(|handler| super::on_escalation::of_agent(agent, handler));
     quote! {
         __rt::AgentBuilder::new(#name)
-            #description #prompt #model #tools #budget #strict
+            #description #prompt #model #tools #budget #memory #strict
+            #(#policies)*
+            #(#known)*
             #(#fixers)* #(#arms)* #(#handlers)*
             #(.skill(#skills))*
             .build()

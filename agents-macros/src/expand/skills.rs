@@ -7,11 +7,12 @@ use super::{
 use crate::{
     ast::{Impl, Member},
     check::names::plain,
-    model::{Agent, Skill},
+    model::{Agent, Knowledge, Skill, ToolRef},
     paths::here,
 };
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
 
 /// The block without what only the macro knows, and what the runtime calls:
 ///
@@ -74,21 +75,32 @@ pub(crate) fn block(block: &Impl) -> TokenStream {
 /// })
 /// .when(|r: &String| r.contains("where"))
 /// ```
+///
+/// With a list, the first goes on `.tools::<&str>([<ReadFile as __rt::ToolName>::NAME, "github_*"])`.
 fn skill(agent: &Agent, skill: &Skill) -> TokenStream {
     let Skill {
         function,
         docs,
         when,
+        tools,
+        memory,
         input,
         returns,
     } = skill;
     let ident = &function.sig.ident;
     let (name, description) = (plain(ident), docs.text());
     let when = when.as_ref().map(|when| quote!(.when(#when)));
+    let tools = tools.as_ref().map(|(key, listed)| {
+        let names = listed.iter().map(tool_name);
+        quote!(.#key::<&str>([#(#names),*]))
+    });
+    let memory = memory
+        .as_ref()
+        .map(|key| quote_spanned!(here(key.span())=> .with_memory()));
     if !function.has_body() {
         // The types are said, so that a condition may leave that of its input out.
         let input = asserts::through(input, "AgentData");
-        return quote!(__rt::Skill::<'_, #input, _>::model(#name, #description) #when);
+        return quote!(__rt::Skill::<'_, #input, _>::model(#name, #description) #when #tools #memory);
     }
     let value = value();
     let takes_input = function.sig.inputs.len() > 1;
@@ -103,4 +115,22 @@ fn skill(agent: &Agent, skill: &Skill) -> TokenStream {
     quote! {
         __rt::Skill::native(#name, #description, move |#pattern: #input| async move { #result }) #when
     }
+}
+
+/// `<ReadFile as __rt::ToolName>::NAME`, or `"github_*"`
+fn tool_name(tool: &ToolRef) -> TokenStream {
+    match tool {
+        ToolRef::Type(path) => quote_spanned!(here(path.span())=> <#path as __rt::ToolName>::NAME),
+        ToolRef::Named(name) => name.to_token_stream(),
+    }
+}
+
+/// `.knowledge("style_guide", "House style.", || self.style_guide())`
+pub(super) fn knowledge(knowledge: &Knowledge) -> TokenStream {
+    let Knowledge { function, docs, ty } = knowledge;
+    let ident = &function.sig.ident;
+    let (name, description) = (plain(ident), docs.text());
+    // What cannot be a text is wrong where its type is written.
+    let method = quote_spanned!(here(ty.span())=> .knowledge);
+    quote!(#method(#name, #description, || self.#ident()))
 }

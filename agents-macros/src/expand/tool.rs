@@ -40,7 +40,7 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
     let function = function.has_body().then(|| quote!(#docs #function));
     let definition = definition(tool);
     let items = if tool.broken {
-        fallback::tool(&tool.ty)
+        fallback::tool(tool)
     } else {
         let (arguments, implementation) = (arguments(tool), implementation(tool));
         let probe = asserts::no_hidden_result(&tool.returns);
@@ -166,6 +166,7 @@ fn argument_bounds(tool: &Tool) -> Vec<TokenStream> {
 ///     fn needs_approval(&self, args: &__Args, cx: &__rt::ToolContext) -> bool { .. }
 /// }
 /// impl __rt::ToolName for ReadFile { .. }
+/// impl __rt::Fails for ReadFile { type With = <io::Result<String> as __rt::Returns>::Err; }
 /// impl __rt::RetrySafe for ReadFile {}
 /// impl __rt::OnError for ReadFile { .. }
 /// ```
@@ -176,13 +177,21 @@ fn implementation(tool: &Tool) -> TokenStream {
     bounds.push(asserts::bound(&value, "ToolOutput"));
     bounds.extend(fault.iter().map(|fault| asserts::bound(fault, "ToolFault")));
     let ok = asserts::through(&value, "ToolOutput");
-    let err = fault.map_or_else(
-        || quote!(__rt::Infallible),
-        |fault| asserts::through(&fault, "ToolFault"),
-    );
+    let (err, with, unpacked) = match &fault {
+        Some(fault) => (
+            asserts::through(fault, "ToolFault"),
+            fault.clone(),
+            quote!(__rt::unpacked::<#fault>(error)),
+        ),
+        None => (
+            quote!(__rt::Infallible),
+            quote!(__rt::Infallible),
+            quote!(error),
+        ),
+    };
     let (spec, call) = (spec(tool), call(tool));
     let (failure, needs_approval) = (failure(tool), needs_approval(tool));
-    let arms = on_error::of_tool(tool, &bounds);
+    let arms = on_error::of_tool(tool);
     let name = &tool.name;
     let retry_safe = tool
         .is_retry_safe()
@@ -202,7 +211,7 @@ fn implementation(tool: &Tool) -> TokenStream {
             ) -> __rt::Option<__rt::Plan> {
                 #[allow(unused_imports)]
                 use __rt::NoArms as _;
-                (&__rt::ArmsProbe(self)).on_error(error, cx)
+                (&__rt::ArmsProbe(self)).on_error(#unpacked, cx)
             }
             fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> {
                 #[allow(unused_imports)]
@@ -215,6 +224,10 @@ fn implementation(tool: &Tool) -> TokenStream {
         #[automatically_derived]
         impl __rt::ToolName for #ty {
             const NAME: &'static str = #name;
+        }
+        #[automatically_derived]
+        impl __rt::Fails for #ty {
+            type With = #with;
         }
         #retry_safe
         #arms

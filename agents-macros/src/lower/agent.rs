@@ -5,20 +5,23 @@ use super::{
     docs::Docs,
     is_lint_level,
     keys::{Keys, pair},
+    knowledge::knowledge,
     returns, strip_parameters,
 };
 use crate::{
-    ast::{self, Element, Function, Impl, Member},
+    ast::{self, Element, Function, Impl, Mark, Member},
     check::{
         messages,
         names::{plain, type_name, wire_name},
     },
     diag::Errors,
-    model::{Agent, Budget, Call, Make, Returns, Settings, Skill},
+    model::{Agent, Budget, Call, Make, Returns, Settings, Skill, ToolRef},
     parse::keys,
 };
 use quote::ToTokens;
-use syn::{Expr, FnArg, Ident, RangeLimits, ReceiverKind, Signature, Type, parse_quote};
+use syn::{
+    Expr, ExprLit, FnArg, Ident, Lit, RangeLimits, ReceiverKind, Signature, Type, parse_quote,
+};
 
 /// What the user meant by `#[agent] fn`.
 pub(crate) fn function_agent(agent: ast::Agent<Function>, errors: &Errors) -> Agent {
@@ -60,6 +63,7 @@ pub(crate) fn function_agent(agent: ast::Agent<Function>, errors: &Errors) -> Ag
         input,
         output,
         make,
+        knowledge: Vec::new(),
         on_error: Vec::new(),
         on_escalation: Vec::new(),
         has_refused_skills: false,
@@ -80,30 +84,27 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
         errors.at(&block.self_ty, messages::unnamed_type());
         return Err(Box::new(block));
     };
-    let mut skills = Vec::new();
+    let (mut skills, mut known) = (Vec::new(), Vec::new());
     let mut broken = block.trait_.is_some();
     let mut has_refused_skills = false;
     for member in &mut block.members {
         match member {
-            Member::Function(function, mark) => {
-                if let Some(mark) = mark.take() {
+            Member::Function(function, mark) => match mark.take() {
+                Some(Mark::Skill(mark)) => {
                     let skill = skill(function, mark, errors);
                     has_refused_skills |= skill.is_none();
                     skills.extend(skill);
-                } else if let Some(knowledge) = function
-                    .attrs
-                    .extract_if(.., |a| a.path().is_ident("knowledge"))
-                    .next()
-                {
-                    errors.at(&knowledge, messages::unavailable("#[knowledge]"));
-                } else if !function.has_body() {
+                }
+                Some(Mark::Knowledge(mark)) => known.extend(knowledge(function, &mark, errors)),
+                None if !function.has_body() => {
                     errors.at(
                         &function.sig.ident,
                         messages::bodiless_without_skill(&function.sig.ident),
                     );
                     broken = true;
                 }
-            }
+                None => {}
+            },
             Member::OnError(_) | Member::OnEscalation(_) | Member::Other(_) => {}
         }
     }
@@ -139,6 +140,7 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
         input,
         output,
         make,
+        knowledge: known,
         on_error,
         on_escalation,
         has_refused_skills,
@@ -157,14 +159,26 @@ fn settings(keys: &mut Keys<'_>, errors: &Errors) -> Settings {
         budget: keys
             .group_or_value("budget")
             .map(|(key, bounds)| (key, budget(bounds, errors))),
+        memory: keys.value("memory"),
+        policies: keys
+            .list("policies")
+            .map(|(key, elements)| (key, policies(elements, errors))),
         strict: keys.flag("strict"),
-        fixers: keys.list("fixers"),
+        fixers: keys
+            .list("fixers")
+            .map(|(key, elements)| (key, fixers(elements, errors))),
     }
 }
 
-/// `[ReadFile, ..more]`. A range is a spread that lost its comma.
+/// `[ReadFile, ..more]`. A range is a spread that lost its comma; a function is not its tool.
 fn tools(mut elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
     elements.retain(|element| {
+        if let Element::One(tool) = element
+            && let Some(function) = super::function(tool)
+        {
+            errors.at(tool, messages::function_for_tool(function));
+            return false;
+        }
         if let Element::One(Expr::Range(range)) = element
             && matches!(range.limits, RangeLimits::HalfOpen(_))
             && let Some(end) = &range.end
@@ -175,6 +189,34 @@ fn tools(mut elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
         true
     });
     elements
+}
+
+/// `[SqlFixer]`
+fn fixers(mut elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
+    elements.retain(|element| {
+        let (Element::One(agent) | Element::Spread(_, agent)) = element;
+        let function = super::function(agent);
+        if let Some(function) = function {
+            errors.at(agent, messages::function_for_agent(function));
+        }
+        function.is_none()
+    });
+    elements
+}
+
+/// `[("github_*", ToolPolicy::new().confirm())]`
+fn policies(elements: Vec<Element>, errors: &Errors) -> Vec<(Expr, Expr)> {
+    let pair = |element: Element| match element {
+        Element::One(Expr::Tuple(pair)) if pair.elems.len() == 2 => {
+            let mut parts = pair.elems.into_iter();
+            parts.next().zip(parts.next())
+        }
+        Element::One(other) | Element::Spread(_, other) => {
+            errors.at(&other, messages::policy_is_a_pair(super::written(&other)));
+            None
+        }
+    };
+    elements.into_iter().filter_map(pair).collect()
 }
 
 fn budget(bounds: Result<Expr, Vec<Expr>>, errors: &Errors) -> Budget {
@@ -208,9 +250,12 @@ fn budget(bounds: Result<Expr, Vec<Expr>>, errors: &Errors) -> Budget {
 }
 
 fn skill(function: &mut Function, mark: ast::Skill, errors: &Errors) -> Option<Skill> {
-    let when = Keys::new("skill", mark.entries, keys::SKILL, errors)
-        .value("when")
-        .map(|(_, value)| value);
+    let mut keys = Keys::new("skill", mark.entries, keys::SKILL, errors);
+    let when = keys.value("when").map(|(_, value)| value);
+    let tools = keys
+        .list("tools")
+        .map(|(key, listed)| (key, references(listed, errors)));
+    let memory = keys.flag("memory");
     let name = &function.sig.ident;
     let receives = match function
         .sig
@@ -219,7 +264,7 @@ fn skill(function: &mut Function, mark: ast::Skill, errors: &Errors) -> Option<S
     {
         Some((ReceiverKind::Reference(_, _, None), _)) => true,
         Some((_, receiver)) => {
-            errors.at(receiver, messages::skill_by_shared_reference());
+            errors.at(receiver, messages::by_shared_reference("a skill"));
             false
         }
         None => {
@@ -236,10 +281,28 @@ fn skill(function: &mut Function, mark: ast::Skill, errors: &Errors) -> Option<S
         function: kept,
         docs,
         when,
+        tools,
+        memory,
         input: input?,
         returns: returns?,
     };
     receives.then_some(skill)
+}
+
+/// `[ReadFile, "github_*"]`: tools that the agent has, by their types or names.
+fn references(listed: Vec<Element>, errors: &Errors) -> Vec<ToolRef> {
+    let reference = |element: Element| match element {
+        Element::One(Expr::Path(path)) if path.qself.is_none() => Some(ToolRef::Type(path.path)),
+        Element::One(Expr::Lit(ExprLit {
+            lit: Lit::Str(name),
+            ..
+        })) => Some(ToolRef::Named(name)),
+        Element::One(other) | Element::Spread(_, other) => {
+            errors.at(&other, messages::skill_lists_types(super::written(&other)));
+            None
+        }
+    };
+    listed.into_iter().filter_map(reference).collect()
 }
 
 /// The one input; `()` if there is none.

@@ -2,7 +2,10 @@
 
 use crate::{
     ast::{Element, Entry, Value},
-    check::{messages, names::plain},
+    check::{
+        messages,
+        names::{nearest, plain},
+    },
     diag::Errors,
     parse::keys::Key,
     paths::Rt,
@@ -18,7 +21,8 @@ pub(super) struct Keys<'e> {
 }
 
 impl<'e> Keys<'e> {
-    /// Reports unknown keys, and keys given twice at both places; of those the first counts.
+    /// Reports unknown keys, and keys given twice at both places; of those the first counts. A key that
+    /// is misspelt counts as the one that was meant: it is not missing as well.
     pub(super) fn new(
         attribute: &str,
         entries: Vec<Entry>,
@@ -29,10 +33,15 @@ impl<'e> Keys<'e> {
         let what = format!("`#[{attribute}]` key");
         let mut kept: Vec<Entry> = Vec::new();
         let mut reported: Vec<String> = Vec::new();
-        for entry in entries {
+        let mut misspelt: Vec<Entry> = Vec::new();
+        for mut entry in entries {
             let name = plain(&entry.key);
             if !names.contains(&name.as_str()) {
                 errors.at(&entry.key, messages::unknown(&what, &name, &names));
+                if let Some(meant) = nearest(&name, &names) {
+                    entry.key = Ident::new(meant, entry.key.span());
+                    misspelt.push(entry);
+                }
             } else if let Some(first) = kept.iter().find(|first| plain(&first.key) == name) {
                 if !reported.contains(&name) {
                     errors.at(&first.key, messages::twice(&name));
@@ -40,6 +49,11 @@ impl<'e> Keys<'e> {
                 }
                 errors.at(&entry.key, messages::twice(&name));
             } else {
+                kept.push(entry);
+            }
+        }
+        for entry in misspelt {
+            if kept.iter().all(|other| other.key != entry.key) {
                 kept.push(entry);
             }
         }

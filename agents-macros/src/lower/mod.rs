@@ -2,17 +2,22 @@
 
 mod agent;
 mod bound;
+mod branch;
 pub(crate) mod docs;
 mod keys;
+mod knowledge;
 mod on_error;
 mod on_escalation;
 mod params;
 mod returns;
+mod structure;
 mod tool;
 
 pub(crate) use agent::{function_agent, skill_agent};
+pub(crate) use branch::{branch, cx};
 pub(crate) use on_error::on_error;
 pub(crate) use returns::answer;
+pub(crate) use structure::member;
 pub(crate) use tool::tool;
 
 use crate::{ast::Function, check::names::plain, diag::Errors};

@@ -167,7 +167,7 @@ impl Sugar<'_> {
         let Some(verb) = path.path.get_ident().cloned() else {
             return;
         };
-        let Some((_, known)) = keys::VERBS.iter().find(|(name, _)| verb == name) else {
+        let Some(known) = keys::VERBS.iter().find(|known| verb == known.name) else {
             return;
         };
         if verb == "retry" {
@@ -177,6 +177,11 @@ impl Sugar<'_> {
         let mut modifiers = Vec::new();
         for argument in std::mem::take(&mut call.args) {
             match pair(argument) {
+                Err(argument) if plain.len() == known.plain => {
+                    let written = super::written(&argument);
+                    self.errors
+                        .at(&argument, messages::value_too_many(known, &written));
+                }
                 Err(argument) => plain.push(*argument),
                 Ok((key, agent)) if key == "agent" && verb == "fix" => {
                     if let Some(agent) = self.fixer(agent) {
@@ -186,12 +191,12 @@ impl Sugar<'_> {
                         plain.push(parse_quote_spanned!(verb.span()=> __rt::None));
                     }
                 }
-                Ok((key, value)) if known.iter().any(|name| key == name) => {
+                Ok((key, value)) if known.keys.iter().any(|name| key == name) => {
                     modifiers.push((key, value))
                 }
                 Ok((key, _)) => self
                     .errors
-                    .at(&key, messages::unknown_modifier(&verb, &key, known)),
+                    .at(&key, messages::unknown_modifier(&verb, &key, known.keys)),
             }
         }
         call.args = plain;

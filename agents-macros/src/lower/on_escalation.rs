@@ -81,8 +81,8 @@ impl Sugar<'_> {
         let Some(verb) = path.path.get_ident().cloned() else {
             return;
         };
-        let Some((_, known)) = keys::RESOLUTIONS.iter().find(|(name, _)| verb == name) else {
-            if keys::VERBS.iter().any(|(name, _)| verb == name) {
+        let Some(known) = keys::RESOLUTIONS.iter().find(|known| verb == known.name) else {
+            if keys::VERBS.iter().any(|known| verb == known.name) {
                 self.strangers.push(verb);
             }
             return;
@@ -101,13 +101,18 @@ impl Sugar<'_> {
         let (mut plain, mut modifiers) = (Punctuated::new(), Vec::new());
         for argument in std::mem::take(&mut call.args) {
             match pair(argument) {
+                Err(argument) if plain.len() == known.plain => {
+                    let written = super::written(&argument);
+                    self.errors
+                        .at(&argument, messages::value_too_many(known, &written));
+                }
                 Err(argument) => plain.push(*argument),
-                Ok((key, value)) if known.iter().any(|name| key == name) => {
+                Ok((key, value)) if known.keys.iter().any(|name| key == name) => {
                     modifiers.push((key, value));
                 }
                 Ok((key, _)) => self
                     .errors
-                    .at(&key, messages::unknown_modifier(&verb, &key, known)),
+                    .at(&key, messages::unknown_modifier(&verb, &key, known.keys)),
             }
         }
         call.args = plain;

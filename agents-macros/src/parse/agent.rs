@@ -10,14 +10,14 @@
 
 use super::{all, entries, function, keys, on_error, rest, tool::is};
 use crate::{
-    ast::{Agent, Function, Handler, Impl, Member, Skill},
+    ast::{Agent, Function, Handler, Impl, Mark, Member, Skill},
     check::messages,
     diag::Errors,
 };
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
-    Attribute, Generics, Ident, ImplItem, Path, Token, Type, braced,
+    Attribute, Generics, Ident, ImplItem, Meta, Path, Token, Type, braced,
     parse::{ParseStream, Parser},
     token,
 };
@@ -120,6 +120,9 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
     }
     let mut attrs = input.call(Attribute::parse_outer)?;
     let mut skill: Option<Skill> = None;
+    for attribute in attrs.iter_mut() {
+        misspelt_mark(attribute, errors);
+    }
     for attribute in attrs.extract_if(.., |attribute| is(attribute, "skill")) {
         let more = entries::of_attribute(&attribute, errors);
         skill
@@ -129,8 +132,35 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
             .entries
             .extend(more);
     }
+    let mut mark = skill.map(Mark::Skill);
+    for attribute in attrs.extract_if(.., |attribute| is(attribute, "knowledge")) {
+        match mark {
+            None => mark = Some(Mark::Knowledge(Box::new(attribute))),
+            Some(_) => errors.at(&attribute, messages::marked_twice()),
+        }
+    }
     let function = function::function(input, attrs, errors)?;
-    Ok(Member::Function(Box::new(function), skill))
+    Ok(Member::Function(Box::new(function), mark))
+}
+
+/// `#[skil]` is reported, and read as what was meant: a method without its mark is no second mistake.
+fn misspelt_mark(attribute: &mut Attribute, errors: &Errors) {
+    let Some(found) = attribute.path().get_ident().cloned() else {
+        return;
+    };
+    let (name, known) = (found.to_string(), keys::MARKS);
+    let meant = known
+        .iter()
+        .find(|mark| strsim::osa_distance(&name, mark) == 1);
+    if let Some(meant) = meant {
+        errors.at(&found, messages::unknown("attribute", &name, known));
+        let path = Path::from(Ident::new(meant, found.span()));
+        match &mut attribute.meta {
+            Meta::Path(found) => *found = path,
+            Meta::List(list) => list.path = path,
+            Meta::NameValue(pair) => pair.path = path,
+        }
+    }
 }
 
 /// The blocks that belong to the agent and not to the `impl`.

@@ -49,6 +49,11 @@ pub(crate) const AGENT: &[Key] = &[
     key("model", "model = ollama(\"qwen3:4b\")"),
     key("tools", "tools = [ReadFile, ..more]"),
     key("budget", "budget(max_turns = 10)"),
+    key("memory", "memory = self.bank.clone()"),
+    key(
+        "policies",
+        "policies = [(\"github_*\", ToolPolicy::new().confirm())]",
+    ),
     key("strict", "strict"),
     key("fixers", "fixers = [JsonFixer]"),
     key("crate", "crate = path::to::agents"),
@@ -66,7 +71,22 @@ pub(crate) const BUDGET: &[&str] = &[
 ];
 
 /// `#[skill(..)]`
-pub(crate) const SKILL: &[Key] = &[key("when", "when = |input: &String| input.len() < 80")];
+pub(crate) const SKILL: &[Key] = &[
+    key("when", "when = |input: &String| input.len() < 80"),
+    key("tools", "tools = [ReadFile, \"github_*\"]"),
+    key("memory", "memory"),
+];
+
+/// What can be said of a place in a `structure!`.
+pub(crate) const PLACE: &[Key] = &[
+    key("grants", "grants([ReadFile, WriteFile])"),
+    key("confirm", "confirm([Deploy])"),
+    key("budget", "budget(tokens(500_000))"),
+    key("delegates", "delegates(Coder, Tester)"),
+];
+
+/// What a method of an `#[agent] impl` can be marked with.
+pub(crate) const MARKS: &[&str] = &["skill", "knowledge"];
 
 /// What stands in an `#[agent] impl` beside functions.
 pub(crate) const BLOCKS: &[&str] = &["on_error", "on_escalation"];
@@ -105,24 +125,55 @@ pub(crate) const KINDS: &[Kind] = &[
     },
 ];
 
-/// The verbs of `on_escalation!`, and the keys that each takes.
-pub(crate) const RESOLUTIONS: &[(&str, &[&str])] = &[
-    ("retry_with_model", &[]),
-    ("reroute_to_skill", &[]),
-    ("reroute_to", &[]),
-    ("return_partial_result", &[]),
-    ("escalate", &["severity"]),
-    ("inherit", &[]),
-    ("throw", &[]),
+/// The verbs of `on_escalation!`.
+pub(crate) const RESOLUTIONS: &[Verb] = &[
+    verb("retry_with_model", 1, &[], None),
+    verb("reroute_to_skill", 1, &[], None),
+    verb("reroute_to", 1, &[], None),
+    verb("return_partial_result", 1, &[], None),
+    verb("escalate", 1, &["severity"], Some("severity")),
+    verb("inherit", 0, &[], None),
+    verb("throw", 1, &[], None),
 ];
 
-/// The verbs, and the keys that each takes: `retry(max_attempts = 3)` is `retry().max_attempts(3)`.
-pub(crate) const VERBS: &[(&str, &[&str])] = &[
-    ("fix", &["agent", "retries"]),
-    ("fix_with", &["retries"]),
-    ("sanitize", &[]),
-    ("retry", &["max_attempts", "backoff"]),
-    ("feedback", &[]),
-    ("escalate", &["severity"]),
-    ("throw", &[]),
+/// One verb.
+pub(crate) struct Verb {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The keys that it takes: `retry(max_attempts = 3)` is `retry().max_attempts(3)`.
+    pub(crate) keys: &'static [&'static str],
+    /// How many values it takes without a key.
+    pub(crate) plain: usize,
+    /// The key that a value too many was probably meant for.
+    pub(crate) next: Option<&'static str>,
+}
+
+const fn verb(
+    name: &'static str,
+    plain: usize,
+    keys: &'static [&'static str],
+    next: Option<&'static str>,
+) -> Verb {
+    Verb {
+        name,
+        keys,
+        plain,
+        next,
+    }
+}
+
+/// The verbs.
+pub(crate) const VERBS: &[Verb] = &[
+    verb("fix", 1, &["agent", "retries"], None),
+    verb("fix_with", 1, &["retries"], Some("retries")),
+    verb("sanitize", 1, &[], None),
+    verb(
+        "retry",
+        0,
+        &["max_attempts", "backoff"],
+        Some("max_attempts"),
+    ),
+    verb("feedback", 1, &[], None),
+    verb("escalate", 1, &["severity"], Some("severity")),
+    verb("throw", 1, &[], None),
 ];

@@ -3,15 +3,19 @@
 //! Every parser here goes on after a mistake, at the next `,` or the next item.
 
 mod agent;
+mod branch;
 mod entries;
 mod function;
 pub(crate) mod keys;
 mod on_error;
+mod structure;
 mod tool;
 
 pub(crate) use agent::{Item, agent};
+pub(crate) use branch::branch;
 pub(crate) use entries::arguments;
 pub(crate) use on_error::on_error_block;
+pub(crate) use structure::structure;
 pub(crate) use tool::{tool_attribute, tool_block};
 
 use crate::diag::Errors;

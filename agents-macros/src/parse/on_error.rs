@@ -7,16 +7,20 @@
 //! }
 //!
 //! on_error!(ReadFile, match error { execution_error(_) => throw("no") });
+//! on_error!("github_*", match error { execution_error(_) => feedback("try later") });
 //! ```
 
-use super::{all, rest, skip_to_comma};
+use super::{all, keys, rest, skip_to_comma};
 use crate::{
     ast::{Arm, Arms},
     check::messages,
     diag::Errors,
 };
 use proc_macro2::{Span, TokenStream};
-use syn::{Expr, Ident, Pat, Path, Token, braced, parenthesized, parse::ParseStream, token};
+use syn::{
+    Expr, Ident, LitStr, Pat, Path, Token, braced, parenthesized, parse::ParseStream,
+    punctuated::Punctuated, token,
+};
 
 /// Whether `on_error { .. }` comes next.
 pub(super) fn is_next(input: ParseStream<'_>) -> bool {
@@ -37,6 +41,7 @@ pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<A
     Ok(Arms {
         keyword,
         tool: None,
+        named: None,
         arms: arms(&inside, errors),
     })
 }
@@ -47,13 +52,14 @@ pub(super) fn matched(
     keyword: Ident,
     errors: &Errors,
 ) -> syn::Result<Arms> {
-    let tool = if input.peek(Token![match]) {
-        None
-    } else {
-        let tool = input.call(Path::parse_mod_style)?;
-        input.parse::<Token![,]>()?;
-        Some(tool)
+    let named: Option<LitStr> = input.parse()?;
+    let tool = match named.is_some() || input.peek(Token![match]) {
+        true => None,
+        false => Some(input.call(Path::parse_mod_style)?),
     };
+    if named.is_some() || tool.is_some() {
+        input.parse::<Token![,]>()?;
+    }
     input.parse::<Token![match]>()?;
     input.parse::<Ident>()?;
     let inside;
@@ -63,6 +69,7 @@ pub(super) fn matched(
     Ok(Arms {
         keyword,
         tool,
+        named,
         arms,
     })
 }
@@ -82,7 +89,7 @@ pub(crate) fn on_error_block(tokens: TokenStream, errors: &Errors) -> Option<Arm
 fn arms(input: ParseStream<'_>, errors: &Errors) -> Vec<Arm> {
     let mut arms = Vec::new();
     while !input.is_empty() {
-        match arm(input) {
+        match arm(input, errors) {
             Ok(arm) => {
                 let braces = ends_with_braces(&arm.body);
                 arms.push(arm);
@@ -111,11 +118,22 @@ fn arms(input: ParseStream<'_>, errors: &Errors) -> Vec<Arm> {
     arms
 }
 
-fn arm(input: ParseStream<'_>) -> syn::Result<Arm> {
-    let kind = input.parse()?;
-    let inside;
-    parenthesized!(inside in input);
-    let patterns = inside.parse_terminated(Pat::parse_multi_with_leading_vert, Token![,])?;
+fn arm(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Arm> {
+    let kind = if let Some(any) = input.parse::<Option<Token![_]>>()? {
+        let kinds: Vec<&str> = keys::KINDS.iter().map(|kind| kind.name).collect();
+        errors.at(any, messages::arm_by_kind(&kinds));
+        any.into()
+    } else {
+        input.parse()?
+    };
+    // A kind without its patterns is read as one with none, and said to lack them.
+    let patterns = if input.peek(token::Paren) {
+        let inside;
+        parenthesized!(inside in input);
+        inside.parse_terminated(Pat::parse_multi_with_leading_vert, Token![,])?
+    } else {
+        Punctuated::new()
+    };
     let guard = match input.parse::<Option<Token![if]>>()? {
         Some(if_token) => Some((if_token, input.parse()?)),
         None => None,

@@ -62,3 +62,49 @@ fn an_impl_with_skills() {
         expect_file!["snapshots/file_manager.rs"],
     );
 }
+
+#[test]
+fn skills_with_lists_and_knowledge() {
+    let arguments = tokens(
+        "prompt = \"You are a clerk.\", tools = [ReadFile, Add, ..github()], memory = self.bank.clone()",
+    );
+    let item = tokens(
+        "impl Clerk {
+            /// Reads the notes.
+            #[skill(tools = [ReadFile, \"github_get_*\"], memory)]
+            async fn read_notes(&self, request: String) -> String;
+
+            /// Chats.
+            #[skill(when = |r: &String| r.len() < 9, tools = [])]
+            async fn small_talk(&self, request: String) -> String;
+
+            /// House style.
+            #[knowledge]
+            fn style_guide(&self) -> &'static str { STYLE }
+        }",
+    );
+    check(
+        attribute_agent(arguments, &item),
+        expect_file!["snapshots/clerk.rs"],
+    );
+}
+
+#[test]
+fn policies_and_arms_by_name() {
+    let arguments = tokens(
+        "prompt = \"You sort issues.\", tools = [..self.github()], policies = [(\"github_*\", ToolPolicy::new().confirm())]",
+    );
+    let item = tokens(
+        "impl Triage {
+            /// Sorts issues.
+            #[skill]
+            async fn sort(&self, request: String) -> String;
+
+            on_error!(\"github_*\", match error { execution_error(_) => feedback(\"try later\") });
+        }",
+    );
+    check(
+        attribute_agent(arguments, &item),
+        expect_file!["snapshots/triage.rs"],
+    );
+}

@@ -2,6 +2,7 @@
 
 mod agent;
 mod names;
+mod structure;
 mod tool;
 
 use expect_test::ExpectFile;

@@ -14,6 +14,29 @@ fn constant(name: &'static str, answer: &'static str) -> Skill<'static, String, 
     )
 }
 
+#[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Ticket {
+    title: String,
+    #[serde(default)]
+    done: bool,
+}
+
+// 37: there are no partial values: an answer in which a field is missing is none, and the model is told.
+#[tokio::test]
+async fn an_answer_without_a_required_field_is_none_and_the_model_is_told_which() {
+    let (model, handle) = ScriptedModel::new([
+        Script::text(r#"{"done": true"#),
+        Script::text(r#"{"done": true, "title": "fix it"}"#),
+    ]);
+    let agent = AgentBuilder::<String, Ticket>::new("a")
+        .model(model)
+        .build();
+    let ticket = agent.run("go").await.unwrap();
+    assert_eq!((ticket.title.as_str(), ticket.done), ("fix it", true));
+    let told = handle.requests()[1].last().to_owned();
+    assert!(told.contains("required field `title` is missing"), "{told}");
+}
+
 // 38: a skill of another `Out` than its agent's does not type-check, so none can be missing.
 #[tokio::test]
 async fn a_skill_answers_what_its_agent_answers() {
@@ -38,7 +61,7 @@ async fn no_skill_for_an_input_is_an_error_that_says_so() {
     );
 }
 
-// 40: conditions choose and no model is asked to; several without one are an error.
+// 40: conditions choose and no model is asked to; of several without one, it is.
 #[tokio::test]
 async fn conditions_choose_a_skill_without_a_model_call() {
     let (model, handle) = ScriptedModel::new([Script::text("from the model")]);
@@ -65,15 +88,16 @@ async fn conditions_choose_a_skill_without_a_model_call() {
 }
 
 #[tokio::test]
-async fn two_skills_without_a_condition_are_an_error_that_says_so() {
+async fn two_skills_without_a_condition_need_a_model_to_choose() {
     let agent: Plain = AgentBuilder::new("a")
         .skill(constant("x", "1"))
         .skill(constant("y", "2"))
         .build();
-    let error = agent.run("go").await.unwrap_err();
-    assert!(
-        error.message().contains("several skills could answer"),
-        "{error}"
+    let error = agent.run("go").outcome().await.unwrap_err();
+    assert!(error.is_build());
+    assert_eq!(
+        error.message(),
+        "agent `a` has no model to choose among its skills `x`, `y`; give it one, or give all of them but one a `when = |input| ..`"
     );
 }
 
@@ -176,4 +200,45 @@ async fn what_is_used_up_is_counted_for_each_run() {
     assert_eq!(agent.run("go").await.unwrap(), "one");
     assert_eq!(agent.run("go").await.unwrap(), "two");
     assert_eq!(runs.load(SeqCst), 2);
+}
+
+// 44: there is no memory behind one's back: a run knows what it is given, and nothing of another.
+#[tokio::test]
+async fn a_run_knows_nothing_of_another() {
+    let (model, handle) = ScriptedModel::new([Script::text("noted"), Script::text("who?")]);
+    let agent: Plain = AgentBuilder::new("a").model(model).build();
+    agent.run("My name is Ada.").await.unwrap();
+    agent.run("What is my name?").await.unwrap();
+    let second = &handle.requests()[1];
+    assert_eq!(
+        (second.messages.len(), second.last()),
+        (1, "What is my name?")
+    );
+}
+
+// 54: a call that was refused counts like any other, so that a model which insists comes to an end.
+#[tokio::test]
+async fn a_refused_call_counts_like_any_other() {
+    let (model, handle) = ScriptedModel::new([
+        Script::calls([("nonsense", "{}"), ("job", r#"{"n":1}"#)]),
+        Script::text("end"),
+    ]);
+    let runs = Arc::new(AtomicU32::new(0));
+    let agent: Plain = AgentBuilder::new("a")
+        .tool(Job {
+            runs: runs.clone(),
+            failures: 0,
+        })
+        .budget(Budget::new().max_tool_calls(1))
+        .model(model)
+        .build();
+    let outcome = agent.run("go").outcome().await.unwrap();
+    let codes: Vec<_> = outcome
+        .outputs
+        .receipts()
+        .map(|receipt| receipt.error.as_ref().unwrap().code)
+        .collect();
+    assert_eq!(codes, [::agents::Code::PolicyDenied; 2]);
+    assert_eq!((runs.load(SeqCst), handle.count()), (0, 1));
+    assert!(outcome.result.unwrap_err().is_budget());
 }

@@ -73,6 +73,26 @@ impl<T: Clone + Send + Sync> Manager<T> {
     #[skill]
     async fn manage(&self, request: String) -> String;
 
+    /// Looks, and nothing else.
+    #[skill(tools = [ReadFile, "echo", "*_file"])]
+    async fn look(&self, request: String) -> String;
+
+    /// Thinks, without tools.
+    #[skill(tools = [])]
+    async fn think(&self, request: String) -> String;
+
+    /// House style, lent by the agent.
+    #[knowledge]
+    fn style(&self) -> &str {
+        &self.pool
+    }
+
+    /// Where everything is.
+    #[knowledge]
+    fn place(&self) -> std::borrow::Cow<'static, str> {
+        self.root.display().to_string().into()
+    }
+
     /// Answers by itself.
     #[skill(when = |request| request.len() < Self::LIMIT)]
     async fn answer(&self, request: String) -> std::result::Result<String, Error> {

@@ -14,6 +14,8 @@ pub(super) enum Quote {
     CurlySingle,
     /// «…»
     Angled,
+    /// ´…´
+    Acute,
 }
 
 impl Quote {
@@ -31,7 +33,7 @@ impl Quote {
                 _ => return None,
             },
             0xC2 if rest.get(1) == Some(&0xAB) => Self::Angled,
-            0xC2 if rest.get(1) == Some(&0xB4) => Self::CurlySingle,
+            0xC2 if rest.get(1) == Some(&0xB4) => Self::Acute,
             _ => return None,
         })
     }
@@ -40,7 +42,7 @@ impl Quote {
     pub(super) fn width(self) -> usize {
         match self {
             Self::Double | Self::Single | Self::Backtick => 1,
-            Self::Angled => 2,
+            Self::Angled | Self::Acute => 2,
             Self::Triple(_) | Self::CurlyDouble | Self::CurlySingle => 3,
         }
     }
@@ -53,7 +55,7 @@ impl Quote {
             Self::Backtick => b'`',
             Self::Triple(b) => b,
             Self::CurlyDouble | Self::CurlySingle => 0xE2,
-            Self::Angled => 0xC2,
+            Self::Angled | Self::Acute => 0xC2,
         }
     }
 
@@ -77,6 +79,7 @@ impl Quote {
                 _ => None,
             },
             Self::Angled => rest.starts_with("»".as_bytes()).then_some(2),
+            Self::Acute => rest.starts_with("´".as_bytes()).then_some(2),
         }
     }
 }

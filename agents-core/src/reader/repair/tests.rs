@@ -38,6 +38,9 @@ fn quotes() {
         r#"{"who":"Zoë's cat","n":"\"1\""}"#,
     );
     check("{“who”: “Zoë”}", r#"{"who":"Zoë"}"#);
+    check("{´who´: «Zoë», ´´: ´¡´}", r#"{"who":"Zoë","":"¡"}"#);
+    check("{´who´: ´¡Zoë!´}", r#"{"who":"¡Zoë!"}"#);
+    check("[´é", r#"["é"]"#);
     check(
         r#"{who: Zoë Q, at: 10:30, url: https://x.test/a?b#c}"#,
         r#"{"who":"Zoë Q","at":"10:30","url":"https://x.test/a?b#c"}"#,

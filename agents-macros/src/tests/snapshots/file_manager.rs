@@ -13,6 +13,8 @@ impl FileManager {
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
+    impl __rt::ModelDriven for FileManager {}
+    #[automatically_derived]
     #[allow(unused_variables)]
     #[__rt::async_trait]
     impl __rt::Agent for FileManager

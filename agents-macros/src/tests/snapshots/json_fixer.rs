@@ -6,6 +6,8 @@ struct JsonFixer;
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
+    impl __rt::ModelDriven for JsonFixer {}
+    #[automatically_derived]
     #[allow(unused_variables)]
     #[__rt::async_trait]
     impl __rt::Agent for JsonFixer

@@ -57,5 +57,9 @@ const _: () = {
         const NAME: &'static str = "nothing";
     }
     #[automatically_derived]
+    impl __rt::Fails for Nothing {
+        type With = __rt::Infallible;
+    }
+    #[automatically_derived]
     impl __rt::RetrySafe for Nothing {}
 };

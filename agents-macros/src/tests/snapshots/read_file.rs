@@ -68,7 +68,11 @@ const _: () = {
         ) -> __rt::Option<__rt::Plan> {
             #[allow(unused_imports)]
             use __rt::NoArms as _;
-            (&__rt::ArmsProbe(self)).on_error(error, cx)
+            (&__rt::ArmsProbe(self))
+                .on_error(
+                    __rt::unpacked::<<io::Result<String> as __rt::Returns>::Err>(error),
+                    cx,
+                )
         }
         fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> {
             #[allow(unused_imports)]
@@ -84,6 +88,10 @@ const _: () = {
     #[automatically_derived]
     impl __rt::ToolName for ReadFile {
         const NAME: &'static str = "read_file";
+    }
+    #[automatically_derived]
+    impl __rt::Fails for ReadFile {
+        type With = <io::Result<String> as __rt::Returns>::Err;
     }
     #[automatically_derived]
     impl __rt::RetrySafe for ReadFile {}

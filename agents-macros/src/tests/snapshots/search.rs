@@ -97,6 +97,10 @@ const _: () = {
     impl __rt::ToolName for Search {
         const NAME: &'static str = "search";
     }
+    #[automatically_derived]
+    impl __rt::Fails for Search {
+        type With = __rt::Infallible;
+    }
     const _: () = {
         #[allow(unused_imports)]
         use __rt::NotResult as _;

@@ -1,0 +1,172 @@
+use super::{Agent, Data, IntoInput, ModelAgent, prompt_of};
+use crate::{
+    Error, ErrorKind,
+    model::{History, Message, Model},
+    run::{Run, Said, Snapshot, Talk},
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// An agent that a model drives: one that can be talked to, with [`Agent::chat`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be talked to",
+    label = "no one model drives this",
+    note = "a conversation goes on with one model: chat with an agent without a body, or an `#[agent] impl` with a skill without one; agents put together are asked anew with each `.run(..)`"
+)]
+pub trait ModelDriven {}
+
+#[diagnostic::do_not_recommend]
+impl<I: Data, O: Data> ModelDriven for ModelAgent<'_, I, O> {}
+
+#[diagnostic::do_not_recommend]
+impl<A: ModelDriven + ?Sized> ModelDriven for Arc<A> {}
+
+/// A conversation with an agent: what was said before goes on with each [`send`](Chat::send).
+///
+/// ```
+/// # use agents_core::{Agent, Error, agent::ModelAgent, run::tokens};
+/// # async fn talk(crm: ModelAgent<'_, String, String>) -> Result<(), Error> {
+/// let mut chat = crm.chat();
+/// let who = chat.send("Who is ACME?").await?;
+/// let order = chat.send("And their last order?").budget(tokens(5_000)).await?;
+///
+/// // Another day, perhaps in another process:
+/// let stored = chat.snapshot();
+/// let mut chat = crm.chat().resume(stored)?;
+/// chat.send("Has it been paid?").await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Each send is a run: it has its own budget and its own outcome, and whatever can be said about a
+/// run can be said about it. One that ends without an answer, because it failed, was cancelled or was
+/// dropped, is forgotten: the conversation stands where it stood before, and the same can be sent
+/// again. What its tools have done is done; the outcome's receipts say what.
+///
+/// What a skill without a model answers belongs to the conversation as well.
+pub struct Chat<'a, A: Agent> {
+    agent: &'a A,
+    model: Option<Arc<dyn Model>>,
+    said: Arc<Mutex<Said>>,
+}
+
+impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
+    pub(super) fn new(agent: &'a A) -> Self {
+        Chat {
+            agent,
+            model: None,
+            said: Arc::default(),
+        }
+    }
+
+    /// The model for an agent that brings none of its own, in every send.
+    #[must_use]
+    pub fn model(mut self, model: impl Model) -> Self {
+        self.model = Some(Arc::new(model));
+        self
+    }
+
+    /// Says something. Await what this returns, or say more about the run first.
+    pub fn send(&mut self, input: impl IntoInput<A::In>) -> Run<'_, A> {
+        let input = input.into_input();
+        let talk = Talk::new(&self.said, prompt_of(&input));
+        self.part_of(Run::new(self.agent, input), talk)
+    }
+
+    /// Finishes a send that was put down in the middle: `snapshot` is what its
+    /// [`on_checkpoint`](Run::on_checkpoint) was given. What was said until then is in it.
+    pub fn finish(&mut self, snapshot: Snapshot) -> Run<'_, A> {
+        let talk = Talk::new(&self.said, snapshot.input.to_text());
+        self.part_of(Run::resumed(self.agent, snapshot), talk)
+    }
+
+    fn part_of<'r>(&self, run: Run<'r, A>, talk: Talk) -> Run<'r, A> {
+        let run = run.part_of(talk);
+        match &self.model {
+            Some(model) => run.model(model.clone()),
+            None => run,
+        }
+    }
+
+    /// The conversation as it stands, to store.
+    pub fn snapshot(&self) -> Conversation {
+        let Said { history, turns } = self.said().clone();
+        Conversation {
+            version: Conversation::VERSION,
+            agent: self.agent.name().to_owned(),
+            messages: history.messages().to_vec(),
+            turns,
+        }
+    }
+
+    /// Goes on with a conversation that was stored.
+    ///
+    /// # Errors
+    /// When it was had with another agent, or stored by a version that this one cannot read.
+    pub fn resume(self, stored: Conversation) -> Result<Self, Error> {
+        stored.check(self.agent.name())?;
+        *self.said() = Said {
+            history: Arc::new(History::from(stored.messages)),
+            turns: stored.turns,
+        };
+        Ok(self)
+    }
+
+    /// Everything that was said, tool calls and their results included.
+    pub fn messages(&self) -> Vec<Message> {
+        self.said().history.messages().to_vec()
+    }
+
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<A: Agent> fmt::Debug for Chat<'_, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chat")
+            .field("agent", &self.agent.name())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A conversation that was put down: give it to [`Chat::resume`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conversation {
+    version: u32,
+    agent: String,
+    messages: Vec<Message>,
+    turns: u32,
+}
+
+impl Conversation {
+    const VERSION: u32 = 1;
+
+    /// The agent it was had with.
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// What was said.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    fn check(&self, agent: &str) -> Result<(), Error> {
+        let (version, wanted) = (self.version, Self::VERSION);
+        let problem = if version != wanted {
+            format!(
+                "the stored conversation has format {version}; this version reads format {wanted}"
+            )
+        } else if self.agent != agent {
+            let other = &self.agent;
+            format!("the stored conversation was had with agent `{other}`, not with `{agent}`")
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(ErrorKind::Build, problem))
+    }
+}

@@ -1,0 +1,178 @@
+//! What the model has for each skill, and whether all of it fits together.
+
+use super::{Brain, Knowledge, ModelAgent, Skill, io::Data};
+use crate::{
+    Error, ErrorKind,
+    memory::{self, Memory},
+    run::Place,
+};
+use std::{borrow::Cow, sync::Arc};
+
+impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
+    /// Gives the agent, and each skill that needs it, what a model works with.
+    pub(super) fn equipped(mut self) -> Self {
+        if !self.policies.is_empty() {
+            self.defects = self.loosened(&self.brain.tools);
+            self.brain.tools = self.governed();
+        }
+        let known: Vec<_> = self.brain.knowledge.iter().map(Knowledge::tool).collect();
+        if !known.is_empty() {
+            self.brain.tools = std::mem::take(&mut self.brain.tools).with_all(known);
+        }
+        if let (Some(memory), true) = (&self.memory, self.skills.is_empty()) {
+            self.brain = self
+                .brain
+                .with_tools(memory::tools(memory, &self.brain.name));
+        }
+        let driven = self.skills.iter().filter(|skill| skill.body().is_none());
+        let several = driven.count() > 1;
+        for skill in &mut self.skills {
+            skill.brain = brain_for(&self.brain, self.memory.as_ref(), skill, several);
+        }
+        self
+    }
+
+    /// What the model has for this skill; without one, what it has for all.
+    pub(super) fn brain_of<'s>(&'s self, skill: Option<&'s Skill<'a, I, O>>) -> &'s Brain<'a> {
+        skill
+            .and_then(|skill| skill.brain.as_ref())
+            .unwrap_or(&self.brain)
+    }
+
+    /// What cannot work, all of it, said before anything runs.
+    pub(super) fn check(&self, place: Option<&Place>) -> Result<(), Error> {
+        let mut defects = self.defects.clone();
+        defects.extend(self.name_twice());
+        defects.extend(self.stray_arms(place));
+        defects.extend(self.idle_patterns());
+        defects.extend(self.idle_memory());
+        for (at, skill) in self.skills.iter().enumerate() {
+            defects.extend(self.skill_defects(at, skill));
+        }
+        match defects.is_empty() {
+            true => Ok(()),
+            false => Err(Error::new(ErrorKind::Build, defects.join("; "))),
+        }
+    }
+
+    fn name_twice(&self) -> Option<String> {
+        let Brain {
+            tools, knowledge, ..
+        } = &self.brain;
+        let defect = tools.check().err()?;
+        let is_known = knowledge.iter().any(|one| {
+            let named = tools.specs().filter(|spec| spec.name == one.name());
+            named.count() > 1
+        });
+        Some(match is_known {
+            true => format!("{defect} (what an agent knows has a name among its tools)"),
+            false => defect,
+        })
+    }
+
+    fn stray_arms(&self, place: Option<&Place>) -> Option<String> {
+        let Brain {
+            name, arms, tools, ..
+        } = &self.brain;
+        let mut defects = Vec::new();
+        for (tool, written_for) in arms.tools() {
+            let delegate = || {
+                let mut below = place?.placement.delegates();
+                below.find(|one| one.spec().name == tool)
+            };
+            let Some(found) = tools.get(tool).cloned().or_else(delegate) else {
+                defects.push(format!("`{tool}`, which is not among its tools"));
+                continue;
+            };
+            if let Some(fails_with) = found.error_type().filter(|own| *own != written_for) {
+                // Such arms would never be told of a returned error.
+                defects.push(format!(
+                    "`{tool}` that are written for errors of type `{written_for}`, but it fails with `{fails_with}`"
+                ));
+            }
+        }
+        let stray = defects.join("; and for ");
+        (!defects.is_empty()).then(|| format!("agent `{name}` has `on_error` arms for {stray}"))
+    }
+
+    fn idle_memory(&self) -> Option<String> {
+        let asks = |skill: &Skill<'a, I, O>| skill.memory;
+        let idle =
+            self.memory.is_some() && !self.skills.is_empty() && !self.skills.iter().any(asks);
+        idle.then(|| {
+            format!(
+                "agent `{}` has a memory that none of its skills asks for; mark one `#[skill(memory)]`, or call `.with_memory()` on it",
+                self.brain.name
+            )
+        })
+    }
+
+    fn skill_defects(&self, at: usize, skill: &Skill<'a, I, O>) -> Vec<String> {
+        let (agent, name) = (&self.brain.name, skill.name());
+        let mut defects = Vec::new();
+        if self.skills[..at].iter().any(|other| other.name() == name) {
+            defects.push(format!(
+                "agent `{agent}` has two skills called `{name}`; rename one or remove it"
+            ));
+        }
+        let for_models = [
+            (skill.listed().is_some(), "lists tools"),
+            (skill.memory, "asks for the memory"),
+        ];
+        if skill.body().is_some() {
+            defects.extend(for_models.iter().filter(|(said, _)| *said).map(|(_, what)| {
+                format!("skill `{name}` of agent `{agent}` {what}, and it has a body: no model is there to use that; remove the one or the other")
+            }));
+        }
+        if skill.memory && self.memory.is_none() {
+            defects.push(format!(
+                "skill `{name}` asks for the memory, and agent `{agent}` has none; give it one with `.memory(bank)`"
+            ));
+        }
+        let listed = skill.listed().unwrap_or_default();
+        let missing = listed
+            .iter()
+            .filter(|pattern| !self.brain.tools.fits_any(pattern));
+        defects.extend(missing.map(|pattern| {
+            let what = match pattern.is_name() {
+                true => "tool",
+                false => "tools by the pattern",
+            };
+            format!(
+                "skill `{name}` lists the {what} `{pattern}`, and agent `{agent}` has none; add it to the agent's tools, or remove it from the list"
+            )
+        }));
+        defects
+    }
+}
+
+/// What the model has for one skill, if that differs from what it has for all of them.
+fn brain_for<'a, I, O>(
+    agent: &Brain<'a>,
+    memory: Option<&Arc<dyn Memory>>,
+    skill: &Skill<'a, I, O>,
+    several: bool,
+) -> Option<Brain<'a>> {
+    let memory = memory.filter(|_| skill.memory);
+    let is_its_own = skill.listed().is_some() || memory.is_some() || several;
+    if skill.body().is_some() || !is_its_own {
+        return None;
+    }
+    let mut brain = agent.clone();
+    if let Some(listed) = skill.listed() {
+        // What belongs to the agent itself needs no mention.
+        brain.tools = agent
+            .tools
+            .only(|spec| spec.innate || listed.iter().any(|pattern| pattern.matches(&spec.name)));
+    }
+    if let Some(memory) = memory {
+        brain = brain.with_tools(memory::tools(memory, &agent.name));
+    }
+    if several {
+        // The agent's prompt cannot say which of its skills is wanted.
+        let texts = [&*agent.prompt, skill.description()];
+        let texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+        brain.prompt = Cow::Owned(texts.join("\n\n"));
+    }
+    Some(brain)
+}

@@ -1,0 +1,60 @@
+use super::{AgentBuilder, io::Data};
+use crate::{Json, error::ErrorReceipt, run::ToolEnvelope};
+use schemars::JsonSchema;
+use std::sync::Arc;
+
+type Named<'a> = Arc<dyn Fn(&str) + Send + Sync + 'a>;
+type Called<'a> = Arc<dyn Fn(&ToolEnvelope) + Send + Sync + 'a>;
+
+/// Who is told what an agent uses, in every run of it.
+#[derive(Clone, Default)]
+pub(crate) struct Hooks<'a> {
+    skill: Option<Named<'a>>,
+    knowledge: Option<Named<'a>>,
+    tool: Option<Called<'a>>,
+}
+
+impl Hooks<'_> {
+    pub(crate) fn skill_chosen(&self, skill: &str) {
+        self.skill.iter().for_each(|hook| hook(skill));
+    }
+
+    pub(crate) fn knowledge_used(&self, knowledge: &str) {
+        self.knowledge.iter().for_each(|hook| hook(knowledge));
+    }
+
+    pub(crate) fn tool_used(&self, receipt: &ToolEnvelope) {
+        self.tool.iter().for_each(|hook| hook(receipt));
+    }
+}
+
+/// What the agent uses, told to you in every run of it. What happens in one run is told by
+/// [`Run::on_event`](crate::run::Run::on_event), to which all of this belongs as well.
+impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
+    /// Is told which skill answers, whenever that is settled.
+    pub fn on_skill_chosen(mut self, hook: impl Fn(&str) + Send + Sync + 'a) -> Self {
+        self.agent.brain.hooks.skill = Some(Arc::new(hook));
+        self
+    }
+
+    /// Is told which knowledge the model was given.
+    pub fn on_knowledge_used(mut self, hook: impl Fn(&str) + Send + Sync + 'a) -> Self {
+        self.agent.brain.hooks.knowledge = Some(Arc::new(hook));
+        self
+    }
+
+    /// Is told of every call of a tool once, when it is settled: the tool's name, the arguments as
+    /// they ran, repairs included, and what came of it. See [`Run::on_tool_use`](crate::run::Run::on_tool_use) for a
+    /// single run.
+    pub fn on_tool_use(
+        mut self,
+        hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'a,
+    ) -> Self {
+        self.agent.brain.hooks.tool = Some(Arc::new(move |receipt: &ToolEnvelope| {
+            if let Some(result) = receipt.result() {
+                hook(&receipt.name, &receipt.input, result);
+            }
+        }));
+        self
+    }
+}

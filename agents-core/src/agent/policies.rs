@@ -1,0 +1,99 @@
+//! What an agent says about tools by their names, for tools that nobody has written down.
+
+use super::{AgentBuilder, ModelAgent, io::Data};
+use crate::{
+    error::AnyError,
+    recovery::{CallError, ErrorContext, Plan},
+    tool::{Pattern, ToolPolicy, ToolSet},
+};
+use schemars::JsonSchema;
+
+impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
+    /// Puts the tools whose names fit `pattern` under a policy. Of several, each goes on from what the
+    /// one before it has made of the tool.
+    ///
+    /// A pattern that fits no tool of the agent is an error before anything runs, and so is a policy
+    /// that asks for less approval than a tool demands of itself.
+    ///
+    /// ```
+    /// # use agents_core::{AgentBuilder, tool::{Approval, ToolPolicy, ToolSet}};
+    /// # use std::time::Duration;
+    /// # fn triage(github: ToolSet) -> agents_core::agent::ModelAgent<'static, String, String> {
+    /// AgentBuilder::<String, String>::new("triage")
+    ///     .prompt("You sort issues.")
+    ///     .tools(github)
+    ///     .policy("github_*", ToolPolicy::new().timeout(Duration::from_secs(10)))
+    ///     .policy("github_label_*", ToolPolicy::new().approval(Approval::Never))
+    ///     .build()
+    /// # }
+    /// ```
+    pub fn policy(mut self, pattern: impl Into<Pattern>, policy: ToolPolicy) -> Self {
+        self.agent.policies.push((pattern.into(), policy));
+        self
+    }
+
+    /// What to do about failures of the tools whose names fit `pattern`; asked before the tool itself,
+    /// and after what [`on_error_of`](Self::on_error_of) says for one tool alone.
+    pub fn on_error_of_named(
+        mut self,
+        pattern: impl Into<Pattern>,
+        arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
+    ) -> Self {
+        self.agent.brain.arms.add_for_named(pattern.into(), arms);
+        self
+    }
+}
+
+impl<I: Data, O: Data> ModelAgent<'_, I, O> {
+    /// The agent's tools, under its policies.
+    pub(super) fn governed(&self) -> ToolSet {
+        let mut tools = self.brain.tools.clone();
+        for (pattern, policy) in &self.policies {
+            tools = tools.mapped(|tool| match pattern.matches(&tool.spec().name) {
+                true => policy.over(tool),
+                false => tool,
+            });
+        }
+        tools
+    }
+
+    /// Patterns that fit nothing.
+    pub(super) fn idle_patterns(&self) -> Vec<String> {
+        let arms = self
+            .brain
+            .arms
+            .patterns()
+            .map(|pattern| ("`on_error` arms for", pattern));
+        let policies = self
+            .policies
+            .iter()
+            .map(|(pattern, _)| ("a policy for", pattern));
+        arms.chain(policies)
+            .filter(|(_, pattern)| !self.brain.tools.fits_any(pattern))
+            .map(|(what, pattern)| {
+                format!(
+                    "agent `{}` has {what} `{pattern}`, which fits none of its tools; correct the pattern, or remove it",
+                    self.brain.name
+                )
+            })
+            .collect()
+    }
+
+    /// Tools whose own word a policy would overrule.
+    pub(super) fn loosened(&self, tools: &ToolSet) -> Vec<String> {
+        let each = |(pattern, policy): &(Pattern, ToolPolicy)| {
+            let loosened = tools
+                .specs()
+                .filter(|spec| pattern.matches(&spec.name) && policy.loosens(spec));
+            let names: Vec<_> = loosened.map(|spec| format!("`{}`", spec.name)).collect();
+            (!names.is_empty()).then(|| {
+                format!(
+                    "the policy of agent `{}` for `{pattern}` asks for less approval than {} demands; a policy can ask for more, and less is for the tool to say",
+                    self.brain.name,
+                    names.join(", ")
+                )
+            })
+        };
+        self.policies.iter().filter_map(each).collect()
+    }
+}

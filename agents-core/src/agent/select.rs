@@ -1,0 +1,251 @@
+//! Which skill answers: by condition, else the only one, else the one the model names.
+
+use super::{Brain, ModelAgent, Skill, io::Data};
+use crate::{
+    Error, ErrorKind,
+    error::shorten,
+    model::{History, Message},
+    reader,
+    run::{Cx, EventKind, Limit, Next, Said, Told},
+    tool::ToolSet,
+    turn,
+};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// How often a model may name a skill before it is given up.
+const TRIES: u32 = 2;
+
+/// What is known of the choice before a model is asked.
+pub(super) enum Selection<'s, 'a, I, O> {
+    /// This one; `None` where the agent has no skills at all.
+    Settled(Option<&'s Skill<'a, I, O>>),
+    /// One of these: the model has to say.
+    Open(Vec<&'s Skill<'a, I, O>>),
+}
+
+impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
+    /// Which skill answers `input`, as far as no model has to be asked.
+    pub(super) fn selection(&self, cx: &Cx, input: &I) -> Result<Selection<'_, 'a, I, O>, Error> {
+        if self.skills.is_empty() {
+            return Ok(Selection::Settled(None));
+        }
+        // What a stored run has chosen stays chosen, whatever a condition would say today.
+        let (chosen, choosing) = cx
+            .node
+            .with_frame(|frame| (frame.skill.clone(), frame.choosing));
+        if let Some(chosen) = chosen {
+            let skill = self.skill_named(&chosen).ok_or_else(|| {
+                self.unselected(&format!(
+                    "the stored run has chosen `{chosen}`, which is not among them"
+                ))
+            })?;
+            return Ok(Selection::Settled(Some(skill)));
+        }
+        let mut wanting = self.skills.iter().filter(|_| !choosing);
+        if let Some(skill) = wanting.find(|skill| skill.wants(input)) {
+            return Ok(Selection::Settled(Some(skill)));
+        }
+        let rest: Vec<_> = self
+            .skills
+            .iter()
+            .filter(|skill| !skill.is_conditional())
+            .collect();
+        match rest[..] {
+            [] => Err(self.unselected("no skill takes this input; add one without `when`")),
+            [only] => Ok(Selection::Settled(Some(only))),
+            _ => Ok(Selection::Open(rest)),
+        }
+    }
+
+    /// The one of `candidates` that the model names for `task`.
+    pub(super) async fn choose<'s>(
+        &'s self,
+        cx: &Cx,
+        candidates: Vec<&'s Skill<'a, I, O>>,
+        task: &str,
+    ) -> Result<&'s Skill<'a, I, O>, Error> {
+        let listed: Vec<_> = candidates
+            .iter()
+            .map(|skill| (skill.name(), skill.description()))
+            .collect();
+        let name = ask(&self.brain, cx, &listed, task).await?;
+        candidates
+            .into_iter()
+            .find(|skill| skill.name() == name)
+            .ok_or_else(|| self.unselected("the model has named none of them"))
+    }
+
+    pub(super) fn skill_named(&self, name: &str) -> Option<&Skill<'a, I, O>> {
+        self.skills.iter().find(|skill| skill.name() == name)
+    }
+
+    pub(super) fn unselected(&self, why: &str) -> Error {
+        let names = names(self.skills.iter().map(Skill::name));
+        let message = format!("agent `{}` (skills {names}): {why}", self.brain.name);
+        Error::new(ErrorKind::Build, message)
+    }
+}
+
+/// Writes down which skill answers, and tells of it if that is news.
+pub(super) fn settle(brain: &Brain<'_>, cx: &Cx, skill: &str) {
+    if cx.node.with_frame(|frame| frame.chosen(skill)) {
+        brain.hooks.skill_chosen(skill);
+        cx.emit(|| EventKind::SkillChosen {
+            skill: skill.to_owned(),
+        });
+    }
+}
+
+/// Asks the model for the name of one skill, in a conversation of its own at the agent's place: what
+/// that takes are turns of the agent, stored and recorded like any other.
+async fn ask(
+    agent: &Brain<'_>,
+    cx: &Cx,
+    skills: &[(&str, &str)],
+    task: &str,
+) -> Result<String, Error> {
+    let brain = &chooser(agent, cx);
+    if !has_model(brain, cx) {
+        return Err(no_model(brain, skills));
+    }
+    cx.node.bound(&brain.budget);
+    if let Some(passed) = cx.node.too_deep() {
+        match cx.exceed(passed).await {}
+    }
+    let listed: Vec<_> = skills.iter().map(|(name, _)| name).collect();
+    let schema = json!({ "type": "string", "enum": listed });
+    let strict = brain.strict || cx.root.settings.strict;
+    let turns = brain.budget.turns();
+    let said = cx.said().history;
+    let tries = brain.budget.clone().max_turns(TRIES.min(turns));
+    cx.node.with_frame(|frame| {
+        frame.choosing = true;
+        let question = question(skills, &said, task);
+        frame.begin(Said::default, || SYSTEM.to_owned(), question);
+    });
+    loop {
+        match cx.node.with_frame(|frame| frame.next(&tries)) {
+            Next::Chat { turn, must_fit } => {
+                let reply = turn::reply::ask(brain, cx, turn, Some(&schema), must_fit).await?;
+                let longest = cx.root.settings.max_argument_bytes;
+                cx.node
+                    .with_frame(|frame| frame.on(Told::Replied(reply, longest)));
+                cx.root.checkpoint();
+            }
+            // It was offered no tool: each call is answered so.
+            Next::Calls => turn::calls(brain, cx).await,
+            Next::Answer => {
+                let said = cx
+                    .node
+                    .with_frame(|frame| frame.answer.clone().unwrap_or_default());
+                match read(&said, &schema, strict) {
+                    Ok(name) => return Ok(name),
+                    Err(reason) => {
+                        cx.emit(|| EventKind::AnswerRefused {
+                            reason: reason.clone(),
+                        });
+                        cx.node.with_frame(|frame| frame.on(Told::Refused(reason)));
+                    }
+                }
+            }
+            Next::Stop(Limit::Turns(tried)) if tried < turns => {
+                return Err(no_choice(brain, skills, "it made calls instead"));
+            }
+            Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
+            Next::GiveUp(reason) => return Err(no_choice(brain, skills, &reason)),
+        }
+    }
+}
+
+const SYSTEM: &str = "You choose the skill that answers a request. Say its name and nothing else.";
+
+/// What a small model needs: the list, the request, and what to say, last.
+fn question(skills: &[(&str, &str)], said: &History, task: &str) -> String {
+    let mut text = String::from("Skills:\n");
+    for (name, description) in skills {
+        let description: Vec<_> = description.split_whitespace().collect();
+        // Writing into a string cannot fail.
+        let _ = writeln!(text, "- {name}: {}", description.join(" "));
+    }
+    let before = latest(said);
+    if !before.is_empty() {
+        let _ = write!(text, "\nWhat was said before:\n{before}");
+    }
+    let _ = write!(
+        text,
+        "\nRequest: {task}\n\nWhich skill answers the request? Say its name and nothing else."
+    );
+    text
+}
+
+/// The last words of a conversation: what "and theirs?" may refer to.
+fn latest(said: &History) -> String {
+    const EXCHANGES: usize = 2;
+    let texts = said.messages().iter().filter_map(|message| match message {
+        Message::User { content } => Some(("user", content)),
+        Message::Assistant { content, .. } if !content.is_empty() => Some(("assistant", content)),
+        _ => None,
+    });
+    let mut lines: Vec<_> = texts
+        .rev()
+        .take(EXCHANGES * 2)
+        .map(|(who, text)| format!("{who}: {}\n", shorten(text)))
+        .collect();
+    lines.reverse();
+    lines.concat()
+}
+
+/// The skill that was named, however it was spelled; `Err` says what is wrong, with the list.
+fn read(said: &str, schema: &Value, strict: bool) -> Result<String, String> {
+    if strict {
+        let said = said.trim();
+        let said = serde_json::from_str(said).unwrap_or_else(|_| said.to_owned());
+        return reader::fits(&Value::from(&*said).to_string(), schema)
+            .map(|()| said)
+            .map_err(|refusal| refusal.to_string());
+    }
+    // What a model has thought aloud before is no answer, and marks around a name are no part of it.
+    let said = said.rsplit("</think>").next().unwrap_or(said);
+    let said = said.trim_matches(|c: char| c.is_whitespace() || "*`#-.".contains(c));
+    let reading = reader::read(said, schema).map_err(|refusal| refusal.to_string())?;
+    serde_json::from_str(&reading.json).map_err(|error| error.to_string())
+}
+
+/// The agent without anything that is for its work.
+fn chooser<'a>(agent: &Brain<'a>, cx: &Cx) -> Brain<'a> {
+    let mut brain = match &cx.root.settings.budget {
+        Some(run) => agent.within(run),
+        None => agent.clone(),
+    };
+    brain.tools = ToolSet::new();
+    brain
+}
+
+fn has_model(brain: &Brain<'_>, cx: &Cx) -> bool {
+    let own = brain.model.as_ref().or(cx.model()).cloned();
+    match &cx.root.settings.tape {
+        Some(tape) => tape.model(own).is_some(),
+        None => own.is_some(),
+    }
+}
+
+fn no_model(brain: &Brain<'_>, skills: &[(&str, &str)]) -> Error {
+    let names = names(skills.iter().map(|(name, _)| *name));
+    let message = format!(
+        "agent `{}` has no model to choose among its skills {names}; give it one, or give all of them but one a `when = |input| ..`",
+        brain.name
+    );
+    Error::new(ErrorKind::Build, message)
+}
+
+fn no_choice(brain: &Brain<'_>, skills: &[(&str, &str)], why: &str) -> Error {
+    let names = names(skills.iter().map(|(name, _)| *name));
+    let message = format!("the model chose none of the skills {names}: {why}");
+    Error::new(ErrorKind::InvalidOutput, message).context(format!("agent `{}`", brain.name))
+}
+
+fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}

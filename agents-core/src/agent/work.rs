@@ -1,0 +1,139 @@
+//! The agent at work: which skill answers, and who carries it out.
+
+use super::{
+    Agent, Brain, Data, ModelAgent, Profile, Skill, prompt_of,
+    select::{Selection, settle},
+    unwritable,
+};
+use crate::{
+    Error, ErrorKind, Json,
+    escalation::{Desk, Job, attend},
+    run::{Cx, drive},
+};
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+use std::sync::{Mutex, PoisonError};
+
+#[async_trait]
+#[diagnostic::do_not_recommend]
+impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
+    type In = I;
+    type Out = O;
+
+    fn name(&self) -> &str {
+        &self.brain.name
+    }
+
+    fn description(&self) -> &str {
+        if self.brain.description.is_empty() {
+            &self.brain.prompt
+        } else {
+            &self.brain.description
+        }
+    }
+
+    fn profile(&self) -> Profile {
+        let Brain { tools, budget, .. } = &self.brain;
+        let profile = Profile::driven(tools, budget);
+        let profile = match self.skills.iter().any(|skill| skill.body().is_some()) {
+            true => profile.with_code(),
+            false => profile,
+        };
+        let skills = self.skills.iter();
+        skills.fold(profile, |profile, skill| {
+            let listed = skill.listed();
+            let tools = listed.map(|tools| tools.iter().map(ToString::to_string).collect());
+            profile.skill(skill.name(), tools)
+        })
+    }
+
+    async fn work(&self, cx: &Cx, input: I) -> Result<O, Error> {
+        self.check(cx.place())?;
+        let desk = Desk::open(cx, &self.brain.name, self.on_escalation.is_some());
+        let cx = &cx.at(&desk);
+        // Only an escalation makes the agent begin anew, and only with a handler.
+        let kept = match &self.on_escalation {
+            Some(_) => Some(
+                Json::of(&input).map_err(|error| unwritable(&self.brain.name, "input", &error))?,
+            ),
+            None => None,
+        };
+        let given = Mutex::new(Some(input));
+        let input = || {
+            let first = given.lock().unwrap_or_else(PoisonError::into_inner).take();
+            first.or_else(|| kept.as_ref()?.to().ok())
+        };
+        let carry_out = |job: Job<I, O>| -> BoxFuture<'_, Result<O, Error>> {
+            let input = input();
+            Box::pin(async move {
+                let input = input.ok_or_else(|| self.lost_input())?;
+                self.carry_out(cx, job, input).await
+            })
+        };
+        attend(cx, &desk, self.on_escalation.as_ref(), carry_out).await
+    }
+}
+
+impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
+    /// Does one job: what the agent always does, or what an escalation has brought it to.
+    async fn carry_out(&self, cx: &Cx, job: Job<I, O>, input: I) -> Result<O, Error> {
+        match job {
+            Job::Own => self.own(cx, input).await,
+            Job::Skill(name) => {
+                let skill = self.skill_named(&name).ok_or_else(|| {
+                    self.unselected(&format!("there is no `{name}` to reroute to"))
+                })?;
+                let cx = cx.beside(&format!("skill:{name}"));
+                self.by(Some(skill), &cx, input).await
+            }
+            Job::Agent(other) => other.run_in(cx, input).await,
+            Job::Partial(value) => Ok(value),
+        }
+    }
+
+    /// What the agent always does: the skill is chosen, and answers.
+    async fn own(&self, cx: &Cx, input: I) -> Result<O, Error> {
+        let candidates = match self.selection(cx, &input)? {
+            Selection::Settled(skill) => return self.by(skill, cx, input).await,
+            Selection::Open(candidates) => candidates,
+        };
+        let task = prompt_of(&input);
+        let work = async |cx: &Cx| {
+            let skill = self.choose(cx, candidates, &task).await?;
+            self.by(Some(skill), cx, input).await
+        };
+        // The agent's time is for choosing and working together.
+        Box::pin(cx.within(self.brain.budget.time, work)).await
+    }
+
+    /// This skill answers; without one, the model does.
+    async fn by(&self, skill: Option<&Skill<'a, I, O>>, cx: &Cx, input: I) -> Result<O, Error> {
+        if let Some(skill) = skill {
+            settle(&self.brain, cx, skill.name());
+        }
+        match skill.and_then(Skill::body) {
+            // Plain code is above the agents that it runs; they are driven by this one's model unless
+            // they bring their own.
+            Some(body) => {
+                let cx = cx.under_code();
+                let cx = match &self.brain.model {
+                    Some(model) => cx.with_model(model.clone()),
+                    None => cx,
+                };
+                cx.enter(body(input)).await
+            }
+            None => {
+                let task = prompt_of(&input);
+                drop(input);
+                // On the heap: agents that run each other would fill the stack with it.
+                Box::pin(drive(self.brain_of(skill), &self.answer, cx, task)).await
+            }
+        }
+    }
+
+    fn lost_input(&self) -> Error {
+        let name = &self.brain.name;
+        let message = format!("the input of agent `{name}` cannot be read back");
+        Error::new(ErrorKind::Failed, message)
+    }
+}

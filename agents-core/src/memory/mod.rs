@@ -1,0 +1,112 @@
+//! What an agent remembers from one run to the next: lines of text, kept by a [`Memory`].
+//!
+//! An agent that is given one has three tools more: `memory_read`, `memory_write` and
+//! `memory_search`. Whose memory that is follows from who works, and for whom: each agent has its
+//! own in each [`Scope`], and nothing a model says opens another's.
+//!
+//! ```
+//! use agents_core::{AgentBuilder, memory::MemoryBank};
+//!
+//! let bank = MemoryBank::new();
+//! let clerk = AgentBuilder::<String, String>::new("clerk")
+//!     .prompt("You are a clerk. Remember what customers prefer.")
+//!     .memory(bank.clone())
+//!     .build();
+//! ```
+
+mod bank;
+mod tools;
+
+pub use bank::MemoryBank;
+pub(crate) use tools::tools;
+
+use crate::tool::Scope;
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use std::{error::Error as StdError, sync::Arc};
+
+/// What a [`Memory`] fails with.
+pub type MemoryError = Box<dyn StdError + Send + Sync>;
+
+/// Whose memory it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Owner {
+    /// The agent that remembers.
+    pub agent: String,
+    /// For whom it works.
+    pub scope: Scope,
+}
+
+impl Owner {
+    /// An agent that works for nobody in particular: what a run without a scope remembers.
+    pub fn agent(agent: impl Into<String>) -> Self {
+        Owner {
+            agent: agent.into(),
+            scope: Scope::default(),
+        }
+    }
+
+    /// The same agent, working for somebody.
+    #[must_use]
+    pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
+        self.scope = scope.into();
+        self
+    }
+}
+
+/// Where memories are kept. One value serves any number of agents at once; an implementation must
+/// never show one owner's lines to another.
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a memory",
+    label = "expected a memory here",
+    note = "a memory is a `MemoryBank` or any type that implements `Memory`"
+)]
+pub trait Memory: Send + Sync + 'static {
+    /// All lines, oldest first; none for an owner that has never written.
+    ///
+    /// # Errors
+    /// When the memory cannot be reached.
+    async fn read(&self, owner: &Owner) -> Result<Vec<String>, MemoryError>;
+
+    /// Adds lines at the end. A memory that is bounded forgets its oldest lines for them.
+    ///
+    /// # Errors
+    /// When the memory cannot be reached, or refuses to keep them.
+    async fn write(&self, owner: &Owner, lines: Vec<String>) -> Result<(), MemoryError>;
+
+    /// The lines in which every word of `query` occurs, oldest first; upper and lower case are the
+    /// same.
+    ///
+    /// # Errors
+    /// When the memory cannot be reached.
+    async fn search(&self, owner: &Owner, query: &str) -> Result<Vec<String>, MemoryError> {
+        Ok(matching(self.read(owner).await?, query))
+    }
+}
+
+/// The lines in which every word of `query` occurs.
+fn matching(lines: Vec<String>, query: &str) -> Vec<String> {
+    let query = query.to_lowercase();
+    let words: Vec<&str> = query.split_whitespace().collect();
+    let fits = |line: &String| {
+        let line = line.to_lowercase();
+        words.iter().all(|word| line.contains(word))
+    };
+    lines.into_iter().filter(fits).collect()
+}
+
+#[async_trait]
+impl<M: Memory + ?Sized> Memory for Arc<M> {
+    async fn read(&self, owner: &Owner) -> Result<Vec<String>, MemoryError> {
+        (**self).read(owner).await
+    }
+
+    async fn write(&self, owner: &Owner, lines: Vec<String>) -> Result<(), MemoryError> {
+        (**self).write(owner, lines).await
+    }
+
+    async fn search(&self, owner: &Owner, query: &str) -> Result<Vec<String>, MemoryError> {
+        (**self).search(owner, query).await
+    }
+}

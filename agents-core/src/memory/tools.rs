@@ -1,0 +1,135 @@
+use super::{Memory, Owner};
+use crate::tool::{Category, Effects, FnTool, SharedTool, ToolContext, ToolSpec};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// How much may be written at once, in bytes: a memory is for what is worth keeping.
+const LONGEST: usize = 4_000;
+
+/// The three tools through which the agent of this name reaches its own memory, and no other.
+pub(crate) fn tools(memory: &Arc<dyn Memory>, agent: &str) -> [SharedTool; 3] {
+    let reach = Reach {
+        memory: memory.clone(),
+        agent: agent.into(),
+    };
+    let (reading, writing, searching) = (reach.clone(), reach.clone(), reach);
+    let text = |what: &str| json!({ "type": "string", "description": what });
+    [
+        tool(
+            spec(
+                "memory_read",
+                "Reads everything you have remembered, oldest line first.",
+                Effects::Reads,
+                json!({}),
+            ),
+            move |_, cx| reading.clone().read(cx),
+        ),
+        tool(
+            spec(
+                "memory_write",
+                "Remembers something for later conversations, one fact a line.",
+                Effects::Writes,
+                json!({ "content": text("What to remember.") }),
+            ),
+            move |args, cx| writing.clone().write(args, cx),
+        ),
+        tool(
+            spec(
+                "memory_search",
+                "Finds the lines you have remembered in which all these words occur.",
+                Effects::Reads,
+                json!({ "query": text("The words to look for.") }),
+            ),
+            move |args, cx| searching.clone().search(args, cx),
+        ),
+    ]
+}
+
+fn spec(
+    name: &'static str,
+    description: &'static str,
+    effects: Effects,
+    fields: Value,
+) -> ToolSpec {
+    let required: Vec<String> = fields
+        .as_object()
+        .map(|fields| fields.keys().cloned().collect())
+        .unwrap_or_default();
+    let schema = json!({ "type": "object", "properties": fields, "required": required });
+    ToolSpec::new(name, description, effects, schema)
+        .category(Category::Data)
+        .innate()
+}
+
+fn tool<F, Fut>(spec: ToolSpec, body: F) -> SharedTool
+where
+    F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<String, String>> + Send + 'static,
+{
+    Arc::new(FnTool::with_spec(spec, body))
+}
+
+/// The way to one agent's memory.
+#[derive(Clone)]
+struct Reach {
+    memory: Arc<dyn Memory>,
+    agent: Arc<str>,
+}
+
+impl Reach {
+    /// Whose memory a call reaches: nothing in that is the model's to say.
+    fn owner(&self, cx: &ToolContext) -> Owner {
+        Owner::agent(&*self.agent).scope(cx.scope().clone())
+    }
+
+    async fn read(self, cx: ToolContext) -> Result<String, String> {
+        let lines = self.memory.read(&self.owner(&cx)).await;
+        Ok(said(lines.map_err(failed)?, "You remember nothing yet."))
+    }
+
+    async fn write(self, args: Value, cx: ToolContext) -> Result<String, String> {
+        let lines = worth_keeping(args["content"].as_str().unwrap_or_default())?;
+        let written = self.memory.write(&self.owner(&cx), lines).await;
+        written.map_err(failed)?;
+        Ok("Remembered.".to_owned())
+    }
+
+    async fn search(self, args: Value, cx: ToolContext) -> Result<String, String> {
+        let query = args["query"].as_str().unwrap_or_default();
+        let lines = self.memory.search(&self.owner(&cx), query).await;
+        Ok(said(
+            lines.map_err(failed)?,
+            "You remember nothing like that.",
+        ))
+    }
+}
+
+fn failed(error: super::MemoryError) -> String {
+    error.to_string()
+}
+
+/// The lines of a text that say something; `Err` tells the model why they are not kept.
+fn worth_keeping(content: &str) -> Result<Vec<String>, String> {
+    if content.len() > LONGEST {
+        return Err(format!(
+            "this is {} bytes long, and at most {LONGEST} are remembered at once; say what is worth keeping in a few lines",
+            content.len()
+        ));
+    }
+    let lines = content
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
+    let lines: Vec<_> = lines.map(str::to_owned).collect();
+    match lines.is_empty() {
+        true => Err("there is nothing in `content` to remember".to_owned()),
+        false => Ok(lines),
+    }
+}
+
+fn said(lines: Vec<String>, nothing: &str) -> String {
+    match lines.is_empty() {
+        true => nothing.to_owned(),
+        false => lines.join("\n"),
+    }
+}

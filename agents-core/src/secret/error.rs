@@ -1,0 +1,98 @@
+use super::SHORTEST;
+use crate::{Code, ToolFailure};
+use std::{fmt, io};
+
+/// Why a tool did not get a secret. With `?` it becomes a tool's own error, if that is an
+/// [`io::Error`], a `String`, or anything that takes errors; the call's code is `AUTH_REQUIRED` whatever
+/// it becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretError {
+    name: String,
+    why: Why,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Why {
+    Missing,
+    TooShort(usize),
+    Unavailable(String),
+}
+
+impl SecretError {
+    /// Nobody has it.
+    pub fn missing(name: impl Into<String>) -> Self {
+        SecretError {
+            name: name.into(),
+            why: Why::Missing,
+        }
+    }
+
+    /// It cannot be said whether somebody has it: the vault does not answer.
+    pub fn unavailable(name: impl Into<String>, why: impl Into<String>) -> Self {
+        SecretError {
+            name: name.into(),
+            why: Why::Unavailable(why.into()),
+        }
+    }
+
+    pub(super) fn too_short(name: &str, chars: usize) -> Self {
+        SecretError {
+            name: name.to_owned(),
+            why: Why::TooShort(chars),
+        }
+    }
+
+    /// Which secret.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Nobody has it.
+    pub fn is_missing(&self) -> bool {
+        self.why == Why::Missing
+    }
+}
+
+impl ToolFailure for SecretError {
+    fn code(&self) -> Code {
+        match self.why {
+            Why::Missing | Why::TooShort(_) => Code::AuthRequired,
+            Why::Unavailable(_) => Code::ProviderError,
+        }
+    }
+}
+
+impl fmt::Display for SecretError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.name;
+        match &self.why {
+            Why::Missing => write!(
+                f,
+                "the secret `{name}` is missing: neither the run nor its user, workspace or organisation has it"
+            ),
+            Why::TooShort(chars) => write!(
+                f,
+                "the secret `{name}` has {chars} characters; fewer than {SHORTEST} cannot be masked, so it is not used"
+            ),
+            Why::Unavailable(why) => write!(f, "the secret `{name}` cannot be looked up: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for SecretError {}
+
+impl From<SecretError> for io::Error {
+    fn from(error: SecretError) -> Self {
+        let kind = match error.why {
+            Why::Missing | Why::TooShort(_) => io::ErrorKind::PermissionDenied,
+            Why::Unavailable(_) => io::ErrorKind::Other,
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+impl From<SecretError> for String {
+    fn from(error: SecretError) -> Self {
+        error.to_string()
+    }
+}

@@ -1,0 +1,259 @@
+use super::{
+    SHORTEST, base64,
+    spelling::{Found, spelled},
+};
+use secrecy::{ExposeSecret, SecretString};
+use std::{borrow::Cow, sync::Arc};
+
+/// The secrets that are known, and what they look like.
+pub(super) struct Known {
+    secrets: Vec<Arc<Spellings>>,
+    /// The bytes with which one may begin.
+    starts: [bool; 256],
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Known {
+            secrets: Vec::new(),
+            starts: [false; 256],
+        }
+    }
+}
+
+/// One secret.
+struct Spellings {
+    placeholder: String,
+    plain: Vec<SecretString>,
+    /// Within base64, and whether the character after it belongs to it in part.
+    base64: Vec<(SecretString, bool)>,
+    /// It could stand in JSON as a number.
+    digits: bool,
+}
+
+/// What stands at one place of a text.
+pub(super) enum At<'a> {
+    Nothing,
+    /// Perhaps the beginning of a secret.
+    Open,
+    /// A secret, up to here, and what to write instead. More of the text could make it a longer one
+    /// if it is open.
+    Secret {
+        end: usize,
+        instead: &'a str,
+        open: bool,
+    },
+}
+
+impl Known {
+    /// These and one more; `None` if it is known already.
+    pub(super) fn and(&self, name: &str, value: &str) -> Option<Known> {
+        let knows = |secret: &Arc<Spellings>| secret.plain[0].expose_secret() == value;
+        if self.secrets.iter().any(knows) {
+            return None;
+        }
+        let mut secrets = self.secrets.clone();
+        secrets.push(Arc::new(Spellings::new(name, value)));
+        Some(Known::from(secrets))
+    }
+
+    fn from(secrets: Vec<Arc<Spellings>>) -> Known {
+        let mut starts = [false; 256];
+        for pattern in secrets.iter().flat_map(|secret| secret.patterns()) {
+            let first = pattern.expose_secret().bytes().next().unwrap_or_default();
+            starts[usize::from(first)] = true;
+            starts[usize::from(b'+')] |= first == b' ';
+        }
+        starts[usize::from(b'%')] = true;
+        starts[usize::from(b'\\')] = true;
+        Known { secrets, starts }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.secrets.len()
+    }
+
+    /// Each secret alone.
+    pub(super) fn each(&self) -> impl Iterator<Item = Known> {
+        let one = |secret: &Arc<Spellings>| Known::from(vec![secret.clone()]);
+        self.secrets.iter().map(one)
+    }
+
+    /// The longest secret that begins here.
+    pub(super) fn at(&self, text: &str, at: usize) -> At<'_> {
+        let bytes = text.as_bytes();
+        if !self.starts[usize::from(bytes[at])] {
+            return At::Nothing;
+        }
+        let (mut best, mut open) = (None, false);
+        for secret in &self.secrets {
+            let mut consider = |found, ragged: bool| match found {
+                Found::No => {}
+                Found::Open => open = true,
+                Found::To(end) => {
+                    let end = match ragged {
+                        true => end + base64::rest(&text[end..]),
+                        false => end,
+                    };
+                    if best.is_none_or(|(longest, _)| end > longest) {
+                        best = Some((end, secret.placeholder.as_str()));
+                    }
+                }
+            };
+            for plain in &secret.plain {
+                consider(spelled(bytes, at, plain.expose_secret()), false);
+            }
+            for (core, ragged) in &secret.base64 {
+                consider(spelled(bytes, at, core.expose_secret()), *ragged);
+            }
+        }
+        match best {
+            Some((end, instead)) => At::Secret {
+                end,
+                instead,
+                open: open || end == text.len(),
+            },
+            None if open => At::Open,
+            None => At::Nothing,
+        }
+    }
+
+    /// The same text without secrets.
+    pub(super) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.masked(text, |_| 1)
+    }
+
+    /// JSON text as no more than text.
+    pub(super) fn across<'a>(&self, json: &'a str) -> Cow<'a, str> {
+        self.masked(json, escape)
+    }
+
+    /// `step` says how many bytes belong together where nothing was found.
+    fn masked<'a>(&self, text: &'a str, step: impl Fn(&[u8]) -> usize) -> Cow<'a, str> {
+        let (mut out, mut copied, mut at) = (String::new(), 0, 0);
+        while at < text.len() {
+            match self.at(text, at) {
+                At::Secret { end, instead, .. } => {
+                    out.push_str(&text[copied..at]);
+                    out.push_str(instead);
+                    copied = end;
+                    at = end;
+                }
+                At::Nothing | At::Open => at += step(&text.as_bytes()[at..]),
+            }
+        }
+        if copied == 0 {
+            return Cow::Borrowed(text);
+        }
+        out.push_str(&text[copied..]);
+        Cow::Owned(out)
+    }
+
+    /// The same JSON without secrets in its strings and keys, and in its numbers.
+    pub(super) fn json<'a>(&self, json: &'a str, numbers: bool) -> Cow<'a, str> {
+        let (mut out, mut copied, mut at) = (String::new(), 0, 0);
+        let bytes = json.as_bytes();
+        while at < bytes.len() {
+            let (end, masked) = match bytes[at] {
+                b'"' => {
+                    let end = at + 1 + string(&bytes[at + 1..]);
+                    // Escapes stay whole, so what is left of the string can still be read.
+                    match self.masked(&json[at + 1..end], escape) {
+                        Cow::Borrowed(_) => (end + 1, None),
+                        Cow::Owned(masked) => (end + 1, Some(format!("\"{masked}\""))),
+                    }
+                }
+                b'-' | b'0'..=b'9' => {
+                    let is_number = |byte: &&u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+                    let end = at + bytes[at..].iter().take_while(is_number).count();
+                    let secret = numbers.then(|| self.digits(&json[at..end])).flatten();
+                    (end, secret.map(|placeholder| format!("\"{placeholder}\"")))
+                }
+                _ => (at + 1, None),
+            };
+            if let Some(masked) = masked {
+                out.push_str(&json[copied..at]);
+                out.push_str(&masked);
+                copied = end;
+            }
+            at = end;
+        }
+        if copied == 0 {
+            return Cow::Borrowed(json);
+        }
+        out.push_str(json.get(copied..).unwrap_or_default());
+        Cow::Owned(out)
+    }
+
+    /// The secret that is a part of this number.
+    fn digits(&self, number: &str) -> Option<&str> {
+        let mut digits = self.secrets.iter().filter(|secret| secret.digits);
+        let within = |secret: &&Arc<Spellings>| number.contains(secret.plain[0].expose_secret());
+        digits
+            .find(within)
+            .map(|secret| secret.placeholder.as_str())
+    }
+}
+
+/// How long a string is whose opening quote has been taken.
+fn string(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// How many bytes belong together at the beginning of what a string holds.
+fn escape(bytes: &[u8]) -> usize {
+    match bytes {
+        [b'\\', b'u', ..] => 6,
+        [b'\\', ..] => 2,
+        _ => 1,
+    }
+}
+
+impl Spellings {
+    fn new(name: &str, value: &str) -> Self {
+        let mut plain = vec![SecretString::from(value)];
+        // Whoever reads a key from a file may have to cut off a line break.
+        if value.trim() != value {
+            plain.push(value.trim().into());
+        }
+        let base64 = plain
+            .iter()
+            .flat_map(|plain| base64::within(plain.expose_secret()))
+            .filter(|core| core.text.len() >= SHORTEST)
+            .map(|core| (core.text.into(), core.ragged))
+            .collect();
+        Spellings {
+            placeholder: placeholder(name, value),
+            plain,
+            base64,
+            digits: value.bytes().all(|byte| byte.is_ascii_digit()),
+        }
+    }
+
+    fn patterns(&self) -> impl Iterator<Item = &SecretString> {
+        self.plain
+            .iter()
+            .chain(self.base64.iter().map(|(core, _)| core))
+    }
+}
+
+/// What stands in the place of a secret: its name, unless that would give it away.
+fn placeholder(name: &str, value: &str) -> String {
+    let plain = |c: char| match c.is_alphanumeric() || matches!(c, '_' | '-' | '.') {
+        true => c,
+        false => '_',
+    };
+    let name: String = name.chars().map(plain).collect();
+    [format!("[secret:{name}]"), "[secret]".to_owned()]
+        .into_iter()
+        .find(|placeholder| !placeholder.contains(value.trim()))
+        .unwrap_or_else(|| "[***]".to_owned())
+}

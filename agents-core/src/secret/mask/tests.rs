@@ -1,0 +1,203 @@
+use super::{Masker, Stream};
+use crate::Json;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+fn knowing(secrets: &[(&str, &str)]) -> Arc<Masker> {
+    let masker = Masker::new();
+    for (name, value) in secrets {
+        masker.learn(name, &(*value).into()).unwrap();
+    }
+    masker
+}
+
+/// Base64 as an encoder writes it, for the tests alone.
+fn base64(bytes: &[u8], alphabet: &[u8; 64], padded: bool) -> String {
+    let mut out = String::new();
+    for group in bytes.chunks(3) {
+        let bits = (0..3).fold(0, |bits, at| {
+            bits << 8 | u32::from(*group.get(at).unwrap_or(&0))
+        });
+        for at in 0..=group.len() {
+            out.push(char::from(alphabet[(bits >> (18 - 6 * at) & 63) as usize]));
+        }
+        if padded {
+            out.push_str(&"=".repeat(3 - group.len()));
+        }
+    }
+    out
+}
+
+const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// The value in every spelling that has to be found.
+fn spellings(value: &str) -> Vec<String> {
+    let json = Value::from(value).to_string();
+    let json = json[1..json.len() - 1].to_owned();
+    let twice = Value::from(json.as_str()).to_string();
+    let percent = |keep: &dyn Fn(u8) -> bool, code: &dyn Fn(u8) -> String| -> String {
+        value
+            .bytes()
+            .map(|byte| match keep(byte) {
+                true => char::from(byte).to_string(),
+                false => code(byte),
+            })
+            .collect()
+    };
+    let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let upper = |byte: u8| format!("%{byte:02X}");
+    let lower = |byte: u8| format!("%{byte:02x}");
+    let mut all = vec![
+        value.to_owned(),
+        json,
+        twice[1..twice.len() - 1].to_owned(),
+        format!("{value:?}"),
+        percent(&unreserved, &upper),
+        percent(&unreserved, &lower),
+        percent(&unreserved, &upper).replace("%20", "+"),
+        percent(&|_| false, &upper),
+    ];
+    for before in ["", "u", "u:", "user:"] {
+        for after in ["", "\n", "!?"] {
+            for alphabet in [STANDARD, URL_SAFE] {
+                for padded in [true, false] {
+                    let bytes = format!("{before}{value}{after}");
+                    all.push(base64(bytes.as_bytes(), alphabet, padded));
+                }
+            }
+        }
+    }
+    all
+}
+
+fn is_hidden(masked: &str) -> bool {
+    ["[secret:k]", "[secret]", "[***]"]
+        .iter()
+        .any(|instead| masked.contains(instead))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn no_spelling_of_a_secret_is_left(value in r#"[ -~é😀\n\t]{4,40}"#, around in r"[ a-z]{0,9}") {
+        prop_assume!(value.trim().chars().count() >= 4);
+        let masker = knowing(&[("k", &value)]);
+        for spelled in spellings(&value) {
+            let text = format!("{around}{spelled}{around}");
+            let masked = masker.text(&text);
+            prop_assert!(is_hidden(&masked), "{spelled:?} of {value:?} in {masked:?}");
+        }
+    }
+
+    #[test]
+    fn json_stays_json_and_loses_the_secret(value in r#"[ -~é\n]{4,12}"#, other in r#"[ -~é\n]{0,12}"#) {
+        prop_assume!(value.trim().chars().count() >= 4);
+        let masker = knowing(&[("k", &value)]);
+        let json = Json::of(&json!({ &value: [other, format!("{other}{value}{other}"), 7, {"a": value}] })).unwrap();
+        let masked = masker.json(&json);
+        prop_assert!(Json::parse(masked.as_str()).is_ok(), "{masked}");
+        prop_assert_eq!(&masker.json(&masked), &masked, "twice is once");
+        prop_assert!(!masked.to_value().to_string().contains(&value) , "{masked}");
+    }
+
+    #[test]
+    fn what_holds_no_secret_is_left_alone(text in r#"[a-m %+\\"]{0,60}"#) {
+        let masker = knowing(&[("k", "xyzzy-9"), ("l", "0000-0000")]);
+        prop_assert_eq!(&*masker.text(&text), &text);
+        let json = Json::string(&text);
+        prop_assert_eq!(masker.json(&json), json);
+    }
+
+    #[test]
+    fn pieces_are_masked_as_the_whole_is(
+        before in r"[ -~]{0,20}", after in r"[ -~]{0,20}", cuts in prop::collection::vec(0..60usize, 0..6),
+    ) {
+        let masker = knowing(&[("k", "hunter/2 secret")]);
+        for spelled in ["hunter/2 secret", "hunter%2F2+secret", r"hunter\/2 secret", "aHVudGVyLzIgc2VjcmV0"] {
+            let text = format!("{before}{spelled}{after}");
+            let mut stream = Stream::new(&masker);
+            let (mut shown, mut rest) = (String::new(), text.as_str());
+            for cut in &cuts {
+                let (piece, more) = rest.split_at((*cut).min(rest.len()));
+                shown.push_str(&stream.push(piece.to_owned()));
+                rest = more;
+            }
+            shown.push_str(&stream.push(rest.to_owned()));
+            shown.push_str(&stream.finish());
+            prop_assert_eq!(&shown, &*masker.text(&text));
+        }
+    }
+}
+
+#[test]
+fn without_secrets_nothing_is_copied() {
+    let masker = Masker::new();
+    let text = String::from("anything");
+    assert!(
+        matches!(masker.text(&text), std::borrow::Cow::Borrowed(same) if std::ptr::eq(same, text.as_str()))
+    );
+    assert!(masker.is_empty());
+}
+
+#[test]
+fn numbers_that_are_a_secret_are_hidden() {
+    let masker = knowing(&[("pin", "12345678")]);
+    let json = Json::parse(r#"{"pin": 12345678, "n": 1234, "s": "12345678"}"#).unwrap();
+    assert_eq!(
+        masker.json(&json).as_str(),
+        r#"{"pin": "[secret:pin]", "n": 1234, "s": "[secret:pin]"}"#
+    );
+}
+
+#[test]
+fn a_secret_that_is_an_object_is_hidden_where_it_stands_as_one() {
+    let masker = knowing(&[("account", r#"{"type":"service","key":"abc"}"#)]);
+    let json = Json::parse(r#"{"config":{"type":"service","key":"abc"}}"#).unwrap();
+    assert_eq!(
+        masker.json(&json),
+        Json::string(r#"{"config":[secret:account]}"#)
+    );
+}
+
+#[test]
+fn escapes_stay_whole() {
+    let masker = knowing(&[("k", "nabc")]);
+    let json = Json::parse(r#""line\nabc""#).unwrap();
+    assert_eq!(masker.json(&json), json);
+}
+
+#[test]
+fn too_short_to_be_hidden() {
+    for value in ["", "abc", " abc \n", "é€ß"] {
+        let error = Masker::new().learn("pin", &value.into()).unwrap_err();
+        assert!(error.to_string().contains("fewer than 4"), "{error}");
+    }
+}
+
+#[test]
+fn a_word_of_the_format_does_not_hide_the_rest() {
+    use crate::model::Message;
+    let masker = knowing(&[("role", "system"), ("key", "hunter22")]);
+    let message = Message::System {
+        content: "hunter22 of the system".into(),
+    };
+    let masked = masker.data(message);
+    assert_eq!(
+        masked,
+        Message::System {
+            content: "[secret:key] of the system".into()
+        }
+    );
+}
+
+#[test]
+fn the_placeholder_does_not_give_it_away() {
+    assert_eq!(
+        knowing(&[("hunter22", "hunter22")]).text("hunter22"),
+        "[secret]"
+    );
+    assert_eq!(knowing(&[("word", "secret")]).text("a secret"), "a [***]");
+}

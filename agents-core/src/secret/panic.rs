@@ -1,0 +1,59 @@
+//! What a panic prints, before anybody can catch it.
+
+use super::Masker;
+use std::{
+    borrow::Cow,
+    panic::{PanicHookInfo, set_hook, take_hook},
+    sync::{Arc, Mutex, Once, PoisonError, Weak},
+};
+
+/// The runs that have secrets now.
+static WATCHED: Mutex<Vec<Weak<Masker>>> = Mutex::new(Vec::new());
+
+/// This run has secrets: neither panics nor [`Masked`](super::Masked) writers show them from now on.
+pub(super) fn watch(masker: &Arc<Masker>) {
+    {
+        let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.retain(|masker| masker.strong_count() > 0);
+        watched.push(Arc::downgrade(masker));
+    }
+    // With the first secret of the process, and never without one.
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = take_hook();
+        set_hook(Box::new(move |panic| match told(panic) {
+            Some(message) => tracing::error!("{message}"),
+            None => before(panic),
+        }));
+    });
+}
+
+/// The text without any secret of any run.
+pub(super) fn masked(text: &str) -> Cow<'_, str> {
+    let watched: Vec<_> = {
+        let watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
+        watched.iter().filter_map(Weak::upgrade).collect()
+    };
+    watched.iter().fold(Cow::Borrowed(text), |text, masker| {
+        match masker.text(&text) {
+            Cow::Owned(masked) => Cow::Owned(masked),
+            Cow::Borrowed(_) => text,
+        }
+    })
+}
+
+/// What is said of a panic whose message holds a secret; of any other, the hook that was there says
+/// what it always does.
+fn told(panic: &PanicHookInfo<'_>) -> Option<String> {
+    let message = panic.payload_as_str()?;
+    match masked(message) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(masked) => {
+            let place = panic.location().map(ToString::to_string);
+            Some(format!(
+                "panicked at {}: {masked}",
+                place.unwrap_or_default()
+            ))
+        }
+    }
+}

@@ -1,0 +1,88 @@
+use super::{Holder, SecretError, Secrets};
+use async_trait::async_trait;
+use secrecy::SecretString;
+use std::{collections::HashMap, fmt};
+
+/// Secrets in memory.
+#[derive(Clone, Default)]
+pub struct SecretStore {
+    kept: HashMap<(Holder, String), SecretString>,
+}
+
+impl SecretStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Keeps a secret of a user.
+    #[must_use]
+    pub fn user(
+        self,
+        org_id: impl Into<String>,
+        user_id: impl Into<String>,
+        name: impl Into<String>,
+        value: impl Into<SecretString>,
+    ) -> Self {
+        let holder = Holder::User {
+            org_id: org_id.into(),
+            user_id: user_id.into(),
+        };
+        self.of(holder, name, value)
+    }
+
+    /// Keeps a secret of a workspace.
+    #[must_use]
+    pub fn workspace(
+        self,
+        org_id: impl Into<String>,
+        domain_id: impl Into<String>,
+        name: impl Into<String>,
+        value: impl Into<SecretString>,
+    ) -> Self {
+        let holder = Holder::Workspace {
+            org_id: org_id.into(),
+            domain_id: domain_id.into(),
+        };
+        self.of(holder, name, value)
+    }
+
+    /// Keeps a secret of an organisation.
+    #[must_use]
+    pub fn org(
+        self,
+        org_id: impl Into<String>,
+        name: impl Into<String>,
+        value: impl Into<SecretString>,
+    ) -> Self {
+        let holder = Holder::Org {
+            org_id: org_id.into(),
+        };
+        self.of(holder, name, value)
+    }
+
+    /// Keeps a secret of whoever it is.
+    #[must_use]
+    pub fn of(
+        mut self,
+        holder: Holder,
+        name: impl Into<String>,
+        value: impl Into<SecretString>,
+    ) -> Self {
+        self.kept.insert((holder, name.into()), value.into());
+        self
+    }
+}
+
+#[async_trait]
+impl Secrets for SecretStore {
+    async fn find(&self, holder: &Holder, name: &str) -> Result<Option<SecretString>, SecretError> {
+        Ok(self.kept.get(&(holder.clone(), name.to_owned())).cloned())
+    }
+}
+
+impl fmt::Debug for SecretStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SecretStore({} secrets)", self.kept.len())
+    }
+}

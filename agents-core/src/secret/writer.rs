@@ -1,0 +1,33 @@
+use super::panic;
+use std::io::{self, Write};
+
+/// Writes without secrets: those of every run that goes on at the moment. Put it under whatever prints
+/// log lines, and what tools and libraries log themselves is masked as well.
+///
+/// Each write is looked at alone, so what is above it has to write whole lines, as
+/// `tracing_subscriber::fmt` does:
+///
+/// ```ignore
+/// tracing_subscriber::fmt().with_writer(|| Masked::new(std::io::stderr())).init();
+/// ```
+#[derive(Debug)]
+pub struct Masked<W>(W);
+
+impl<W: Write> Masked<W> {
+    /// Writes to `to`.
+    pub fn new(to: W) -> Self {
+        Masked(to)
+    }
+}
+
+impl<W: Write> Write for Masked<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        self.0.write_all(panic::masked(&text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}

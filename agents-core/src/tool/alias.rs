@@ -1,0 +1,68 @@
+use super::{DynTool, ErrorType, IntoTool, Misfit, Prepared, SharedTool, ToolContext, ToolSpec};
+use crate::{
+    Json,
+    error::{Cause, ToolError},
+    recovery::{ErrorContext, Fixer, Plan},
+};
+use async_trait::async_trait;
+use std::{borrow::Cow, sync::Arc};
+
+/// The tool under another name: what the model calls. Receipts have the tool's own name, so that two
+/// versions of one tool can be told apart by a model and are one tool to whoever reads the receipts.
+///
+/// ```
+/// use agents_core::tool::{Effects, FnTool, IntoTool, alias};
+/// use serde_json::json;
+///
+/// let read = FnTool::new("read", "Reads.", Effects::Reads, json!({"type": "object"}), |_, _| async {
+///     Ok::<_, std::io::Error>("text")
+/// });
+/// let old = alias(read, "read_old");
+/// assert_eq!((&*old.spec().name, old.spec().own_name()), ("read_old", "read"));
+/// ```
+pub fn alias(tool: impl IntoTool, name: impl Into<Cow<'static, str>>) -> SharedTool {
+    let tool = tool.into_tool();
+    let spec = tool.spec().under(name.into());
+    under_spec(tool, spec)
+}
+
+/// The tool, of which something else is known than it says itself.
+pub(super) fn under_spec(tool: SharedTool, spec: ToolSpec) -> SharedTool {
+    Arc::new(Listed { tool, spec })
+}
+
+struct Listed {
+    tool: SharedTool,
+    spec: ToolSpec,
+}
+
+#[async_trait]
+impl DynTool for Listed {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
+        self.tool.prepare(arguments)
+    }
+
+    fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
+        self.tool.decide(error, cx)
+    }
+
+    fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
+        self.tool.fixers()
+    }
+
+    fn error_type(&self) -> Option<ErrorType> {
+        self.tool.error_type()
+    }
+
+    fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {
+        self.tool.needs_approval(prepared, cx)
+    }
+
+    async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
+        self.tool.execute(prepared, cx).await
+    }
+}

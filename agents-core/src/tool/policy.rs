@@ -1,0 +1,189 @@
+use super::{Approval, DynTool, ErrorType, Misfit, Prepared, SharedTool, ToolContext, ToolSpec};
+use crate::{
+    Json,
+    error::{Cause, Code, ToolError},
+    recovery::{ErrorContext, Fixer, Plan},
+};
+use async_trait::async_trait;
+use serde_json::Value;
+use std::{fmt, sync::Arc, time::Duration};
+
+type When = Arc<dyn Fn(&Value, &ToolContext) -> bool + Send + Sync>;
+
+/// What an agent says about tools by their names: give it to
+/// [`AgentBuilder::policy`](crate::AgentBuilder::policy).
+///
+/// A tool that is written down says all of this itself; one that comes in a list from elsewhere cannot.
+///
+/// ```
+/// use agents_core::tool::{Approval, ToolPolicy};
+/// use std::time::Duration;
+///
+/// let quick = ToolPolicy::new().timeout(Duration::from_secs(10));
+/// let trusted = ToolPolicy::new().approval(Approval::Never);
+/// let large_sums = ToolPolicy::new().confirm_when(|args, _| args["amount"].as_f64() > Some(100.0));
+/// ```
+///
+/// A policy can always ask for more approval than a tool does. For less only where the tool has said
+/// nothing about it: that calls need approval because they leave the organisation is no more than
+/// the default.
+#[derive(Clone, Default)]
+#[must_use = "a policy does nothing until an agent has it"]
+pub struct ToolPolicy {
+    approval: Option<Approval>,
+    when: Option<When>,
+    timeout: Option<Duration>,
+    strict: bool,
+}
+
+impl ToolPolicy {
+    /// A policy that says nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says whether calls need a person's approval.
+    pub fn approval(mut self, approval: Approval) -> Self {
+        self.approval = Some(approval);
+        self
+    }
+
+    /// Every call needs a person's approval.
+    pub fn confirm(self) -> Self {
+        self.approval(Approval::Always)
+    }
+
+    /// The calls for which `when` holds need a person's approval. It is given the arguments as they
+    /// would run, repairs included.
+    pub fn confirm_when(
+        mut self,
+        when: impl Fn(&Value, &ToolContext) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.when = Some(Arc::new(when));
+        self.approval(Approval::When)
+    }
+
+    /// Bounds one execution.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Reads arguments strictly: nothing is repaired.
+    pub fn strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+
+    /// Whether the policy asks for less approval than the tool itself does.
+    pub(crate) fn loosens(&self, spec: &ToolSpec) -> bool {
+        let rank = |approval| match approval {
+            Approval::Never => 0,
+            Approval::When => 1,
+            Approval::Always => 2,
+        };
+        spec.has_said
+            && self
+                .approval
+                .is_some_and(|approval| rank(approval) < rank(spec.approval))
+    }
+
+    /// The same tool, under this policy.
+    pub(crate) fn over(&self, tool: SharedTool) -> SharedTool {
+        let ToolPolicy {
+            approval,
+            when,
+            timeout,
+            strict,
+        } = self;
+        let mut spec = tool.spec().clone();
+        let asks_itself = spec.has_said && spec.approval == Approval::When;
+        spec.approval = approval.unwrap_or(spec.approval);
+        spec.timeout = timeout.or(spec.timeout);
+        spec.strict |= strict;
+        Arc::new(Governed {
+            tool,
+            spec,
+            when: when.clone(),
+            asks_itself,
+        })
+    }
+}
+
+impl fmt::Debug for ToolPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolPolicy")
+            .field("approval", &self.approval)
+            .field("timeout", &self.timeout)
+            .field("strict", &self.strict)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A tool under an agent's policy: what is known of it differs, what it does is the same.
+struct Governed {
+    tool: SharedTool,
+    spec: ToolSpec,
+    when: Option<When>,
+    /// The tool has a word of its own on which calls need approval.
+    asks_itself: bool,
+}
+
+/// Arguments for a tool that is asked about them as a value.
+struct Held {
+    value: Value,
+    prepared: Prepared,
+}
+
+#[async_trait]
+impl DynTool for Governed {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
+        let prepared = self.tool.prepare(arguments)?;
+        if self.when.is_none() {
+            return Ok(prepared);
+        }
+        let value =
+            serde_json::from_str(arguments).map_err(|error| Misfit::new("", error.to_string()))?;
+        Ok(Prepared(Box::new(Held { value, prepared })))
+    }
+
+    fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
+        self.tool.decide(error, cx)
+    }
+
+    fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
+        self.tool.fixers()
+    }
+
+    fn error_type(&self) -> Option<ErrorType> {
+        self.tool.error_type()
+    }
+
+    fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {
+        let Some(when) = &self.when else {
+            return self.tool.needs_approval(prepared, cx);
+        };
+        // Arguments of another kind cannot come here; if they did, a person had better look.
+        prepared.0.downcast_ref().is_none_or(|held: &Held| {
+            when(&held.value, cx)
+                || (self.asks_itself && self.tool.needs_approval(&held.prepared, cx))
+        })
+    }
+
+    async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
+        if self.when.is_none() {
+            return self.tool.execute(prepared, cx).await;
+        }
+        match prepared.0.downcast::<Held>() {
+            Ok(held) => self.tool.execute(held.prepared, cx).await,
+            Err(_) => Err(Cause::text(
+                Code::Unknown,
+                "the arguments were prepared for another tool",
+            )),
+        }
+    }
+}

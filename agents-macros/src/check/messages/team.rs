@@ -1,0 +1,106 @@
+//! What is said about structures and branches.
+
+use crate::parse::keys::Key;
+use std::fmt::Display;
+
+pub(crate) fn no_turbofish(method: impl Display) -> String {
+    format!("`{method}` takes its tools in brackets: `.{method}([ReadFile, WriteFile])`")
+}
+
+pub(crate) fn behind_a_place(method: impl Display) -> String {
+    format!(
+        "`.{method}(..)` cannot follow what is said of a place; call it on the agent before, or on the whole: `structure!(..).{method}(..)`"
+    )
+}
+
+pub(crate) fn wants_brackets(key: &Key) -> String {
+    format!("put the tools into brackets: `.{}`", key.usage)
+}
+
+pub(crate) fn names_no_tool(found: impl Display) -> String {
+    format!(
+        "`{found}` is not the name of a tool; write its type, such as `ReadFile`, or for tools that are known at run time a pattern, such as `\"mcp_*\"`"
+    )
+}
+
+pub(crate) fn tool_by_function(found: impl Display, ty: impl Display) -> String {
+    format!("`{found}` is a function; name the type of the tool beside it, `{ty}`")
+}
+
+pub(crate) fn tool_by_value(ty: impl Display) -> String {
+    format!("name the tool alone, `{ty}`: its value stands in the agent's `tools = [..]`")
+}
+
+pub(crate) fn says_nothing(key: &Key) -> String {
+    format!(
+        "an empty `.{}(..)` says nothing; write `.{}`, or remove it",
+        key.name, key.usage
+    )
+}
+
+pub(crate) fn one_budget() -> &'static str {
+    "a place has one budget: `.budget(tokens(500_000).time(minutes(30)))`"
+}
+
+pub(crate) fn delegates_in_brackets() -> &'static str {
+    "delegates are of different types, so they stand without brackets: `.delegates(Coder, Tester)`"
+}
+
+pub(crate) fn named_twice(tool: impl Display) -> String {
+    format!("`{tool}` is named twice; once is enough")
+}
+
+pub(crate) fn granted_and_confirmed(tool: impl Display) -> String {
+    format!(
+        "`{tool}` is both granted and confirmed; keep one: a confirmed tool can be used as well, but a person has to approve each call"
+    )
+}
+
+pub(crate) fn beyond(tool: impl Display, child: impl Display, parent: impl Display) -> String {
+    format!(
+        "`{child}` cannot have `{tool}`: it is beyond what `{parent}` is granted; grant it there as well, or leave it out here"
+    )
+}
+
+pub(crate) fn unconfirmed(tool: impl Display, child: impl Display, parent: impl Display) -> String {
+    format!(
+        "`{child}` cannot have `{tool}` without asking: `{parent}` has it with confirmation only; confirm it here as well"
+    )
+}
+
+pub(crate) fn placed_twice(agent: impl Display) -> String {
+    format!("`{agent}` is placed twice in one team; place it once, below one agent")
+}
+
+pub(crate) fn above_budget(own: &str, limit: &str, parent: impl Display) -> String {
+    format!("{own} are above the {limit} of `{parent}`, who is above; allow at most as much")
+}
+
+// Branches.
+
+pub(crate) const BRANCH_WANTS_MATCH: &str =
+    "expected `match`: `branch!(Review, match verdict { Passed(p) => Deployer.run(p), .. })`";
+pub(crate) const BRANCH_WANTS_NAME: &str =
+    "give what the agent has answered a name: `match verdict { .. }`";
+
+pub(crate) fn hands_on_to_nobody() -> &'static str {
+    "an arm hands on to an agent: it ends with `agent.run(input)`, and nothing behind"
+}
+
+pub(crate) fn no_await(behind: &str) -> String {
+    format!("leave out `{behind}`: the branch runs the agent itself")
+}
+
+pub(crate) fn target_of_a_pattern(name: impl Display) -> String {
+    format!(
+        "the agents of a branch are there before the answer is, so `{name}` cannot be a part of one; hand it over: `agent.run({name})`"
+    )
+}
+
+pub(crate) fn no_arms() -> &'static str {
+    "a branch without arms hands on to nobody; write `Passed(p) => Deployer.run(p)`"
+}
+
+pub(crate) fn too_many_targets(most: usize) -> String {
+    format!("a branch has at most {most} agents; put some of them into a branch of their own")
+}

@@ -1,0 +1,94 @@
+//! The printer of structures and branches: expressions.
+
+use crate::{
+    lower::cx,
+    model::{Branch, Member, Said, ToolRef},
+    paths::{Rt, here},
+};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+/// The team of this root:
+///
+/// ```ignore
+/// ::agents::__rt::Member::new(Project::new(db))
+///     .budget(tokens(500_000))
+///     .and_below(::agents::__rt::Member::below(Coder).grant::<WriteFile>())
+///     .build()
+/// ```
+pub(crate) fn structure(root: &Member) -> TokenStream {
+    let member = member(root, "new", &Rt::under(None));
+    quote!(#member.build())
+}
+
+fn member(member: &Member, new: &str, rt: &Rt) -> TokenStream {
+    let agent = &member.agent;
+    let new = Ident::new(new, here(agent.span()));
+    let said = member.said.iter().map(|said| one(said, rt));
+    quote!(#rt::Member::#new(#agent) #(#said)*)
+}
+
+fn one(said: &Said, rt: &Rt) -> TokenStream {
+    match said {
+        Said::Grants(at, tools) if tools.is_empty() => {
+            let nothing = Ident::new("grant_nothing", here(at.span()));
+            quote!(.#nothing())
+        }
+        Said::Grants(at, tools) => tools.iter().map(|tool| named(tool, "grant", at)).collect(),
+        Said::Confirm(at, tools) => tools
+            .iter()
+            .map(|tool| named(tool, "confirm", at))
+            .collect(),
+        Said::Budget(at, budget) => quote!(.#at(#budget)),
+        Said::Delegates(at, members) => {
+            let below = Ident::new("and_below", here(at.span()));
+            let members = members.iter().map(|one| member(one, "below", rt));
+            quote!(#(.#below(#members))*)
+        }
+    }
+}
+
+/// `.grant::<ReadFile>()`, or `.grant_named("mcp_*")`
+fn named(tool: &ToolRef, verb: &str, at: &Ident) -> TokenStream {
+    match tool {
+        ToolRef::Type(path) => {
+            let verb = Ident::new(verb, here(at.span()));
+            quote!(.#verb::<#path>())
+        }
+        ToolRef::Named(name) => {
+            let verb = Ident::new(&format!("{verb}_named"), here(at.span()));
+            quote!(.#verb(#name))
+        }
+    }
+}
+
+/// ```ignore
+/// {
+///     use ::agents::__rt;
+///     __rt::branch(Review, (Deployer, reporter,), move |cx, verdict, (target0, target1,)| match verdict {
+///         Passed(p) => __rt::go_on(target0, target0, cx, p),
+///         Failed(f) => __rt::go_on(target0, target1, cx, f),
+///     })
+/// }
+/// ```
+pub(crate) fn branch(branch: &Branch) -> TokenStream {
+    let Branch {
+        agent,
+        match_token,
+        value,
+        targets,
+        arms,
+    } = branch;
+    let (rt, cx) = (Rt::under(None), cx());
+    let names = targets.iter().map(|(name, _)| name);
+    let agents = targets.iter().map(|(_, agent)| agent);
+    let deny = quote_spanned!(Span::call_site().located_at(match_token.span)=> #[deny(unreachable_patterns)]);
+    quote! {{
+        use #rt;
+        __rt::branch(#agent, (#(#agents,)*), move |#cx, #value, (#(#names,)*)| {
+            #deny
+            #match_token #value { #(#arms)* }
+        })
+    }}
+}

@@ -1,0 +1,107 @@
+//! Teams and branches, as they are meant.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::{Expr, Ident, LitStr, Path, Token};
+
+/// An agent and its place in a team.
+pub(crate) struct Member {
+    pub(crate) agent: Expr,
+    /// In the order in which it is written.
+    pub(crate) said: Vec<Said>,
+}
+
+/// One thing that is said of a place, with the word that says it.
+pub(crate) enum Said {
+    Grants(Ident, Vec<ToolRef>),
+    Confirm(Ident, Vec<ToolRef>),
+    Budget(Ident, Expr),
+    Delegates(Ident, Vec<Member>),
+}
+
+/// A tool, as a place names it.
+pub(crate) enum ToolRef {
+    /// `ReadFile`
+    Type(Path),
+    /// `"mcp_*"`
+    Named(LitStr),
+}
+
+/// An agent, and who goes on with what it gives.
+pub(crate) struct Branch {
+    pub(crate) agent: Expr,
+    pub(crate) match_token: Token![match],
+    pub(crate) value: Ident,
+    /// Each agent once, in the order in which they are written, with its name in the arms.
+    pub(crate) targets: Vec<(Ident, Expr)>,
+    pub(crate) arms: Vec<syn::Arm>,
+}
+
+impl Member {
+    /// What is granted, if anything was said about that.
+    pub(crate) fn granted(&self) -> Option<&[ToolRef]> {
+        self.said.iter().find_map(|said| match said {
+            Said::Grants(_, tools) => Some(tools.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// What is confirmed.
+    pub(crate) fn confirmed(&self) -> &[ToolRef] {
+        let confirmed = self.said.iter().find_map(|said| match said {
+            Said::Confirm(_, tools) => Some(tools.as_slice()),
+            _ => None,
+        });
+        confirmed.unwrap_or_default()
+    }
+
+    pub(crate) fn budget(&self) -> Option<&Expr> {
+        self.said.iter().find_map(|said| match said {
+            Said::Budget(_, budget) => Some(budget),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn delegates(&self) -> impl Iterator<Item = &Member> {
+        self.said.iter().flat_map(|said| match said {
+            Said::Delegates(_, members) => members.as_slice(),
+            _ => &[],
+        })
+    }
+
+    /// The agent, where it is a path and so the same wherever it is written.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.agent {
+            Expr::Path(path) => Some(&path.path),
+            _ => None,
+        }
+    }
+}
+
+impl ToTokens for ToolRef {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            ToolRef::Type(path) => path.to_tokens(tokens),
+            ToolRef::Named(name) => name.to_tokens(tokens),
+        }
+    }
+}
+
+impl ToolRef {
+    /// Whether both are the same as far as they are written: `tools::ReadFile` may well be `ReadFile`.
+    pub(crate) fn is(&self, other: &ToolRef) -> bool {
+        match (self, other) {
+            (ToolRef::Type(one), ToolRef::Type(other)) => {
+                let last = |path: &Path| path.segments.last().map(|last| last.ident.clone());
+                last(one) == last(other)
+            }
+            (ToolRef::Named(one), ToolRef::Named(other)) => one.value() == other.value(),
+            _ => false,
+        }
+    }
+
+    /// Whether it is known which tool it is.
+    pub(crate) fn is_type(&self) -> bool {
+        matches!(self, ToolRef::Type(_))
+    }
+}

@@ -1,0 +1,124 @@
+//! A team, as one expression:
+//!
+//! ```text
+//! structure!(
+//!     Project::new(db)
+//!         .budget(tokens(500_000))
+//!         .delegates(CodeMaster.grants([WriteFile, Compile]).delegates(Coder.grants([WriteFile])), Writer)
+//! )
+//! ```
+//!
+//! What is said of a place is said behind the agent, which is any expression. So the last calls of a
+//! chain belong to the place as far as they are [known](keys::PLACE), and the agent begins behind them.
+
+use super::keys;
+use crate::{
+    ast::{Argument, Placed, Said},
+    check::{
+        messages,
+        names::{nearest, plain},
+    },
+    diag::Errors,
+};
+use proc_macro2::TokenStream;
+use syn::{
+    Expr, ExprMethodCall, Ident, Token,
+    parse::{ParseStream, Parser},
+};
+
+/// `structure!(root)`
+pub(crate) fn structure(tokens: TokenStream, errors: &Errors) -> Option<Placed> {
+    let root = |input: ParseStream<'_>| {
+        let root = input.parse::<Expr>()?;
+        input.parse::<Option<Token![,]>>()?;
+        Ok(root)
+    };
+    errors
+        .ok(root.parse2(tokens))
+        .map(|root| placed(root, errors))
+}
+
+fn placed(mut expr: Expr, errors: &Errors) -> Placed {
+    let mut said = Vec::new();
+    loop {
+        expr = match expr {
+            // What `macro_rules!` leaves, and what people write to break lines.
+            Expr::Group(group) => *group.expr,
+            Expr::Paren(paren) => *paren.expr,
+            Expr::MethodCall(call) if is_known(&call.method) => {
+                let (receiver, one) = taken_apart(call, errors);
+                said.push(one);
+                receiver
+            }
+            Expr::MethodCall(mut call) if meant(&call.method).is_some() => {
+                errors.at(
+                    &call.method,
+                    messages::unknown("word", &call.method, &known()),
+                );
+                // Read on as it is meant: what stands inside may hold mistakes as well.
+                if let Some(name) = meant(&call.method) {
+                    call.method = Ident::new(name, call.method.span());
+                }
+                Expr::MethodCall(call)
+            }
+            Expr::MethodCall(call) if is_of_a_place(&call.receiver) => {
+                errors.at(&call.method, messages::behind_a_place(&call.method));
+                *call.receiver
+            }
+            agent => {
+                said.reverse();
+                return Placed { agent, said };
+            }
+        }
+    }
+}
+
+fn taken_apart(call: ExprMethodCall, errors: &Errors) -> (Expr, Said) {
+    let ExprMethodCall {
+        receiver,
+        method,
+        turbofish,
+        paren_token,
+        args,
+        ..
+    } = call;
+    if let Some(turbofish) = turbofish {
+        errors.at(turbofish, messages::no_turbofish(&method));
+    }
+    let argument = |value| match method == "delegates" {
+        true => Argument::Delegate(placed(value, errors)),
+        false => Argument::Value(value),
+    };
+    let one = Said {
+        args: args.into_iter().map(argument).collect(),
+        method,
+        paren: paren_token,
+    };
+    (*receiver, one)
+}
+
+fn known() -> Vec<&'static str> {
+    keys::PLACE.iter().map(|key| key.name).collect()
+}
+
+fn is_known(method: &Ident) -> bool {
+    known().contains(&plain(method).as_str())
+}
+
+/// The word for which a method was probably meant.
+fn meant(method: &Ident) -> Option<&'static str> {
+    nearest(&plain(method), &known())
+}
+
+/// Whether the place of an agent has begun in here. Builders of agents have a `budget` as well.
+fn is_of_a_place(expr: &Expr) -> bool {
+    match expr {
+        Expr::MethodCall(call) => {
+            let list = matches!(call.args.first(), Some(Expr::Array(_)));
+            call.method == "delegates"
+                || (list && (call.method == "grants" || call.method == "confirm"))
+                || is_of_a_place(&call.receiver)
+        }
+        _ => false,
+    }
+}

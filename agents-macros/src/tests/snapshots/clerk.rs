@@ -1,0 +1,93 @@
+impl Clerk {
+    /// House style.
+    fn style_guide(&self) -> &'static str {
+        STYLE
+    }
+}
+#[allow(trivial_bounds)]
+const _: () = {
+    use ::agents::__rt;
+    #[automatically_derived]
+    impl __rt::ModelDriven for Clerk {}
+    #[automatically_derived]
+    #[allow(unused_variables)]
+    #[__rt::async_trait]
+    impl __rt::Agent for Clerk
+    where
+        String: __rt::AgentData,
+        String: __rt::ModelAnswer,
+    {
+        type In = <String as __rt::AgentData>::Type;
+        type Out = <String as __rt::ModelAnswer>::Type;
+        fn name(&self) -> &str {
+            "clerk"
+        }
+        fn description(&self) -> &str {
+            "You are a clerk."
+        }
+        async fn work(
+            &self,
+            cx: &__rt::Cx,
+            input: Self::In,
+        ) -> __rt::Result<Self::Out, __rt::Error> {
+            __rt::Agent::work(&self.__agent(), cx, input).await
+        }
+    }
+    impl Clerk
+    where
+        String: __rt::AgentData,
+        String: __rt::ModelAnswer,
+    {
+        #[doc(hidden)]
+        fn __agent(
+            &self,
+        ) -> __rt::ModelAgent<
+            '_,
+            <String as __rt::AgentData>::Type,
+            <String as __rt::ModelAnswer>::Type,
+        > {
+            __rt::AgentBuilder::new("clerk")
+                .prompt("You are a clerk.")
+                .tools(__rt::ToolSet::new().with(ReadFile).with(Add).with_all(github()))
+                .memory(self.bank.clone())
+                .knowledge("style_guide", "House style.", || self.style_guide())
+                .skill(
+                    __rt::Skill::<
+                        '_,
+                        <String as __rt::AgentData>::Type,
+                        _,
+                    >::model("read_notes", "Reads the notes.")
+                        .tools::<
+                            &str,
+                        >([<ReadFile as __rt::ToolName>::NAME, "github_get_*"])
+                        .with_memory(),
+                )
+                .skill(
+                    __rt::Skill::<
+                        '_,
+                        <String as __rt::AgentData>::Type,
+                        _,
+                    >::model("small_talk", "Chats.")
+                        .when(|r: &String| r.len() < 9)
+                        .tools::<&str>([]),
+                )
+                .build()
+        }
+    }
+    const _: () = {
+        #[allow(unused_imports)]
+        use __rt::NotResult as _;
+        ::core::assert!(
+            ! __rt::ResultProbe:: < String > ::IS_RESULT,
+            "this type is a `Result` under another name; write `Result<..>` out, so that an `Err` is a failure of the tool and not an answer"
+        );
+    };
+    const _: () = {
+        #[allow(unused_imports)]
+        use __rt::NotResult as _;
+        ::core::assert!(
+            ! __rt::ResultProbe:: < String > ::IS_RESULT,
+            "this type is a `Result` under another name; write `Result<..>` out, so that an `Err` is a failure of the tool and not an answer"
+        );
+    };
+};

@@ -1,0 +1,88 @@
+impl Triage {}
+#[allow(trivial_bounds)]
+const _: () = {
+    use ::agents::__rt;
+    #[automatically_derived]
+    impl __rt::ModelDriven for Triage {}
+    #[automatically_derived]
+    #[allow(unused_variables)]
+    #[__rt::async_trait]
+    impl __rt::Agent for Triage
+    where
+        String: __rt::AgentData,
+        String: __rt::ModelAnswer,
+    {
+        type In = <String as __rt::AgentData>::Type;
+        type Out = <String as __rt::ModelAnswer>::Type;
+        fn name(&self) -> &str {
+            "triage"
+        }
+        fn description(&self) -> &str {
+            "You sort issues."
+        }
+        async fn work(
+            &self,
+            cx: &__rt::Cx,
+            input: Self::In,
+        ) -> __rt::Result<Self::Out, __rt::Error> {
+            __rt::Agent::work(&self.__agent(), cx, input).await
+        }
+    }
+    impl Triage
+    where
+        String: __rt::AgentData,
+        String: __rt::ModelAnswer,
+    {
+        #[doc(hidden)]
+        fn __agent(
+            &self,
+        ) -> __rt::ModelAgent<
+            '_,
+            <String as __rt::AgentData>::Type,
+            <String as __rt::ModelAnswer>::Type,
+        > {
+            __rt::AgentBuilder::new("triage")
+                .prompt("You sort issues.")
+                .tools(__rt::ToolSet::new().with_all(self.github()))
+                .policy("github_*", ToolPolicy::new().confirm())
+                .on_error_of_named(
+                    "github_*",
+                    move |
+                        error: __rt::CallError<'_, __rt::AnyError>,
+                        #[allow(unused_variables)]
+                        cx: &__rt::ErrorContext|
+                    {
+                        #[allow(unused_imports)]
+                        use __rt::vocabulary::*;
+                        #[deny(unreachable_patterns)]
+                        match error {
+                            __rt::CallError::Execution(_) => {
+                                __rt::arm::<
+                                    __rt::kinds::Execution,
+                                    _,
+                                >(feedback("try later"))
+                            }
+                            #[allow(unreachable_patterns)]
+                            _ => __rt::None,
+                        }
+                    },
+                )
+                .skill(
+                    __rt::Skill::<
+                        '_,
+                        <String as __rt::AgentData>::Type,
+                        _,
+                    >::model("sort", "Sorts issues."),
+                )
+                .build()
+        }
+    }
+    const _: () = {
+        #[allow(unused_imports)]
+        use __rt::NotResult as _;
+        ::core::assert!(
+            ! __rt::ResultProbe:: < String > ::IS_RESULT,
+            "this type is a `Result` under another name; write `Result<..>` out, so that an `Err` is a failure of the tool and not an answer"
+        );
+    };
+};

@@ -1,0 +1,140 @@
+//! Who may say no, and what a run that was put down holds to.
+
+use super::*;
+use ::agents::{
+    run::{Approval, ApprovalRequest, Snapshot},
+    tool::{Effects, FnTool, ToolSpec},
+};
+use serde_json::json;
+
+/// A tool that writes, and what it ran with.
+fn gated() -> (FnTool, Arc<Mutex<Vec<String>>>) {
+    let ran: Arc<Mutex<Vec<String>>> = Arc::default();
+    let seen = ran.clone();
+    let schema = json!({"type": "object", "properties": {"to": {"type": "string"}}});
+    let spec = ToolSpec::new("post", "Posts.", Effects::Writes, schema)
+        .approval(::agents::tool::Approval::Always);
+    let tool = FnTool::with_spec(spec, move |args, _| {
+        seen.lock().expect("nobody panicked").push(args.to_string());
+        async { Ok::<_, io::Error>("sent") }
+    });
+    (tool, ran)
+}
+
+// 52, as far as it exists: a tool that asks for nobody's word runs where there is nobody.
+#[tokio::test]
+async fn a_tool_that_asks_for_nobody_s_word_runs_where_there_is_nobody() {
+    let seen = call(0, r#"{"n":1}"#, no_arms()).await;
+    assert_eq!((seen.runs, seen.told().as_str()), (1, "did 1"));
+    let asked = |kind: &EventKind| matches!(kind, EventKind::ApprovalAsked(_));
+    assert_eq!(seen.count(asked), 0);
+}
+
+// 55: what was approved runs as it was shown; there is no editing behind the model's back: who wants
+// it otherwise says how, and the model calls again.
+#[tokio::test]
+async fn a_call_to_be_revised_does_not_run_and_the_changed_one_is_asked_about_anew() {
+    let (tool, ran) = gated();
+    let (model, handle) = ScriptedModel::new([
+        Script::call("post", r#"{"to":"all"}"#),
+        Script::call("post", r#"{'to': 'ada',}"#),
+        Script::text("end"),
+    ]);
+    let shown: Arc<Mutex<Vec<String>>> = Arc::default();
+    let seen = shown.clone();
+    let approver = move |request: ApprovalRequest| {
+        let args = request.args.as_str().to_owned();
+        let revise = args.contains("all");
+        seen.lock().expect("nobody panicked").push(args);
+        async move {
+            match revise {
+                true => Approval::Revise {
+                    note: "not to everybody".into(),
+                },
+                false => Approval::Approve,
+            }
+        }
+    };
+    let agent: Plain = AgentBuilder::new("a").tool(tool).model(model).build();
+    let outcome = agent.run("go").approver(approver).outcome().await.unwrap();
+    assert_eq!(
+        *shown.lock().unwrap(),
+        [r#"{"to":"all"}"#, r#"{"to":"ada"}"#]
+    );
+    assert_eq!(*ran.lock().unwrap(), [r#"{"to":"ada"}"#]);
+    let told = handle.requests()[1].last().to_owned();
+    assert!(
+        told.contains("not approved as it is: not to everybody; change the call"),
+        "{told}"
+    );
+    let attempts: Vec<_> = outcome
+        .outputs
+        .receipts()
+        .map(|receipt| receipt.attempts.len())
+        .collect();
+    assert_eq!(attempts, [0, 1]);
+}
+
+/// The snapshots of a run that posts, in order; the first is taken before anybody was asked.
+async fn put_down() -> Vec<Snapshot> {
+    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
+    let keep = kept.clone();
+    let script = [Script::call("post", r#"{"to":"ada"}"#), Script::text("end")];
+    let agent: Plain = AgentBuilder::new("a")
+        .tool(gated().0)
+        .model(ScriptedModel::new(script).0)
+        .build();
+    agent
+        .run("go")
+        .approver(|_| async { Approval::Approve })
+        .on_checkpoint(move |snapshot| keep.lock().expect("nobody panicked").push(snapshot))
+        .await
+        .unwrap();
+    kept.lock().unwrap().clone()
+}
+
+// 56: what does not belong together does not go on.
+#[tokio::test]
+async fn a_snapshot_of_another_format_is_refused() {
+    let mut stored = serde_json::to_value(&put_down().await[0]).unwrap();
+    stored["version"] = json!(0);
+    let (model, handle) = ScriptedModel::new([Script::text("end")]);
+    let agent: Plain = AgentBuilder::new("a").tool(gated().0).model(model).build();
+    let snapshot = serde_json::from_value(stored).unwrap();
+    let error = agent.resume(snapshot).await.unwrap_err();
+    assert!(error.is_build());
+    assert_eq!(
+        error.message(),
+        "the stored run has format 0; this version reads format 1"
+    );
+    assert_eq!(handle.count(), 0);
+}
+
+// 56, further: the tools are those the agent has now. A stored call to one that is gone does not run, and
+// one that has to be approved now is asked about now.
+#[tokio::test]
+async fn a_stored_call_runs_only_if_the_agent_may_make_it_now() {
+    let snapshots = put_down().await;
+    let (model, handle) = ScriptedModel::new([Script::text("end")]);
+    let without: Plain = AgentBuilder::new("a").model(model).build();
+    without.resume(snapshots[0].clone()).await.unwrap();
+    let told = handle.requests()[0].last().to_owned();
+    assert!(told.contains("there is no tool `post`"), "{told}");
+
+    let (tool, ran) = gated();
+    let (model, handle) = ScriptedModel::new([Script::text("end")]);
+    let with: Plain = AgentBuilder::new("a").tool(tool).model(model).build();
+    with.resume(snapshots[0].clone())
+        .approver(|_| async { Approval::deny("not any more") })
+        .await
+        .unwrap();
+    assert!(handle.requests()[0].last().contains("not any more"));
+    assert!(ran.lock().unwrap().is_empty());
+    // After the round of calls nothing is left to ask or to run.
+    let (tool, ran) = gated();
+    let (model, handle) = ScriptedModel::new([Script::text("end")]);
+    let with: Plain = AgentBuilder::new("a").tool(tool).model(model).build();
+    with.resume(snapshots[1].clone()).await.unwrap();
+    assert_eq!(handle.requests()[0].last(), "sent");
+    assert!(ran.lock().unwrap().is_empty());
+}

@@ -1,0 +1,304 @@
+//! A conversation goes on over several runs.
+
+use crate::world::{Add, Hang};
+use agents::{
+    Agent, AgentBuilder, Budget, Error, Model,
+    agent::{Conversation, ModelAgent, Skill},
+    model::{Message, ModelError, Reply, Request},
+    prelude::agent,
+    run::Snapshot,
+    testing::{Script, ScriptedModel},
+};
+use std::sync::{Arc, Mutex};
+use tokio_util::sync::CancellationToken;
+
+type Plain = ModelAgent<'static, String, String>;
+
+fn crm() -> AgentBuilder<'static, String, String> {
+    AgentBuilder::new("crm")
+        .prompt("You know customers.")
+        .tool(Add)
+        .tool(Hang)
+}
+
+fn spoken(messages: &[Message]) -> Vec<String> {
+    let say = |message: &Message| match message {
+        Message::System { content } => format!("system: {content}"),
+        Message::User { content } => format!("user: {content}"),
+        Message::Assistant { content, calls, .. } if calls.is_empty() => {
+            format!("assistant: {content}")
+        }
+        Message::Assistant { calls, .. } => format!("assistant calls {}", calls[0].id),
+        Message::Tool {
+            call_id, content, ..
+        } => format!("tool {call_id}: {content}"),
+    };
+    messages.iter().map(say).collect()
+}
+
+#[tokio::test]
+async fn what_was_said_goes_on_with_calls_and_all() {
+    let (model, handle) = ScriptedModel::new([
+        Script::call("add", r#"{"left": 1, "right": 2}"#),
+        Script::text("Three."),
+        Script::call("add", r#"{"left": 3, "right": 4}"#),
+        Script::text("Seven."),
+    ]);
+    let crm = crm().budget(Budget::new().max_turns(2)).build();
+    let mut chat = crm.chat().model(model);
+    assert_eq!(chat.send("How many orders?").await.unwrap(), "Three.");
+    let outcome = chat.send("And with four more?").outcome().await.unwrap();
+    assert_eq!(
+        outcome.result.unwrap(),
+        "Seven.",
+        "each send has its own budget"
+    );
+    assert_eq!(outcome.usage.requests, 2);
+    assert_eq!(outcome.outputs.tool_order.len(), 1);
+    let said = [
+        "system: You know customers.",
+        "user: How many orders?",
+        "assistant calls call_1_0",
+        "tool call_1_0: 3",
+        "assistant: Three.",
+        "user: And with four more?",
+        "assistant calls call_3_0",
+        "tool call_3_0: 7",
+        "assistant: Seven.",
+    ];
+    assert_eq!(spoken(&handle.requests()[3].messages), said[..8]);
+    assert_eq!(spoken(&chat.messages()), said);
+}
+
+#[tokio::test]
+async fn a_send_without_an_answer_is_forgotten() {
+    let (model, handle) = ScriptedModel::new([
+        Script::text("A customer."),
+        Script::call("add", r#"{"left": 1, "right": 2}"#),
+        Script::fail("out of memory"),
+        Script::call("hang", "{}"),
+        Script::text("Ten anvils."),
+    ]);
+    let crm: Plain = crm().model(model).build();
+    let mut chat = crm.chat();
+    chat.send("Who is ACME?").await.unwrap();
+    let before = chat.messages();
+
+    let failed = chat.send("And their orders?").outcome().await.unwrap();
+    assert!(failed.result.unwrap_err().is_model());
+    assert_eq!(
+        failed.outputs.tool_order.len(),
+        1,
+        "its receipts say what was done"
+    );
+    assert_eq!(chat.messages(), before);
+
+    let token = CancellationToken::new();
+    let cancel = token.clone();
+    let hanging = move |event: &agents::run::Event| {
+        if let agents::run::EventKind::AttemptStarted { .. } = event.kind {
+            cancel.cancel();
+        }
+    };
+    let cancelled = chat
+        .send("And their orders?")
+        .cancel(token)
+        .on_event(hanging)
+        .await;
+    assert!(cancelled.unwrap_err().is_cancelled());
+    assert_eq!(chat.messages(), before);
+
+    drop(chat.send("Never mind."));
+    assert_eq!(chat.send("And their orders?").await.unwrap(), "Ten anvils.");
+    assert_eq!(
+        spoken(&handle.requests()[4].messages),
+        [
+            "system: You know customers.",
+            "user: Who is ACME?",
+            "assistant: A customer.",
+            "user: And their orders?",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_stored_conversation_goes_on() {
+    let (model, _) = ScriptedModel::new([Script::text("A customer.")]);
+    let crm = crm().build();
+    let mut chat = crm.chat().model(model);
+    chat.send("Who is ACME?").await.unwrap();
+    let stored = serde_json::to_string(&chat.snapshot()).unwrap();
+
+    let stored: Conversation = serde_json::from_str(&stored).unwrap();
+    let (model, handle) = ScriptedModel::new([Script::text("Ten anvils.")]);
+    let mut chat = crm.chat().model(model).resume(stored.clone()).unwrap();
+    chat.send("And their orders?").await.unwrap();
+    assert_eq!(handle.requests()[0].messages.len(), 4);
+    assert_eq!(chat.messages().len(), 5);
+
+    let other = AgentBuilder::<String, String>::new("erp").build();
+    assert_eq!(
+        other.chat().resume(stored).unwrap_err().message(),
+        "the stored conversation was had with agent `crm`, not with `erp`"
+    );
+}
+
+#[tokio::test]
+async fn a_send_that_was_put_down_in_the_middle_is_finished() {
+    let crm = crm().build();
+    let script = || {
+        [
+            Script::text("A customer."),
+            Script::call("add", r#"{"left": 1, "right": 2}"#),
+            Script::text("Three."),
+        ]
+    };
+    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
+    let keep = kept.clone();
+    let (model, _) = ScriptedModel::new(script());
+    let mut chat = crm.chat().model(model);
+    chat.send("Who is ACME?").await.unwrap();
+    let stored = chat.snapshot();
+    chat.send("How many orders?")
+        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
+        .await
+        .unwrap();
+    let whole = chat.messages();
+
+    let snapshots = kept.lock().unwrap().clone();
+    for (after, snapshot) in [2, 2, 3].into_iter().zip(snapshots) {
+        let snapshot = serde_json::to_string(&snapshot).unwrap();
+        let (model, _) = ScriptedModel::new(script().into_iter().skip(after));
+        let mut chat = crm.chat().model(model).resume(stored.clone()).unwrap();
+        let snapshot = serde_json::from_str(&snapshot).unwrap();
+        assert_eq!(chat.finish(snapshot).await.unwrap(), "Three.");
+        assert_eq!(chat.messages(), whole);
+    }
+}
+
+struct Desk {
+    greeting: Mutex<String>,
+}
+
+#[agent(prompt = format!("You are at the desk. {}", self.greeting.lock().unwrap()))]
+impl Desk {
+    /// Answers.
+    #[skill]
+    async fn answer(&self, request: String) -> String;
+
+    /// Says what it was told to say.
+    #[skill(when = |request| request.starts_with("say "))]
+    fn say(&self, request: String) -> Result<String, Error> {
+        let word = request.trim_start_matches("say ").to_owned();
+        *self.greeting.lock().unwrap() = format!("Say {word}.");
+        Ok(word)
+    }
+}
+
+#[tokio::test]
+async fn what_a_skill_without_a_model_answered_is_known_to_the_model() {
+    let desk = Desk {
+        greeting: Mutex::default(),
+    };
+    let (model, handle) = ScriptedModel::new([Script::text("Hello."), Script::text("You did.")]);
+    let mut chat = desk.chat().model(model);
+    chat.send("Hi!").await.unwrap();
+    assert_eq!(chat.send("say cheese").await.unwrap(), "cheese");
+    chat.send("Who said that?").await.unwrap();
+    assert_eq!(
+        spoken(&handle.requests()[1].messages),
+        [
+            "system: You are at the desk. Say cheese.",
+            "user: Hi!",
+            "assistant: Hello.",
+            "user: say cheese",
+            "assistant: cheese",
+            "user: Who said that?",
+        ],
+        "the prompt is that of today"
+    );
+}
+
+#[tokio::test]
+async fn choosing_a_skill_knows_what_was_said_and_is_no_part_of_it() {
+    let agent = AgentBuilder::<String, String>::new("crm")
+        .skill(Skill::model("customers", "Knows customers."))
+        .skill(Skill::model("orders", "Knows orders."))
+        .build();
+    let (model, handle) = ScriptedModel::new([
+        Script::text("customers"),
+        Script::text("A customer."),
+        Script::text("orders"),
+        Script::text("Ten anvils."),
+    ]);
+    let mut chat = agent.chat().model(model);
+    chat.send("Who is ACME?").await.unwrap();
+    chat.send("And their last order?").await.unwrap();
+    assert!(
+        handle.requests()[2].last().contains(
+            "\nWhat was said before:\nuser: Who is ACME?\nassistant: A customer.\n\nRequest: And their last order?\n"
+        ),
+        "{}",
+        handle.requests()[2].last()
+    );
+    assert_eq!(
+        spoken(&chat.messages()),
+        [
+            "system: Knows orders.",
+            "user: Who is ACME?",
+            "assistant: A customer.",
+            "user: And their last order?",
+            "assistant: Ten anvils.",
+        ]
+    );
+}
+
+/// A client that encodes, and says how much it had to.
+struct Encoding(ScriptedModel, Arc<Mutex<Vec<usize>>>);
+
+#[agents::__rt::async_trait]
+impl Model for Encoding {
+    fn id(&self) -> &str {
+        "encoding"
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let new = request.history().wire(|done: &mut usize, messages| {
+            let new = messages.len() - *done;
+            *done = messages.len();
+            new
+        });
+        self.1.lock().unwrap().push(new);
+        self.0.chat(request).await
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_encoded_twice_however_long_the_conversation() {
+    let (model, _) = ScriptedModel::always(Script::text("Yes."));
+    let encoded: Arc<Mutex<Vec<usize>>> = Arc::default();
+    let agent = crm().model(Encoding(model, encoded.clone())).build();
+    let mut chat = agent.chat();
+    for _ in 0..20 {
+        chat.send("Still there?").await.unwrap();
+    }
+    let encoded = encoded.lock().unwrap().clone();
+    assert_eq!(encoded, [[2].as_slice(), &[2; 19]].concat());
+}
+
+#[tokio::test]
+async fn inputs_and_answers_of_any_type_can_be_exchanged() {
+    let (model, handle) = ScriptedModel::new([Script::text("[3, 4]"), Script::text("[5]")]);
+    let agent = AgentBuilder::<(u32, bool), Vec<u32>>::new("counter")
+        .model(model)
+        .build();
+    let agent = Arc::new(agent);
+    let mut chat = agent.chat();
+    assert_eq!(chat.send((2, true)).await.unwrap(), [3, 4]);
+    assert_eq!(chat.send((1, false)).await.unwrap(), [5]);
+    let said = spoken(&handle.requests()[1].messages);
+    assert_eq!(
+        said[1..],
+        ["user: [2,true]", "assistant: [3, 4]", "user: [1,false]"]
+    );
+}

@@ -1,0 +1,94 @@
+//! What others' operators do, as far as the other files here do not show it.
+
+use super::*;
+use agents::run::{Event, EventKind};
+use serde::{Deserialize, Serialize};
+
+// 45: an agent that holds state is moved into its place, so that a second one does not compile
+// (`tests/ui/compose/placed_twice.rs`); running it by itself is no place.
+#[tokio::test]
+async fn an_agent_runs_by_itself_as_often_as_one_likes_before_it_is_placed() {
+    let agent = shout();
+    assert_eq!(agent.run("a").await.unwrap(), "A");
+    assert_eq!(agent.run("b").await.unwrap(), "B");
+    let placed = agent.then(after("c", 0));
+    assert_eq!(placed.run("b").await.unwrap(), "c(B)");
+}
+
+// 47: each speaks after those before it, so that there is something to answer; whoever watches is told
+// who is at work.
+#[tokio::test]
+async fn what_each_speaker_does_is_told_under_its_own_name() {
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let sink = seen.clone();
+    let (model, _) = ScriptedModel::new([Script::text("Ship it.")]);
+    let captain = AgentBuilder::<Transcript<String>, String>::new("captain")
+        .model(model)
+        .build();
+    let forum = forum((says("initiator", ["Let us."]), says("critic", ["No."]))).captain(captain);
+    let watch = move |event: &Event| {
+        if let EventKind::Asked { .. } = event.kind {
+            sink.lock()
+                .expect("nobody panicked")
+                .push(event.agent.to_string());
+        }
+    };
+    let said = forum.run("ship?").on_event(watch).await.unwrap();
+    assert_eq!(said, "Ship it.");
+    assert_eq!(*seen.lock().unwrap(), ["initiator", "critic", "captain"]);
+}
+
+/// What a draft became, and what is to be asked of the next.
+#[derive(Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+struct Draft {
+    text: String,
+    score: u32,
+}
+
+// 48: `Done` is what ends it, and what goes in again is made from what came out.
+#[tokio::test]
+async fn what_goes_in_again_is_of_the_type_that_goes_in() {
+    let writer = native("writer", |wish: String| async move {
+        let score = u32::try_from(wish.len()).unwrap_or(u32::MAX);
+        Ok(Draft { text: wish, score })
+    });
+    let refined = writer
+        .until(|draft: Draft| match draft.score {
+            0..=9 => Again(format!("better: {}", draft.text)),
+            _ => Done(draft),
+        })
+        .at_most(5);
+    let draft = refined.run("a").await.unwrap();
+    assert_eq!(
+        (draft.text.as_str(), draft.score),
+        ("better: better: a", 17)
+    );
+}
+
+// 51: there is no voting but the function that counts the votes; results come in the order in which the
+// agents are written, whoever was first, so that a tie is always settled alike.
+#[tokio::test(start_paused = true)]
+async fn a_tie_of_votes_goes_to_the_first_that_is_written() {
+    let votes = |name, seconds, vote: &'static str| {
+        native(name, move |_: String| async move {
+            sleep(Duration::from_secs(seconds)).await;
+            Ok(vote.to_owned())
+        })
+    };
+    let jury = vec![
+        votes("a", 3, "yes"),
+        votes("b", 1, "no"),
+        votes("c", 2, "no"),
+        votes("d", 4, "yes"),
+    ];
+    let verdict = jury.map(|votes: Vec<String>| {
+        let count = |vote: &String| votes.iter().filter(|other| *other == vote).count();
+        let most = votes.iter().map(count).max();
+        votes
+            .iter()
+            .find(|vote| Some(count(vote)) == most)
+            .cloned()
+            .unwrap_or_default()
+    });
+    assert_eq!(verdict.run("guilty?").await.unwrap(), "yes");
+}

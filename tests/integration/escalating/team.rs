@@ -1,0 +1,516 @@
+//! Escalations climb a team: coder ► lead ► boss. The lead takes no part unless a test says so.
+
+use super::own::{Work, asks};
+use agents::{
+    Agent, AgentBuilder, Error, Severity,
+    agent::{ModelAgent, Skill},
+    compose::Step,
+    escalation::{
+        Escalation, IntoResolution, Settlement, escalate, inherit, reroute_to, reroute_to_skill,
+        retry_with_model, return_partial_result, throw,
+    },
+    prelude::*,
+    run::{Snapshot, Stopped},
+    team::{Member, Team},
+    testing::{Script, ScriptedModel},
+};
+use std::sync::{Arc, Mutex};
+
+pub(crate) type Plain = ModelAgent<'static, String, String>;
+
+pub(crate) fn coder(script: impl IntoIterator<Item = Script>) -> (Plain, ScriptedModel) {
+    let (model, handle) = ScriptedModel::new(script);
+    (
+        AgentBuilder::new("coder").tool(Work).model(model).build(),
+        handle,
+    )
+}
+
+/// Asks the delegate below, and says what that said.
+pub(crate) fn passes_on(to: &str, task: &str) -> [Script; 2] {
+    [
+        Script::call(to, format!(r#"{{"input":"{task}"}}"#)),
+        Script::With(Box::new(|asked| agents::model::Reply {
+            content: format!("said: {}", asked.last()),
+            ..agents::model::Reply::default()
+        })),
+    ]
+}
+
+fn lead(script: impl IntoIterator<Item = Script>) -> Plain {
+    AgentBuilder::new("lead")
+        .model(ScriptedModel::new(script).0)
+        .build()
+}
+
+/// A boss with a handler, above a lead without one.
+fn team<R: IntoResolution<String, String>>(
+    coder: Plain,
+    handler: impl Fn(Escalation) -> R + Send + Sync + 'static,
+) -> Team<Plain> {
+    let by_hand = Skill::native("by_hand", "By hand.", |task: String| async move {
+        Ok(format!("{task}, by hand"))
+    });
+    let boss = AgentBuilder::new("boss")
+        .model(ScriptedModel::new(passes_on("lead", "plan it")).0)
+        .skill(Skill::model("manage", "Manages.").when(|_: &String| true))
+        .skill(by_hand)
+        .on_escalation(handler)
+        .build();
+    Member::new(boss)
+        .delegate(Member::new(lead(passes_on("coder", "code it"))).delegate(coder))
+        .build()
+}
+
+fn settled(outcome: &agents::Outcome<String>) -> &Settlement {
+    &outcome.escalations[0].settled
+}
+
+#[tokio::test]
+async fn the_failed_agent_goes_on_with_the_model_from_three_levels_up() {
+    let (coder, weak) = coder([asks("first"), asks("low")]);
+    let (strong, handle) = ScriptedModel::new([asks("second"), Script::text("coded")]);
+    let outcome = team(coder, move |_| retry_with_model(strong.clone()))
+        .run("build")
+        .outcome()
+        .await
+        .unwrap();
+
+    assert_eq!(outcome.result.unwrap(), "said: said: coded");
+    assert_eq!((weak.count(), handle.count()), (2, 2));
+    let [receipt] = &outcome.escalations[..] else {
+        panic!()
+    };
+    assert_eq!(receipt.escalation.path, ["coder", "lead", "boss"]);
+    assert_eq!(receipt.escalation.source, "work");
+    let settled = Settlement::RetriedWithModel {
+        agent: "boss".into(),
+        model: "scripted".into(),
+    };
+    assert_eq!(receipt.settled, settled);
+    let works: Vec<_> = outcome
+        .outputs
+        .receipts()
+        .filter(|one| one.name == "work")
+        .map(|one| one.input.as_str().to_owned())
+        .collect();
+    assert_eq!(
+        works,
+        [
+            r#"{"what":"first"}"#,
+            r#"{"what":"low"}"#,
+            r#"{"what":"second"}"#
+        ]
+    );
+    assert!(!outcome.partial);
+}
+
+#[tokio::test]
+async fn the_handlers_own_work_is_rerouted() {
+    let (coder, _) = coder([asks("medium")]);
+    let outcome = team(coder, |_| reroute_to_skill("by_hand"))
+        .run("build")
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(
+        outcome.result.as_ref().unwrap(),
+        "build, by hand",
+        "it is the boss's input"
+    );
+    assert_eq!(
+        settled(&outcome),
+        &Settlement::ReroutedToSkill {
+            agent: "boss".into(),
+            skill: "by_hand".into()
+        }
+    );
+    let kinds: Vec<_> = outcome
+        .outputs
+        .receipts()
+        .map(|one| {
+            (
+                one.name.as_str(),
+                one.error.as_ref().map(|error| error.kind.as_str()),
+            )
+        })
+        .collect();
+    assert_eq!(kinds.len(), 3, "{kinds:?}");
+    assert!(
+        kinds.contains(&("work", Some("EscalationError"))),
+        "{kinds:?}"
+    );
+    assert!(
+        kinds.iter().all(|(_, error)| error.is_some()),
+        "what was given up is not a success: {kinds:?}"
+    );
+}
+
+/// Does what the boss was asked.
+#[agent]
+fn deputy(task: String) -> String {
+    format!("{task}, by the deputy")
+}
+
+#[tokio::test]
+async fn another_agent_takes_over() {
+    let (coder, _) = coder([asks("medium")]);
+    let outcome = team(coder, |_| reroute_to(Deputy))
+        .run("build")
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(outcome.result.as_ref().unwrap(), "build, by the deputy");
+    assert_eq!(
+        settled(&outcome),
+        &Settlement::ReroutedTo {
+            agent: "boss".into(),
+            delegate: "deputy".into()
+        }
+    );
+}
+
+#[tokio::test]
+async fn the_handlers_run_ends_with_a_partial_result() {
+    let (coder, _) = coder([asks("high")]);
+    let outcome = team(coder, |escalation| {
+        return_partial_result(format!("3 of 5: {}", escalation.reason))
+    })
+    .run("build")
+    .outcome()
+    .await
+    .unwrap();
+    assert_eq!(
+        outcome.result.as_ref().unwrap(),
+        "3 of 5: it cannot be done"
+    );
+    assert!(outcome.partial);
+}
+
+#[tokio::test]
+async fn it_climbs_on_with_another_reason_and_the_model_that_called_is_told() {
+    let (coder, handle) = coder([asks("low"), Script::text("not coded")]);
+    let outcome = team(coder, |escalation| {
+        escalate(format!("boss: {}", escalation.reason)).severity(Severity::Medium)
+    })
+    .run("build")
+    .outcome()
+    .await
+    .unwrap();
+    assert_eq!(outcome.result.as_ref().unwrap(), "said: said: not coded");
+    assert_eq!(settled(&outcome), &Settlement::Told);
+    assert_eq!(outcome.escalations[0].escalation.severity, Severity::Medium);
+    let told = handle.requests().pop().unwrap();
+    assert!(
+        told.last()
+            .contains("(MEDIUM): boss: a better model may manage"),
+        "{}",
+        told.last()
+    );
+}
+
+#[tokio::test]
+async fn raised_to_critical_by_the_handler_it_ends_the_run() {
+    let (coder, _) = coder([asks("low")]);
+    let outcome = team(coder, |escalation| {
+        escalate(escalation.reason).severity(Severity::Critical)
+    })
+    .run("build")
+    .outcome()
+    .await
+    .unwrap();
+    assert!(matches!(
+        outcome.stopped,
+        Some(Stopped::Escalated {
+            severity: Severity::Critical,
+            ..
+        })
+    ));
+    assert!(outcome.result.unwrap_err().is_escalated());
+    assert_eq!(
+        outcome.outputs.receipts().count(),
+        3,
+        "every call has its receipt"
+    );
+}
+
+#[tokio::test]
+async fn a_throw_from_above_ends_the_run() {
+    let (coder, _) = coder([asks("low")]);
+    let outcome = team(coder, |_| throw("enough"))
+        .run("build")
+        .outcome()
+        .await
+        .unwrap();
+    assert!(
+        matches!(&outcome.stopped, Some(Stopped::Thrown { source, reason }) if source == "boss" && reason == "enough")
+    );
+}
+
+#[tokio::test]
+async fn the_nearest_handler_decides_by_severity_and_the_next_gets_the_rest() {
+    for (what, by) in [("medium", "lead"), ("high", "boss")] {
+        let lead = AgentBuilder::<String, String>::new("lead")
+            .model(ScriptedModel::new(passes_on("coder", "code it")).0)
+            .on_escalation(|escalation| match escalation.severity {
+                Severity::Medium => return_partial_result("from the lead".to_owned()),
+                _ => inherit(),
+            })
+            .build();
+        let boss = AgentBuilder::<String, String>::new("boss")
+            .model(ScriptedModel::new(passes_on("lead", "plan it")).0)
+            .on_escalation(|_| return_partial_result("from the boss".to_owned()))
+            .build();
+        let team = Member::new(boss)
+            .delegate(Member::new(lead).delegate(coder([asks(what)]).0))
+            .build();
+        let outcome = team.run("build").outcome().await.unwrap();
+        assert_eq!(outcome.escalations.len(), 1);
+        assert_eq!(
+            settled(&outcome),
+            &Settlement::PartialResult { agent: by.into() }
+        );
+        match by {
+            "lead" => {
+                let said = outcome.result.unwrap();
+                assert!(
+                    said.starts_with("said: from the lead\n[this result is partial"),
+                    "{said}"
+                );
+                assert!(
+                    !outcome.partial,
+                    "the boss was told, and has finished its own work"
+                );
+            }
+            _ => {
+                assert_eq!(outcome.result.unwrap(), "from the boss");
+                assert!(outcome.partial);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn it_climbs_out_of_a_tuple_and_out_of_a_loop() {
+    let escalating = || coder([asks("high")]).0;
+    let reviewer = || {
+        AgentBuilder::<String, String>::new("reviewer")
+            .model(ScriptedModel::new([Script::text("fine")]).0)
+            .build()
+    };
+    let both = (escalating(), reviewer())
+        .map(|(code, review): (String, String)| format!("{code} {review}"));
+    let again = escalating()
+        .until(|said: String| Step::<String, String>::Done(said))
+        .at_most(3);
+    for (member, name) in [(both.boxed(), "tuple"), (again.boxed(), "until")] {
+        let tool = member
+            .name()
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join("_");
+        let boss = AgentBuilder::<String, String>::new("boss")
+            .model(ScriptedModel::new(passes_on(&tool, "do it")).0)
+            .on_escalation(|escalation| return_partial_result(format!("{:?}", escalation.path)))
+            .build();
+        let team = Member::new(boss).delegate(member).build();
+        let outcome = team.run("build").outcome().await.unwrap();
+        assert_eq!(outcome.result.unwrap(), r#"["coder", "boss"]"#, "{name}");
+    }
+}
+
+/// Cannot do it.
+#[agent]
+fn desperate(task: String) -> Result<String, Error> {
+    match task.as_str() {
+        "throw" => Err(Error::thrown("nothing works")),
+        _ => Err(Error::escalated("I cannot", Severity::Low)),
+    }
+}
+
+fn above_desperate(task: &str, handled: Arc<Mutex<Vec<Escalation>>>) -> Team<Plain> {
+    let boss = AgentBuilder::<String, String>::new("boss")
+        .model(ScriptedModel::new(passes_on("desperate", task)).0)
+        .on_escalation(move |escalation| {
+            handled.lock().unwrap().push(escalation);
+            retry_with_model(ScriptedModel::new([Script::text("never asked")]).0)
+        })
+        .build();
+    Member::new(boss).delegate(Desperate).build()
+}
+
+#[tokio::test]
+async fn what_a_deterministic_delegate_hands_up_comes_to_its_parent_once() {
+    let handled = Arc::default();
+    let outcome = above_desperate("try", Arc::clone(&handled))
+        .run("build")
+        .outcome()
+        .await
+        .unwrap();
+    let handled = handled.lock().unwrap();
+    assert_eq!(handled.len(), 1);
+    assert_eq!(
+        (&*handled[0].source, &*handled[0].reason),
+        ("desperate", "I cannot")
+    );
+    assert_eq!(handled[0].path, ["boss"]);
+    // The one that made the call is the boss: that is who goes on with another model.
+    assert_eq!(outcome.result.unwrap(), "never asked");
+    assert_eq!(settled_kind(&outcome.escalations[0].settled), "model");
+}
+
+fn settled_kind(settled: &Settlement) -> &'static str {
+    match settled {
+        Settlement::RetriedWithModel { .. } => "model",
+        _ => "other",
+    }
+}
+
+#[tokio::test]
+async fn what_a_deterministic_delegate_throws_ends_the_run() {
+    let outcome = above_desperate("throw", Arc::default())
+        .run("build")
+        .outcome()
+        .await
+        .unwrap();
+    assert!(
+        matches!(&outcome.stopped, Some(Stopped::Thrown { reason, .. }) if reason == "nothing works")
+    );
+    assert!(outcome.escalations.is_empty());
+}
+
+#[tokio::test]
+async fn an_answer_given_up_by_a_delegate_is_settled_above_or_told_to_its_parent() {
+    for handles in [true, false] {
+        let counter = AgentBuilder::<String, u32>::new("counter")
+            .model(ScriptedModel::new([Script::text("many")]).0)
+            .on_error(|error, _| match error {
+                agents::recovery::CallError::InvalidOutput(..) => Some(
+                    agents::recovery::escalate::<agents::recovery::InvalidOutput>(
+                        "it cannot count",
+                    )
+                    .into(),
+                ),
+                _ => None,
+            })
+            .build();
+        let boss = AgentBuilder::<String, String>::new("boss")
+            .model(ScriptedModel::new(passes_on("counter", "count")).0)
+            .on_escalation(move |_| match handles {
+                true => Some(retry_with_model(ScriptedModel::new([Script::text("7")]).0)),
+                false => None,
+            })
+            .build();
+        let outcome = Member::new(boss)
+            .delegate(counter)
+            .build()
+            .run("go")
+            .outcome()
+            .await
+            .unwrap();
+        assert_eq!(outcome.escalations.len(), 1, "{:?}", outcome.escalations);
+        assert_eq!(outcome.escalations[0].escalation.path, ["counter", "boss"]);
+        let said = outcome.result.unwrap();
+        match handles {
+            true => assert_eq!(said, "said: 7"),
+            false => {
+                assert_eq!(outcome.escalations[0].settled, Settlement::Returned);
+                assert!(
+                    said.contains("`counter` gave up (HIGH): it cannot count"),
+                    "{said}"
+                );
+                assert!(said.contains("nobody above could settle it"), "{said}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn two_at_once_are_settled_one_after_the_other() {
+    let (coder, _) = coder([
+        Script::calls([
+            ("work", r#"{"what":"low"}"#),
+            ("work", r#"{"what":"medium"}"#),
+        ]),
+        Script::text("coded"),
+    ]);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let kept = seen.clone();
+    let outcome = team(coder, move |escalation| {
+        kept.lock().unwrap().push(escalation.severity);
+        inherit()
+    })
+    .run("build")
+    .outcome()
+    .await
+    .unwrap();
+    assert_eq!(*seen.lock().unwrap(), [Severity::Low, Severity::Medium]);
+    assert_eq!(outcome.escalations.len(), 2);
+    assert_eq!(outcome.result.unwrap(), "said: said: coded");
+}
+
+#[tokio::test]
+async fn from_any_snapshot_the_team_comes_to_the_same_end() {
+    for what in ["low", "medium", "high"] {
+        let run = |skip: usize| {
+            // One model for all, so that a snapshot says how much of its script is used up.
+            let mut script = vec![
+                Script::call("lead", r#"{"input":"plan it"}"#),
+                Script::call("coder", r#"{"input":"code it"}"#),
+                asks("first"),
+                asks(what),
+                Script::text("coded"),
+                Script::text("led"),
+                Script::text("bossed"),
+            ];
+            script.drain(..skip);
+            let (model, _) = ScriptedModel::new(script);
+            let strong = model.clone();
+            let boss = AgentBuilder::<String, String>::new("boss")
+                .on_escalation(move |escalation| match escalation.severity {
+                    Severity::Low => retry_with_model(strong.clone()),
+                    Severity::Medium => reroute_to(Deputy),
+                    _ => return_partial_result("partly".to_owned()),
+                })
+                .build();
+            let lead: Plain = AgentBuilder::new("lead").build();
+            let coder: Plain = AgentBuilder::new("coder").tool(Work).build();
+            (
+                Member::new(boss)
+                    .delegate(Member::new(lead).delegate(coder))
+                    .build(),
+                model,
+            )
+        };
+        let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
+        let keep = kept.clone();
+        let (team, model) = run(0);
+        let whole = team
+            .run("build")
+            .model(model)
+            .on_checkpoint(move |one| keep.lock().unwrap().push(one))
+            .outcome()
+            .await
+            .unwrap();
+        let kept = std::mem::take(&mut *kept.lock().unwrap());
+        assert!(kept.len() > 4, "{}", kept.len());
+        for (n, snapshot) in kept.into_iter().enumerate() {
+            let text = serde_json::to_string(&snapshot).unwrap();
+            let loaded: Snapshot = serde_json::from_str(&text).unwrap();
+            let (team, model) = run(loaded.usage().requests as usize);
+            let resumed = team.resume(loaded).model(model).outcome().await.unwrap();
+            assert_eq!(
+                resumed.result.as_ref().unwrap(),
+                whole.result.as_ref().unwrap(),
+                "{what}, snapshot {n}"
+            );
+            assert_eq!(resumed.partial, whole.partial);
+            assert_eq!(
+                resumed.escalations, whole.escalations,
+                "{what}, snapshot {n}"
+            );
+            assert_eq!(resumed.outputs.tool_order, whole.outputs.tool_order);
+        }
+    }
+}

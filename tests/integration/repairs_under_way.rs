@@ -1,0 +1,200 @@
+//! What happens to a repair that is under way: a run that is cancelled, or put down, and the model that
+//! it is driven by.
+
+use crate::recovery::{Plain, tool_with};
+use agents::{
+    Agent, AgentBuilder, Effects, ErrorKind, Outcome,
+    agent::ModelAgent,
+    recovery::*,
+    run::{Approval, Snapshot, Stopped},
+    testing::{Script, ScriptedModel},
+    tool::{self, FnTool, ToolSpec},
+};
+use serde_json::json;
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+use tokio_util::sync::CancellationToken;
+
+type Mender = ModelAgent<'static, Repair, String>;
+
+/// An agent whose call cannot be read, and which this one is asked to mend.
+fn mended_by(mender: Mender) -> AgentBuilder<'static, String, String> {
+    let mender = Arc::new(mender);
+    let listed = mender.clone();
+    AgentBuilder::new("caller")
+        .tool(tool_with(0).0)
+        .fixer(listed)
+        .on_error(move |error, _| match error {
+            CallError::InvalidArgs(..) => {
+                let decision = fix_with::<InvalidArgs>(mender.clone()).retries(3);
+                Some(decision.or(feedback("give up")).into())
+            }
+            _ => None,
+        })
+}
+
+fn mender() -> AgentBuilder<'static, Repair, String> {
+    AgentBuilder::new("mender").prompt("Repair JSON.")
+}
+
+fn broken() -> Script {
+    Script::call("flaky", "gibberish")
+}
+
+/// Names of the tools in the receipts, and whether the call succeeded.
+fn receipts(outcome: &Outcome<String>) -> Vec<(String, bool)> {
+    let receipts = outcome.outputs.receipts();
+    receipts
+        .map(|receipt| (receipt.name.clone(), receipt.is_ok()))
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_repair_asks_nobody_any_more_and_closes_its_receipts() {
+    let hang = FnTool::new(
+        "look",
+        "Looks it up.",
+        Effects::Reads,
+        json!({"type": "object"}),
+        |_, _| std::future::pending::<Result<(), String>>(),
+    );
+    let look = || Script::call("look", "{}");
+    let (fixer, asked) = ScriptedModel::new([look(), look(), look()]);
+    let (model, handle) = ScriptedModel::new([broken(), Script::text("never said")]);
+    let agent: Plain = mended_by(mender().tool(hang).model(fixer).build())
+        .model(model)
+        .build();
+    let token = CancellationToken::new();
+    let trigger = token.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        trigger.cancel();
+    });
+    let outcome = agent.run("go").cancel(token).outcome().await.unwrap();
+    assert_eq!(outcome.stopped, Some(Stopped::Cancelled));
+    assert_eq!((handle.count(), asked.count()), (1, 1));
+    // The call that was being mended has the failure that it had, the tool's is left undone.
+    assert_eq!(
+        receipts(&outcome),
+        [("flaky".to_owned(), false), ("look".to_owned(), false)]
+    );
+    let messages: Vec<_> = outcome
+        .outputs
+        .receipts()
+        .map(|receipt| receipt.error.as_ref().unwrap().message.clone())
+        .collect();
+    assert!(messages[0].contains("cannot be read"), "{messages:?}");
+    assert_eq!(messages[1], "the run ended before this call did");
+    let error = outcome.result.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
+}
+
+/// A repair agent that has to ask a person before it may look something up, and how often it did.
+fn asking(model: ScriptedModel) -> (Mender, Arc<AtomicU32>) {
+    let looked = Arc::new(AtomicU32::new(0));
+    let count = looked.clone();
+    let spec = ToolSpec::new(
+        "look",
+        "Looks it up.",
+        Effects::Writes,
+        json!({"type": "object"}),
+    )
+    .approval(tool::Approval::Always);
+    let look = FnTool::with_spec(spec, move |_, _| {
+        count.fetch_add(1, SeqCst);
+        async { Ok::<_, String>("it is 7") }
+    });
+    (mender().tool(look).model(model).build(), looked)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_repair_that_waits_for_a_person_is_put_down_and_goes_on_where_it_was() {
+    let kept: Arc<Mutex<Option<Snapshot>>> = Arc::default();
+    let keep = kept.clone();
+    let questions = Arc::new(AtomicU32::new(0));
+    let (fixer, first_fixer) = ScriptedModel::new([Script::call("look", "{}")]);
+    let (model, first_model) = ScriptedModel::new([broken()]);
+    let (mender, looked) = asking(fixer);
+    let agent: Plain = mended_by(mender).model(model).build();
+    let asked = questions.clone();
+    let nobody_answers = move |_| {
+        asked.fetch_add(1, SeqCst);
+        std::future::pending::<Approval>()
+    };
+    let run = agent
+        .run("go")
+        .approver(nobody_answers)
+        .on_checkpoint(move |snapshot| *keep.lock().unwrap() = Some(snapshot));
+    let hour = Duration::from_secs(3600);
+    let put_down = tokio::time::timeout(hour, async { run.await }).await;
+    assert!(put_down.is_err(), "somebody has to answer first");
+    assert_eq!(
+        (questions.load(SeqCst), looked.load(SeqCst)),
+        (1, 0),
+        "one question, and nothing done before the answer"
+    );
+    assert_eq!((first_model.count(), first_fixer.count()), (1, 1));
+
+    for (approval, told) in [
+        (Approval::Approve, "it is 7"),
+        (Approval::deny("no"), "not approved: no"),
+    ] {
+        let stored = serde_json::to_string(&*kept.lock().unwrap()).unwrap();
+        let (fixer, second_fixer) = ScriptedModel::new([Script::text(r#"{"n": 7}"#)]);
+        let (model, second_model) = ScriptedModel::new([Script::text("end")]);
+        let (mender, looked) = asking(fixer);
+        let agent: Plain = mended_by(mender).model(model).build();
+        let approved = approval == Approval::Approve;
+        let questions = Arc::new(AtomicU32::new(0));
+        let asked = questions.clone();
+        let answers = move |_| {
+            asked.fetch_add(1, SeqCst);
+            let approval = approval.clone();
+            async move { approval }
+        };
+        let snapshot: Snapshot = serde_json::from_str(&stored).unwrap();
+        let run = agent.resume(snapshot).approver(answers);
+        let outcome = run.outcome().await.unwrap();
+        // The models are asked for what comes next, and for nothing that they have said.
+        assert_eq!((second_model.count(), second_fixer.count()), (1, 1));
+        assert_eq!(questions.load(SeqCst), 1);
+        assert_eq!(looked.load(SeqCst), u32::from(approved));
+        let request = &second_fixer.requests()[0];
+        assert!(request.last().contains(told), "{}", request.last());
+        assert_eq!(second_model.requests()[0].last(), "7");
+        assert_eq!(
+            receipts(&outcome),
+            [("flaky".to_owned(), true), ("look".to_owned(), approved)]
+        );
+        assert_eq!(outcome.usage.requests, 4, "what was spent before counts");
+        assert_eq!(outcome.result.unwrap(), "end");
+    }
+}
+
+#[tokio::test]
+async fn a_repair_agent_without_a_model_is_driven_by_its_caller_s() {
+    let script = || [broken(), Script::text(r#"{"n": 3}"#), Script::text("end")];
+    // The caller's own, though the run has another.
+    let (model, handle) = ScriptedModel::new(script());
+    let (other, not_asked) = ScriptedModel::new([]);
+    let agent: Plain = mended_by(mender().build()).model(model).build();
+    assert_eq!(agent.run("go").model(other).await.unwrap(), "end");
+    assert_eq!((handle.count(), not_asked.count()), (3, 0));
+    // The run's, where the caller has none either.
+    let (model, handle) = ScriptedModel::new(script());
+    let agent: Plain = mended_by(mender().build()).build();
+    assert_eq!(agent.run("go").model(model).await.unwrap(), "end");
+    let requests = handle.requests();
+    let repair: Repair = serde_json::from_str(requests[1].last()).unwrap();
+    assert_eq!(
+        (repair.tool.as_str(), repair.raw.as_str()),
+        ("flaky", "gibberish")
+    );
+    assert_eq!(requests[1].tools, ["escalate", "throw_exception"]);
+    assert_eq!(requests[2].last(), "3");
+}

@@ -1,0 +1,4 @@
+//! Secrets: whose are used, and that nobody sees them.
+
+mod canary;
+mod whose;

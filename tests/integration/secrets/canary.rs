@@ -1,0 +1,303 @@
+//! A secret goes every way there is, and nothing that is written holds it.
+
+use crate::spans::All;
+use agents::{
+    Agent, AgentBuilder, Error, Severity, ToolContext,
+    agent::ModelAgent,
+    model::{Reply, ToolCall},
+    record::{Recording, Replay},
+    recovery::*,
+    run::Approval,
+    secret::Masked,
+    testing::{Script, ScriptedModel},
+    tool,
+};
+use std::{
+    io::{self, Write},
+    process::Command,
+    sync::{Arc, Mutex},
+};
+
+/// The secret, and how it looks when it has been encoded.
+const SECRET: &str = "s3cr/t \"K\u{e9}y\"+42";
+const SPELLED: [&str; 7] = [
+    SECRET,
+    r#"s3cr/t \"Kéy\"+42"#,
+    r#"s3cr/t \\\"Kéy\\\"+42"#,
+    "s3cr%2Ft%20%22K%C3%A9y%22%2B42",
+    "s3cr%2Ft+%22K%C3%A9y%22%2B42",
+    "czNjci90ICJLw6l5Iis0Mg",
+    "czNjci90ICJLw6l5Iis0Mg==",
+];
+
+/// Gives its key away, in one of these ways.
+#[tool(reads)]
+async fn careless(
+    /// Which way.
+    way: usize,
+    cx: &ToolContext,
+) -> Result<serde_json::Value, String> {
+    let key = cx.secret("k").await?;
+    let key = key.expose_secret();
+    match way {
+        0 => Ok(serde_json::json!({ "key": key, key: [key, format!("Bearer {key}")] })),
+        1 => Ok(SPELLED[5..].join(" ").into()),
+        2 => Ok(SPELLED[3..5].join(" ").into()),
+        3 => Err(format!("401 from https://crm/?key={}", SPELLED[3])),
+        4 => panic!("cannot reach the server with {key}"),
+        _ => Ok(serde_json::Value::from(key).to_string().into()),
+    }
+}
+
+/// Repeats what it is told.
+#[tool(writes, approval = always)]
+async fn publish(
+    /// What.
+    text: String,
+) -> Result<String, String> {
+    Err(format!("cannot publish {text}"))
+}
+
+/// A repair agent that talks too much.
+struct Blabber;
+
+#[agents::__rt::async_trait]
+impl Agent for Blabber {
+    type In = String;
+    type Out = String;
+    fn name(&self) -> &str {
+        "blabber"
+    }
+    async fn work(&self, _: &agents::run::Cx, _: String) -> Result<String, Error> {
+        Err(Error::escalated(
+            format!("give up, {SECRET}"),
+            Severity::Low,
+        ))
+    }
+}
+
+fn agent() -> ModelAgent<'static, String, u32> {
+    AgentBuilder::<String, u32>::new("leaky")
+        .prompt(format!("Use the key {SECRET}."))
+        .tool(Careless)
+        .tool(Publish)
+        .on_error(|error, _| match error {
+            CallError::InvalidArgs(..) => {
+                let asked: Decision<InvalidArgs> = fix_with(Blabber).retries(1);
+                Some(asked.into())
+            }
+            CallError::Deserialization(..) => {
+                let told: Decision<Deserialization> = feedback(format!("use {SECRET}"));
+                Some(told.into())
+            }
+            CallError::Execution(Failure::Returned(e)) => {
+                let said: Decision<Execution> = escalate(format!("{e} with {SECRET}"));
+                Some(said.severity(Severity::Low).into())
+            }
+            _ => None,
+        })
+        .build()
+}
+
+fn script() -> Vec<Script> {
+    let json = |text: &str| serde_json::Value::from(text).to_string();
+    let way = |way: usize| ("careless".to_owned(), format!(r#"{{"way":{way}}}"#));
+    let mut first = Reply {
+        content: format!("I was told {SECRET} and {}", SPELLED[5]),
+        thinking: Some(format!("the key is {SECRET}")),
+        ..Reply::default()
+    };
+    let publish = |text: &str| ToolCall {
+        id: String::new(),
+        name: "publish".into(),
+        arguments: format!(r#"{{"text":{}}}"#, json(text)),
+    };
+    first.calls = vec![publish(SECRET), publish(SPELLED[6])];
+    vec![
+        Script::calls((0..6).map(way)),
+        Script::Reply(first),
+        Script::call("careless", format!("{SECRET} is no JSON")),
+        Script::call("careless", format!(r#"{{"way":{}}}"#, json(SECRET))),
+        Script::call(format!("no_tool_{SECRET}"), "{}"),
+        Script::text(format!("no number but {SECRET}")),
+        Script::text("still none"),
+    ]
+}
+
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Kept {
+    fn note(&self, text: impl AsRef<str>) {
+        writeln!(self.clone(), "{}", text.as_ref()).unwrap();
+    }
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+/// Says yes to the first, no to the second, and so on.
+async fn judge() -> Approval {
+    match JUDGED.with(|judged| judged.replace(judged.get() + 1)) % 2 {
+        0 => Approval::Approve,
+        _ => Approval::deny(format!("not with {SECRET}")),
+    }
+}
+
+thread_local! {
+    static JUDGED: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
+fn hits(text: &str) -> Vec<String> {
+    let around = |at: usize| {
+        let from = text.floor_char_boundary(at.saturating_sub(120));
+        text[from..text.ceil_char_boundary(at + 60)].to_owned()
+    };
+    let found = |spelled: &&str| text.find(*spelled);
+    SPELLED.iter().filter_map(found).map(around).collect()
+}
+
+/// Runs it all, and gives everything that was written: by subscribers, keepers and tapes, and what
+/// is left after the run.
+async fn everything(tape: &Kept) -> String {
+    let kept = Kept::default();
+    let (events, uses, snapshots, asked) = (kept.clone(), kept.clone(), kept.clone(), kept.clone());
+    let all = All::default();
+    let outcome = {
+        let _guard = tracing::subscriber::set_default(all.clone());
+        let (model, _) = ScriptedModel::new(script());
+        agent()
+            .run(format!("Do it with {SECRET}"))
+            .model(model)
+            .secret("k", SECRET.to_owned())
+            .record_content()
+            .tape(Recording::to(tape.clone()))
+            .approver(move |request: agents::run::ApprovalRequest| {
+                asked.note(format!("{request:?}"));
+                judge()
+            })
+            .on_event(move |event| events.note(format!("{event:?}")))
+            .on_tool_use(move |name, args, result| uses.note(format!("{name} {args} {result:?}")))
+            .on_checkpoint(move |snapshot| {
+                snapshots.note(serde_json::to_string(&snapshot).unwrap());
+                snapshots.note(format!("{snapshot:?}"));
+            })
+            .outcome()
+            .await
+            .unwrap()
+    };
+    kept.note(serde_json::to_string(&outcome.outputs).unwrap());
+    kept.note(format!("{outcome:?}"));
+    kept.note(format!("{}", outcome.result.as_ref().unwrap_err()));
+    kept.note(all.text());
+    kept.note(tape.text());
+    kept.text()
+}
+
+#[tokio::test]
+async fn nothing_that_is_written_holds_it() {
+    let tape = Kept::default();
+    let written = everything(&tape).await;
+    assert_eq!(hits(&written), [""; 0]);
+    let masked = written.matches("[secret:k]").count();
+    assert!(masked > 100, "it did go every way: {masked}");
+    for way in [
+        "gen_ai.input.messages",
+        "execute_tool",
+        "escalated",
+        "cannot publish",
+        "not approved",
+        "answer refused",
+    ] {
+        assert!(written.contains(way), "{way}");
+    }
+}
+
+#[tokio::test]
+async fn a_masked_tape_replays() {
+    let tape = Kept::default();
+    everything(&tape).await;
+    let replay = Replay::parse(&tape.text()).unwrap();
+    let outcome = agent()
+        .run(format!("Do it with {SECRET}"))
+        .secret("k", SECRET.to_owned())
+        .approver(|_| judge())
+        .tape(replay.clone())
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(replay.left(), 0, "{:?}", outcome.result);
+}
+
+/// Not a test: what the next one looks at.
+#[tokio::test]
+#[ignore = "run by the test below"]
+async fn a_program_that_panics() {
+    let writer = || Masked::new(io::stderr());
+    let printing = crate::spans::Printing::new(writer);
+    tracing::subscriber::set_global_default(printing).unwrap();
+    let schema = serde_json::json!({"type": "object"});
+    let reckless = tool::FnTool::new(
+        "reckless",
+        "Logs what it should not.",
+        agents::Effects::None,
+        schema,
+        |_, cx| async move {
+            let key = cx.secret("k").await?;
+            tracing::info!(
+                key = key.expose_secret(),
+                "asking with {:?}",
+                key.expose_secret()
+            );
+            let key = key.expose_secret().to_owned();
+            // Beside the run, where nobody catches it.
+            let _ = std::thread::spawn(move || panic!("a thread with {key}")).join();
+            let key = cx.secret("k").await?;
+            match key.expose_secret() {
+                "" => Ok::<_, agents::secret::SecretError>(()),
+                key => panic!("a tool with {key}"),
+            }
+        },
+    );
+    let (model, _) = ScriptedModel::new([Script::call("reckless", "{}"), Script::text("done")]);
+    let agent = AgentBuilder::<String, String>::new("a")
+        .tool(reckless)
+        .model(model)
+        .build();
+    let run = agent.run("go").secret("k", SECRET.to_owned());
+    let outcome = run.outcome().await.unwrap();
+    println!("{:?}", outcome.outputs);
+    let _ = std::thread::spawn(|| panic!("of something else")).join();
+}
+
+#[test]
+fn neither_does_what_a_panic_prints_nor_what_a_tool_logs() {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "secrets::canary::a_program_that_panics"])
+        .args(["--ignored", "--nocapture"])
+        .env("RUST_BACKTRACE", "1")
+        .output()
+        .unwrap();
+    let printed = [output.stdout, output.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed);
+    assert!(output.status.success(), "{printed}");
+    assert_eq!(hits(&printed), [""; 0]);
+    for line in [
+        "a thread with [secret:k]",
+        "panicked at tests/integration/secrets/canary.rs",
+        "a tool with [secret:k]",
+        "asking with",
+        "of something else",
+    ] {
+        assert!(printed.contains(line), "{line} in {printed}");
+    }
+}

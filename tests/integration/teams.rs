@@ -1,0 +1,107 @@
+//! Agents that have delegates: what they may use, whom they can ask, what is refused beforehand.
+
+mod bounds;
+mod charts;
+mod defects;
+mod delegating;
+mod from_code;
+mod grants;
+
+use agents::{
+    Agent, AgentBuilder, Budget, Code, Error, ErrorKind,
+    agent::{ModelAgent, Skill},
+    branch,
+    run::{Approval, ApprovalRequest, Snapshot, Stopped, ToolEnvelope, minutes, tokens},
+    structure,
+    team::{Member, Team, delegate, delegate_named},
+    testing::{Asked, Script, ScriptedModel},
+    tool,
+    tool::{FnTool, ToolSet},
+};
+use serde_json::json;
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+/// Writes a file.
+#[tool(writes)]
+async fn write_file(
+    /// Where.
+    path: String,
+) -> String {
+    format!("wrote {path}")
+}
+
+/// Compiles.
+#[tool(none)]
+async fn compile() -> String {
+    "compiled".into()
+}
+
+/// Runs the tests.
+#[tool(reads)]
+async fn run_tests() -> String {
+    "green".into()
+}
+
+/// Deploys.
+#[tool(writes)]
+async fn deploy() -> String {
+    "live".into()
+}
+
+type Plain = ModelAgent<'static, String, String>;
+
+fn all_tools() -> ToolSet {
+    ToolSet::new()
+        .with(WriteFile)
+        .with(Compile)
+        .with(RunTests)
+        .with(Deploy)
+}
+
+/// An agent with all the tools that is driven by a script, and what its model was asked.
+fn driven(name: &'static str, script: impl IntoIterator<Item = Script>) -> (Plain, ScriptedModel) {
+    let (model, handle) = ScriptedModel::new(script);
+    (tooled(name).model(model).build(), handle)
+}
+
+fn tooled(name: &'static str) -> AgentBuilder<'static, String, String> {
+    AgentBuilder::new(name)
+        .prompt(format!("You are {name}."))
+        .tools(all_tools())
+}
+
+/// An agent with all the tools, for teams that do not run.
+fn idle(name: &'static str) -> Plain {
+    tooled(name).build()
+}
+
+/// An agent without tools, driven by a script.
+fn lead(script: impl IntoIterator<Item = Script>) -> (Plain, ScriptedModel) {
+    let (model, handle) = ScriptedModel::new(script);
+    (
+        AgentBuilder::new("lead")
+            .prompt("You lead.")
+            .model(model)
+            .build(),
+        handle,
+    )
+}
+
+fn offered(handle: &ScriptedModel) -> Vec<String> {
+    handle
+        .requests()
+        .first()
+        .map(|asked| asked.tools.clone())
+        .unwrap_or_default()
+}
+
+fn told(handle: &ScriptedModel) -> String {
+    handle
+        .requests()
+        .last()
+        .map(|asked| asked.last().to_owned())
+        .unwrap_or_default()
+}

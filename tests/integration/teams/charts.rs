@@ -1,0 +1,65 @@
+//! A team, drawn.
+
+use super::*;
+
+fn organisation() -> Team<Plain> {
+    structure!(
+        idle("project")
+            .grants([WriteFile, Compile, RunTests, Deploy])
+            .budget(tokens(500_000).time(minutes(30)))
+            .delegates(
+                idle("writer").grants([WriteFile]),
+                idle("code_master")
+                    .grants([WriteFile, Compile, RunTests])
+                    .confirm([Deploy])
+                    .delegates(
+                        idle("coder").grants([WriteFile, Compile]),
+                        idle("tester")
+                            .grants([RunTests])
+                            .budget(Budget::new().max_turns(3)),
+                    ),
+                idle("clerk").grants([]),
+            )
+    )
+}
+
+#[test]
+fn as_text() {
+    let team = organisation();
+    team.check().unwrap();
+    let expected = "\
+project: write_file, compile, run_tests, deploy, at most 500000 tokens, 1800s
+├─ writer: write_file
+├─ code_master: write_file, compile, run_tests, confirm deploy
+│  ├─ coder: write_file, compile
+│  └─ tester: run_tests, at most 3 turns
+└─ clerk
+";
+    assert_eq!(team.render().to_string(), expected);
+}
+
+#[test]
+fn as_json() {
+    let chart = organisation().render().to_json();
+    let master = &chart["delegates"][1];
+    assert_eq!(master["name"], "code_master");
+    assert_eq!(master["description"], "You are code_master.");
+    assert_eq!(
+        master["tools"],
+        json!(["write_file", "compile", "run_tests"])
+    );
+    assert_eq!(master["confirm"], json!(["deploy"]));
+    assert_eq!(master["delegates"][1]["budget"], json!({ "turns": 3 }));
+    assert_eq!(chart["budget"]["tokens"], 500_000);
+}
+
+#[test]
+fn as_a_graph() {
+    let (a, b) = (idle("a").then(idle("b")), idle("say \"hi\""));
+    let graph = structure!(b.delegates(a)).render().mermaid();
+    assert_eq!(
+        graph,
+        "graph TD\n    a0[\"say #34;hi#34;<br/>write_file, compile, run_tests, deploy\"]\n    \
+         a1[\"a #62; b<br/>write_file, compile, run_tests, deploy\"]\n    a0 --> a1\n"
+    );
+}

@@ -1,0 +1,275 @@
+//! What cannot work is said before anything runs: all of it, each with the way to the agent.
+
+use super::*;
+
+/// The defects of a team, without the first line.
+fn defects<A>(team: &Team<A>) -> Vec<String> {
+    match team.check() {
+        Ok(()) => Vec::new(),
+        Err(error) => {
+            assert!(error.is_build());
+            let lines = error.message().lines().skip(1);
+            lines.map(|line| line.trim_start().to_owned()).collect()
+        }
+    }
+}
+
+#[track_caller]
+fn one<A>(team: &Team<A>, expected: &str) {
+    assert_eq!(defects(team), [expected]);
+}
+
+#[tokio::test]
+async fn all_at_once_and_before_the_first_model_is_asked() {
+    let (boss, led) = lead([]);
+    let team = Member::new(boss)
+        .budget(tokens(100))
+        .delegate(
+            Member::new(idle("master"))
+                .grant::<Compile>()
+                .grant_named("compil")
+                .confirm::<Compile>()
+                .delegate(
+                    Member::new(idle("coder"))
+                        .grant::<Deploy>()
+                        .budget(tokens(200)),
+                )
+                .delegate(Member::new(idle("tester")).grant_nothing()),
+        )
+        .delegate(Member::new(idle("coder")).grant_named("mpc_*"))
+        .build();
+    let outcome = team.run("go").outcome().await;
+    assert_eq!(led.count(), 0);
+    let error = outcome.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Build);
+    assert_eq!(
+        error.message(),
+        "the team of `lead` cannot work as it is put together:
+  lead / master: there is no tool `compil` here or below; did you mean `compile`?
+  lead / master: `compile` is both granted and confirmed; keep one
+  lead / master / coder: `deploy` is beyond what `master` is granted; grant it there as well, or leave it out here
+  lead / master / coder: its budget of 200 tokens is above that of `lead`, 100 tokens; allow at most as much
+  lead / coder: agent `coder` is placed twice, the other time as `lead / master / coder`; place it once, or give one of them another name
+  lead / coder: no tool here or below has a name like `mpc_*`"
+    );
+}
+
+#[test]
+fn grants_are_handed_down_and_never_widened() {
+    // Through an agent that says nothing, and by an agent that lacks the tool itself.
+    let bare: Plain = AgentBuilder::new("bare").build();
+    let team = structure!(
+        idle("top")
+            .grants([Compile, RunTests])
+            .delegates(bare.delegates(idle("coder").grants([Compile])))
+    );
+    assert_eq!(defects(&team), [""; 0]);
+    let bare: Plain = AgentBuilder::new("bare").build();
+    let team = Member::new(idle("top"))
+        .grant::<Compile>()
+        .delegate(
+            Member::new(bare).delegate(
+                Member::new(idle("coder"))
+                    .confirm::<Deploy>()
+                    .grant_nothing(),
+            ),
+        )
+        .build();
+    one(
+        &team,
+        "top / bare / coder: `deploy` is beyond what `top` is granted; grant it there as well, or leave it out here",
+    );
+    let team = structure!(
+        idle("top")
+            .grants([Compile, WriteFile, RunTests])
+            .delegates(idle("coder"))
+    );
+    one(
+        &team,
+        "top / coder: nothing was granted to it, so it has all its tools, and `deploy` is beyond what `top` is granted; say which it may use with `grants`",
+    );
+    // A parent without grants sets no bound.
+    let team = structure!(idle("top").delegates(idle("coder").grants([Deploy])));
+    assert_eq!(defects(&team), [""; 0]);
+    let team = Member::new(idle("top"))
+        .grant_named("*")
+        .delegate(Member::new(idle("coder")).grant::<Deploy>())
+        .build();
+    assert_eq!(defects(&team), [""; 0]);
+    let team = Member::new(idle("top"))
+        .grant_named("comp*")
+        .delegate(Member::new(idle("coder")).grant_named("*"))
+        .build();
+    one(
+        &team,
+        "top / coder: `*` is beyond what `top` is granted; grant it there as well, or leave it out here",
+    );
+}
+
+#[test]
+fn confirmation_is_not_shed_by_asking_somebody_below() {
+    let team = Member::new(idle("top"))
+        .grant::<Compile>()
+        .confirm::<Deploy>()
+        .delegate(
+            Member::new(idle("coder"))
+                .grant::<Compile>()
+                .grant::<Deploy>(),
+        )
+        .delegate(Member::new(idle("ops")).grant_nothing().confirm::<Deploy>())
+        .build();
+    one(
+        &team,
+        "top / coder: `top` has `deploy` with confirmation only; confirm it here as well",
+    );
+}
+
+#[test]
+fn what_is_granted_and_confirmed() {
+    let team = Member::new(idle("top"))
+        .grant_named("*")
+        .confirm::<Deploy>()
+        .build();
+    assert_eq!(
+        defects(&team),
+        [""; 0],
+        "a part of what is granted may be confirmed"
+    );
+    let team = Member::new(idle("top"))
+        .grant::<Deploy>()
+        .confirm_named("de*")
+        .build();
+    one(
+        &team,
+        "top: `deploy` is both granted and confirmed; keep one",
+    );
+}
+
+#[test]
+fn names_that_a_model_could_not_tell_apart() {
+    let deploy: Plain = AgentBuilder::new("deploy").build();
+    let team = structure!(idle("top").delegates(deploy));
+    one(
+        &team,
+        "top: its delegate `deploy` has the name of another of its tools; rename one of them",
+    );
+    let deploy: Plain = AgentBuilder::new("deploy").build();
+    let team = structure!(idle("top").grants([Compile]).delegates(deploy));
+    assert_eq!(defects(&team), [""; 0], "the tool is not granted");
+    let twice: Plain = AgentBuilder::new("twice")
+        .tool(Compile)
+        .tool(Compile)
+        .build();
+    one(
+        &structure!(twice),
+        "twice: two of its tools are called `compile`; rename one or remove it",
+    );
+    // An agent below itself.
+    let team = structure!(idle("top").delegates(idle("top")));
+    one(
+        &team,
+        "top / top: agent `top` is placed twice, the other time as `top`; place it once, or give one of them another name",
+    );
+}
+
+#[test]
+fn budgets_that_could_never_be_used_up() {
+    let below = |budget| {
+        let team =
+            Member::new(idle("top")).budget(tokens(100).time(minutes(1)).depth(3).max_recursion(9));
+        defects(
+            &team
+                .delegate(
+                    Member::new(idle("mid")).delegate(Member::new(idle("low")).budget(budget)),
+                )
+                .build(),
+        )
+    };
+    assert_eq!(
+        below(
+            tokens(100)
+                .time(minutes(1))
+                .depth(3)
+                .max_recursion(9)
+                .max_turns(50)
+        ),
+        [""; 0]
+    );
+    assert_eq!(
+        below(tokens(101).time(minutes(2)).depth(4).max_recursion(10)),
+        [
+            "top / mid / low: its budget of 101 tokens is above that of `top`, 100 tokens; allow at most as much",
+            "top / mid / low: its budget of 120s is above that of `top`, 60s; allow at most as much",
+            "top / mid / low: its budget of 4 deep is above that of `top`, 3 deep; allow at most as much",
+            "top / mid / low: its budget of 10 steps is above that of `top`, 9 steps; allow at most as much",
+        ]
+    );
+}
+
+#[test]
+fn what_would_come_to_nobody() {
+    let team = structure!(
+        idle("a")
+            .then(idle("b"))
+            .grants([Compile])
+            .delegates(idle("c").grants([Compile]))
+    );
+    one(
+        &team,
+        "a > b: it is put together of other agents, and what its place says comes to none of them; say it of the part that is meant: `a.then(structure!(b.grants([..])))`",
+    );
+    let sub = structure!(idle("sub").grants([Compile]));
+    let team = structure!(idle("top").delegates(sub.grants([Deploy])));
+    one(
+        &team,
+        "top / sub: it is a team of its own; say what it may use and whom it can ask where that team is put together",
+    );
+    // Its own mistakes are found as well.
+    let sub = Member::new(idle("sub"))
+        .grant_named("compil")
+        .delegate(Member::new(idle("low")).grant_named("x"));
+    let team = Member::new(idle("top")).delegate(sub.build()).build();
+    assert_eq!(
+        defects(&team),
+        [
+            "top / sub: there is no tool `compil` here or below; did you mean `compile`?",
+            "top / sub / low: there is no tool `x` here or below",
+            "top / sub / low: `x` is beyond what `sub` is granted; grant it there as well, or leave it out here",
+        ]
+    );
+    // What the parts have counts all the same.
+    let team = structure!(
+        idle("top")
+            .grants([Compile, RunTests, WriteFile])
+            .delegates(idle("a").then(idle("b")))
+    );
+    assert_eq!(defects(&team).len(), 1, "{:?}", defects(&team));
+    assert!(defects(&team)[0].contains("`deploy` is beyond what `top` is granted"));
+}
+
+#[test]
+fn an_agent_written_by_hand_says_what_it_has() {
+    use agents::{agent::Profile, run::Cx};
+    struct Hand;
+    #[agents::__rt::async_trait]
+    impl Agent for Hand {
+        type In = String;
+        type Out = String;
+        fn name(&self) -> &str {
+            "hand"
+        }
+        fn profile(&self) -> Profile {
+            Profile::new()
+                .tool("compile", agents::Effects::None)
+                .skill("ship", Some(vec!["compile".into(), "deploy".into()]))
+        }
+        async fn work(&self, _: &Cx, input: String) -> Result<String, Error> {
+            Ok(input)
+        }
+    }
+    assert_eq!(defects(&structure!(Hand)), [""; 0]);
+    one(
+        &structure!(Hand.grants([Compile])),
+        "hand: its skill `ship` needs the tool `deploy`, which is not granted; grant it",
+    );
+}

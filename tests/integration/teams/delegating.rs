@@ -1,0 +1,303 @@
+//! Delegates as tools.
+
+use super::*;
+
+#[tokio::test]
+async fn a_delegate_is_a_tool_of_its_parent() {
+    let (coder, coded) = driven(
+        "coder",
+        [Script::call("compile", "{}"), Script::text("it compiles")],
+    );
+    let (lead, led) = lead([
+        Script::call("coder", r#"{"input":"the parser"}"#),
+        Script::text("done"),
+    ]);
+    let team = structure!(lead.delegates(coder.grants([Compile])));
+    let outcome = team.run("go").outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), "done");
+
+    let asked = &led.requests()[0];
+    let function = &asked.declarations[0]["function"];
+    assert_eq!(
+        (&function["name"], &function["description"]),
+        (&json!("coder"), &json!("You are coder."))
+    );
+    assert_eq!(
+        function["parameters"],
+        json!({
+            "type": "object",
+            "properties": { "input": { "type": "string", "description": "What the agent is given to work on." } },
+            "required": ["input"],
+            "additionalProperties": false,
+        })
+    );
+    assert_eq!(coded.requests()[0].last(), "the parser");
+    assert_eq!(told(&led), "it compiles");
+    let names: Vec<_> = outcome
+        .outputs
+        .receipts()
+        .map(|receipt| &*receipt.name)
+        .collect();
+    assert_eq!(names, ["coder", "compile"]);
+}
+
+#[tokio::test]
+async fn a_delegate_takes_an_object_as_it_is_and_nothing_as_nothing() {
+    #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    struct Order {
+        /// What.
+        what: String,
+        many: u32,
+    }
+    let order = AgentBuilder::<Order, String>::new("order")
+        .skill(Skill::native(
+            "order",
+            "Orders.",
+            |order: Order| async move { Ok(format!("{} × {}", order.many, order.what)) },
+        ))
+        .build();
+    let clock = AgentBuilder::<(), u32>::new("clock")
+        .skill(Skill::native("tell", "Tells.", |()| async { Ok(12) }))
+        .build();
+    let (lead, led) = lead([
+        Script::calls([
+            ("order", r#"{"what":"nails","many":"3",}"#),
+            ("clock", ""),
+            ("order", r#"{"what":3}"#),
+        ]),
+        Script::text("done"),
+    ]);
+    let team = structure!(lead.delegates(order, clock));
+    team.run("go").await.unwrap();
+    let results = led.requests()[1]
+        .results()
+        .iter()
+        .map(|(_, text)| (*text).to_owned())
+        .collect::<Vec<_>>();
+    assert_eq!((&*results[0], &*results[1]), ("3 × nails", "12"));
+    assert!(results[2].contains("field `what`"), "{}", results[2]);
+}
+
+#[tokio::test]
+async fn arms_answer_for_a_delegate_as_for_any_tool() {
+    use agents::recovery::{CallError, Execution, Failure, throw};
+    let broken = AgentBuilder::<String, String>::new("broken")
+        .skill(Skill::native("work", "Works.", |_| async {
+            Err(Error::new(ErrorKind::Failed, "out of order"))
+        }))
+        .build();
+    let (model, _) = ScriptedModel::new([Script::call("broken", r#"{"input":"x"}"#)]);
+    let lead = AgentBuilder::<String, String>::new("lead")
+        .model(model)
+        .on_error_of::<Error>("broken", |error, _| match error {
+            CallError::Execution(Failure::Returned(error)) => {
+                Some(throw::<Execution>(format!("it said: {}", error.message())).into())
+            }
+            _ => None,
+        })
+        .build();
+    let error = structure!(lead.delegates(broken))
+        .run("go")
+        .await
+        .unwrap_err();
+    assert!(
+        error.is_thrown() && error.message() == "it said: out of order",
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_failed_delegate_is_told_to_the_model_and_a_thrown_error_ends_the_run() {
+    let failing = |error: fn() -> Error| {
+        AgentBuilder::<String, String>::new("coder")
+            .skill(Skill::native("work", "Works.", move |_| async move {
+                Err(error())
+            }))
+            .build()
+    };
+    let call = || Script::call("coder", r#"{"input":"x"}"#);
+    let (boss, led) = lead([call(), Script::text("so be it")]);
+    let team =
+        structure!(boss.delegates(failing(|| Error::new(ErrorKind::Failed, "out of order"))));
+    assert_eq!(team.run("go").await.unwrap(), "so be it");
+    assert!(told(&led).contains("out of order"), "{}", told(&led));
+
+    let (boss, led) = lead([call(), Script::text("so be it")]);
+    let team = structure!(boss.delegates(failing(|| Error::thrown("the disk is stolen"))));
+    let outcome = team.run("go").outcome().await.unwrap();
+    assert_eq!(
+        outcome.stopped,
+        Some(Stopped::Thrown {
+            source: "coder".into(),
+            reason: "the disk is stolen".into()
+        })
+    );
+    assert_eq!(led.count(), 1);
+}
+
+/// A model that makes a call, and then says what came of it: whenever it is asked, and by whomever.
+fn steady(tool: &'static str, arguments: &'static str) -> ScriptedModel {
+    let script = (0..50).map(|_| {
+        Script::with(move |asked| match asked.results().last() {
+            Some((_, told)) => agents::model::Reply {
+                content: format!("so: {told}"),
+                ..Default::default()
+            },
+            None => agents::model::Reply {
+                calls: vec![agents::model::ToolCall {
+                    id: String::new(),
+                    name: tool.into(),
+                    arguments: arguments.into(),
+                }],
+                ..Default::default()
+            },
+        })
+    });
+    ScriptedModel::new(script).0
+}
+
+#[tokio::test]
+async fn every_snapshot_of_a_team_leads_to_the_same_end() {
+    let (led, coded) = (
+        steady("coder", r#"{"input":"the parser"}"#),
+        steady("compile", "{}"),
+    );
+    let team = || {
+        let lead: Plain = AgentBuilder::new("lead").model(led.clone()).build();
+        let coder: Plain = tooled("coder").model(coded.clone()).build();
+        structure!(lead.delegates(coder.grants([Compile])))
+    };
+    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
+    let keep = kept.clone();
+    let whole = team()
+        .run("go")
+        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(whole.result.unwrap(), "so: so: compiled");
+    let kept = kept.lock().unwrap().clone();
+    assert_eq!(kept.len(), 6, "after each reply and each round of calls");
+    for (i, snapshot) in kept.into_iter().enumerate() {
+        let stored = serde_json::to_string(&snapshot).unwrap();
+        let snapshot = serde_json::from_str(&stored).unwrap();
+        let before = (led.count(), coded.count());
+        let again = team().resume(snapshot).outcome().await.unwrap();
+        assert_eq!(again.result.unwrap(), "so: so: compiled", "{i}");
+        let names = |outputs: &agents::run::AgentOutputs| -> Vec<_> {
+            outputs
+                .receipts()
+                .map(|receipt| receipt.name.clone())
+                .collect()
+        };
+        assert_eq!(names(&again.outputs), names(&whole.outputs), "{i}");
+        let asked = (led.count() - before.0, coded.count() - before.1);
+        // What was answered when it was put down is not asked again.
+        assert_eq!(
+            asked,
+            [(1, 2), (1, 1), (1, 1), (1, 0), (1, 0), (0, 0)][i],
+            "{i}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_composite_can_be_a_delegate_and_a_team_a_part() {
+    let shout = |name: &'static str| {
+        AgentBuilder::<String, String>::new(name)
+            .skill(Skill::native(
+                "shout",
+                "Shouts.",
+                |text: String| async move { Ok(text + "!") },
+            ))
+            .build()
+    };
+    let (boss, led) = lead([
+        Script::call("a_b", r#"{"input":"x"}"#),
+        Script::text("done"),
+    ]);
+    let team = structure!(boss.delegates(shout("a").then(shout("b"))));
+    let all = team.then(shout("c"));
+    assert_eq!(all.run("go").await.unwrap(), "done!");
+    assert_eq!(told(&led), "x!!");
+    assert_eq!(
+        led.requests()[0].declarations[0]["function"]["description"],
+        "Hands the work to the agent `a > b`."
+    );
+}
+
+#[tokio::test]
+async fn a_team_can_be_a_delegate_of_another() {
+    let (coder, coded) = driven(
+        "coder",
+        [Script::call("compile", "{}"), Script::text("it compiles")],
+    );
+    let (model, inner) = ScriptedModel::new([
+        Script::call("coder", r#"{"input":"code"}"#),
+        Script::text("built"),
+    ]);
+    let master: Plain = tooled("master").model(model).build();
+    let sub = structure!(master.grants([Compile]).delegates(coder.grants([Compile])));
+    let (boss, led) = lead([
+        Script::call("master", r#"{"input":"build"}"#),
+        Script::text("done"),
+    ]);
+    let team = structure!(boss.delegates(sub.budget(tokens(200).time(minutes(1)))));
+    team.check().unwrap();
+    assert_eq!(
+        team.render().to_string(),
+        "lead\n└─ master: compile, at most 200 tokens, 60s\n   └─ coder: compile\n"
+    );
+    assert_eq!(team.run("go").await.unwrap(), "done");
+    assert_eq!(
+        (offered(&inner), offered(&coded)),
+        (
+            vec!["compile".into(), "coder".into()],
+            vec!["compile".into()]
+        )
+    );
+    assert_eq!(told(&led), "built");
+}
+
+#[tokio::test]
+async fn a_branch_hands_on_to_the_agent_that_fits() {
+    let word = |name: &'static str| {
+        AgentBuilder::<String, String>::new(name)
+            .skill(Skill::native(
+                "say",
+                "Says.",
+                move |text: String| async move { Ok(format!("{name} {text}")) },
+            ))
+            .build()
+    };
+    let judge = AgentBuilder::<u32, Result<u32, String>>::new("judge")
+        .skill(Skill::native("judge", "Judges.", |n: u32| async move {
+            Ok(if n > 9 { Err(n.to_string()) } else { Ok(n) })
+        }))
+        .build();
+    let (small, large) = (word("small"), word("large"));
+    let routed = branch!(
+        judge,
+        match verdict {
+            Ok(n) if n < 3 => small.run(n.to_string()),
+            Ok(n) => {
+                let twice = n * 2;
+                if twice > 10 {
+                    large.run(twice.to_string())
+                } else {
+                    small.run(format!("{n}?"))
+                }
+            }
+            Err(text) => large.run(text),
+        }
+    );
+    assert_eq!(routed.name(), "routed(judge)");
+    for (n, said) in [
+        (1, "small 1"),
+        (4, "small 4?"),
+        (7, "large 14"),
+        (12, "large 12"),
+    ] {
+        assert_eq!(routed.run(n as u32).await.unwrap(), said);
+    }
+}

@@ -1,0 +1,170 @@
+//! What an agent may use at its place.
+
+use super::*;
+
+#[tokio::test]
+async fn what_is_not_granted_does_not_exist() {
+    let (coder, coded) = driven(
+        "coder",
+        [
+            Script::calls([
+                ("deploy", "{}"),
+                ("compile", "{}"),
+                ("lead", r#"{"input":"x"}"#),
+            ]),
+            Script::text("well"),
+        ],
+    );
+    let team = structure!(coder.grants([Compile, WriteFile]));
+    let outcome = team.run("go").outcome().await.unwrap();
+    assert_eq!(offered(&coded), ["write_file", "compile"]);
+    let receipts: Vec<_> = outcome.outputs.receipts().cloned().collect();
+    let code = |receipt: &ToolEnvelope| receipt.error.as_ref().map(|error| error.code);
+    assert_eq!(code(&receipts[0]), Some(Code::PolicyDenied));
+    assert_eq!(
+        (code(&receipts[1]), code(&receipts[2])),
+        (None, Some(Code::PolicyDenied))
+    );
+    let results = coded.requests()[1]
+        .results()
+        .iter()
+        .map(|(_, text)| (*text).to_owned())
+        .collect::<Vec<_>>();
+    assert!(
+        results[0].contains("there is no tool `deploy`; you have `write_file`, `compile`"),
+        "{results:?}"
+    );
+}
+
+#[tokio::test]
+async fn nothing_granted_is_no_tools_and_nothing_said_is_all() {
+    let (coder, coded) = driven("coder", [Script::text("x")]);
+    structure!(coder.grants([])).run("go").await.unwrap();
+    assert_eq!(offered(&coded), [""; 0]);
+    let (coder, coded) = driven("coder", [Script::text("x")]);
+    structure!(coder).run("go").await.unwrap();
+    assert_eq!(offered(&coded).len(), 4);
+}
+
+#[tokio::test]
+async fn confirmed_tools_need_a_person_whatever_they_say_themselves() {
+    let script = || {
+        [
+            Script::calls([("deploy", "{}"), ("compile", "{}")]),
+            Script::text("well"),
+        ]
+    };
+    let (coder, coded) = driven("coder", script());
+    let team = structure!(coder.grants([Compile]).confirm([Deploy]));
+    team.run("go").await.unwrap();
+    assert_eq!(offered(&coded), ["compile", "deploy"]);
+    let results = coded.requests()[1]
+        .results()
+        .iter()
+        .map(|(_, text)| (*text).to_owned())
+        .collect::<Vec<_>>();
+    assert!(
+        results[0].contains("nobody is there to approve"),
+        "{results:?}"
+    );
+    assert_eq!(results[1], "compiled");
+
+    let (coder, coded) = driven("coder", script());
+    let yes = |request: ApprovalRequest| async move {
+        assert_eq!(
+            (&*request.agent_name, &*request.tool_name),
+            ("coder", "deploy")
+        );
+        Approval::Approve
+    };
+    structure!(coder.confirm([Deploy]))
+        .run("go")
+        .approver(yes)
+        .await
+        .unwrap();
+    assert_eq!(
+        offered(&coded).len(),
+        4,
+        "nothing was granted, so nothing is taken away"
+    );
+    assert_eq!(coded.requests()[1].results()[0].1, "live");
+}
+
+#[tokio::test]
+async fn a_delegate_can_be_confirmed() {
+    let (coder, coded) = driven("coder", []);
+    let (lead, led) = lead([
+        Script::call("coder", r#"{"input":"x"}"#),
+        Script::text("well"),
+    ]);
+    let team = structure!(lead.confirm(["coder"]).delegates(coder.grants([])));
+    team.run("go").await.unwrap();
+    assert_eq!(coded.count(), 0);
+    assert!(
+        told(&led).contains("nobody is there to approve"),
+        "{}",
+        told(&led)
+    );
+}
+
+#[tokio::test]
+async fn a_place_goes_for_the_agent_that_has_it_and_for_nobody_whom_it_runs() {
+    // A tool of the placed agent runs another agent of the same make.
+    let (inner, asked) = driven("inner", [Script::text("x")]);
+    let inner = Arc::new(inner);
+    let schema = json!({ "type": "object", "properties": {} });
+    let ask = FnTool::new(
+        "ask",
+        "Asks.",
+        agents::Effects::None,
+        schema,
+        move |_, _| {
+            let inner = inner.clone();
+            async move { inner.run("x").await }
+        },
+    );
+    let (model, _) = ScriptedModel::new([Script::call("ask", "{}"), Script::text("done")]);
+    let outer: Plain = tooled("outer").tool(ask).model(model).build();
+    let team = structure!(outer.grants(["ask"]).delegates(idle("helper").grants([])));
+    team.run("go").await.unwrap();
+    assert_eq!(
+        offered(&asked),
+        ["write_file", "compile", "run_tests", "deploy"]
+    );
+}
+
+#[tokio::test]
+async fn tools_known_at_run_time_are_named_by_pattern() {
+    let tool = |name: &str| {
+        let schema = json!({ "type": "object", "properties": {} });
+        FnTool::new(
+            name,
+            "Works.",
+            agents::Effects::None,
+            schema,
+            |_, _| async { Ok::<_, Error>("ok") },
+        )
+    };
+    let (model, handle) = ScriptedModel::new([Script::call("mcp_delete", "{}"), Script::text("x")]);
+    let agent = AgentBuilder::<String, String>::new("agent")
+        .tools(ToolSet::new().with_all(["mcp_read", "mcp_delete", "web_read"].map(tool)))
+        .model(model)
+        .build();
+    structure!(agent.grants(["mcp_*"]).confirm(["mcp_del*"]))
+        .run("go")
+        .await
+        .unwrap();
+    assert_eq!(offered(&handle), ["mcp_read", "mcp_delete"]);
+    assert!(told(&handle).contains("not approved"), "{}", told(&handle));
+}
+
+#[tokio::test]
+async fn arms_for_a_tool_that_is_withheld_are_no_mistake() {
+    let (model, handle) = ScriptedModel::new([Script::text("x")]);
+    let agent: Plain = tooled("coder")
+        .model(model)
+        .on_error_of::<std::convert::Infallible>("deploy", |_, _| None)
+        .build();
+    structure!(agent.grants([Compile])).run("go").await.unwrap();
+    assert_eq!(handle.count(), 1);
+}

@@ -1,0 +1,45 @@
+use agents::{prelude::*, tool};
+
+/// Writes a file.
+#[tool(writes)]
+async fn write_file(/** Where. */ path: String) -> String {
+    path
+}
+
+/// Compiles.
+#[tool(none)]
+async fn compile() -> String {
+    "ok".into()
+}
+
+/// Deploys.
+#[tool(writes)]
+async fn deploy() -> String {
+    "live".into()
+}
+
+/// You write code.
+#[agent(tools = [WriteFile, Compile, Deploy])]
+async fn coder(task: String) -> String;
+
+/// You test code.
+#[agent(tools = [Compile])]
+async fn tester(task: String) -> String;
+
+/// You lead.
+#[agent(tools = [WriteFile, Compile, Deploy])]
+async fn lead(goal: String) -> String;
+
+/// You review.
+#[agent]
+async fn reviewer(code: String) -> String;
+
+fn main() {
+    let _ = structure!(
+        Lead.grants([Compile]).confirm([Deploy]).delegates(
+            Coder.grants([Compile, WriteFile]),
+            // Nothing is said here, so what the lead is granted goes for those below.
+            Reviewer.delegates(Tester.confirm([self::WriteFile])),
+        )
+    );
+}

@@ -1,0 +1,51 @@
+use agents::{prelude::*, tool};
+
+/// Writes a file.
+#[tool(writes)]
+async fn write_file(/** Where. */ path: String) -> String {
+    path
+}
+
+/// Compiles.
+#[tool(none)]
+async fn compile() -> String {
+    "ok".into()
+}
+
+/// Deploys.
+#[tool(writes)]
+async fn deploy() -> String {
+    "live".into()
+}
+
+/// You write code.
+#[agent(tools = [WriteFile, Compile, Deploy])]
+async fn coder(task: String) -> String;
+
+/// You test code.
+#[agent(tools = [Compile])]
+async fn tester(task: String) -> String;
+
+/// You lead.
+#[agent(tools = [WriteFile, Compile, Deploy])]
+async fn lead(goal: String) -> String;
+
+struct Archive {
+    files: Vec<String>,
+}
+
+#[agent]
+impl Archive {
+    /// Finds a file.
+    #[skill]
+    fn find(&self, name: String) -> bool {
+        self.files.contains(&name)
+    }
+}
+
+fn main() {
+    let archive = Archive { files: Vec::new() };
+    let first = structure!(Lead.delegates(archive));
+    let second = structure!(Lead.delegates(archive));
+    let _ = (first, second);
+}
