@@ -126,4 +126,6 @@ mod pages {
     struct Composition;
     #[doc = include_str!("../book/src/organisation.md")]
     struct Organisation;
+    #[doc = include_str!("../book/src/what-a-run-may-do.md")]
+    struct WhatARunMayDo;
 }

@@ -8,6 +8,7 @@ use agents::{
     cache::{CacheError, CacheKey, MemoryCache, MokaCache, SharedCache, ToolCache},
     escalation::return_partial_result,
     recovery::{CallError, InvalidOutput, escalate},
+    secret::SecretStore,
     testing::{Script, ScriptedModel},
     tool::{Cache, FnTool, Scope, ToolSpec},
 };
@@ -131,6 +132,19 @@ async fn tenants_never_share_and_users_do_unless_they_have_secrets() {
         let cache = SharedCache::new(MemoryCache::new());
         assert!(!hits(&tool, Some(&cache), one).await);
         assert_eq!(hits(&tool, Some(&cache), two).await, shared, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn users_do_not_share_where_secrets_can_be_looked_up() {
+    let (tool, runs) = counted(forever(Effects::Reads));
+    let cache = SharedCache::new(MemoryCache::new());
+    for (user, expected) in [("ada", 1), ("bob", 2), ("ada", 2)] {
+        let (agent, _) = agent_with([tool.clone()], script(&[&["{}"]]));
+        let run = agent.run("go").scope(Scope::from("acme").user(user));
+        let run = run.secrets(SecretStore::new()).cache(cache.clone());
+        run.await.unwrap();
+        assert_eq!(runs.load(SeqCst), expected);
     }
 }
 

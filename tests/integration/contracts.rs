@@ -286,7 +286,7 @@ async fn ids() -> Vec<String> {
     ];
     let (agent, _) = agent_with([tool], [Script::calls(calls), Script::text("done")]);
     let outputs = agent.run("go").outcome().await.unwrap().outputs;
-    outputs.tool_order.iter().map(|id| id.to_string()).collect()
+    outputs.tool_order.iter().map(ToString::to_string).collect()
 }
 
 /// They are part of what others keep: they may change only on purpose.

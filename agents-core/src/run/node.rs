@@ -1,13 +1,15 @@
 //! Where a run stands: a tree of nodes that can be written down.
 
 mod bounds;
+mod path;
+
+use path::Path;
 
 use super::{Budget, Frame, ToolEnvelope, Within, cost::Paid};
 use crate::{Json, escalation::Taken, model::Model};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
-    fmt,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
         atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
@@ -329,19 +331,7 @@ impl Node {
 
     /// The place in the tree, for digests and clock readings; empty at the root.
     pub(crate) fn path(&self) -> Path<'_> {
-        Path(self)
-    }
-}
-
-/// A node's place in the tree, written only when somebody wants to read it.
-pub(crate) struct Path<'a>(&'a Node);
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.parent.upgrade() {
-            Some(parent) => write!(f, "{}/{}", parent.path(), self.0.key),
-            None => f.write_str(&self.0.key),
-        }
+        Path::of(self)
     }
 }
 

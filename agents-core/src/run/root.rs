@@ -106,7 +106,7 @@ impl Settings {
     /// What tells apart those for whom a tool may give different results with the secrets that it is
     /// given; empty in a run without secrets, which shares what is cached with all of its tenant.
     pub(crate) fn secret_scope(&self) -> Vec<u8> {
-        if self.secrets.is_empty() {
+        if self.secrets.is_empty() && self.keeper_of_secrets.is_none() {
             return Vec::new();
         }
         let mut digest = hmac_sha256::Hash::new();
