@@ -8,7 +8,6 @@ use agents::{
     compose::Step,
     escalation::{Settlement, reroute_to_skill, retry_with_model, return_partial_result},
     model::Message,
-    prelude::*,
     run::{Approval, ApprovalRequest, Snapshot},
     testing::{Script, ScriptedModel},
     tool,
