@@ -23,6 +23,7 @@ pub use io::{Data, IntoInput};
 pub(crate) use knowledge::Knowledge;
 pub use knowledge::KnowledgeText;
 pub use profile::Profile;
+pub(crate) use profile::OwnTool;
 pub use skill::Skill;
 
 use crate::{

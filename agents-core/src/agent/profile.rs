@@ -30,6 +30,8 @@ pub struct Profile {
     pub(crate) is_composite: bool,
     /// It is a team, with this place for its root.
     pub(crate) team: Option<Arc<Placement>>,
+    /// The teams among the agents that it is made of: each says for itself what it may use.
+    pub(crate) teams: Vec<Arc<Placement>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +64,7 @@ impl Profile {
             code: Effects::Writes,
             is_composite: false,
             team: None,
+            teams: Vec::new(),
         }
     }
 
@@ -77,7 +80,8 @@ impl Profile {
         })
     }
 
-    /// Several agents that are one: all that any of them has.
+    /// Several agents that are one: all that any of them has, but for the teams among them, which are
+    /// kept as what they are.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = Profile>) -> Self {
         let mut whole = Profile {
             code: Effects::None,
@@ -86,6 +90,13 @@ impl Profile {
         };
         for part in parts {
             whole.code = whole.code.max(part.code);
+            if let Some(team) = part.team {
+                if !whole.teams.iter().any(|other| Arc::ptr_eq(other, &team)) {
+                    whole.teams.push(team);
+                }
+                continue;
+            }
+            whole.teams.extend(part.teams);
             for tool in part.tools {
                 if !whole.tools.contains(&tool) {
                     whole.tools.push(tool);
@@ -131,16 +142,17 @@ impl Profile {
     /// The team with this place for its root.
     pub(crate) fn of_team(root: Arc<Placement>) -> Self {
         let mut profile = root.profile.clone();
-        profile.tools.retain(|tool| root.admits(&tool.name));
+        profile.tools.retain(|tool| root.has(tool));
         profile.code = root.effects();
         profile.budget = root.bounds();
         profile.team = Some(root);
         profile
     }
 
-    /// The names of its tools.
+    /// The names of its tools; of an agent that is made of others, those of all of them.
     pub fn tools(&self) -> impl Iterator<Item = &str> {
-        self.tools.iter().map(|tool| &*tool.name)
+        let own = self.tools.iter().map(|tool| &*tool.name);
+        own.chain(self.teams.iter().flat_map(|team| team.inner().tools()))
     }
 
     /// The names of its skills.

@@ -6,7 +6,10 @@ use super::{
     names::{Named, mean},
 };
 use crate::{Error, ErrorKind, run::Budget, tool::nearest};
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+};
 
 /// Checks the team below `root`.
 pub(super) fn check(root: &Placement) -> Result<(), Error> {
@@ -49,8 +52,14 @@ impl Check {
         let at_its_place = |defect| format!("{path}: {defect}");
         self.defects.extend(defects.into_iter().map(at_its_place));
         above.push(here);
-        for below in &here.inner().delegates {
+        for below in &place.delegates {
             self.visit(below.placement(), above);
+        }
+        for team in &place.profile.teams {
+            // A part may stand there as often as one likes, and so may all that is below it.
+            let seen = mem::take(&mut self.seen);
+            self.visit(team, above);
+            self.seen = seen;
         }
         above.pop();
     }
@@ -106,8 +115,8 @@ fn unknown(here: &Placement, defects: &mut Vec<String>) {
 
 fn tools_below<'t>(here: &'t Placement, known: &mut BTreeSet<&'t str>) {
     known.extend(here.profile.tools());
-    for below in &here.inner().delegates {
-        tools_below(below.placement(), known);
+    for below in here.inner().below() {
+        tools_below(below, known);
     }
 }
 

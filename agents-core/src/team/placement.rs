@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     Agent,
-    agent::Profile,
+    agent::{OwnTool, Profile},
     run::Budget,
     tool::{Effects, SharedTool},
 };
@@ -49,8 +49,22 @@ impl Placement {
     }
 
     /// The agent's own tools that it may use here.
-    pub(super) fn tools(&self) -> impl Iterator<Item = &str> {
-        self.profile.tools().filter(|tool| self.admits(tool))
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &str> {
+        let tools = self.profile.tools.iter();
+        tools
+            .filter(|tool| self.has(tool))
+            .map(|tool| &*tool.name)
+    }
+
+    /// Whether the agent may use this tool of its own.
+    pub(crate) fn has(&self, tool: &OwnTool) -> bool {
+        self.admits(&tool.name)
+    }
+
+    /// What is below: the delegates, and the teams among the agents of which this one is made.
+    pub(super) fn below(&self) -> impl Iterator<Item = &Placement> {
+        let delegates = self.delegates.iter().map(|below| &**below.placement());
+        delegates.chain(self.profile.teams.iter().map(|team| &**team))
     }
 
     /// The delegates, as the tools that its model is offered.
@@ -69,7 +83,7 @@ impl Placement {
     /// The most that the agent does to the world, by itself and by those below.
     pub(crate) fn effects(&self) -> Effects {
         let tools = self.profile.tools.iter();
-        let tools = tools.filter(|tool| self.admits(&tool.name));
+        let tools = tools.filter(|tool| self.has(tool));
         let below = self
             .delegates
             .iter()
@@ -81,7 +95,7 @@ impl Placement {
     }
 
     /// What is said where the agent is really placed: a team says it of its root itself.
-    pub(super) fn inner(&self) -> &Placement {
+    pub(crate) fn inner(&self) -> &Placement {
         match &self.profile.team {
             Some(root) => root.inner(),
             None => self,

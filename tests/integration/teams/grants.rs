@@ -168,3 +168,41 @@ async fn arms_for_a_tool_that_is_withheld_are_no_mistake() {
     structure!(agent.grants([Compile])).run("go").await.unwrap();
     assert_eq!(handle.count(), 1);
 }
+
+#[tokio::test]
+async fn a_team_among_the_parts_of_a_delegate_is_held_to_what_is_granted_and_confirmed() {
+    let bare = |name: &'static str| -> Plain { AgentBuilder::new(name).build() };
+    let (lead, led) = driven("lead", []);
+    let part = Member::new(bare("b")).delegate(idle("ops")).build();
+    let team = Member::new(lead)
+        .grant::<RunTests>()
+        .confirm::<Deploy>()
+        .delegate(bare("a").then(part))
+        .build();
+    let error = team.run("go").await.unwrap_err();
+    assert_eq!(led.count(), 0);
+    let defects: Vec<_> = error.message().lines().skip(1).map(str::trim).collect();
+    assert_eq!(
+        defects,
+        [
+            "lead / a > b / b / ops: nothing was granted to it, so it has all its tools, and `write_file`, `compile` is beyond what `lead` is granted; say which it may use with `grants`",
+            "lead / a > b / b / ops: `lead` has `deploy` with confirmation only; confirm it here as well",
+        ]
+    );
+    // What a part has with confirmation only, the whole has so as well.
+    let (lead, _) = driven("lead", []);
+    let part = structure!(idle("b").grants([]).confirm([Deploy]).delegates(idle("ops").grants([])));
+    let team = Member::new(lead)
+        .grant::<RunTests>()
+        .confirm::<Deploy>()
+        .delegate(bare("a").then(part))
+        .build();
+    team.check().unwrap();
+    assert_eq!(
+        team.render().to_string(),
+        "lead: run_tests, confirm deploy\n└─ a > b\n   └─ b: confirm deploy\n      └─ ops\n"
+    );
+    // A part may stand there several times, and nobody takes it for another placing.
+    let parts = [1, 2, 3].map(|_| structure!(idle("b").delegates(idle("ops"))));
+    structure!(idle("lead").delegates(Vec::from(parts))).check().unwrap();
+}
