@@ -1,7 +1,7 @@
 use crate::{
     run::Budget,
     team::Placement,
-    tool::{Effects, ToolSet},
+    tool::{Effects, Pattern, ToolSet, ToolSpec},
 };
 use std::sync::Arc;
 
@@ -32,12 +32,37 @@ pub struct Profile {
     pub(crate) team: Option<Arc<Placement>>,
     /// The teams among the agents that it is made of: each says for itself what it may use.
     pub(crate) teams: Vec<Arc<Placement>>,
+    /// What cannot work.
+    pub(crate) defects: Vec<Defect>,
+}
+
+/// Something that cannot work.
+#[derive(Clone, Debug)]
+pub(crate) struct Defect {
+    pub(crate) text: String,
+    /// A delegate of such a name makes up for it.
+    pub(crate) lacks: Option<Pattern>,
+}
+
+impl From<String> for Defect {
+    fn from(text: String) -> Self {
+        Defect { text, lacks: None }
+    }
+}
+
+impl Defect {
+    pub(crate) fn is_mended_by(&self, delegate: &str) -> bool {
+        let lacks = self.lacks.as_ref();
+        lacks.is_some_and(|pattern| pattern.matches(delegate))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnTool {
     pub(crate) name: String,
     pub(crate) effects: Effects,
+    /// It belongs to the agent as such: no grant has to name it.
+    pub(crate) innate: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +90,7 @@ impl Profile {
             is_composite: false,
             team: None,
             teams: Vec::new(),
+            defects: Vec::new(),
         }
     }
 
@@ -75,9 +101,15 @@ impl Profile {
             budget: budget.clone(),
             ..Self::new()
         };
-        tools.specs().fold(bare, |profile, spec| {
-            profile.tool(&*spec.name, spec.effects)
-        })
+        let own = |spec: &ToolSpec| OwnTool {
+            name: spec.name.to_string(),
+            effects: spec.effects,
+            innate: spec.innate,
+        };
+        Profile {
+            tools: tools.specs().map(own).collect(),
+            ..bare
+        }
     }
 
     /// Several agents that are one: all that any of them has, but for the teams among them, which are
@@ -97,6 +129,7 @@ impl Profile {
                 continue;
             }
             whole.teams.extend(part.teams);
+            whole.defects.extend(part.defects);
             for tool in part.tools {
                 if !whole.tools.contains(&tool) {
                     whole.tools.push(tool);
@@ -112,6 +145,7 @@ impl Profile {
         self.tools.push(OwnTool {
             name: name.into(),
             effects,
+            innate: false,
         });
         self
     }

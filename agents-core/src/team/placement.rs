@@ -1,5 +1,5 @@
 use super::{
-    delegate::Delegate,
+    delegate::{Delegate, tool_name},
     names::{Named, mean},
 };
 use crate::{
@@ -51,14 +51,12 @@ impl Placement {
     /// The agent's own tools that it may use here.
     pub(crate) fn tools(&self) -> impl Iterator<Item = &str> {
         let tools = self.profile.tools.iter();
-        tools
-            .filter(|tool| self.has(tool))
-            .map(|tool| &*tool.name)
+        tools.filter(|tool| self.has(tool)).map(|tool| &*tool.name)
     }
 
     /// Whether the agent may use this tool of its own.
     pub(crate) fn has(&self, tool: &OwnTool) -> bool {
-        self.admits(&tool.name)
+        tool.innate || self.admits(&tool.name)
     }
 
     /// What is below: the delegates, and the teams among the agents of which this one is made.
@@ -73,6 +71,12 @@ impl Placement {
             .iter()
             .cloned()
             .map(|below| below as SharedTool)
+    }
+
+    /// The names of these tools.
+    pub(super) fn delegate_names(&self) -> impl Iterator<Item = String> {
+        let delegates = self.delegates.iter();
+        delegates.map(|below| tool_name(&below.placement().name))
     }
 
     /// The agent's own bounds within those of its place.
