@@ -287,8 +287,8 @@ async fn what_an_agent_says_of_itself_is_found_with_the_way_to_it() {
     assert_eq!(
         defects(&structure!(idle("top").delegates(twice("twice")))),
         [
-            format!("top / twice: {two_skills}"),
             format!("top / twice: {lists}"),
+            format!("top / twice: {two_skills}"),
         ]
     );
     // What it lists can be below it; a part of a whole is asked about itself as well.
@@ -301,8 +301,8 @@ async fn what_an_agent_says_of_itself_is_found_with_the_way_to_it() {
             idle("top").delegates(twice("twice").then(idle("b")))
         )),
         [
-            format!("top / twice > b: {two_skills}"),
             format!("top / twice > b: {lists}"),
+            format!("top / twice > b: {two_skills}"),
         ]
     );
 }
