@@ -34,7 +34,8 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
 
     fn profile(&self) -> Profile {
         let Brain { tools, budget, .. } = &self.brain;
-        let profile = Profile::driven(tools, budget);
+        let mut profile = Profile::driven(tools, budget);
+        profile.defects = self.own_defects();
         let profile = match self.skills.iter().any(|skill| skill.body().is_some()) {
             true => profile.with_code(),
             false => profile,

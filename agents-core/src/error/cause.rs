@@ -75,6 +75,8 @@ pub(crate) enum Handed {
     Back(Escalation),
     /// Nothing may go on.
     Thrown(String),
+    /// It cannot work as it is put together: nothing that a model could do something about.
+    Unfit(String),
 }
 
 impl Cause {
@@ -93,8 +95,8 @@ impl Cause {
         }))
     }
 
-    /// The agent that a call was for gave back `error`: an escalation and a throw are meant, the
-    /// rest is a failure of the call.
+    /// The agent that a call was for gave back `error`: an escalation, a throw and an
+    /// agent that cannot work are meant, the rest is a failure of the call.
     pub(crate) fn of_agent(agent: &str, error: Error) -> Self {
         let code = match error.kind() {
             ErrorKind::Model => Code::ProviderError,
@@ -103,6 +105,7 @@ impl Cause {
         };
         let handed = match (error.kind(), error.escalation()) {
             (ErrorKind::Thrown, _) => Some(Handed::Thrown(error.message().to_owned())),
+            (ErrorKind::Build, _) => Some(Handed::Unfit(error.message().to_owned())),
             (ErrorKind::Escalated, Some(escalation)) => {
                 let mut escalation = escalation.clone();
                 if escalation.source.is_empty() {

@@ -66,6 +66,16 @@ impl Budget {
         self.recursion
     }
 
+    /// The bounds on what belongs to each agent by itself.
+    pub(crate) fn said_of_each(&self) -> Budget {
+        Budget {
+            turns: self.turns,
+            tool_calls: self.tool_calls,
+            recursion: self.recursion,
+            ..Budget::new()
+        }
+    }
+
     /// The tighter of the two, bound by bound; where one says nothing, the other's.
     pub(crate) fn tighter(&self, other: &Budget) -> Budget {
         Budget {

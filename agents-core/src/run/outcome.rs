@@ -50,6 +50,13 @@ pub enum Stopped {
         /// Why.
         reason: String,
     },
+    /// An agent that was asked cannot work as it is put together.
+    Unfit {
+        /// Which one.
+        agent: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The cancellation token was triggered.
     Cancelled,
     /// An arm or a repair agent said `throw`.

@@ -185,6 +185,10 @@ pub(crate) enum Stop {
         agent: Arc<str>,
         reason: String,
     },
+    Unfit {
+        agent: Arc<str>,
+        reason: String,
+    },
     Cancelled,
     Thrown {
         source: Arc<str>,
@@ -206,6 +210,9 @@ impl Stop {
             Stop::Denied { agent, reason } => {
                 Error::new(ErrorKind::Denied, reason).context(format!("agent `{agent}`"))
             }
+            Stop::Unfit { agent, reason } => {
+                Error::new(ErrorKind::Build, reason).context(format!("agent `{agent}`"))
+            }
             Stop::Cancelled => Error::new(ErrorKind::Cancelled, "the run was cancelled"),
             Stop::Thrown { source, reason } => Error::thrown(reason).context(format!("`{source}`")),
             Stop::Escalated {
@@ -223,6 +230,10 @@ impl Stop {
                 limit: *limit,
             },
             Stop::Denied { agent, reason } => Stopped::Denied {
+                agent: agent.to_string(),
+                reason: reason.clone(),
+            },
+            Stop::Unfit { agent, reason } => Stopped::Unfit {
                 agent: agent.to_string(),
                 reason: reason.clone(),
             },
