@@ -2,15 +2,12 @@
 
 use super::{
     own::{Work, asks},
-    team::{Deputy, Plain, coder, passes_on, settled, team},
+    team::{Deputy, Plain, coder, passes_on, team},
 };
 use agents::{
     Agent, AgentBuilder, Error, Severity,
-    agent::{ModelAgent, Skill},
-    compose::Step,
     escalation::{
-        Escalation, IntoResolution, Settlement, escalate, inherit, reroute_to, reroute_to_skill,
-        retry_with_model, return_partial_result, throw,
+        Escalation, Settlement, inherit, reroute_to, retry_with_model, return_partial_result,
     },
     prelude::*,
     run::{Snapshot, Stopped},

@@ -2,7 +2,7 @@
 
 use super::own::{Work, asks};
 use agents::{
-    Agent, AgentBuilder, Error, Severity,
+    Agent, AgentBuilder, Severity,
     agent::{ModelAgent, Skill},
     compose::Step,
     escalation::{
@@ -10,11 +10,10 @@ use agents::{
         retry_with_model, return_partial_result, throw,
     },
     prelude::*,
-    run::{Snapshot, Stopped},
+    run::Stopped,
     team::{Member, Team},
     testing::{Script, ScriptedModel},
 };
-use std::sync::{Arc, Mutex};
 
 pub(crate) type Plain = ModelAgent<'static, String, String>;
 
