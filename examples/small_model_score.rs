@@ -9,7 +9,7 @@
 //! Where `OLLAMA_HOST` is set and answers, a second line tells what is left of that when the same
 //! texts are the arguments of real calls, and a repair agent is asked about each that does not fit,
 //! up to three times. It is driven by the model that `AGENTS_MODEL` names, and may hand a call up or
-//! end its run, as any repair agent may.
+//! end its run, as any repair agent may. `--show repairs` tells what happens to each call.
 
 #![allow(clippy::print_stdout)] // Its output is what it is for.
 
@@ -19,6 +19,7 @@ mod score;
 use agents::{
     Ollama,
     agent::ModelAgent,
+    console::line,
     prelude::*,
     reader::Schema,
     testing::{Script, ScriptedModel},
@@ -41,7 +42,7 @@ async fn main() {
         }
         let mut repaired = Vec::new();
         for case in &cases {
-            repaired.push(call(case).await);
+            repaired.push(call(case, &options).await);
         }
         let title = format!("{file} repaired");
         options.print::<Score>(
@@ -69,7 +70,10 @@ fn read(case: &Value) -> Reading {
 
 /// You mend the arguments of a tool call. Answer with the corrected JSON object and nothing else. Use
 /// only values that the given text holds.
-#[agent(model = small_model().temperature(0.0), budget(max_turns = 2, time = Duration::from_secs(60)))]
+#[agent(
+    model = small_model().temperature(0.0).num_predict(120),
+    budget(max_turns = 2, time = Duration::from_secs(300)),
+)]
 async fn json_fixer(request: String) -> String;
 
 fn small_model() -> Ollama {
@@ -109,14 +113,18 @@ impl Caller {
 }
 
 /// The text as the arguments of a call, and what arrives at the tool.
-async fn call(case: &Value) -> Reading {
+async fn call(case: &Value, options: &Options) -> Reading {
     let name = case["tool"].as_str().unwrap_or("tool");
     let schema = case["schema"].clone();
     let echo = |args, _| async move { Ok::<_, Infallible>(args) };
     let tool = FnTool::new(name, "", Effects::None, schema, echo);
     let (model, _) = ScriptedModel::new([Script::call(name, input(case)), Script::text("done")]);
     let caller = Caller { tool };
-    let run = caller.run("Call it.").model(model);
+    let mut run = caller.run("Call it.").model(model);
+    if options.show.as_deref() == Some("repairs") {
+        let tell = |line| eprintln!("  {line}");
+        run = run.on_event(move |event| _ = line(event, false).map(tell));
+    }
     let outcome = run.outcome().await.map_err(|error| error.to_string())?;
     match outcome.outputs.last_tool {
         Some(receipt) => Ok(receipt.input.to_value()),
@@ -143,6 +151,7 @@ fn judged<'a>(
         let shown = match options.show.as_deref() {
             Some("invented") => judged.invented,
             Some("refused") => reading.is_err(),
+            Some("repairs") => false,
             Some(_) => judged.valid && !judged.accepted,
             None => false,
         };

@@ -52,16 +52,21 @@
 //! | to go on with a conversation | [`Agent::chat`], [`agent::Chat`] |
 //! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], [`timeline`], [`observe`] |
+//! | somebody to decide whether a call may run | [`approve`], [`run::Run::approver`] |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |
 //! | to say what happens when a call fails | [`recovery`] |
 //! | to give tools keys that nobody sees | [`secret`], [`ToolContext::secret`] |
 //! | to say who judges what nobody could settle | [`escalation`], [`on_escalation!`] |
+//! | to say what a run may do, how often, and at what cost | [`policy`], [`rate`], [`run::Run::price`] |
+//! | to reuse results, and to keep large ones | [`cache`], [`blob`] |
+//! | to keep versions of tools | [`tool::Registry`] |
 //! | to read what models write | [`reader`] |
 //!
 //! # Features
 //!
-//! `macros`, `ollama` and `tls` are on by default; `testing` adds `testing::ScriptedModel`, `http-tool` the
-//! tool `http::HttpTool`, `otel` the layer `otel::layer` for OpenTelemetry.
+//! `macros`, `ollama` and `tls` are on by default; `testing` adds `testing::ScriptedModel`, `cache`
+//! `cache::MokaCache`, `limits` `rate::GovernorLimiter`, `http-tool` the tool `http::HttpTool`, `otel` the
+//! layer `otel::layer` for OpenTelemetry.
 //! Without `tls` the client speaks plain HTTP, which is all that an Ollama on this machine needs.
 
 pub use agents_core::{
@@ -69,8 +74,8 @@ pub use agents_core::{
     Severity, Tool, ToolContext, ToolError, ToolFailure,
 };
 pub use agents_core::{
-    agent, compose, error, escalation, memory, model, observe, reader, recovery, run, secret, team,
-    tool,
+    agent, compose, error, escalation, memory, model, observe, policy, reader, recovery, run,
+    secret, team, tool,
 };
 
 #[cfg(feature = "testing")]
@@ -82,11 +87,15 @@ pub use agents_macros::{
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
 
+pub mod approve;
+pub mod blob;
+pub mod cache;
 pub mod console;
 #[cfg(feature = "http-tool")]
 pub mod http;
 #[cfg(feature = "otel")]
 pub mod otel;
+pub mod rate;
 pub mod record;
 pub mod timeline;
 
@@ -113,6 +122,8 @@ mod pages {
     struct Readme;
     #[doc = include_str!("../book/src/first-agent.md")]
     struct FirstAgent;
+    #[doc = include_str!("../book/src/what-an-agent-can-and-knows.md")]
+    struct WhatAnAgentCanAndKnows;
     #[doc = include_str!("../book/src/when-a-call-fails.md")]
     struct WhenACallFails;
     #[doc = include_str!("../book/src/recovery-by-example.md")]
@@ -121,4 +132,6 @@ mod pages {
     struct Composition;
     #[doc = include_str!("../book/src/organisation.md")]
     struct Organisation;
+    #[doc = include_str!("../book/src/what-a-run-may-do.md")]
+    struct WhatARunMayDo;
 }

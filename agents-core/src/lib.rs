@@ -17,12 +17,16 @@
 //! | [`observe`] | the spans, log lines and steps by which a run is watched |
 //! | [`secret`] | found when a tool asks, and masked wherever anything is written |
 //! | `turn` | the way of one call, a file for each stage |
+//! | [`policy`], [`rate`] | what a run's calls may do, and how often |
+//! | [`cache`], [`blob`] | results that are reused, and results that are too large |
 //! | [`reader`] | strict, then lenient, then coerced: what models say, read by the schema |
 //! | [`recovery`] | what happens when a call fails: verbs, decisions, repair agents |
 //! | [`escalation`] | where a failure goes that nobody could settle: up |
 //! | [`error`] | what happens to a call, and what leaves an agent |
 
 pub mod agent;
+pub mod blob;
+pub mod cache;
 pub mod compose;
 pub mod error;
 pub mod escalation;
@@ -30,6 +34,8 @@ mod json;
 pub mod memory;
 pub mod model;
 pub mod observe;
+pub mod policy;
+pub mod rate;
 pub mod reader;
 pub mod recovery;
 #[doc(hidden)]

@@ -1,12 +1,14 @@
 use crate::world::worker;
 use agents::{
     Agent, AgentBuilder, Budget,
-    agent::Skill,
-    recovery::{CallError, Decision, InvalidOutput, fix},
+    agent::{ModelAgent, Skill},
+    recovery::{CallError, Decision, InvalidOutput, Repair, fix, fix_with},
+    run::Snapshot,
     testing::{Script, ScriptedModel},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::{Arc, Mutex};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Verdict {
@@ -133,4 +135,58 @@ async fn an_invalid_output_says_which_field() {
         })
         .build();
     assert_eq!(agent.run("?").await.unwrap()["b"], 2);
+}
+
+/// A judge who says the same nonsense twice, and is mended each time by an agent that may be asked once
+/// for each answer. So many replies have been given already.
+fn mended_judge(
+    said: usize,
+    mended: usize,
+) -> (ModelAgent<'static, String, u32>, [ScriptedModel; 2]) {
+    let answers = ["no idea", "no idea", "7"].map(Script::text);
+    let (model, handle) = ScriptedModel::new(answers.into_iter().skip(said));
+    let better = ["worse", "even worse"].map(Script::text);
+    let (fixer, asked) = ScriptedModel::new(better.into_iter().skip(mended));
+    let mender = AgentBuilder::<Repair, String>::new("mender").model(fixer);
+    let mender = Arc::new(mender.build());
+    let judge = AgentBuilder::<String, u32>::new("judge")
+        .model(model)
+        .fixer(mender.clone())
+        .on_error(move |error, _| match error {
+            CallError::InvalidOutput(..) => {
+                Some(fix_with::<InvalidOutput>(mender.clone()).retries(1).into())
+            }
+            _ => None,
+        })
+        .build();
+    (judge, [handle, asked])
+}
+
+#[tokio::test]
+async fn what_may_be_tried_with_an_answer_is_counted_for_each() {
+    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
+    let keep = kept.clone();
+    let (judge, [model, fixer]) = mended_judge(0, 0);
+    let run = judge
+        .run("judge")
+        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot));
+    let whole = run.outcome().await.unwrap();
+    assert_eq!((model.count(), fixer.count()), (3, 2));
+    assert_eq!(whole.usage.requests, 5);
+    assert_eq!(whole.result.unwrap(), 7);
+    // Both answers are mended under the same words; a run that goes on takes neither for the other.
+    let snapshots = kept.lock().unwrap().clone();
+    let said = [(1, 0), (1, 1), (2, 1), (2, 2), (3, 2)];
+    assert_eq!(snapshots.len(), said.len());
+    for (snapshot, (judged, mended)) in snapshots.into_iter().zip(said) {
+        let (judge, [model, fixer]) = mended_judge(judged, mended);
+        let outcome = judge.resume(snapshot).outcome().await.unwrap();
+        assert_eq!(outcome.result.unwrap(), 7);
+        assert_eq!(
+            (judged + model.count(), mended + fixer.count()),
+            (3, 2),
+            "nothing is asked twice"
+        );
+        assert_eq!(outcome.usage.requests, 5);
+    }
 }

@@ -63,6 +63,23 @@ async fn a_gated_tool_runs_only_when_somebody_says_so() {
             .contains("not approved: not on a Friday")
     );
 
+    let (model, handle) = ScriptedModel::new(script());
+    let at_the_terminal = |request: ApprovalRequest| async move {
+        agents::approve::ask(&request, &mut "use b instead\n".as_bytes(), &mut Vec::new())
+    };
+    worker::<String>()
+        .run("go")
+        .model(model)
+        .approver(at_the_terminal)
+        .await
+        .unwrap();
+    assert_eq!(WRITES.load(SeqCst), 0);
+    assert!(
+        handle.requests()[1]
+            .last()
+            .contains("not approved as it is: use b instead; change the call and make it again")
+    );
+
     let (model, _) = ScriptedModel::new(script());
     let yes = |_| async { Approval::Approve };
     worker::<String>()

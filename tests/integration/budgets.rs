@@ -1,6 +1,6 @@
 use crate::world::{Add, work, worker};
 use agents::{
-    Agent, AgentBuilder, Budget, Effects,
+    Agent, AgentBuilder, Budget, Code, Effects,
     agent::ModelAgent,
     run::{ApprovalRequest, Limit, Stopped, minutes, tokens},
     testing::{Script, ScriptedModel},
@@ -47,14 +47,12 @@ async fn thirty_calls_in_one_reply_run_twenty_five() {
             .count(),
         25
     );
-    assert_eq!(
-        outcome
-            .outputs
-            .receipts()
-            .filter(|receipt| !receipt.is_ok())
-            .count(),
-        5
-    );
+    let refused: Vec<_> = outcome
+        .outputs
+        .receipts()
+        .filter_map(|receipt| Some(receipt.error.as_ref()?.code))
+        .collect();
+    assert_eq!(refused, [Code::PolicyDenied; 5]);
     assert_eq!(
         outcome.stopped,
         Some(Stopped::Budget {

@@ -7,6 +7,7 @@ use agents::{
     model::{Message, ModelError, Reply, Request},
     prelude::agent,
     run::Snapshot,
+    team::Member,
     testing::{Script, ScriptedModel},
 };
 use std::sync::{Arc, Mutex};
@@ -300,5 +301,42 @@ async fn inputs_and_answers_of_any_type_can_be_exchanged() {
     assert_eq!(
         said[1..],
         ["user: [2,true]", "assistant: [3, 4]", "user: [1,false]"]
+    );
+}
+
+#[tokio::test]
+async fn a_team_can_be_talked_to_and_is_its_root_in_that() {
+    let (model, handle) = ScriptedModel::new([
+        Script::call("clerk", r#"{"input": "count"}"#),
+        Script::text("Three."),
+        Script::text("Three, as I said."),
+    ]);
+    let clerk: Plain = AgentBuilder::new("clerk")
+        .skill(Skill::native("count", "Counts.", |_: String| async {
+            Ok("3".into())
+        }))
+        .build();
+    let team = Member::new(crm().build()).delegate(clerk).build();
+    let mut chat = team.chat().model(model.clone());
+    assert_eq!(chat.send("How many orders?").await.unwrap(), "Three.");
+    let stored = chat.snapshot();
+    let mut chat = team.chat().model(model).resume(stored).unwrap();
+    chat.send("How many?").await.unwrap();
+    let said = [
+        "system: You know customers.",
+        "user: How many orders?",
+        "assistant calls call_1_0",
+        "tool call_1_0: 3",
+        "assistant: Three.",
+        "user: How many?",
+        "assistant: Three, as I said.",
+    ];
+    assert_eq!(spoken(&handle.requests()[2].messages), said[..6]);
+    assert_eq!(spoken(&chat.messages()), said);
+    assert!(
+        handle
+            .requests()
+            .iter()
+            .all(|asked| asked.tools.contains(&"clerk".to_owned()))
     );
 }

@@ -345,3 +345,23 @@ async fn what_does_not_fit_together_is_said_at_once() {
         ]
     );
 }
+
+#[tokio::test]
+async fn agents_in_a_skill_without_a_model_have_the_agent_s_model() {
+    let (model, handle) = ScriptedModel::new([Script::text("from the clerk's model")]);
+    let agent: Plain = AgentBuilder::new("clerk")
+        .model(model)
+        .skill(Skill::native(
+            "ask",
+            "Asks a colleague.",
+            |input: String| async move {
+                AgentBuilder::<String, String>::new("colleague")
+                    .build()
+                    .run(input)
+                    .await
+            },
+        ))
+        .build();
+    assert_eq!(agent.run("go").await.unwrap(), "from the clerk's model");
+    assert_eq!(handle.count(), 1);
+}

@@ -37,7 +37,11 @@ async fn every_snapshot_leads_to_the_same_end() {
         .await
         .unwrap();
     let snapshots = kept.lock().unwrap().clone();
-    assert_eq!(snapshots.len(), 5, "three replies and two rounds of calls");
+    assert_eq!(
+        snapshots.len(),
+        7,
+        "three replies, two rounds of calls, and each of two calls made together"
+    );
     for snapshot in snapshots {
         let text = serde_json::to_string(&snapshot).unwrap();
         let turns = text.matches(r#""role":"assistant""#).count();

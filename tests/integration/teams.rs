@@ -11,6 +11,7 @@ use agents::{
     Agent, AgentBuilder, Budget, Code, Error, ErrorKind,
     agent::{ModelAgent, Skill},
     branch,
+    memory::MemoryBank,
     run::{Approval, ApprovalRequest, Snapshot, Stopped, ToolEnvelope, minutes, tokens},
     structure,
     team::{Member, Team, delegate, delegate_named},

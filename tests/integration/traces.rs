@@ -309,8 +309,7 @@ async fn a_timeline_of_what_is_left() {
         .lines()
         .map(|line| {
             line.split("  ")
-                .filter(|part| !part.is_empty())
-                .next()
+                .find(|part| !part.is_empty())
                 .unwrap_or_default()
                 .trim()
                 .to_owned()

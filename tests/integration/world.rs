@@ -1,14 +1,20 @@
 //! The tools and agents that the tests use.
 
 use agents::{
-    Agent, AgentBuilder, Outcome,
+    Agent, AgentBuilder, Code, Effects, Outcome,
     agent::ModelAgent,
+    run::{AgentOutputs, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool,
+    tool::{FnTool, ToolSet, ToolSpec},
 };
+use serde_json::json;
 use std::{
     io,
-    sync::atomic::{AtomicU32, Ordering::SeqCst},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
     time::Duration,
 };
 
@@ -108,4 +114,42 @@ pub(crate) fn told(handle: &ScriptedModel) -> Vec<String> {
         .into_iter()
         .map(|(_, text)| text.to_owned())
         .collect()
+}
+
+/// A tool that says what it was called with, and how often it ran.
+pub(crate) fn counted(spec: ToolSpec) -> (FnTool, Arc<AtomicU32>) {
+    let runs = Arc::new(AtomicU32::new(0));
+    let count = runs.clone();
+    let tool = FnTool::with_spec(spec, move |args, _| {
+        let nth = count.fetch_add(1, SeqCst) + 1;
+        async move { Ok::<_, io::Error>(format!("{args} #{nth}")) }
+    });
+    (tool, runs)
+}
+
+/// A tool that takes any object.
+pub(crate) fn spec(name: &'static str, effects: Effects) -> ToolSpec {
+    ToolSpec::new(name, "Does it.", effects, json!({"type": "object"}))
+}
+
+/// An agent with these tools, on a script of its own.
+pub(crate) fn agent_with(
+    tools: impl IntoIterator<Item = FnTool>,
+    script: impl IntoIterator<Item = Script>,
+) -> (ModelAgent<'static, String, String>, ScriptedModel) {
+    let (model, handle) = ScriptedModel::new(script);
+    let agent = AgentBuilder::new("worker")
+        .tools(ToolSet::new().with_all(tools))
+        .model(model)
+        .build();
+    (agent, handle)
+}
+
+/// What went wrong in each call, by its code and message; nothing where it succeeded.
+pub(crate) fn errors(outputs: &AgentOutputs) -> Vec<Option<(Code, String)>> {
+    let error = |receipt: &ToolEnvelope| {
+        let error = receipt.error.as_ref()?;
+        Some((error.code, error.message.clone()))
+    };
+    outputs.receipts().map(error).collect()
 }

@@ -7,7 +7,7 @@ use crate::{
     recovery::{Arms, CallError, ErrorContext, Fixer, Plan, SharedFixer},
     run::{Budget, Place},
     team::Placement,
-    tool::{IntoTool, Pattern, ToolPolicy, ToolSet},
+    tool::{IntoTool, Pattern, SharedTool, ToolPolicy, ToolSet, ToolSpec},
 };
 use schemars::JsonSchema;
 use std::{borrow::Cow, fmt, sync::Arc};
@@ -44,6 +44,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                     arms: Arms::default(),
                     fixers: Vec::new(),
                     placement: None,
+                    listed: None,
                     knowledge: Vec::new(),
                     hooks: Hooks::default(),
                 },
@@ -173,6 +174,8 @@ pub(crate) struct Brain<'a> {
     pub(crate) fixers: Vec<SharedFixer>,
     /// Where it is placed in a team.
     placement: Option<Arc<Placement>>,
+    /// What the skill that it is for lists: of the delegates as well it has those alone.
+    pub(super) listed: Option<Vec<Pattern>>,
     pub(crate) knowledge: Vec<Knowledge<'a>>,
     pub(crate) hooks: Hooks<'a>,
 }
@@ -185,16 +188,28 @@ impl Brain<'_> {
         brain
     }
 
-    /// The same, at its place in a team: of its tools those that the place admits, and the delegates.
+    /// The same, at its place in a team: of its tools those that the place admits, and the delegates;
+    /// of these, those that its skill lists if it lists any tools.
     ///
     /// What the place bounds for all below it is bounded there; here is what belongs to this agent.
     pub(crate) fn placed(&self, place: &Place) -> Self {
         let Place { placement, allowed } = place;
         let mut brain = self.clone();
-        brain.tools.retain(|name| placement.admits(name));
-        let withheld = |name: &str| self.tools.get(name).is_some() && !placement.admits(name);
+        // What belongs to the agent itself needs no grant.
+        let admits = |spec: &ToolSpec| spec.innate || placement.admits(&spec.name);
+        brain.tools = self.tools.only(admits);
+        let withheld = |name: &str| {
+            let own = self.tools.get(name);
+            own.is_some_and(|tool| !admits(tool.spec()))
+        };
         brain.arms.retain(|name| !withheld(name));
-        brain.tools = brain.tools.with_all(placement.delegates());
+        let is_listed = |delegate: &SharedTool| {
+            let name = &delegate.spec().name;
+            let listed = self.listed.as_ref();
+            listed.is_none_or(|listed| listed.iter().any(|pattern| pattern.matches(name)))
+        };
+        let delegates = placement.delegates().filter(is_listed);
+        brain.tools = brain.tools.with_all(delegates);
         brain.budget = self.budget.tighter(&placement.budget);
         // The deadline of the call is what bounds it then, and stands still while people decide.
         brain.budget.time = brain

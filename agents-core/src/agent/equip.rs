@@ -1,10 +1,11 @@
 //! What the model has for each skill, and whether all of it fits together.
 
-use super::{Brain, Knowledge, ModelAgent, Skill, io::Data};
+use super::{Brain, Knowledge, ModelAgent, Skill, io::Data, profile::Defect};
 use crate::{
     Error, ErrorKind,
     memory::{self, Memory},
     run::Place,
+    tool::SharedTool,
 };
 use std::{borrow::Cow, sync::Arc};
 
@@ -41,18 +42,32 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
 
     /// What cannot work, all of it, said before anything runs.
     pub(super) fn check(&self, place: Option<&Place>) -> Result<(), Error> {
-        let mut defects = self.defects.clone();
+        let delegates = place.map(|place| place.placement.delegates());
+        let delegates: Vec<_> = delegates.into_iter().flatten().collect();
+        let mut defects = Vec::new();
         defects.extend(self.name_twice());
-        defects.extend(self.stray_arms(place));
-        defects.extend(self.idle_patterns());
-        defects.extend(self.idle_memory());
-        for (at, skill) in self.skills.iter().enumerate() {
-            defects.extend(self.skill_defects(at, skill));
-        }
+        defects.extend(self.stray_arms(&delegates));
+        let own = self.own_defects().into_iter();
+        defects.extend(own.filter_map(|defect| {
+            let mut names = delegates.iter().map(|one| &*one.spec().name);
+            (!names.any(|name| defect.is_mended_by(name))).then_some(defect.text)
+        }));
         match defects.is_empty() {
             true => Ok(()),
             false => Err(Error::new(ErrorKind::Build, defects.join("; "))),
         }
+    }
+
+    /// What cannot work wherever the agent is placed, or only with the right delegates.
+    pub(super) fn own_defects(&self) -> Vec<Defect> {
+        let whole = self.defects.iter().cloned().map(Defect::from);
+        let mut defects: Vec<_> = whole.chain(self.idle_patterns()).collect();
+        defects.extend(self.idle_memory().map(Defect::from));
+        for (at, skill) in self.skills.iter().enumerate() {
+            let own = self.skill_defects(at, skill).into_iter();
+            defects.extend(own.map(Defect::from).chain(self.unlisted(skill)));
+        }
+        defects
     }
 
     fn name_twice(&self) -> Option<String> {
@@ -70,15 +85,15 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         })
     }
 
-    fn stray_arms(&self, place: Option<&Place>) -> Option<String> {
+    fn stray_arms(&self, delegates: &[SharedTool]) -> Option<String> {
         let Brain {
             name, arms, tools, ..
         } = &self.brain;
         let mut defects = Vec::new();
         for (tool, written_for) in arms.tools() {
             let delegate = || {
-                let mut below = place?.placement.delegates();
-                below.find(|one| one.spec().name == tool)
+                let mut below = delegates.iter();
+                below.find(|one| one.spec().name == tool).cloned()
             };
             let Some(found) = tools.get(tool).cloned().or_else(delegate) else {
                 defects.push(format!("`{tool}`, which is not among its tools"));
@@ -129,20 +144,27 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 "skill `{name}` asks for the memory, and agent `{agent}` has none; give it one with `.memory(bank)`"
             ));
         }
-        let listed = skill.listed().unwrap_or_default();
-        let missing = listed
-            .iter()
-            .filter(|pattern| !self.brain.tools.fits_any(pattern));
-        defects.extend(missing.map(|pattern| {
+        defects
+    }
+
+    /// What the skill lists and the agent lacks.
+    fn unlisted(&self, skill: &Skill<'a, I, O>) -> impl Iterator<Item = Defect> {
+        let (agent, name) = (&self.brain.name, skill.name());
+        let listed = skill.listed().unwrap_or_default().iter();
+        let missing = listed.filter(|pattern| !self.brain.tools.fits_any(pattern));
+        missing.map(move |pattern| {
             let what = match pattern.is_name() {
                 true => "tool",
                 false => "tools by the pattern",
             };
-            format!(
+            let text = format!(
                 "skill `{name}` lists the {what} `{pattern}`, and agent `{agent}` has none; add it to the agent's tools, or remove it from the list"
-            )
-        }));
-        defects
+            );
+            Defect {
+                text,
+                lacks: Some(pattern.clone()),
+            }
+        })
     }
 }
 
@@ -161,6 +183,7 @@ fn brain_for<'a, I, O>(
     let mut brain = agent.clone();
     if let Some(listed) = skill.listed() {
         // What belongs to the agent itself needs no mention.
+        brain.listed = Some(listed.to_vec());
         brain.tools = agent
             .tools
             .only(|spec| spec.innate || listed.iter().any(|pattern| pattern.matches(&spec.name)));

@@ -22,6 +22,7 @@ pub(crate) use io::{Answer, prompt_of};
 pub use io::{Data, IntoInput};
 pub(crate) use knowledge::Knowledge;
 pub use knowledge::KnowledgeText;
+pub(crate) use profile::OwnTool;
 pub use profile::Profile;
 pub use skill::Skill;
 

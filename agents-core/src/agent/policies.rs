@@ -1,6 +1,6 @@
 //! What an agent says about tools by their names, for tools that nobody has written down.
 
-use super::{AgentBuilder, ModelAgent, io::Data};
+use super::{AgentBuilder, ModelAgent, io::Data, profile::Defect};
 use crate::{
     error::AnyError,
     recovery::{CallError, ErrorContext, Plan},
@@ -58,23 +58,24 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
     }
 
     /// Patterns that fit nothing.
-    pub(super) fn idle_patterns(&self) -> Vec<String> {
+    pub(super) fn idle_patterns(&self) -> Vec<Defect> {
         let arms = self
             .brain
             .arms
             .patterns()
-            .map(|pattern| ("`on_error` arms for", pattern));
+            .map(|pattern| ("`on_error` arms for", pattern, true));
         let policies = self
             .policies
             .iter()
-            .map(|(pattern, _)| ("a policy for", pattern));
+            .map(|(pattern, _)| ("a policy for", pattern, false));
         arms.chain(policies)
-            .filter(|(_, pattern)| !self.brain.tools.fits_any(pattern))
-            .map(|(what, pattern)| {
-                format!(
+            .filter(|(_, pattern, _)| !self.brain.tools.fits_any(pattern))
+            .map(|(what, pattern, for_delegates)| Defect {
+                text: format!(
                     "agent `{}` has {what} `{pattern}`, which fits none of its tools; correct the pattern, or remove it",
                     self.brain.name
-                )
+                ),
+                lacks: for_delegates.then(|| pattern.clone()),
             })
             .collect()
     }

@@ -1,7 +1,7 @@
 use crate::{
     run::Budget,
     team::Placement,
-    tool::{Effects, ToolSet},
+    tool::{Effects, Pattern, ToolSet, ToolSpec},
 };
 use std::sync::Arc;
 
@@ -30,12 +30,39 @@ pub struct Profile {
     pub(crate) is_composite: bool,
     /// It is a team, with this place for its root.
     pub(crate) team: Option<Arc<Placement>>,
+    /// The teams among the agents that it is made of: each says for itself what it may use.
+    pub(crate) teams: Vec<Arc<Placement>>,
+    /// What cannot work.
+    pub(crate) defects: Vec<Defect>,
+}
+
+/// Something that cannot work.
+#[derive(Clone, Debug)]
+pub(crate) struct Defect {
+    pub(crate) text: String,
+    /// A delegate of such a name makes up for it.
+    pub(crate) lacks: Option<Pattern>,
+}
+
+impl From<String> for Defect {
+    fn from(text: String) -> Self {
+        Defect { text, lacks: None }
+    }
+}
+
+impl Defect {
+    pub(crate) fn is_mended_by(&self, delegate: &str) -> bool {
+        let lacks = self.lacks.as_ref();
+        lacks.is_some_and(|pattern| pattern.matches(delegate))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnTool {
     pub(crate) name: String,
     pub(crate) effects: Effects,
+    /// It belongs to the agent as such: no grant has to name it.
+    pub(crate) innate: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +89,8 @@ impl Profile {
             code: Effects::Writes,
             is_composite: false,
             team: None,
+            teams: Vec::new(),
+            defects: Vec::new(),
         }
     }
 
@@ -72,12 +101,19 @@ impl Profile {
             budget: budget.clone(),
             ..Self::new()
         };
-        tools.specs().fold(bare, |profile, spec| {
-            profile.tool(&*spec.name, spec.effects)
-        })
+        let own = |spec: &ToolSpec| OwnTool {
+            name: spec.name.to_string(),
+            effects: spec.effects,
+            innate: spec.innate,
+        };
+        Profile {
+            tools: tools.specs().map(own).collect(),
+            ..bare
+        }
     }
 
-    /// Several agents that are one: all that any of them has.
+    /// Several agents that are one: all that any of them has, but for the teams among them, which are
+    /// kept as what they are.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = Profile>) -> Self {
         let mut whole = Profile {
             code: Effects::None,
@@ -86,6 +122,14 @@ impl Profile {
         };
         for part in parts {
             whole.code = whole.code.max(part.code);
+            if let Some(team) = part.team {
+                if !whole.teams.iter().any(|other| Arc::ptr_eq(other, &team)) {
+                    whole.teams.push(team);
+                }
+                continue;
+            }
+            whole.teams.extend(part.teams);
+            whole.defects.extend(part.defects);
             for tool in part.tools {
                 if !whole.tools.contains(&tool) {
                     whole.tools.push(tool);
@@ -101,6 +145,7 @@ impl Profile {
         self.tools.push(OwnTool {
             name: name.into(),
             effects,
+            innate: false,
         });
         self
     }
@@ -131,16 +176,17 @@ impl Profile {
     /// The team with this place for its root.
     pub(crate) fn of_team(root: Arc<Placement>) -> Self {
         let mut profile = root.profile.clone();
-        profile.tools.retain(|tool| root.admits(&tool.name));
+        profile.tools.retain(|tool| root.has(tool));
         profile.code = root.effects();
         profile.budget = root.bounds();
         profile.team = Some(root);
         profile
     }
 
-    /// The names of its tools.
+    /// The names of its tools; of an agent that is made of others, those of all of them.
     pub fn tools(&self) -> impl Iterator<Item = &str> {
-        self.tools.iter().map(|tool| &*tool.name)
+        let own = self.tools.iter().map(|tool| &*tool.name);
+        own.chain(self.teams.iter().flat_map(|team| team.inner().tools()))
     }
 
     /// The names of its skills.

@@ -43,8 +43,17 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             return Ok(Selection::Settled(Some(skill)));
         }
         let mut wanting = self.skills.iter().filter(|_| !choosing);
-        if let Some(skill) = wanting.find(|skill| skill.wants(input)) {
-            return Ok(Selection::Settled(Some(skill)));
+        for skill in wanting.by_ref() {
+            match turn::guarded(|| skill.wants(input)) {
+                Ok(true) => return Ok(Selection::Settled(Some(skill))),
+                Ok(false) => {}
+                Err(panic) => {
+                    let name = skill.name();
+                    let why = format!("the condition of `{name}` panicked: {panic}");
+                    return Err(Error::new(ErrorKind::Failed, why)
+                        .context(format!("agent `{}`", self.brain.name)));
+                }
+            }
         }
         let rest: Vec<_> = self
             .skills

@@ -82,10 +82,11 @@ impl<'a, I, O> Skill<'a, I, O> {
 
     /// Lists the tools that the model has in this skill, by name or [`Pattern`]; without a list it has
     /// all that the agent has. Any other tool does not exist here: the model is not told of it, and a
-    /// call of it is refused. Listing again adds to the list.
+    /// call of it is refused. Listing again adds to the list. In a [team](crate::team) that goes for the
+    /// agent's delegates as well, by the names under which the model is offered them.
     ///
-    /// What the list names has to be among the agent's tools, and the skill has to be one that the
-    /// model carries out: a run of the agent says so before it begins.
+    /// What the list names has to be among the agent's tools and delegates, and the skill has to be one
+    /// that the model carries out: a run of the agent says so before it begins.
     #[must_use]
     pub fn tools<P: Into<Pattern>>(mut self, tools: impl IntoIterator<Item = P>) -> Self {
         self.tools

@@ -34,7 +34,8 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
 
     fn profile(&self) -> Profile {
         let Brain { tools, budget, .. } = &self.brain;
-        let profile = Profile::driven(tools, budget);
+        let mut profile = Profile::driven(tools, budget);
+        profile.defects = self.own_defects();
         let profile = match self.skills.iter().any(|skill| skill.body().is_some()) {
             true => profile.with_code(),
             false => profile,
@@ -70,7 +71,8 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
                 self.carry_out(cx, job, input).await
             })
         };
-        attend(cx, &desk, self.on_escalation.as_ref(), carry_out).await
+        let knows = |name: &str| self.skill_named(name).is_some();
+        attend(cx, &desk, self.on_escalation.as_ref(), knows, carry_out).await
     }
 }
 
@@ -83,10 +85,10 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 let skill = self.skill_named(&name).ok_or_else(|| {
                     self.unselected(&format!("there is no `{name}` to reroute to"))
                 })?;
-                let cx = cx.beside(&format!("skill:{name}"));
+                let cx = anew(cx, &format!("skill:{name}"));
                 self.by(Some(skill), &cx, input).await
             }
-            Job::Agent(other) => other.run_in(cx, input).await,
+            Job::Agent(other) => other.run_in(&anew(cx, "reroute"), input).await,
             Job::Partial(value) => Ok(value),
         }
     }
@@ -112,8 +114,16 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             settle(&self.brain, cx, skill.name());
         }
         match skill.and_then(Skill::body) {
-            // Plain code is above the agents that it runs.
-            Some(body) => cx.under_code().enter(body(input)).await,
+            // Plain code is above the agents that it runs; they are driven by this one's model unless
+            // they bring their own.
+            Some(body) => {
+                let cx = cx.under_code();
+                let cx = match &self.brain.model {
+                    Some(model) => cx.with_model(model.clone()),
+                    None => cx,
+                };
+                cx.enter(body(input)).await
+            }
             None => {
                 let task = prompt_of(&input);
                 drop(input);
@@ -128,4 +138,10 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         let message = format!("the input of agent `{name}` cannot be read back");
         Error::new(ErrorKind::Failed, message)
     }
+}
+
+/// A place for work that begins anew, each time another.
+fn anew(cx: &Cx, what: &str) -> Cx {
+    let count = cx.node.taken().map_or(0, |taken| taken.count());
+    cx.beside(&format!("{what}.{count}"))
 }

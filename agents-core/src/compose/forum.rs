@@ -131,7 +131,7 @@ pub trait Participants<I>: Send + Sync {
 /// An agent that can decide in a forum: it takes a [`Transcript`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the captain of a forum",
-    label = "not an agent that takes a `Transcript`",
+    label = "not an agent that takes a `Transcript<T>`, of a `T` that is `Clone`",
     note = "the captain is given all that was said: make its `In` a `Transcript<T>`, where `T` is what the forum is about and can be cloned"
 )]
 pub trait Captain: Agent<In = Transcript<<Self as Captain>::Topic>> {
@@ -148,7 +148,7 @@ impl<A: Agent<In = Transcript<I>>, I: Data + Clone> Captain for A {
 /// can talk about.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the captain of a forum",
-    label = "not an agent that takes a `Transcript`",
+    label = "not an agent that takes a `Transcript<T>`, of a `T` that is `Clone`",
     note = "the captain is given all that was said: make its `In` a `Transcript<T>`, where `T` is what the forum is about and can be cloned"
 )]
 pub trait Decides<P>: Captain {
@@ -281,7 +281,7 @@ where
 
     fn profile(&self) -> Profile {
         let speakers = C::speakers(&self.participants).into_iter();
-        let speakers = speakers.map(|who| who.speaks_with());
+        let speakers = speakers.map(Participant::speaks_with);
         Profile::of_parts(speakers.chain([self.captain.profile()]))
     }
 

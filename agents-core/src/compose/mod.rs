@@ -76,6 +76,7 @@ use std::{
 fn ends_everything(error: &Error) -> bool {
     match error.kind() {
         ErrorKind::Build
+        | ErrorKind::Denied
         | ErrorKind::Thrown
         | ErrorKind::Cancelled
         | ErrorKind::Suspended

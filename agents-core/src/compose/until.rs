@@ -126,12 +126,14 @@ where
 
     async fn work(&self, cx: &Cx, mut input: A::In) -> Result<V::Out, Error> {
         for _ in 1..self.most {
+            cx.node.begin_anew();
             let output = self.agent.run_in(cx, input).await?;
             match (self.verdict)(output).step() {
                 Step::Done(value) => return Ok(value),
                 Step::Again(next) => input = next,
             }
         }
+        cx.node.begin_anew();
         let output = self.agent.run_in(cx, input).await?;
         // The function takes the value away, so it is written down before.
         let last = Json::of(&output);

@@ -75,6 +75,8 @@ pub(crate) enum Handed {
     Back(Escalation),
     /// Nothing may go on.
     Thrown(String),
+    /// It cannot work as it is put together: nothing that a model could do something about.
+    Unfit(String),
 }
 
 impl Cause {
@@ -93,16 +95,17 @@ impl Cause {
         }))
     }
 
-    /// The agent that a call was for gave back `error`: an escalation and a throw are meant, the
-    /// rest is a failure of the call.
+    /// The agent that a call was for gave back `error`: an escalation, a throw and an
+    /// agent that cannot work are meant, the rest is a failure of the call.
     pub(crate) fn of_agent(agent: &str, error: Error) -> Self {
         let code = match error.kind() {
             ErrorKind::Model => Code::ProviderError,
-            ErrorKind::Budget => Code::PolicyDenied,
+            ErrorKind::Budget | ErrorKind::Denied => Code::PolicyDenied,
             _ => Code::Unknown,
         };
         let handed = match (error.kind(), error.escalation()) {
             (ErrorKind::Thrown, _) => Some(Handed::Thrown(error.message().to_owned())),
+            (ErrorKind::Build, _) => Some(Handed::Unfit(error.message().to_owned())),
             (ErrorKind::Escalated, Some(escalation)) => {
                 let mut escalation = escalation.clone();
                 if escalation.source.is_empty() {
@@ -141,20 +144,33 @@ impl Cause {
         Cause::of(Origin::Denied, Code::PolicyDenied, reason.into())
     }
 
+    /// The call comes too early: a limit allows it after so long.
+    pub fn too_often(wait: Duration) -> Self {
+        let message = format!("it was called too often; call it again in {wait:.1?}");
+        Cause(Arc::new(Inner {
+            retry_after: Some(wait),
+            ..Cause::inner(Origin::Returned, Code::RateLimit, message)
+        }))
+    }
+
     /// A failure known only by its code and text.
     pub fn text(code: Code, message: impl Into<String>) -> Self {
         Cause::of(Origin::Returned, code, message.into())
     }
 
     fn of(origin: Origin, code: Code, message: String) -> Self {
-        Cause(Arc::new(Inner {
+        Cause(Arc::new(Self::inner(origin, code, message)))
+    }
+
+    fn inner(origin: Origin, code: Code, message: String) -> Inner {
+        Inner {
             message: capped(message),
             origin,
             code,
             retry_after: None,
             live: None,
             handed: None,
-        }))
+        }
     }
 
     /// The same failure without secrets in its text. The live error stays, for the arms.

@@ -9,8 +9,10 @@ pub enum ErrorKind {
     Build,
     /// The model could not be asked, or did not answer: connection refused, unknown model.
     Model,
-    /// A budget was used up: turns, tool calls, recursion, tokens, time or depth.
+    /// A budget was used up: turns, tool calls, recursion, tokens, cost, time or depth.
     Budget,
+    /// A rule of the run refused to let a model be asked.
+    Denied,
     /// The run's cancellation token was triggered.
     Cancelled,
     /// A tool or a repair agent said `throw`: nothing may go on.
@@ -33,6 +35,7 @@ impl fmt::Display for ErrorKind {
             ErrorKind::Build => "build",
             ErrorKind::Model => "model",
             ErrorKind::Budget => "budget",
+            ErrorKind::Denied => "denied",
             ErrorKind::Cancelled => "cancelled",
             ErrorKind::Thrown => "thrown",
             ErrorKind::Escalated => "escalated",

@@ -172,6 +172,11 @@ impl Error {
         self.kind() == ErrorKind::Budget
     }
 
+    /// A rule of the run refused to let a model be asked.
+    pub fn is_denied(&self) -> bool {
+        self.kind() == ErrorKind::Denied
+    }
+
     /// The run was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.kind() == ErrorKind::Cancelled

@@ -39,6 +39,13 @@ pub(crate) struct Taken {
     count: u32,
 }
 
+impl Taken {
+    /// How often it was, this time included.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum To {
@@ -59,12 +66,15 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
     cx: &Cx,
     desk: &Arc<Desk>,
     handler: Option<&SharedHandler<'_, I, O>>,
+    knows: impl Fn(&str) -> bool,
     carry_out: impl Fn(Job<I, O>) -> BoxFuture<'a, Result<O, Error>>,
 ) -> Result<O, Error> {
     let mut job = resumed(cx, handler)?;
     loop {
         if let Job::Partial(value) = job {
-            cx.node.mark_partial();
+            // What a repair agent could not complete is a matter of the repair.
+            cx.node
+                .mark_partial(cx.shield().map_or(0, |repair| repair.level()));
             return Ok(value);
         }
         let left = {
@@ -75,7 +85,9 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
                     result = &mut work => break Left::Done(result),
                     letter = desk.letter() => match letter {
                         Letter::Leave(error) => break Left::Done(Err(error)),
-                        Letter::Raised(raised) => if let Some(next) = Box::pin(judge(cx, handler, raised)).await {
+                        // Whoever asked has been dropped with the work that was left.
+                        Letter::Raised(raised) if raised.reply.is_closed() => {}
+                        Letter::Raised(raised) => if let Some(next) = Box::pin(judge(cx, handler, &knows, raised)).await {
                             break Left::For(next);
                         }
                     },
@@ -99,6 +111,7 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
 async fn judge<I: Data, O: Data>(
     cx: &Cx,
     handler: Option<&SharedHandler<'_, I, O>>,
+    knows: &impl Fn(&str) -> bool,
     raised: Raised,
 ) -> Option<Job<I, O>> {
     let Raised {
@@ -147,6 +160,10 @@ async fn judge<I: Data, O: Data>(
         What::Model(model) => answer(Reply::Model(model, escalation)),
         What::Skill(_) | What::Agent(_) if count >= MOST_JOBS => {
             climbs_on("the work was rerouted often enough");
+            answer(Reply::Up(escalation));
+        }
+        What::Skill(name) if !knows(&name) => {
+            climbs_on(&format!("there is no skill `{name}`"));
             answer(Reply::Up(escalation));
         }
         What::Skill(name) => {
@@ -215,8 +232,8 @@ fn resumed<I: Data, O: Data>(
             .to()
             .map(Job::Partial)
             .map_err(|_| stale("a partial result")),
-        To::Agent(name) => match handler.map(|handler| handler(escalation).0) {
-            Some(What::Agent(agent)) if agent.name() == name => Ok(Job::Agent(agent)),
+        To::Agent(name) => match handler.map(|handler| turn::guarded(|| handler(escalation).0)) {
+            Some(Ok(What::Agent(agent))) if agent.name() == name => Ok(Job::Agent(agent)),
             _ => Err(stale(&format!("the agent `{name}`"))),
         },
     }

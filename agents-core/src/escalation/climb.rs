@@ -40,11 +40,12 @@ pub(crate) async fn climb(cx: &Cx, escalation: Escalation) -> Climbed {
         "escalated"
     );
     cx.emit(|| EventKind::Escalated(Box::new(escalation.clone())));
-    let given = cx.node.with_frame(|frame| frame.given.clone());
-    let count = given.map_or(0, |given| given.count);
     let raised = escalation.clone();
-    match ask_up(cx, escalation, count < MOST_MODELS).await {
+    match ask_up(cx, escalation, given_so_far(cx) < MOST_MODELS).await {
+        // Several calls of one reply may have asked at once.
+        (Some(_), escalation) if given_so_far(cx) >= MOST_MODELS => Climbed::Unhandled(escalation),
         (Some(model), escalation) => {
+            let count = given_so_far(cx);
             let how = Settlement::RetriedWithModel {
                 agent: escalation.path.last().cloned().unwrap_or_default(),
                 model: model.id().to_owned(),
@@ -65,6 +66,11 @@ pub(crate) async fn climb(cx: &Cx, escalation: Escalation) -> Climbed {
         }
         (None, escalation) => Climbed::Unhandled(escalation),
     }
+}
+
+fn given_so_far(cx: &Cx) -> u32 {
+    cx.node
+        .with_frame(|frame| frame.given.as_ref().map_or(0, |given| given.count))
 }
 
 /// The model that a stored agent was given, asked for again: models are not stored.

@@ -32,9 +32,11 @@
 pub(crate) mod messages;
 pub(crate) mod spans;
 mod trace;
+mod watched;
 
-pub(crate) use trace::trace_id;
+use trace::trace_id;
 pub use trace::{Step, StepKind, Trace, identify_traces};
+pub(crate) use watched::Watched;
 
 use crate::run::{Outcome, Root};
 use std::{future::Future, sync::Arc};

@@ -74,7 +74,7 @@ pub fn identify_traces(of: fn(&Span) -> Option<String>) {
 static IDS: OnceLock<fn(&Span) -> Option<String>> = OnceLock::new();
 
 /// The id of the trace in which the span lies; without a tracer, the run's own id in the same form.
-pub(crate) fn trace_id(span: &Span, run_id: &str) -> String {
+pub(super) fn trace_id(span: &Span, run_id: &str) -> String {
     let traced = IDS.get().and_then(|of| of(span));
     traced.unwrap_or_else(|| run_id.replace('-', ""))
 }

@@ -85,7 +85,7 @@ fn valid() -> impl Strategy<Value = String> {
 
 /// Text made of what JSON is made of, and of what models put around it.
 fn tangle(least: usize) -> impl Strategy<Value = String> {
-    const PIECES: [&str; 57] = [
+    const PIECES: [&str; 58] = [
         "{",
         "}",
         "[",
@@ -111,6 +111,7 @@ fn tangle(least: usize) -> impl Strategy<Value = String> {
         "1,000",
         "05",
         "1e",
+        "7.",
         "true",
         "None",
         "null",

@@ -146,7 +146,8 @@ pub(super) fn guess(text: &str, cut_off: bool) -> Guess {
         && strict::number(trimmed.as_bytes(), 0) == Some(trimmed.len())
     {
         return match &text.as_bytes()[trimmed.len()..] {
-            b"." => Guess::Number(format!("{trimmed}.0")),
+            b"." if !trimmed.contains(['.', 'e', 'E']) => Guess::Number(format!("{trimmed}.0")),
+            b"." => Guess::Unclear,
             _ if cut_off => Guess::Number(trimmed.into()),
             _ => Guess::Unclear,
         };

@@ -9,7 +9,7 @@ use std::{fmt, marker::PhantomData};
 pub enum Step {
     /// Read this text in place of what failed; `None` falls through.
     Fix(Option<String>),
-    /// Ask a repair agent, at most so often in one call.
+    /// Ask a repair agent, at most so often for one call or one final answer.
     Ask {
         /// Whom.
         fixer: FixerRef,
@@ -74,7 +74,8 @@ impl<K: Kind> Decision<K> {
         self
     }
 
-    /// How often the repair agent just named may be asked in one call; 1 if nothing is said.
+    /// How often the repair agent just named may be asked about one call, or one final answer; 1 if nothing
+    /// is said.
     ///
     /// ```
     /// use agents_core::{AgentBuilder, recovery::*};

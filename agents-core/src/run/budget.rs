@@ -1,8 +1,9 @@
+use super::Cost;
 use serde::{Deserialize, Serialize};
 use std::{fmt, time::Duration};
 
 /// How much a run may use. Turns, tool calls and recursion belong to each agent and are bounded
-/// from the start; tokens, time and depth are shared by everything below an agent and are bounded
+/// from the start; tokens, cost, time and depth are shared by everything below an agent and are bounded
 /// when you say so.
 ///
 /// ```
@@ -22,6 +23,8 @@ pub struct Budget {
     recursion: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cost: Option<Cost>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) time: Option<Duration>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,6 +66,16 @@ impl Budget {
         self.recursion
     }
 
+    /// The bounds on what belongs to each agent by itself.
+    pub(crate) fn said_of_each(&self) -> Budget {
+        Budget {
+            turns: self.turns,
+            tool_calls: self.tool_calls,
+            recursion: self.recursion,
+            ..Budget::new()
+        }
+    }
+
     /// The tighter of the two, bound by bound; where one says nothing, the other's.
     pub(crate) fn tighter(&self, other: &Budget) -> Budget {
         Budget {
@@ -70,6 +83,7 @@ impl Budget {
             tool_calls: least(self.tool_calls, other.tool_calls),
             recursion: least(self.recursion, other.recursion),
             tokens: least(self.tokens, other.tokens),
+            cost: least(self.cost, other.cost),
             time: least(self.time, other.time),
             depth: least(self.depth, other.depth),
         }
@@ -83,6 +97,7 @@ impl Budget {
             count(self.tool_calls.map(u64::from), "tool calls"),
             count(self.recursion.map(u64::from), "steps"),
             count(self.tokens, "tokens"),
+            self.cost.map(|cost| format!("a cost of {cost}")),
             self.time.map(|time| format!("{time:?}")),
             self.depth.map(|depth| format!("{depth} deep")),
         ]
@@ -116,6 +131,14 @@ impl Budget {
     #[must_use]
     pub fn tokens(mut self, tokens: u64) -> Self {
         self.tokens = Some(tokens);
+        self
+    }
+
+    /// How much its models may cost, nested agents included: once that is reached, no model is asked
+    /// any more. Every model needs a price for it: see [`Run::price`](super::Run::price).
+    #[must_use]
+    pub fn cost(mut self, amount: impl Into<Cost>) -> Self {
+        self.cost = Some(amount.into());
         self
     }
 
@@ -164,6 +187,8 @@ pub enum Limit {
     Recursion(u32),
     /// So many tokens.
     Tokens(u64),
+    /// So much money.
+    Cost(Cost),
     /// So much time.
     Time(Duration),
     /// So many agents within each other.
@@ -179,6 +204,7 @@ impl fmt::Display for Limit {
                 write!(f, "{n} steps of recursion are used up (`max_recursion`)")
             }
             Limit::Tokens(n) => write!(f, "{n} tokens are used up (`tokens`)"),
+            Limit::Cost(cost) => write!(f, "a cost of {cost} is used up (`cost`)"),
             Limit::Time(time) => write!(f, "{time:?} are over (`time`)"),
             Limit::Depth(n) => write!(f, "agents are nested {n} deep (`depth`)"),
         }

@@ -1,12 +1,10 @@
 use super::{
-    CallState, EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch,
-    Timestamp,
+    Cost, EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp,
 };
 use crate::{
     Json,
     escalation::Desk,
     model::{Model, Usage},
-    observe::{Step, StepKind},
     recovery::FixError,
     secret::{Masker, Secret, SecretError, resolve},
     team::Placement,
@@ -26,8 +24,8 @@ tokio::task_local! {
 pub struct Cx {
     pub(crate) node: Arc<Node>,
     pub(crate) root: Arc<Root>,
-    /// Within a call of this node's agent: which, and which attempt of it.
-    call: Option<(u32, u32)>,
+    /// Within what this node's agent does, if within anything.
+    pub(super) within: Option<Within>,
     /// The model of whoever runs here: the caller's, for agents that bring none.
     model: Option<Arc<dyn Model>>,
     /// The repair that whoever runs here was asked for.
@@ -59,7 +57,7 @@ impl Cx {
         let Settings { model, watch, .. } = &root.settings;
         Cx {
             node: root.node.clone(),
-            call: None,
+            within: None,
             model: model.clone(),
             repair: None,
             shield: None,
@@ -108,13 +106,9 @@ impl Cx {
 
     /// The place of the next run of `agent` with this input.
     pub(crate) fn agent_child(&self, agent: &str, input: &str) -> Cx {
-        let node = match self.call {
-            Some((seq, attempt)) => self.node.call_child(seq, attempt).agent_child(agent, input),
-            None => self.node.agent_child(agent, input),
-        };
         Cx {
-            node,
-            call: None,
+            node: self.here().agent_child(agent, input),
+            within: None,
             place: None,
             ..self.clone()
         }
@@ -127,10 +121,26 @@ impl Cx {
 
     /// The place of what happens within one call.
     pub(crate) fn in_call(&self, seq: u32, attempt: u32) -> Cx {
+        self.inside(Within::Call(seq, attempt))
+    }
+
+    /// The place of what happens to the answer of one turn.
+    pub(crate) fn in_answer(&self, turn: u32) -> Cx {
+        self.inside(Within::Answer(turn))
+    }
+
+    fn inside(&self, within: Within) -> Cx {
         Cx {
-            call: Some((seq, attempt)),
+            within: Some(within),
             repair: None,
             ..self.clone()
+        }
+    }
+
+    fn here(&self) -> Arc<Node> {
+        match self.within {
+            Some(within) => self.node.inside(within),
+            None => self.node.clone(),
         }
     }
 
@@ -211,16 +221,16 @@ impl Cx {
     pub(crate) fn beside(&self, what: &str) -> Cx {
         Cx {
             node: self.node.beside(what),
-            call: None,
+            within: None,
             ..self.clone()
         }
     }
 
     /// Whether what ran within the call here gave a partial result.
     pub(crate) fn is_partial(&self) -> bool {
-        self.call
-            .and_then(|(seq, attempt)| self.node.known_call(seq, attempt))
-            .is_some_and(|call| call.is_partial())
+        self.within
+            .and_then(|within| self.node.known(within))
+            .is_some_and(|known| known.is_partial())
     }
 
     /// Carries out `work` here, within this time if it is bounded: past it, a bound of the agent here
@@ -271,26 +281,20 @@ impl Cx {
     }
 
     /// What a run of its own has cost that went on here.
-    pub(crate) fn charge(&self, usage: Usage) {
+    pub(crate) fn charge(&self, usage: Usage, cost: Option<Cost>) {
         self.root.charge(usage);
         self.node.spend(usage.tokens());
+        self.node.pay(cost);
     }
 
     /// The tokens spent within this place.
     pub(crate) fn spent(&self) -> u64 {
-        match self.call {
-            Some((seq, attempt)) => self.node.call_child(seq, attempt).spent(),
-            None => self.node.spent(),
-        }
+        self.here().spent()
     }
 
     /// Writes the receipts of calls that agents within this place have left unsettled.
     pub(crate) fn close_within(&self, why: &str) {
-        let place = match self.call {
-            Some((seq, attempt)) => self.node.call_child(seq, attempt),
-            None => self.node.clone(),
-        };
-        for child in place.children() {
+        for child in self.here().children() {
             envelope::close_all(&child, &self.root.settings, why);
         }
     }
@@ -298,44 +302,6 @@ impl Cx {
     /// Tells the subscriber what happened to the agent that works here, or to the call.
     pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
         self.root.emit_at(&self.node, || self.step_place(), kind);
-    }
-
-    /// The place, by name: the agent's, or the call's within which this is.
-    pub(crate) fn step_place(&self) -> String {
-        match self.call {
-            Some((seq, _)) => self.node.call_path(seq),
-            None => self.node.path().to_string(),
-        }
-    }
-
-    /// The arguments of the call within which this is, as they stand.
-    pub(crate) fn arguments(&self) -> Option<Json> {
-        let (seq, _) = self.call?;
-        self.node.with_frame(|frame| {
-            let mut calls = frame.calls.iter();
-            calls.find(|call| call.seq == seq).map(CallState::input)
-        })
-    }
-
-    /// The agent that works here begins.
-    pub(crate) fn began(&self) -> Timestamp {
-        self.emit(|| EventKind::AgentStarted);
-        self.now(format_args!("{}/start", self.node.path()))
-    }
-
-    /// The agent that works here has ended.
-    pub(crate) fn ended(&self, t_start: Timestamp, ok: bool) {
-        self.emit(|| EventKind::AgentEnded { ok });
-        let place = self.node.path().to_string();
-        let t_end = self.now(format_args!("{place}/end"));
-        self.root.step(Step {
-            place,
-            agent: self.node.agent(),
-            depth: self.node.depth(),
-            t_start,
-            t_end,
-            kind: StepKind::Agent { ok },
-        });
     }
 
     pub(crate) fn result(&self) -> Option<Json> {
@@ -388,5 +354,24 @@ impl fmt::Debug for Cx {
             .field("run_id", &self.run_id())
             .field("path", &self.node.path().to_string())
             .finish_non_exhaustive()
+    }
+}
+
+/// What a model-driven agent does, and agents may run within.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Within {
+    /// This call, in this attempt.
+    Call(u32, u32),
+    /// The answer of this turn.
+    Answer(u32),
+}
+
+impl fmt::Display for Within {
+    /// The key of the place; receipts are in the order of keys, those of answers behind those of calls.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Within::Call(seq, attempt) => write!(f, "call{seq:04}.{attempt:02}"),
+            Within::Answer(turn) => write!(f, "turn{turn:04}"),
+        }
     }
 }

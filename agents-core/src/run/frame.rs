@@ -32,7 +32,7 @@ pub(crate) struct Frame {
     /// What was wrong with the last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refused: Option<String>,
-    /// What was tried to make an answer fit.
+    /// What was tried to make the answer at hand fit.
     #[serde(default)]
     pub(crate) progress: Progress,
     /// What is wrong with the answer at hand; the plan that deals with it is in `progress`.
@@ -183,6 +183,8 @@ impl Frame {
             .collect();
         if calls.is_empty() {
             self.answer = Some(content.clone());
+            // What was tried with another answer says nothing about this one.
+            self.progress = Progress::default();
         }
         for call in calls
             .iter_mut()

@@ -13,16 +13,21 @@ mod approval;
 mod budget;
 mod call;
 mod clock;
+mod cost;
 mod cx;
 mod driver;
 mod event;
+mod executor;
 mod frame;
+mod metadata;
 mod node;
 mod observed;
 mod outcome;
+mod pin;
 mod repair;
 mod root;
 mod settings;
+mod snapshot;
 mod stopwatch;
 mod talk;
 mod tape;
@@ -30,17 +35,22 @@ mod tape;
 pub use approval::{Approval, ApprovalRequest, Approver};
 pub use budget::{Budget, Limit, minutes, tokens};
 pub use clock::{Clock, SystemClock, Timestamp};
+pub use cost::Cost;
 pub use cx::Cx;
+pub(crate) use cx::Within;
 pub use event::{Event, EventKind};
-pub use node::Snapshot;
+pub use metadata::ToolCallMetadata;
 pub use outcome::{
     AgentOutputs, Attachment, AttachmentKind, Attempt, Outcome, Stopped, ToolEnvelope,
 };
+pub use pin::{OnMissing, PinnedHandle, Selector, Strategy};
+pub use snapshot::Snapshot;
 pub use tape::Tape;
 
 pub(crate) use call::{Act, CallState, Event as CallEvent, cost, tried};
 pub(crate) use cx::Place;
 pub(crate) use driver::drive;
+pub(crate) use executor::Executor;
 pub(crate) use frame::{Frame, Next, Told};
 pub(crate) use node::{Node, hex};
 pub(crate) use observed::observed;
@@ -59,7 +69,7 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
-use std::{fmt, future::IntoFuture, mem, pin::pin, sync::Arc, time::Duration};
+use std::{fmt, future::IntoFuture, mem, pin::pin, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 /// One run of an agent, about to begin. Say what there is to say about it, then await it: the
@@ -128,7 +138,7 @@ impl<'a, A: Agent> Run<'a, A> {
         self.root()
     }
 
-    /// Bounds the whole run: tokens, time and depth are shared by all its agents; turns, tool calls
+    /// Bounds the whole run: tokens, cost, time and depth are shared by all its agents; turns, tool calls
     /// and recursion belong to each, and the tighter of its own bound and this one counts.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.settings.budget = Some(budget);
@@ -203,24 +213,6 @@ impl<'a, A: Agent> Run<'a, A> {
         self.root()
     }
 
-    /// How long one execution of a tool may take that says nothing itself; 5 minutes by default.
-    pub fn tool_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.tool_timeout = timeout;
-        self.root()
-    }
-
-    /// How much of a tool's output is kept and told to the model; 2 MB by default.
-    pub fn max_output_bytes(mut self, bytes: usize) -> Self {
-        self.settings.max_output_bytes = bytes;
-        self.root()
-    }
-
-    /// How long the arguments of one call may be; 1 MB by default.
-    pub fn max_argument_bytes(mut self, bytes: usize) -> Self {
-        self.settings.max_argument_bytes = bytes;
-        self.root()
-    }
-
     fn root(mut self) -> Self {
         self.own_root = true;
         self
@@ -275,7 +267,7 @@ impl<'a, A: Agent> Run<'a, A> {
         let run = steer(agent, input, &root);
         let outcome = Box::pin(observe::observed(&root, agent.name(), run)).await;
         if let Some(around) = around {
-            around.charge(outcome.usage);
+            around.charge(outcome.usage, outcome.cost);
         }
         if let Some(talk) = &root.settings.talk {
             talk.settle(&root.node, &outcome);
@@ -358,6 +350,7 @@ async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A
         stopped: masker.data(stop.map(|stop| stop.reason())),
         outputs: AgentOutputs::collect(response, root.node.receipts()),
         usage,
+        cost: root.node.paid().total(),
         run_id: root.run_id.to_string(),
         trace: Trace::default(),
     }

@@ -1,19 +1,15 @@
 //! Where a run stands: a tree of nodes that can be written down.
 
 mod bounds;
+mod path;
 
-use super::{Budget, Frame, ToolEnvelope};
-use crate::{
-    Error, Json,
-    error::ErrorKind,
-    escalation::{EscalationReceipt, Taken},
-    model::{Model, Usage},
-    observe::Step,
-};
+use path::Path;
+
+use super::{Budget, Frame, ToolEnvelope, Within, cost::Paid};
+use crate::{Json, escalation::Taken, model::Model};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
-    fmt,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
         atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
@@ -39,6 +35,7 @@ pub(crate) struct Node {
     places: Mutex<Vec<Budget>>,
     steps: AtomicU32,
     tokens: AtomicU64,
+    paid: Mutex<Paid>,
     state: Mutex<State>,
 }
 
@@ -80,60 +77,8 @@ pub(crate) struct StoredNode {
     steps: u32,
     #[serde(default)]
     tokens: u64,
-}
-
-/// A run that was put down: give it to [`Agent::resume`](crate::Agent::resume).
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Snapshot {
-    pub(crate) version: u32,
-    pub(crate) agent: String,
-    pub(crate) run_id: String,
-    pub(crate) input: Json,
     #[serde(default)]
-    pub(crate) usage: Usage,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) escalations: Vec<EscalationReceipt>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) steps: Vec<Step>,
-    pub(crate) root: StoredNode,
-}
-
-impl Snapshot {
-    pub(crate) const VERSION: u32 = 1;
-
-    /// The agent that was run.
-    pub fn agent(&self) -> &str {
-        &self.agent
-    }
-
-    /// The run's id.
-    pub fn run_id(&self) -> &str {
-        &self.run_id
-    }
-
-    /// What the models had cost until then.
-    pub fn usage(&self) -> Usage {
-        self.usage
-    }
-
-    /// A snapshot continues the agent it was taken of, and no other.
-    pub(crate) fn check(&self, agent: &str) -> Result<(), Error> {
-        let problem = if self.version != Self::VERSION {
-            format!(
-                "the stored run has format {}; this version reads format {}",
-                self.version,
-                Self::VERSION
-            )
-        } else if self.agent != agent {
-            format!(
-                "the stored run belongs to agent `{}`, not to `{agent}`",
-                self.agent
-            )
-        } else {
-            return Ok(());
-        };
-        Err(Error::new(ErrorKind::Build, problem))
-    }
+    paid: Paid,
 }
 
 impl Node {
@@ -160,6 +105,7 @@ impl Node {
             depth,
             steps,
             tokens,
+            paid,
         } = stored;
         Arc::new_cyclic(|me: &Weak<Node>| {
             let children = children
@@ -182,6 +128,7 @@ impl Node {
                 places: Mutex::default(),
                 steps: AtomicU32::new(steps),
                 tokens: AtomicU64::new(tokens),
+                paid: Mutex::new(paid),
                 state: Mutex::new(State {
                     frame,
                     result,
@@ -212,6 +159,7 @@ impl Node {
             depth: self.depth,
             steps: self.steps.load(Relaxed),
             tokens: self.tokens.load(Relaxed),
+            paid: self.paid(),
         }
     }
 
@@ -225,17 +173,18 @@ impl Node {
         f(self.state().frame.get_or_insert_default())
     }
 
-    /// The place of what runs within one attempt of one call of this agent.
-    pub(crate) fn call_child(self: &Arc<Self>, seq: u32, attempt: u32) -> Arc<Node> {
-        self.child(&call_key(seq, attempt), self.depth)
+    /// The place of what runs within something that this agent does. Each has its own, so that an agent
+    /// that is run again there, when a stored run goes on, is the first of its input again.
+    pub(crate) fn inside(self: &Arc<Self>, within: Within) -> Arc<Node> {
+        self.child(&within.to_string(), self.depth)
     }
 
     /// The same, if anything has run there.
-    pub(crate) fn known_call(&self, seq: u32, attempt: u32) -> Option<Arc<Node>> {
+    pub(crate) fn known(&self, within: Within) -> Option<Arc<Node>> {
         let state = self.state();
-        // Most calls run no agents; their keys need not be written.
+        // Mostly nothing has; then the key need not be written.
         (!state.children.is_empty())
-            .then(|| state.children.get(call_key(seq, attempt).as_str()).cloned())
+            .then(|| state.children.get(within.to_string().as_str()).cloned())
             .flatten()
     }
 
@@ -347,14 +296,20 @@ impl Node {
     }
 
     /// The result here is partial, and so is what those above make of it who look no closer: up to
-    /// the call that it answers, where the model is told.
-    pub(crate) fn mark_partial(&self) {
+    /// the call that it answers, where the model is told, and never above the level `top`.
+    pub(crate) fn mark_partial(&self, top: u32) {
         self.state().partial = true;
         if !self.is_call()
             && let Some(above) = self.parent.upgrade()
+            && above.level >= top
         {
-            above.mark_partial();
+            above.mark_partial(top);
         }
+    }
+
+    /// What was given before counts no longer.
+    pub(crate) fn begin_anew(&self) {
+        self.state().partial = false;
     }
 
     pub(crate) fn is_partial(&self) -> bool {
@@ -376,23 +331,7 @@ impl Node {
 
     /// The place in the tree, for digests and clock readings; empty at the root.
     pub(crate) fn path(&self) -> Path<'_> {
-        Path(self)
-    }
-}
-
-fn call_key(seq: u32, attempt: u32) -> String {
-    format!("call{seq:04}.{attempt:02}")
-}
-
-/// A node's place in the tree, written only when somebody wants to read it.
-pub(crate) struct Path<'a>(&'a Node);
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.parent.upgrade() {
-            Some(parent) => write!(f, "{}/{}", parent.path(), self.0.key),
-            None => f.write_str(&self.0.key),
-        }
+        Path::of(self)
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{Limit, Timestamp};
+use super::{Cost, Limit, Timestamp};
 use crate::{
     Error, Json, Severity, error::ErrorReceipt, escalation::EscalationReceipt, model::Usage,
     observe::Trace, reader::Repairs,
@@ -23,8 +23,11 @@ pub struct Outcome<T> {
     pub stopped: Option<Stopped>,
     /// The receipts of all calls, whatever became of them.
     pub outputs: AgentOutputs,
-    /// What the models cost.
+    /// What the models used.
     pub usage: Usage,
+    /// What that cost, by the [prices](super::Run::price) that the run was given; `None` if a model
+    /// that was asked has none.
+    pub cost: Option<Cost>,
     /// The run's id, as it stands in logs and traces.
     pub run_id: String,
     /// What happened, and when.
@@ -41,6 +44,20 @@ pub enum Stopped {
         agent: String,
         /// Which bound.
         limit: Limit,
+    },
+    /// A rule of the run refused to let the model of this agent be asked.
+    Denied {
+        /// Whose model.
+        agent: String,
+        /// Why.
+        reason: String,
+    },
+    /// An agent that was asked cannot work as it is put together.
+    Unfit {
+        /// Which one.
+        agent: String,
+        /// What is wrong with it.
+        reason: String,
     },
     /// The cancellation token was triggered.
     Cancelled,

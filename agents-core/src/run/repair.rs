@@ -59,6 +59,11 @@ impl RepairScope {
         None
     }
 
+    /// Nodes at this level of the tree and below belong to the repair.
+    pub(crate) fn level(&self) -> u32 {
+        self.level
+    }
+
     /// Ends the repair. It never returns to the repair agent.
     pub(crate) async fn finish(&self, end: FixError) -> Infallible {
         self.end

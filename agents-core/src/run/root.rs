@@ -1,26 +1,25 @@
 use super::{
-    Approver, Budget, Clock, Cx, Event, EventKind, Limit, Node, Snapshot, Stopped, Stopwatch,
-    SystemClock, Talk, Tape, ToolEnvelope,
+    Approver, Budget, Clock, Cx, Event, EventKind, Executor, Limit, Node, Snapshot, Stopped,
+    Stopwatch, SystemClock, Talk, Tape, ToolEnvelope,
 };
 use crate::{
     Error, ErrorKind, Json, Severity,
     escalation::EscalationReceipt,
     model::{Model, Usage},
-    observe::{self, Step, Trace},
+    observe::Watched,
     reader::Repairs,
     secret::{Masker, Secrets},
     tool::Scope,
 };
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-use tracing::Span;
 
 pub(crate) type Subscriber = Arc<dyn Fn(&Event) + Send + Sync>;
 pub(crate) type ToolHook = Arc<dyn Fn(&ToolEnvelope) + Send + Sync>;
@@ -55,6 +54,7 @@ pub(crate) struct Settings {
     pub(crate) tool_timeout: Duration,
     pub(crate) max_output_bytes: usize,
     pub(crate) max_argument_bytes: usize,
+    pub(crate) executor: Executor,
 }
 
 /// How many runs of their own may be within each other: their budgets begin anew, so this is what
@@ -71,6 +71,7 @@ impl Settings {
             return Err(Error::new(ErrorKind::Budget, message));
         }
         self.watch = around.watch().cloned();
+        self.executor.inherit(&outer.executor);
         self.model = self.model.take().or_else(|| around.model().cloned());
         if self.tape.is_none()
             && let Some(tape) = &outer.tape
@@ -105,6 +106,33 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// What tells apart those for whom a tool may give different results with the secrets that it is
+    /// given; empty in a run without secrets, which shares what is cached with all of its tenant.
+    pub(crate) fn secret_scope(&self) -> Vec<u8> {
+        if self.secrets.is_empty() && self.keeper_of_secrets.is_none() {
+            return Vec::new();
+        }
+        let mut digest = hmac_sha256::Hash::new();
+        let mut add = |part: &str| {
+            digest.update((part.len() as u64).to_le_bytes());
+            digest.update(part);
+        };
+        let Scope {
+            domain_id, user_id, ..
+        } = &self.scope;
+        for holder in [domain_id, user_id] {
+            add(if holder.is_some() { "some" } else { "none" });
+            add(holder.as_deref().unwrap_or_default());
+        }
+        for (name, secret) in &self.secrets {
+            add(name);
+            add(secret.expose_secret());
+        }
+        digest.finalize().to_vec()
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Settings {
@@ -130,6 +158,7 @@ impl Default for Settings {
             tool_timeout: Duration::from_secs(300),
             max_output_bytes: 2_000_000,
             max_argument_bytes: 1_000_000,
+            executor: Executor::default(),
         }
     }
 }
@@ -147,9 +176,7 @@ pub(crate) struct Root {
     repairs: Mutex<Repairs>,
     /// The agent that was run and its input, for snapshots.
     origin: Option<(String, Json)>,
-    steps: Mutex<Vec<Step>>,
-    /// The span of the whole run, and the id of its trace.
-    span: OnceLock<(Span, Arc<str>)>,
+    pub(crate) watched: Watched,
 }
 
 /// Why the whole run ends, now. It is not an error that travels: whoever calls for it never
@@ -159,6 +186,14 @@ pub(crate) enum Stop {
     Budget {
         agent: Arc<str>,
         limit: Limit,
+    },
+    Denied {
+        agent: Arc<str>,
+        reason: String,
+    },
+    Unfit {
+        agent: Arc<str>,
+        reason: String,
     },
     Cancelled,
     Thrown {
@@ -178,6 +213,12 @@ impl Stop {
             Stop::Budget { agent, limit } => {
                 Error::new(ErrorKind::Budget, limit.to_string()).context(format!("agent `{agent}`"))
             }
+            Stop::Denied { agent, reason } => {
+                Error::new(ErrorKind::Denied, reason).context(format!("agent `{agent}`"))
+            }
+            Stop::Unfit { agent, reason } => {
+                Error::new(ErrorKind::Build, reason).context(format!("agent `{agent}`"))
+            }
             Stop::Cancelled => Error::new(ErrorKind::Cancelled, "the run was cancelled"),
             Stop::Thrown { source, reason } => Error::thrown(reason).context(format!("`{source}`")),
             Stop::Escalated {
@@ -193,6 +234,14 @@ impl Stop {
             Stop::Budget { agent, limit } => Stopped::Budget {
                 agent: agent.to_string(),
                 limit: *limit,
+            },
+            Stop::Denied { agent, reason } => Stopped::Denied {
+                agent: agent.to_string(),
+                reason: reason.clone(),
+            },
+            Stop::Unfit { agent, reason } => Stopped::Unfit {
+                agent: agent.to_string(),
+                reason: reason.clone(),
             },
             Stop::Cancelled => Stopped::Cancelled,
             Stop::Thrown { source, reason } => Stopped::Thrown {
@@ -241,45 +290,8 @@ impl Root {
             escalations: Mutex::new(escalations),
             repairs: Mutex::default(),
             origin,
-            steps: Mutex::new(steps),
-            span: OnceLock::new(),
+            watched: Watched::of(steps),
         })
-    }
-
-    /// The run begins, in this span.
-    pub(crate) fn place_in_trace(&self, span: &Span) {
-        let id = || observe::trace_id(span, &self.run_id).into();
-        self.span.get_or_init(|| (span.clone(), id()));
-    }
-
-    /// The span of the whole run.
-    pub(crate) fn span(&self) -> Span {
-        self.span
-            .get()
-            .map_or_else(Span::none, |(span, _)| span.clone())
-    }
-
-    pub(crate) fn trace_id(&self) -> &str {
-        self.span.get().map_or("", |(_, id)| id)
-    }
-
-    /// Where the trace can be looked at.
-    pub(crate) fn traces_url(&self) -> Option<String> {
-        let template = self.settings.traces_url.as_deref()?;
-        let url = template.replace("{trace_id}", self.trace_id());
-        Some(url.replace("{run_id}", &self.run_id))
-    }
-
-    /// Keeps a step that has ended.
-    pub(crate) fn step(&self, step: Step) {
-        lock(&self.steps).push(step);
-    }
-
-    pub(crate) fn trace(&self) -> Trace {
-        Trace {
-            id: self.trace_id().to_owned(),
-            steps: lock(&self.steps).clone(),
-        }
     }
 
     /// Tells the subscriber; what happened is only put together if there is one.
@@ -320,7 +332,7 @@ impl Root {
                 input: input.clone(),
                 usage: self.usage(),
                 escalations: self.escalations(),
-                steps: lock(&self.steps).clone(),
+                steps: self.watched.steps(),
                 root: self.node.save(),
             }));
         }

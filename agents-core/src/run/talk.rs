@@ -45,11 +45,12 @@ impl Talk {
             node.with_frame(|frame| (std::mem::take(&mut frame.history), frame.turns));
         let mut said = self.said();
         said.turns += turns;
-        if !history.messages().is_empty() {
+        // What was given up for another way is not what the conversation goes on with.
+        if is_answered(&history) && node.taken().is_none() {
             said.history = history;
             return;
         }
-        // No model has worked: the exchange alone is known.
+        // The answer is not the model's: the exchange alone is known.
         let mut history = said.history.moved();
         history.push(Message::User {
             content: self.task.clone(),
@@ -61,6 +62,11 @@ impl Talk {
         });
         said.history = Arc::new(history);
     }
+}
+
+/// Whether the last word is a model's answer, and no call waits for its result.
+fn is_answered(history: &History) -> bool {
+    matches!(history.messages().last(), Some(Message::Assistant { calls, .. }) if calls.is_empty())
 }
 
 impl Cx {

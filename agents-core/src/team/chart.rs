@@ -36,14 +36,13 @@ impl Chart {
             .tools()
             .map(str::to_owned)
             .partition(|tool| inner.confirms(tool));
-        let below = inner.delegates.iter();
         Chart {
             name: placement.name.clone(),
             description: placement.description.clone(),
             tools,
             confirm,
             budget: placement.bounds(),
-            delegates: below.map(|below| Chart::of(below.placement())).collect(),
+            delegates: inner.below().map(Chart::of).collect(),
         }
     }
 
@@ -72,7 +71,7 @@ impl Chart {
         &self.budget
     }
 
-    /// The agents below it.
+    /// The agents below it; below one that is made of others, the teams among those.
     pub fn delegates(&self) -> &[Chart] {
         &self.delegates
     }

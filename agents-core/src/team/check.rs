@@ -2,11 +2,18 @@
 
 use super::{
     Placement,
-    delegate::tool_name,
     names::{Named, mean},
 };
-use crate::{Error, ErrorKind, run::Budget, tool::nearest};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::{
+    Error, ErrorKind,
+    agent::OwnTool,
+    run::Budget,
+    tool::{Pattern, nearest},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+};
 
 /// Checks the team below `root`.
 pub(super) fn check(root: &Placement) -> Result<(), Error> {
@@ -35,6 +42,7 @@ impl Check {
         let mut defects = Vec::new();
         defects.extend(twice.map(|other| placed_twice(&here.name, &other)));
         defects.extend(reaches_nobody(here));
+        defects.extend(bounds_nobody(here));
         // Of a team that is placed here, its own root is what counts.
         let place = here.inner();
         if !place.profile.is_composite {
@@ -45,12 +53,22 @@ impl Check {
         beyond(place, above, &mut defects);
         unconfirmed(place, above, &mut defects);
         above_budget(here, above, &mut defects);
-        skills(place, &mut defects);
+        let delegates: Vec<_> = place.delegate_names().collect();
+        skills(place, &delegates, &mut defects);
+        let own = place.profile.defects.iter();
+        let own = own.filter(|own| !delegates.iter().any(|name| own.is_mended_by(name)));
+        defects.extend(own.map(|own| own.text.clone()));
         let at_its_place = |defect| format!("{path}: {defect}");
         self.defects.extend(defects.into_iter().map(at_its_place));
         above.push(here);
-        for below in &here.inner().delegates {
+        for below in &place.delegates {
             self.visit(below.placement(), above);
+        }
+        for team in &place.profile.teams {
+            // A part may stand there as often as one likes, and so may all that is below it.
+            let seen = mem::take(&mut self.seen);
+            self.visit(team, above);
+            self.seen = seen;
         }
         above.pop();
     }
@@ -77,15 +95,22 @@ fn reaches_nobody(here: &Placement) -> Option<String> {
     }
 }
 
+/// What belongs to each agent cannot be bounded for several at once: they do not share it.
+fn bounds_nobody(here: &Placement) -> Option<String> {
+    let bounds: Vec<_> = here.bounds().said_of_each().said().collect();
+    (here.profile.is_composite && !bounds.is_empty()).then(|| {
+        format!(
+            "it is put together of other agents, and a bound of {} comes to none of them; say it of the part that is meant: `a.then(structure!(b.budget(..)))`, or bound what they share, such as tokens and time",
+            bounds.join(", ")
+        )
+    })
+}
+
 /// Each name that is granted or confirmed is that of a tool, here or below: grants are handed down.
 fn unknown(here: &Placement, defects: &mut Vec<String>) {
     let mut known = BTreeSet::new();
     tools_below(here, &mut known);
-    let delegates: Vec<_> = here
-        .delegates
-        .iter()
-        .map(|below| tool_name(&below.placement().name))
-        .collect();
+    let delegates: Vec<_> = here.delegate_names().collect();
     let granted = here.granted.iter().flatten();
     let is_delegate = |name: &Named| delegates.iter().any(|delegate| name.means(delegate));
     let confirmed = here.confirmed.iter().filter(|name| !is_delegate(name));
@@ -106,8 +131,8 @@ fn unknown(here: &Placement, defects: &mut Vec<String>) {
 
 fn tools_below<'t>(here: &'t Placement, known: &mut BTreeSet<&'t str>) {
     known.extend(here.profile.tools());
-    for below in &here.inner().delegates {
-        tools_below(below.placement(), known);
+    for below in here.inner().below() {
+        tools_below(below, known);
     }
 }
 
@@ -122,8 +147,7 @@ fn same_names(here: &Placement, defects: &mut Vec<String>) {
         }
     }
     let mut seen: BTreeSet<_> = here.tools().map(str::to_owned).collect();
-    for below in &here.delegates {
-        let name = tool_name(&below.placement().name);
+    for name in here.delegate_names() {
         if !seen.insert(name.clone()) {
             defects.push(format!(
                 "its delegate `{name}` has the name of another of its tools; rename one of them"
@@ -165,8 +189,14 @@ fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
             ));
         }
     }
-    let unsaid = |tool: &&str| !authority.admits(tool) && !own.clone().any(|name| name.means(tool));
-    let unsaid: Vec<_> = here.tools().filter(unsaid).collect();
+    let unsaid = |tool: &&OwnTool| {
+        let name = &tool.name;
+        here.has(tool)
+            && !(tool.innate || authority.admits(name))
+            && !own.clone().any(|own| own.means(name))
+    };
+    let unsaid = here.profile.tools.iter().filter(unsaid);
+    let unsaid: Vec<_> = unsaid.map(|tool| &*tool.name).collect();
     if !unsaid.is_empty() {
         let tools = unsaid.join("`, `");
         defects.push(format!(
@@ -213,6 +243,7 @@ fn above_budget(here: &Placement, above: &[&Placement], defects: &mut Vec<String
         }
     };
     compare(|budget| budget.tokens.map(|tokens| Budget::new().tokens(tokens)));
+    compare(|budget| budget.cost.map(|cost| Budget::new().cost(cost)));
     compare(|budget| budget.time.map(|time| Budget::new().time(time)));
     compare(|budget| budget.depth.map(|depth| Budget::new().depth(depth)));
     compare(|budget| {
@@ -222,15 +253,35 @@ fn above_budget(here: &Placement, above: &[&Placement], defects: &mut Vec<String
     });
 }
 
-/// A skill that is limited to some tools has them.
-fn skills(here: &Placement, defects: &mut Vec<String>) {
+/// A skill that is limited to some tools has them: each that it names, and for a pattern one at least.
+fn skills(here: &Placement, delegates: &[String], defects: &mut Vec<String>) {
+    // That is said by the agent itself.
+    let is_lacking = |pattern: &Pattern| {
+        let mut own = here.profile.defects.iter();
+        own.any(|own| own.lacks.as_ref() == Some(pattern))
+    };
+    let has = |pattern: &Pattern| {
+        let tools = &here.profile.tools;
+        let is_meant = |tool: &&OwnTool| pattern.matches(&tool.name);
+        tools.iter().filter(is_meant).any(|tool| here.has(tool))
+            || delegates.iter().any(|delegate| pattern.matches(delegate))
+            // Code need not say which tools it has.
+            || here.granted.is_none()
+            || pattern.is_name() && here.admits(pattern.as_str())
+            || is_lacking(pattern)
+    };
     for skill in &here.profile.skills {
-        let needed = skill.tools.iter().flatten();
-        for tool in needed.filter(|tool| !here.admits(tool)) {
+        let listed = skill.tools.iter().flatten().map(Pattern::from);
+        for needed in listed.filter(|pattern| !has(pattern)) {
             let skill = &skill.name;
-            defects.push(format!(
-                "its skill `{skill}` needs the tool `{tool}`, which is not granted; grant it"
-            ));
+            defects.push(match needed.is_name() {
+                true => format!(
+                    "its skill `{skill}` needs the tool `{needed}`, which is not granted; grant it"
+                ),
+                false => format!(
+                    "its skill `{skill}` needs tools like `{needed}`, and none is granted; grant one"
+                ),
+            });
         }
     }
 }

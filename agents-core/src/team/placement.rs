@@ -1,10 +1,10 @@
 use super::{
-    delegate::Delegate,
+    delegate::{Delegate, tool_name},
     names::{Named, mean},
 };
 use crate::{
     Agent,
-    agent::Profile,
+    agent::{OwnTool, Profile},
     run::Budget,
     tool::{Effects, SharedTool},
 };
@@ -49,15 +49,34 @@ impl Placement {
     }
 
     /// The agent's own tools that it may use here.
-    pub(super) fn tools(&self) -> impl Iterator<Item = &str> {
-        self.profile.tools().filter(|tool| self.admits(tool))
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &str> {
+        let tools = self.profile.tools.iter();
+        tools.filter(|tool| self.has(tool)).map(|tool| &*tool.name)
+    }
+
+    /// Whether the agent may use this tool of its own.
+    pub(crate) fn has(&self, tool: &OwnTool) -> bool {
+        tool.innate || self.admits(&tool.name)
+    }
+
+    /// What is below: the delegates, and the teams among the agents of which this one is made.
+    pub(super) fn below(&self) -> impl Iterator<Item = &Placement> {
+        let delegates = self.delegates.iter().map(|below| &**below.placement());
+        delegates.chain(self.profile.teams.iter().map(|team| &**team))
     }
 
     /// The delegates, as the tools that its model is offered.
     pub(crate) fn delegates(&self) -> impl Iterator<Item = SharedTool> {
         self.delegates
             .iter()
-            .map(|below| -> SharedTool { below.clone() })
+            .cloned()
+            .map(|below| below as SharedTool)
+    }
+
+    /// The names of these tools.
+    pub(super) fn delegate_names(&self) -> impl Iterator<Item = String> {
+        let delegates = self.delegates.iter();
+        delegates.map(|below| tool_name(&below.placement().name))
     }
 
     /// The agent's own bounds within those of its place.
@@ -68,7 +87,7 @@ impl Placement {
     /// The most that the agent does to the world, by itself and by those below.
     pub(crate) fn effects(&self) -> Effects {
         let tools = self.profile.tools.iter();
-        let tools = tools.filter(|tool| self.admits(&tool.name));
+        let tools = tools.filter(|tool| self.has(tool));
         let below = self
             .delegates
             .iter()
@@ -80,7 +99,7 @@ impl Placement {
     }
 
     /// What is said where the agent is really placed: a team says it of its root itself.
-    pub(super) fn inner(&self) -> &Placement {
+    pub(crate) fn inner(&self) -> &Placement {
         match &self.profile.team {
             Some(root) => root.inner(),
             None => self,

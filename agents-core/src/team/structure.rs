@@ -1,5 +1,9 @@
 use super::{Chart, Placed, check::check};
-use crate::{Agent, Error, agent::Profile, run::Cx};
+use crate::{
+    Agent, Error,
+    agent::{ModelDriven, Profile},
+    run::Cx,
+};
 use async_trait::async_trait;
 use std::fmt;
 
@@ -45,7 +49,8 @@ impl<A> Team<A> {
     /// # Errors
     /// One error of the kind `Build` that names all defects, one a line, each with the way to the
     /// agent: grants beyond the parent's, a tool both granted and confirmed, an unknown tool, an
-    /// agent that is placed twice, a budget above the parent's, a skill without a tool it needs.
+    /// agent that is placed twice, a budget above the parent's, a skill without a tool it needs,
+    /// a bound or a grant that would come to nobody, and what is wrong with an agent by itself.
     pub fn check(&self) -> Result<(), Error> {
         match &self.defects {
             None => Ok(()),
@@ -82,6 +87,9 @@ impl<A: Agent> Agent for Team<A> {
         self.root.work(cx, input).await
     }
 }
+
+#[diagnostic::do_not_recommend]
+impl<A: ModelDriven> ModelDriven for Team<A> {}
 
 impl<A> fmt::Debug for Team<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,6 +8,7 @@ mod alias;
 mod context;
 mod erased;
 mod listed;
+mod output;
 mod pattern;
 mod policy;
 mod registry;

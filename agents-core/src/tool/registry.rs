@@ -145,8 +145,8 @@ impl Registry {
     }
 
     /// Several tools, by name or `name@version`, as an agent takes them. Of several versions of one
-    /// name the latest keeps it; a model calls the others `name_v1_0_0`. With [`alias`](super::alias) a tool has any
-    /// other name.
+    /// name the latest keeps it; a model calls the others `name_v1_0_0`, and so do an agent's arms.
+    /// With [`alias`](super::alias) a tool has any other name.
     ///
     /// # Errors
     /// When there is none for one of them.

@@ -1,5 +1,6 @@
 use super::{
     DynTool, Effects, ErrorType, IntoTool, Misfit, Prepared, SharedTool, ToolContext, ToolSpec,
+    output::OutputSchema,
 };
 use crate::{
     Json,
@@ -33,6 +34,7 @@ type Arms = dyn Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Sen
 pub struct FnTool {
     spec: Arc<ToolSpec>,
     schema: Arc<Schema>,
+    output: Option<Arc<OutputSchema>>,
     body: Arc<Body>,
     fails_with: ErrorType,
     arms: Option<Arc<Arms>>,
@@ -77,6 +79,10 @@ impl FnTool {
         };
         FnTool {
             schema: Arc::new(Schema::new(&spec.input_schema)),
+            output: spec
+                .output_schema
+                .as_ref()
+                .map(|schema| Arc::new(OutputSchema::new(schema))),
             spec: Arc::new(spec),
             body: Arc::new(body),
             fails_with: ErrorType::of::<E>(),
@@ -196,7 +202,13 @@ impl DynTool for FnTool {
 
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
         match prepared.0.downcast::<Value>() {
-            Ok(args) => (self.body)(*args, cx.clone()).await,
+            Ok(args) => {
+                let output = (self.body)(*args, cx.clone()).await?;
+                match &self.output {
+                    Some(schema) => schema.check(output),
+                    None => Ok(output),
+                }
+            }
             Err(_) => Err(Cause::text(
                 Code::Unknown,
                 "the arguments were prepared for another tool",

@@ -89,12 +89,6 @@ impl ToolSet {
         }
     }
 
-    /// Keeps the tools for whose names `keep` holds.
-    pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
-        self.tools.retain(|tool| keep(&tool.spec().name));
-        self.declarations = Arc::default();
-    }
-
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()

@@ -2,7 +2,7 @@ use super::{
     Status,
     schema::{constrained, schema_of},
 };
-use crate::reader::Schema;
+use crate::{json::canonical, reader::Schema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -108,6 +108,7 @@ pub struct ToolSpec {
     own_name: Option<Cow<'static, str>>,
     declaration: OnceLock<String>,
     constraints: OnceLock<Option<Schema>>,
+    schema_digest: OnceLock<[u8; 32]>,
 }
 
 impl ToolSpec {
@@ -150,6 +151,7 @@ impl ToolSpec {
             own_name: None,
             declaration: OnceLock::new(),
             constraints: OnceLock::new(),
+            schema_digest: OnceLock::new(),
         }
     }
 
@@ -293,6 +295,13 @@ impl ToolSpec {
                 constrained(&self.input_schema).then(|| Schema::new(&self.input_schema))
             })
             .as_ref()
+    }
+
+    /// A digest of the schema of the arguments, the same on any machine.
+    pub(crate) fn schema_digest(&self) -> &[u8; 32] {
+        self.schema_digest.get_or_init(|| {
+            hmac_sha256::Hash::hash(canonical(&self.input_schema.to_string()).as_bytes())
+        })
     }
 
     /// The tool's own name, as receipts have it; mostly that which the model calls.

@@ -180,18 +180,22 @@ impl Ladder<'_> {
 
     async fn ask(&self, fixer: &FixerRef, text: &str, fault: &Misfit) -> Result<(), Error> {
         let name = fixer.name().to_owned();
-        let repair = self.cx.node.with_frame(|frame| Repair {
-            tool: self.brain.name.to_string(),
-            description: self.brain.description.to_string(),
-            stage: kinds::InvalidOutput::NAME.to_owned(),
-            raw: text.to_owned(),
-            error: fault.to_string(),
-            schema: self.schema.clone(),
-            attempt: frame.progress.tries() + 1,
-            previous: frame.progress.tried().to_vec(),
+        let (turn, repair) = self.cx.node.with_frame(|frame| {
+            let repair = Repair {
+                tool: self.brain.name.to_string(),
+                description: self.brain.description.to_string(),
+                stage: kinds::InvalidOutput::NAME.to_owned(),
+                raw: text.to_owned(),
+                error: fault.to_string(),
+                schema: self.schema.clone(),
+                attempt: frame.progress.tries() + 1,
+                previous: frame.progress.tried().to_vec(),
+            };
+            (frame.turns, repair)
         });
+        let place = self.cx.in_answer(turn);
         let recover::Repaired { answer, tokens, .. } =
-            recover::ask(self.brain, self.cx, fixer, repair).await;
+            recover::ask(self.brain, &place, fixer, repair).await;
         let in_vain = |why: &str| {
             let tried = tried(&name, why, tokens);
             self.cx.node.with_frame(|frame| frame.fixed.extend(tried));

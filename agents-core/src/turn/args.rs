@@ -7,6 +7,7 @@ use crate::{
     Json,
     agent::Brain,
     error::{self, Cause, Code, ToolError},
+    policy::Verdict,
     reader::{self, Change, ChangeKind, Repairs},
     recovery::Arms,
     run::Timestamp,
@@ -82,6 +83,8 @@ pub(crate) struct Accepted {
     pub(crate) repairs: Repairs,
     /// Somebody has to approve this very call.
     pub(crate) approval: bool,
+    /// Why a rule of the run refuses it.
+    pub(crate) denied: Option<String>,
 }
 
 /// Arguments that do not fit.
@@ -166,12 +169,25 @@ fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, M
         schema.fits(text)?;
     }
     let args = Json::trusted(text);
-    let approval = guard::needs_approval(rules.brain, rules.tool, &prepared, rules.context);
+    let Rules {
+        brain,
+        tool,
+        context,
+        ..
+    } = *rules;
+    let verdict = guard::judge(brain, &context.cx, tool.spec(), Some(&args));
+    let approval =
+        verdict == Verdict::Confirm || guard::needs_approval(brain, tool, &prepared, context);
+    let denied = match verdict {
+        Verdict::Deny { reason } => Some(reason),
+        Verdict::Allow | Verdict::Confirm => None,
+    };
     Ok(Accepted {
         args,
         prepared,
         repairs,
         approval,
+        denied,
     })
 }
 

@@ -20,7 +20,8 @@ pub(super) fn close(
     let mut truncated = false;
     let (output, error, content) = match call.result() {
         Some(Ok(output)) => {
-            let (output, mut text) = capped(output, max_output_bytes, &mut truncated);
+            let is_kept = !call.attachments.is_empty();
+            let (output, mut text) = capped(output, max_output_bytes, is_kept, &mut truncated);
             if let Some(hint) = &call.hint {
                 text.push_str(&format!("\n[{hint}]"));
             }
@@ -49,9 +50,9 @@ pub(super) fn close(
         error,
         t_start: Timestamp::from_millis(call.started),
         t_end: ended,
-        cached: false,
+        cached: call.cached,
         truncated,
-        attachments: Vec::new(),
+        attachments: call.attachments.clone(),
         attempts: call.attempts.clone(),
         repairs: call.repairs.clone(),
     });
@@ -93,15 +94,19 @@ fn kept(input: Json, limit: usize) -> Json {
 }
 
 /// The output, and how the model reads it; both cut where the limit is, and the model is told.
-fn capped(output: &Json, limit: usize, truncated: &mut bool) -> (Json, String) {
+fn capped(output: &Json, limit: usize, is_kept: bool, truncated: &mut bool) -> (Json, String) {
     let text = output.to_text();
     if text.len() <= limit {
         return (output.clone(), text);
     }
     *truncated = true;
     let end = text.floor_char_boundary(limit);
+    let whole = match is_kept {
+        true => "; the whole is kept, but not shown to you",
+        false => "",
+    };
     let kept = format!(
-        "{}\n[cut: the first {end} of {} bytes]",
+        "{}\n[cut: the first {end} of {} bytes{whole}]",
         &text[..end],
         text.len()
     );

@@ -4,15 +4,22 @@ use crate::{
     Json,
     agent::Brain,
     error::{Cause, ToolError},
-    run::{ApprovalRequest, CallState},
+    policy::{Action, ModelCall, ToolCall, Verdict},
+    run::{ApprovalRequest, CallState, Cx, Stop},
     tool::{SharedTool, ToolContext, ToolSpec},
+    turn::guarded,
 };
 
 /// The tool, if the agent has it and has calls left.
 ///
 /// The agent's own list is the whole list: a tool that is not on it does not exist for this agent,
 /// whatever else the program knows.
-pub(super) fn admit(brain: &Brain<'_>, call: &CallState) -> Result<SharedTool, ToolError> {
+pub(super) fn admit(
+    brain: &Brain<'_>,
+    cx: &Cx,
+    call: &CallState,
+    tool: Option<&SharedTool>,
+) -> Result<SharedTool, ToolError> {
     if call.seq >= brain.budget.tool_calls() {
         let limit = brain.budget.tool_calls();
         return Err(denied(
@@ -20,14 +27,63 @@ pub(super) fn admit(brain: &Brain<'_>, call: &CallState) -> Result<SharedTool, T
             format!("all {limit} tool calls are used up; answer with what you have"),
         ));
     }
-    let Some(tool) = brain.tools.get(&call.call.name) else {
+    let Some(tool) = tool else {
         return Err(denied(call, unknown(brain, &call.call.name)));
     };
     if let Some(reason) = tool.spec().status.blocked() {
         let key = tool.spec().key();
         return Err(denied(call, format!("`{key}` is blocked: {reason}")));
     }
-    Ok(tool.clone())
+    match judge(brain, cx, tool.spec(), None) {
+        Verdict::Deny { reason } => Err(denied(call, reason)),
+        // Whether to ask somebody is decided when there is something to show.
+        Verdict::Allow | Verdict::Confirm => Ok(tool.clone()),
+    }
+}
+
+/// What the rules of the run say to a call. `args` are there once they have been read.
+pub(super) fn judge(brain: &Brain<'_>, cx: &Cx, spec: &ToolSpec, args: Option<&Json>) -> Verdict {
+    let policies = &cx.root.settings.executor.policies;
+    if policies.is_empty() {
+        return Verdict::Allow;
+    }
+    policies.judge(&Action::Tool(ToolCall {
+        agent: &brain.name,
+        spec,
+        args,
+        usage: cx.root.usage(),
+        cost: cx.root.node.paid().total(),
+        scope: cx.scope(),
+    }))
+}
+
+/// Whether the rules of the run end it before the model is asked.
+pub(super) fn ask_model(brain: &Brain<'_>, cx: &Cx, turn: u32, model: &str) -> Option<Stop> {
+    let policies = &cx.root.settings.executor.policies;
+    if policies.is_empty() {
+        return None;
+    }
+    let action = Action::Model(ModelCall {
+        agent: &brain.name,
+        turn,
+        model,
+        usage: cx.root.usage(),
+        cost: cx.root.node.paid().total(),
+        scope: cx.scope(),
+    });
+    // A rule that cannot answer has not allowed it.
+    let verdict = guarded(|| policies.judge(&action))
+        .unwrap_or_else(|panic| Verdict::deny(format!("a rule panicked: {panic}")));
+    let reason = match verdict {
+        Verdict::Allow => return None,
+        Verdict::Confirm => "nobody can approve that a model is asked".to_owned(),
+        Verdict::Deny { reason } => reason,
+    };
+    tracing::warn!(agent = %brain.name, model, reason, "the model may not be asked");
+    Some(Stop::Denied {
+        agent: (*brain.name).into(),
+        reason: format!("the model `{model}` may not be asked: {reason}"),
+    })
 }
 
 fn denied(call: &CallState, reason: String) -> ToolError {
@@ -35,6 +91,11 @@ fn denied(call: &CallState, reason: String) -> ToolError {
         args: Json::string(&call.call.arguments),
         cause: Cause::denied(reason),
     }
+}
+
+/// The rules of the run could not be asked.
+pub(super) fn undecided(call: &CallState, panic: &str) -> ToolError {
+    denied(call, format!("a rule panicked: {panic}"))
 }
 
 fn unknown(brain: &Brain<'_>, name: &str) -> String {

@@ -1,7 +1,7 @@
 //! The way of one call, a file for each stage, in the order in which a call passes them:
 //!
 //! ```text
-//! reply ─► guard ─► args ─► (approval) ─► execute ─► envelope
+//! reply ─► guard ─► args ─► (approval) ─► dispatch: cache, or execute ─► whole ─► envelope
 //! ```
 //!
 //! [`calls`] carries out all calls of one reply; [`one`] takes a single call through the stages.
@@ -10,12 +10,15 @@
 pub(crate) mod answer;
 pub(crate) mod args;
 mod call_id;
+mod dispatch;
 pub(crate) mod envelope;
 mod execute;
 pub(crate) use execute::guarded;
 mod guard;
 pub(crate) mod recover;
 pub(crate) mod reply;
+mod together;
+mod whole;
 
 use crate::{
     agent::Brain,
@@ -30,38 +33,21 @@ use crate::{
     },
     tool::{SharedTool, ToolContext},
 };
-use futures_util::future::{BoxFuture, join_all};
-use std::sync::Arc;
+use futures_util::{FutureExt, future::BoxFuture};
+use std::{panic::AssertUnwindSafe, sync::Arc};
+use tokio::sync::Semaphore;
 use tracing::Instrument;
 
 /// What a model is told of a result that its delegate could not complete.
 const PARTIAL: &str = "this result is partial: the work could not be completed";
 
-/// Carries out the calls of one reply, together, and answers them in the model's order.
+/// Carries out the calls of one reply, and answers them in the model's order.
 pub(crate) fn calls<'a>(brain: &'a Brain<'_>, cx: &'a Cx) -> BoxFuture<'a, ()> {
     Box::pin(all(brain, cx))
 }
 
 async fn all(brain: &Brain<'_>, cx: &Cx) {
-    let pending: Vec<(usize, u32)> = cx.node.with_frame(|frame| {
-        frame
-            .calls
-            .iter()
-            .map(|call| call.seq)
-            .enumerate()
-            .collect()
-    });
-    let settled = match pending[..] {
-        [(index, seq)] => vec![one(brain, cx, index, seq).await],
-        _ => {
-            join_all(
-                pending
-                    .iter()
-                    .map(|&(index, seq)| one(brain, cx, index, seq)),
-            )
-            .await
-        }
-    };
+    let settled = together::all(brain, cx).await;
     let messages = settled
         .into_iter()
         .map(|(receipt, message)| {
@@ -78,15 +64,17 @@ async fn all(brain: &Brain<'_>, cx: &Cx) {
 }
 
 /// Takes one call through its stages; every call comes out with one receipt and one message.
-async fn one(brain: &Brain<'_>, cx: &Cx, index: usize, seq: u32) -> (Arc<ToolEnvelope>, Message) {
-    let place = &Place { brain, cx, index };
+async fn one(place: Place<'_>, seq: u32) -> (Arc<ToolEnvelope>, Message) {
     let settled_before = place.with_call(|call| call.receipt.is_some());
-    let span = place.with_call(|call| spans::call(cx.masker(), &call.call.name));
+    let span = place.with_call(|call| spans::call(place.cx.masker(), &call.call.name));
     let settled = async {
         if !settled_before {
             match place.take_up(seq) {
                 Err(error) => place.with_call(|call| call.refuse(error)),
-                Ok(tool) => place.settle(&tool).await,
+                Ok(tool) => {
+                    place.settle(&tool).await;
+                    place.keep_whole().await;
+                }
             }
         }
         place.done(seq, settled_before)
@@ -101,6 +89,8 @@ struct Place<'a> {
     brain: &'a Brain<'a>,
     cx: &'a Cx,
     index: usize,
+    /// Where executions wait their turn, if there are more than may run at once.
+    gate: Option<&'a Semaphore>,
 }
 
 impl Place<'_> {
@@ -120,11 +110,15 @@ impl Place<'_> {
                     .now(format_args!("{path}/call{seq}/start"))
                     .as_millis();
             }
-            if let Some(tool) = self.brain.tools.get(&call.call.name) {
+            let tool = self.brain.tools.get(&call.call.name);
+            if let Some(tool) = tool {
                 call.is_of(tool.spec());
             }
             let span = spans::policy(self.cx.masker(), &call.call.name);
-            let admitted = span.in_scope(|| guard::admit(self.brain, call));
+            let admitted = span.in_scope(|| {
+                execute::guarded(|| guard::admit(self.brain, self.cx, call, tool))
+                    .unwrap_or_else(|panic| Err(guard::undecided(call, &panic)))
+            });
             spans::judged(&span, self.cx.masker(), &admitted);
             admitted
         });
@@ -163,12 +157,11 @@ impl Place<'_> {
                 Act::Done => return,
                 Act::Approve(args) => CallEvent::Decided(self.ask(tool, args, &context).await),
                 Act::Execute(prepared) => {
-                    let knowledge = self.brain.knowledge(&tool.spec().name);
-                    let result = execute::run(tool, knowledge, prepared, &mut context).await;
-                    if result.is_ok() && context.cx.is_partial() {
+                    let event = self.dispatch(tool, prepared, &mut context).await;
+                    if matches!(event, CallEvent::Executed(Ok(_))) && context.cx.is_partial() {
                         self.with_call(|call| call.hint = Some(PARTIAL.to_owned()));
                     }
-                    CallEvent::Executed(result)
+                    event
                 }
                 Act::Sleep(wait) => {
                     tracing::info!(tool = %context.tool, attempt = context.attempt, ?wait, "backing off");
@@ -206,8 +199,18 @@ impl Place<'_> {
         self.emit(|| EventKind::ApprovalAsked(request.clone()));
         let approval = match &self.cx.root.settings.approver {
             Some(approver) => {
+                // People may take their time: what is finished by then is stored.
+                self.cx.root.checkpoint();
                 let _still = self.cx.watch().map(Stopwatch::stand_still);
-                approver.decide(request).await
+                let decided = async {
+                    let asked = execute::guarded(|| approver.decide(request))?;
+                    let decided = AssertUnwindSafe(asked).catch_unwind().await;
+                    decided.map_err(|panic| execute::panic_message(&*panic))
+                };
+                // No word is no.
+                decided.await.unwrap_or_else(|panic| {
+                    Approval::deny(format!("whoever was asked panicked: {panic}"))
+                })
             }
             None => Approval::deny("nobody is there to approve; give the run an `.approver(..)`"),
         };
@@ -272,6 +275,10 @@ impl Place<'_> {
             observed(self.cx, seq, &receipt);
             self.tell_used(&receipt);
             self.emit(|| EventKind::CallEnded(receipt.clone()));
+            // Others of the same reply may take long, or never end: this one is not to run again.
+            if self.cx.node.with_frame(|frame| frame.calls.len() > 1) {
+                self.cx.root.checkpoint();
+            }
         }
         (receipt, message)
     }

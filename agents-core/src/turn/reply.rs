@@ -8,6 +8,7 @@ use crate::{
     reader::printed::{self, Declared},
     run::{Cx, EventKind},
     secret,
+    turn::guard,
 };
 use serde_json::Value;
 use std::{
@@ -34,8 +35,15 @@ pub(crate) async fn ask(
         None => own,
     };
     let model = &model.ok_or_else(|| no_model(brain))?;
+    let prices = &cx.root.settings.executor.prices;
+    if cx.node.has_cost_bound() && prices.of(model.id(), &Usage::default()).is_none() {
+        return Err(no_price(brain, model.id()));
+    }
     if let Some(passed) = cx.node.overspent().or_else(|| cx.node.step()) {
         match cx.exceed(passed).await {}
+    }
+    if let Some(stop) = guard::ask_model(brain, cx, turn, model.id()) {
+        match cx.stop(stop).await {}
     }
     cx.root.emit(&cx.node, || EventKind::Asked {
         turn,
@@ -62,8 +70,7 @@ pub(crate) async fn ask(
     let reply = reply.map_err(|error| {
         Error::from(error).context(format!("agent `{}`, turn {turn}", brain.name))
     })?;
-    cx.root.charge(reply.usage);
-    cx.node.spend(reply.usage.tokens());
+    cx.charge(reply.usage, prices.of(model.id(), &reply.usage));
     let before = cx.node.with_frame(|frame| frame.before);
     let reply = with_ids(with_printed_calls(brain, reply, must_fit), before + turn);
     cx.root.emit(&cx.node, || EventKind::Replied {
@@ -226,4 +233,12 @@ fn no_model(brain: &Brain<'_>) -> Error {
             "agent `{name}` has no model; name one with `#[agent(model = ..)]` or `.model(..)` on the agent, or with `.run(..).model(..)`"
         ),
     )
+}
+
+/// What has no known price cannot be bounded: it is never taken to be free.
+fn no_price(brain: &Brain<'_>, model: &str) -> Error {
+    let message = format!(
+        "the model `{model}` has no price, so that its cost cannot be bounded; say what it costs with `.run(..).price(\"{model}\", input, output)`"
+    );
+    Error::new(ErrorKind::Build, message).context(format!("agent `{}`", brain.name))
 }

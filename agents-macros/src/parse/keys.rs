@@ -65,6 +65,7 @@ pub(crate) const BUDGET: &[&str] = &[
     "max_tool_calls",
     "max_recursion",
     "tokens",
+    "cost",
     "time",
     "depth",
 ];

@@ -130,11 +130,11 @@ async fn a_stored_call_runs_only_if_the_agent_may_make_it_now() {
         .unwrap();
     assert!(handle.requests()[0].last().contains("not any more"));
     assert!(ran.lock().unwrap().is_empty());
-    // After the round of calls nothing is left to ask or to run.
+    // The second is from before somebody was asked. After the round of calls nothing is left to ask or to run.
     let (tool, ran) = gated();
     let (model, handle) = ScriptedModel::new([Script::text("end")]);
     let with: Plain = AgentBuilder::new("a").tool(tool).model(model).build();
-    with.resume(snapshots[1].clone()).await.unwrap();
+    with.resume(snapshots[2].clone()).await.unwrap();
     assert_eq!(handle.requests()[0].last(), "sent");
     assert!(ran.lock().unwrap().is_empty());
 }

@@ -2,7 +2,7 @@
 
 use super::own::{Work, asks};
 use agents::{
-    Agent, AgentBuilder, Error, Severity,
+    Agent, AgentBuilder, Severity,
     agent::{ModelAgent, Skill},
     compose::Step,
     escalation::{
@@ -10,11 +10,10 @@ use agents::{
         retry_with_model, return_partial_result, throw,
     },
     prelude::*,
-    run::{Snapshot, Stopped},
+    run::Stopped,
     team::{Member, Team},
     testing::{Script, ScriptedModel},
 };
-use std::sync::{Arc, Mutex};
 
 pub(crate) type Plain = ModelAgent<'static, String, String>;
 
@@ -44,7 +43,7 @@ fn lead(script: impl IntoIterator<Item = Script>) -> Plain {
 }
 
 /// A boss with a handler, above a lead without one.
-fn team<R: IntoResolution<String, String>>(
+pub(crate) fn team<R: IntoResolution<String, String>>(
     coder: Plain,
     handler: impl Fn(Escalation) -> R + Send + Sync + 'static,
 ) -> Team<Plain> {
@@ -62,7 +61,7 @@ fn team<R: IntoResolution<String, String>>(
         .build()
 }
 
-fn settled(outcome: &agents::Outcome<String>) -> &Settlement {
+pub(crate) fn settled(outcome: &agents::Outcome<String>) -> &Settlement {
     &outcome.escalations[0].settled
 }
 
@@ -148,7 +147,7 @@ async fn the_handlers_own_work_is_rerouted() {
 
 /// Does what the boss was asked.
 #[agent]
-fn deputy(task: String) -> String {
+pub(crate) fn deputy(task: String) -> String {
     format!("{task}, by the deputy")
 }
 
@@ -317,200 +316,5 @@ async fn it_climbs_out_of_a_tuple_and_out_of_a_loop() {
         let team = Member::new(boss).delegate(member).build();
         let outcome = team.run("build").outcome().await.unwrap();
         assert_eq!(outcome.result.unwrap(), r#"["coder", "boss"]"#, "{name}");
-    }
-}
-
-/// Cannot do it.
-#[agent]
-fn desperate(task: String) -> Result<String, Error> {
-    match task.as_str() {
-        "throw" => Err(Error::thrown("nothing works")),
-        _ => Err(Error::escalated("I cannot", Severity::Low)),
-    }
-}
-
-fn above_desperate(task: &str, handled: Arc<Mutex<Vec<Escalation>>>) -> Team<Plain> {
-    let boss = AgentBuilder::<String, String>::new("boss")
-        .model(ScriptedModel::new(passes_on("desperate", task)).0)
-        .on_escalation(move |escalation| {
-            handled.lock().unwrap().push(escalation);
-            retry_with_model(ScriptedModel::new([Script::text("never asked")]).0)
-        })
-        .build();
-    Member::new(boss).delegate(Desperate).build()
-}
-
-#[tokio::test]
-async fn what_a_deterministic_delegate_hands_up_comes_to_its_parent_once() {
-    let handled = Arc::default();
-    let outcome = above_desperate("try", Arc::clone(&handled))
-        .run("build")
-        .outcome()
-        .await
-        .unwrap();
-    let handled = handled.lock().unwrap();
-    assert_eq!(handled.len(), 1);
-    assert_eq!(
-        (&*handled[0].source, &*handled[0].reason),
-        ("desperate", "I cannot")
-    );
-    assert_eq!(handled[0].path, ["boss"]);
-    // The one that made the call is the boss: that is who goes on with another model.
-    assert_eq!(outcome.result.unwrap(), "never asked");
-    assert_eq!(settled_kind(&outcome.escalations[0].settled), "model");
-}
-
-fn settled_kind(settled: &Settlement) -> &'static str {
-    match settled {
-        Settlement::RetriedWithModel { .. } => "model",
-        _ => "other",
-    }
-}
-
-#[tokio::test]
-async fn what_a_deterministic_delegate_throws_ends_the_run() {
-    let outcome = above_desperate("throw", Arc::default())
-        .run("build")
-        .outcome()
-        .await
-        .unwrap();
-    assert!(
-        matches!(&outcome.stopped, Some(Stopped::Thrown { reason, .. }) if reason == "nothing works")
-    );
-    assert!(outcome.escalations.is_empty());
-}
-
-#[tokio::test]
-async fn an_answer_given_up_by_a_delegate_is_settled_above_or_told_to_its_parent() {
-    for handles in [true, false] {
-        let counter = AgentBuilder::<String, u32>::new("counter")
-            .model(ScriptedModel::new([Script::text("many")]).0)
-            .on_error(|error, _| match error {
-                agents::recovery::CallError::InvalidOutput(..) => Some(
-                    agents::recovery::escalate::<agents::recovery::InvalidOutput>(
-                        "it cannot count",
-                    )
-                    .into(),
-                ),
-                _ => None,
-            })
-            .build();
-        let boss = AgentBuilder::<String, String>::new("boss")
-            .model(ScriptedModel::new(passes_on("counter", "count")).0)
-            .on_escalation(move |_| match handles {
-                true => Some(retry_with_model(ScriptedModel::new([Script::text("7")]).0)),
-                false => None,
-            })
-            .build();
-        let outcome = Member::new(boss)
-            .delegate(counter)
-            .build()
-            .run("go")
-            .outcome()
-            .await
-            .unwrap();
-        assert_eq!(outcome.escalations.len(), 1, "{:?}", outcome.escalations);
-        assert_eq!(outcome.escalations[0].escalation.path, ["counter", "boss"]);
-        let said = outcome.result.unwrap();
-        match handles {
-            true => assert_eq!(said, "said: 7"),
-            false => {
-                assert_eq!(outcome.escalations[0].settled, Settlement::Returned);
-                assert!(
-                    said.contains("`counter` gave up (HIGH): it cannot count"),
-                    "{said}"
-                );
-                assert!(said.contains("nobody above could settle it"), "{said}");
-            }
-        }
-    }
-}
-
-#[tokio::test]
-async fn two_at_once_are_settled_one_after_the_other() {
-    let (coder, _) = coder([
-        Script::calls([
-            ("work", r#"{"what":"low"}"#),
-            ("work", r#"{"what":"medium"}"#),
-        ]),
-        Script::text("coded"),
-    ]);
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let kept = seen.clone();
-    let outcome = team(coder, move |escalation| {
-        kept.lock().unwrap().push(escalation.severity);
-        inherit()
-    })
-    .run("build")
-    .outcome()
-    .await
-    .unwrap();
-    assert_eq!(*seen.lock().unwrap(), [Severity::Low, Severity::Medium]);
-    assert_eq!(outcome.escalations.len(), 2);
-    assert_eq!(outcome.result.unwrap(), "said: said: coded");
-}
-
-#[tokio::test]
-async fn from_any_snapshot_the_team_comes_to_the_same_end() {
-    for what in ["low", "medium", "high"] {
-        let run = |skip: usize| {
-            // One model for all, so that a snapshot says how much of its script is used up.
-            let mut script = vec![
-                Script::call("lead", r#"{"input":"plan it"}"#),
-                Script::call("coder", r#"{"input":"code it"}"#),
-                asks("first"),
-                asks(what),
-                Script::text("coded"),
-                Script::text("led"),
-                Script::text("bossed"),
-            ];
-            script.drain(..skip);
-            let (model, _) = ScriptedModel::new(script);
-            let strong = model.clone();
-            let boss = AgentBuilder::<String, String>::new("boss")
-                .on_escalation(move |escalation| match escalation.severity {
-                    Severity::Low => retry_with_model(strong.clone()),
-                    Severity::Medium => reroute_to(Deputy),
-                    _ => return_partial_result("partly".to_owned()),
-                })
-                .build();
-            let lead: Plain = AgentBuilder::new("lead").build();
-            let coder: Plain = AgentBuilder::new("coder").tool(Work).build();
-            (
-                Member::new(boss)
-                    .delegate(Member::new(lead).delegate(coder))
-                    .build(),
-                model,
-            )
-        };
-        let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-        let keep = kept.clone();
-        let (team, model) = run(0);
-        let whole = team
-            .run("build")
-            .model(model)
-            .on_checkpoint(move |one| keep.lock().unwrap().push(one))
-            .outcome()
-            .await
-            .unwrap();
-        let kept = std::mem::take(&mut *kept.lock().unwrap());
-        assert!(kept.len() > 4, "{}", kept.len());
-        for (n, snapshot) in kept.into_iter().enumerate() {
-            let text = serde_json::to_string(&snapshot).unwrap();
-            let loaded: Snapshot = serde_json::from_str(&text).unwrap();
-            let (team, model) = run(loaded.usage().requests as usize);
-            let resumed = team.resume(loaded).model(model).outcome().await.unwrap();
-            assert_eq!(
-                resumed.result.as_ref().unwrap(),
-                whole.result.as_ref().unwrap(),
-                "{what}, snapshot {n}"
-            );
-            assert_eq!(resumed.partial, whole.partial);
-            assert_eq!(
-                resumed.escalations, whole.escalations,
-                "{what}, snapshot {n}"
-            );
-            assert_eq!(resumed.outputs.tool_order, whole.outputs.tool_order);
-        }
     }
 }

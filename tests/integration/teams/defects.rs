@@ -273,3 +273,58 @@ fn an_agent_written_by_hand_says_what_it_has() {
         "hand: its skill `ship` needs the tool `deploy`, which is not granted; grant it",
     );
 }
+
+#[tokio::test]
+async fn what_an_agent_says_of_itself_is_found_with_the_way_to_it() {
+    let twice = |name: &'static str| -> Plain {
+        tooled(name)
+            .skill(Skill::model("work", "Works.").tools(["coder"]))
+            .skill(Skill::model("work", "Works, too."))
+            .build()
+    };
+    let two_skills = "agent `twice` has two skills called `work`; rename one or remove it";
+    let lists = "skill `work` lists the tool `coder`, and agent `twice` has none; add it to the agent's tools, or remove it from the list";
+    assert_eq!(
+        defects(&structure!(idle("top").delegates(twice("twice")))),
+        [
+            format!("top / twice: {lists}"),
+            format!("top / twice: {two_skills}"),
+        ]
+    );
+    // What it lists can be below it; a part of a whole is asked about itself as well.
+    one(
+        &structure!(idle("top").delegates(twice("twice").delegates(idle("coder")))),
+        &format!("top / twice: {two_skills}"),
+    );
+    assert_eq!(
+        defects(&structure!(
+            idle("top").delegates(twice("twice").then(idle("b")))
+        )),
+        [
+            format!("top / twice > b: {lists}"),
+            format!("top / twice > b: {two_skills}"),
+        ]
+    );
+}
+
+#[test]
+fn bounds_that_would_come_to_nobody() {
+    let whole = || idle("a").then(idle("b"));
+    let bounds = |bound: &str| {
+        format!(
+            "a > b: it is put together of other agents, and a bound of {bound} comes to none of them; say it of the part that is meant: `a.then(structure!(b.budget(..)))`, or bound what they share, such as tokens and time"
+        )
+    };
+    let team = Member::new(whole()).budget(tokens(9).max_turns(1).max_tool_calls(2));
+    one(&team.build(), &bounds("1 turns, 2 tool calls"));
+    let team = Member::new(whole()).budget(Budget::new().max_recursion(3));
+    one(&team.build(), &bounds("3 steps"));
+    // Not through a team either.
+    let team = Member::new(Member::new(whole()).build()).budget(Budget::new().max_turns(1));
+    one(&team.build(), &bounds("1 turns"));
+    let part = Member::new(idle("b"))
+        .budget(Budget::new().max_turns(1))
+        .build();
+    let team = Member::new(idle("a").then(part)).budget(tokens(9)).build();
+    assert_eq!(defects(&team), [""; 0]);
+}

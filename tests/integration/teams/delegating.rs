@@ -135,6 +135,27 @@ async fn a_failed_delegate_is_told_to_the_model_and_a_thrown_error_ends_the_run(
     assert_eq!(led.count(), 1);
 }
 
+#[tokio::test]
+async fn a_delegate_that_cannot_work_ends_the_run() {
+    let coder: Plain = AgentBuilder::new("coder")
+        .skill(Skill::native("work", "Works.", |task: String| async {
+            delegate::<Plain>()?.run(task).await
+        }))
+        .build();
+    let (boss, led) = lead([
+        Script::call("coder", r#"{"input":"x"}"#),
+        Script::text("so be it"),
+    ]);
+    let team = structure!(boss.delegates(coder));
+    let outcome = team.run("go").outcome().await.unwrap();
+    assert!(matches!(
+        outcome.stopped,
+        Some(Stopped::Unfit { agent, reason }) if agent == "coder" && reason.contains("has no delegates")
+    ));
+    assert!(outcome.result.unwrap_err().is_build());
+    assert_eq!(led.count(), 1);
+}
+
 /// A model that makes a call, and then says what came of it: whenever it is asked, and by whomever.
 fn steady(tool: &'static str, arguments: &'static str) -> ScriptedModel {
     let script = (0..50).map(|_| {

@@ -120,3 +120,63 @@ async fn an_agent_that_a_skill_runs_has_no_delegates() {
         "{error}"
     );
 }
+
+/// You write code.
+#[agents::agent(tools = [Compile, Deploy])]
+async fn writer(task: String) -> String;
+
+struct Boss {
+    calls: String,
+}
+
+#[agents::agent(prompt = "You lead.", tools = [RunTests])]
+impl Boss {
+    /// Leads.
+    #[skill]
+    async fn lead(&self, task: String) -> String;
+
+    /// Asks without a model.
+    #[skill(when = |task| task == "ask")]
+    async fn ask(&self, _task: String) -> Result<String, Error> {
+        delegate::<Writer>()?.run(&*self.calls).await
+    }
+}
+
+#[tokio::test]
+async fn agents_that_macros_made_are_placed_like_any() {
+    let team = structure!(
+        Boss {
+            calls: "write".into()
+        }
+        .grants([RunTests, Compile])
+        .delegates(Writer.grants([Compile]))
+    );
+    assert_eq!(
+        team.render().to_string(),
+        "boss: run_tests\n└─ writer: compile\n"
+    );
+    let (model, handle) = ScriptedModel::new([
+        Script::call("writer", r#"{"input":"x"}"#),
+        Script::call("deploy", "{}"),
+        Script::text("no"),
+        Script::text("done"),
+        Script::text("written"),
+    ]);
+    assert_eq!(team.run("go").model(model.clone()).await.unwrap(), "done");
+    let tools: Vec<_> = handle
+        .requests()
+        .iter()
+        .map(|asked| asked.tools.join("+"))
+        .collect();
+    assert_eq!(
+        tools,
+        ["run_tests+writer", "compile", "compile", "run_tests+writer"]
+    );
+    assert!(
+        handle.requests()[2]
+            .last()
+            .contains("there is no tool `deploy`")
+    );
+    assert_eq!(team.run("ask").model(model).await.unwrap(), "written");
+    assert_eq!(handle.requests()[4].last(), "write");
+}

@@ -168,3 +168,141 @@ async fn arms_for_a_tool_that_is_withheld_are_no_mistake() {
     structure!(agent.grants([Compile])).run("go").await.unwrap();
     assert_eq!(handle.count(), 1);
 }
+
+#[tokio::test]
+async fn a_team_among_the_parts_of_a_delegate_is_held_to_what_is_granted_and_confirmed() {
+    let bare = |name: &'static str| -> Plain { AgentBuilder::new(name).build() };
+    let (lead, led) = driven("lead", []);
+    let part = Member::new(bare("b")).delegate(idle("ops")).build();
+    let team = Member::new(lead)
+        .grant::<RunTests>()
+        .confirm::<Deploy>()
+        .delegate(bare("a").then(part))
+        .build();
+    let error = team.run("go").await.unwrap_err();
+    assert_eq!(led.count(), 0);
+    let defects: Vec<_> = error.message().lines().skip(1).map(str::trim).collect();
+    assert_eq!(
+        defects,
+        [
+            "lead / a > b / b / ops: nothing was granted to it, so it has all its tools, and `write_file`, `compile` is beyond what `lead` is granted; say which it may use with `grants`",
+            "lead / a > b / b / ops: `lead` has `deploy` with confirmation only; confirm it here as well",
+        ]
+    );
+    // What a part has with confirmation only, the whole has so as well.
+    let (lead, _) = driven("lead", []);
+    let part = structure!(
+        idle("b")
+            .grants([])
+            .confirm([Deploy])
+            .delegates(idle("ops").grants([]))
+    );
+    let team = Member::new(lead)
+        .grant::<RunTests>()
+        .confirm::<Deploy>()
+        .delegate(bare("a").then(part))
+        .build();
+    team.check().unwrap();
+    assert_eq!(
+        team.render().to_string(),
+        "lead: run_tests, confirm deploy\n└─ a > b\n   └─ b: confirm deploy\n      └─ ops\n"
+    );
+    // A part may stand there several times, and nobody takes it for another placing.
+    let parts = [1, 2, 3].map(|_| structure!(idle("b").delegates(idle("ops"))));
+    structure!(idle("lead").delegates(Vec::from(parts)))
+        .check()
+        .unwrap();
+}
+
+#[tokio::test]
+async fn memory_and_knowledge_need_no_grant() {
+    let knowing = |name: &'static str, script: Vec<Script>| {
+        let (model, handle) = ScriptedModel::new(script);
+        let agent: Plain = tooled(name)
+            .memory(MemoryBank::new())
+            .knowledge("style", "How to write.", || "Briefly.")
+            .model(model)
+            .build();
+        (agent, handle)
+    };
+    // Of the one below nothing is said; what is its own is not beyond what is granted above.
+    let (coder, _) = knowing("coder", vec![]);
+
+    let all = structure!(
+        idle("lead")
+            .grants([WriteFile, Compile, RunTests, Deploy])
+            .delegates(coder)
+    );
+    all.check().unwrap();
+
+    let (coder, coded) = knowing(
+        "coder",
+        vec![Script::call("style", "{}"), Script::text("x")],
+    );
+    structure!(coder.grants([Compile])).run("go").await.unwrap();
+    let tools = [
+        "compile",
+        "style",
+        "memory_read",
+        "memory_write",
+        "memory_search",
+    ];
+    assert_eq!(offered(&coded), tools);
+    assert_eq!(told(&coded), "Briefly.");
+}
+
+#[test]
+fn a_skill_that_lists_a_pattern_needs_one_tool_like_it() {
+    let agent = || -> Plain {
+        tooled("coder")
+            .skill(Skill::model("work", "Works.").tools(["run_*", "compile"]))
+            .build()
+    };
+    structure!(agent().grants([RunTests, Compile]))
+        .check()
+        .unwrap();
+    structure!(agent().grants([RunTests]).confirm(["comp*"]))
+        .check()
+        .unwrap();
+    let error = structure!(agent().grants([WriteFile])).check().unwrap_err();
+    let defects: Vec<_> = error.message().lines().skip(1).map(str::trim).collect();
+    assert_eq!(
+        defects,
+        [
+            "coder: its skill `work` needs tools like `run_*`, and none is granted; grant one",
+            "coder: its skill `work` needs the tool `compile`, which is not granted; grant it",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_skill_that_lists_tools_has_the_delegates_that_it_lists() {
+    let (model, handle) = ScriptedModel::new((0..3).map(|_| Script::text("x")));
+    let skill =
+        |name: &'static str| Skill::model(name, "Works.").when(move |task: &String| task == name);
+    let agent: Plain = tooled("lead")
+        .skill(skill("ask").tools(["coder", "compile"]))
+        .skill(skill("write").tools(["write_*"]))
+        .skill(skill("all"))
+        .model(model)
+        .build();
+    let team = structure!(agent.delegates(idle("coder"), idle("tester")));
+    for (task, tools) in [
+        ("ask", &["compile", "coder"][..]),
+        ("write", &["write_file"]),
+        (
+            "all",
+            &[
+                "write_file",
+                "compile",
+                "run_tests",
+                "deploy",
+                "coder",
+                "tester",
+            ],
+        ),
+    ] {
+        team.run(task).await.unwrap();
+        assert_eq!(handle.requests().last().unwrap().tools, tools, "{task}");
+    }
+}

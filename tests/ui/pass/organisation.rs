@@ -1,3 +1,5 @@
+#![deny(warnings)]
+
 use agents::compose::{Transcript, forum};
 use agents::{prelude::*, tool};
 use serde::{Deserialize, Serialize};

@@ -39,6 +39,8 @@ fn quotes() {
     );
     check("{“who”: “Zoë”}", r#"{"who":"Zoë"}"#);
     check("{´who´: «Zoë», ´´: ´¡´}", r#"{"who":"Zoë","":"¡"}"#);
+    check("{´who´: ´¡Zoë!´}", r#"{"who":"¡Zoë!"}"#);
+    check("[´é", r#"["é"]"#);
     check(
         r#"{who: Zoë Q, at: 10:30, url: https://x.test/a?b#c}"#,
         r#"{"who":"Zoë Q","at":"10:30","url":"https://x.test/a?b#c"}"#,
@@ -116,7 +118,14 @@ fn comments_literals_numbers() {
     );
     check("[.5, 1_000, +3, 7.]", "[0.5,1000,3,7.0]");
     check("[1, 2, ...]", "[1,2]");
-    for text in ["[007]", "[NaN]", "[0xFF]", "{\"n\": 1e+}"] {
+    for text in [
+        "[007]",
+        "[NaN]",
+        "[0xFF]",
+        "{\"n\": 1e+}",
+        "[1.5., 2]",
+        "[1e5.]",
+    ] {
         refused(text, RefusalKind::Ambiguous);
     }
 }

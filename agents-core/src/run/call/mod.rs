@@ -1,22 +1,24 @@
 //! One call, as data: what was asked for, how far it has come, and what to do next.
 
+mod act;
 mod recovering;
 
+pub(crate) use act::{Act, Event};
 pub(crate) use recovering::{cost, tried};
 
-use super::{Approval, Attempt, Stop, ToolEnvelope};
+use super::{Approval, Attachment, Attempt, Stop, ToolEnvelope};
 use crate::{
     Json,
     error::{Cause, Code, ErrorReceipt, ToolError},
-    escalation::{Climbed, Escalation},
+    escalation::Escalation,
     model::ToolCall,
     reader::Repairs,
-    recovery::{FixerRef, Progress, Repair},
-    tool::{Prepared, ToolSpec},
-    turn::{args, recover},
+    recovery::Progress,
+    tool::ToolSpec,
+    turn::args,
 };
 use serde::{Deserialize, Serialize};
-use std::{fmt, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 /// Where one call stands.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -48,6 +50,12 @@ pub(crate) struct CallState {
     /// The tool's own name, where the model knows it by another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     own_name: Option<String>,
+    /// The result came from a cache.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) cached: bool,
+    /// What belongs to the receipt and lies elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) attachments: Vec<Attachment>,
     /// What is left of the call, once it is settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
@@ -59,7 +67,7 @@ pub(crate) struct CallState {
     pub(crate) news: Vec<ErrorReceipt>,
     /// The arguments as the tool will take them: made again from the text after a reload.
     #[serde(skip)]
-    prepared: Ready,
+    prepared: act::Ready,
 }
 
 /// How far a call has come.
@@ -89,38 +97,6 @@ enum Stage {
     },
 }
 
-/// What to do next.
-pub(crate) enum Act {
-    /// Ask whether it may run.
-    Approve(Json),
-    /// Run it.
-    Execute(Prepared),
-    /// Wait.
-    Sleep(Duration),
-    /// Ask a repair agent.
-    Ask(FixerRef, Box<Repair>),
-    /// Ask whoever is above.
-    Climb(Box<Escalation>),
-    /// End the whole run.
-    Stop(Stop),
-    /// Nothing: it is settled.
-    Done,
-}
-
-/// What has happened.
-pub(crate) enum Event {
-    /// Somebody decided.
-    Decided(Approval),
-    /// It ran.
-    Executed(Result<Json, Cause>),
-    /// The wait is over.
-    Woke,
-    /// A repair agent answered.
-    Answered(FixerRef, recover::Repaired),
-    /// Whoever is above was asked; the agent goes on.
-    Climbed(Climbed),
-}
-
 impl CallState {
     pub(crate) fn new(seq: u32, call: ToolCall) -> CallState {
         CallState {
@@ -138,10 +114,12 @@ impl CallState {
             waited: None,
             version: None,
             own_name: None,
+            cached: false,
+            attachments: Vec::new(),
             receipt: None,
             started: 0,
             news: Vec::new(),
-            prepared: Ready(None),
+            prepared: act::Ready(None),
         }
     }
 
@@ -180,6 +158,11 @@ impl CallState {
                     Some(prepared) => return Act::Execute(prepared),
                     // For another attempt, or after a reload: the accepted text is read again.
                     None => match args::read(rules, args.as_str()) {
+                        Ok(args::Accepted {
+                            denied: Some(reason),
+                            args,
+                            ..
+                        }) => self.denied(args, Cause::denied(reason)),
                         Ok(accepted) => return Act::Execute(accepted.prepared),
                         Err(refused) => self.refused(*refused),
                     },
@@ -203,9 +186,13 @@ impl CallState {
             prepared,
             repairs,
             approval,
+            denied,
         } = accepted;
         self.repairs.extend(repairs);
-        self.prepared = Ready(Some(prepared));
+        if let Some(reason) = denied {
+            return self.denied(args, Cause::denied(reason));
+        }
+        self.prepared = act::Ready(Some(prepared));
         self.stage = if approval {
             Stage::Approve { args }
         } else {
@@ -270,6 +257,13 @@ impl CallState {
                         return self.came_back(handed, text, error);
                     }
                 }
+            }
+            (Event::Cached(output), Stage::Execute { args }) => {
+                self.cached = true;
+                self.stage = Stage::Done {
+                    input: args.clone(),
+                    result: Ok(output),
+                };
             }
             (Event::Woke, Stage::BackOff { args, .. }) => {
                 self.stage = Stage::Execute { args: args.clone() }
@@ -365,25 +359,5 @@ impl CallState {
             Stage::Done { result, .. } => Some(result),
             _ => None,
         }
-    }
-}
-
-/// Prepared arguments are live values: a copy of the state has none.
-#[derive(Default)]
-struct Ready(Option<Prepared>);
-
-impl Clone for Ready {
-    fn clone(&self) -> Self {
-        Ready(None)
-    }
-}
-
-impl fmt::Debug for Ready {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() {
-            "prepared"
-        } else {
-            "not prepared"
-        })
     }
 }

@@ -117,6 +117,10 @@ impl CallState {
                 self.climbed(&text, escalation.clone(), Climbed::Unhandled(escalation));
             }
             Some(Handed::Thrown(reason)) => return Some(self.thrown(&reason)),
+            Some(Handed::Unfit(reason)) => {
+                let agent = self.call.name.as_str().into();
+                return Some(Stop::Unfit { agent, reason });
+            }
         }
         None
     }

@@ -1,7 +1,7 @@
 //! How much is used in a run, and how much may be: each node counts what is used at it and below.
 
 use super::Node;
-use crate::run::{Budget, Limit, Passed};
+use crate::run::{Budget, Cost, Limit, Passed, cost::Paid};
 use std::sync::{MutexGuard, PoisonError, atomic::Ordering::Relaxed};
 
 impl Node {
@@ -70,7 +70,28 @@ impl Node {
         });
     }
 
-    /// Whose bound on tokens is reached, if anybody's.
+    /// Charges what a model cost, here and above; `None` if that is not known.
+    pub(crate) fn pay(&self, cost: Option<Cost>) {
+        self.each_up(|node| node.bill().add(cost));
+    }
+
+    fn bill(&self) -> MutexGuard<'_, Paid> {
+        self.paid.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was paid here and below.
+    pub(crate) fn paid(&self) -> Paid {
+        *self.bill()
+    }
+
+    /// Whether anybody bounds what is paid here.
+    pub(crate) fn has_cost_bound(&self) -> bool {
+        let mut has = false;
+        self.each_up(|node| has |= node.shared(|budget| budget.cost).is_some());
+        has
+    }
+
+    /// Whose bound on tokens or cost is reached, if anybody's.
     pub(crate) fn overspent(&self) -> Option<Passed> {
         let mut reached = None;
         self.each_up(|node| {
@@ -80,6 +101,13 @@ impl Node {
                 .filter(|bound| spent >= *bound)
             {
                 reached = Some(node.passed(Limit::Tokens(bound)));
+            }
+            let paid = node.paid().known();
+            if let Some(bound) = node
+                .shared(|budget| budget.cost)
+                .filter(|bound| paid >= *bound)
+            {
+                reached = Some(node.passed(Limit::Cost(bound)));
             }
         });
         reached

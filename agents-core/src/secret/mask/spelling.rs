@@ -48,13 +48,23 @@ fn is_cut(rest: &[u8]) -> bool {
     (0..=escape.min(rest.len())).any(|part| rest[part..].starts_with("…".as_bytes()))
 }
 
-/// Where one character may end: there are few ways of writing it, and fewer that fit.
-#[derive(Default)]
+/// Where one character may end. There are few ways of writing it, but of a run of backslashes each may
+/// have been doubled.
 struct Ends {
-    at: [usize; 8],
+    at: [usize; 64],
     len: usize,
     /// The text ended before it could be told.
     open: bool,
+}
+
+impl Default for Ends {
+    fn default() -> Self {
+        Ends {
+            at: [0; 64],
+            len: 0,
+            open: false,
+        }
+    }
 }
 
 impl Ends {
@@ -262,5 +272,8 @@ mod tests {
         let text = r"\\\\";
         assert_eq!(spelled(text.as_bytes(), 0, r"\\"), Found::To(4));
         assert_eq!(spelled(text.as_bytes(), 0, r"\\\\"), Found::To(4));
+        // Three of them, doubled twice.
+        let text = r"😀\\\\\\#";
+        assert_eq!(spelled(text.as_bytes(), 0, r"😀\\#"), Found::To(text.len()));
     }
 }

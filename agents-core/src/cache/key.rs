@@ -1,0 +1,163 @@
+use crate::{json::canonical, run::hex, tool::ToolSpec};
+use std::{fmt, sync::Arc};
+
+/// What a result is kept under: two calls that differ in anything have two keys, on any machine the
+/// same.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct CacheKey {
+    tenant: Arc<str>,
+    tool: Arc<str>,
+    digest: Arc<str>,
+}
+
+/// The call that is asked for.
+pub(crate) struct Asked<'a> {
+    pub(crate) spec: &'a ToolSpec,
+    /// The arguments, as text.
+    pub(crate) args: &'a str,
+    /// The tenant.
+    pub(crate) tenant: &'a str,
+    /// What tells apart those for whom a tool may give different results.
+    pub(crate) secrets: &'a [u8],
+}
+
+impl CacheKey {
+    pub(crate) fn of(asked: &Asked<'_>) -> CacheKey {
+        let Asked {
+            spec,
+            args,
+            tenant,
+            secrets,
+        } = asked;
+        let (args, schema) = (canonical(args), spec.schema_digest());
+        let parts: [&[u8]; 6] = [
+            spec.own_name().as_bytes(),
+            spec.version.as_bytes(),
+            schema,
+            args.as_bytes(),
+            tenant.as_bytes(),
+            secrets,
+        ];
+        CacheKey {
+            tenant: (*tenant).into(),
+            tool: spec.key().into(),
+            digest: digest(parts).into(),
+        }
+    }
+
+    /// The tenant to whom the result belongs.
+    pub fn tenant(&self) -> &str {
+        &self.tenant
+    }
+
+    /// The tool, as `name@version`.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// A digest of everything, the tenant and the tool included: it alone is a key.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+}
+
+/// Each part with its length before it, so that no two lists of parts look alike.
+fn digest(parts: [&[u8]; 6]) -> String {
+    let mut digest = hmac_sha256::Hash::new();
+    digest.update("agents/cache/1");
+    for part in parts {
+        digest.update((part.len() as u64).to_le_bytes());
+        digest.update(part);
+    }
+    hex(&digest.finalize())
+}
+
+impl fmt::Display for CacheKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.tenant, self.tool, self.digest)
+    }
+}
+
+impl fmt::Debug for CacheKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Effects;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    type Parts = (String, String, String, String, String, String);
+
+    fn key((name, version, field, args, tenant, secrets): &Parts) -> CacheKey {
+        let schema = json!({ "type": "object", "properties": { (field.as_str()): {} } });
+        let spec = ToolSpec::new(name.clone(), "", Effects::Reads, schema).version(version.clone());
+        CacheKey::of(&Asked {
+            spec: &spec,
+            args,
+            tenant,
+            secrets: secrets.as_bytes(),
+        })
+    }
+
+    /// Few letters, those among them that stand between parts elsewhere.
+    fn part() -> impl Strategy<Value = String> {
+        "[a@/\0]{0,3}"
+    }
+
+    fn parts() -> impl Strategy<Value = Parts> {
+        let args = "[1-3]{1,2}".prop_map(|digits| format!(r#"{{"n":{digits}}}"#));
+        (part(), part(), part(), args, part(), part())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn two_calls_have_one_key_only_if_they_are_one(one in parts(), two in parts()) {
+            prop_assert_eq!(key(&one) == key(&two), one == two);
+            prop_assert_eq!(key(&one).digest() == key(&two).digest(), one == two);
+        }
+
+        #[test]
+        fn one_change_makes_another_key(one in parts(), other in parts(), at in 0..6_usize) {
+            let mut two = one.clone();
+            match at {
+                0 => two.0 = other.0,
+                1 => two.1 = other.1,
+                2 => two.2 = other.2,
+                3 => two.3 = other.3,
+                4 => two.4 = other.4,
+                _ => two.5 = other.5,
+            }
+            prop_assert_eq!(key(&one) == key(&two), one == two);
+        }
+
+        #[test]
+        fn what_moves_between_parts_makes_another_key(text in "[ab]{2,8}", one in 0..9_usize, two in 0..9_usize) {
+            let (one, two) = (one.min(text.len()), two.min(text.len()));
+            let split = |at: usize| -> Parts {
+                let (name, version) = text.split_at(at);
+                (name.into(), version.into(), String::new(), "{}".into(), String::new(), String::new())
+            };
+            prop_assert_eq!(key(&split(one)) == key(&split(two)), one == two);
+        }
+    }
+
+    #[test]
+    fn spelling_does_not_matter_and_digits_do() {
+        let of = |args: &str| {
+            let text = || "a".to_owned();
+            key(&(text(), text(), text(), args.to_owned(), text(), text()))
+        };
+        assert_eq!(of(r#"{"a":1,"b":[2]}"#), of(" {\"b\": [ 2 ],\n\"a\": 1}"));
+        assert_ne!(
+            of(r#"{"a":9007199254740993}"#),
+            of(r#"{"a":9007199254740992}"#)
+        );
+    }
+}

@@ -1,0 +1,90 @@
+//! Results that are reused: what a tool that says `cache = ttl(..)` or `cache = forever` gave to the
+//! same call before.
+//!
+//! Without a word about it every run has a [`MemoryCache`] of its own. One that several runs share is
+//! given with [`Run::cache`](crate::run::Run::cache):
+//!
+//! ```
+//! use agents_core::cache::{MemoryCache, SharedCache};
+//! # use agents_core::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::{Cache, FnTool, ToolSpec}};
+//! # use serde_json::json;
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), agents_core::Error> {
+//! # let spec = ToolSpec::new("capital", "The capital.", Effects::Reads, json!({"type": "object"})).cache(Cache::Forever);
+//! # let tool = FnTool::with_spec(spec, |_, _| async { Ok::<_, std::io::Error>("Paris") });
+//! # let script = || [Script::call("capital", "{}"), Script::text("Paris")];
+//! # let agent = AgentBuilder::<String, String>::new("guide").tool(tool).build();
+//!
+//! let cache = SharedCache::new(MemoryCache::new());
+//! for cached in [false, true] {
+//!     # let (model, _) = ScriptedModel::new(script());
+//!     let run = agent.run("What is the capital of France?").scope("acme").cache(cache.clone());
+//!     # let run = run.model(model);
+//!     let outcome = run.outcome().await?;
+//!     assert_eq!(outcome.outputs.last_tool.unwrap().cached, cached);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - Only what succeeded is kept, whole, and nothing of a tool that writes.
+//! - What is kept is found by the tool, its version and schema, its arguments, the tenant, and the
+//!   secrets that the run has: never across tenants.
+//! - The same call made several times at once runs once; the others wait for it, and run for
+//!   themselves if it fails.
+//! - A cache that fails or does not answer has nothing.
+
+mod flight;
+mod key;
+mod memory;
+mod shared;
+
+pub(crate) use key::Asked;
+pub use key::CacheKey;
+pub use memory::MemoryCache;
+pub use shared::SharedCache;
+pub(crate) use shared::{Caching, Served};
+
+use crate::Json;
+use async_trait::async_trait;
+use std::{error::Error as StdError, sync::Arc, time::Duration};
+
+/// Why a cache does not answer.
+pub type CacheError = Box<dyn StdError + Send + Sync>;
+
+/// Where results are kept.
+#[async_trait]
+pub trait ToolCache: Send + Sync + 'static {
+    /// What is kept under this key.
+    ///
+    /// # Errors
+    /// When that cannot be found out; then nothing is.
+    async fn get(&self, key: &CacheKey) -> Result<Option<Json>, CacheError>;
+
+    /// Keeps a result, for ever or for this long.
+    ///
+    /// # Errors
+    /// When it cannot be kept; the call succeeds all the same.
+    async fn put(
+        &self,
+        key: &CacheKey,
+        output: &Json,
+        keep_for: Option<Duration>,
+    ) -> Result<(), CacheError>;
+}
+
+#[async_trait]
+impl<C: ToolCache + ?Sized> ToolCache for Arc<C> {
+    async fn get(&self, key: &CacheKey) -> Result<Option<Json>, CacheError> {
+        (**self).get(key).await
+    }
+
+    async fn put(
+        &self,
+        key: &CacheKey,
+        output: &Json,
+        keep_for: Option<Duration>,
+    ) -> Result<(), CacheError> {
+        (**self).put(key, output, keep_for).await
+    }
+}

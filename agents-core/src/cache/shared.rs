@@ -1,0 +1,173 @@
+use super::{
+    CacheError, CacheKey, MemoryCache, ToolCache,
+    flight::{Arrival, Flights, Seat},
+};
+use crate::{Json, error::Cause};
+use futures_util::FutureExt;
+use std::{
+    fmt,
+    panic::AssertUnwindSafe,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+use tokio::time::timeout;
+
+/// A cache that is asked for longer has nothing.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+tokio::task_local! {
+    /// The calls within which this is: what they wait for must not wait for them.
+    static ABOVE: Vec<CacheKey>;
+}
+
+/// A cache that any number of runs share: the same call made in two of them at once runs once.
+///
+/// Copies are the same cache.
+#[derive(Clone)]
+pub struct SharedCache(Arc<Inner>);
+
+struct Inner {
+    cache: Box<dyn ToolCache>,
+    flights: Flights,
+}
+
+/// Where the result of a call came from.
+pub(crate) enum Served {
+    /// It was there, or another call brought it.
+    Cached(Json),
+    /// The call ran.
+    Ran(Result<Json, Cause>),
+}
+
+impl SharedCache {
+    /// Shares this cache.
+    pub fn new(cache: impl ToolCache) -> Self {
+        SharedCache(Arc::new(Inner {
+            cache: Box::new(cache),
+            flights: Flights::default(),
+        }))
+    }
+
+    /// The result that is kept; else that of `work`, which is kept if `is_whole` says so.
+    pub(crate) async fn serve(
+        &self,
+        key: CacheKey,
+        keep_for: Option<Duration>,
+        work: impl Future<Output = Result<Json, Cause>>,
+        is_whole: impl Fn() -> bool,
+    ) -> Served {
+        let around = ABOVE.try_with(Clone::clone).unwrap_or_default();
+        if around.contains(&key) {
+            return Served::Ran(work.await);
+        }
+        let within = around.into_iter().chain([key.clone()]).collect();
+        let work = async {
+            let result = ABOVE.scope(within, work).await;
+            match &result {
+                Ok(output) if is_whole() => {
+                    self.put(&key, output, keep_for).await;
+                    (result, true)
+                }
+                _ => (result, false),
+            }
+        };
+        loop {
+            match self.0.flights.board(&key) {
+                Seat::Pilot(pilot) => {
+                    if let Some(output) = self.get(&key).await {
+                        pilot.landed(output.clone());
+                        return Served::Cached(output);
+                    }
+                    let (result, is_kept) = work.await;
+                    match &result {
+                        Ok(output) if is_kept => pilot.landed(output.clone()),
+                        _ => pilot.failed(),
+                    }
+                    return Served::Ran(result);
+                }
+                Seat::Passenger(passenger) => match passenger.arrival().await {
+                    Arrival::Landed(output) => return Served::Cached(output),
+                    // All who waited run it now, together: one after the other would take too long.
+                    Arrival::Failed => return Served::Ran(work.await.0),
+                    Arrival::Abandoned => {}
+                },
+            }
+        }
+    }
+
+    async fn get(&self, key: &CacheKey) -> Option<Json> {
+        let found = self.0.cache.get(key);
+        self.patiently(key, found).await.flatten()
+    }
+
+    async fn put(&self, key: &CacheKey, output: &Json, keep_for: Option<Duration>) {
+        let kept = self.0.cache.put(key, output, keep_for);
+        self.patiently(key, kept).await;
+    }
+
+    /// What the cache answers, if it does.
+    async fn patiently<T>(
+        &self,
+        key: &CacheKey,
+        work: impl Future<Output = Result<T, CacheError>>,
+    ) -> Option<T> {
+        let tool = key.tool();
+        match timeout(PATIENCE, AssertUnwindSafe(work).catch_unwind()).await {
+            Ok(Ok(Ok(answer))) => return Some(answer),
+            Ok(Ok(Err(error))) => tracing::warn!(tool, %error, "the cache failed"),
+            Ok(Err(_)) => tracing::warn!(tool, "the cache panicked"),
+            Err(_) => tracing::warn!(tool, "the cache does not answer"),
+        }
+        None
+    }
+}
+
+impl<C: ToolCache> From<C> for SharedCache {
+    fn from(cache: C) -> Self {
+        SharedCache::new(cache)
+    }
+}
+
+impl fmt::Debug for SharedCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SharedCache")
+    }
+}
+
+/// The cache of one run.
+pub(crate) enum Caching {
+    /// Its own, made when it is needed.
+    Own(OnceLock<SharedCache>),
+    /// One that it was given.
+    Given(SharedCache),
+    /// None.
+    Off,
+}
+
+impl Default for Caching {
+    fn default() -> Self {
+        Caching::Own(OnceLock::new())
+    }
+}
+
+impl Caching {
+    pub(crate) fn cache(&self) -> Option<&SharedCache> {
+        match self {
+            Caching::Own(own) => Some(own.get_or_init(|| SharedCache::new(MemoryCache::new()))),
+            Caching::Given(given) => Some(given),
+            Caching::Off => None,
+        }
+    }
+
+    /// A run within another one shares its cache, unless something was said.
+    pub(crate) fn inherit(&mut self, outer: &Caching) {
+        if let Caching::Own(own) = self
+            && own.get().is_none()
+        {
+            *self = match outer.cache() {
+                Some(cache) => Caching::Given(cache.clone()),
+                None => Caching::Off,
+            };
+        }
+    }
+}

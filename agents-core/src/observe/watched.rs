@@ -1,0 +1,67 @@
+use super::{Step, Trace, trace_id};
+use crate::run::Root;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use tracing::Span;
+
+/// What a run keeps of itself to be looked at.
+pub(crate) struct Watched {
+    steps: Mutex<Vec<Step>>,
+    /// The span of the whole run, and the id of its trace.
+    span: OnceLock<(Span, Arc<str>)>,
+}
+
+impl Watched {
+    /// A run that has gone through these steps before.
+    pub(crate) fn of(steps: Vec<Step>) -> Self {
+        Watched {
+            steps: Mutex::new(steps),
+            span: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn steps(&self) -> Vec<Step> {
+        self.kept().clone()
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<Step>> {
+        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Root {
+    /// The run begins, in this span.
+    pub(super) fn place_in_trace(&self, span: &Span) {
+        let id = || trace_id(span, &self.run_id).into();
+        self.watched.span.get_or_init(|| (span.clone(), id()));
+    }
+
+    /// The span of the whole run.
+    pub(crate) fn span(&self) -> Span {
+        let span = self.watched.span.get();
+        span.map_or_else(Span::none, |(span, _)| span.clone())
+    }
+
+    /// The id of the trace to which the run belongs.
+    pub(crate) fn trace_id(&self) -> &str {
+        self.watched.span.get().map_or("", |(_, id)| id)
+    }
+
+    /// Where the trace can be looked at.
+    pub(super) fn traces_url(&self) -> Option<String> {
+        let template = self.settings.traces_url.as_deref()?;
+        let url = template.replace("{trace_id}", self.trace_id());
+        Some(url.replace("{run_id}", &self.run_id))
+    }
+
+    /// Keeps a step that has ended.
+    pub(crate) fn step(&self, step: Step) {
+        self.watched.kept().push(step);
+    }
+
+    pub(super) fn trace(&self) -> Trace {
+        Trace {
+            id: self.trace_id().to_owned(),
+            steps: self.watched.steps(),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Rules of a run: what its agents may do, beside what each is built to do.
+//!
+//! A [`Policy`] is asked before every model call and before every tool call. It is a closure, or one
+//! of those that are ready: [`read_only`], [`no_external`], [`deny_tools`], [`only_tools`],
+//! [`confirm_tools`], [`confirm_writes`]. Several are given one after the other with
+//! [`Run::policy`](crate::run::Run::policy), and the strictest word counts: a rule can tighten what
+//! agents and tools say of themselves, and never loosen it.
+//!
+//! ```
+//! use agents_core::policy::{Action, Verdict, deny_tools, read_only};
+//! # use agents_core::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+//! # use serde_json::json;
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), agents_core::Error> {
+//! # let (model, _) = ScriptedModel::new([Script::call("delete_file", r#"{"path":"a"}"#), Script::text("I cannot.")]);
+//! # let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
+//! # let delete = FnTool::new("delete_file", "Deletes.", Effects::Writes, schema, |_, _| async { Ok::<_, std::io::Error>(()) });
+//! # let agent = AgentBuilder::<String, String>::new("clerk").tool(delete).model(model).build();
+//!
+//! let outcome = agent.run("Tidy up.")
+//!     .policy(read_only())
+//!     .policy(deny_tools("admin_*"))
+//!     .policy(|action: &Action<'_>| match action {
+//!         Action::Model(ask) if ask.usage.requests >= 100 => Verdict::deny("a hundred turns are enough for today"),
+//!         _ => Verdict::Allow,
+//!     })
+//!     .outcome().await?;
+//!
+//! let receipt = outcome.outputs.receipts().next().unwrap();
+//! let error = receipt.error.as_ref().unwrap();
+//! assert_eq!(error.code, agents_core::Code::PolicyDenied);
+//! assert_eq!(error.message, "`delete_file` writes, and this run is read-only");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A denied tool call has a receipt, and the model is told why; it decides how to go on. A denied
+//! model call ends the run with [`ErrorKind::Denied`](crate::ErrorKind::Denied).
+
+mod rules;
+
+pub use rules::{confirm_tools, confirm_writes, deny_tools, no_external, only_tools, read_only};
+
+use crate::{
+    Json,
+    model::Usage,
+    run::Cost,
+    tool::{Scope, ToolSpec},
+};
+use std::{fmt, sync::Arc};
+
+/// A rule of a run.
+///
+/// It should answer from what it is given: it is asked about a call when the call is taken up, and
+/// again whenever the call is about to run, with the arguments.
+pub trait Policy: Send + Sync + 'static {
+    /// What it says to this.
+    fn judge(&self, action: &Action<'_>) -> Verdict;
+}
+
+impl<F> Policy for F
+where
+    F: Fn(&Action<'_>) -> Verdict + Send + Sync + 'static,
+{
+    fn judge(&self, action: &Action<'_>) -> Verdict {
+        self(action)
+    }
+}
+
+/// What a rule says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may happen, as far as this rule goes.
+    Allow,
+    /// A person has to approve first. Nobody can approve a model call: that is denied.
+    Confirm,
+    /// It may not happen.
+    Deny {
+        /// Why; the model is told.
+        reason: String,
+    },
+}
+
+impl Verdict {
+    /// It may not happen, for this reason.
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Verdict::Deny {
+            reason: reason.into(),
+        }
+    }
+}
+
+/// What is about to happen.
+#[derive(Clone, Copy, Debug)]
+pub enum Action<'a> {
+    /// A model is asked.
+    Model(ModelCall<'a>),
+    /// A tool runs.
+    Tool(ToolCall<'a>),
+}
+
+/// A model is about to be asked.
+#[derive(Clone, Copy, Debug)]
+pub struct ModelCall<'a> {
+    /// The agent that it drives.
+    pub agent: &'a str,
+    /// Which turn of that agent, from 1.
+    pub turn: u32,
+    /// The model.
+    pub model: &'a str,
+    /// What the run has used so far.
+    pub usage: Usage,
+    /// What that has cost; `None` where a model has no price.
+    pub cost: Option<Cost>,
+    /// For whom the run works.
+    pub scope: &'a Scope,
+}
+
+/// A tool is about to run.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolCall<'a> {
+    /// The agent that calls.
+    pub agent: &'a str,
+    /// The tool.
+    pub spec: &'a ToolSpec,
+    /// The arguments; `None` as long as they have not been read.
+    pub args: Option<&'a Json>,
+    /// What the run has used so far.
+    pub usage: Usage,
+    /// What that has cost; `None` where a model has no price.
+    pub cost: Option<Cost>,
+    /// For whom the run works.
+    pub scope: &'a Scope,
+}
+
+/// The rules of one run.
+#[derive(Clone, Default)]
+pub(crate) struct Policies(Vec<Arc<dyn Policy>>);
+
+impl Policies {
+    pub(crate) fn add(&mut self, policy: impl Policy) {
+        self.0.push(Arc::new(policy));
+    }
+
+    /// The rules of the run around come first; they hold here too.
+    pub(crate) fn inherit(&mut self, outer: &Policies) {
+        self.0.splice(..0, outer.0.iter().cloned());
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The strictest word of all.
+    pub(crate) fn judge(&self, action: &Action<'_>) -> Verdict {
+        let mut strictest = Verdict::Allow;
+        for policy in &self.0 {
+            match policy.judge(action) {
+                Verdict::Allow => {}
+                Verdict::Confirm => strictest = Verdict::Confirm,
+                denied @ Verdict::Deny { .. } => return denied,
+            }
+        }
+        strictest
+    }
+}
+
+impl fmt::Debug for Policies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} rules", self.0.len())
+    }
+}

@@ -1,0 +1,89 @@
+//! How often a tool may run: asked before every execution, and not for results that come from a
+//! cache.
+//!
+//! A call that comes too early is not run: it fails with `RATE_LIMIT` and says when to come back, in
+//! `retry_after_s`. An agent's shared arms may `retry` it, which waits so long; without an arm the
+//! model decides.
+//!
+//! ```
+//! use agents_core::rate::{MemoryLimiter, Rate};
+//! # use agents_core::{Agent, AgentBuilder, Code, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+//! # use serde_json::json;
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), agents_core::Error> {
+//! # let schema = json!({"type": "object"});
+//! # let search = FnTool::new("web_search", "Searches.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("found") });
+//! # let (model, _) = ScriptedModel::new([Script::calls([("web_search", "{}"); 2]), Script::text("done")]);
+//! # let agent = AgentBuilder::<String, String>::new("scout").tool(search).model(model).build();
+//!
+//! let limiter = MemoryLimiter::new().limit("web_*", Rate::per_minute(1));
+//! let outcome = agent.run("Look around.").rate_limits(limiter).outcome().await?;
+//!
+//! let receipts: Vec<_> = outcome.outputs.receipts().collect();
+//! assert!(receipts[0].is_ok());
+//! let error = receipts[1].error.as_ref().unwrap();
+//! assert_eq!(error.code, Code::RateLimit);
+//! assert!(error.retry_after_s.unwrap() > 59.0);
+//! # Ok(())
+//! # }
+//! ```
+
+mod memory;
+
+pub use memory::MemoryLimiter;
+
+use crate::tool::ToolSpec;
+use async_trait::async_trait;
+use std::{sync::Arc, time::Duration};
+
+/// Says whether a tool may run now.
+#[async_trait]
+pub trait RateLimiter: Send + Sync + 'static {
+    /// Takes leave to run this tool once, for this tenant.
+    ///
+    /// # Errors
+    /// With how long it takes until there is leave again.
+    async fn take(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration>;
+}
+
+#[async_trait]
+impl<L: RateLimiter + ?Sized> RateLimiter for Arc<L> {
+    async fn take(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
+        (**self).take(tenant, tool).await
+    }
+}
+
+/// How often something may happen: so many times at once, and one more whenever its share of the time
+/// has passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    times: u32,
+    per: Duration,
+}
+
+impl Rate {
+    /// So many times in so much time.
+    pub const fn new(times: u32, per: Duration) -> Rate {
+        Rate { times, per }
+    }
+
+    /// So many times a second.
+    pub const fn per_second(times: u32) -> Rate {
+        Rate::new(times, Duration::from_secs(1))
+    }
+
+    /// So many times a minute.
+    pub const fn per_minute(times: u32) -> Rate {
+        Rate::new(times, Duration::from_secs(60))
+    }
+
+    /// How many times.
+    pub const fn times(self) -> u32 {
+        self.times
+    }
+
+    /// In how much time.
+    pub const fn per(self) -> Duration {
+        self.per
+    }
+}

@@ -1,0 +1,45 @@
+use super::{Timestamp, ToolEnvelope};
+use crate::Class;
+use serde::{Deserialize, Serialize};
+
+/// One call in a line: what logs and traces say of a receipt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCallMetadata {
+    /// The tool.
+    pub tool_name: String,
+    /// The agent that called it.
+    pub agent_name: String,
+    /// How long it took, in milliseconds.
+    pub latency_ms: u64,
+    /// Whether it succeeded.
+    pub ok: bool,
+    /// Who could do something about it, if it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_class: Option<Class>,
+    /// The trace to which it belongs.
+    pub trace_id: String,
+    /// When it was taken up.
+    pub started_at: Timestamp,
+    /// When it was settled.
+    pub ended_at: Timestamp,
+}
+
+impl ToolCallMetadata {
+    /// What there is to say of this receipt: of a call of this agent, in this trace.
+    pub fn of(
+        receipt: &ToolEnvelope,
+        agent_name: impl Into<String>,
+        trace_id: impl Into<String>,
+    ) -> Self {
+        ToolCallMetadata {
+            tool_name: receipt.name.clone(),
+            agent_name: agent_name.into(),
+            latency_ms: u64::try_from(receipt.duration().as_millis()).unwrap_or(u64::MAX),
+            ok: receipt.is_ok(),
+            error_class: receipt.error.as_ref().map(|error| error.class),
+            trace_id: trace_id.into(),
+            started_at: receipt.t_start,
+            ended_at: receipt.t_end,
+        }
+    }
+}

@@ -1,0 +1,162 @@
+use super::{AgentOutputs, ToolEnvelope};
+use crate::{Error, ErrorKind};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A named place where the receipt of one call comes out, for those who wire an agent's outputs to
+/// something else. It stays where it is when its tool is taken away; then it gives nothing.
+///
+/// ```
+/// use agents_core::run::{OnMissing, PinnedHandle};
+///
+/// let pin = PinnedHandle::latest("weather_report", "http_request");
+/// assert_eq!(pin.on_missing, OnMissing::Null);
+/// let same: PinnedHandle = serde_json::from_str(
+///     r#"{"name": "weather_report", "selector": {"tool": "http_request"}}"#,
+/// ).unwrap();
+/// assert_eq!(pin, same);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PinnedHandle {
+    /// The name of the place.
+    pub name: String,
+    /// Which call.
+    pub selector: Selector,
+    /// What comes out when there was no such call.
+    #[serde(default)]
+    pub on_missing: OnMissing,
+}
+
+/// Which call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selector {
+    /// Of this tool, by its own name.
+    pub tool: String,
+    /// Which of its calls.
+    #[serde(default)]
+    pub strategy: Strategy,
+    /// The call itself, for [`Strategy::ByCallId`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+}
+
+/// Which of a tool's calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strategy {
+    /// The last, whatever became of it.
+    #[default]
+    Latest,
+    /// The first that succeeded.
+    FirstSuccess,
+    /// The one with this id.
+    ByCallId,
+}
+
+/// What comes out when there was no such call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnMissing {
+    /// Nothing.
+    #[default]
+    Null,
+    /// An error.
+    Error,
+    /// The last success of the tool in the run before; nothing, if there was none.
+    StaleLastSuccess,
+}
+
+impl PinnedHandle {
+    /// The last call of this tool; nothing if there was none.
+    pub fn latest(name: impl Into<String>, tool: impl Into<String>) -> Self {
+        PinnedHandle {
+            name: name.into(),
+            selector: Selector {
+                tool: tool.into(),
+                strategy: Strategy::Latest,
+                call_id: None,
+            },
+            on_missing: OnMissing::Null,
+        }
+    }
+
+    /// What comes out after a run that left these outputs; `previous` is what the run before left.
+    ///
+    /// # Errors
+    /// When there was no such call, and [`OnMissing::Error`] says that this is one.
+    pub fn resolve(
+        &self,
+        outputs: &AgentOutputs,
+        previous: Option<&AgentOutputs>,
+    ) -> Result<Option<Arc<ToolEnvelope>>, Error> {
+        let selected = self.selector.select(outputs);
+        match (selected, self.on_missing) {
+            (Some(receipt), _) => Ok(Some(receipt.clone())),
+            (None, OnMissing::Null) => Ok(None),
+            (None, OnMissing::StaleLastSuccess) => {
+                let before = previous.and_then(|outputs| {
+                    let mut calls = calls_of(outputs, &self.selector.tool);
+                    calls.rfind(|receipt| receipt.is_ok())
+                });
+                Ok(before.cloned())
+            }
+            (None, OnMissing::Error) => {
+                let PinnedHandle { name, selector, .. } = self;
+                let which = match (selector.strategy, &selector.call_id) {
+                    (Strategy::Latest, _) => "was not called".to_owned(),
+                    (Strategy::FirstSuccess, _) => "did not succeed".to_owned(),
+                    (Strategy::ByCallId, Some(id)) => format!("has no call `{id}`"),
+                    (Strategy::ByCallId, None) => {
+                        "is asked for by `call_id`, and none is given".to_owned()
+                    }
+                };
+                let message = format!("handle `{name}`: `{}` {which}", selector.tool);
+                Err(Error::new(ErrorKind::Failed, message))
+            }
+        }
+    }
+}
+
+impl Selector {
+    fn select<'o>(&self, outputs: &'o AgentOutputs) -> Option<&'o Arc<ToolEnvelope>> {
+        let mut calls = calls_of(outputs, &self.tool);
+        match self.strategy {
+            Strategy::Latest => calls.next_back(),
+            Strategy::FirstSuccess => calls.find(|receipt| receipt.is_ok()),
+            Strategy::ByCallId => {
+                let id = self.call_id.as_deref()?;
+                calls.find(|receipt| &*receipt.call_id == id)
+            }
+        }
+    }
+}
+
+/// The calls of this tool, in the model's order. What was called while the agent did not have the tool
+/// is no call of it.
+fn calls_of<'o>(
+    outputs: &'o AgentOutputs,
+    tool: &str,
+) -> impl DoubleEndedIterator<Item = &'o Arc<ToolEnvelope>> {
+    outputs
+        .tool_order
+        .iter()
+        .filter_map(|id| outputs.tools_by_id.get(id))
+        .filter(move |receipt| receipt.name == tool && !receipt.version.is_empty())
+}
+
+impl AgentOutputs {
+    /// What comes out of these handles, by their names; see [`PinnedHandle::resolve`].
+    ///
+    /// # Errors
+    /// With the first handle that cannot do without its call.
+    pub fn pinned(
+        &self,
+        pins: &[PinnedHandle],
+        previous: Option<&AgentOutputs>,
+    ) -> Result<IndexMap<String, Option<Arc<ToolEnvelope>>>, Error> {
+        pins.iter()
+            .map(|pin| Ok((pin.name.clone(), pin.resolve(self, previous)?)))
+            .collect()
+    }
+}

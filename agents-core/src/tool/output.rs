@@ -1,0 +1,110 @@
+use crate::{
+    Json,
+    error::{Cause, Code},
+    reader::Schema,
+};
+use serde_json::Value;
+
+/// What a tool made at run time has to give back. No type sees to it, so the schema does.
+pub(super) struct OutputSchema(Schema);
+
+impl OutputSchema {
+    pub(super) fn new(schema: &Value) -> Self {
+        let mut schema = schema.clone();
+        open(&mut schema);
+        OutputSchema(Schema::new(&schema))
+    }
+
+    /// The output, if it follows the schema.
+    pub(super) fn check(&self, output: Json) -> Result<Json, Cause> {
+        match self.0.fits(output.as_str()) {
+            Ok(()) => Ok(output),
+            Err(refusal) => {
+                let why = format!("what the tool gave back does not follow its schema: {refusal}");
+                Err(Cause::text(Code::Unknown, why))
+            }
+        }
+    }
+}
+
+/// Keys that a schema does not name are a mistake in arguments and none in a result: here a schema
+/// says nothing about them unless it does so itself.
+fn open(schema: &mut Value) {
+    let Value::Object(members) = schema else {
+        return;
+    };
+    for (key, part) in members.iter_mut() {
+        match (key.as_str(), part) {
+            (
+                "properties" | "patternProperties" | "definitions" | "$defs",
+                Value::Object(parts),
+            ) => {
+                parts.values_mut().for_each(open);
+            }
+            ("items" | "allOf" | "anyOf" | "oneOf", Value::Array(parts)) => {
+                parts.iter_mut().for_each(open);
+            }
+            ("items" | "additionalItems" | "additionalProperties" | "contains", part) => open(part),
+            _ => {}
+        }
+    }
+    if members.contains_key("properties") {
+        members
+            .entry("additionalProperties")
+            .or_insert(Value::Bool(true));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn fits(schema: &Value, output: &Value) -> bool {
+        let output = Json::of(output).unwrap();
+        OutputSchema::new(schema).check(output).is_ok()
+    }
+
+    #[test]
+    fn what_is_named_has_to_fit_and_more_may_be_there() {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "city": {"type": "string"},
+                "days": {"type": "array", "items": {"$ref": "#/definitions/Day"}},
+            },
+            "required": ["city"],
+            "definitions": {
+                "Day": {"type": "object", "properties": {"high": {"type": "number"}}, "required": ["high"]},
+            },
+        });
+        assert!(fits(&schema, &json!({"city": "Ulm"})));
+        assert!(fits(
+            &schema,
+            &json!({"city": "Ulm", "days": [{"high": 3, "low": 1}], "wind": 4})
+        ));
+        for wrong in [
+            json!({"days": []}),
+            json!({"city": 3}),
+            json!({"city": "Ulm", "days": [{"low": 1}]}),
+            json!("Ulm"),
+            json!(null),
+        ] {
+            assert!(!fits(&schema, &wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_schema_may_be_closed_and_a_property_may_be_called_properties() {
+        let closed =
+            json!({"type": "object", "properties": {"a": {}}, "additionalProperties": false});
+        assert!(fits(&closed, &json!({"a": 1})) && !fits(&closed, &json!({"b": 1})));
+        let named = json!({
+            "type": "object", "properties": {"properties": {"type": "string"}}, "required": ["properties"],
+        });
+        assert!(fits(&named, &json!({"properties": "x", "more": 1})));
+        assert!(!fits(&named, &json!({"properties": 1})));
+        assert!(fits(&json!({"type": ["integer", "null"]}), &json!(null)));
+        assert!(fits(&json!({}), &json!([1, "a"])));
+    }
+}

@@ -1,0 +1,215 @@
+//! Somebody at the terminal decides whether a call may run.
+//!
+//! ```no_run
+//! use agents::{approve::ask_me, prelude::*};
+//!
+//! # async fn run() -> Result<(), Error> {
+//! # let agent = AgentBuilder::<String, String>::new("a").build();
+//! agent.run("Tidy up").approver(ask_me).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ```text
+//! file_manager wants to run delete_file, which writes:
+//!   {"path": "old.log"}
+//! [y]es, [n]o and why, or what to change:
+//! ```
+
+use agents_core::{
+    Effects,
+    run::{Approval, ApprovalRequest},
+};
+use std::{
+    io::{self, BufRead, IsTerminal, Write},
+    thread,
+};
+use tokio::sync::oneshot;
+
+/// Asks whoever sits at the terminal; give it to [`Run::approver`](crate::run::Run::approver).
+///
+/// One question is asked at a time. With nobody there, which is to say when the standard input is no
+/// terminal or has ended, the answer is no. A question whose run is over meanwhile stays on the
+/// screen until it is answered, and the answer is lost.
+pub async fn ask_me(request: ApprovalRequest) -> Approval {
+    let (answer, answered) = oneshot::channel();
+    // A thread of its own, which nobody waits for: a program can end while a question stands.
+    let asking = thread::Builder::new().spawn(move || {
+        // Whoever has the lock asks.
+        let mut input = io::stdin().lock();
+        let approval = match input.is_terminal() {
+            true => ask(&request, &mut input, &mut io::stderr()),
+            false => nobody(),
+        };
+        // The run may be over.
+        let _ = answer.send(approval);
+    });
+    match asking {
+        Ok(_) => answered.await.unwrap_or_else(|_| nobody()),
+        Err(error) => Approval::deny(format!("nobody could be asked: {error}")),
+    }
+}
+
+/// Asks anybody who reads `output` and writes to `input`. The arguments are shown whole: one approves
+/// what one sees.
+///
+/// `y` and `yes` approve; `n`, `no` and nothing at all deny, with what follows as the reason; anything
+/// else says what to change. The end of the input denies, and so does an output that is gone.
+///
+/// ```
+/// use agents::{Effects, Json, approve::ask, run::{Approval, ApprovalRequest}};
+///
+/// let request = ApprovalRequest {
+///     agent_name: "payer".into(),
+///     tool_name: "pay".into(),
+///     args: Json::parse(r#"{"amount": 900}"#).unwrap(),
+///     effects: Effects::Writes,
+///     call_id: "c1".into(),
+/// };
+/// let mut screen = Vec::new();
+/// let approval = ask(&request, &mut "no not on a Friday\n".as_bytes(), &mut screen);
+/// assert_eq!(approval, Approval::deny("not on a Friday"));
+/// ```
+pub fn ask(
+    request: &ApprovalRequest,
+    input: &mut impl BufRead,
+    output: &mut impl Write,
+) -> Approval {
+    let mut line = String::new();
+    let asked = write!(output, "{}", question(request)).and_then(|()| output.flush());
+    match asked.and_then(|()| input.read_line(&mut line)) {
+        Ok(0) | Err(_) => nobody(),
+        Ok(_) => answer(line.trim()),
+    }
+}
+
+fn nobody() -> Approval {
+    Approval::deny("nobody is at the terminal to approve")
+}
+
+fn question(request: &ApprovalRequest) -> String {
+    let ApprovalRequest {
+        agent_name,
+        tool_name,
+        args,
+        effects,
+        call_id: _,
+    } = request;
+    let effects = match effects {
+        Effects::None => "changes nothing",
+        Effects::Reads => "reads",
+        Effects::Writes => "writes",
+    };
+    format!(
+        "{} wants to run {}, which {effects}:\n  {}\n[y]es, [n]o and why, or what to change: ",
+        shown(agent_name),
+        shown(tool_name),
+        shown(args.as_str()),
+    )
+}
+
+fn answer(said: &str) -> Approval {
+    let (first, rest) = said.split_once([' ', ',']).unwrap_or((said, ""));
+    let (first, rest) = (first.to_lowercase(), rest.trim());
+    match (first.as_str(), rest) {
+        ("y" | "yes", "") => Approval::Approve,
+        ("" | "n" | "no", "") => Approval::deny("denied at the terminal"),
+        ("n" | "no", reason) => Approval::deny(reason),
+        _ => Approval::Revise { note: said.into() },
+    }
+}
+
+/// What a model wrote must not move the cursor, nor turn the text around: what could is spelled out.
+fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => shown.push(' '),
+            '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{feff}' => shown.extend(c.escape_unicode()),
+            c if c.is_control() => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agents_core::Json;
+
+    fn request(args: &str) -> ApprovalRequest {
+        ApprovalRequest {
+            agent_name: "file_manager".into(),
+            tool_name: "delete_file".into(),
+            args: Json::parse(args).expect("the test writes JSON"),
+            effects: Effects::Writes,
+            call_id: "c1".into(),
+        }
+    }
+
+    /// What is answered to what is typed, and what was on the screen.
+    fn asked(args: &str, typed: &str) -> (Approval, String) {
+        let mut screen = Vec::new();
+        let approval = ask(&request(args), &mut typed.as_bytes(), &mut screen);
+        (approval, String::from_utf8(screen).expect("text is shown"))
+    }
+
+    #[test]
+    fn only_a_plain_yes_approves() {
+        let denied = || Approval::deny("denied at the terminal");
+        let revise = |note: &str| Approval::Revise { note: note.into() };
+        for (typed, approval) in [
+            ("y\n", Approval::Approve),
+            (" Yes \r\n", Approval::Approve),
+            ("n\n", denied()),
+            ("NO\n", denied()),
+            ("\n", denied()),
+            ("no, it is needed\n", Approval::deny("it is needed")),
+            ("n it is needed", Approval::deny("it is needed")),
+            ("yes but keep a copy\n", revise("yes but keep a copy")),
+            ("yess\n", revise("yess")),
+            ("move it to trash\n", revise("move it to trash")),
+            ("", Approval::deny("nobody is at the terminal to approve")),
+        ] {
+            assert_eq!(asked("{}", typed).0, approval, "{typed:?}");
+        }
+    }
+
+    #[test]
+    fn the_arguments_are_shown_whole_and_cannot_touch_the_screen() {
+        let long = "x".repeat(10_000);
+        let args = format!("{{\"path\":\n\"\u{202e}\u{9b}2J{long}é\"}}");
+        let (_, screen) = asked(&args, "n\n");
+        let expected = format!(
+            "file_manager wants to run delete_file, which writes:\n  {{\"path\": \"\\u{{202e}}\\u{{9b}}2J{long}é\"}}\n[y]es, [n]o and why, or what to change: "
+        );
+        assert_eq!(screen, expected);
+    }
+
+    #[test]
+    fn a_screen_that_is_gone_denies() {
+        struct Gone;
+        impl Write for Gone {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let approval = ask(&request("{}"), &mut "y\n".as_bytes(), &mut Gone);
+        assert_eq!(approval, nobody());
+    }
+
+    #[tokio::test]
+    async fn without_a_terminal_the_answer_is_no() {
+        // Whoever runs the tests by hand may sit at one.
+        if !io::stdin().is_terminal() {
+            assert_eq!(ask_me(request("{}")).await, nobody());
+        }
+    }
+}

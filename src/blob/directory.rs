@@ -1,0 +1,116 @@
+use super::{Blob, BlobError, BlobStore};
+use agents_core::rt::async_trait;
+use std::{
+    fs,
+    io::{self, ErrorKind, Write},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+use tokio::task::spawn_blocking;
+
+/// Blobs as files: `<folder>/<tenant>/<sha256>`, where the tenant is a digest of its name. What is
+/// kept stays until somebody deletes it.
+///
+/// ```
+/// use agents::blob::{BlobStore, DirectoryBlobs};
+/// # use agents::{Effects, prelude::*, testing::{Script, ScriptedModel}, tool::FnTool};
+/// # use serde_json::json;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+/// # let schema = json!({"type": "object"});
+/// # let tool = FnTool::new("dump", "Dumps.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("x".repeat(3000)) });
+/// # let (model, _) = ScriptedModel::new([Script::call("dump", "{}"), Script::text("done")]);
+/// # let agent = AgentBuilder::<String, String>::new("clerk").tool(tool).model(model).build();
+/// # let folder = std::env::temp_dir().join(format!("agents-blobs-{}", std::process::id()));
+/// let blobs = DirectoryBlobs::new(&folder)?;
+/// let run = agent.run("Dump it.").max_output_bytes(1000).blobs(blobs.clone());
+/// let receipt = run.outcome().await?.outputs.last_tool.unwrap();
+///
+/// let whole = &receipt.attachments[0];
+/// assert!(whole.url.starts_with("file:///"));
+/// assert_eq!(blobs.get(&whole.url).await?.unwrap().len(), 3000);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct DirectoryBlobs {
+    folder: PathBuf,
+}
+
+impl DirectoryBlobs {
+    /// Keeps blobs in this folder; it is made if it is not there.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn new(folder: impl AsRef<Path>) -> io::Result<Self> {
+        fs::create_dir_all(&folder)?;
+        let folder = folder.as_ref().canonicalize()?;
+        Ok(DirectoryBlobs { folder })
+    }
+
+    /// The file that a place stands for, if it is one of ours.
+    fn file(&self, url: &str) -> Option<PathBuf> {
+        let (tenant, blob) = url.strip_prefix(&self.url_of(""))?.split_once('/')?;
+        let ours = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_hexdigit());
+        (ours(tenant) && ours(blob)).then(|| self.folder.join(tenant).join(blob))
+    }
+
+    fn url_of(&self, place: &str) -> String {
+        let mut url = String::from("file://");
+        for byte in self.folder.to_string_lossy().bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
+                    url.push(char::from(byte));
+                }
+                _ => url.push_str(&format!("%{byte:02X}")),
+            }
+        }
+        url.push('/');
+        url.push_str(place);
+        url
+    }
+}
+
+#[async_trait]
+impl BlobStore for DirectoryBlobs {
+    async fn put(&self, blob: &Blob<'_>) -> Result<String, BlobError> {
+        let (tenant, name) = (blob.folder(), blob.sha256());
+        let url = self.url_of(&format!("{tenant}/{name}"));
+        let folder = self.folder.join(tenant);
+        let bytes = blob.bytes().to_vec();
+        spawn_blocking(move || write(&folder, &name, &bytes)).await??;
+        Ok(url)
+    }
+
+    async fn get(&self, url: &str) -> Result<Option<Vec<u8>>, BlobError> {
+        let Some(file) = self.file(url) else {
+            return Ok(None);
+        };
+        match spawn_blocking(move || fs::read(file)).await? {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Under its name there is the whole file, or none: it is written under another name first.
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let whole = folder.join(name);
+    if whole.try_exists()? {
+        return Ok(());
+    }
+    fs::create_dir_all(folder)?;
+    let nth = NEXT.fetch_add(1, Relaxed);
+    let part = folder.join(format!("{name}.{}.{nth}.part", std::process::id()));
+    let written = fs::File::create_new(&part)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&part, &whole));
+    if written.is_err() {
+        // What is left of it is of no use; the error that is told is the first.
+        let _ = fs::remove_file(&part);
+    }
+    written
+}

@@ -1,0 +1,86 @@
+use super::{Rate, RateLimiter};
+use agents_core::{
+    rt::async_trait,
+    tool::{Pattern, ToolSpec},
+};
+use governor::{
+    DefaultKeyedRateLimiter, Quota,
+    clock::{Clock, DefaultClock},
+};
+use std::{fmt, num::NonZeroU32, time::Duration};
+
+/// Beyond so many tenants and tools, those that have used nothing lately are forgotten.
+const MANY: usize = 10_000;
+
+/// Limits for every tenant and every tool on its own, made for many threads. A tool that several
+/// limits are for keeps them all; what one of them has counted stays counted when another refuses.
+///
+/// ```
+/// use agents::rate::{GovernorLimiter, Rate};
+///
+/// let limiter = GovernorLimiter::new().limit("web_*", Rate::per_minute(60));
+/// ```
+#[derive(Default)]
+pub struct GovernorLimiter {
+    limits: Vec<Limit>,
+    clock: DefaultClock,
+}
+
+struct Limit {
+    tools: Pattern,
+    rate: Rate,
+    /// `None` where nothing is allowed at all.
+    limiter: Option<DefaultKeyedRateLimiter<(String, String)>>,
+}
+
+impl GovernorLimiter {
+    /// No limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Limits the tools of these names, each on its own.
+    #[must_use]
+    pub fn limit(mut self, tools: impl Into<Pattern>, rate: Rate) -> Self {
+        let quota = NonZeroU32::new(rate.times()).and_then(|times| {
+            let share = rate.per() / times.get();
+            Some(Quota::with_period(share)?.allow_burst(times))
+        });
+        self.limits.push(Limit {
+            tools: tools.into(),
+            rate,
+            limiter: quota.map(DefaultKeyedRateLimiter::keyed),
+        });
+        self
+    }
+}
+
+#[async_trait]
+impl RateLimiter for GovernorLimiter {
+    async fn take(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
+        let name = tool.own_name();
+        let meant = |limit: &&Limit| limit.tools.matches(name) || limit.tools.matches(&tool.name);
+        for limit in self.limits.iter().filter(meant) {
+            let Some(limiter) = &limit.limiter else {
+                return Err(limit.rate.per());
+            };
+            if limiter.len() > MANY {
+                limiter.retain_recent();
+            }
+            let place = (tenant.to_owned(), name.to_owned());
+            if let Err(until) = limiter.check_key(&place) {
+                return Err(until.wait_time_from(self.clock.now()));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for GovernorLimiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limits = self.limits.iter();
+        f.debug_list()
+            .entries(limits.map(|limit| (&limit.tools, limit.rate)))
+            .finish()
+    }
+}

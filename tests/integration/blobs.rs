@@ -1,0 +1,212 @@
+//! Outputs that are too large: cut where the limit is, and kept whole where there is a store.
+
+use crate::world::{agent_with, spec, told};
+use agents::{
+    __rt::async_trait,
+    Agent, Effects,
+    blob::{Blob, BlobError, BlobStore, DirectoryBlobs, MemoryBlobs},
+    run::{AttachmentKind, Snapshot, ToolEnvelope},
+    testing::Script,
+    tool::FnTool,
+};
+use serde_json::Value;
+use std::{
+    io,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
+
+/// A tool that gives this back.
+fn gives(output: Value) -> FnTool {
+    FnTool::with_spec(spec("dump", Effects::Reads), move |_, _| {
+        let output = output.clone();
+        async move { Ok::<_, io::Error>(output) }
+    })
+}
+
+/// The receipt of a call that gives this back, and what the model is told.
+async fn call(
+    output: impl Into<Value>,
+    limit: Option<usize>,
+    store: Option<Arc<dyn BlobStore>>,
+    tenant: &str,
+) -> (Arc<ToolEnvelope>, String) {
+    let script = [Script::call("dump", "{}"), Script::text("done")];
+    let (agent, handle) = agent_with([gives(output.into())], script);
+    let mut run = agent.run("go").scope(tenant);
+    if let Some(limit) = limit {
+        run = run.max_output_bytes(limit);
+    }
+    if let Some(store) = store {
+        run = run.blobs(store);
+    }
+    let outcome = run.outcome().await.unwrap();
+    let told = told(&handle).remove(0);
+    (outcome.outputs.last_tool.unwrap(), told)
+}
+
+fn text(receipt: &ToolEnvelope) -> String {
+    receipt.output.as_ref().unwrap().to().unwrap()
+}
+
+#[tokio::test]
+async fn three_megabytes_are_cut_and_kept_whole() {
+    let whole = "abcdefghij".repeat(300_000);
+    let store = Arc::new(MemoryBlobs::new());
+    let (receipt, told) = call(whole.clone(), None, Some(store.clone()), "acme").await;
+    assert!(receipt.truncated);
+    assert_eq!(text(&receipt), whole[..2_000_000]);
+    let [attachment] = &receipt.attachments[..] else {
+        panic!("{:?}", receipt.attachments)
+    };
+    assert_eq!(attachment.kind, AttachmentKind::Blob);
+    assert_eq!(attachment.bytes, Some(3_000_000));
+    assert_eq!(
+        attachment.content_type.as_deref(),
+        Some("text/plain; charset=utf-8")
+    );
+    let digest = Blob::new("acme", "", whole.as_bytes()).sha256();
+    assert!(attachment.url.ends_with(&digest), "{}", attachment.url);
+    assert_eq!(
+        store.get(&attachment.url).await.unwrap().unwrap(),
+        whole.as_bytes()
+    );
+    assert!(told.starts_with(&whole[..2_000_000]));
+    assert!(
+        told.ends_with(
+            "\n[cut: the first 2000000 of 3000000 bytes; the whole is kept, but not shown to you]"
+        ),
+        "{}",
+        &told[2_000_000..]
+    );
+}
+
+#[tokio::test]
+async fn letters_stay_whole_and_values_are_kept_as_json() {
+    let store = Arc::new(MemoryBlobs::new());
+    let (receipt, _) = call("äöü€".repeat(10), Some(8), Some(store.clone()), "").await;
+    assert_eq!(text(&receipt), "äöü", "the euro would begin in byte 7");
+
+    let value = serde_json::json!({"items": ["x".repeat(50)]});
+    let (receipt, _) = call(value.clone(), Some(20), Some(store.clone()), "").await;
+    let attachment = &receipt.attachments[0];
+    assert_eq!(attachment.content_type.as_deref(), Some("application/json"));
+    let kept = store.get(&attachment.url).await.unwrap().unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&kept).unwrap(), value);
+    // What the model reads of a text is the text itself, without quotes and escapes.
+    let (receipt, _) = call("\n".repeat(20), Some(20), Some(store), "").await;
+    assert!(!receipt.truncated && receipt.attachments.is_empty());
+}
+
+#[tokio::test]
+async fn without_a_store_it_is_cut_and_that_is_all() {
+    let (receipt, told) = call("x".repeat(50), Some(20), None, "").await;
+    assert!(receipt.truncated && receipt.attachments.is_empty());
+    assert!(
+        told.ends_with("\n[cut: the first 20 of 50 bytes]"),
+        "{told}"
+    );
+}
+
+/// A store that does not work.
+enum Broken {
+    Fails,
+    Panics,
+    Hangs,
+}
+
+#[async_trait]
+impl BlobStore for Broken {
+    async fn put(&self, _: &Blob<'_>) -> Result<String, BlobError> {
+        match self {
+            Broken::Fails => Err("the disk is full".into()),
+            Broken::Panics => panic!("the disk is on fire"),
+            Broken::Hangs => std::future::pending().await,
+        }
+    }
+
+    async fn get(&self, _: &str) -> Result<Option<Vec<u8>>, BlobError> {
+        Ok(None)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_does_not_work_costs_no_receipt() {
+    for broken in [Broken::Fails, Broken::Panics, Broken::Hangs] {
+        let (receipt, told) = call("x".repeat(50), Some(20), Some(Arc::new(broken)), "").await;
+        assert!(receipt.is_ok() && receipt.truncated && receipt.attachments.is_empty());
+        assert!(told.ends_with("of 50 bytes]"), "{told}");
+    }
+    let full = Arc::new(MemoryBlobs::new().max_bytes(40));
+    let (receipt, _) = call("x".repeat(50), Some(20), Some(full), "").await;
+    assert!(receipt.attachments.is_empty());
+}
+
+/// A folder of this test's own.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let name = format!("agents blobs {name} {}", std::process::id());
+        Folder(std::env::temp_dir().join(name))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[tokio::test]
+async fn a_folder_keeps_each_content_once_for_each_tenant() {
+    let folder = Folder::new("tenants");
+    let store = DirectoryBlobs::new(&folder.0).unwrap();
+    let mut urls = Vec::new();
+    for tenant in ["acme", "acme", "../../evil", ""] {
+        let shared: Arc<dyn BlobStore> = Arc::new(store.clone());
+        let (receipt, _) = call("x".repeat(50), Some(20), Some(shared), tenant).await;
+        let url = receipt.attachments[0].url.clone();
+        assert!(url.starts_with("file:///") && !url.contains(' '), "{url}");
+        assert_eq!(store.get(&url).await.unwrap().unwrap(), [b'x'; 50]);
+        urls.push(url);
+    }
+    assert_eq!(urls[0], urls[1]);
+    assert!(urls[2] != urls[0] && urls[3] != urls[0] && urls[2] != urls[3]);
+    let tenants = std::fs::read_dir(&folder.0).unwrap().count();
+    assert_eq!(tenants, 3);
+    for file in std::fs::read_dir(&folder.0).unwrap() {
+        let files: Vec<_> = std::fs::read_dir(file.unwrap().path()).unwrap().collect();
+        assert_eq!(files.len(), 1, "{files:?}");
+    }
+    // It gives nothing but what it keeps.
+    let base = urls[0].rsplit_once('/').unwrap().0;
+    for foreign in [
+        "file:///etc/passwd".to_owned(),
+        format!("{base}/../../../etc/passwd"),
+        format!("{base}/00ff"),
+        "memory:00/11".to_owned(),
+    ] {
+        assert_eq!(store.get(&foreign).await.unwrap(), None, "{foreign}");
+    }
+}
+
+#[tokio::test]
+async fn a_stored_run_still_knows_where_the_whole_is() {
+    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
+    let keep = kept.clone();
+    let script = [Script::call("dump", "{}"), Script::text("done")];
+    let (agent, _) = agent_with([gives("x".repeat(50).into())], script);
+    let run = agent
+        .run("go")
+        .max_output_bytes(20)
+        .blobs(MemoryBlobs::new());
+    let keeper = move |snapshot| keep.lock().unwrap().push(snapshot);
+    let whole = run.on_checkpoint(keeper).outcome().await.unwrap();
+    let stored = serde_json::to_string(&kept.lock().unwrap()[1]).unwrap();
+    let (agent, _) = agent_with([gives("x".into())], [Script::text("done")]);
+    let resumed = agent.resume(serde_json::from_str(&stored).unwrap());
+    let resumed = resumed.outcome().await.unwrap();
+    assert_eq!(resumed.outputs, whole.outputs);
+    assert_eq!(resumed.outputs.last_tool.unwrap().attachments.len(), 1);
+}

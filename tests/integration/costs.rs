@@ -1,0 +1,147 @@
+//! What models cost: counted as it accrues, and bounded before the next one is asked.
+
+use crate::world::{Add, agent_with};
+use agents::{
+    Agent, AgentBuilder, Budget, Effects,
+    agent::ModelAgent,
+    run::{Cost, Limit, Snapshot, Stopped},
+    testing::{Script, ScriptedModel},
+    tool::FnTool,
+};
+use serde_json::json;
+use std::sync::{Arc, Mutex};
+
+/// It uses 10 tokens of input and 5 of output a turn: at 2 and 4 a million, 0.00004.
+fn endless() -> (ModelAgent<'static, String, String>, ScriptedModel) {
+    let (model, handle) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
+    let agent = AgentBuilder::new("adder").tool(Add).model(model).build();
+    (agent, handle)
+}
+
+#[tokio::test]
+async fn the_run_ends_before_the_call_that_goes_over() {
+    let (agent, handle) = endless();
+    let run = agent.run("go").price("scripted", 2.0, 4.0);
+    let outcome = run
+        .budget(Budget::new().cost(0.0001))
+        .outcome()
+        .await
+        .unwrap();
+    let limit = Limit::Cost(Cost::of(0.0001));
+    assert_eq!(
+        outcome.stopped,
+        Some(Stopped::Budget {
+            agent: "adder".into(),
+            limit
+        })
+    );
+    assert_eq!(handle.count(), 3, "0.00004 each: the third goes over");
+    assert_eq!(outcome.cost, Some(Cost::of(0.00012)));
+    assert_eq!(
+        outcome.result.unwrap_err().to_string(),
+        "agent `adder`: a cost of 0.0001 is used up (`cost`)"
+    );
+    assert_eq!(
+        outcome.outputs.tool_order.len(),
+        3,
+        "what was done is there"
+    );
+}
+
+#[tokio::test]
+async fn an_agent_s_own_bound_counts_as_well() {
+    let (model, handle) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
+    let agent = AgentBuilder::<String, String>::new("adder")
+        .tool(Add)
+        .budget(Budget::new().cost(0.00004))
+        .model(model)
+        .build();
+    let run = agent.run("go").price("scr*", 2.0, 4.0);
+    let outcome = run.budget(Budget::new().cost(9.0)).outcome().await.unwrap();
+    assert!(outcome.result.unwrap_err().is_budget());
+    assert_eq!(handle.count(), 1);
+}
+
+#[tokio::test]
+async fn a_cost_of_nothing_asks_no_model() {
+    let (agent, handle) = endless();
+    let run = agent.run("go").price("*", 2.0, 4.0);
+    let outcome = run.budget(Budget::new().cost(0.0)).outcome().await.unwrap();
+    assert!(outcome.result.unwrap_err().is_budget());
+    assert_eq!(handle.count(), 0);
+    assert_eq!(outcome.cost, Some(Cost::ZERO));
+}
+
+#[tokio::test]
+async fn a_model_without_a_price_is_never_free() {
+    let (agent, handle) = endless();
+    let run = agent.run("go").price("gpt-*", 2.0, 4.0);
+    let error = run
+        .budget(Budget::new().cost(1.0))
+        .outcome()
+        .await
+        .unwrap_err();
+    assert!(error.is_build());
+    assert_eq!(
+        error.to_string(),
+        "agent `adder`: the model `scripted` has no price, so that its cost cannot be bounded; say \
+         what it costs with `.run(..).price(\"scripted\", input, output)`"
+    );
+    assert_eq!(handle.count(), 0);
+    // Without a bound it may be asked; then what the run has cost is not known.
+    let (agent, _) = agent_with([], [Script::text("hi")]);
+    assert_eq!(agent.run("go").outcome().await.unwrap().cost, None);
+}
+
+#[tokio::test]
+async fn runs_within_a_run_are_paid_by_both() {
+    let (nested, _) = agent_with([], [Script::text("in")]);
+    let nested = Arc::new(nested);
+    let outer = FnTool::new(
+        "ask",
+        "Asks.",
+        Effects::None,
+        json!({"type": "object"}),
+        move |_, _| {
+            let nested = nested.clone();
+            async move { nested.run("go").scope("other").await }
+        },
+    );
+    let (agent, _) = agent_with([outer], [Script::call("ask", "{}"), Script::text("out")]);
+    let outcome = agent
+        .run("go")
+        .price("*", 2.0, 4.0)
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(outcome.cost, Some(Cost::of(0.00012)));
+}
+
+#[tokio::test]
+async fn a_run_that_was_put_down_owes_what_it_owed() {
+    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
+    let keep = kept.clone();
+    let script = || {
+        [
+            Script::call("add", r#"{"left":1,"right":1}"#),
+            Script::text("2"),
+        ]
+    };
+    let adder = |script: Vec<Script>| {
+        let (model, _) = ScriptedModel::new(script);
+        AgentBuilder::<String, String>::new("adder")
+            .tool(Add)
+            .model(model)
+            .build()
+    };
+    let agent = adder(script().into());
+    let keeper = move |snapshot| keep.lock().unwrap().push(snapshot);
+    let run = agent.run("go").price("*", 2.0, 4.0).on_checkpoint(keeper);
+    let whole = run.outcome().await.unwrap();
+    assert_eq!(whole.cost, Some(Cost::of(0.00008)));
+    let stored = serde_json::to_string(&kept.lock().unwrap()[0]).unwrap();
+    let agent = adder(script().into_iter().skip(1).collect());
+    let resumed = agent.resume(serde_json::from_str(&stored).unwrap());
+    let resumed = resumed.price("*", 2.0, 4.0).outcome().await.unwrap();
+    assert_eq!(resumed.cost, whole.cost);
+}

@@ -1,0 +1,221 @@
+//! Several at once, one after another, and what is left of work that was given up.
+
+use super::own::{Work, asks};
+use super::team::Plain;
+use agents::{
+    Agent, AgentBuilder,
+    agent::Skill,
+    compose::Step,
+    escalation::{Settlement, reroute_to_skill, retry_with_model, return_partial_result},
+    model::Message,
+    run::{Approval, ApprovalRequest, Snapshot},
+    testing::{Script, ScriptedModel},
+    tool,
+};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicU32, Ordering::SeqCst},
+};
+
+fn twice(what: &str) -> Script {
+    let arguments = format!(r#"{{"what":"{what}"}}"#);
+    Script::calls([("work", arguments.clone()), ("work", arguments)])
+}
+
+#[tokio::test]
+async fn an_escalation_of_work_that_was_given_up_is_not_asked_about() {
+    let asked = Arc::new(AtomicU32::new(0));
+    let counted = asked.clone();
+    let (model, handle) = ScriptedModel::new([twice("medium"), Script::text("another way")]);
+    let agent: Plain = AgentBuilder::new("lead")
+        .tool(Work)
+        .model(model)
+        .skill(Skill::model("first", "First.").when(|_: &String| true))
+        .skill(Skill::model("second", "Second."))
+        .on_escalation(move |_| {
+            counted.fetch_add(1, SeqCst);
+            reroute_to_skill("second")
+        })
+        .build();
+    let outcome = agent.run("go").outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), "another way");
+    assert_eq!((asked.load(SeqCst), outcome.escalations.len()), (1, 1));
+    assert_eq!(handle.count(), 2);
+}
+
+#[tokio::test]
+async fn each_new_beginning_is_one() {
+    let script = [
+        asks("medium"),
+        asks("medium"),
+        asks("medium"),
+        Script::text("done"),
+    ];
+    let (model, handle) = ScriptedModel::new(script);
+    let agent: Plain = AgentBuilder::new("lead")
+        .tool(Work)
+        .model(model)
+        .skill(Skill::model("again", "Again."))
+        .on_escalation(|_| reroute_to_skill("again"))
+        .build();
+    assert_eq!(agent.run("go").await.unwrap(), "done");
+    for asked in handle.requests() {
+        assert!(
+            matches!(asked.messages.last(), Some(Message::User { .. })),
+            "{:?}",
+            asked.messages
+        );
+    }
+}
+
+#[tokio::test]
+async fn three_models_are_the_most_however_many_calls_ask() {
+    let (model, _) = ScriptedModel::new([
+        twice("low"),
+        twice("low"),
+        twice("low"),
+        twice("low"),
+        Script::text("end"),
+    ]);
+    let better = model.clone();
+    let agent: Plain = AgentBuilder::new("lead")
+        .tool(Work)
+        .model(model)
+        .on_escalation(move |_| retry_with_model(better.clone()))
+        .build();
+    let outcome = agent.run("go").outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), "end");
+    let given = outcome
+        .escalations
+        .iter()
+        .filter(|one| matches!(one.settled, Settlement::RetriedWithModel { .. }));
+    assert_eq!(given.count(), 3);
+}
+
+#[tokio::test]
+async fn a_skill_that_is_not_there_is_no_way_out() {
+    let (model, _) = ScriptedModel::new([asks("low"), Script::text("told")]);
+    let agent: Plain = AgentBuilder::new("lead")
+        .tool(Work)
+        .model(model)
+        .on_escalation(|_| reroute_to_skill("tpyo"))
+        .build();
+    let outcome = agent.run("go").outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), "told");
+    assert_eq!(outcome.escalations[0].settled, Settlement::Told);
+}
+
+#[tokio::test]
+async fn what_was_partial_in_an_earlier_round_is_not_partial() {
+    let (model, _) = ScriptedModel::new([asks("high"), Script::text("whole")]);
+    let agent: Plain = AgentBuilder::new("lead")
+        .tool(Work)
+        .model(model)
+        .on_escalation(|_| return_partial_result("half".to_owned()))
+        .build();
+    let until = agent.until(|said: String| match said.as_str() {
+        "whole" => Step::Done(said),
+        _ => Step::Again(said),
+    });
+    let outcome = until.run("go").outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), "whole");
+    assert!(!outcome.partial);
+}
+
+#[tokio::test]
+async fn a_conversation_does_not_go_on_with_what_was_given_up() {
+    let (model, _) = ScriptedModel::new([Script::text("not a number")]);
+    let agent = AgentBuilder::<String, u32>::new("counter")
+        .model(model)
+        .on_error(|error, _| match error {
+            agents::recovery::CallError::InvalidOutput(..) => {
+                Some(agents::recovery::escalate::<agents::recovery::InvalidOutput>("no").into())
+            }
+            _ => None,
+        })
+        .on_escalation(|_| return_partial_result(7))
+        .build();
+    let mut chat = agent.chat();
+    assert_eq!(chat.send("count").await.unwrap(), 7);
+    let said: Vec<_> = chat
+        .messages()
+        .iter()
+        .map(|message| format!("{message:?}"))
+        .collect();
+    assert!(
+        !said.iter().any(|message| message.contains("not a number")),
+        "{said:?}"
+    );
+}
+
+/// How often [`note`] ran.
+static NOTES: AtomicU32 = AtomicU32::new(0);
+
+/// Writes something down.
+#[tool(writes)]
+async fn note(
+    /// What.
+    text: String,
+) -> String {
+    NOTES.fetch_add(1, SeqCst);
+    text
+}
+
+/// Needs a word.
+#[tool(writes, approval = always)]
+async fn publish() -> String {
+    "live".to_owned()
+}
+
+#[tokio::test]
+async fn what_is_finished_while_a_person_is_asked_does_not_run_again() {
+    let both = || Script::calls([("note", r#"{"text":"x"}"#), ("publish", "{}")]);
+    let agent = |script: Vec<Script>| -> Plain {
+        AgentBuilder::new("writer")
+            .tool(Note)
+            .tool(Publish)
+            .model(ScriptedModel::new(script).0)
+            .build()
+    };
+    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
+    let keep = kept.clone();
+    let asleep = |_: ApprovalRequest| std::future::pending::<Approval>();
+    let run = agent(vec![both()]);
+    let waiting = run
+        .run("go")
+        .approver(asleep)
+        .on_checkpoint(move |one| keep.lock().unwrap().push(one))
+        .outcome();
+    let _ = tokio::time::timeout(std::time::Duration::from_millis(200), waiting).await;
+    assert_eq!(NOTES.load(SeqCst), 1);
+    let last = kept.lock().unwrap().pop().unwrap();
+    let yes = |_: ApprovalRequest| async { Approval::Approve };
+    let outcome = agent(vec![Script::text("published")])
+        .resume(last)
+        .approver(yes)
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(outcome.result.unwrap(), "published");
+    assert_eq!(NOTES.load(SeqCst), 1, "it was finished");
+    assert!(outcome.outputs.receipts().all(|one| one.is_ok()));
+}
+
+#[tokio::test]
+async fn an_approver_that_panics_has_said_no() {
+    let (model, handle) =
+        ScriptedModel::new([Script::call("publish", "{}"), Script::text("not live")]);
+    let agent: Plain = AgentBuilder::new("writer")
+        .tool(Publish)
+        .model(model)
+        .build();
+    async fn panics(_: ApprovalRequest) -> Approval {
+        panic!("the phone fell")
+    }
+    assert_eq!(agent.run("go").approver(panics).await.unwrap(), "not live");
+    assert!(
+        handle.requests()[1].last().contains("the phone fell"),
+        "{}",
+        handle.requests()[1].last()
+    );
+}
