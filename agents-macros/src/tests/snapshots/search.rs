@@ -1,3 +1,6 @@
+::core::compile_error! {
+    "a tool that writes has to run each time; remove `cache`"
+}
 /// Search the shop.
 #[cfg(feature = "shop")]
 pub(crate) async fn search(
