@@ -50,7 +50,7 @@ const _: () = {
             SPEC.get_or_init(|| {
                 __rt::ToolSpec::of::<
                     __Args,
-                >("search", "Search the shop.", __rt::Effects::Writes)
+                >("search", "Search the shop.", __rt::Effects::Reads)
                     .external()
                     .cache(__rt::Cache::Ttl(minute()))
                     .approval(__rt::Approval::When)
@@ -104,6 +104,8 @@ const _: () = {
     impl __rt::Fails for Search {
         type With = __rt::Infallible;
     }
+    #[automatically_derived]
+    impl __rt::RetrySafe for Search {}
     const _: () = {
         #[allow(unused_imports)]
         use __rt::NotResult as _;
