@@ -24,6 +24,7 @@ pub use std::{
     boxed::Box,
     clone::Clone,
     convert::Infallible,
+    hash::{Hash, Hasher},
     option::Option::{self, None, Some},
     result::Result::{self, Err, Ok},
     string::String,
@@ -73,6 +74,25 @@ pub trait NoFacts {
 }
 
 impl<E> NoFacts for &FailureProbe<'_, E> {}
+
+/// What tells one injected value from another. Generated code asks
+/// `(&HashProbe(&self.root)).feed(state)`: the inherent method exists only for what is `Hash`.
+pub struct HashProbe<'a, T>(pub &'a T);
+
+impl<T: Hash> HashProbe<'_, T> {
+    /// The value itself.
+    pub fn feed(&self, mut state: &mut dyn Hasher) {
+        self.0.hash(&mut state);
+    }
+}
+
+/// The answer for a value that is not `Hash`, such as a pool of connections.
+pub trait NotHashed {
+    /// Nothing: all are taken for one.
+    fn feed(&self, _: &mut dyn Hasher) {}
+}
+
+impl<T> NotHashed for &HashProbe<'_, T> {}
 
 /// Whether a type is a `Result`, whatever it is called. Generated code that takes a return type
 /// for a plain value asks, so that `type R<T> = Result<T, E>` is not sent as `{"Ok": ..}`.

@@ -1,5 +1,9 @@
-use crate::{json::canonical, run::hex, tool::ToolSpec};
-use std::{fmt, sync::Arc};
+use crate::{
+    json::canonical,
+    run::hex,
+    tool::{DynTool, ToolSpec},
+};
+use std::{fmt, hash::Hasher, sync::Arc};
 
 /// What a result is kept under: two calls that differ in anything have two keys, on any machine the
 /// same.
@@ -13,6 +17,8 @@ pub struct CacheKey {
 /// The call that is asked for.
 pub(crate) struct Asked<'a> {
     pub(crate) spec: &'a ToolSpec,
+    /// What tells the value of the tool from others of its type.
+    pub(crate) instance: &'a [u8],
     /// The arguments, as text.
     pub(crate) args: &'a str,
     /// The tenant.
@@ -25,15 +31,17 @@ impl CacheKey {
     pub(crate) fn of(asked: &Asked<'_>) -> CacheKey {
         let Asked {
             spec,
+            instance,
             args,
             tenant,
             secrets,
         } = asked;
         let (args, schema) = (canonical(args), spec.schema_digest());
-        let parts: [&[u8]; 6] = [
+        let parts: [&[u8]; 7] = [
             spec.own_name().as_bytes(),
             spec.version.as_bytes(),
             schema,
+            instance,
             args.as_bytes(),
             tenant.as_bytes(),
             secrets,
@@ -61,8 +69,29 @@ impl CacheKey {
     }
 }
 
+/// What tells this value of a tool from others of its type.
+pub(crate) fn instance_of(tool: &dyn DynTool) -> Vec<u8> {
+    let mut fed = Fed(hmac_sha256::Hash::new());
+    tool.distinguish(&mut fed);
+    fed.0.finalize().to_vec()
+}
+
+/// A hasher that forgets nothing: two values that feed it differently differ.
+struct Fed(hmac_sha256::Hash);
+
+impl Hasher for Fed {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update((bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        0
+    }
+}
+
 /// Each part with its length before it, so that no two lists of parts look alike.
-fn digest(parts: [&[u8]; 6]) -> String {
+fn digest(parts: [&[u8]; 7]) -> String {
     let mut digest = hmac_sha256::Hash::new();
     digest.update("agents/cache/1");
     for part in parts {
@@ -91,13 +120,16 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    type Parts = (String, String, String, String, String, String);
+    /// The tool's name, its version, a field of its schema, its value; the arguments, the tenant, the
+    /// secrets.
+    type Parts = (String, String, String, String, String, String, String);
 
-    fn key((name, version, field, args, tenant, secrets): &Parts) -> CacheKey {
+    fn key((name, version, field, instance, args, tenant, secrets): &Parts) -> CacheKey {
         let schema = json!({ "type": "object", "properties": { (field.as_str()): {} } });
         let spec = ToolSpec::new(name.clone(), "", Effects::Reads, schema).version(version.clone());
         CacheKey::of(&Asked {
             spec: &spec,
+            instance: instance.as_bytes(),
             args,
             tenant,
             secrets: secrets.as_bytes(),
@@ -111,7 +143,7 @@ mod tests {
 
     fn parts() -> impl Strategy<Value = Parts> {
         let args = "[1-3]{1,2}".prop_map(|digits| format!(r#"{{"n":{digits}}}"#));
-        (part(), part(), part(), args, part(), part())
+        (part(), part(), part(), part(), args, part(), part())
     }
 
     proptest! {
@@ -124,7 +156,7 @@ mod tests {
         }
 
         #[test]
-        fn one_change_makes_another_key(one in parts(), other in parts(), at in 0..6_usize) {
+        fn one_change_makes_another_key(one in parts(), other in parts(), at in 0..7_usize) {
             let mut two = one.clone();
             match at {
                 0 => two.0 = other.0,
@@ -132,7 +164,8 @@ mod tests {
                 2 => two.2 = other.2,
                 3 => two.3 = other.3,
                 4 => two.4 = other.4,
-                _ => two.5 = other.5,
+                5 => two.5 = other.5,
+                _ => two.6 = other.6,
             }
             prop_assert_eq!(key(&one) == key(&two), one == two);
         }
@@ -142,7 +175,10 @@ mod tests {
             let (one, two) = (one.min(text.len()), two.min(text.len()));
             let split = |at: usize| -> Parts {
                 let (name, version) = text.split_at(at);
-                (name.into(), version.into(), String::new(), "{}".into(), String::new(), String::new())
+                {
+                    let none = String::new;
+                    (name.into(), version.into(), none(), none(), "{}".into(), none(), none())
+                }
             };
             prop_assert_eq!(key(&split(one)) == key(&split(two)), one == two);
         }
@@ -152,7 +188,15 @@ mod tests {
     fn spelling_does_not_matter_and_digits_do() {
         let of = |args: &str| {
             let text = || "a".to_owned();
-            key(&(text(), text(), text(), args.to_owned(), text(), text()))
+            key(&(
+                text(),
+                text(),
+                text(),
+                text(),
+                args.to_owned(),
+                text(),
+                text(),
+            ))
         };
         assert_eq!(of(r#"{"a":1,"b":[2]}"#), of(" {\"b\": [ 2 ],\n\"a\": 1}"));
         assert_ne!(

@@ -162,6 +162,7 @@ mod tests {
         let spec = ToolSpec::new("t", "", Effects::Reads, json!({}));
         CacheKey::of(&Asked {
             spec: &spec,
+            instance: &[],
             args: &n.to_string(),
             tenant: "acme",
             secrets: &[],

@@ -29,7 +29,9 @@
 //!
 //! - Only what succeeded is kept, whole, and nothing of a tool that writes.
 //! - What is kept is found by the tool, its version and schema, its arguments, the tenant, and the
-//!   secrets that the run has: never across tenants.
+//!   secrets that the run has: never across tenants. Two values of one tool do not share either, where
+//!   what is injected into them differs and is `Hash`: a `root: PathBuf` tells them apart, a pool of
+//!   connections does not.
 //! - The same call made several times at once runs once; the others wait for it, and run for
 //!   themselves if it fails.
 //! - A cache that fails or does not answer has nothing.
@@ -39,8 +41,8 @@ mod key;
 mod memory;
 mod shared;
 
-pub(crate) use key::Asked;
 pub use key::CacheKey;
+pub(crate) use key::{Asked, instance_of};
 pub use memory::MemoryCache;
 pub use shared::SharedCache;
 pub(crate) use shared::{Caching, Served};

@@ -5,7 +5,7 @@ use crate::{
     recovery::{ErrorContext, Fixer, Plan},
 };
 use async_trait::async_trait;
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, hash::Hasher, sync::Arc};
 
 /// The tool under another name: what the model calls. Receipts have the tool's own name, so that two
 /// versions of one tool can be told apart by a model and are one tool to whoever reads the receipts.
@@ -56,6 +56,10 @@ impl DynTool for Listed {
 
     fn error_type(&self) -> Option<ErrorType> {
         self.tool.error_type()
+    }
+
+    fn distinguish(&self, state: &mut dyn Hasher) {
+        self.tool.distinguish(state);
     }
 
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     any::{Any, TypeId, type_name},
     fmt,
+    hash::Hasher,
     sync::Arc,
 };
 
@@ -107,6 +108,11 @@ pub trait DynTool: Send + Sync + 'static {
         None
     }
 
+    /// What tells this value of the tool from another; see [`Tool::distinguish`].
+    fn distinguish(&self, state: &mut dyn Hasher) {
+        let _ = state;
+    }
+
     /// Whether this very call needs approval; see [`Tool::needs_approval`].
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool;
 
@@ -141,6 +147,10 @@ impl<T: Tool> DynTool for T {
 
     fn error_type(&self) -> Option<ErrorType> {
         Some(ErrorType::of::<T::Err>())
+    }
+
+    fn distinguish(&self, state: &mut dyn Hasher) {
+        Tool::distinguish(self, state);
     }
 
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {

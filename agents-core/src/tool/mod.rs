@@ -42,7 +42,7 @@ use crate::{
     recovery::{self, CallError, ErrorContext, Fixer, Plan},
 };
 use serde::{Serialize, de::DeserializeOwned};
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{fmt, future::Future, hash::Hasher, sync::Arc, time::Duration};
 
 /// A tool with typed arguments and a typed result.
 ///
@@ -118,6 +118,12 @@ pub trait Tool: Send + Sync + 'static {
         recovery::with_error(error, &self.spec().input_schema, |error| {
             self.on_error(error, cx)
         })
+    }
+
+    /// What tells this value of the tool from another of the same type: results that are cached belong
+    /// to one of them. Macros write it with what is injected, as far as that is `Hash`.
+    fn distinguish(&self, state: &mut dyn Hasher) {
+        let _ = state;
     }
 
     /// Whether this very call needs a person's approval. Asked only when the tool declares

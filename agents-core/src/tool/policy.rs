@@ -6,7 +6,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use serde_json::Value;
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, hash::Hasher, sync::Arc, time::Duration};
 
 type When = Arc<dyn Fn(&Value, &ToolContext) -> bool + Send + Sync>;
 
@@ -161,6 +161,10 @@ impl DynTool for Governed {
 
     fn error_type(&self) -> Option<ErrorType> {
         self.tool.error_type()
+    }
+
+    fn distinguish(&self, state: &mut dyn Hasher) {
+        self.tool.distinguish(state);
     }
 
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {

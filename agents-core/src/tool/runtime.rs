@@ -11,7 +11,7 @@ use crate::{
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use std::{fmt, sync::Arc};
+use std::{fmt, hash::Hasher, sync::Arc};
 
 type Body = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<Json, Cause>> + Send + Sync;
 type Arms = dyn Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync;
@@ -38,6 +38,7 @@ pub struct FnTool {
     body: Arc<Body>,
     fails_with: ErrorType,
     arms: Option<Arc<Arms>>,
+    apart: Vec<u8>,
     fixers: Vec<Arc<dyn Fixer>>,
 }
 
@@ -87,6 +88,7 @@ impl FnTool {
             body: Arc::new(body),
             fails_with: ErrorType::of::<E>(),
             arms: None,
+            apart: Vec::new(),
             fixers: Vec::new(),
         }
     }
@@ -120,6 +122,14 @@ impl FnTool {
         arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'static,
     ) -> Self {
         self.arms = Some(Arc::new(arms));
+        self
+    }
+
+    /// Says what tells this tool from others of its name, version and schema, such as the server that
+    /// it stands for: results that are cached are not theirs.
+    #[must_use]
+    pub fn apart(mut self, by: impl Into<Vec<u8>>) -> Self {
+        self.apart = by.into();
         self
     }
 
@@ -194,6 +204,10 @@ impl DynTool for FnTool {
 
     fn error_type(&self) -> Option<ErrorType> {
         Some(self.fails_with)
+    }
+
+    fn distinguish(&self, state: &mut dyn Hasher) {
+        state.write(&self.apart);
     }
 
     fn needs_approval(&self, _: &Prepared, _: &ToolContext) -> bool {

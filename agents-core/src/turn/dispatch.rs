@@ -3,7 +3,7 @@
 use super::{Place, execute};
 use crate::{
     Json,
-    cache::{Asked, CacheKey, Served, SharedCache},
+    cache::{Asked, CacheKey, Served, SharedCache, instance_of},
     error::Cause,
     run::CallEvent,
     tool::{Cache, Effects, Prepared, SharedTool, ToolContext},
@@ -67,6 +67,7 @@ impl Place<'_> {
         let settings = &self.cx.root.settings;
         CacheKey::of(&Asked {
             spec: tool.spec(),
+            instance: &instance_of(&**tool),
             args: self.with_call(|call| call.input()).as_str(),
             tenant: settings.scope.tenant_id(),
             secrets: &settings.secret_scope(),

@@ -163,6 +163,7 @@ fn argument_bounds(tool: &Tool) -> Vec<TokenStream> {
 ///     fn failure(error: &Self::Err) -> (__rt::Code, __rt::Option<__rt::Duration>) { .. }
 ///     fn on_error(&self, error: __rt::CallError<'_, Self::Err>, cx: &__rt::ErrorContext) -> __rt::Option<__rt::Plan> { .. }
 ///     fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> { .. }
+///     fn distinguish(&self, state: &mut dyn __rt::Hasher) { .. }
 ///     fn needs_approval(&self, args: &__Args, cx: &__rt::ToolContext) -> bool { .. }
 /// }
 /// impl __rt::ToolName for ReadFile { .. }
@@ -191,6 +192,7 @@ fn implementation(tool: &Tool) -> TokenStream {
     };
     let (spec, call) = (spec(tool), call(tool));
     let (failure, needs_approval) = (failure(tool), needs_approval(tool));
+    let distinguish = distinguish(tool);
     let arms = on_error::of_tool(tool);
     let name = &tool.name;
     let retry_safe = tool
@@ -219,6 +221,7 @@ fn implementation(tool: &Tool) -> TokenStream {
                 (&__rt::ArmsProbe(self)).fixers()
             }
             #failure
+            #distinguish
             #needs_approval
         }
         #[automatically_derived]
@@ -344,6 +347,25 @@ fn failure(tool: &Tool) -> Option<TokenStream> {
                 #[allow(unused_imports)]
                 use __rt::NoFacts as _;
                 (&__rt::FailureProbe(error)).facts()
+            }
+        }
+    })
+}
+
+/// ```ignore
+/// fn distinguish(&self, state: &mut dyn __rt::Hasher) {
+///     use __rt::NotHashed as _;
+///     (&__rt::HashProbe(&self.root)).feed(state);
+/// }
+/// ```
+fn distinguish(tool: &Tool) -> Option<TokenStream> {
+    let fields = tool.fields().map(|field| &field.ident);
+    (!tool.is_unit()).then(|| {
+        quote! {
+            fn distinguish(&self, state: &mut dyn __rt::Hasher) {
+                #[allow(unused_imports)]
+                use __rt::NotHashed as _;
+                #((&__rt::HashProbe(&self.#fields)).feed(state);)*
             }
         }
     })

@@ -23,7 +23,7 @@ fn a_tool() {
 fn a_tool_with_everything() {
     let expansion = block_tool(tokens(
         "/// Search the shop.
-        #[tool(writes, external, approval = when(|args, cx| args.words.len() > 3), cache = ttl(minute()), crate = crate::renamed)]
+        #[tool(reads, external, approval = when(|args, cx| args.words.len() > 3), cache = ttl(minute()), crate = crate::renamed)]
         #[example(words = [\"a\"])]
         #[cfg(feature = \"shop\")]
         pub(crate) async fn search(

@@ -202,7 +202,8 @@ async fn what_is_used_up_is_counted_for_each_run() {
     assert_eq!(runs.load(SeqCst), 2);
 }
 
-// 44: there is no memory behind one's back: a run knows what it is given, and nothing of another.
+// 44: there is no memory behind one's back: without one, a run knows what it is given, and nothing of
+// another.
 #[tokio::test]
 async fn a_run_knows_nothing_of_another() {
     let (model, handle) = ScriptedModel::new([Script::text("noted"), Script::text("who?")]);

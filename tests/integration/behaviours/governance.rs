@@ -21,7 +21,7 @@ fn gated() -> (FnTool, Arc<Mutex<Vec<String>>>) {
     (tool, ran)
 }
 
-// 52, as far as it exists: a tool that asks for nobody's word runs where there is nobody.
+// 52: a tool that asks for nobody's word runs where there is nobody.
 #[tokio::test]
 async fn a_tool_that_asks_for_nobody_s_word_runs_where_there_is_nobody() {
     let seen = call(0, r#"{"n":1}"#, no_arms()).await;

@@ -24,7 +24,7 @@ fn deploy(code: String) -> String {
 }
 
 fn main() {
-    let _ = routed(Review, Deploy, |cx, verdict, deploy| match verdict {
+    let _ = routed(Review, (Deploy,), |cx, verdict, (deploy,)| match verdict {
         Verdict::Passed(code) => deploy.run_in(cx, code),
         Verdict::Failed(n) => deploy.run_in(cx, n.to_string()),
     });

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
 tool! {
     /// Read a file's contents.
-    #[tool(reads, idempotent, version = "2.1.0", category = data, timeout = Duration::from_secs(2), cache = ttl(Duration::from_secs(60)), strict,)]
+    #[tool(reads, idempotent, version = "2.1.0", category = data, timeout = Duration::from_secs(2), cache = ttl(Duration::from_secs(60)), strict, sequential,)]
     #[example(path = "a.txt", lines = 3)]
     pub async fn read_file(
         /// Path, relative to the workspace.
@@ -64,7 +64,7 @@ fn input(input: String) -> String {
 #[agent(
     prompt = concat!("You ", "manage."),
     tools = [ReadFile { pool: self.pool.clone(), root: self.root.clone() }, Args, Match, ..self.more(),],
-    budget(max_turns = 3, time = Duration::from_secs(60),),
+    budget(max_turns = 3, time = Duration::from_secs(60), cost = 0.5),
 )]
 impl<T: Clone + Send + Sync> Manager<T> {
     const LIMIT: usize = 3;

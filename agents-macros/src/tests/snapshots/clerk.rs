@@ -25,6 +25,9 @@ const _: () = {
         fn description(&self) -> &str {
             "You are a clerk."
         }
+        fn profile(&self) -> __rt::Profile {
+            __rt::Agent::profile(&self.__agent())
+        }
         async fn work(
             &self,
             cx: &__rt::Cx,

@@ -47,7 +47,7 @@ const _: () = {
             SPEC.get_or_init(|| {
                 __rt::ToolSpec::of::<
                     __Args,
-                >("search", "Search the shop.", __rt::Effects::Writes)
+                >("search", "Search the shop.", __rt::Effects::Reads)
                     .external()
                     .cache(__rt::Cache::Ttl(minute()))
                     .approval(__rt::Approval::When)
@@ -89,6 +89,12 @@ const _: () = {
             use __rt::NoFixers as _;
             (&__rt::ArmsProbe(self)).fixers()
         }
+        fn distinguish(&self, state: &mut dyn __rt::Hasher) {
+            #[allow(unused_imports)]
+            use __rt::NotHashed as _;
+            (&__rt::HashProbe(&self.pool)).feed(state);
+            (&__rt::HashProbe(&self.root)).feed(state);
+        }
         fn needs_approval(&self, args: &__Args, cx: &__rt::ToolContext) -> bool {
             __rt::ask(args, cx, |args, cx| args.words.len() > 3)
         }
@@ -101,6 +107,8 @@ const _: () = {
     impl __rt::Fails for Search {
         type With = __rt::Infallible;
     }
+    #[automatically_derived]
+    impl __rt::RetrySafe for Search {}
     const _: () = {
         #[allow(unused_imports)]
         use __rt::NotResult as _;

@@ -20,6 +20,9 @@ const _: () = {
         fn description(&self) -> &str {
             "You sort issues."
         }
+        fn profile(&self) -> __rt::Profile {
+            __rt::Agent::profile(&self.__agent())
+        }
         async fn work(
             &self,
             cx: &__rt::Cx,
