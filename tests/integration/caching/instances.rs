@@ -1,4 +1,4 @@
-//! Values of one tool that have other things injected.
+//! Values of one tool that have other things injected; caches of other makes.
 
 use super::*;
 
@@ -56,4 +56,31 @@ async fn tools_with_other_values_injected_do_not_share() {
         ran += runs.load(SeqCst);
     }
     assert_eq!(ran, 2);
+}
+
+#[tokio::test]
+async fn moka_keeps_results_too() {
+    let cache = SharedCache::new(MokaCache::of_bytes(1_000_000));
+    let soon = Duration::from_millis(200);
+    let spec = || spec("look", Effects::Reads).cache(Cache::Ttl(soon));
+    let (tool, runs) = counted(spec());
+    let run = async || {
+        let (agent, _) = agent_with([tool.clone()], script(&[&["{}"]]));
+        agent
+            .run("go")
+            .scope("acme")
+            .cache(cache.clone())
+            .await
+            .unwrap();
+        runs.load(SeqCst)
+    };
+    assert_eq!((run().await, run().await), (1, 1));
+    sleep(soon * 2).await;
+    assert_eq!(run().await, 2);
+    let (tool, runs) = counted(forever(Effects::Reads));
+    for _ in 0..2 {
+        let (agent, _) = agent_with([tool.clone()], script(&[&[r#"{"other":1}"#]]));
+        agent.run("go").cache(cache.clone()).await.unwrap();
+    }
+    assert_eq!(runs.load(SeqCst), 1);
 }
