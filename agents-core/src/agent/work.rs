@@ -88,7 +88,10 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 let cx = anew(cx, &format!("skill:{name}"));
                 self.by(Some(skill), &cx, input).await
             }
-            Job::Agent(other) => other.run_in(&anew(cx, "reroute"), input).await,
+            Job::Agent(other) => {
+                self.may_take_over(&*other, cx)?;
+                other.run_in(&anew(cx, "reroute"), input).await
+            }
             Job::Partial(value) => Ok(value),
         }
     }
@@ -131,6 +134,25 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 Box::pin(drive(self.brain_of(skill), &self.answer, cx, task)).await
             }
         }
+    }
+
+    /// Work goes to nobody who may do more with it than the agent that hands it on.
+    fn may_take_over(&self, other: &dyn Agent<In = I, Out = O>, cx: &Cx) -> Result<(), Error> {
+        let Some(place) = cx.place() else {
+            return Ok(());
+        };
+        let profile = other.profile();
+        let beyond = profile
+            .tools()
+            .find(|tool| !place.placement.admits(tool) || place.placement.confirms(tool));
+        let Some(tool) = beyond else {
+            return Ok(());
+        };
+        let (agent, other) = (&self.brain.name, other.name());
+        let message = format!(
+            "`{agent}` cannot leave its work to `{other}`, which has the tool `{tool}`: `{agent}` may not use that freely; hand on a placed delegate (`agents::team::delegate`), or grant it"
+        );
+        Err(Error::new(ErrorKind::Build, message))
     }
 
     fn lost_input(&self) -> Error {

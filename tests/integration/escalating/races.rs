@@ -219,3 +219,30 @@ async fn an_approver_that_panics_has_said_no() {
         handle.requests()[1].last()
     );
 }
+
+#[tokio::test]
+async fn work_is_not_rerouted_past_the_grants_of_a_place() {
+    let (model, _) = ScriptedModel::new([
+        asks("medium"),
+        Script::call("note", r#"{"text":"past it"}"#),
+        Script::text("end"),
+    ]);
+    let lead = AgentBuilder::<String, String>::new("lead")
+        .tool(Work)
+        .model(model.clone())
+        .on_escalation(move |_| {
+            agents::escalation::reroute_to(
+                AgentBuilder::<String, String>::new("free")
+                    .tool(Note)
+                    .model(model.clone())
+                    .build(),
+            )
+        })
+        .build();
+    let team = agents::team::Member::new(lead).grant::<Work>().build();
+    let error = team.run("go").await.unwrap_err();
+    assert!(
+        error.to_string().contains("which has the tool `note`"),
+        "{error}"
+    );
+}
