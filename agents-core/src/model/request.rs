@@ -22,6 +22,7 @@ pub struct Request<'a> {
     format: Option<&'a Value>,
     sink: Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)>,
     masker: Option<&'a Masker>,
+    place: &'a str,
 }
 
 impl<'a> Request<'a> {
@@ -33,6 +34,7 @@ impl<'a> Request<'a> {
             format: None,
             sink: None,
             masker: None,
+            place: "",
         }
     }
 
@@ -69,6 +71,18 @@ impl<'a> Request<'a> {
     /// what it is told.
     pub fn masker(&self) -> Option<&'a Masker> {
         self.masker.filter(|masker| !masker.is_empty())
+    }
+
+    /// Says where in the run it is made.
+    #[must_use]
+    pub fn with_place(mut self, place: &'a str) -> Self {
+        self.place = place;
+        self
+    }
+
+    /// Where in the run it is made: the agent's place and the turn; empty where nobody needs to know.
+    pub fn place(&self) -> &'a str {
+        self.place
     }
 
     /// The conversation, with the client's slot for what it has encoded.

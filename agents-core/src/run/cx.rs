@@ -25,7 +25,7 @@ pub struct Cx {
     pub(crate) node: Arc<Node>,
     pub(crate) root: Arc<Root>,
     /// Within what this node's agent does, if within anything.
-    pub(super) within: Option<Within>,
+    pub(crate) within: Option<Within>,
     /// The model of whoever runs here: the caller's, for agents that bring none.
     model: Option<Arc<dyn Model>>,
     /// The repair that whoever runs here was asked for.

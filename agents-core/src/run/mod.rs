@@ -45,7 +45,7 @@ pub use outcome::{
 };
 pub use pin::{OnMissing, PinnedHandle, Selector, Strategy};
 pub use snapshot::Snapshot;
-pub use tape::Tape;
+pub use tape::{Begun, Happened, Inside, Moment, Recalled, Tape};
 
 pub(crate) use call::{Act, CallState, Event as CallEvent, cost, tried};
 pub(crate) use cx::Place;
@@ -259,9 +259,9 @@ impl<'a, A: Agent> Run<'a, A> {
                 )
             }
         };
-        let origin = match settings.keeper {
-            Some(_) => Some((agent.name().to_owned(), written(&input)?)),
-            None => None,
+        let origin = match settings.keeper.is_some() || settings.tape.is_some() {
+            true => Some((agent.name().to_owned(), written(&input)?)),
+            false => None,
         };
         let root = Root::new(settings, node, past, origin);
         let run = steer(agent, input, &root);

@@ -59,6 +59,11 @@ pub enum Stopped {
         /// What is wrong with it.
         reason: String,
     },
+    /// The run was a replay, and came to what was not on its tape.
+    Diverged {
+        /// Where the two part.
+        reason: String,
+    },
     /// The cancellation token was triggered.
     Cancelled,
     /// An arm or a repair agent said `throw`.

@@ -96,35 +96,43 @@ impl RepairScope {
         let severity = json!({ "type": "string", "description": "LOW, MEDIUM, HIGH or CRITICAL." });
         let schema = |properties: Value| json!({ "type": "object", "properties": properties });
         [
-            Arc::new(FnTool::new(
-                "escalate",
-                "Give up, and hand the failure to somebody who can judge it.",
-                Effects::None,
-                schema(json!({ "reason": reason, "severity": severity })),
-                move |args, _| {
-                    let scope = escalate.clone();
-                    async move {
-                        let severity = args["severity"]
-                            .as_str()
-                            .map_or(Severity::High, Severity::named);
-                        let end = FixError::Escalated {
-                            reason: reason_of(&args),
-                            severity,
-                        };
-                        Err::<(), _>(scope.finish(end).await)
-                    }
-                },
-            )),
-            Arc::new(FnTool::new(
-                "throw_exception",
-                "End everything, because going on would do harm.",
-                Effects::None,
-                schema(json!({ "reason": reason })),
-                move |args, _| {
-                    let scope = throw.clone();
-                    async move { Err::<(), _>(scope.finish(FixError::Thrown(reason_of(&args))).await) }
-                },
-            )),
+            Arc::new(
+                FnTool::new(
+                    "escalate",
+                    "Give up, and hand the failure to somebody who can judge it.",
+                    Effects::None,
+                    schema(json!({ "reason": reason, "severity": severity })),
+                    move |args, _| {
+                        let scope = escalate.clone();
+                        async move {
+                            let severity = args["severity"]
+                                .as_str()
+                                .map_or(Severity::High, Severity::named);
+                            let end = FixError::Escalated {
+                                reason: reason_of(&args),
+                                severity,
+                            };
+                            Err::<(), _>(scope.finish(end).await)
+                        }
+                    },
+                )
+                .part_of_the_run(),
+            ),
+            Arc::new(
+                FnTool::new(
+                    "throw_exception",
+                    "End everything, because going on would do harm.",
+                    Effects::None,
+                    schema(json!({ "reason": reason })),
+                    move |args, _| {
+                        let scope = throw.clone();
+                        async move {
+                            Err::<(), _>(scope.finish(FixError::Thrown(reason_of(&args))).await)
+                        }
+                    },
+                )
+                .part_of_the_run(),
+            ),
         ]
     }
 }

@@ -1,5 +1,5 @@
 use super::{
-    Approver, Budget, Clock, Cx, Event, EventKind, Executor, Limit, Node, Snapshot, Stopped,
+    Approver, Begun, Budget, Clock, Cx, Event, EventKind, Executor, Limit, Node, Snapshot, Stopped,
     Stopwatch, SystemClock, Talk, Tape, ToolEnvelope,
 };
 use crate::{
@@ -195,6 +195,10 @@ pub(crate) enum Stop {
         agent: Arc<str>,
         reason: String,
     },
+    /// The run is a replay, and has come to what is not on its tape.
+    Diverged {
+        reason: String,
+    },
     Cancelled,
     Thrown {
         source: Arc<str>,
@@ -219,6 +223,7 @@ impl Stop {
             Stop::Unfit { agent, reason } => {
                 Error::new(ErrorKind::Build, reason).context(format!("agent `{agent}`"))
             }
+            Stop::Diverged { reason } => Error::new(ErrorKind::Replay, reason),
             Stop::Cancelled => Error::new(ErrorKind::Cancelled, "the run was cancelled"),
             Stop::Thrown { source, reason } => Error::thrown(reason).context(format!("`{source}`")),
             Stop::Escalated {
@@ -241,6 +246,9 @@ impl Stop {
             },
             Stop::Unfit { agent, reason } => Stopped::Unfit {
                 agent: agent.to_string(),
+                reason: reason.clone(),
+            },
+            Stop::Diverged { reason } => Stopped::Diverged {
                 reason: reason.clone(),
             },
             Stop::Cancelled => Stopped::Cancelled,
@@ -280,6 +288,14 @@ impl Root {
                 Vec::new(),
             ),
         };
+        if let (Some(tape), Some((agent, input))) = (&settings.tape, &origin) {
+            tape.begins(&Begun {
+                run_id: &run_id,
+                agent,
+                input,
+                masker: &settings.masker,
+            });
+        }
         Arc::new(Root {
             settings,
             run_id: run_id.into(),

@@ -1,8 +1,10 @@
-use super::Clock;
-use crate::model::Model;
+use super::{Approval, Attachment, Clock, ToolEnvelope};
+use crate::{Json, error::Cause, model::Model, observe::Step, recovery::Plan, secret::Masker};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Stands between a run and what it cannot repeat: its models, its clock, its id.
+/// Stands between a run and what it cannot repeat: its models, its clock, its id; and what its tools, its
+/// arms and the people it asks have said.
 ///
 /// A recording writes down what passes through it; a replay answers in their place. The `agents`
 /// crate has both, on files.
@@ -12,4 +14,108 @@ pub trait Tape: Send + Sync + 'static {
 
     /// The clock to read.
     fn clock(&self) -> Arc<dyn Clock>;
+
+    /// A run begins, or one within it.
+    fn begins(&self, begun: &Begun<'_>) {
+        let _ = begun;
+    }
+
+    /// What is to be taken to happen now.
+    fn recall(&self, moment: &Moment) -> Recalled {
+        let _ = moment;
+        Recalled::Live
+    }
+
+    /// This has happened now.
+    fn keep(&self, moment: Moment, what: Happened) {
+        let _ = (moment, what);
+    }
+
+    /// Whether waits between two attempts are waited.
+    fn waits(&self) -> bool {
+        true
+    }
+}
+
+/// A run that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Begun<'a> {
+    /// Its id.
+    pub run_id: &'a str,
+    /// The agent that is run.
+    pub agent: &'a str,
+    /// Its input.
+    pub input: &'a Json,
+    /// What hides its secrets: nothing is to be written but through it.
+    pub masker: &'a Arc<Masker>,
+}
+
+/// Something that happens in a run, named so that it has the same name whenever the same run is run again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Moment {
+    /// Where in the run, and what.
+    pub at: String,
+    /// What was asked, and of whom.
+    pub asked: Json,
+}
+
+/// What has happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Happened {
+    /// A tool was executed.
+    Executed {
+        /// What it gave.
+        result: Result<Json, Cause>,
+        /// That came from a cache.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cached: bool,
+        /// What agents did within it.
+        #[serde(default, skip_serializing_if = "Inside::is_empty")]
+        inside: Inside,
+    },
+    /// Arms were asked about a failure.
+    Decided(Option<Plan>),
+    /// Somebody was asked whether a call may run.
+    Approved(Approval),
+    /// An output was kept whole, elsewhere.
+    Kept(Vec<Attachment>),
+    /// A call was settled.
+    Settled(Arc<ToolEnvelope>),
+    /// It had not come to an end when the run did.
+    Nothing,
+}
+
+/// What agents did within an execution.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Inside {
+    /// The receipts of their calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub receipts: Vec<Arc<ToolEnvelope>>,
+    /// Their steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+    /// The tokens that they used.
+    #[serde(default)]
+    pub tokens: u64,
+    /// The result is not all that was asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
+}
+
+impl Inside {
+    fn is_empty(&self) -> bool {
+        *self == Inside::default()
+    }
+}
+
+/// What a tape says to something that is about to happen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recalled {
+    /// Let it happen.
+    Live,
+    /// It has happened: this came of it.
+    Happened(Box<Happened>),
+    /// It is not on the tape: the run ends here, for this reason.
+    Diverged(String),
 }

@@ -138,6 +138,10 @@ impl<A: Agent + 'static> DynTool for DelegateTool<A> {
         false
     }
 
+    fn is_part_of_the_run(&self) -> bool {
+        true
+    }
+
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
         let Ok(input) = prepared.0.downcast::<Mutex<A::In>>() else {
             let why = "the arguments were prepared for another tool";

@@ -66,6 +66,10 @@ impl DynTool for Listed {
         self.tool.needs_approval(prepared, cx)
     }
 
+    fn is_part_of_the_run(&self) -> bool {
+        self.tool.is_part_of_the_run()
+    }
+
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
         self.tool.execute(prepared, cx).await
     }

@@ -116,6 +116,13 @@ pub trait DynTool: Send + Sync + 'static {
     /// Whether this very call needs approval; see [`Tool::needs_approval`].
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool;
 
+    /// Whether what the tool does is a part of the run, as the work of a delegate is: then a replay does it
+    /// again instead of taking its result from the tape.
+    #[doc(hidden)]
+    fn is_part_of_the_run(&self) -> bool {
+        false
+    }
+
     /// Runs the tool with what [`prepare`](DynTool::prepare) gave.
     ///
     /// # Errors

@@ -178,6 +178,10 @@ impl DynTool for Governed {
         })
     }
 
+    fn is_part_of_the_run(&self) -> bool {
+        self.tool.is_part_of_the_run()
+    }
+
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
         if self.when.is_none() {
             return self.tool.execute(prepared, cx).await;

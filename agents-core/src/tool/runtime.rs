@@ -40,6 +40,7 @@ pub struct FnTool {
     arms: Option<Arc<Arms>>,
     apart: Vec<u8>,
     fixers: Vec<Arc<dyn Fixer>>,
+    part_of_the_run: bool,
 }
 
 impl FnTool {
@@ -90,6 +91,7 @@ impl FnTool {
             arms: None,
             apart: Vec::new(),
             fixers: Vec::new(),
+            part_of_the_run: false,
         }
     }
 
@@ -130,6 +132,12 @@ impl FnTool {
     #[must_use]
     pub fn apart(mut self, by: impl Into<Vec<u8>>) -> Self {
         self.apart = by.into();
+        self
+    }
+
+    /// What it does is a part of the run; see [`DynTool::is_part_of_the_run`].
+    pub(crate) fn part_of_the_run(mut self) -> Self {
+        self.part_of_the_run = true;
         self
     }
 
@@ -212,6 +220,10 @@ impl DynTool for FnTool {
 
     fn needs_approval(&self, _: &Prepared, _: &ToolContext) -> bool {
         true
+    }
+
+    fn is_part_of_the_run(&self) -> bool {
+        self.part_of_the_run
     }
 
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {

@@ -13,7 +13,7 @@ use crate::{
     },
     run::{Cx, EventKind, Stop, cost, tried},
     tool::Misfit,
-    turn::{execute, recover},
+    turn::{execute, recover, remembered},
 };
 use serde_json::Value;
 
@@ -171,11 +171,17 @@ impl Ladder<'_> {
                 .node
                 .with_frame(|frame| frame.progress.tried().to_vec()),
         };
-        self.brain.arms.decide_output(
-            &Raw::new(text, self.schema),
-            &Fault::new(&fault.path, &fault.message),
-            &context,
-        )
+        let asked = || {
+            self.brain.arms.decide_output(
+                &Raw::new(text, self.schema),
+                &Fault::new(&fault.path, &fault.message),
+                &context,
+            )
+        };
+        let turn = self.cx.node.with_frame(|frame| frame.turns);
+        let path = self.cx.node.path();
+        let at = format!("{path}/turn{turn:04}/arms{}", context.previous.len());
+        remembered::decided(self.cx, &at, &self.failure(text, fault), asked)
     }
 
     async fn ask(&self, fixer: &FixerRef, text: &str, fault: &Misfit) -> Result<(), Error> {
@@ -228,6 +234,16 @@ impl Ladder<'_> {
         }
     }
 
+    /// What is wrong with the answer, as a failure of its agent.
+    fn failure(&self, text: &str, fault: &Misfit) -> ToolError {
+        ToolError::Deserialization {
+            raw_value: text.to_owned(),
+            path: fault.path.clone(),
+            target_type: self.brain.name.to_string(),
+            cause: Cause::text(Code::ValidationError, &*fault.message),
+        }
+    }
+
     /// The answer is handed up: whoever is above is asked next.
     fn give_up(
         &self,
@@ -237,12 +253,7 @@ impl Ladder<'_> {
         text: &str,
         fault: &Misfit,
     ) {
-        let original = ToolError::Deserialization {
-            raw_value: text.to_owned(),
-            path: fault.path.clone(),
-            target_type: self.brain.name.to_string(),
-            cause: Cause::text(Code::ValidationError, &*fault.message),
-        };
+        let original = self.failure(text, fault);
         self.cx.node.with_frame(|frame| {
             frame.climbing = Some(Box::new(Escalation {
                 source: source.to_owned(),

@@ -10,15 +10,12 @@ use crate::{
     policy::Verdict,
     reader::{self, Change, ChangeKind, Repairs},
     recovery::Arms,
-    run::Timestamp,
+    run::{Cx, Timestamp},
     tool::{DynTool, Misfit, Prepared, SharedTool, ToolContext},
-    turn::guard,
+    turn::{guard, remembered::attempt_of},
 };
 use serde_json::Value;
-use std::{
-    hash::{BuildHasher, Hasher, RandomState},
-    time::Duration,
-};
+use std::time::Duration;
 
 /// What one call is read and recovered by.
 pub(crate) struct Rules<'a> {
@@ -66,10 +63,19 @@ impl<'a> Rules<'a> {
         Timestamp::from_millis(millis).since(Timestamp::now())
     }
 
-    /// A number from 0 to 1, by chance.
+    pub(super) fn cx(&self) -> &Cx {
+        &self.context.cx
+    }
+
+    /// A number from 0 to 1: by chance, but the same when the run is replayed.
     pub(crate) fn chance(&self) -> f64 {
-        let random = RandomState::new().build_hasher().finish();
-        f64::from(u32::try_from(random >> 32).unwrap_or(0)) / f64::from(u32::MAX)
+        let cx = self.cx();
+        let mut digest = hmac_sha256::Hash::new();
+        digest.update(cx.run_id());
+        digest.update(cx.step_place());
+        digest.update(attempt_of(cx).to_le_bytes());
+        let [a, b, c, d, ..] = digest.finalize();
+        f64::from(u32::from_le_bytes([a, b, c, d])) / f64::from(u32::MAX)
     }
 }
 

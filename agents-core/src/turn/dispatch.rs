@@ -12,7 +12,7 @@ use std::time::Duration;
 
 impl Place<'_> {
     /// Carries out a call whose arguments are accepted.
-    pub(super) async fn dispatch(
+    pub(super) async fn carry_out(
         &self,
         tool: &SharedTool,
         prepared: Prepared,

@@ -16,6 +16,7 @@ mod execute;
 pub(crate) use execute::guarded;
 mod guard;
 pub(crate) mod recover;
+pub(crate) mod remembered;
 pub(crate) mod reply;
 mod together;
 mod whole;
@@ -71,6 +72,7 @@ async fn one(place: Place<'_>, seq: u32) -> (Arc<ToolEnvelope>, Message) {
         if !settled_before {
             match place.take_up(seq) {
                 Err(error) => place.with_call(|call| call.refuse(error)),
+                Ok(_) if place.is_settled_by_tape().await => {}
                 Ok(tool) => {
                     place.settle(&tool).await;
                     place.keep_whole().await;
@@ -169,7 +171,9 @@ impl Place<'_> {
                         tool: context.tool.to_string(),
                         wait,
                     });
-                    tokio::time::sleep(wait).await;
+                    if self.waits() {
+                        tokio::time::sleep(wait).await;
+                    }
                     CallEvent::Woke
                 }
                 Act::Ask(fixer, repair) => {
@@ -197,23 +201,28 @@ impl Place<'_> {
         let request = guard::approval_request(self.brain, tool, args, context);
         let request = self.cx.masker().data(request);
         self.emit(|| EventKind::ApprovalAsked(request.clone()));
-        let approval = match &self.cx.root.settings.approver {
-            Some(approver) => {
-                // People may take their time: what is finished by then is stored.
-                self.cx.root.checkpoint();
-                let _still = self.cx.watch().map(Stopwatch::stand_still);
-                let decided = async {
-                    let asked = execute::guarded(|| approver.decide(request))?;
-                    let decided = AssertUnwindSafe(asked).catch_unwind().await;
-                    decided.map_err(|panic| execute::panic_message(&*panic))
-                };
-                // No word is no.
-                decided.await.unwrap_or_else(|panic| {
-                    Approval::deny(format!("whoever was asked panicked: {panic}"))
-                })
+        let asked = async {
+            match &self.cx.root.settings.approver {
+                Some(approver) => {
+                    // People may take their time: what is finished by then is stored.
+                    self.cx.root.checkpoint();
+                    let _still = self.cx.watch().map(Stopwatch::stand_still);
+                    let decided = async {
+                        let asked = execute::guarded(|| approver.decide(request))?;
+                        let decided = AssertUnwindSafe(asked).catch_unwind().await;
+                        decided.map_err(|panic| execute::panic_message(&*panic))
+                    };
+                    // No word is no.
+                    decided.await.unwrap_or_else(|panic| {
+                        Approval::deny(format!("whoever was asked panicked: {panic}"))
+                    })
+                }
+                None => {
+                    Approval::deny("nobody is there to approve; give the run an `.approver(..)`")
+                }
             }
-            None => Approval::deny("nobody is there to approve; give the run an `.approver(..)`"),
         };
+        let approval = self.approved(tool, asked).await;
         self.emit(|| EventKind::ApprovalDecided {
             call_id: context.call_id.clone(),
             approval: approval.clone(),
@@ -273,6 +282,7 @@ impl Place<'_> {
                 },
             });
             observed(self.cx, seq, &receipt);
+            self.tell_settled(&receipt);
             self.tell_used(&receipt);
             self.emit(|| EventKind::CallEnded(receipt.clone()));
             // Others of the same reply may take long, or never end: this one is not to run again.

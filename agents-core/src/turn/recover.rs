@@ -9,7 +9,7 @@ use crate::{
     recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
     run::{CallState, Cx, EventKind, RepairScope},
     tool::Effects,
-    turn::{args::Rules, execute::panic_message},
+    turn::{args::Rules, execute::panic_message, remembered},
 };
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
@@ -31,7 +31,13 @@ pub(crate) fn decide(rules: &Rules<'_>, call: &CallState, error: &ToolError) -> 
         attempt: call.executions(),
         previous: call.progress.tried().to_vec(),
     };
-    rules.arms().decide(&**rules.tool(), error, &context)
+    let asked = || rules.arms().decide(&**rules.tool(), error, &context);
+    remembered::decided(
+        rules.cx(),
+        &remembered::arms_of(rules.cx(), call),
+        error,
+        asked,
+    )
 }
 
 /// What a plan's steps have to know of the failure.

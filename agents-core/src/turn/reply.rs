@@ -94,7 +94,13 @@ async fn send(
         .node
         .with_frame(|frame| (frame.history.clone(), frame.choosing));
     let masker = &**cx.masker();
-    let mut request = Request::new(&history).with_masker(masker);
+    let place = match &cx.root.settings.tape {
+        Some(_) => format!("{}/turn{turn:04}", cx.node.path()),
+        None => String::new(),
+    };
+    let mut request = Request::new(&history)
+        .with_masker(masker)
+        .with_place(&place);
     // A model that must follow a schema cannot call, so the two are never asked for together.
     match schema {
         Some(schema) if must_fit || brain.tools.offered().next().is_none() => {

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Place<'_> {
     /// Keeps the output of a settled call, if it will be cut and there is a store for it.
-    pub(super) async fn keep_whole(&self) {
+    pub(super) async fn put_away(&self) {
         let settings = &self.cx.root.settings;
         let Some(store) = &settings.executor.blobs else {
             return;

@@ -145,6 +145,15 @@ impl CallState {
         };
     }
 
+    /// This is what comes of the call, whatever would have.
+    pub(crate) fn settle_as(&mut self, input: Json, result: Result<Json, Cause>) {
+        let result = result.map_err(|cause| ToolError::Execution {
+            args: input.clone(),
+            cause,
+        });
+        self.stage = Stage::Done { input, result };
+    }
+
     /// What to do next, as far as reading and the arms decide it.
     pub(crate) fn next(&mut self, rules: &args::Rules<'_>) -> Act {
         loop {

@@ -1,0 +1,285 @@
+//! What a tape remembers, taken for what happens; and what happens, told to the tape.
+
+use super::Place;
+use crate::{
+    Json,
+    error::{Cause, ErrorReceipt, ToolError},
+    model::Usage,
+    observe::StepKind,
+    recovery::Plan,
+    run::{
+        Approval, CallEvent, CallState, Cx, Happened, Inside, Moment, Recalled, Stop, Tape,
+        ToolEnvelope, Within,
+    },
+    tool::{Prepared, SharedTool, ToolContext},
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+impl Place<'_> {
+    /// Carries out a call whose arguments are accepted, or takes what the tape says came of it.
+    pub(super) async fn dispatch(
+        &self,
+        tool: &SharedTool,
+        prepared: Prepared,
+        context: &mut ToolContext,
+    ) -> CallEvent {
+        let is_part =
+            tool.is_part_of_the_run() || self.brain.knowledge(&tool.spec().name).is_some();
+        let Some(tape) = self.tape().filter(|_| !is_part) else {
+            return self.carry_out(tool, prepared, context).await;
+        };
+        let moment = self.moment(&format!("run{}", context.attempt), self.asked(tool));
+        let cx = context.cx.clone();
+        if let Happened::Executed {
+            result,
+            cached,
+            inside,
+        } = recalled(&cx, &**tape, &moment).await
+        {
+            restore(&cx, inside);
+            return match (result, cached) {
+                (Ok(output), true) => CallEvent::Cached(output),
+                (result, _) => CallEvent::Executed(result),
+            };
+        }
+        let mut told = Told::of(&**tape, moment);
+        let event = self.carry_out(tool, prepared, context).await;
+        let (result, cached) = match &event {
+            CallEvent::Cached(output) => (Ok(output.clone()), true),
+            CallEvent::Executed(result) => (result.clone(), false),
+            _ => return event,
+        };
+        let inside = inside(&cx);
+        told.tell(Happened::Executed {
+            result,
+            cached,
+            inside,
+        });
+        event
+    }
+
+    /// What somebody says, or has said.
+    pub(super) async fn approved(
+        &self,
+        tool: &SharedTool,
+        asked: impl Future<Output = Approval>,
+    ) -> Approval {
+        let Some(tape) = self.tape() else {
+            return asked.await;
+        };
+        let name = self.with_call(|call| format!("approval{}", when(call)));
+        let moment = self.moment(&name, self.asked(tool));
+        if let Happened::Approved(approval) = recalled(self.cx, &**tape, &moment).await {
+            return approval;
+        }
+        let mut told = Told::of(&**tape, moment);
+        let approval = asked.await;
+        told.tell(Happened::Approved(approval.clone()));
+        approval
+    }
+
+    /// Keeps the output of a settled call whole, or takes it to be kept where the tape says it is.
+    pub(super) async fn keep_whole(&self) {
+        let Some(tape) = self.tape() else {
+            return self.put_away().await;
+        };
+        let moment = self.moment("whole", Value::Null);
+        if let Happened::Kept(attachments) = recalled(self.cx, &**tape, &moment).await {
+            return self.with_call(|call| call.attachments.extend(attachments));
+        }
+        self.put_away().await;
+        let attachments = self.with_call(|call| call.attachments.clone());
+        if !attachments.is_empty() {
+            tape.keep(moment, Happened::Kept(attachments));
+        }
+    }
+
+    /// Settles the call as the tape wants it, whatever would have come of it; says whether it does.
+    pub(super) async fn is_settled_by_tape(&self) -> bool {
+        let Some(tape) = self.tape() else {
+            return false;
+        };
+        let moment = self.moment("settled", Value::Null);
+        let Happened::Settled(receipt) = recalled(self.cx, &**tape, &moment).await else {
+            return false;
+        };
+        let receipt = Arc::unwrap_or_clone(receipt);
+        let result = result_of(receipt.output, receipt.error);
+        self.with_call(|call| call.settle_as(receipt.input, result));
+        true
+    }
+
+    /// The call has its receipt.
+    pub(super) fn tell_settled(&self, receipt: &Arc<ToolEnvelope>) {
+        if let Some(tape) = self.tape() {
+            let moment = self.moment("settled", Value::Null);
+            tape.keep(moment, Happened::Settled(receipt.clone()));
+        }
+    }
+
+    /// Whether waits are waited.
+    pub(super) fn waits(&self) -> bool {
+        self.tape().is_none_or(|tape| tape.waits())
+    }
+
+    fn tape(&self) -> Option<&Arc<dyn Tape>> {
+        self.cx.root.settings.tape.as_ref()
+    }
+
+    fn moment(&self, what: &str, asked: Value) -> Moment {
+        let seq = self.with_call(|call| call.seq);
+        let at = format!("{}/{what}", self.cx.node.call_path(seq));
+        moment(self.cx, &at, asked)
+    }
+
+    fn asked(&self, tool: &SharedTool) -> Value {
+        // Numbers may be longer than a `Value` can hold: the arguments stay text.
+        let args = self.with_call(|call| call.input());
+        json!({ "tool": tool.spec().name, "args": args.as_str() })
+    }
+}
+
+/// What arms say to a failure, or have said. They are asked in any case, for a tape knows repair agents by
+/// name alone.
+pub(crate) fn decided(
+    cx: &Cx,
+    at: &str,
+    error: &ToolError,
+    asked: impl FnOnce() -> Option<Plan>,
+) -> Option<Plan> {
+    let Some(tape) = &cx.root.settings.tape else {
+        return asked();
+    };
+    let moment = moment(cx, at, json!({ "error": error.to_string() }));
+    if let Recalled::Happened(happened) = tape.recall(&moment)
+        && let Happened::Decided(plan) = *happened
+    {
+        let now = super::execute::guarded(asked).unwrap_or_default();
+        return if now == plan { now } else { plan };
+    }
+    let plan = asked();
+    tape.keep(moment, Happened::Decided(plan.clone()));
+    plan
+}
+
+/// Where the arms are asked about a call.
+pub(crate) fn arms_of(cx: &Cx, call: &CallState) -> String {
+    format!("{}/arms{}", cx.node.call_path(call.seq), when(call))
+}
+
+/// How far recovery has come with a call: no two failures of it have come equally far.
+fn when(call: &CallState) -> String {
+    format!("{}.{}", call.executions(), call.progress.tried().len())
+}
+
+fn moment(cx: &Cx, at: &str, asked: Value) -> Moment {
+    let asked = Json::of(&asked).unwrap_or_else(|_| Json::string(""));
+    Moment {
+        at: at.to_owned(),
+        asked: cx.masker().json(&asked),
+    }
+}
+
+/// What the tape says; `Nothing` if it is to happen now. Where the recorded run waited in vain, this one
+/// waits for what ended it.
+async fn recalled(cx: &Cx, tape: &dyn Tape, moment: &Moment) -> Happened {
+    match tape.recall(moment) {
+        Recalled::Live => Happened::Nothing,
+        Recalled::Happened(happened) => match *happened {
+            Happened::Nothing => std::future::pending().await,
+            happened => happened,
+        },
+        Recalled::Diverged(reason) => match cx.stop(Stop::Diverged { reason }).await {},
+    }
+}
+
+/// Tells the tape what came of something, also when nothing did.
+struct Told<'a> {
+    tape: &'a dyn Tape,
+    moment: Option<Moment>,
+}
+
+impl<'a> Told<'a> {
+    fn of(tape: &'a dyn Tape, moment: Moment) -> Self {
+        Told {
+            tape,
+            moment: Some(moment),
+        }
+    }
+
+    fn tell(&mut self, what: Happened) {
+        if let Some(moment) = self.moment.take() {
+            self.tape.keep(moment, what);
+        }
+    }
+}
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        self.tell(Happened::Nothing);
+    }
+}
+
+fn result_of(output: Option<Json>, error: Option<ErrorReceipt>) -> Result<Json, Cause> {
+    match (output, error) {
+        (_, Some(error)) => Err(Cause::text(error.code, error.message)),
+        (Some(output), None) => Ok(output),
+        (None, None) => Ok(Json::string("")),
+    }
+}
+
+/// What agents did within the call's attempt at `cx`.
+fn inside(cx: &Cx) -> Inside {
+    let Some(place) = cx.within.and_then(|within| cx.node.known(within)) else {
+        return Inside::default();
+    };
+    let path = format!("{}/", place.path());
+    let mut steps = cx.root.watched.steps();
+    steps.retain(|step| step.place.starts_with(&path));
+    Inside {
+        receipts: place.receipts(),
+        steps,
+        tokens: place.spent(),
+        partial: place.is_partial(),
+    }
+}
+
+/// What agents did there has been done already.
+fn restore(cx: &Cx, inside: Inside) {
+    let Some(within) = cx.within.filter(|_| inside != Inside::default()) else {
+        return;
+    };
+    let Inside {
+        receipts,
+        steps,
+        tokens,
+        partial,
+    } = inside;
+    let place = cx.node.inside(within);
+    receipts
+        .into_iter()
+        .for_each(|receipt| place.add_receipt(receipt));
+    place.spend(tokens);
+    if partial {
+        place.mark_partial(0);
+    }
+    let mut usage = Usage::default();
+    for step in steps {
+        if let StepKind::Turn { usage: of_turn, .. } = &step.kind {
+            usage += *of_turn;
+        }
+        cx.root.step(step);
+    }
+    // What a run of its own has used is known in all, and no closer.
+    usage.input_tokens += tokens.saturating_sub(usage.tokens());
+    cx.root.charge(usage);
+}
+
+/// The attempt within which something is, for what has to differ between attempts.
+pub(crate) fn attempt_of(cx: &Cx) -> u32 {
+    match cx.within {
+        Some(Within::Call(_, attempt)) => attempt,
+        _ => 0,
+    }
+}
