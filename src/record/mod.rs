@@ -1,10 +1,17 @@
 //! Recordings: any run on a tape, and any tape as a run.
 //!
 //! A [`Recording`] writes what a run cannot repeat into a file, one JSON object a line: what the
-//! models were asked and what they replied, the readings of the clock, the run's id. A [`Replay`]
-//! answers from such a file, without network; tools run as they always do. A request that the
-//! file does not hold ends the replay with [`ErrorKind::Replay`](crate::ErrorKind::Replay) and
-//! says where the two part.
+//! models were asked and what they replied, what tools gave, what arms and approvers said, the receipts, the
+//! readings of the clock, the run's id. There are three ways to have the run again:
+//!
+//! | | models | tools, arms, approvers |
+//! |-|-|-|
+//! | [`Replay::open`]: to try other code on what models said | from the file | run |
+//! | [`Bundle::replay`]: to look at what happened | from the file | from the file |
+//! | [`Bundle::what_if`]: to see where it would have gone | from the file, or live from where it parts | the same |
+//!
+//! A request that the file does not hold ends the replay with
+//! [`ErrorKind::Replay`](crate::ErrorKind::Replay) and says where the two part.
 //!
 //! ```
 //! use agents::{prelude::*, record::{Recording, Replay}};
@@ -27,9 +34,15 @@
 //! # }
 //! ```
 
+mod bundle;
+mod divergence;
 mod recording;
 mod replay;
 mod tape;
+mod what_if;
 
+pub use bundle::Bundle;
+pub use divergence::Divergence;
 pub use recording::Recording;
 pub use replay::Replay;
+pub use what_if::{Call, WhatIf};

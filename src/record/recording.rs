@@ -1,8 +1,9 @@
-use super::tape::{Digest, Exchange, FORMAT, Line, Said, prefixes, tools_of, written};
+use super::tape::{Digest, Entry, Exchange, FORMAT, Line, Said, prefixes, tools_of, written};
 use agents_core::{
     model::{Model, ModelError, Reply, Request},
     rt::async_trait,
-    run::{Clock, SystemClock, Tape, Timestamp},
+    run::{Begun, Clock, Happened, Moment, Tape, Timestamp},
+    secret::Masker,
 };
 use serde_json::Value;
 use std::{
@@ -33,6 +34,7 @@ struct Sink {
     failed: Option<io::Error>,
     /// The first line is written: whose run this is.
     begun: bool,
+    masker: Option<Arc<Masker>>,
 }
 
 impl Recording {
@@ -52,6 +54,7 @@ impl Recording {
             tools: Value::Array(Vec::new()),
             failed: None,
             begun: false,
+            masker: None,
         };
         Recording(Arc::new(Writer {
             sink: Mutex::new(sink),
@@ -87,6 +90,7 @@ impl Writer {
         let tools = tools_of(request);
         let line = Line::Exchange(Box::new(Exchange {
             model: model.to_owned(),
+            place: request.place().to_owned(),
             after: digests[known].clone(),
             messages: messages[known..].to_vec(),
             tools: (tools != sink.tools).then(|| tools.clone()),
@@ -95,29 +99,34 @@ impl Writer {
         }));
         sink.known.extend(digests);
         sink.tools = tools;
-        sink.write(&match request.masker() {
-            Some(masker) => masker.data(line),
-            None => line,
-        });
+        sink.write(line);
     }
 }
 
 impl Sink {
     /// The first line. A run within the recorded one is a part of its tape.
-    fn begin(&mut self, run_id: &str) {
+    fn begin(&mut self, begun: &Begun<'_>) {
         if !std::mem::replace(&mut self.begun, true) {
-            self.write(&Line::Tape {
+            self.masker = Some(begun.masker.clone());
+            self.write(Line::Tape {
                 format: FORMAT,
-                run_id: run_id.to_owned(),
+                run_id: begun.run_id.to_owned(),
+                agent: begun.agent.to_owned(),
+                input: begun.input.clone(),
             });
         }
     }
 
-    fn write(&mut self, line: &Line) {
+    /// Every line passes here, so no secret passes.
+    fn write(&mut self, line: Line) {
         if self.failed.is_some() {
             return;
         }
-        let written = serde_json::to_string(line)
+        let line = match &self.masker {
+            Some(masker) => masker.data(line),
+            None => line,
+        };
+        let written = serde_json::to_string(&line)
             .map_err(io::Error::other)
             .and_then(|text| writeln!(self.out, "{text}"))
             .and_then(|()| self.out.flush());
@@ -137,6 +146,15 @@ impl Tape for Recording {
 
     fn clock(&self) -> Arc<dyn Clock> {
         Arc::new(RecordedClock(self.0.clone()))
+    }
+
+    fn begins(&self, begun: &Begun<'_>) {
+        self.0.sink().begin(begun);
+    }
+
+    fn keep(&self, moment: Moment, what: Happened) {
+        let entry = Entry { moment, what };
+        self.0.sink().write(Line::Happened(Box::new(entry)));
     }
 }
 
@@ -200,21 +218,11 @@ struct RecordedClock(Arc<Writer>);
 impl Clock for RecordedClock {
     fn now(&self, key: fmt::Arguments<'_>) -> Timestamp {
         let now = Timestamp::now();
-        self.0.sink().write(&Line::Clock {
+        self.0.sink().write(Line::Clock {
             key: key.to_string(),
             millis: now.as_millis(),
         });
         now
-    }
-
-    fn resumed(&self, run_id: &str) {
-        self.0.sink().begin(run_id);
-    }
-
-    fn run_id(&self) -> String {
-        let run_id = SystemClock.run_id();
-        self.0.sink().begin(&run_id);
-        run_id
     }
 }
 

@@ -1,13 +1,18 @@
-use super::tape::{Digest, Exchange, FORMAT, Line, Said, prefixes, text, tools_of, written};
-use agents_core::{
-    model::{Delta, Message, Model, ModelError, ModelErrorKind, Reply, Request},
-    rt::async_trait,
-    run::{Clock, Tape, Timestamp},
+use super::{
+    Bundle, Divergence,
+    bundle::Told,
+    tape::{Said, tools_of, written},
+    what_if::Changes,
 };
-use serde_json::Value;
+use agents_core::{
+    model::{Delta, Model, ModelError, ModelErrorKind, Reply, Request},
+    rt::async_trait,
+    run::{Clock, Happened, Moment, Recalled, Tape, Timestamp},
+};
 use std::{
-    collections::HashMap,
-    fmt, fs, io,
+    cmp::Reverse,
+    collections::HashSet,
+    fmt, io,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -16,24 +21,29 @@ use std::{
 ///
 /// No model is asked and no network is used. Each recorded reply is given once, to the request
 /// that has the same messages, tools and format as the one it was given to; which model it was is on
-/// the tape, but is not compared.
+/// the tape, but is not compared. Tools, arms and approvers do what they always do; with
+/// [`Bundle::replay`] they do not run either.
 #[derive(Clone)]
 pub struct Replay(Arc<Reader>);
 
 struct Reader {
-    run_id: String,
-    model: String,
-    clock: HashMap<String, u64>,
-    left: Mutex<Vec<Heard>>,
+    told: Arc<Told>,
+    /// The exchanges that have been asked for again.
+    used: Mutex<HashSet<usize>>,
+    what: What,
+    changes: Changes,
+    /// Goes on with live models and tools where the recording ends.
+    live: bool,
+    parted: Mutex<Option<Divergence>>,
 }
 
-/// A recorded exchange, its whole conversation put together.
-struct Heard {
-    number: usize,
-    messages: Vec<Message>,
-    tools: Value,
-    format: Option<Value>,
-    said: Said,
+/// What is taken from the tape.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// What models replied.
+    Models,
+    /// What tools gave, arms and approvers said as well.
+    All,
 }
 
 impl Replay {
@@ -42,7 +52,7 @@ impl Replay {
     /// # Errors
     /// When the file cannot be read, or is no tape of this format.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Replay> {
-        Replay::parse(&fs::read_to_string(path)?)
+        Bundle::open(path).map(Replay::models)
     }
 
     /// Reads a tape from its text.
@@ -50,200 +60,179 @@ impl Replay {
     /// # Errors
     /// When the text is no tape of this format; the message names the line.
     pub fn parse(tape: &str) -> io::Result<Replay> {
-        let mut reader = Reader {
-            run_id: String::new(),
-            model: String::new(),
-            clock: HashMap::new(),
-            left: Mutex::default(),
-        };
-        let mut conversations: HashMap<Digest, Vec<Message>> =
-            HashMap::from([(Digest::default(), Vec::new())]);
-        let mut tools = Value::Array(Vec::new());
-        let mut heard = Vec::new();
-        for (number, line) in tape
-            .lines()
-            .enumerate()
-            .filter(|(_, line)| !line.trim().is_empty())
-        {
-            let bad = |what: String| {
-                io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    format!("line {} of the tape: {what}", number + 1),
-                )
-            };
-            match serde_json::from_str(line).map_err(|error| bad(error.to_string()))? {
-                Line::Tape {
-                    format: FORMAT,
-                    run_id,
-                } => reader.run_id = run_id,
-                Line::Tape { format, .. } => {
-                    return Err(bad(format!(
-                        "it has format {format}; this version reads format {FORMAT}"
-                    )));
-                }
-                Line::Clock { key, millis } => {
-                    reader.clock.insert(key, millis);
-                }
-                Line::Exchange(exchange) => {
-                    let Exchange {
-                        model,
-                        after,
-                        messages: new,
-                        tools: offered,
-                        format,
-                        said,
-                    } = *exchange;
-                    let mut messages = conversations.get(&after).cloned().ok_or_else(|| {
-                        bad("it continues a conversation that no line before it holds".into())
-                    })?;
-                    messages.extend(new);
-                    for (len, digest) in prefixes(&messages).into_iter().enumerate() {
-                        conversations
-                            .entry(digest)
-                            .or_insert_with(|| messages[..len].to_vec());
-                    }
-                    tools = offered.unwrap_or(tools);
-                    reader.model = model;
-                    heard.push(Heard {
-                        number: heard.len() + 1,
-                        messages,
-                        tools: tools.clone(),
-                        format,
-                        said,
-                    });
-                }
-            }
-        }
-        if reader.run_id.is_empty() {
-            let message =
-                "line 1 of the tape: it does not say whose run this is; is it a tape at all?";
-            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
-        }
-        reader.left = Mutex::new(heard);
-        Ok(Replay(Arc::new(reader)))
+        Bundle::parse(tape).map(Replay::models)
+    }
+
+    fn models(bundle: Bundle) -> Replay {
+        Replay::new(bundle.0, What::Models, Changes::default(), false)
+    }
+
+    pub(super) fn all(told: Arc<Told>) -> Replay {
+        Replay::new(told, What::All, Changes::default(), false)
+    }
+
+    pub(super) fn changed(told: Arc<Told>, changes: Changes, live: bool) -> Replay {
+        Replay::new(told, What::All, changes, live)
+    }
+
+    fn new(told: Arc<Told>, what: What, changes: Changes, live: bool) -> Replay {
+        Replay(Arc::new(Reader {
+            told,
+            used: Mutex::default(),
+            what,
+            changes,
+            live,
+            parted: Mutex::default(),
+        }))
     }
 
     /// How many recorded replies have not been asked for.
     pub fn left(&self) -> usize {
-        let answers = |heard: &&Heard| !matches!(heard.said, Said::Nothing);
-        self.0.left().iter().filter(answers).count()
+        let reader = &self.0;
+        let used = lock(&reader.used);
+        let heard = reader.told.heard.iter().enumerate();
+        let unheard = heard.filter(|(index, heard)| {
+            !used.contains(index)
+                && !matches!(heard.said, Said::Nothing)
+                && !reader.is_taken_whole(&heard.place)
+        });
+        unheard.count()
+    }
+
+    /// Where the replay first did something else than the recording, if it has.
+    pub fn divergence(&self) -> Option<Divergence> {
+        lock(&self.0.parted).clone()
     }
 }
 
 impl Reader {
-    fn left(&self) -> MutexGuard<'_, Vec<Heard>> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The recorded reply; `None` if the run ended before there was one.
     fn answer(&self, request: &Request<'_>) -> Result<Option<Reply>, ModelError> {
-        let mut left = self.left();
+        let mut used = lock(&self.used);
         let (messages, tools) = (&*written(request), tools_of(request));
-        let same = |heard: &Heard| {
+        let left = || {
+            let heard = self.told.heard.iter().enumerate();
+            heard.filter(|(index, _)| !used.contains(index))
+        };
+        let same = left().filter(|(_, heard)| {
             heard.messages == messages
                 && heard.tools == tools
                 && heard.format.as_ref() == request.format()
+        });
+        // Of several, the one that was made in the same place.
+        let nearest = same.max_by_key(|(index, heard)| {
+            let here = heard.place == request.place();
+            (here, Reverse(*index))
+        });
+        let Some((index, heard)) = nearest else {
+            let left = left().map(|(_, heard)| heard);
+            let parted = Divergence::of_request(left, request, messages, &tools);
+            let message = parted.to_string();
+            lock(&self.parted).get_or_insert(parted);
+            return Err(ModelError::new(ModelErrorKind::NotRecorded, message));
         };
-        match left.iter().position(same) {
-            Some(at) => match left.remove(at).said {
-                Said::Reply(reply) => Ok(Some(reply)),
-                Said::Nothing => Ok(None),
-                Said::Failure(message) => Err(ModelError::new(ModelErrorKind::Refused, message)),
-            },
-            None => Err(ModelError::new(
-                ModelErrorKind::NotRecorded,
-                divergence(&left, messages, &tools),
-            )),
+        used.insert(index);
+        match heard.said.clone() {
+            Said::Reply(reply) => Ok(Some(reply)),
+            Said::Nothing => Ok(None),
+            Said::Failure(message) => Err(ModelError::new(ModelErrorKind::Refused, message)),
         }
     }
-}
 
-/// Where a request leaves the recording: against the recorded one that it shares most with.
-fn divergence(left: &[Heard], now: &[Message], tools: &Value) -> String {
-    let shared = |heard: &Heard| {
-        heard
-            .messages
-            .iter()
-            .zip(now)
-            .take_while(|(a, b)| a == b)
-            .count()
-    };
-    let Some(nearest) = left
-        .iter()
-        .max_by_key(|heard| (shared(heard), std::cmp::Reverse(heard.number)))
-    else {
-        return "the recording has no more replies; this request was not made when it was recorded"
-            .into();
-    };
-    let number = nearest.number;
-    let at = shared(nearest);
-    match (nearest.messages.get(at), now.get(at)) {
-        (Some(then), Some(now)) => {
-            let (then, now) = difference(&text_of(then), &text_of(now));
-            format!(
-                "request {number} differs from the recording in message {}: recorded `{then}`, now `{now}`",
-                at + 1
-            )
-        }
-        (Some(_), None) => format!(
-            "request {number} is shorter than the recorded one: message {} is missing",
-            at + 1
-        ),
-        (None, Some(now)) => format!(
-            "request {number} is longer than the recorded one: message {} `{}` was not there",
-            at + 1,
-            difference("", &text_of(now)).1
-        ),
-        (None, None) if nearest.tools != *tools => {
-            format!("request {number} offers other tools than were recorded")
-        }
-        (None, None) => format!("request {number} asks for another format than was recorded"),
+    /// Whether a place lies within an execution whose result is taken from the tape.
+    fn is_taken_whole(&self, place: &str) -> bool {
+        // `/call0003.02/helper#..` is within what `/call0003/run2` gave.
+        let within = |at: usize| {
+            let end = place[at + 1..]
+                .find('/')
+                .map_or(place.len(), |end| at + 1 + end);
+            let (call, attempt) = place[..end].rsplit_once('.')?;
+            let attempt: u32 = attempt.parse().ok()?;
+            self.told.happened.get(&format!("{call}/run{attempt}"))
+        };
+        self.what == What::All
+            && place
+                .match_indices("/call")
+                .any(|(at, _)| within(at).is_some())
     }
-}
 
-/// What a message says; everything about it when that is not enough to tell two apart.
-fn text_of(message: &Message) -> String {
-    match message {
-        Message::System { content } | Message::User { content } | Message::Tool { content, .. } => {
-            content.clone()
+    /// Not on the tape: from here on it happens, or the run ends.
+    fn part(&self, moment: &Moment, recorded: Option<&Moment>) -> Recalled {
+        let parted = Divergence::of_moment(moment, recorded);
+        let reason = parted.to_string();
+        lock(&self.parted).get_or_insert(parted);
+        match self.live {
+            true => Recalled::Live,
+            false => Recalled::Diverged(reason),
         }
-        Message::Assistant { .. } => text(message),
     }
-}
-
-/// Both texts from shortly before they part, shortened.
-fn difference(then: &str, now: &str) -> (String, String) {
-    let same = then
-        .chars()
-        .zip(now.chars())
-        .take_while(|(a, b)| a == b)
-        .count();
-    let from = same.saturating_sub(20);
-    let part = |text: &str| text.chars().skip(from).take(80).collect::<String>();
-    (part(then), part(now))
 }
 
 impl Tape for Replay {
-    fn model(&self, _: Option<Arc<dyn Model>>) -> Option<Arc<dyn Model>> {
-        Some(Arc::new(Replayed(self.0.clone())))
+    fn model(&self, model: Option<Arc<dyn Model>>) -> Option<Arc<dyn Model>> {
+        let reader = self.0.clone();
+        let live = model.filter(|_| reader.live);
+        Some(Arc::new(Replayed { reader, live }))
     }
 
     fn clock(&self) -> Arc<dyn Clock> {
-        Arc::new(Replayed(self.0.clone()))
+        Arc::new(Replayed {
+            reader: self.0.clone(),
+            live: None,
+        })
+    }
+
+    fn recall(&self, moment: &Moment) -> Recalled {
+        let reader = &self.0;
+        if reader.what == What::Models {
+            return Recalled::Live;
+        }
+        if let Some(changed) = reader.changes.at(&moment.at) {
+            return Recalled::Happened(Box::new(changed));
+        }
+        let (_, what) = moment.at.rsplit_once('/').unwrap_or_default();
+        match reader.told.happened.get(&moment.at) {
+            Some(entry) if entry.moment == *moment => {
+                Recalled::Happened(Box::new(entry.what.clone()))
+            }
+            // Nothing was put away, so nothing is.
+            None if what == "whole" && !reader.live => {
+                Recalled::Happened(Box::new(Happened::Kept(Vec::new())))
+            }
+            recorded if what.starts_with("run") || what.starts_with("approval") => {
+                reader.part(moment, recorded.map(|entry| &entry.moment))
+            }
+            _ => Recalled::Live,
+        }
+    }
+
+    fn waits(&self) -> bool {
+        self.0.what == What::Models || (self.0.live && self.divergence().is_some())
     }
 }
 
-struct Replayed(Arc<Reader>);
+struct Replayed {
+    reader: Arc<Reader>,
+    /// The model to go on with where the recording ends.
+    live: Option<Arc<dyn Model>>,
+}
 
 #[async_trait]
 impl Model for Replayed {
     fn id(&self) -> &str {
-        &self.0.model
+        let last = self.reader.told.heard.last();
+        last.map_or("", |heard| &heard.model)
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let answer = match (self.reader.answer(&request), &self.live) {
+            (Err(error), Some(live)) if error.kind() == ModelErrorKind::NotRecorded => {
+                return live.chat(request).await;
+            }
+            (answer, _) => answer?,
+        };
         // Where the recorded run waited in vain, this one waits for what ended it.
-        let Some(reply) = self.0.answer(&request)? else {
+        let Some(reply) = answer else {
             return std::future::pending().await;
         };
         if let Some(sink) = request.sink() {
@@ -260,23 +249,25 @@ impl Model for Replayed {
 impl Clock for Replayed {
     fn now(&self, key: fmt::Arguments<'_>) -> Timestamp {
         // A reading that was not recorded belongs to a run that has parted from it already.
-        self.0
-            .clock
-            .get(&key.to_string())
-            .copied()
-            .map_or_else(Timestamp::now, Timestamp::from_millis)
+        let read = self.reader.told.clock.get(&key.to_string());
+        read.map_or_else(Timestamp::now, |millis| Timestamp::from_millis(*millis))
     }
 
     fn run_id(&self) -> String {
-        self.0.run_id.clone()
+        self.reader.told.run_id.clone()
     }
 }
 
 impl fmt::Debug for Replay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Replay")
-            .field("run_id", &self.0.run_id)
+            .field("run_id", &self.0.told.run_id)
             .field("left", &self.left())
+            .field("divergence", &self.divergence())
             .finish()
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

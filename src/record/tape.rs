@@ -1,6 +1,10 @@
 //! The lines of a tape, and how a request is recognised.
 
-use agents_core::model::{Message, Reply, Request};
+use agents_core::{
+    Json,
+    model::{Message, Reply, Request},
+    run::{Happened, Moment},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -10,21 +14,30 @@ use std::borrow::Cow;
 #[serde(rename_all = "snake_case")]
 pub(super) enum Line {
     /// The first line.
-    Tape { format: u32, run_id: String },
+    Tape {
+        format: u32,
+        run_id: String,
+        agent: String,
+        input: Json,
+    },
     /// The clock was read.
     Clock { key: String, millis: u64 },
     /// A model was asked and replied.
     Exchange(Box<Exchange>),
+    /// Something else happened that a run cannot repeat.
+    Happened(Box<Entry>),
 }
 
 /// The format this version writes, and the only one it reads.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 /// A request and its reply. Only the messages that were not in an earlier request are written, so
 /// that a line's length does not grow with the conversation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Exchange {
     pub(super) model: String,
+    /// Where in the run.
+    pub(super) place: String,
     /// The digest of the messages that an earlier line holds already.
     pub(super) after: Digest,
     pub(super) messages: Vec<Message>,
@@ -45,6 +58,14 @@ pub(super) enum Said {
     Failure(String),
     /// The run ended while the model was thinking.
     Nothing,
+}
+
+/// Something that happened, and when in the run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Entry {
+    // Not flattened: the text of `Json` does not survive that.
+    pub(super) moment: Moment,
+    pub(super) what: Happened,
 }
 
 /// The digest of the beginning of a conversation; empty for no message at all.

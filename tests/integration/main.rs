@@ -10,6 +10,7 @@ mod bad_input;
 mod behaviours;
 mod blobs;
 mod budgets;
+mod bundles;
 mod caching;
 mod calls;
 mod cancelling;

@@ -11,10 +11,10 @@ use std::{
 
 /// A tape in memory.
 #[derive(Clone, Default)]
-struct Tape(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Tape(Arc<Mutex<Vec<u8>>>);
 
 impl Tape {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
@@ -107,7 +107,8 @@ async fn a_line_s_length_does_not_grow_with_the_conversation() {
 
 #[tokio::test]
 async fn a_tape_that_cannot_be_read_says_which_line() {
-    let error = Replay::parse("{\"tape\":{\"format\":1,\"run_id\":\"x\"}}\nnonsense").unwrap_err();
+    let first = r#"{"tape":{"format":2,"run_id":"x","agent":"a","input":1}}"#;
+    let error = Replay::parse(&format!("{first}\nnonsense")).unwrap_err();
     assert!(
         error.to_string().starts_with("line 2 of the tape:"),
         "{error}"
@@ -120,7 +121,7 @@ async fn a_tape_that_cannot_be_read_says_which_line() {
     let error = Replay::parse("{\"tape\":{\"format\":99,\"run_id\":\"x\"}}").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "line 1 of the tape: it has format 99; this version reads format 1"
+        "line 1 of the tape: it has format 99; this version reads format 2"
     );
 }
 

@@ -23,6 +23,13 @@ impl Watched {
         self.kept().clone()
     }
 
+    /// The steps whose places begin so.
+    pub(crate) fn within(&self, path: &str) -> Vec<Step> {
+        let kept = self.kept();
+        let within = kept.iter().filter(|step| step.place.starts_with(path));
+        within.cloned().collect()
+    }
+
     fn kept(&self) -> MutexGuard<'_, Vec<Step>> {
         self.steps.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -234,12 +234,9 @@ fn inside(cx: &Cx) -> Inside {
     let Some(place) = cx.within.and_then(|within| cx.node.known(within)) else {
         return Inside::default();
     };
-    let path = format!("{}/", place.path());
-    let mut steps = cx.root.watched.steps();
-    steps.retain(|step| step.place.starts_with(&path));
     Inside {
         receipts: place.receipts(),
-        steps,
+        steps: cx.root.watched.within(&format!("{}/", place.path())),
         tokens: place.spent(),
         partial: place.is_partial(),
     }

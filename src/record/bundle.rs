@@ -1,0 +1,319 @@
+use super::{
+    Replay, WhatIf,
+    tape::{Digest, Entry, Exchange, FORMAT, Line, Said, prefixes},
+};
+use agents_core::{
+    Json,
+    agent::Data,
+    model::{Message, Reply},
+    run::{Happened, ToolEnvelope},
+};
+use serde_json::Value;
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt, fs, io,
+    path::Path,
+    sync::Arc,
+};
+
+/// A recorded run as data: the prompt, the messages, the tools' schemas, the receipts, what the models
+/// replied. It is all that is needed to have the run again, without network and without running a tool.
+///
+/// ```
+/// use agents::{prelude::*, record::{Bundle, Recording}};
+///
+/// # use agents::testing::{Script, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use agents::{Effects, tool::FnTool};
+/// # let (model, _) = ScriptedModel::new([Script::call("now", "{}"), Script::text("noon")]);
+/// # let path = std::env::temp_dir().join(format!("agents-bundle-{}.jsonl", std::process::id()));
+/// # let schema = serde_json::json!({"type": "object"});
+/// # let now = FnTool::new("now", "The time.", Effects::Reads, schema, |_, _| async { Ok::<_, Error>("12:00") });
+/// let clerk = AgentBuilder::<String, String>::new("clerk").prompt("Be brief.").tool(now).build();
+/// clerk.run("What time is it?").model(model).tape(Recording::create(&path)?).await?;
+///
+/// let bundle = Bundle::open(&path)?;
+/// assert_eq!(bundle.prompt(), Some("Be brief."));
+/// assert_eq!(bundle.envelopes().next().unwrap().output.as_ref().unwrap().as_str(), r#""12:00""#);
+///
+/// // The same again, from what is written down alone.
+/// let again = clerk.run(bundle.input::<String>()?).tape(bundle.replay()).await?;
+/// assert_eq!(again, "noon");
+///
+/// // And if it had been midnight?
+/// let what_if = bundle.what_if().output(0, "0:00").replay();
+/// clerk.run(bundle.input::<String>()?).tape(what_if.clone()).await.unwrap_err();
+/// let parted = what_if.divergence().unwrap();
+/// assert_eq!((&*parted.recorded, &*parted.now), ("12:00", "0:00"));
+/// # std::fs::remove_file(path)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Bundle(pub(super) Arc<Told>);
+
+/// What a tape tells.
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) run_id: String,
+    agent: String,
+    input: Option<Json>,
+    pub(super) clock: HashMap<String, u64>,
+    pub(super) heard: Vec<Heard>,
+    /// What happened, by its moment's name.
+    pub(super) happened: HashMap<String, Entry>,
+    /// The receipts, by the place of their call.
+    pub(super) settled: BTreeMap<String, Arc<ToolEnvelope>>,
+}
+
+/// A recorded exchange, its whole conversation put together.
+pub(super) struct Heard {
+    pub(super) number: usize,
+    pub(super) model: String,
+    pub(super) place: String,
+    pub(super) messages: Vec<Message>,
+    pub(super) tools: Value,
+    pub(super) format: Option<Value>,
+    pub(super) said: Said,
+}
+
+impl Bundle {
+    /// Reads a bundle from a file that a [`Recording`](super::Recording) has written.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is no tape of this format.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Bundle> {
+        Bundle::parse(&fs::read_to_string(path)?)
+    }
+
+    /// Reads a bundle from its text.
+    ///
+    /// # Errors
+    /// When the text is no tape of this format; the message names the line.
+    pub fn parse(tape: &str) -> io::Result<Bundle> {
+        let mut told = Told::default();
+        let mut conversations = Conversations::default();
+        let lines = tape.lines().enumerate();
+        for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+            told.read(line, &mut conversations).map_err(|what| {
+                let message = format!("line {} of the tape: {what}", number + 1);
+                io::Error::new(io::ErrorKind::InvalidData, message)
+            })?;
+        }
+        if told.run_id.is_empty() {
+            let message =
+                "line 1 of the tape: it does not say whose run this is; is it a tape at all?";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        Ok(Bundle(Arc::new(told)))
+    }
+
+    /// The id that the run had, and has again when it is replayed.
+    pub fn run_id(&self) -> &str {
+        &self.0.run_id
+    }
+
+    /// The agent that was run.
+    pub fn agent(&self) -> &str {
+        &self.0.agent
+    }
+
+    /// What it was given.
+    ///
+    /// # Errors
+    /// When that does not fit `I`.
+    pub fn input<I: Data>(&self) -> Result<I, serde_json::Error> {
+        match &self.0.input {
+            Some(input) => input.to(),
+            None => serde_json::from_str("null"),
+        }
+    }
+
+    /// The prompt of the first agent that asked a model.
+    pub fn prompt(&self) -> Option<&str> {
+        match self.0.heard.first()?.messages.first()? {
+            Message::System { content } => Some(content),
+            _ => None,
+        }
+    }
+
+    /// The conversation of the first agent that asked a model, as it was at the end.
+    pub fn messages(&self) -> Vec<Message> {
+        let Some(first) = self.0.heard.first() else {
+            return Vec::new();
+        };
+        let agent = agent_of(&first.place);
+        let mut of_agent = self.0.heard.iter().rev();
+        let last = of_agent.find(|heard| agent_of(&heard.place) == agent);
+        let mut messages = last.map(|heard| heard.messages.clone()).unwrap_or_default();
+        if let Some(Said::Reply(reply)) = last.map(|heard| &heard.said) {
+            messages.push(Message::Assistant {
+                content: reply.content.clone(),
+                thinking: reply.thinking.clone(),
+                calls: reply.calls.clone(),
+            });
+        }
+        messages
+    }
+
+    /// The tools that the models were offered, as they were declared to them.
+    pub fn tools(&self) -> Vec<&Value> {
+        let mut tools: Vec<&Value> = Vec::new();
+        let offered = self
+            .0
+            .heard
+            .iter()
+            .filter_map(|heard| heard.tools.as_array());
+        for tool in offered.flatten() {
+            if !tools.contains(&tool) {
+                tools.push(tool);
+            }
+        }
+        tools
+    }
+
+    /// The receipts, in the order of [`AgentOutputs::tool_order`](crate::run::AgentOutputs::tool_order).
+    pub fn envelopes(&self) -> impl Iterator<Item = &ToolEnvelope> {
+        self.0.settled.values().map(|receipt| &**receipt)
+    }
+
+    /// What the models replied, in the order in which they did.
+    pub fn replies(&self) -> impl Iterator<Item = &Reply> {
+        self.0.heard.iter().filter_map(|heard| match &heard.said {
+            Said::Reply(reply) => Some(reply),
+            Said::Failure(_) | Said::Nothing => None,
+        })
+    }
+
+    /// The run again: give it to [`Run::tape`](crate::run::Run::tape). Models answer from the bundle, tools
+    /// give what they gave, arms and approvers say what they said. What agents do beside that they do
+    /// again: agents that are functions, delegates, repair agents.
+    pub fn replay(&self) -> Replay {
+        Replay::all(self.0.clone())
+    }
+
+    /// The run again, but for something.
+    pub fn what_if(&self) -> WhatIf {
+        WhatIf::new(self.0.clone())
+    }
+}
+
+/// What is needed to put conversations together again.
+struct Conversations {
+    /// Every beginning of one, by its digest.
+    known: HashMap<Digest, Vec<Message>>,
+    tools: Value,
+}
+
+impl Default for Conversations {
+    fn default() -> Self {
+        Conversations {
+            known: HashMap::from([(Digest::default(), Vec::new())]),
+            tools: Value::Array(Vec::new()),
+        }
+    }
+}
+
+impl Told {
+    fn read(&mut self, line: &str, conversations: &mut Conversations) -> Result<(), String> {
+        // An old tape may lack what lines have now; then its age is what has to be said.
+        if let Some(format) = format_of(line).filter(|format| *format != FORMAT) {
+            return Err(format!(
+                "it has format {format}; this version reads format {FORMAT}"
+            ));
+        }
+        match serde_json::from_str(line).map_err(|error| error.to_string())? {
+            Line::Tape {
+                run_id,
+                agent,
+                input,
+                format: _,
+            } => {
+                self.run_id = run_id;
+                self.agent = agent;
+                self.input = Some(input);
+            }
+            Line::Clock { key, millis } => {
+                self.clock.insert(key, millis);
+            }
+            Line::Happened(entry) => self.take_in(*entry),
+            Line::Exchange(exchange) => self.hear(*exchange, conversations)?,
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self, entry: Entry) {
+        let at = &entry.moment.at;
+        match (&entry.what, at.strip_suffix("/settled")) {
+            (Happened::Settled(receipt), Some(call)) => {
+                self.settled.insert(call.to_owned(), receipt.clone());
+            }
+            _ => {
+                self.happened.insert(at.clone(), entry);
+            }
+        }
+    }
+
+    fn hear(
+        &mut self,
+        exchange: Exchange,
+        conversations: &mut Conversations,
+    ) -> Result<(), String> {
+        let Exchange {
+            model,
+            place,
+            after,
+            messages: new,
+            tools,
+            format,
+            said,
+        } = exchange;
+        let known = &mut conversations.known;
+        let mut messages = known
+            .get(&after)
+            .cloned()
+            .ok_or("it continues a conversation that no line before it holds")?;
+        messages.extend(new);
+        for (len, digest) in prefixes(&messages).into_iter().enumerate() {
+            known
+                .entry(digest)
+                .or_insert_with(|| messages[..len].to_vec());
+        }
+        if let Some(tools) = tools {
+            conversations.tools = tools;
+        }
+        self.heard.push(Heard {
+            number: self.heard.len() + 1,
+            model,
+            place,
+            messages,
+            tools: conversations.tools.clone(),
+            format,
+            said,
+        });
+        Ok(())
+    }
+}
+
+/// The agent to whose turn a place belongs.
+fn agent_of(place: &str) -> &str {
+    place.rsplit_once("/turn").map_or(place, |(agent, _)| agent)
+}
+
+/// The format that the first line of a tape says it has.
+fn format_of(line: &str) -> Option<u32> {
+    let line: Value = serde_json::from_str(line).ok()?;
+    line.get("tape")?.get("format")?.as_u64()?.try_into().ok()
+}
+
+impl fmt::Debug for Bundle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bundle")
+            .field("run_id", &self.0.run_id)
+            .field("agent", &self.0.agent)
+            .field("requests", &self.0.heard.len())
+            .field("calls", &self.0.settled.len())
+            .finish()
+    }
+}

@@ -1,0 +1,171 @@
+use super::{Replay, bundle::Told};
+use agents_core::{
+    Code, Json, ToolError,
+    error::Cause,
+    recovery::Plan,
+    run::{Happened, ToolEnvelope},
+};
+use serde::Serialize;
+use std::{collections::HashMap, fmt, sync::Arc};
+
+/// A recorded run, with something changed: where would it have gone?
+///
+/// Up to the change everything is taken from the recording. The first request that is another then ends
+/// the run with [`ErrorKind::Replay`](crate::ErrorKind::Replay), and
+/// [`Replay::divergence`] says how it differs; or, with [`live`](WhatIf::live), the run goes on from there.
+///
+/// ```
+/// use agents::{Code, prelude::*, record::Bundle, recovery::*};
+///
+/// # async fn run(clerk: agents::agent::ModelAgent<'_, String, String>, bundle: Bundle, model: impl Model) -> Result<(), Error> {
+/// // What would the model have done, had the first call failed so?
+/// let replay = bundle.what_if().error(0, Code::Timeout, "the disk sleeps").live().replay();
+/// let outcome = clerk.run("go").model(model).tape(replay.clone()).outcome().await?;
+/// println!("{:?}, from {:?} on", outcome.result, replay.divergence());
+///
+/// // And what, had an arm said to the failure of this one that it is to be tried again?
+/// let again: Decision<Execution> = retry().max_attempts(3);
+/// let replay = bundle.what_if().plan("9a7b173ec7a5021c36afbb3fb0d5738e", again).live().replay();
+/// # let _ = replay;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "it is a replay only with `.replay()`"]
+pub struct WhatIf {
+    told: Arc<Told>,
+    changes: Changes,
+    live: bool,
+}
+
+/// Which call of a recorded run: its place in the order of [`Bundle::envelopes`](super::Bundle::envelopes),
+/// from 0, or the id of its receipt.
+#[derive(Clone, Debug)]
+pub enum Call {
+    /// Its place in the order.
+    Nth(usize),
+    /// Its id.
+    Id(String),
+}
+
+impl From<usize> for Call {
+    fn from(nth: usize) -> Self {
+        Call::Nth(nth)
+    }
+}
+
+impl From<&str> for Call {
+    fn from(id: &str) -> Self {
+        Call::Id(id.to_owned())
+    }
+}
+
+/// What is changed, by the place of the call.
+#[derive(Default)]
+pub(super) struct Changes {
+    settled: HashMap<String, ToolEnvelope>,
+    plans: HashMap<String, Plan>,
+}
+
+impl Changes {
+    /// What is to have happened instead.
+    pub(super) fn at(&self, moment: &str) -> Option<Happened> {
+        let (call, what) = moment.rsplit_once('/')?;
+        if what == "settled" {
+            let receipt = self.settled.get(call)?;
+            return Some(Happened::Settled(Arc::new(receipt.clone())));
+        }
+        let plan = self.plans.get(call).filter(|_| what.starts_with("arms"))?;
+        Some(Happened::Decided(Some(plan.clone())))
+    }
+}
+
+impl WhatIf {
+    pub(super) fn new(told: Arc<Told>) -> Self {
+        WhatIf {
+            told,
+            changes: Changes::default(),
+            live: false,
+        }
+    }
+
+    /// The call gives this.
+    ///
+    /// # Panics
+    /// When the recording has no such call, or `output` cannot be written as JSON.
+    pub fn output(self, call: impl Into<Call>, output: impl Serialize) -> Self {
+        let output = match Json::of(&output) {
+            Ok(output) => output,
+            Err(error) => panic!("the output cannot be written as JSON: {error}"),
+        };
+        self.settled(call.into(), |receipt| {
+            receipt.output = Some(output);
+            receipt.error = None;
+        })
+    }
+
+    /// The call fails so.
+    ///
+    /// # Panics
+    /// When the recording has no such call.
+    pub fn error(self, call: impl Into<Call>, code: Code, message: impl Into<String>) -> Self {
+        let cause = Cause::text(code, message);
+        self.settled(call.into(), |receipt| {
+            let args = receipt.input.clone();
+            receipt.output = None;
+            receipt.error = Some(ToolError::Execution { args, cause }.receipt());
+        })
+    }
+
+    /// Arms answer the call's failures with this plan, whatever they said.
+    ///
+    /// # Panics
+    /// When the recording has no such call.
+    pub fn plan(mut self, call: impl Into<Call>, plan: impl Into<Plan>) -> Self {
+        let (place, _) = self.find(&call.into());
+        self.changes.plans.insert(place, plan.into());
+        self
+    }
+
+    /// Where the recording ends, the run goes on: with the models that it has now, and with tools that run.
+    pub fn live(mut self) -> Self {
+        self.live = true;
+        self
+    }
+
+    /// The run with these changes: give it to [`Run::tape`](crate::run::Run::tape).
+    pub fn replay(self) -> Replay {
+        Replay::changed(self.told, self.changes, self.live)
+    }
+
+    fn settled(mut self, call: Call, change: impl FnOnce(&mut ToolEnvelope)) -> Self {
+        let (place, mut receipt) = self.find(&call);
+        change(&mut receipt);
+        self.changes.settled.insert(place, receipt);
+        self
+    }
+
+    fn find(&self, call: &Call) -> (String, ToolEnvelope) {
+        let mut settled = self.told.settled.iter();
+        let found = match call {
+            Call::Nth(nth) => settled.nth(*nth),
+            Call::Id(id) => settled.find(|(_, receipt)| *receipt.call_id == **id),
+        };
+        match found {
+            Some((place, receipt)) => (place.clone(), ToolEnvelope::clone(receipt)),
+            None => {
+                let calls = self.told.settled.len();
+                panic!("the recording has no call {call:?}; it has {calls}")
+            }
+        }
+    }
+}
+
+impl fmt::Debug for WhatIf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WhatIf")
+            .field("calls", &self.changes.settled.keys())
+            .field("plans", &self.changes.plans)
+            .field("live", &self.live)
+            .finish()
+    }
+}
