@@ -1,0 +1,82 @@
+//! A thousand runs, each recorded and replayed.
+
+use super::{again, recorded};
+use agents::testing::Script;
+use proptest::{
+    prelude::*,
+    test_runner::{TestCaseError, TestRunner},
+};
+
+/// One reply of a generated model: calls, each a tool and its arguments.
+type Said = Vec<(&'static str, String)>;
+
+const TOOLS: [&str; 10] = [
+    "double", "fails", "panics", "long", "clock", "flaky", "deletes", "asks", "Double", "no_such",
+];
+
+const BROKEN: [&str; 12] = [
+    r#"{"n": "7",}"#,
+    r#"{"n": "seven"}"#,
+    "{}",
+    "",
+    "null",
+    "please mend this",
+    "hopeless",
+    "[1]",
+    r#"{"n": 1, "m": 2}"#,
+    r#"{"n": 9007199254740993}"#,
+    r#"```json {"n": 3} ```"#,
+    r#"{"n": 1.5}"#,
+];
+
+fn said() -> impl Strategy<Value = Said> {
+    let tool = prop::sample::select(TOOLS.to_vec());
+    let number = (-500..500_i64).prop_map(|n| format!(r#"{{"n": {n}}}"#));
+    let broken = prop::sample::select(BROKEN.to_vec()).prop_map(str::to_owned);
+    let arguments = prop_oneof![3 => number, 2 => broken];
+    prop::collection::vec((tool, arguments), 0..4)
+}
+
+/// A reply for each turn, and one for each helper that may ask; what is left over ends the run.
+fn script(turns: &[Said]) -> Vec<Script> {
+    let mut script = Vec::new();
+    for calls in turns.iter().filter(|calls| !calls.is_empty()) {
+        script.push(Script::calls(calls.clone()));
+        let helpers = calls.iter().filter(|(tool, _)| *tool == "asks").count();
+        script.extend((0..helpers).map(|n| Script::text(format!("helped {n}"))));
+    }
+    script.extend((0..6).map(|n| Script::text(format!("done {n}"))));
+    script
+}
+
+async fn replays(turns: Vec<Said>) -> Result<(), TestCaseError> {
+    let (first, bundle, _) = recorded(script(&turns)).await;
+    let replay = bundle.replay();
+    let (again, runs) = again(&bundle, replay.clone()).await;
+    prop_assert_eq!(runs.count(), 0);
+    prop_assert_eq!(replay.divergence(), None);
+    prop_assert_eq!(replay.left(), 0);
+    prop_assert_eq!(
+        serde_json::to_string(&again.outputs).unwrap(),
+        serde_json::to_string(&first.outputs).unwrap()
+    );
+    let said = |result: Result<String, agents::Error>| result.map_err(|error| error.to_string());
+    prop_assert_eq!(said(again.result), said(first.result));
+    prop_assert_eq!(again.escalations, first.escalations);
+    prop_assert_eq!(again.usage, first.usage);
+    prop_assert_eq!(again.trace, first.trace);
+    Ok(())
+}
+
+#[test]
+fn a_thousand_runs_replay_byte_for_byte() {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build().unwrap();
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(1_000)
+    };
+    let turns = prop::collection::vec(said(), 0..5);
+    let result = TestRunner::new(config).run(&turns, |turns| runtime.block_on(replays(turns)));
+    result.unwrap();
+}
