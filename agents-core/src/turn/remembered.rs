@@ -44,13 +44,14 @@ impl Place<'_> {
             };
         }
         let mut told = Told::of(&**tape, moment);
+        let before = inside(&cx);
         let event = self.carry_out(tool, prepared, context).await;
         let (result, cached) = match &event {
             CallEvent::Cached(output) => (Ok(output.clone()), true),
             CallEvent::Executed(result) => (result.clone(), false),
             _ => return event,
         };
-        let inside = inside(&cx);
+        let inside = since(before, inside(&cx));
         told.tell(Happened::Executed {
             result,
             cached,
@@ -239,6 +240,21 @@ fn inside(cx: &Cx) -> Inside {
         steps: cx.root.watched.within(&format!("{}/", place.path())),
         tokens: place.spent(),
         partial: place.is_partial(),
+    }
+}
+
+/// What is new: a repair agent may have been at work there before the tool was.
+fn since(before: Inside, now: Inside) -> Inside {
+    let known = |receipt: &Arc<ToolEnvelope>| {
+        let mut before = before.receipts.iter();
+        before.any(|one| one.call_id == receipt.call_id)
+    };
+    let receipts = now.receipts.into_iter().filter(|receipt| !known(receipt));
+    Inside {
+        receipts: receipts.collect(),
+        steps: now.steps.into_iter().skip(before.steps.len()).collect(),
+        tokens: now.tokens - before.tokens,
+        partial: now.partial,
     }
 }
 
