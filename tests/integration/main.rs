@@ -23,6 +23,7 @@ mod escalating;
 mod events;
 mod executor_laws;
 mod http;
+mod injection;
 mod knowledge;
 mod laws;
 mod listed;

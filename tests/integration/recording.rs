@@ -1,6 +1,6 @@
 use crate::world::worker;
 use agents::{
-    Agent, AgentBuilder, ErrorKind,
+    Agent, AgentBuilder, Budget, ErrorKind,
     record::{Recording, Replay},
     testing::{Script, ScriptedModel},
 };
@@ -229,4 +229,28 @@ async fn a_run_that_ended_while_the_model_was_thinking_ends_so_again() {
         .unwrap();
     assert!(first.stopped.is_some());
     assert_eq!(again.stopped, first.stopped);
+}
+
+#[tokio::test]
+async fn a_turn_takes_as_many_bytes_at_the_end_as_at_the_beginning() {
+    let call = || Script::call("add", r#"{"left":1,"right":1}"#);
+    let script = std::iter::repeat_with(call).take(40);
+    let (model, _) = ScriptedModel::new(script.chain([Script::text("done")]));
+    let tape = Tape::default();
+    let agent = AgentBuilder::<String, String>::new("adder")
+        .tool(crate::world::Add)
+        .budget(Budget::new().max_turns(50).max_recursion(100));
+    let agent = agent.build();
+    let run = agent.run("go").model(model);
+    run.tape(Recording::to(tape.clone())).await.unwrap();
+    // Everything on the tape between one model's turn and the next.
+    let mut turns = vec![0];
+    for line in tape.text().lines() {
+        *turns.last_mut().unwrap() += line.len();
+        if line.contains(r#"{"exchange":"#) {
+            turns.push(0);
+        }
+    }
+    // Two digits more in a place, an ordinal, a time.
+    assert!(turns[38].abs_diff(turns[3]) < 40, "{turns:?}");
 }
