@@ -239,7 +239,12 @@ async fn a_turn_takes_as_many_bytes_at_the_end_as_at_the_beginning() {
     let tape = Tape::default();
     let agent = AgentBuilder::<String, String>::new("adder")
         .tool(crate::world::Add)
-        .budget(Budget::new().max_turns(50).max_recursion(100));
+        .budget(
+            Budget::new()
+                .max_turns(50)
+                .max_recursion(100)
+                .max_tool_calls(50),
+        );
     let agent = agent.build();
     let run = agent.run("go").model(model);
     run.tape(Recording::to(tape.clone())).await.unwrap();

@@ -28,6 +28,7 @@ mod repair;
 mod root;
 mod settings;
 mod snapshot;
+mod stop;
 mod stopwatch;
 mod talk;
 mod tape;
@@ -55,7 +56,8 @@ pub(crate) use frame::{Frame, Next, Told};
 pub(crate) use node::{Node, hex};
 pub(crate) use observed::observed;
 pub(crate) use repair::{Passed, RepairScope};
-pub(crate) use root::{Root, Settings, Stop};
+pub(crate) use root::{Root, Settings};
+pub(crate) use stop::Stop;
 pub(crate) use stopwatch::Stopwatch;
 pub(crate) use talk::{Said, Talk};
 

@@ -1,0 +1,93 @@
+use super::{Limit, Stopped};
+use crate::{Error, ErrorKind, Severity};
+use std::sync::Arc;
+
+/// Why the whole run ends, now. It is not an error that travels: whoever calls for it never
+/// returns, and the root drops everything.
+#[derive(Clone, Debug)]
+pub(crate) enum Stop {
+    Budget {
+        agent: Arc<str>,
+        limit: Limit,
+    },
+    Denied {
+        agent: Arc<str>,
+        reason: String,
+    },
+    Unfit {
+        agent: Arc<str>,
+        reason: String,
+    },
+    /// The run is a replay, and has come to what is not on its tape.
+    Diverged {
+        reason: String,
+    },
+    Cancelled,
+    Thrown {
+        source: Arc<str>,
+        reason: String,
+    },
+    Escalated {
+        source: Arc<str>,
+        reason: String,
+        severity: Severity,
+    },
+}
+
+impl Stop {
+    pub(crate) fn error(&self) -> Error {
+        match self {
+            Stop::Budget { agent, limit } => {
+                Error::new(ErrorKind::Budget, limit.to_string()).context(format!("agent `{agent}`"))
+            }
+            Stop::Denied { agent, reason } => {
+                Error::new(ErrorKind::Denied, reason).context(format!("agent `{agent}`"))
+            }
+            Stop::Unfit { agent, reason } => {
+                Error::new(ErrorKind::Build, reason).context(format!("agent `{agent}`"))
+            }
+            Stop::Diverged { reason } => Error::new(ErrorKind::Replay, reason),
+            Stop::Cancelled => Error::new(ErrorKind::Cancelled, "the run was cancelled"),
+            Stop::Thrown { source, reason } => Error::thrown(reason).context(format!("`{source}`")),
+            Stop::Escalated {
+                source,
+                reason,
+                severity,
+            } => Error::escalated(reason, *severity).context(format!("`{source}`")),
+        }
+    }
+
+    pub(crate) fn reason(&self) -> Stopped {
+        match self {
+            Stop::Budget { agent, limit } => Stopped::Budget {
+                agent: agent.to_string(),
+                limit: *limit,
+            },
+            Stop::Denied { agent, reason } => Stopped::Denied {
+                agent: agent.to_string(),
+                reason: reason.clone(),
+            },
+            Stop::Unfit { agent, reason } => Stopped::Unfit {
+                agent: agent.to_string(),
+                reason: reason.clone(),
+            },
+            Stop::Diverged { reason } => Stopped::Diverged {
+                reason: reason.clone(),
+            },
+            Stop::Cancelled => Stopped::Cancelled,
+            Stop::Thrown { source, reason } => Stopped::Thrown {
+                source: source.to_string(),
+                reason: reason.clone(),
+            },
+            Stop::Escalated {
+                source,
+                reason,
+                severity,
+            } => Stopped::Escalated {
+                source: source.to_string(),
+                reason: reason.clone(),
+                severity: *severity,
+            },
+        }
+    }
+}
