@@ -81,6 +81,7 @@ fn agent() -> ModelAgent<'static, String, u32> {
         .prompt(format!("Use the key {SECRET}."))
         .tool(Careless)
         .tool(Publish)
+        .fixer(Blabber)
         .on_error(|error, _| match error {
             CallError::InvalidArgs(..) => {
                 let asked: Decision<InvalidArgs> = fix_with(Blabber).retries(1);
