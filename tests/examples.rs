@@ -114,6 +114,25 @@ fn smart_fixer() {
     );
 }
 
+/// The program of the book's tutorial.
+#[test]
+fn shelf() {
+    check(
+        "shelf",
+        &[
+            "! lend Emma -> Ada → VALIDATION_ERROR: the arguments cannot be read: no JSON found; write a JSON object",
+            "! lend → PROVIDER_ERROR: the catalogue is busy",
+            "= Here is Emma, Ada.",
+            "? slip_reader is asked to repair lend, try 2",
+            "! lend → UNKNOWN: all copies are out, one is back in 4 days",
+            "= In four days, Ada.",
+            "^ escalated: `lend` gave up (MEDIUM): a book is not on its shelf; 1 attempt",
+            "^ `librarian` begins anew with its skill `order_elsewhere`",
+            "= ordered from the next town: Sanditon, for Ada",
+        ],
+    );
+}
+
 #[test]
 fn timeline() {
     check(
