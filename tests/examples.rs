@@ -357,3 +357,28 @@ fn branch() {
         ],
     );
 }
+
+/// The picture on the front page shows what the example prints today; `scripts/picture` draws it anew.
+#[test]
+fn the_picture_of_the_file_manager() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let picture = manifest.join("book/src/pictures/file_manager.svg");
+    let picture = fs::read_to_string(picture).unwrap();
+    let lines = picture.lines().filter_map(|line| {
+        let line = line.strip_prefix("<text ")?.strip_suffix("</text>")?;
+        Some(line.split_once('>')?.1)
+    });
+    let drawn = lines.skip(1).collect::<String>();
+    let drawn = drawn.replace("&lt;", "<").replace("&gt;", ">");
+    let printed = output("file_manager", &[], NOBODY);
+    assert_eq!(
+        without_times(&drawn.replace("&amp;", "&")),
+        without_times(&printed)
+    );
+}
+
+/// Without spaces, since the picture breaks lines, and without figures, since waits are random.
+fn without_times(text: &str) -> String {
+    let figures = |c: char| c.is_whitespace() || c.is_ascii_digit();
+    text.replace(figures, "")
+}
