@@ -158,6 +158,6 @@ mod pages {
     struct Cookbook;
     #[doc = include_str!("../book/src/errors.md")]
     struct Errors;
-    #[doc = include_str!("../book/src/compile-errors.md")]
-    struct CompileErrors;
+    #[doc = include_str!("../book/src/every-compile-error.md")]
+    struct EveryCompileError;
 }
