@@ -142,6 +142,8 @@ mod pages {
     struct TwoOfThem;
     #[doc = include_str!("../book/src/the-flow.md")]
     struct TheFlow;
+    #[doc = include_str!("../book/src/models.md")]
+    struct Models;
     #[doc = include_str!("../book/src/reading-calls.md")]
     struct ReadingCalls;
     #[doc = include_str!("../book/src/repair-agents.md")]
