@@ -156,8 +156,6 @@ mod pages {
     struct Approvals;
     #[doc = include_str!("../book/src/budgets.md")]
     struct Budgets;
-    #[doc = include_str!("../book/src/beside-others.md")]
-    struct BesideOthers;
     #[doc = include_str!("../book/src/cookbook.md")]
     struct Cookbook;
     #[doc = include_str!("../book/src/errors.md")]
