@@ -175,6 +175,14 @@ mod pages {
     struct Cookbook;
     #[doc = include_str!("../book/src/errors.md")]
     struct Errors;
-    #[doc = include_str!("../book/src/compile-errors.md")]
-    struct CompileErrors;
+    #[doc = include_str!("../book/src/every-compile-error.md")]
+    struct EveryCompileError;
+    #[doc = include_str!("../book/src/beside-others.md")]
+    struct BesideOthers;
+    #[doc = include_str!("../book/src/coming-from-agents-kt.md")]
+    struct ComingFromAgentsKt;
+    #[doc = include_str!("../book/src/coming-from-rig.md")]
+    struct ComingFromRig;
+    #[doc = include_str!("../book/src/coming-from-langgraph.md")]
+    struct ComingFromLanggraph;
 }

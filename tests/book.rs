@@ -231,7 +231,7 @@ fn lists(path: &str, mark: &str, list: impl Fn(&str) -> Vec<String>) -> Vec<Stri
 
 #[test]
 fn every_compile_error_is_explained() {
-    let shown = lists("book/src/compile-errors.md", "cases", |case| {
+    let shown = lists("book/src/every-compile-error.md", "cases", |case| {
         let snapshot = read(&format!("tests/ui/{case}.stderr"));
         let errors = snapshot.lines().filter(|line| line.starts_with("error"));
         errors.map(str::to_owned).collect()
