@@ -69,6 +69,8 @@
 //! layer `otel::layer` for OpenTelemetry.
 //! Without `tls` the client speaks plain HTTP, which is all that an Ollama on this machine needs.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub use agents_core::{
     Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome,
     Severity, Tool, ToolContext, ToolError, ToolFailure,
@@ -79,12 +81,15 @@ pub use agents_core::{
 };
 
 #[cfg(feature = "testing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub use agents_core::testing;
 #[cfg(feature = "macros")]
+#[cfg_attr(docsrs, doc(cfg(feature = "macros")))]
 pub use agents_macros::{
     agent, branch, on_error, on_escalation, structure, tool_attribute as tool,
 };
 #[cfg(feature = "ollama")]
+#[cfg_attr(docsrs, doc(cfg(feature = "ollama")))]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
 
 pub mod approve;
@@ -92,8 +97,10 @@ pub mod blob;
 pub mod cache;
 pub mod console;
 #[cfg(feature = "http-tool")]
+#[cfg_attr(docsrs, doc(cfg(feature = "http-tool")))]
 pub mod http;
 #[cfg(feature = "otel")]
+#[cfg_attr(docsrs, doc(cfg(feature = "otel")))]
 pub mod otel;
 pub mod rate;
 pub mod record;
