@@ -141,4 +141,40 @@ mod pages {
     struct Organisation;
     #[doc = include_str!("../book/src/what-a-run-may-do.md")]
     struct WhatARunMayDo;
+    #[doc = include_str!("../book/src/a-tool-that-fails.md")]
+    struct AToolThatFails;
+    #[doc = include_str!("../book/src/asking-for-help.md")]
+    struct AskingForHelp;
+    #[doc = include_str!("../book/src/two-of-them.md")]
+    struct TwoOfThem;
+    #[doc = include_str!("../book/src/the-flow.md")]
+    struct TheFlow;
+    #[doc = include_str!("../book/src/reading-calls.md")]
+    struct ReadingCalls;
+    #[doc = include_str!("../book/src/repair-agents.md")]
+    struct RepairAgents;
+    #[doc = include_str!("../book/src/giving-up.md")]
+    struct GivingUp;
+    #[doc = include_str!("../book/src/final-answers.md")]
+    struct FinalAnswers;
+    #[doc = include_str!("../book/src/approvals.md")]
+    struct Approvals;
+    #[doc = include_str!("../book/src/budgets.md")]
+    struct Budgets;
+    #[doc = include_str!("../book/src/beside-others.md")]
+    struct BesideOthers;
+    #[doc = include_str!("../book/src/cookbook.md")]
+    struct Cookbook;
+    #[doc = include_str!("../book/src/errors.md")]
+    struct Errors;
+    #[doc = include_str!("../book/src/every-compile-error.md")]
+    struct EveryCompileError;
+    #[doc = include_str!("../book/src/beside-others.md")]
+    struct BesideOthers;
+    #[doc = include_str!("../book/src/coming-from-agents-kt.md")]
+    struct ComingFromAgentsKt;
+    #[doc = include_str!("../book/src/coming-from-rig.md")]
+    struct ComingFromRig;
+    #[doc = include_str!("../book/src/coming-from-langgraph.md")]
+    struct ComingFromLanggraph;
 }

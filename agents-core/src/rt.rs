@@ -41,7 +41,7 @@ use crate::{
     compose::{Arm, Routed},
     recovery::{Kind, Step},
 };
-use futures_util::future::BoxFuture;
+pub use futures_util::future::BoxFuture;
 use std::{any::Any, fmt::Display, marker::PhantomData};
 
 /// What a function returns, taken apart: `<io::Result<T> as Returns>::Ok`.

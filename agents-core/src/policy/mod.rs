@@ -182,6 +182,10 @@ impl Policies {
         self.0.is_empty()
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// The strictest word of all.
     pub(crate) fn judge(&self, action: &Action<'_>) -> Verdict {
         let mut strictest = Verdict::Allow;

@@ -38,6 +38,9 @@ use async_trait::async_trait;
 use std::{sync::Arc, time::Duration};
 
 /// Says whether a tool may run now.
+///
+/// One that panics, or does not answer within 5 seconds, has not given leave: the call fails with
+/// `RATE_LIMIT`, and the run goes on.
 #[async_trait]
 pub trait RateLimiter: Send + Sync + 'static {
     /// Takes leave to run this tool once, for this tenant.
