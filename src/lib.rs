@@ -167,6 +167,8 @@ mod pages {
     struct Cookbook;
     #[doc = include_str!("../book/src/errors.md")]
     struct Errors;
+    #[doc = include_str!("../book/src/compile-errors.md")]
+    struct CompileErrors;
     #[doc = include_str!("../book/src/every-compile-error.md")]
     struct EveryCompileError;
     #[doc = include_str!("../book/src/beside-others.md")]

@@ -54,7 +54,12 @@ pub(crate) fn on_error(written: ast::Arms, injected: &[Ident], errors: &Errors) 
         let mut body = arm.body.clone();
         sugar.visit_expr_mut(&mut body);
         if sugar.waits {
-            body = parse_quote_spanned!(variant.span()=> __rt::None::<__rt::Decision<__rt::kinds::#variant>>);
+            // What it binds counts as used: that it waits is one mistake.
+            let bound = &sugar.bound;
+            body = parse_quote_spanned! {variant.span()=> {
+                let _ = (#(&#bound,)*);
+                __rt::None::<__rt::Decision<__rt::kinds::#variant>>
+            }};
         }
         let guard = arm.guard.as_ref().map(|(_, guard)| {
             let mut guard = guard.clone();
