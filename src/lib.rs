@@ -145,6 +145,8 @@ mod pages {
     struct TwoOfThem;
     #[doc = include_str!("../book/src/the-flow.md")]
     struct TheFlow;
+    #[doc = include_str!("../book/src/models.md")]
+    struct Models;
     #[doc = include_str!("../book/src/reading-calls.md")]
     struct ReadingCalls;
     #[doc = include_str!("../book/src/repair-agents.md")]
@@ -169,8 +171,6 @@ mod pages {
     struct WhatCanBeSeen;
     #[doc = include_str!("../book/src/replay.md")]
     struct Replay;
-    #[doc = include_str!("../book/src/beside-others.md")]
-    struct BesideOthers;
     #[doc = include_str!("../book/src/cookbook.md")]
     struct Cookbook;
     #[doc = include_str!("../book/src/errors.md")]
