@@ -39,11 +39,20 @@
 //! # }
 //! ```
 //!
-//! A run within a span of yours belongs to its trace. What *tools* log is theirs: what of that may hold
+//! A run within a span of yours belongs to its trace. A run that is resumed goes on in the trace in which
+//! it began, also in another process; a span of yours around it is linked.
+//!
+//! Spans are handed to the processor as they end, on the task of the run: with a batch processor, which
+//! has a thread and bounds of its own, an exporter that hangs holds up no run. A simple processor exports
+//! at once, and is for tests.
+//! What *tools* log is theirs: what of that may hold
 //! a secret does not pass through the run's [masker](crate::secret), so a tool had better not log one.
 
-use agents_core::observe::identify_traces;
-use opentelemetry::trace::{TraceContextExt, Tracer};
+use agents_core::observe::{Tracing, trace_with};
+use opentelemetry::{
+    Context,
+    trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState, Tracer},
+};
 use tracing::{Span, Subscriber};
 use tracing_opentelemetry::{OpenTelemetryLayer, OpenTelemetrySpanExt};
 use tracing_subscriber::registry::LookupSpan;
@@ -56,7 +65,7 @@ where
     T: Tracer + Send + Sync + 'static,
     T::Span: Send + Sync,
 {
-    identify_traces(trace_id);
+    trace_with(Tracing { place, hang });
     tracing_opentelemetry::layer()
         .with_location(false)
         .with_threads(false)
@@ -67,7 +76,48 @@ where
 
 /// The id of the trace in which a span lies; `None` if nobody traces it.
 pub fn trace_id(span: &Span) -> Option<String> {
+    context_of(span).map(|context| context.trace_id().to_string())
+}
+
+fn context_of(span: &Span) -> Option<SpanContext> {
     let context = span.context();
     let context = context.span().span_context().clone();
-    context.is_valid().then(|| context.trace_id().to_string())
+    context.is_valid().then_some(context)
+}
+
+/// The place of a span, as `traceparent` has it.
+fn place(span: &Span) -> Option<String> {
+    let context = context_of(span)?;
+    let (trace, span) = (context.trace_id(), context.span_id());
+    let flags = context.trace_flags().to_u8();
+    Some(format!("00-{trace}-{span}-{flags:02x}"))
+}
+
+/// Hangs a new span below the place, and links it with what is around it now.
+fn hang(span: &Span, place: &str) {
+    let Some(before) = read(place) else {
+        return;
+    };
+    let around = context_of(&Span::current());
+    let before = Context::new().with_remote_span_context(before);
+    // Nobody traces this one, then: there is no trace to go on with.
+    let _ = span.set_parent(before);
+    if let Some(around) = around {
+        span.add_link(around);
+    }
+}
+
+fn read(place: &str) -> Option<SpanContext> {
+    let mut parts = place.split('-').skip(1);
+    let trace = TraceId::from_hex(parts.next()?).ok()?;
+    let span = SpanId::from_hex(parts.next()?).ok()?;
+    let flags = u8::from_str_radix(parts.next()?, 16).ok()?;
+    let flags = TraceFlags::new(flags);
+    Some(SpanContext::new(
+        trace,
+        span,
+        flags,
+        true,
+        TraceState::default(),
+    ))
 }

@@ -114,6 +114,25 @@ fn smart_fixer() {
     );
 }
 
+/// The program of the book's tutorial.
+#[test]
+fn shelf() {
+    check(
+        "shelf",
+        &[
+            "! lend Emma -> Ada → VALIDATION_ERROR: the arguments cannot be read: no JSON found; write a JSON object",
+            "! lend → PROVIDER_ERROR: the catalogue is busy",
+            "= Here is Emma, Ada.",
+            "? slip_reader is asked to repair lend, try 2",
+            "! lend → UNKNOWN: all copies are out, one is back in 4 days",
+            "= In four days, Ada.",
+            "^ escalated: `lend` gave up (MEDIUM): a book is not on its shelf; 1 attempt",
+            "^ `librarian` begins anew with its skill `order_elsewhere`",
+            "= ordered from the next town: Sanditon, for Ada",
+        ],
+    );
+}
+
 #[test]
 fn timeline() {
     check(
@@ -337,4 +356,29 @@ fn branch() {
             "let a = b.unwrap(); → Ada, please see to 1 defects in let a = b.unwrap();",
         ],
     );
+}
+
+/// The picture on the front page shows what the example prints today; `scripts/picture` draws it anew.
+#[test]
+fn the_picture_of_the_file_manager() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let picture = manifest.join("book/src/pictures/file_manager.svg");
+    let picture = fs::read_to_string(picture).unwrap();
+    let lines = picture.lines().filter_map(|line| {
+        let line = line.strip_prefix("<text ")?.strip_suffix("</text>")?;
+        Some(line.split_once('>')?.1)
+    });
+    let drawn = lines.skip(1).collect::<String>();
+    let drawn = drawn.replace("&lt;", "<").replace("&gt;", ">");
+    let printed = output("file_manager", &[], NOBODY);
+    assert_eq!(
+        without_times(&drawn.replace("&amp;", "&")),
+        without_times(&printed)
+    );
+}
+
+/// Without spaces, since the picture breaks lines, and without figures, since waits are random.
+fn without_times(text: &str) -> String {
+    let figures = |c: char| c.is_whitespace() || c.is_ascii_digit();
+    text.replace(figures, "")
 }

@@ -9,7 +9,8 @@ use std::{
 use tokio::task::spawn_blocking;
 
 /// Blobs as files: `<folder>/<tenant>/<sha256>`, where the tenant is a digest of its name. What is
-/// kept stays until somebody deletes it.
+/// kept stays until somebody deletes it. A file that is not what its name says is never given, and is
+/// written anew when the same content comes again.
 ///
 /// ```
 /// use agents::blob::{BlobStore, DirectoryBlobs};
@@ -87,10 +88,23 @@ impl BlobStore for DirectoryBlobs {
         let Some(file) = self.file(url) else {
             return Ok(None);
         };
-        match spawn_blocking(move || fs::read(file)).await? {
+        match spawn_blocking(move || read(&file)).await? {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// What is in the file, if that is what its name says.
+fn read(file: &Path) -> io::Result<Vec<u8>> {
+    let bytes = fs::read(file)?;
+    let digest = Blob::new("", "", &bytes).sha256();
+    match file.file_name().is_some_and(|name| *name == *digest) {
+        true => Ok(bytes),
+        false => {
+            let message = format!("`{}` is not what was kept there", file.display());
+            Err(io::Error::new(ErrorKind::InvalidData, message))
         }
     }
 }
@@ -99,7 +113,7 @@ impl BlobStore for DirectoryBlobs {
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let whole = folder.join(name);
-    if whole.try_exists()? {
+    if read(&whole).is_ok() {
         return Ok(());
     }
     fs::create_dir_all(folder)?;

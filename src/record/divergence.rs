@@ -96,7 +96,20 @@ impl Divergence {
         }
     }
 
-    fn new(place: &str, what: String) -> Divergence {
+    /// A tool would run again, because of what is changed within it.
+    pub(super) fn of_change(moment: &Moment) -> Divergence {
+        let (place, _) = moment.at.rsplit_once('/').unwrap_or_default();
+        let what = format!(
+            "a tool would run again, for what is changed lies within it: {}",
+            moment.asked
+        );
+        Divergence {
+            now: moment.asked.to_string(),
+            ..Divergence::new(place, what)
+        }
+    }
+
+    pub(super) fn new(place: &str, what: String) -> Divergence {
         Divergence {
             place: place.to_owned(),
             message: None,

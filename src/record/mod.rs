@@ -36,6 +36,7 @@
 
 mod bundle;
 mod divergence;
+mod ending;
 mod recording;
 mod replay;
 mod tape;

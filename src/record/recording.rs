@@ -183,7 +183,7 @@ impl Model for Recorded {
         let result = self.model.chat(request).await;
         let said = match &result {
             Ok(reply) => Said::Reply(reply.clone()),
-            Err(error) => Said::Failure(error.to_string()),
+            Err(error) => Said::Failure(error.clone()),
         };
         asked.write(said);
         result

@@ -1,17 +1,19 @@
 use super::{
     Bundle, Divergence,
     bundle::Told,
+    ending::{Ending, is_in},
     tape::{Said, tools_of, written},
     what_if::Changes,
 };
 use agents_core::{
     model::{Delta, Model, ModelError, ModelErrorKind, Reply, Request},
-    rt::async_trait,
-    run::{Clock, Happened, Moment, Recalled, Tape, Timestamp},
+    rt::{BoxFuture, async_trait},
+    run::{Clock, Happened, Inside, Moment, Recalled, Stopped, Tape, Timestamp},
 };
 use std::{
     cmp::Reverse,
     collections::HashSet,
+    convert::Infallible,
     fmt, io,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -35,6 +37,7 @@ struct Reader {
     /// Goes on with live models and tools where the recording ends.
     live: bool,
     parted: Mutex<Option<Divergence>>,
+    ending: Ending,
 }
 
 /// What is taken from the tape.
@@ -83,20 +86,13 @@ impl Replay {
             changes,
             live,
             parted: Mutex::default(),
+            ending: Ending::default(),
         }))
     }
 
     /// How many recorded replies have not been asked for.
     pub fn left(&self) -> usize {
-        let reader = &self.0;
-        let used = lock(&reader.used);
-        let heard = reader.told.heard.iter().enumerate();
-        let unheard = heard.filter(|(index, heard)| {
-            !used.contains(index)
-                && !matches!(heard.said, Said::Nothing)
-                && !reader.is_taken_whole(&heard.place)
-        });
-        unheard.count()
+        self.0.unheard("")
     }
 
     /// Where the replay first did something else than the recording, if it has.
@@ -106,6 +102,35 @@ impl Replay {
 }
 
 impl Reader {
+    /// How many recorded replies of the run at this place have not been asked for.
+    fn unheard(&self, run: &str) -> usize {
+        let used = lock(&self.used);
+        let heard = self.told.heard.iter().enumerate();
+        let unheard = heard.filter(|(index, heard)| {
+            !used.contains(index)
+                && is_in(&heard.place, run)
+                && !matches!(heard.said, Said::Nothing)
+                && !self.is_taken_whole(&heard.place)
+        });
+        unheard.count()
+    }
+
+    /// How many recorded calls of the run at this place are not settled again.
+    fn unsettled(&self, run: &str) -> usize {
+        // Tools that run may take another way.
+        if self.what == What::Models {
+            return 0;
+        }
+        let calls = self.told.settled.keys();
+        let calls = calls.filter(|call| !self.is_taken_whole(call));
+        self.ending.unsettled(calls, run)
+    }
+
+    /// What came next is not on the tape and did not happen either: something had ended the run.
+    fn is_past_the_end(&self, place: &str) -> bool {
+        !self.live && self.changes.is_empty() && self.told.ended_from_outside(place)
+    }
+
     /// The recorded reply; `None` if the run ended before there was one.
     fn answer(&self, request: &Request<'_>) -> Result<Option<Reply>, ModelError> {
         let mut used = lock(&self.used);
@@ -125,6 +150,10 @@ impl Reader {
             (here, Reverse(*index))
         });
         let Some((index, heard)) = nearest else {
+            let place = request.place();
+            if left().all(|(_, heard)| heard.place != place) && self.is_past_the_end(place) {
+                return Ok(None);
+            }
             let left = left().map(|(_, heard)| heard);
             let parted = Divergence::of_request(left, request, messages, &tools);
             let message = parted.to_string();
@@ -132,10 +161,11 @@ impl Reader {
             return Err(ModelError::new(ModelErrorKind::NotRecorded, message));
         };
         used.insert(index);
+        self.ending.moved();
         match heard.said.clone() {
             Said::Reply(reply) => Ok(Some(reply)),
             Said::Nothing => Ok(None),
-            Said::Failure(message) => Err(ModelError::new(ModelErrorKind::Refused, message)),
+            Said::Failure(error) => Err(error),
         }
     }
 
@@ -148,7 +178,8 @@ impl Reader {
                 .map_or(place.len(), |end| at + 1 + end);
             let (call, attempt) = place[..end].rsplit_once('.')?;
             let attempt: u32 = attempt.parse().ok()?;
-            self.told.happened.get(&format!("{call}/run{attempt}"))
+            let run = self.told.happened.get(&format!("{call}/run{attempt}"));
+            run.filter(|_| !self.changes.lie_within(call, attempt))
         };
         self.what == What::All
             && place
@@ -157,8 +188,7 @@ impl Reader {
     }
 
     /// Not on the tape: from here on it happens, or the run ends.
-    fn part(&self, moment: &Moment, recorded: Option<&Moment>) -> Recalled {
-        let parted = Divergence::of_moment(moment, recorded);
+    fn part(&self, parted: Divergence) -> Recalled {
         let reason = parted.to_string();
         lock(&self.parted).get_or_insert(parted);
         match self.live {
@@ -190,7 +220,11 @@ impl Tape for Replay {
         if let Some(changed) = reader.changes.at(&moment.at) {
             return Recalled::Happened(Box::new(changed));
         }
-        let (_, what) = moment.at.rsplit_once('/').unwrap_or_default();
+        let (call, what) = moment.at.rsplit_once('/').unwrap_or_default();
+        let attempt = what.strip_prefix("run").and_then(|nth| nth.parse().ok());
+        if attempt.is_some_and(|attempt| reader.changes.lie_within(call, attempt)) {
+            return reader.part(Divergence::of_change(moment));
+        }
         match reader.told.happened.get(&moment.at) {
             Some(entry) if entry.moment == *moment => {
                 Recalled::Happened(Box::new(entry.what.clone()))
@@ -199,11 +233,50 @@ impl Tape for Replay {
             None if what == "whole" && !reader.live => {
                 Recalled::Happened(Box::new(Happened::Kept(Vec::new())))
             }
-            recorded if what.starts_with("run") || what.starts_with("approval") => {
-                reader.part(moment, recorded.map(|entry| &entry.moment))
-            }
+            recorded if what.starts_with("run") || what.starts_with("approval") => match recorded {
+                None if reader.is_past_the_end(&moment.at) => {
+                    Recalled::Happened(Box::new(Happened::Nothing(Inside::default())))
+                }
+                recorded => {
+                    let recorded = recorded.map(|entry| &entry.moment);
+                    reader.part(Divergence::of_moment(moment, recorded))
+                }
+            },
             _ => Recalled::Live,
         }
+    }
+
+    fn keep(&self, moment: Moment, what: Happened) {
+        if let (Happened::Settled(_), Some(call)) = (&what, moment.at.strip_suffix("/settled")) {
+            self.0.ending.settled(call);
+        }
+    }
+
+    fn in_vain<'a>(&'a self, place: &'a str) -> BoxFuture<'a, Infallible> {
+        Box::pin(self.0.ending.wait(place))
+    }
+
+    fn ended<'a>(&'a self, run: &'a str) -> BoxFuture<'a, Stopped> {
+        let reader = &self.0;
+        let is_patient = reader.what == What::Models;
+        let missing = move || reader.unheard(run) + reader.unsettled(run);
+        Box::pin(async move {
+            let end = reader.told.end_of(run);
+            let is_dropped = end.is_none() && run.is_empty();
+            // A run that ended by its answer gets there again, and what it waited for in vain is dropped. One
+            // within another, of which no end is told, ended with that one.
+            if end.flatten().is_none() && !is_dropped {
+                return std::future::pending().await;
+            }
+            let over = reader.ending.over(run, is_patient, missing).await;
+            if let (Ok(()), Some(stopped)) = (over, end.flatten()) {
+                return stopped.clone();
+            }
+            let parted = Divergence::of_end(run, over.err().unwrap_or_default());
+            let reason = parted.to_string();
+            lock(&reader.parted).get_or_insert(parted);
+            Stopped::Diverged { reason }
+        })
     }
 
     fn waits(&self) -> bool {
@@ -233,7 +306,7 @@ impl Model for Replayed {
         };
         // Where the recorded run waited in vain, this one waits for what ended it.
         let Some(reply) = answer else {
-            return std::future::pending().await;
+            match self.reader.ending.wait(request.place()).await {}
         };
         if let Some(sink) = request.sink() {
             reply
@@ -268,6 +341,6 @@ impl fmt::Debug for Replay {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

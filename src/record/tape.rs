@@ -2,7 +2,7 @@
 
 use agents_core::{
     Json,
-    model::{Message, Reply, Request},
+    model::{Message, ModelError, Reply, Request},
     run::{Happened, Moment},
 };
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ pub(super) enum Line {
 }
 
 /// The format this version writes, and the only one it reads.
-pub(super) const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 3;
 
 /// A request and its reply. Only the messages that were not in an earlier request are written, so
 /// that a line's length does not grow with the conversation.
@@ -55,7 +55,7 @@ pub(super) struct Exchange {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Said {
     Reply(Reply),
-    Failure(String),
+    Failure(ModelError),
     /// The run ended while the model was thinking.
     Nothing,
 }

@@ -13,6 +13,8 @@ use std::{collections::HashMap, fmt, sync::Arc};
 /// Up to the change everything is taken from the recording. The first request that is another then ends
 /// the run with [`ErrorKind::Replay`](crate::ErrorKind::Replay), and
 /// [`Replay::divergence`] says how it differs; or, with [`live`](WhatIf::live), the run goes on from there.
+/// What is changed within the body of a tool can show only if that tool runs again: that too is the end of
+/// the replay, or live.
 ///
 /// ```
 /// use agents::{Code, prelude::*, record::Bundle, recovery::*};
@@ -67,6 +69,17 @@ pub(super) struct Changes {
 }
 
 impl Changes {
+    pub(super) fn is_empty(&self) -> bool {
+        self.settled.is_empty() && self.plans.is_empty()
+    }
+
+    /// Whether something is changed within this attempt of a call.
+    pub(super) fn lie_within(&self, call: &str, attempt: u32) -> bool {
+        let attempt = format!("{call}.{attempt:02}/");
+        let mut places = self.settled.keys().chain(self.plans.keys());
+        places.any(|place| place.starts_with(&attempt))
+    }
+
     /// What is to have happened instead.
     pub(super) fn at(&self, moment: &str) -> Option<Happened> {
         let (call, what) = moment.rsplit_once('/')?;

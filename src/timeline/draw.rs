@@ -1,18 +1,21 @@
-use super::row::{Kind, Row};
-use crate::console::{Ink, duration, shorten};
+use super::{
+    row::{Kind, Row},
+    width::{columns, cut, pad},
+};
+use crate::console::{Ink, duration};
 use agents_core::run::Timestamp;
 
 /// How long lines are where nothing is said.
 pub(super) const WIDTH: usize = 100;
 
-/// How many characters the whole of a run is long.
+/// How many columns the whole of a run is long.
 const BAR: usize = 20;
 
 /// How lines are drawn that stand below each other.
 pub(super) struct Sheet {
     start: Timestamp,
     now: Timestamp,
-    /// How many characters names may have.
+    /// How many columns names may have.
     names: usize,
     width: usize,
     ink: Ink,
@@ -21,7 +24,7 @@ pub(super) struct Sheet {
 impl Sheet {
     /// For these rows, from the first of them until now; `None` if there are none.
     pub(super) fn over(rows: &[Row], now: Timestamp, colour: bool, width: usize) -> Option<Sheet> {
-        let named = |row: &Row| row.depth * 2 + 2 + row.name.chars().count();
+        let named = |row: &Row| row.depth * 2 + 2 + columns(&row.name);
         Some(Sheet {
             start: rows.iter().map(|row| row.start).min()?,
             now,
@@ -33,8 +36,7 @@ impl Sheet {
 
     pub(super) fn line(&self, row: &Row) -> String {
         let name = format!("{}{} {}", "  ".repeat(row.depth), mark(row), row.name);
-        let name = shorten(&name, self.names - 1);
-        let name = format!("{name:<width$}", width = self.names);
+        let name = pad(&cut(&name, self.names), self.names);
         let time = row.end.unwrap_or(self.now).since(row.start);
         let time = format!("{:>8}", duration(time));
         let facts = match row.facts.is_empty() {
@@ -42,7 +44,7 @@ impl Sheet {
             false => format!("({}) ", row.facts.join(", ")),
         };
         let left = self.width.saturating_sub(self.names + BAR + 12);
-        let said = shorten(&format!("{facts}{}", row.note), left.saturating_sub(1));
+        let said = cut(&format!("{facts}{}", row.note), left);
         let ink = &self.ink;
         let name = match row.kind {
             Kind::Agent => ink.bold(&name),

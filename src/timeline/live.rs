@@ -159,14 +159,16 @@ impl<W: Write> Live<W> {
             true => 0,
             false => self.rows.len().saturating_sub(screen()),
         };
-        let mut text = match self.drawn {
-            0 => String::new(),
-            lines => format!("\x1b[{lines}A\x1b[0J"),
-        };
+        // A terminal that is narrower than it says cuts lines, and must not break them.
+        let mut text = String::from("\x1b[?7l");
+        if self.drawn > 0 {
+            text.push_str(&format!("\x1b[{}A\x1b[0J", self.drawn));
+        }
         for row in &self.rows[hidden..] {
             text.push_str(&sheet.line(row));
             text.push('\n');
         }
+        text.push_str("\x1b[?7h");
         self.drawn = self.rows.len() - hidden;
         self.out.write_all(text.as_bytes())?;
         self.out.flush()

@@ -34,6 +34,7 @@
 mod draw;
 mod live;
 mod row;
+mod width;
 
 pub use live::{live, live_to};
 
@@ -70,10 +71,10 @@ impl Timeline {
         self
     }
 
-    /// With lines of at most so many characters; 100 where nothing is said.
+    /// With lines of at most so many columns; 100 where nothing is said.
     #[must_use]
-    pub fn width(mut self, characters: usize) -> Self {
-        self.width = characters;
+    pub fn width(mut self, columns: usize) -> Self {
+        self.width = columns;
         self
     }
 }

@@ -192,6 +192,20 @@ async fn a_folder_keeps_each_content_once_for_each_tenant() {
 }
 
 #[tokio::test]
+async fn a_file_that_was_changed_is_not_given_and_is_kept_anew() {
+    let folder = Folder::new("changed");
+    let store = DirectoryBlobs::new(&folder.0).unwrap();
+    let blob = Blob::new("acme", "text/plain", b"the whole truth");
+    let url = store.put(&blob).await.unwrap();
+    let file = folder.0.join(blob.folder()).join(blob.sha256());
+    std::fs::write(&file, b"the whole lie").unwrap();
+    let error = store.get(&url).await.unwrap_err().to_string();
+    assert!(error.ends_with("is not what was kept there"), "{error}");
+    assert_eq!(store.put(&blob).await.unwrap(), url);
+    assert_eq!(store.get(&url).await.unwrap().unwrap(), blob.bytes());
+}
+
+#[tokio::test]
 async fn a_stored_run_still_knows_where_the_whole_is() {
     let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
     let keep = kept.clone();

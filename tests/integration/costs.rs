@@ -4,6 +4,7 @@ use crate::world::{Add, agent_with};
 use agents::{
     Agent, AgentBuilder, Budget, Effects,
     agent::ModelAgent,
+    model::{Model, ModelError, Reply, Request},
     run::{Cost, Limit, Snapshot, Stopped},
     testing::{Script, ScriptedModel},
     tool::FnTool,
@@ -16,6 +17,20 @@ fn endless() -> (ModelAgent<'static, String, String>, ScriptedModel) {
     let (model, handle) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
     let agent = AgentBuilder::new("adder").tool(Add).model(model).build();
     (agent, handle)
+}
+
+/// Takes a second for each reply, so that requests overlap.
+struct Thinking(ScriptedModel);
+
+#[agents::__rt::async_trait]
+impl Model for Thinking {
+    fn id(&self) -> &str {
+        self.0.id()
+    }
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        self.0.chat(request).await
+    }
 }
 
 #[tokio::test]
@@ -115,6 +130,31 @@ async fn runs_within_a_run_are_paid_by_both() {
         .await
         .unwrap();
     assert_eq!(outcome.cost, Some(Cost::of(0.00012)));
+}
+
+/// A bound is looked at before each request; what is under way by then is paid as well.
+#[tokio::test(start_paused = true)]
+async fn agents_at_once_go_over_by_one_request_each_and_no_more() {
+    let endless = Script::call("wait", r#"{"millis":1}"#);
+    let (model, handle) = ScriptedModel::always(endless);
+    let slow = || {
+        AgentBuilder::<String, String>::new("slow")
+            .tool(crate::world::Wait)
+            .model(Thinking(model.clone()))
+            .build()
+    };
+    let eight: [_; 8] = std::array::from_fn(|_| slow());
+    let outcome = eight
+        .run("go".to_owned())
+        .price("*", 2.0, 4.0)
+        // Reached with the second round of replies; eight are under way then.
+        .budget(Budget::new().cost(0.0004))
+        .outcome()
+        .await
+        .unwrap();
+    assert!(outcome.result.unwrap_err().is_budget());
+    assert_eq!(handle.count(), 16);
+    assert_eq!(outcome.cost, Some(Cost::of(0.00064)));
 }
 
 #[tokio::test]

@@ -183,6 +183,34 @@ proptest! {
         prop_assert_eq!(told, before);
     }
 
+    /// Whatever a run is told, its outputs have these fields, and its receipts those, of these kinds.
+    #[test]
+    fn outputs_have_one_shape(case in case()) {
+        let (outcome, _) = block_on(run(&case));
+        let wire = serde_json::to_value(&outcome.outputs).unwrap();
+        let mut always = vec!["response", "tool_order", "tools_by_id"];
+        if outcome.outputs.receipts().any(ToolEnvelope::is_ok) {
+            always.insert(0, "last_tool");
+        }
+        let mut fields: Vec<_> = wire.as_object().unwrap().keys().collect();
+        fields.sort();
+        prop_assert_eq!(fields, always);
+        prop_assert!(wire["response"].is_string() && wire["tool_order"].is_array());
+        for (id, receipt) in wire["tools_by_id"].as_object().unwrap() {
+            prop_assert_eq!(&receipt["call_id"], id);
+            for text in ["name", "version", "t_start", "t_end"] {
+                prop_assert!(receipt[text].is_string(), "{text} of {receipt}");
+            }
+            let known = [
+                "call_id", "name", "version", "input", "output", "error", "t_start", "t_end", "cached",
+                "truncated", "attachments", "attempts", "repairs",
+            ];
+            for field in receipt.as_object().unwrap().keys() {
+                prop_assert!(known.contains(&field.as_str()), "{field}");
+            }
+        }
+    }
+
     /// How many run at once changes when things happen and nothing else.
     #[test]
     fn how_many_run_at_once_changes_no_result(case in case(), parallel in 1..20_usize) {

@@ -19,7 +19,7 @@ use std::{
 };
 use tracing_subscriber::{Registry, layer::SubscriberExt};
 
-async fn traced<T>(run: impl Future<Output = T>) -> (T, Vec<SpanData>) {
+pub(crate) async fn traced<T>(run: impl Future<Output = T>) -> (T, Vec<SpanData>) {
     let exporter = InMemorySpanExporter::default();
     let provider = SdkTracerProvider::builder()
         .with_simple_exporter(exporter.clone())
@@ -38,7 +38,7 @@ fn hopeless(_broken: String) -> Result<String, Error> {
 }
 
 /// Checks that it is one tree, and draws it.
-fn tree(spans: &[SpanData]) -> String {
+pub(crate) fn tree(spans: &[SpanData]) -> String {
     let traces: BTreeSet<_> = spans
         .iter()
         .map(|span| span.span_context.trace_id().to_string())

@@ -89,6 +89,10 @@ impl Reach {
 
     async fn write(self, args: Value, cx: ToolContext) -> Result<String, String> {
         let lines = worth_keeping(args["content"].as_str().unwrap_or_default())?;
+        // A model knows a secret only if a person has told it; nobody else is to read it here.
+        let masker = cx.masker();
+        let hidden = lines.iter().map(|line| masker.text(line).into_owned());
+        let lines = hidden.collect();
         let written = self.memory.write(&self.owner(&cx), lines).await;
         written.map_err(failed)?;
         Ok("Remembered.".to_owned())

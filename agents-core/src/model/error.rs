@@ -1,8 +1,10 @@
 use crate::{Error, ErrorKind};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Why a model gave no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelErrorKind {
     /// Nobody listens there.
@@ -20,10 +22,11 @@ pub enum ModelErrorKind {
 }
 
 /// A model's failure: what kind, and a message that says the way out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelError {
     kind: ModelErrorKind,
     message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
 }
 

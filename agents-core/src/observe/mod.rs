@@ -3,7 +3,7 @@
 //! # Spans
 //!
 //! Every run is one tree of `tracing` spans, whatever is put together in it; a run within a tool's body
-//! hangs in the tree of the run around it. Names and attributes are those of OpenTelemetry's
+//! hangs in the tree of the run around it, and a stored run goes on in the trace that it had. Names and attributes are those of OpenTelemetry's
 //! [semantic conventions for generative AI], version 1.41, as far as they have one:
 //!
 //! | span | attributes | what |
@@ -34,8 +34,8 @@ pub(crate) mod spans;
 mod trace;
 mod watched;
 
-use trace::trace_id;
-pub use trace::{Step, StepKind, Trace, identify_traces};
+pub use trace::{Step, StepKind, Trace, Tracing, trace_with};
+use trace::{hang, place, trace_id};
 pub(crate) use watched::Watched;
 
 use crate::run::{Outcome, Root};
@@ -49,6 +49,9 @@ pub(crate) async fn observed<T>(
     run: impl Future<Output = Outcome<T>>,
 ) -> Outcome<T> {
     let span = spans::run(agent, root);
+    if let Some(before) = &root.trace_before {
+        hang(&span, before);
+    }
     root.place_in_trace(&span);
     let clock = &root.settings.clock;
     let t_start = clock.now(format_args!("/start"));

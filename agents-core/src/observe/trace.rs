@@ -65,16 +65,38 @@ impl Step {
     }
 }
 
-/// Says how the id of the trace is found in which a span lies. The first word counts; the feature `otel`
-/// of `agents` says it.
-pub fn identify_traces(of: fn(&Span) -> Option<String>) {
-    let _ = IDS.set(of);
+/// How spans are known to whoever traces them: what the feature `otel` of `agents` says.
+#[derive(Clone, Copy, Debug)]
+pub struct Tracing {
+    /// The place of a span among all traces, in the form of the W3C's `traceparent`; `None` if nobody
+    /// traces it.
+    pub place: fn(&Span) -> Option<String>,
+    /// Hangs a new span in the trace of such a place, below it.
+    pub hang: fn(&Span, &str),
 }
 
-static IDS: OnceLock<fn(&Span) -> Option<String>> = OnceLock::new();
+/// Says how spans are known to whoever traces them. The first word counts.
+pub fn trace_with(tracing: Tracing) {
+    let _ = TRACING.set(tracing);
+}
+
+static TRACING: OnceLock<Tracing> = OnceLock::new();
+
+/// The place of the span among all traces, if somebody traces it.
+pub(super) fn place(span: &Span) -> Option<String> {
+    (TRACING.get()?.place)(span)
+}
+
+/// Hangs a new span in the trace that the run had before it was put down.
+pub(super) fn hang(span: &Span, place: &str) {
+    if let Some(tracing) = TRACING.get() {
+        (tracing.hang)(span, place);
+    }
+}
 
 /// The id of the trace in which the span lies; without a tracer, the run's own id in the same form.
 pub(super) fn trace_id(span: &Span, run_id: &str) -> String {
-    let traced = IDS.get().and_then(|of| of(span));
-    traced.unwrap_or_else(|| run_id.replace('-', ""))
+    let traced = place(span);
+    let id = traced.as_deref().and_then(|place| place.split('-').nth(1));
+    id.map_or_else(|| run_id.replace('-', ""), str::to_owned)
 }

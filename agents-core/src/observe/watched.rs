@@ -1,4 +1,4 @@
-use super::{Step, Trace, trace_id};
+use super::{Step, Trace, place, trace_id};
 use crate::run::Root;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tracing::Span;
@@ -51,6 +51,11 @@ impl Root {
     /// The id of the trace to which the run belongs.
     pub(crate) fn trace_id(&self) -> &str {
         self.watched.span.get().map_or("", |(_, id)| id)
+    }
+
+    /// The place of the whole run among all traces, if somebody traces it.
+    pub(crate) fn trace_place(&self) -> Option<String> {
+        place(&self.span())
     }
 
     /// Where the trace can be looked at.

@@ -7,7 +7,8 @@ use std::{fmt, time::Duration};
 /// when you say so.
 ///
 /// ```
-/// use agents_core::run::{Budget, minutes, tokens};
+/// # use agents_core as agents;
+/// use agents::run::{Budget, minutes, tokens};
 ///
 /// let careful = Budget::new().max_turns(3);
 /// let whole_run = tokens(500_000).time(minutes(30));
@@ -127,7 +128,9 @@ impl Budget {
         self
     }
 
-    /// How many tokens may be read and written, nested agents included.
+    /// How many tokens may be read and written, nested agents included: once that is reached, no model
+    /// is asked any more. Requests that are under way by then are counted too, so that a run goes over
+    /// by one request at most for each of its agents that is at work at that moment.
     #[must_use]
     pub fn tokens(mut self, tokens: u64) -> Self {
         self.tokens = Some(tokens);
@@ -135,7 +138,8 @@ impl Budget {
     }
 
     /// How much its models may cost, nested agents included: once that is reached, no model is asked
-    /// any more. Every model needs a price for it: see [`Run::price`](super::Run::price).
+    /// any more. As with [`tokens`](Budget::tokens), what is under way by then is paid. Every model needs
+    /// a price for it: see [`Run::price`](super::Run::price).
     #[must_use]
     pub fn cost(mut self, amount: impl Into<Cost>) -> Self {
         self.cost = Some(amount.into());

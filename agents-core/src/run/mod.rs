@@ -1,7 +1,7 @@
 //! A run: a tree of nodes that can be stored, and the loop that moves it.
 //!
 //! ```text
-//! agent.run(input) ─► Run ─► Root { Node { Frame { history, calls: [CallState] } } }
+//! agent.run(input) ─► Run ─► Root { Node { Frame { history, calls: [CallState] } } }   (steer.rs)
 //!                              drive: next() ─► do it ─► on(..)      (driver.rs)
 //!                              one call: next() ─► do it ─► on(..)   (turn/mod.rs)
 //! ```
@@ -28,10 +28,12 @@ mod repair;
 mod root;
 mod settings;
 mod snapshot;
+mod steer;
 mod stop;
 mod stopwatch;
 mod talk;
 mod tape;
+mod terms;
 
 pub use approval::{Approval, ApprovalRequest, Approver};
 pub use budget::{Budget, Limit, minutes, tokens};
@@ -62,16 +64,12 @@ pub(crate) use stopwatch::Stopwatch;
 pub(crate) use talk::{Said, Talk};
 
 use crate::{
-    Agent, Error, ErrorKind, Json,
-    error::ErrorReceipt,
-    model::Model,
-    observe::{self, Trace},
-    tool::Scope,
-    turn,
+    Agent, Error, ErrorKind, Json, error::ErrorReceipt, model::Model, observe, tool::Scope,
 };
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
-use std::{fmt, future::IntoFuture, mem, pin::pin, sync::Arc};
+use std::{fmt, future::IntoFuture, mem, sync::Arc};
+use steer::steer;
 use tokio_util::sync::CancellationToken;
 
 /// One run of an agent, about to begin. Say what there is to say about it, then await it: the
@@ -163,8 +161,9 @@ impl<'a, A: Agent> Run<'a, A> {
     /// repairs included, and what came of it.
     ///
     /// ```
-    /// # use agents_core::{Agent, AgentBuilder};
-    /// # async fn run(agent: agents_core::agent::ModelAgent<'_, String, String>) -> Result<(), agents_core::Error> {
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder};
+    /// # async fn run(agent: agents::agent::ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
     /// let answer = agent.run("go").on_tool_use(|name, args, result| {
     ///     eprintln!("[{name}] args={args} result={result:?}");
     /// }).await?;
@@ -234,8 +233,19 @@ impl<'a, A: Agent> Run<'a, A> {
             ..
         } = self;
         let around = Cx::current();
+        let terms = match &start {
+            Start::Fresh(_) => None,
+            Start::Stored(stored) => {
+                stored.check(agent.name())?;
+                stored.terms.take_over(&mut settings)?;
+                Some(stored.terms.clone())
+            }
+        };
         if let Some(around) = &around {
             settings.inherit(around)?;
+        }
+        if let Some(terms) = terms {
+            terms.check(&settings)?;
         }
         settings.hide()?;
         let (input, node, past) = match start {
@@ -247,7 +257,6 @@ impl<'a, A: Agent> Run<'a, A> {
                 (input, Node::root(place), None)
             }
             Start::Stored(mut stored) => {
-                stored.check(agent.name())?;
                 let input = stored.input.to().map_err(|error| {
                     Error::new(
                         ErrorKind::Build,
@@ -288,74 +297,6 @@ fn written<I: serde::Serialize>(input: &I) -> Result<Json, Error> {
             format!("the input cannot be stored: {error}"),
         )
     })
-}
-
-/// Polls the agent until it answers, or until somebody ends the run; then drops what is left.
-async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A::Out> {
-    let budget = root.settings.budget.as_ref();
-    let limit = budget.and_then(|budget| budget.time);
-    let watch = limit.map(|time| Stopwatch::start(time, root.settings.watch.clone()));
-    let cx = Cx::root(root.clone()).timed(watch.as_ref());
-    root.node.name(agent.name());
-    if let Some(budget) = budget {
-        root.node.bound_run(budget);
-    }
-    root.emit(&cx.node, || EventKind::RunStarted {
-        run_id: root.run_id.clone(),
-    });
-    let result = {
-        let work = pin!(cx.clone().enter(agent.work(&cx, input)));
-        tokio::select! {
-            biased;
-            () = root.settings.cancel.cancelled() => {
-                root.request_stop(Stop::Cancelled);
-                None
-            }
-            () = root.notify.notified() => None,
-            result = work => Some(result),
-            () = Stopwatch::over(watch.as_deref()) => {
-                let limit = Limit::Time(limit.unwrap_or_default());
-                root.request_stop(Stop::Budget { agent: agent.name().into(), limit });
-                None
-            }
-        }
-    };
-    let stop = root.stopped();
-    let result = match (result, &stop) {
-        (Some(result), _) => result,
-        (None, Some(stop)) => {
-            root.emit(&cx.node, || EventKind::Stopped(stop.reason()));
-            Err(stop.error())
-        }
-        (None, None) => Err(Stop::Cancelled.error()),
-    };
-    let settings = &root.settings;
-    let why = "the run ended before this call did";
-    turn::envelope::close_all(&root.node, settings, why);
-    let usage = root.usage();
-    root.emit(&cx.node, || EventKind::RunEnded {
-        ok: result.is_ok(),
-        usage,
-    });
-    let masker = &settings.masker;
-    let response = match &result {
-        Ok(output) => Json::of(output)
-            .map(|json| masker.json(&json).to_text())
-            .unwrap_or_default(),
-        Err(_) => String::new(),
-    };
-    Outcome {
-        result: result.map_err(|error| masker.error(error)),
-        partial: root.node.is_partial(),
-        repairs: masker.data(root.repairs()),
-        escalations: masker.data(root.escalations()),
-        stopped: masker.data(stop.map(|stop| stop.reason())),
-        outputs: AgentOutputs::collect(response, root.node.receipts()),
-        usage,
-        cost: root.node.paid().total(),
-        run_id: root.run_id.to_string(),
-        trace: Trace::default(),
-    }
 }
 
 impl<'a, A: Agent> IntoFuture for Run<'a, A> {

@@ -1,6 +1,6 @@
 use super::{
     Approver, Begun, Budget, Clock, Cx, Event, EventKind, Executor, Node, Snapshot, Stop,
-    Stopwatch, SystemClock, Talk, Tape, ToolEnvelope,
+    Stopwatch, SystemClock, Talk, Tape, ToolEnvelope, terms::Terms,
 };
 use crate::{
     Error, ErrorKind, Json,
@@ -177,6 +177,8 @@ pub(crate) struct Root {
     /// The agent that was run and its input, for snapshots.
     origin: Option<(String, Json)>,
     pub(crate) watched: Watched,
+    /// Where in which trace the run was before it was put down.
+    pub(crate) trace_before: Option<String>,
 }
 
 impl Root {
@@ -186,16 +188,25 @@ impl Root {
         past: Option<Snapshot>,
         origin: Option<(String, Json)>,
     ) -> Arc<Root> {
-        let (run_id, usage, escalations, steps) = match past {
+        let (run_id, usage, escalations, steps, trace_before) = match past {
             Some(past) => {
                 settings.clock.resumed(&past.run_id);
-                (past.run_id, past.usage, past.escalations, past.steps)
+                let Snapshot {
+                    run_id,
+                    usage,
+                    escalations,
+                    steps,
+                    trace,
+                    ..
+                } = past;
+                (run_id, usage, escalations, steps, trace)
             }
             None => (
                 settings.clock.run_id(),
                 Usage::default(),
                 Vec::new(),
                 Vec::new(),
+                None,
             ),
         };
         if let (Some(tape), Some((agent, input))) = (&settings.tape, &origin) {
@@ -217,6 +228,7 @@ impl Root {
             repairs: Mutex::default(),
             origin,
             watched: Watched::of(steps),
+            trace_before,
         })
     }
 
@@ -256,6 +268,8 @@ impl Root {
                 agent: agent.clone(),
                 run_id: self.run_id.to_string(),
                 input: input.clone(),
+                terms: Terms::of(&self.settings),
+                trace: self.trace_place(),
                 usage: self.usage(),
                 escalations: self.escalations(),
                 steps: self.watched.steps(),

@@ -1,16 +1,29 @@
-use super::node::StoredNode;
+use super::{node::StoredNode, terms::Terms};
 use crate::{
     Error, Json, error::ErrorKind, escalation::EscalationReceipt, model::Usage, observe::Step,
 };
 use serde::{Deserialize, Serialize};
 
 /// A run that was put down: give it to [`Agent::resume`](crate::Agent::resume).
+///
+/// It is data: what was done, and under which terms. A resumed run works for the same
+/// [scope](super::Run::scope), and its budget and [`strict`](super::Run::strict) hold where nothing else is
+/// said. What is code is not in it and has to be said again: models, tools, secrets, prices, an approver, a
+/// cache, a blob store. A run that was under [rules](super::Run::policy) or
+/// [limits](super::Run::rate_limits) is not resumed without as many; without a price nothing is asked
+/// where cost is bounded; without an approver nobody says yes; a missing cache or blob store costs
+/// only what it would have kept.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Snapshot {
     pub(crate) version: u32,
     pub(crate) agent: String,
     pub(crate) run_id: String,
     pub(crate) input: Json,
+    #[serde(default)]
+    pub(crate) terms: Terms,
+    /// The place of the run among all traces, if somebody traced it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) trace: Option<String>,
     #[serde(default)]
     pub(crate) usage: Usage,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

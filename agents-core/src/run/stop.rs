@@ -57,6 +57,39 @@ impl Stop {
         }
     }
 
+    /// What ended a recorded run ends it again.
+    pub(crate) fn again(stopped: Stopped) -> Stop {
+        match stopped {
+            Stopped::Budget { agent, limit } => Stop::Budget {
+                agent: agent.into(),
+                limit,
+            },
+            Stopped::Denied { agent, reason } => Stop::Denied {
+                agent: agent.into(),
+                reason,
+            },
+            Stopped::Unfit { agent, reason } => Stop::Unfit {
+                agent: agent.into(),
+                reason,
+            },
+            Stopped::Diverged { reason } => Stop::Diverged { reason },
+            Stopped::Cancelled => Stop::Cancelled,
+            Stopped::Thrown { source, reason } => Stop::Thrown {
+                source: source.into(),
+                reason,
+            },
+            Stopped::Escalated {
+                source,
+                reason,
+                severity,
+            } => Stop::Escalated {
+                source: source.into(),
+                reason,
+                severity,
+            },
+        }
+    }
+
     pub(crate) fn reason(&self) -> Stopped {
         match self {
             Stop::Budget { agent, limit } => Stopped::Budget {

@@ -1,7 +1,8 @@
-use super::{Approval, Attachment, Clock, ToolEnvelope};
+use super::{Approval, Attachment, Clock, Stopped, ToolEnvelope};
 use crate::{Json, error::Cause, model::Model, observe::Step, recovery::Plan, secret::Masker};
+use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::{convert::Infallible, future::pending, sync::Arc};
 
 /// Stands between a run and what it cannot repeat: its models, its clock, its id; and what its tools, its
 /// arms and the people it asks have said.
@@ -34,6 +35,19 @@ pub trait Tape: Send + Sync + 'static {
     /// Whether waits between two attempts are waited.
     fn waits(&self) -> bool {
         true
+    }
+
+    /// Waits at this place for what came to no end in the recorded run.
+    fn in_vain<'a>(&'a self, place: &'a str) -> BoxFuture<'a, Infallible> {
+        let _ = place;
+        Box::pin(pending())
+    }
+
+    /// What ended the run at this place before its answer, once everything else that happened in it has
+    /// happened again.
+    fn ended<'a>(&'a self, place: &'a str) -> BoxFuture<'a, Stopped> {
+        let _ = place;
+        Box::pin(pending())
     }
 }
 
@@ -82,8 +96,11 @@ pub enum Happened {
     Kept(Vec<Attachment>),
     /// A call was settled.
     Settled(Arc<ToolEnvelope>),
-    /// It had not come to an end when the run did.
-    Nothing,
+    /// The run is over; this is what ended it, if it was not its answer.
+    Ended(Option<Stopped>),
+    /// It had not come to an end when the run did, or was no longer wanted. This is what agents had done
+    /// within it.
+    Nothing(Inside),
 }
 
 /// What agents did within an execution.

@@ -2,13 +2,18 @@
 
 use super::{Place, execute};
 use crate::{
-    Json,
+    Code, Json,
     cache::{Asked, CacheKey, Served, SharedCache, instance_of},
     error::Cause,
     run::CallEvent,
     tool::{Cache, Effects, Prepared, SharedTool, ToolContext},
 };
-use std::time::Duration;
+use futures_util::FutureExt;
+use std::{panic::AssertUnwindSafe, time::Duration};
+use tokio::time::timeout;
+
+/// A limiter that is asked for longer has not given leave.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Place<'_> {
     /// Carries out a call whose arguments are accepted.
@@ -41,13 +46,27 @@ impl Place<'_> {
             Some(gate) => gate.acquire().await.ok(),
             None => None,
         };
-        if let Some(limiter) = &self.cx.root.settings.executor.limiter
-            && let Err(wait) = limiter.take(context.tenant_id(), tool.spec()).await
-        {
-            return Err(Cause::too_often(wait));
-        }
+        self.leave(tool, context.tenant_id()).await?;
         let knowledge = self.brain.knowledge(&tool.spec().name);
         execute::run(tool, knowledge, prepared, context).await
+    }
+
+    /// Leave to run the tool once. A limiter that cannot say so has not given it.
+    async fn leave(&self, tool: &SharedTool, tenant: &str) -> Result<(), Cause> {
+        let Some(limiter) = &self.cx.root.settings.executor.limiter else {
+            return Ok(());
+        };
+        let asked = AssertUnwindSafe(limiter.take(tenant, tool.spec())).catch_unwind();
+        let why = match timeout(PATIENCE, asked).await {
+            Ok(Ok(leave)) => return leave.map_err(Cause::too_often),
+            Ok(Err(_)) => "the limiter panicked",
+            Err(_) => "the limiter does not answer",
+        };
+        tracing::warn!(tool = %tool.spec().name, "{why}");
+        Err(Cause::text(
+            Code::RateLimit,
+            format!("{why}, so that the tool may not run"),
+        ))
     }
 
     /// The cache for results of this tool, and for how long they may be reused. What writes has to

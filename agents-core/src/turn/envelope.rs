@@ -9,6 +9,9 @@ use crate::{
 };
 use std::sync::Arc;
 
+/// Why a call is left unsettled whose run has ended.
+pub(crate) const ENDED: &str = "the run ended before this call did";
+
 /// Writes the receipt of a settled call, and says to the model what came of it.
 pub(super) fn close(
     call: &mut CallState,
@@ -66,9 +69,13 @@ pub(crate) fn close_all(node: &Node, settings: &Settings, why: &str) {
     let mut closed = Vec::new();
     if let Some(frame) = &mut node.state().frame {
         for call in &mut frame.calls {
-            let ended = settings
-                .clock
-                .now(format_args!("{}/call{}/end", node.path(), call.seq));
+            // One that was settled before the run ended has its receipt, and its end.
+            let ended = match call.receipt {
+                Some(_) => Timestamp::default(),
+                None => settings
+                    .clock
+                    .now(format_args!("{}/call{}/end", node.path(), call.seq)),
+            };
             if call.started == 0 {
                 call.started = ended.as_millis();
             }

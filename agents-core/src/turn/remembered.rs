@@ -1,6 +1,6 @@
 //! What a tape remembers, taken for what happens; and what happens, told to the tape.
 
-use super::Place;
+use super::{Place, envelope::ENDED};
 use crate::{
     Json,
     error::{Cause, ErrorReceipt, ToolError},
@@ -31,11 +31,11 @@ impl Place<'_> {
         };
         let moment = self.moment(&format!("run{}", context.attempt), self.asked(tool));
         let cx = context.cx.clone();
-        if let Happened::Executed {
+        if let Some(Happened::Executed {
             result,
             cached,
             inside,
-        } = recalled(&cx, &**tape, &moment).await
+        }) = recalled(&cx, &**tape, &moment).await
         {
             restore(&cx, inside);
             return match (result, cached) {
@@ -43,15 +43,14 @@ impl Place<'_> {
                 (result, _) => CallEvent::Executed(result),
             };
         }
-        let mut told = Told::of(&**tape, moment);
-        let before = inside(&cx);
+        let mut told = Told::within(&**tape, moment, &cx);
         let event = self.carry_out(tool, prepared, context).await;
         let (result, cached) = match &event {
             CallEvent::Cached(output) => (Ok(output.clone()), true),
             CallEvent::Executed(result) => (result.clone(), false),
             _ => return event,
         };
-        let inside = since(before, inside(&cx));
+        let inside = told.inside();
         told.tell(Happened::Executed {
             result,
             cached,
@@ -71,7 +70,7 @@ impl Place<'_> {
         };
         let name = self.with_call(|call| format!("approval{}", when(call)));
         let moment = self.moment(&name, self.asked(tool));
-        if let Happened::Approved(approval) = recalled(self.cx, &**tape, &moment).await {
+        if let Some(Happened::Approved(approval)) = recalled(self.cx, &**tape, &moment).await {
             return approval;
         }
         let mut told = Told::of(&**tape, moment);
@@ -86,7 +85,7 @@ impl Place<'_> {
             return self.put_away().await;
         };
         let moment = self.moment("whole", Value::Null);
-        if let Happened::Kept(attachments) = recalled(self.cx, &**tape, &moment).await {
+        if let Some(Happened::Kept(attachments)) = recalled(self.cx, &**tape, &moment).await {
             return self.with_call(|call| call.attachments.extend(attachments));
         }
         self.put_away().await;
@@ -102,7 +101,7 @@ impl Place<'_> {
             return false;
         };
         let moment = self.moment("settled", Value::Null);
-        let Happened::Settled(receipt) = recalled(self.cx, &**tape, &moment).await else {
+        let Some(Happened::Settled(receipt)) = recalled(self.cx, &**tape, &moment).await else {
             return false;
         };
         let receipt = Arc::unwrap_or_clone(receipt);
@@ -182,14 +181,17 @@ fn moment(cx: &Cx, at: &str, asked: Value) -> Moment {
     }
 }
 
-/// What the tape says; `Nothing` if it is to happen now. Where the recorded run waited in vain, this one
-/// waits for what ended it.
-async fn recalled(cx: &Cx, tape: &dyn Tape, moment: &Moment) -> Happened {
+/// What the tape says; `None` if it is to happen now. Where the recorded run waited in vain, this one waits
+/// for what ended it.
+async fn recalled(cx: &Cx, tape: &dyn Tape, moment: &Moment) -> Option<Happened> {
     match tape.recall(moment) {
-        Recalled::Live => Happened::Nothing,
+        Recalled::Live => None,
         Recalled::Happened(happened) => match *happened {
-            Happened::Nothing => std::future::pending().await,
-            happened => happened,
+            Happened::Nothing(inside) => {
+                restore(cx, inside);
+                match tape.in_vain(&moment.at).await {}
+            }
+            happened => Some(happened),
         },
         Recalled::Diverged(reason) => match cx.stop(Stop::Diverged { reason }).await {},
     }
@@ -199,6 +201,8 @@ async fn recalled(cx: &Cx, tape: &dyn Tape, moment: &Moment) -> Happened {
 struct Told<'a> {
     tape: &'a dyn Tape,
     moment: Option<Moment>,
+    /// Where agents may be at work on it, and what they had done there before.
+    within: Option<(Cx, Inside)>,
 }
 
 impl<'a> Told<'a> {
@@ -206,7 +210,14 @@ impl<'a> Told<'a> {
         Told {
             tape,
             moment: Some(moment),
+            within: None,
         }
+    }
+
+    fn within(tape: &'a dyn Tape, moment: Moment, cx: &Cx) -> Self {
+        let mut told = Told::of(tape, moment);
+        told.within = Some((cx.clone(), inside(cx)));
+        told
     }
 
     fn tell(&mut self, what: Happened) {
@@ -214,11 +225,25 @@ impl<'a> Told<'a> {
             self.tape.keep(moment, what);
         }
     }
+
+    /// What agents have done within it.
+    fn inside(&self) -> Inside {
+        match &self.within {
+            Some((cx, before)) => since(before, inside(cx)),
+            None => Inside::default(),
+        }
+    }
 }
 
 impl Drop for Told<'_> {
     fn drop(&mut self) {
-        self.tell(Happened::Nothing);
+        if self.moment.is_none() {
+            return;
+        }
+        if let Some((cx, _)) = &self.within {
+            cx.close_within(ENDED);
+        }
+        self.tell(Happened::Nothing(self.inside()));
     }
 }
 
@@ -244,7 +269,7 @@ fn inside(cx: &Cx) -> Inside {
 }
 
 /// What is new: a repair agent may have been at work there before the tool was.
-fn since(before: Inside, now: Inside) -> Inside {
+fn since(before: &Inside, now: Inside) -> Inside {
     let known = |receipt: &Arc<ToolEnvelope>| {
         let mut before = before.receipts.iter();
         before.any(|one| one.call_id == receipt.call_id)

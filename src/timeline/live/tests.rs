@@ -121,6 +121,11 @@ fn a_line_for_each_step_when_it_ends() {
 }
 
 #[test]
+fn what_is_no_terminal_gets_no_codes() {
+    assert!(!drawn(false).concat().contains('\u{1b}'));
+}
+
+#[test]
 fn a_terminal_is_drawn_over() {
     let frames = drawn(true);
     expect_test::expect![[r#"
@@ -145,7 +150,7 @@ fn a_terminal_is_drawn_over() {
     for (before, after) in frames.iter().zip(&frames[1..]) {
         let lines = before.matches('\n').count();
         assert!(
-            after.starts_with(&format!("\x1b[{lines}A\x1b[0J")),
+            after.starts_with(&format!("\x1b[?7l\x1b[{lines}A\x1b[0J")),
             "{after:?}"
         );
     }

@@ -1,10 +1,14 @@
 //! Where a run would have gone.
 
-use super::{Runs, again, busy, recorded};
+use super::{Runs, again, busy, recorded, spec, tool};
+use crate::recording::Tape;
 use agents::{
-    Agent, Code, ErrorKind, Severity,
+    Agent, AgentBuilder, Code, Effects, ErrorKind, Severity,
+    agent::ModelAgent,
+    record::{Bundle, Recording},
     recovery::*,
     testing::{Script, ScriptedModel},
+    tool::FnTool,
 };
 use serde_json::json;
 
@@ -117,6 +121,55 @@ async fn another_word_of_the_arms() {
     let receipt = outcome.outputs.receipts().nth(1).unwrap();
     assert_eq!(receipt.attempts.len(), 3);
     assert_eq!(runs.count(), 2);
+}
+
+/// An agent with a tool in whose body another agent makes a call.
+fn delver(runs: &Runs) -> ModelAgent<'static, String, String> {
+    let within = runs.clone();
+    let delve = FnTool::with_spec(spec("delve", Effects::Reads), move |_, _| {
+        let double = tool(&within, "double", |n, _| Ok(json!({ "doubled": n * 2 })));
+        within.one();
+        async move {
+            let helper = AgentBuilder::<String, String>::new("helper").tool(double);
+            helper.build().run("delve").await
+        }
+    });
+    AgentBuilder::new("delver").tool(delve).build()
+}
+
+#[tokio::test]
+async fn what_is_changed_within_a_tool_s_body_shows_where_the_tool_runs() {
+    let (model, _) = ScriptedModel::new([
+        Script::call("delve", r#"{"n": 1}"#),
+        Script::call("double", r#"{"n": 2}"#),
+        Script::text("it is 4"),
+        Script::text("done"),
+    ]);
+    let (tape, runs) = (Tape::default(), Runs::default());
+    let agent = delver(&runs);
+    let run = agent.run("go").model(model);
+    run.tape(Recording::to(tape.clone())).await.unwrap();
+    assert_eq!(runs.count(), 2);
+    let bundle = Bundle::parse(&tape.text()).unwrap();
+    let changed = || bundle.what_if().output(1, "seven");
+
+    let (replay, runs) = (changed().replay(), Runs::default());
+    let error = delver(&runs).run("go").tape(replay.clone()).await;
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Replay);
+    assert_eq!(runs.count(), 0);
+    let parted = replay.divergence().unwrap();
+    assert_eq!(parted.place, "/call0000");
+    let said = "a tool would run again, for what is changed lies within it:";
+    assert!(parted.to_string().starts_with(said), "{parted}");
+
+    // Live it does, and the call within it gives what it is to give.
+    let (replay, runs) = (changed().live().replay(), Runs::default());
+    let (model, handle) = ScriptedModel::new([Script::text("it is seven"), Script::text("so")]);
+    let agent = delver(&runs);
+    let run = agent.run("go").model(model).tape(replay);
+    assert_eq!(run.await.unwrap(), "so");
+    assert_eq!(runs.count(), 1, "`delve` alone");
+    assert_eq!(handle.requests()[0].last(), "seven");
 }
 
 #[tokio::test]

@@ -2,25 +2,29 @@
 
 use crate::spans::All;
 use agents::{
-    Agent, AgentBuilder, Error, Severity, ToolContext,
+    Agent, AgentBuilder, Error, Json, Severity, ToolContext,
     agent::ModelAgent,
+    blob::{BlobStore, MemoryBlobs},
+    cache::{CacheError, CacheKey, ToolCache},
+    memory::{Memory, MemoryBank, Owner},
     model::{Reply, ToolCall},
     record::{Recording, Replay},
     recovery::*,
     run::Approval,
     secret::Masked,
     testing::{Script, ScriptedModel},
-    tool,
+    timeline, tool,
 };
 use std::{
     io::{self, Write},
     process::Command,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 /// The secret, and how it looks when it has been encoded.
 const SECRET: &str = "s3cr/t \"K\u{e9}y\"+42";
-const SPELLED: [&str; 7] = [
+const SPELLED: [&str; 8] = [
     SECRET,
     r#"s3cr/t \"Kéy\"+42"#,
     r#"s3cr/t \\\"Kéy\\\"+42"#,
@@ -28,6 +32,7 @@ const SPELLED: [&str; 7] = [
     "s3cr%2Ft+%22K%C3%A9y%22%2B42",
     "czNjci90ICJLw6l5Iis0Mg",
     "czNjci90ICJLw6l5Iis0Mg==",
+    "s3cr%2ft+%22K%c3%a9y%22%2b42",
 ];
 
 /// Gives its key away, in one of these ways.
@@ -41,11 +46,32 @@ async fn careless(
     let key = key.expose_secret();
     match way {
         0 => Ok(serde_json::json!({ "key": key, key: [key, format!("Bearer {key}")] })),
-        1 => Ok(SPELLED[5..].join(" ").into()),
+        1 => Ok(SPELLED[5..].join(" ").repeat(9).into()),
         2 => Ok(SPELLED[3..5].join(" ").into()),
         3 => Err(format!("401 from https://crm/?key={}", SPELLED[3])),
         4 => panic!("cannot reach the server with {key}"),
         _ => Ok(serde_json::Value::from(key).to_string().into()),
+    }
+}
+
+/// Gives its key away once, and is not asked again.
+#[tool(reads, cache = forever)]
+async fn remembered(cx: &ToolContext) -> Result<String, String> {
+    let key = cx.secret("k").await?;
+    Ok(format!("the key is {}", key.expose_secret()))
+}
+
+/// A cache of which everybody can see what it keeps.
+struct OpenCache(Kept);
+
+#[agents::__rt::async_trait]
+impl ToolCache for OpenCache {
+    async fn get(&self, _: &CacheKey) -> Result<Option<Json>, CacheError> {
+        Ok(None)
+    }
+    async fn put(&self, key: &CacheKey, it: &Json, _: Option<Duration>) -> Result<(), CacheError> {
+        self.0.note(format!("cached {key} {it}"));
+        Ok(())
     }
 }
 
@@ -76,11 +102,13 @@ impl Agent for Blabber {
     }
 }
 
-fn agent() -> ModelAgent<'static, String, u32> {
+fn agent(bank: &MemoryBank) -> ModelAgent<'static, String, u32> {
     AgentBuilder::<String, u32>::new("leaky")
+        .memory(bank.clone())
         .prompt(format!("Use the key {SECRET}."))
         .tool(Careless)
         .tool(Publish)
+        .tool(Remembered)
         .fixer(Blabber)
         .on_error(|error, _| match error {
             CallError::InvalidArgs(..) => {
@@ -117,6 +145,10 @@ fn script() -> Vec<Script> {
     vec![
         Script::calls((0..6).map(way)),
         Script::Reply(first),
+        Script::calls([
+            ("remembered", "{}".to_owned()),
+            ("memory_write", format!(r#"{{"content":{}}}"#, json(SECRET))),
+        ]),
         Script::call("careless", format!("{SECRET} is no JSON")),
         Script::call("careless", format!(r#"{{"way":{}}}"#, json(SECRET))),
         Script::call(format!("no_tool_{SECRET}"), "{}"),
@@ -172,13 +204,18 @@ fn hits(text: &str) -> Vec<String> {
 async fn everything(tape: &Kept) -> String {
     let kept = Kept::default();
     let (events, uses, snapshots, asked) = (kept.clone(), kept.clone(), kept.clone(), kept.clone());
+    let (bank, blobs) = (MemoryBank::new(), Arc::new(MemoryBlobs::new()));
+    let live = timeline::live_to(kept.clone(), true);
     let all = All::default();
     let outcome = {
         let _guard = crate::spans::watched_by(all.clone());
         let (model, _) = ScriptedModel::new(script());
-        agent()
+        agent(&bank)
             .run(format!("Do it with {SECRET}"))
             .model(model)
+            .max_output_bytes(100)
+            .blobs(blobs.clone())
+            .cache(OpenCache(kept.clone()))
             .secret("k", SECRET.to_owned())
             .record_content()
             .tape(Recording::to(tape.clone()))
@@ -186,7 +223,10 @@ async fn everything(tape: &Kept) -> String {
                 asked.note(format!("{request:?}"));
                 judge()
             })
-            .on_event(move |event| events.note(format!("{event:?}")))
+            .on_event(move |event| {
+                live(event);
+                events.note(format!("{event:?}"));
+            })
             .on_tool_use(move |name, args, result| uses.note(format!("{name} {args} {result:?}")))
             .on_checkpoint(move |snapshot| {
                 snapshots.note(serde_json::to_string(&snapshot).unwrap());
@@ -199,6 +239,13 @@ async fn everything(tape: &Kept) -> String {
     kept.note(serde_json::to_string(&outcome.outputs).unwrap());
     kept.note(format!("{outcome:?}"));
     kept.note(format!("{}", outcome.result.as_ref().unwrap_err()));
+    kept.note(timeline::of(&outcome).width(300).to_string());
+    for attachment in outcome.outputs.receipts().flat_map(|r| &r.attachments) {
+        let blob = blobs.get(&attachment.url).await.unwrap().unwrap();
+        kept.note(format!("blob {}", String::from_utf8(blob).unwrap()));
+    }
+    let lines = bank.read(&Owner::agent("leaky")).await.unwrap();
+    kept.note(format!("in memory {lines:?}"));
     kept.note(all.text());
     kept.note(tape.text());
     kept.text()
@@ -218,9 +265,29 @@ async fn nothing_that_is_written_holds_it() {
         "cannot publish",
         "not approved",
         "answer refused",
+        "cached /remembered@1.0.0",
+        "blob ",
+        "in memory [\"[secret:k]\"]",
+        "✓ remembered",
     ] {
         assert!(written.contains(way), "{way}");
     }
+}
+
+#[tokio::test]
+async fn neither_does_what_a_tracer_exports() {
+    let bank = MemoryBank::new();
+    let run = async {
+        let (model, _) = ScriptedModel::new(script());
+        let agent = agent(&bank);
+        let run = agent.run(format!("Do it with {SECRET}")).model(model);
+        let run = run.secret("k", SECRET.to_owned()).record_content();
+        run.outcome().await.unwrap()
+    };
+    let (_, spans) = crate::traces::traced(run).await;
+    let exported = format!("{spans:?}");
+    assert_eq!(hits(&exported), [""; 0]);
+    assert!(exported.matches("[secret:k]").count() > 20);
 }
 
 #[tokio::test]
@@ -228,10 +295,12 @@ async fn a_masked_tape_replays() {
     let tape = Kept::default();
     everything(&tape).await;
     let replay = Replay::parse(&tape.text()).unwrap();
-    let outcome = agent()
+    let outcome = agent(&MemoryBank::new())
         .run(format!("Do it with {SECRET}"))
         .secret("k", SECRET.to_owned())
         .approver(|_| judge())
+        .max_output_bytes(100)
+        .blobs(MemoryBlobs::new())
         .tape(replay.clone())
         .outcome()
         .await

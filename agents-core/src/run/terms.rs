@@ -1,0 +1,69 @@
+//! The terms of a stored run: it goes on under no looser ones.
+
+use super::{Budget, root::Settings};
+use crate::{Error, ErrorKind, tool::Scope};
+use serde::{Deserialize, Serialize};
+
+/// What is stored of them. What is data is taken over; of the rest it is known that it was there.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Terms {
+    scope: Scope,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<Budget>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    strict: bool,
+    /// How many rules there were.
+    rules: usize,
+    /// Tools could run only so often.
+    limited: bool,
+}
+
+impl Terms {
+    pub(super) fn of(settings: &Settings) -> Terms {
+        let executor = &settings.executor;
+        Terms {
+            scope: settings.scope.clone(),
+            budget: settings.budget.clone(),
+            strict: settings.strict,
+            rules: executor.policies.len(),
+            limited: executor.limiter.is_some(),
+        }
+    }
+
+    /// What was said of the run before holds where nothing else is said now.
+    pub(super) fn take_over(&self, settings: &mut Settings) -> Result<(), Error> {
+        if settings.scope == Scope::default() {
+            settings.scope = self.scope.clone();
+        }
+        if settings.scope != self.scope {
+            return Err(refused(
+                "the stored run worked for somebody else; leave out `.scope(..)`, and it goes on for them",
+            ));
+        }
+        settings.budget = settings.budget.take().or_else(|| self.budget.clone());
+        settings.strict |= self.strict;
+        Ok(())
+    }
+
+    /// Rules and limits are code, and have to be said again.
+    pub(super) fn check(&self, settings: &Settings) -> Result<(), Error> {
+        let executor = &settings.executor;
+        let (rules, given) = (self.rules, executor.policies.len());
+        if given < rules {
+            return Err(refused(format!(
+                "the stored run was under {rules} rules, and this one is under {given}; say them again with `.policy(..)`"
+            )));
+        }
+        match self.limited && executor.limiter.is_none() {
+            true => Err(refused(
+                "the stored run was limited in how often tools run; say so again with `.rate_limits(..)`",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+fn refused(why: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Build, why.into())
+}

@@ -1,0 +1,152 @@
+//! How a recorded run ended before its answer, and when that has come again.
+
+use super::{Divergence, bundle::Told, replay::lock};
+use agents_core::run::{Happened, Limit, Stopped};
+use std::{
+    collections::HashSet, convert::Infallible, future::pending, sync::Mutex, time::Duration,
+};
+use tokio::{sync::Notify, time::timeout};
+
+/// What was recorded happens again at once. What has not after so long will not any more.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a replay has had again, as far as its end depends on it.
+#[derive(Default)]
+pub(super) struct Ending {
+    /// The calls that have their receipt again.
+    settled: Mutex<HashSet<String>>,
+    /// Where something waits that came to no end.
+    waiting: Mutex<Vec<String>>,
+    moved: Notify,
+}
+
+impl Ending {
+    /// This call has its receipt again.
+    pub(super) fn settled(&self, call: &str) {
+        lock(&self.settled).insert(call.to_owned());
+        self.moved();
+    }
+
+    /// Something has happened again.
+    pub(super) fn moved(&self) {
+        self.moved.notify_waiters();
+    }
+
+    /// Waits here until the run is dropped.
+    pub(super) async fn wait(&self, place: &str) -> Infallible {
+        let _waiting = Waiting::at(self, place);
+        pending().await
+    }
+
+    /// Whether something in the run at this place waits in vain.
+    fn is_waited_for(&self, place: &str) -> bool {
+        lock(&self.waiting).iter().any(|at| is_in(at, place))
+    }
+
+    /// How many of these calls, of the run at this place, have no receipt yet.
+    pub(super) fn unsettled<'a>(
+        &self,
+        calls: impl Iterator<Item = &'a String>,
+        place: &str,
+    ) -> usize {
+        let settled = lock(&self.settled);
+        calls
+            .filter(|call| is_in(call, place) && !settled.contains(*call))
+            .count()
+    }
+
+    /// Ready when something waits in the run at this place and nothing is missing any more that `missing`
+    /// counts; with what is still missing, if that does not come.
+    pub(super) async fn over(
+        &self,
+        place: &str,
+        is_patient: bool,
+        missing: impl Fn() -> usize,
+    ) -> Result<(), usize> {
+        loop {
+            let moved = self.moved.notified();
+            tokio::pin!(moved);
+            moved.as_mut().enable();
+            match (self.is_waited_for(place), missing()) {
+                (false, _) => moved.await,
+                (true, 0) => return Ok(()),
+                (true, _) if is_patient => moved.await,
+                (true, missing) => {
+                    if timeout(PATIENCE, moved).await.is_err() {
+                        return Err(missing);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a place is in the run at another.
+pub(super) fn is_in(place: &str, run: &str) -> bool {
+    place
+        .strip_prefix(run)
+        .is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whoever waits here.
+struct Waiting<'a> {
+    ending: &'a Ending,
+    place: &'a str,
+}
+
+impl<'a> Waiting<'a> {
+    fn at(ending: &'a Ending, place: &'a str) -> Self {
+        lock(&ending.waiting).push(place.to_owned());
+        ending.moved();
+        Waiting { ending, place }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut waiting = lock(&self.ending.waiting);
+        if let Some(at) = waiting.iter().position(|at| at == self.place) {
+            waiting.swap_remove(at);
+        }
+    }
+}
+
+impl Told {
+    /// How the run at this place ended, if that is on the tape: by its answer, or by this.
+    pub(super) fn end_of(&self, run: &str) -> Option<Option<&Stopped>> {
+        match &self.happened.get(&format!("{run}/ended"))?.what {
+            Happened::Ended(stopped) => Some(stopped.as_ref()),
+            _ => None,
+        }
+    }
+
+    /// Whether a run in which this place is was ended from outside: then what would have come next is
+    /// not on the tape, and did not happen either.
+    pub(super) fn ended_from_outside(&self, place: &str) -> bool {
+        let ends = place.match_indices('/').map(|(at, _)| &place[..at]);
+        let mut stops = ends.filter_map(|run| self.end_of(run).flatten());
+        stops.any(|stopped| {
+            let time = matches!(
+                stopped,
+                Stopped::Budget {
+                    limit: Limit::Time(_),
+                    ..
+                }
+            );
+            time || *stopped == Stopped::Cancelled
+        })
+    }
+}
+
+impl Divergence {
+    /// The recording has no more, and does not say why: its run was dropped.
+    pub(super) fn of_end(place: &str, missing: usize) -> Divergence {
+        let what = match missing {
+            0 => "the recording ends here: its run was dropped".to_owned(),
+            missing => format!(
+                "{missing} recorded replies and calls do not happen again, and what the run waits for came to no end"
+            ),
+        };
+        Divergence::new(place, what)
+    }
+}

@@ -1,0 +1,84 @@
+//! What stands around a run and does not answer: each has a bound, and costs a call at most.
+//!
+//! Caches and blob stores that hang are in `caching` and `blobs`.
+
+use crate::world::{agent_with, counted, errors, spec};
+use agents::{
+    __rt::async_trait,
+    Agent, Code, Effects, ToolContext,
+    rate::RateLimiter,
+    secret::{Holder, SecretError, Secrets},
+    testing::{Script, ScriptedModel},
+    tool,
+    tool::{SecretString, ToolSpec},
+};
+use std::{sync::atomic::Ordering::SeqCst, time::Duration};
+use tokio::time::Instant;
+
+/// A limiter that does not work.
+enum Broken {
+    Panics,
+    Hangs,
+}
+
+#[async_trait]
+impl RateLimiter for Broken {
+    async fn take(&self, _: &str, _: &ToolSpec) -> Result<(), Duration> {
+        match self {
+            Broken::Panics => panic!("the limiter is on fire"),
+            Broken::Hangs => std::future::pending().await,
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limiter_that_does_not_work_gives_no_leave() {
+    for (broken, why, seconds) in [
+        (Broken::Panics, "the limiter panicked", 0),
+        (Broken::Hangs, "the limiter does not answer", 5),
+    ] {
+        let (tool, runs) = counted(spec("search", Effects::Reads));
+        let script = [Script::call("search", "{}"), Script::text("done")];
+        let (agent, _) = agent_with([tool], script);
+        let began = Instant::now();
+        let outcome = agent.run("go").rate_limits(broken).outcome().await.unwrap();
+        assert_eq!(began.elapsed().as_secs(), seconds);
+        let refused = (
+            Code::RateLimit,
+            format!("{why}, so that the tool may not run"),
+        );
+        assert_eq!(errors(&outcome.outputs), [Some(refused)]);
+        assert_eq!(runs.load(SeqCst), 0);
+        assert_eq!(outcome.result.unwrap(), "done");
+    }
+}
+
+/// A vault that never answers.
+struct Silent;
+
+#[async_trait]
+impl Secrets for Silent {
+    async fn find(&self, _: &Holder, _: &str) -> Result<Option<SecretString>, SecretError> {
+        std::future::pending().await
+    }
+}
+
+/// Asks for its key.
+#[tool(reads, timeout = Duration::from_secs(7))]
+async fn locked(cx: &ToolContext) -> Result<String, SecretError> {
+    cx.secret("key").await.map(|_| "open".to_owned())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_vault_that_does_not_answer_takes_as_long_as_the_tool_may() {
+    let (model, _) = ScriptedModel::new([Script::call("locked", "{}"), Script::text("done")]);
+    let agent = agents::AgentBuilder::<String, String>::new("opener").tool(Locked);
+    let agent = agent.model(model).build();
+    let began = Instant::now();
+    let run = agent.run("go").secrets(Silent);
+    let outcome = run.outcome().await.unwrap();
+    assert_eq!(began.elapsed().as_secs(), 7);
+    let (code, _) = errors(&outcome.outputs).remove(0).unwrap();
+    assert_eq!(code, Code::Timeout);
+    assert_eq!(outcome.result.unwrap(), "done");
+}
