@@ -69,6 +69,9 @@
 //! layer `otel::layer` for OpenTelemetry.
 //! Without `tls` the client speaks plain HTTP, which is all that an Ollama on this machine needs.
 
+// On docs.rs every item says which feature it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub use agents_core::{
     Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome,
     Severity, Tool, ToolContext, ToolError, ToolFailure,
@@ -160,6 +163,18 @@ mod pages {
     struct Approvals;
     #[doc = include_str!("../book/src/budgets.md")]
     struct Budgets;
+    #[doc = include_str!("../book/src/receipts.md")]
+    struct Receipts;
+    #[doc = include_str!("../book/src/ids-and-the-cache.md")]
+    struct IdsAndTheCache;
+    #[doc = include_str!("../book/src/secrets.md")]
+    struct Secrets;
+    #[doc = include_str!("../book/src/the-http-tool.md")]
+    struct TheHttpTool;
+    #[doc = include_str!("../book/src/what-can-be-seen.md")]
+    struct WhatCanBeSeen;
+    #[doc = include_str!("../book/src/replay.md")]
+    struct Replay;
     #[doc = include_str!("../book/src/cookbook.md")]
     struct Cookbook;
     #[doc = include_str!("../book/src/errors.md")]

@@ -24,6 +24,9 @@
 //! | [`escalation`] | where a failure goes that nobody could settle: up |
 //! | [`error`] | what happens to a call, and what leaves an agent |
 
+// On docs.rs every item says which feature it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod agent;
 pub mod blob;
 pub mod cache;
