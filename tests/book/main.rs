@@ -7,6 +7,7 @@
 mod errors;
 mod links;
 mod lists;
+mod shown;
 mod words;
 
 use std::{fs, path::Path};

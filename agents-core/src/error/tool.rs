@@ -10,7 +10,8 @@ use std::fmt;
 /// [`code`](ToolError::code) and [`class`](ToolError::class) follow from the value.
 ///
 /// ```
-/// use agents_core::{Class, Code, ToolError};
+/// # use agents_core as agents;
+/// use agents::{Class, Code, ToolError};
 ///
 /// let error = ToolError::InvalidArgs {
 ///     raw_args: "not json".into(),
@@ -282,6 +283,13 @@ impl fmt::Display for Class {
 }
 
 /// How bad an escalation is. Ordered: `Low < Medium < High < Critical`.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::Severity;
+///
+/// assert!(Severity::Low < Severity::Critical);
+/// ```
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

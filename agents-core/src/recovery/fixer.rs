@@ -5,6 +5,21 @@ use serde_json::Value;
 use std::{fmt, sync::Arc};
 
 /// Everything a repair agent is told.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, Skill};
+/// use agents::recovery::Repair;
+/// use agents::{Agent, Error};
+///
+/// // An agent that takes one is a repair agent.
+/// let fixer = AgentBuilder::<Repair, String>::new("quotes").skill(Skill::native(
+///     "repair",
+///     "Puts the right quotes.",
+///     |repair: Repair| async move { Ok::<_, Error>(repair.raw.replace('\'', "\"")) },
+/// )).build();
+/// assert_eq!(fixer.name(), "quotes");
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Repair {
     /// The tool whose call failed; the agent whose answer failed.

@@ -10,7 +10,8 @@
 //! Helpers, shared policies and tests use the same verbs as the arms do:
 //!
 //! ```
-//! use agents_core::recovery::*;
+//! # use agents_core as agents;
+//! use agents::recovery::*;
 //!
 //! fn patient() -> Decision<Execution> {
 //!     retry().max_attempts(3).backoff(exponential()).or(escalate("still failing"))

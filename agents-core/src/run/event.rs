@@ -24,6 +24,25 @@ pub struct Event {
 
 /// Everything that can be observed in a run. The enum is closed: a `match` that handles every
 /// variant has seen it all.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{Event, EventKind};
+/// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("Good morning")]);
+/// # let agent = AgentBuilder::<String, String>::new("greeter").model(model).build();
+/// // The answer as it is written.
+/// let print = |event: &Event| {
+///     if let EventKind::Text(piece) = &event.kind {
+///         print!("{piece}");
+///     }
+/// };
+/// agent.run("Greet me").on_event(print).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub enum EventKind {
     /// The run began.

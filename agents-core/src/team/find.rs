@@ -8,9 +8,10 @@ use std::{any::type_name, sync::Arc};
 /// Run it like any agent: it has the tools that its place grants.
 ///
 /// ```
-/// use agents_core::agent::{AgentBuilder, ModelAgent, Skill};
-/// use agents_core::team::{Member, delegate};
-/// use agents_core::{Agent, Error};
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, ModelAgent, Skill};
+/// use agents::team::{Member, delegate};
+/// use agents::{Agent, Error};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Error> {
 ///
@@ -42,9 +43,10 @@ pub fn delegate<A: Agent + 'static>() -> Result<Arc<Placed<A>>, Error> {
 /// It is for agents whose type cannot be written, or of which there are several.
 ///
 /// ```
-/// use agents_core::agent::{AgentBuilder, ModelAgent, Skill};
-/// use agents_core::team::{Member, delegate_named};
-/// use agents_core::{Agent, Error};
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, ModelAgent, Skill};
+/// use agents::team::{Member, delegate_named};
+/// use agents::{Agent, Error};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Error> {
 ///

@@ -14,7 +14,8 @@ use tokio_util::sync::CancellationToken;
 /// For whom a run works.
 ///
 /// ```
-/// use agents_core::tool::Scope;
+/// # use agents_core as agents;
+/// use agents::tool::Scope;
 ///
 /// let scope = Scope::from("acme").user("ada");
 /// assert_eq!(scope.tenant_id(), "acme");
@@ -137,7 +138,8 @@ impl ToolContext {
     /// the organisation's; see [`secret`](crate::secret).
     ///
     /// ```
-    /// use agents_core::{ToolContext, secret::SecretError};
+    /// # use agents_core as agents;
+    /// use agents::{ToolContext, secret::SecretError};
     ///
     /// async fn ask_crm(question: String, cx: &ToolContext) -> Result<String, SecretError> {
     ///     let key = cx.secret("crm").await?;
