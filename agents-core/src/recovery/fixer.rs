@@ -70,7 +70,11 @@ impl fmt::Display for Repair {
             previous,
             ..
         } = self;
-        writeln!(f, "The JSON for `{tool}` ({description}) cannot be used.")?;
+        write!(f, "The JSON for `{tool}`")?;
+        if !description.is_empty() {
+            write!(f, " ({description})")?;
+        }
+        writeln!(f, " cannot be used.")?;
         writeln!(f, "What is wrong: {error}")?;
         writeln!(f, "It has to follow this JSON Schema: {schema}")?;
         for Tried { by, text, error } in previous {
@@ -180,5 +184,41 @@ impl fmt::Display for FixError {
             }
             FixError::Thrown(reason) => write!(f, "thrown: {reason}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Repair, Tried};
+    use serde_json::json;
+
+    #[test]
+    fn a_repair_in_words() {
+        let repair = |description: &str| Repair {
+            tool: "read_file".into(),
+            description: description.into(),
+            stage: "invalid_args".into(),
+            raw: "a.txt, please".into(),
+            error: "no JSON".into(),
+            schema: json!({"type": "object"}),
+            attempt: 2,
+            previous: vec![Tried {
+                by: "fix".into(),
+                text: "{".into(),
+                error: "it ends early".into(),
+            }],
+        };
+        let rest = "What is wrong: no JSON\n\
+            It has to follow this JSON Schema: {\"type\":\"object\"}\n\
+            `fix` tried this in vain (it ends early): {\n\
+            The JSON: a.txt, please";
+        assert_eq!(
+            repair("Reads.").to_string(),
+            format!("The JSON for `read_file` (Reads.) cannot be used.\n{rest}")
+        );
+        assert_eq!(
+            repair("").to_string(),
+            format!("The JSON for `read_file` cannot be used.\n{rest}")
+        );
     }
 }

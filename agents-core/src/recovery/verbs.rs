@@ -27,7 +27,12 @@ pub fn fix<K: Kind>(text: impl IntoText) -> Decision<K> {
 /// Ask a repair agent; once, unless [`retries`](Decision::retries) says otherwise.
 ///
 /// A run that was stored finds the agent again if it is named in an arm as `fix(agent = ..)`, or listed
-/// under the `fixers` of the agent that calls.
+/// under the `fixers` of the agent that calls. No compiler sees which agents a helper names: a run that is
+/// [stored](crate::run::Run::on_checkpoint) ends with [`ErrorKind::Build`](crate::ErrorKind::Build) when
+/// it is about to ask one that is not listed.
+///
+/// A repair agent that brings no model is driven by that of the agent whose call it repairs; since a model
+/// has made that call, there is one.
 ///
 /// ```
 /// # use agents_core as agents;

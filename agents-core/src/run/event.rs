@@ -88,13 +88,15 @@ pub enum EventKind {
         /// The arguments, as the model sent them.
         arguments: String,
     },
-    /// Reading changed the arguments so that they fit.
+    /// Arguments were changed so that they fit, by reading, an arm or a repair agent, and are about to be
+    /// used. What does not fit all the same is a [`CallFailed`](EventKind::CallFailed).
     Repaired {
         /// The id by which the model knows the call.
         id: String,
         /// The tool.
         tool: String,
-        /// What was changed.
+        /// How these arguments differ from the text that was last given: by the model, or anew by a
+        /// repair. All changes of a call are in its receipt.
         repairs: Repairs,
     },
     /// Somebody is asked whether the call may run.
