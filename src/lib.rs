@@ -145,6 +145,10 @@ mod pages {
     struct TwoOfThem;
     #[doc = include_str!("../book/src/the-flow.md")]
     struct TheFlow;
+    #[doc = include_str!("../book/src/tools.md")]
+    struct Tools;
+    #[doc = include_str!("../book/src/words.md")]
+    struct Words;
     #[doc = include_str!("../book/src/models.md")]
     struct Models;
     #[doc = include_str!("../book/src/reading-calls.md")]

@@ -41,11 +41,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
         }
     };
     let stop = root.stopped();
-    if result.is_none()
-        && let Some(stop) = &stop
-    {
-        root.tell_stopped(stop);
-    }
+    root.tell_ended(stop.as_ref().filter(|_| result.is_none()));
     let result = match (result, &stop) {
         (Some(result), _) => result,
         (None, Some(stop)) => {
@@ -92,14 +88,14 @@ impl Root {
         tape.ended(&place).await
     }
 
-    /// The run ends before its answer.
-    fn tell_stopped(&self, stop: &Stop) {
+    /// The run is over, by this stop if it has no answer.
+    fn tell_ended(&self, stop: Option<&Stop>) {
         if let Some(tape) = &self.settings.tape {
             let moment = Moment {
-                at: format!("{}/stopped", self.node.path()),
+                at: format!("{}/ended", self.node.path()),
                 asked: Json::trusted("null"),
             };
-            tape.keep(moment, Happened::Stopped(stop.reason()));
+            tape.keep(moment, Happened::Ended(stop.map(Stop::reason)));
         }
     }
 }
