@@ -222,15 +222,15 @@ where
 }
 
 /// `agent.run(input)` in an arm of `branch!`, of which `first` is in the first one.
-pub fn go_on<'a, First, A>(
+pub fn go_on<'a, First, A, O>(
     first: &First,
     agent: &'a A,
     cx: &'a Cx,
     input: impl IntoInput<A::In>,
-) -> BoxFuture<'a, Result<First::Out, Error>>
+) -> BoxFuture<'a, Result<O, Error>>
 where
-    First: Agent,
-    A: Agent + Arm<First::Out, First, <A as Agent>::Out>,
+    A: Agent + Arm<O, First, <A as Agent>::Out>,
+    First: Agent<Out = O>,
 {
     let _ = first;
     agent.run_in(cx, input.into_input())

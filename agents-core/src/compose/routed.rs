@@ -3,6 +3,7 @@
 use crate::{
     Agent, Error,
     agent::{Data, Profile},
+    panics::{self, guarded, guarded_while},
     run::Cx,
 };
 use async_trait::async_trait;
@@ -110,7 +111,9 @@ where
 
     async fn work(&self, cx: &Cx, input: A::In) -> Result<O, Error> {
         let output = self.agent.run_in(cx, input).await?;
-        (self.route)(cx, output, &self.targets).await
+        let panicked = |panic| panics::error(format!("the function of `{}`", self.name))(panic);
+        let next = guarded(|| (self.route)(cx, output, &self.targets)).map_err(panicked)?;
+        guarded_while(next).await.map_err(panicked)?
     }
 }
 
