@@ -69,6 +69,9 @@
 //! layer `otel::layer` for OpenTelemetry.
 //! Without `tls` the client speaks plain HTTP, which is all that an Ollama on this machine needs.
 
+// On docs.rs every item says which feature it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub use agents_core::{
     Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome,
     Severity, Tool, ToolContext, ToolError, ToolFailure,
@@ -79,12 +82,15 @@ pub use agents_core::{
 };
 
 #[cfg(feature = "testing")]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub use agents_core::testing;
 #[cfg(feature = "macros")]
+#[cfg_attr(docsrs, doc(cfg(feature = "macros")))]
 pub use agents_macros::{
     agent, branch, on_error, on_escalation, structure, tool_attribute as tool,
 };
 #[cfg(feature = "ollama")]
+#[cfg_attr(docsrs, doc(cfg(feature = "ollama")))]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
 
 pub mod approve;
@@ -92,8 +98,10 @@ pub mod blob;
 pub mod cache;
 pub mod console;
 #[cfg(feature = "http-tool")]
+#[cfg_attr(docsrs, doc(cfg(feature = "http-tool")))]
 pub mod http;
 #[cfg(feature = "otel")]
+#[cfg_attr(docsrs, doc(cfg(feature = "otel")))]
 pub mod otel;
 pub mod rate;
 pub mod record;
@@ -142,6 +150,8 @@ mod pages {
     struct TwoOfThem;
     #[doc = include_str!("../book/src/the-flow.md")]
     struct TheFlow;
+    #[doc = include_str!("../book/src/models.md")]
+    struct Models;
     #[doc = include_str!("../book/src/reading-calls.md")]
     struct ReadingCalls;
     #[doc = include_str!("../book/src/repair-agents.md")]
@@ -154,12 +164,24 @@ mod pages {
     struct Approvals;
     #[doc = include_str!("../book/src/budgets.md")]
     struct Budgets;
-    #[doc = include_str!("../book/src/beside-others.md")]
-    struct BesideOthers;
+    #[doc = include_str!("../book/src/receipts.md")]
+    struct Receipts;
+    #[doc = include_str!("../book/src/ids-and-the-cache.md")]
+    struct IdsAndTheCache;
+    #[doc = include_str!("../book/src/secrets.md")]
+    struct Secrets;
+    #[doc = include_str!("../book/src/the-http-tool.md")]
+    struct TheHttpTool;
+    #[doc = include_str!("../book/src/what-can-be-seen.md")]
+    struct WhatCanBeSeen;
+    #[doc = include_str!("../book/src/replay.md")]
+    struct Replay;
     #[doc = include_str!("../book/src/cookbook.md")]
     struct Cookbook;
     #[doc = include_str!("../book/src/errors.md")]
     struct Errors;
+    #[doc = include_str!("../book/src/compile-errors.md")]
+    struct CompileErrors;
     #[doc = include_str!("../book/src/every-compile-error.md")]
     struct EveryCompileError;
     #[doc = include_str!("../book/src/beside-others.md")]

@@ -6,7 +6,8 @@ use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
 /// Cheap to clone.
 ///
 /// ```
-/// use agents_core::Json;
+/// # use agents_core as agents;
+/// use agents::Json;
 ///
 /// let amount = Json::parse("9007199254740993").unwrap();
 /// assert_eq!(amount.as_str(), "9007199254740993");

@@ -24,6 +24,9 @@
 //! | [`escalation`] | where a failure goes that nobody could settle: up |
 //! | [`error`] | what happens to a call, and what leaves an agent |
 
+// On docs.rs every item says which feature it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod agent;
 pub mod blob;
 pub mod cache;
@@ -45,6 +48,7 @@ pub mod run;
 pub mod secret;
 pub mod team;
 #[cfg(any(test, feature = "testing"))]
+#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod testing;
 pub mod tool;
 mod turn;

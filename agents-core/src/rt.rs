@@ -2,7 +2,9 @@
 
 pub use crate::{
     Error,
-    agent::{Agent, AgentBuilder, Data, ModelAgent, ModelDriven, Profile, Skill},
+    agent::{
+        Agent, AgentBuilder, AgentData, Data, ModelAgent, ModelAnswer, ModelDriven, Profile, Skill,
+    },
     error::{AnyError, Code, ErrorKind, Failure, Severity, ToolFailure},
     escalation::{Escalation, Resolution, vocabulary as resolutions},
     recovery::{
@@ -12,7 +14,8 @@ pub use crate::{
     run::{Budget, Cx},
     team::Member,
     tool::{
-        Approval, Cache, Category, Effects, Tool, ToolContext, ToolName, ToolSet, ToolSpec,
+        Approval, Argument, Cache, Category, Effects, Tool, ToolContext, ToolFault, ToolName,
+        ToolOutput, ToolSet, ToolSpec,
         output_schema::{NoSchema, Probe as SchemaProbe},
     },
 };
@@ -183,21 +186,17 @@ pub fn fixers_of<K: Kind, const N: usize>(decisions: [Decision<K>; N]) -> Vec<Ar
         .collect()
 }
 
-/// What an arm ends with, as what the run carries out.
-pub fn arm<K, D: IntoDecision<K>>(decision: D) -> Option<Plan> {
-    decision.into_decision().map(Plan::from)
-}
-
 /// A tool that can run twice without doing anything twice: it does not write, or is `idempotent`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` writes, so `retry` could apply it twice",
     label = "this tool is neither free of writes nor `idempotent`",
-    note = "declare it `idempotent` if running it twice is as good as once, or `escalate(..)` instead; where the `retry` is an agent's default, give the tool arms of its own with `on_error!({Self}, match error {{ .. }})`"
+    note = "if running it twice is as good as once, say so: `#[tool(writes, idempotent)]`; otherwise `escalate(..)` or `throw(..)`",
+    note = "where the `retry` is an agent's default, give the tool arms of its own with `on_error!({Self}, match error {{ .. }})`"
 )]
-pub trait RetrySafe {}
-
-/// Refuses, at the caller's span, a tool that may not be retried.
-pub fn assert_retry_safe<T: RetrySafe>() {}
+pub trait RetrySafe {
+    /// `<ReadFile as RetrySafe>::check()`: refuses, at the caller's span, a tool that may not be retried.
+    fn check() {}
+}
 
 /// An agent's own body returned `Err`. What came out of another agent goes on as it is.
 pub fn failed<E: Display + 'static>(error: E) -> Error {
@@ -236,78 +235,6 @@ where
     agent.run_in(cx, input.into_input())
 }
 
-/// What a model can send as an argument.
-///
-/// Generated code bounds a type on this trait and goes through [`Type`](Argument::Type), which is
-/// the type itself: so a type that is not fit is one error, at the user's own tokens, where the
-/// derives behind would give one for each of their bounds. The traits below do the same.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an argument of a tool",
-    label = "a model cannot send this",
-    note = "derive both `serde::Deserialize` and `schemars::JsonSchema` for it, and let it own what it holds (`Send + Sync + 'static`)"
-)]
-pub trait Argument: Sized {
-    /// The type itself.
-    type Type: serde::de::DeserializeOwned + schemars::JsonSchema + Send + Sync + 'static;
-    /// What was sent.
-    fn unpack(sent: Self::Type) -> Self;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: serde::de::DeserializeOwned + schemars::JsonSchema + Send + Sync + 'static> Argument for T {
-    type Type = T;
-    fn unpack(sent: T) -> T {
-        sent
-    }
-}
-
-/// What a tool can give back.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the result of a tool",
-    label = "a model cannot be told this",
-    note = "derive `serde::Serialize` for it"
-)]
-pub trait ToolOutput {
-    /// The type itself.
-    type Type: serde::Serialize + Send;
-    /// What is told.
-    fn pack(self) -> Self::Type;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: serde::Serialize + Send> ToolOutput for T {
-    type Type = T;
-    fn pack(self) -> T {
-        self
-    }
-}
-
-/// What a tool can fail with.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the error of a tool",
-    label = "a model cannot be told this",
-    note = "implement `Display` for it, or derive `thiserror::Error`; and let it own what it holds (`Send + Sync + 'static`)"
-)]
-pub trait ToolFault {
-    /// The type itself.
-    type Type: Display + Send + Sync + 'static;
-    /// What is told.
-    fn pack(self) -> Self::Type;
-    /// What was returned.
-    fn unpack(told: &Self::Type) -> &Self;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Display + Send + Sync + 'static> ToolFault for T {
-    type Type = T;
-    fn pack(self) -> T {
-        self
-    }
-    fn unpack(told: &T) -> &T {
-        told
-    }
-}
-
 /// A failure with the error as the function returned it.
 pub fn unpacked<F: ToolFault>(error: CallError<'_, F::Type>) -> CallError<'_, F> {
     match error {
@@ -319,52 +246,5 @@ pub fn unpacked<F: ToolFault>(error: CallError<'_, F::Type>) -> CallError<'_, F>
             Failure::TimedOut(after) => Failure::TimedOut(after),
             Failure::Panicked(said) => Failure::Panicked(said),
         }),
-    }
-}
-
-/// What can go into an agent, and what an agent with a body can give.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot go into an agent or come out of one",
-    label = "not data that can be stored",
-    note = "derive `serde::Serialize` and `serde::Deserialize` for it, and own what it holds: a run that is put down has to be picked up again"
-)]
-pub trait AgentData: Sized {
-    /// The type itself.
-    type Type: Data;
-    /// What comes out.
-    fn pack(self) -> Self::Type;
-    /// What went in.
-    fn unpack(data: Self::Type) -> Self;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Data> AgentData for T {
-    type Type = T;
-    fn pack(self) -> T {
-        self
-    }
-    fn unpack(data: T) -> T {
-        data
-    }
-}
-
-/// What a model can be asked to answer with.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the answer of a model",
-    label = "a model cannot be asked for this",
-    note = "derive `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema` for it: the model is told the schema"
-)]
-pub trait ModelAnswer {
-    /// The type itself.
-    type Type: Data + schemars::JsonSchema;
-    /// What comes out.
-    fn pack(self) -> Self::Type;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Data + schemars::JsonSchema> ModelAnswer for T {
-    type Type = T;
-    fn pack(self) -> T {
-        self
     }
 }

@@ -116,7 +116,7 @@ fn attribute_agent(arguments: Tokens, item: &Tokens) -> Tokens {
         },
     };
     if is_read {
-        check::agent(&mut agent, Span::call_site(), &errors);
+        check::agent(&mut agent, &errors);
     }
     let (errors, agent) = (errors.finish(), expand::agent(&agent));
     quote!(#errors #agent)
@@ -131,10 +131,7 @@ fn block_on_error(tokens: Tokens) -> Tokens {
     if let Some(name) = &arms.written.named {
         errors.at(name, check::messages::named_in_an_agent());
     } else if arms.tool.is_none() {
-        errors.note(syn::Error::new(
-            Span::call_site(),
-            check::messages::arms_need_a_tool(),
-        ));
+        errors.at(&arms.written.keyword, check::messages::arms_need_a_tool());
     }
     check::on_error(&arms.written, true, &errors);
     let (errors, arms) = (errors.finish(), expand::on_error(&arms));

@@ -3,10 +3,11 @@
 //! A model is a name; the server is the one on this machine, or the one that `OLLAMA_HOST` names:
 //!
 //! ```no_run
-//! use agents_core::model::{History, Message, Model, Request};
-//! use agents_ollama::ollama;
+//! # mod agents { pub use agents_core::*; pub use agents_ollama::ollama; }
+//! use agents::model::{History, Message, Model, Request};
+//! use agents::ollama;
 //!
-//! # async fn run() -> Result<(), agents_core::model::ModelError> {
+//! # async fn run() -> Result<(), agents::model::ModelError> {
 //! let model = ollama("qwen3:4b").temperature(0.0);
 //!
 //! let mut history = History::new();

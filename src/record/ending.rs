@@ -112,10 +112,10 @@ impl Drop for Waiting<'_> {
 }
 
 impl Told {
-    /// What ended the run at this place, if that is on the tape.
-    pub(super) fn stopped(&self, run: &str) -> Option<&Stopped> {
-        match &self.happened.get(&format!("{run}/stopped"))?.what {
-            Happened::Stopped(stopped) => Some(stopped),
+    /// How the run at this place ended, if that is on the tape: by its answer, or by this.
+    pub(super) fn end_of(&self, run: &str) -> Option<Option<&Stopped>> {
+        match &self.happened.get(&format!("{run}/ended"))?.what {
+            Happened::Ended(stopped) => Some(stopped.as_ref()),
             _ => None,
         }
     }
@@ -124,7 +124,8 @@ impl Told {
     /// not on the tape, and did not happen either.
     pub(super) fn ended_from_outside(&self, place: &str) -> bool {
         let ends = place.match_indices('/').map(|(at, _)| &place[..at]);
-        ends.filter_map(|run| self.stopped(run)).any(|stopped| {
+        let mut stops = ends.filter_map(|run| self.end_of(run).flatten());
+        stops.any(|stopped| {
             let time = matches!(
                 stopped,
                 Stopped::Budget {

@@ -261,12 +261,16 @@ impl Tape for Replay {
         let is_patient = reader.what == What::Models;
         let missing = move || reader.unheard(run) + reader.unsettled(run);
         Box::pin(async move {
+            let end = reader.told.end_of(run);
+            let is_dropped = end.is_none() && run.is_empty();
+            // A run that ended by its answer gets there again, and what it waited for in vain is dropped. One
+            // within another, of which no end is told, ended with that one.
+            if end.flatten().is_none() && !is_dropped {
+                return std::future::pending().await;
+            }
             let over = reader.ending.over(run, is_patient, missing).await;
-            match (over, reader.told.stopped(run)) {
-                (Ok(()), Some(stopped)) => return stopped.clone(),
-                // The run around this one was dropped or ended, and this one with it.
-                (Ok(()), None) if !run.is_empty() => return std::future::pending().await,
-                _ => {}
+            if let (Ok(()), Some(stopped)) = (over, end.flatten()) {
+                return stopped.clone();
             }
             let parted = Divergence::of_end(run, over.err().unwrap_or_default());
             let reason = parted.to_string();

@@ -1,15 +1,20 @@
 //! What a tool may know about the call it serves.
 
 use agents::{
-    Agent, AgentBuilder, ToolContext,
+    Agent, AgentBuilder, Effects, ToolContext,
+    run::Approval,
     testing::{Script, ScriptedModel},
-    tool,
+    tool::{self, FnTool, ToolSpec},
 };
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::{
+    io,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 /// Tells what it knows.
-#[tool(none, timeout = Duration::from_secs(7))]
+#[agents::tool(none, timeout = Duration::from_secs(7))]
 async fn echo(cx: &ToolContext) -> Value {
     json!({
         "run_id": cx.run_id(),
@@ -70,4 +75,57 @@ async fn a_tool_knows_its_call_and_tells_no_secret() {
             .unwrap()
             .contains("hunter2")
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_left_does_not_get_less_while_a_person_is_asked() {
+    let spec = ToolSpec::new("send", "Sends.", Effects::Writes, json!({"type": "object"}));
+    let send = FnTool::with_spec(spec.approval(tool::Approval::Always), |_, _| async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Ok::<_, io::Error>("sent")
+    });
+    let (model, _) = ScriptedModel::new([Script::call("send", "{}"), Script::text("done")]);
+    let colleague = AgentBuilder::<String, String>::new("colleague").tool(send);
+    let colleague = Arc::new(colleague.model(model).build());
+    let left: Arc<Mutex<Vec<Option<u64>>>> = Arc::default();
+    let (note, meanwhile) = (left.clone(), Arc::<Mutex<Option<ToolContext>>>::default());
+    let kept = meanwhile.clone();
+    let ask = FnTool::new(
+        "ask",
+        "Asks.",
+        Effects::None,
+        json!({"type": "object"}),
+        move |_, cx| {
+            let (colleague, note) = (colleague.clone(), note.clone());
+            *kept.lock().unwrap() = Some(cx.clone());
+            async move {
+                let tell = || note.lock().unwrap().push(seconds(&cx));
+                tell();
+                let answer = colleague.run_in(cx.run(), "go".into()).await;
+                tell();
+                answer
+            }
+        },
+    );
+    let told = left.clone();
+    let slowly = move |_| {
+        let (cx, told) = (meanwhile.clone(), told.clone());
+        async move {
+            tokio::time::sleep(Duration::from_secs(600)).await;
+            let cx = cx.lock().unwrap().take().unwrap();
+            told.lock().unwrap().push(seconds(&cx));
+            Approval::Approve
+        }
+    };
+    let (model, _) = ScriptedModel::new([Script::call("ask", "{}"), Script::text("end")]);
+    let boss = AgentBuilder::<String, String>::new("boss").tool(ask);
+    let run = boss.model(model).build();
+    let run = run.run("go").tool_timeout(Duration::from_secs(10));
+    assert_eq!(run.approver(slowly).await.unwrap(), "end");
+    // Before, while the person thinks, and after the second that the colleague's tool has taken.
+    assert_eq!(*left.lock().unwrap(), [Some(10), Some(10), Some(9)]);
+}
+
+fn seconds(cx: &ToolContext) -> Option<u64> {
+    cx.time_left().map(|left| left.as_secs())
 }

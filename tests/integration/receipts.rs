@@ -131,7 +131,18 @@ fn an_escalation_on_the_wire() {
         "class": "User",
         "kind": "EscalationError",
         "message": "`json_fixer` gave up (MEDIUM): schema mismatch, not a formatting issue",
-        "details": {"source": "json_fixer", "severity": "MEDIUM", "attempts": 3},
+        "details": {
+            "source": "json_fixer",
+            "severity": "MEDIUM",
+            "attempts": 3,
+            "original": {
+                "code": "VALIDATION_ERROR",
+                "class": "User",
+                "kind": "InvalidArgs",
+                "message": "the arguments cannot be read: no JSON",
+                "details": {"raw_args": "{..}"},
+            },
+        },
         "reason": "schema mismatch, not a formatting issue",
     });
     assert_eq!(serde_json::to_value(error.receipt()).unwrap(), expected);

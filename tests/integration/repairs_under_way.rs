@@ -4,7 +4,7 @@
 use crate::recovery::{Plain, tool_with};
 use agents::{
     Agent, AgentBuilder, Effects, ErrorKind, Outcome,
-    agent::ModelAgent,
+    agent::{ModelAgent, Skill},
     recovery::*,
     run::{Approval, Snapshot, Stopped},
     testing::{Script, ScriptedModel},
@@ -197,4 +197,70 @@ async fn a_repair_agent_without_a_model_is_driven_by_its_caller_s() {
     );
     assert_eq!(requests[1].tools, ["escalate", "throw_exception"]);
     assert_eq!(requests[2].last(), "3");
+}
+
+#[tokio::test]
+async fn without_any_model_the_agent_and_its_repair_agents_are_named_before_anything_runs() {
+    let error = mended_by(mender().build()).build().run("go").await;
+    let error = error.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Build);
+    assert_eq!(
+        error.message(),
+        "agent `caller` has no model; name one with `#[agent(model = ..)]` or `.model(..)` on the agent, \
+         or with `.run(..).model(..)`; the repair agents of its arms (`mender`) are driven by the same, \
+         unless they bring their own"
+    );
+    // One that has to choose among its skills is driven by the caller's model for that as well.
+    let script = [
+        broken(),
+        Script::text("by_hand"),
+        Script::text(r#"{"n": 3}"#),
+        Script::text("end"),
+    ];
+    let (model, handle) = ScriptedModel::new(script);
+    let skills = mender()
+        .skill(Skill::model("by_hand", "Slowly."))
+        .skill(Skill::model("at_a_glance", "Quickly."));
+    let agent: Plain = mended_by(skills.build()).model(model).build();
+    assert_eq!(agent.run("go").await.unwrap(), "end");
+    assert_eq!(handle.count(), 4);
+    assert_eq!(handle.requests()[3].last(), "3");
+}
+
+#[tokio::test]
+async fn a_run_that_is_stored_refuses_a_repair_agent_that_it_would_not_find_again() {
+    let (fixer, asked) = ScriptedModel::always(Script::text(r#"{"n": 3}"#));
+    let unlisted = || {
+        let (model, _) = ScriptedModel::new([broken(), Script::text("end")]);
+        let mender = Arc::new(mender().model(fixer.clone()).build());
+        let agent: Plain = AgentBuilder::new("caller")
+            .tool(tool_with(0).0)
+            .on_error(move |error, _| match error {
+                CallError::InvalidArgs(..) => Some(fix_with::<InvalidArgs>(mender.clone()).into()),
+                _ => None,
+            })
+            .model(model)
+            .build();
+        agent
+    };
+    let agent = unlisted();
+    let outcome = agent
+        .run("go")
+        .on_checkpoint(|_| {})
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(asked.count(), 0);
+    let error = outcome.result.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Build);
+    assert!(
+        error
+            .to_string()
+            .starts_with("agent `caller`: an arm names the repair agent `mender` through a helper")
+            && error.to_string().contains("`fixers = [..]`"),
+        "{error}"
+    );
+    // A run that nobody stores never looks for it.
+    assert_eq!(unlisted().run("go").await.unwrap(), "end");
+    assert_eq!(asked.count(), 1);
 }

@@ -15,8 +15,9 @@ use std::{borrow::Cow, fmt, sync::Arc};
 /// Puts an agent together: what `#[agent]` expands to, and what you write without macros.
 ///
 /// ```
-/// use agents_core::agent::AgentBuilder;
-/// use agents_core::run::Budget;
+/// # use agents_core as agents;
+/// use agents::agent::AgentBuilder;
+/// use agents::run::Budget;
 ///
 /// let namer = AgentBuilder::<String, Vec<String>>::new("namer")
 ///     .prompt("Suggest names for the project that is described to you.")

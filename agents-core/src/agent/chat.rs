@@ -27,7 +27,8 @@ impl<A: ModelDriven + ?Sized> ModelDriven for Arc<A> {}
 /// A conversation with an agent: what was said before goes on with each [`send`](Chat::send).
 ///
 /// ```
-/// # use agents_core::{Agent, Error, agent::ModelAgent, run::tokens};
+/// # use agents_core as agents;
+/// # use agents::{Agent, Error, agent::ModelAgent, run::tokens};
 /// # async fn talk(crm: ModelAgent<'_, String, String>) -> Result<(), Error> {
 /// let mut chat = crm.chat();
 /// let who = chat.send("Who is ACME?").await?;

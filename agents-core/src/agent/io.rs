@@ -30,7 +30,8 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Data for T {}
 /// `&str` for a `String` or a `PathBuf`.
 #[diagnostic::on_unimplemented(
     message = "an agent that takes `{T}` cannot be given `{Self}`",
-    label = "this is `{Self}`, and the agent takes `{T}`"
+    label = "this is `{Self}`, and the agent takes `{T}`",
+    note = "give it a `{T}`; of itself only `&str` becomes a `String` or a `PathBuf`"
 )]
 pub trait IntoInput<T> {
     /// The input.

@@ -49,7 +49,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// It is for text at hand. What has to be fetched, and so can fail, is a tool.
     ///
     /// ```
-    /// # use agents_core::AgentBuilder;
+    /// # use agents_core as agents;
+    /// # use agents::AgentBuilder;
     /// let writer = AgentBuilder::<String, String>::new("writer")
     ///     .prompt("You write release notes.")
     ///     .knowledge("house_style", "How release notes are written here.", || "One line a change.")

@@ -6,6 +6,7 @@
 mod builder;
 mod chat;
 mod equip;
+mod fit;
 mod hooks;
 mod io;
 mod knowledge;
@@ -18,6 +19,7 @@ mod work;
 pub(crate) use builder::Brain;
 pub use builder::{AgentBuilder, ModelAgent};
 pub use chat::{Chat, Conversation, ModelDriven};
+pub use fit::{AgentData, ModelAnswer};
 pub(crate) use io::{Answer, prompt_of};
 pub use io::{Data, IntoInput};
 pub(crate) use knowledge::Knowledge;

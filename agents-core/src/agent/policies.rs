@@ -16,9 +16,10 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// that asks for less approval than a tool demands of itself.
     ///
     /// ```
-    /// # use agents_core::{AgentBuilder, tool::{Approval, ToolPolicy, ToolSet}};
+    /// # use agents_core as agents;
+    /// # use agents::{AgentBuilder, tool::{Approval, ToolPolicy, ToolSet}};
     /// # use std::time::Duration;
-    /// # fn triage(github: ToolSet) -> agents_core::agent::ModelAgent<'static, String, String> {
+    /// # fn triage(github: ToolSet) -> agents::agent::ModelAgent<'static, String, String> {
     /// AgentBuilder::<String, String>::new("triage")
     ///     .prompt("You sort issues.")
     ///     .tools(github)

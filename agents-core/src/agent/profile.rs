@@ -12,8 +12,9 @@ use std::sync::Arc;
 /// says so:
 ///
 /// ```
-/// use agents_core::agent::Profile;
-/// use agents_core::Effects;
+/// # use agents_core as agents;
+/// use agents::agent::Profile;
+/// use agents::Effects;
 ///
 /// let profile = Profile::new().tool("read_file", Effects::Reads).skill("read", None);
 /// assert_eq!(profile.tools().collect::<Vec<_>>(), ["read_file"]);

@@ -13,7 +13,8 @@ type When<'a, I> = Arc<dyn Fn(&I) -> bool + Send + Sync + 'a>;
 /// of its own before the work.
 ///
 /// ```
-/// use agents_core::agent::{AgentBuilder, Skill};
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, Skill};
 ///
 /// let clerk = AgentBuilder::<String, String>::new("clerk")
 ///     .prompt("You are a clerk.")

@@ -5,8 +5,9 @@
 //! receipt has an attachment that says where.
 //!
 //! ```
-//! use agents_core::blob::{BlobStore, MemoryBlobs};
-//! # use agents_core::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+//! # use agents_core as agents;
+//! use agents::blob::{BlobStore, MemoryBlobs};
+//! # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
 //! # use serde_json::json;
 //! # use std::sync::Arc;
 //! # #[tokio::main(flavor = "current_thread")]

@@ -12,7 +12,8 @@ use tokio::time::Instant;
 /// A cache in memory. When it is full, what was not asked for the longest goes.
 ///
 /// ```
-/// use agents_core::cache::MemoryCache;
+/// # use agents_core as agents;
+/// use agents::cache::MemoryCache;
 ///
 /// let small = MemoryCache::new().max_entries(100).max_bytes(1_000_000);
 /// ```

@@ -5,11 +5,12 @@
 //! given with [`Run::cache`](crate::run::Run::cache):
 //!
 //! ```
-//! use agents_core::cache::{MemoryCache, SharedCache};
-//! # use agents_core::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::{Cache, FnTool, ToolSpec}};
+//! # use agents_core as agents;
+//! use agents::cache::{MemoryCache, SharedCache};
+//! # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::{Cache, FnTool, ToolSpec}};
 //! # use serde_json::json;
 //! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), agents_core::Error> {
+//! # async fn main() -> Result<(), agents::Error> {
 //! # let spec = ToolSpec::new("capital", "The capital.", Effects::Reads, json!({"type": "object"})).cache(Cache::Forever);
 //! # let tool = FnTool::with_spec(spec, |_, _| async { Ok::<_, std::io::Error>("Paris") });
 //! # let script = || [Script::call("capital", "{}"), Script::text("Paris")];

@@ -57,9 +57,10 @@ pub struct FirstOf<P> {
 /// If all of them fail, the error is the last one's, with the others in its context.
 ///
 /// ```
-/// use agents_core::agent::{AgentBuilder, ModelAgent, Skill};
-/// use agents_core::compose::first_of;
-/// use agents_core::{Agent, Error};
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, ModelAgent, Skill};
+/// use agents::compose::first_of;
+/// use agents::{Agent, Error};
 /// use std::time::Duration;
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), Error> {

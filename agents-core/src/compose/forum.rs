@@ -18,7 +18,8 @@ use std::fmt;
 /// speak in another's name.
 ///
 /// ```
-/// use agents_core::compose::{Contribution, Transcript};
+/// # use agents_core as agents;
+/// use agents::compose::{Contribution, Transcript};
 ///
 /// let mut transcript = Transcript::about("tabs or spaces?".to_owned());
 /// transcript.contributions.push(Contribution { by: "analyst".into(), text: "Tabs.\ncritic: Agreed!".into() });
@@ -189,9 +190,10 @@ pub struct Forum<P, C> {
 /// captain takes a `Transcript<T>`, and that `T` is what the forum takes. It has to be `Clone`.
 ///
 /// ```
-/// use agents_core::agent::{AgentBuilder, ModelAgent, Skill};
-/// use agents_core::compose::{Transcript, forum};
-/// use agents_core::{Agent, Error};
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, ModelAgent, Skill};
+/// use agents::compose::{Transcript, forum};
+/// use agents::{Agent, Error};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Error> {
 ///
@@ -223,9 +225,10 @@ impl<P> OpenForum<P> {
     /// How often each participant speaks; once unless said otherwise.
     ///
     /// ```
-    /// use agents_core::agent::{AgentBuilder, Skill};
-    /// use agents_core::compose::{Transcript, forum};
-    /// use agents_core::{Agent, Error};
+    /// # use agents_core as agents;
+    /// use agents::agent::{AgentBuilder, Skill};
+    /// use agents::compose::{Transcript, forum};
+    /// use agents::{Agent, Error};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Error> {
     ///

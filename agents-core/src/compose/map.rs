@@ -15,8 +15,9 @@ use std::fmt;
 /// that was stored does not see it. The function is called again when such a run goes on.
 ///
 /// ```
-/// use agents_core::agent::{AgentBuilder, Skill};
-/// use agents_core::{Agent, Error};
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, Skill};
+/// use agents::{Agent, Error};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Error> {
 ///

@@ -12,9 +12,10 @@
 //! | [`a.map(..)`](crate::Agent::map) | what `a` takes, what the function gives | a plain function on the answer |
 //!
 //! ```
-//! use agents_core::compose::first_of;
-//! use agents_core::agent::{AgentBuilder, ModelAgent, Skill};
-//! use agents_core::{Agent, Error};
+//! # use agents_core as agents;
+//! use agents::compose::first_of;
+//! use agents::agent::{AgentBuilder, ModelAgent, Skill};
+//! use agents::{Agent, Error};
 //!
 //! // Agents that need no model, to have something to put together.
 //! fn adds(name: &'static str, n: u32) -> ModelAgent<'static, u32, u32> {

@@ -36,9 +36,10 @@ pub trait Targets: Send + Sync {
 /// that no answer is forgotten.
 ///
 /// ```
-/// use agents_core::agent::{AgentBuilder, Skill};
-/// use agents_core::compose::routed;
-/// use agents_core::{Agent, Error};
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, Skill};
+/// use agents::compose::routed;
+/// use agents::{Agent, Error};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Error> {
 ///

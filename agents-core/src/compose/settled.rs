@@ -20,9 +20,10 @@ pub struct Settled<P> {
 /// A failure is kept when the run is stored; an agent that has failed is not asked again.
 ///
 /// ```
-/// use agents_core::agent::{AgentBuilder, Skill};
-/// use agents_core::compose::settled;
-/// use agents_core::{Agent, Error, ErrorKind};
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, Skill};
+/// use agents::compose::settled;
+/// use agents::{Agent, Error, ErrorKind};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Error> {
 ///

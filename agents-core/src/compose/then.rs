@@ -25,8 +25,9 @@ impl<A: Agent<In = T>, T: Data, Before> Takes<T, Before, T> for A {}
 /// Two agents in a row; made by [`Agent::then`].
 ///
 /// ```
-/// use agents_core::agent::{AgentBuilder, Skill};
-/// use agents_core::{Agent, Error};
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, Skill};
+/// use agents::{Agent, Error};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Error> {
 ///

@@ -17,6 +17,23 @@ const RUNS: u32 = 10;
 const SHOWN: usize = 300;
 
 /// What to do with what an agent gave: take it, or run the agent again.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::compose::Step::{self, Again, Done};
+///
+/// struct Draft {
+///     text: String,
+///     score: u32,
+/// }
+///
+/// /// The draft, or what is to be drafted once more.
+/// fn judge(draft: Draft) -> Step<Draft, String> {
+///     if draft.score >= 90 { Done(draft) } else { Again(draft.text) }
+/// }
+///
+/// assert!(matches!(judge(Draft { text: "..".into(), score: 40 }), Again(_)));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<T, I> {
     /// That is it.
@@ -53,9 +70,10 @@ impl<T: Data, I> Verdict<I> for Step<T, I> {
 /// It runs at least once, and at most ten times unless [`at_most`](Until::at_most) says otherwise.
 ///
 /// ```
-/// use agents_core::agent::{AgentBuilder, Skill};
-/// use agents_core::compose::{RanOut, Step::{Again, Done}};
-/// use agents_core::{Agent, Error};
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, Skill};
+/// use agents::compose::{RanOut, Step::{Again, Done}};
+/// use agents::{Agent, Error};
 /// use std::error::Error as _;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Error> {

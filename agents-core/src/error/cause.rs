@@ -9,7 +9,8 @@ use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
 /// An error type without it has the code [`Code::Unknown`].
 ///
 /// ```
-/// use agents_core::{Code, ToolFailure};
+/// # use agents_core as agents;
+/// use agents::{Code, ToolFailure};
 /// use std::{fmt, time::Duration};
 ///
 /// struct Busy { seconds: u64 }

@@ -1,6 +1,17 @@
 use std::fmt;
 
 /// What kind of failure left an agent. Each variant says when it happens.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Agent, AgentBuilder, ErrorKind};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let nobody = AgentBuilder::<String, String>::new("nobody").prompt("You answer.").build();
+/// let error = nobody.run("Who is there?").await.unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Build); // no model anywhere
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -22,7 +22,8 @@ use std::{error::Error as StdError, fmt, sync::Arc};
 /// It is one word wide, cheap to clone, and prints as a chain: the innermost reason last.
 ///
 /// ```
-/// use agents_core::{Error, ErrorKind};
+/// # use agents_core as agents;
+/// use agents::{Error, ErrorKind};
 ///
 /// let error = Error::new(ErrorKind::Model, "connection refused").context("agent `planner`");
 /// assert!(error.is_model());

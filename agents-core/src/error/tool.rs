@@ -10,7 +10,8 @@ use std::fmt;
 /// [`code`](ToolError::code) and [`class`](ToolError::class) follow from the value.
 ///
 /// ```
-/// use agents_core::{Class, Code, ToolError};
+/// # use agents_core as agents;
+/// use agents::{Class, Code, ToolError};
 ///
 /// let error = ToolError::InvalidArgs {
 ///     raw_args: "not json".into(),
@@ -120,12 +121,15 @@ impl ToolError {
                 source,
                 reason,
                 severity,
+                original,
                 attempts,
-                ..
             } => (
-                Some(
-                    serde_json::json!({ "source": source, "severity": severity, "attempts": attempts }),
-                ),
+                Some(serde_json::json!({
+                    "source": source,
+                    "severity": severity,
+                    "attempts": attempts,
+                    "original": original.receipt(),
+                })),
                 None,
                 Some(reason.clone()),
             ),
@@ -187,7 +191,8 @@ pub struct ErrorReceipt {
     pub kind: String,
     /// For people.
     pub message: String,
-    /// The path, the raw text, the source of an escalation.
+    /// The path and the raw text; of an escalation its source, its severity, the attempts before it and the
+    /// failure it began with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// Seconds after which the same call may succeed.
@@ -278,6 +283,13 @@ impl fmt::Display for Class {
 }
 
 /// How bad an escalation is. Ordered: `Low < Medium < High < Critical`.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::Severity;
+///
+/// assert!(Severity::Low < Severity::Critical);
+/// ```
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -295,15 +307,13 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The severity of this name, in any case; `High` for a name that is none.
-    pub(crate) fn named(name: &str) -> Severity {
-        match name.to_ascii_lowercase().as_str() {
-            "low" => Severity::Low,
-            "medium" => Severity::Medium,
-            "critical" => Severity::Critical,
-            _ => Severity::High,
-        }
-    }
+    /// All of them, the least first.
+    pub(crate) const ALL: [Severity; 4] = [
+        Severity::Low,
+        Severity::Medium,
+        Severity::High,
+        Severity::Critical,
+    ];
 }
 
 impl fmt::Display for Severity {

@@ -27,7 +27,8 @@
 //! body) is the top of its own line: what it escalates is an `Err` there.
 //!
 //! ```
-//! use agents_core::{Severity, agent::AgentBuilder, escalation::*};
+//! # use agents_core as agents;
+//! use agents::{Severity, agent::AgentBuilder, escalation::*};
 //!
 //! let lead = AgentBuilder::<String, String>::new("lead")
 //!     .on_escalation(|escalation: Escalation| match escalation.severity {

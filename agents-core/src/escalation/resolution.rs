@@ -42,6 +42,22 @@ pub fn retry_with_model<I, O>(model: impl Model) -> Resolution<I, O> {
 /// The handling agent begins anew with its skill of this name, on the input that it was given.
 ///
 /// In `on_escalation!` the skill is named as the method is: `reroute_to_skill(Self::by_hand)`.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, Skill};
+/// use agents::escalation::*;
+/// use agents::Error;
+///
+/// let clerk = AgentBuilder::<String, String>::new("clerk")
+///     .prompt("You file things.")
+///     .skill(Skill::model("file", "Files."))
+///     .skill(Skill::native("by_hand", "Leaves it to people.", |what: String| async move {
+///         Ok::<_, Error>(format!("left on the desk: {what}"))
+///     }))
+///     .on_escalation(|_: Escalation| reroute_to_skill("by_hand"))
+///     .build();
+/// ```
 pub fn reroute_to_skill<I, O>(skill: impl Into<Cow<'static, str>>) -> Resolution<I, O> {
     Resolution(What::Skill(skill.into()))
 }
@@ -62,6 +78,14 @@ pub fn return_partial_result<I, O>(value: O) -> Resolution<I, O> {
 
 /// It climbs on for this reason; [`severity`](Resolution::severity) says how bad it is now, `High`
 /// if nothing is said.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Severity, escalation::*};
+///
+/// let resolution = escalate::<String, String>("the disk is full").severity(Severity::Critical);
+/// assert_eq!(format!("{resolution:?}"), r#"escalate("the disk is full", CRITICAL)"#);
+/// ```
 pub fn escalate<I, O>(reason: impl Into<String>) -> Resolution<I, O> {
     Resolution(What::Escalate {
         reason: reason.into(),

@@ -13,7 +13,8 @@ const LINES: usize = 200;
 /// A [`Memory`] in this process. Copies share what they hold.
 ///
 /// ```
-/// use agents_core::memory::{MemoryBank, Owner};
+/// # use agents_core as agents;
+/// use agents::memory::{MemoryBank, Owner};
 ///
 /// let bank = MemoryBank::new().max_lines(2);
 /// let clerk = Owner::agent("clerk");

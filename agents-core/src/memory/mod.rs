@@ -10,7 +10,8 @@
 //! [`remember`](MemoryBank::remember) whatever it likes.
 //!
 //! ```
-//! use agents_core::{AgentBuilder, memory::MemoryBank};
+//! # use agents_core as agents;
+//! use agents::{AgentBuilder, memory::MemoryBank};
 //!
 //! let bank = MemoryBank::new();
 //! let clerk = AgentBuilder::<String, String>::new("clerk")
@@ -62,6 +63,18 @@ impl Owner {
 
 /// Where memories are kept. One value serves any number of agents at once; an implementation must
 /// never show one owner's lines to another.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::memory::{Memory, MemoryBank};
+/// use agents::AgentBuilder;
+///
+/// fn remembering(memory: impl Memory) -> AgentBuilder<'static, String, String> {
+///     AgentBuilder::new("clerk").prompt("You are a clerk.").memory(memory)
+/// }
+///
+/// let clerk = remembering(MemoryBank::new()).build();
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a memory",

@@ -11,6 +11,21 @@ use std::{
 /// Beside the messages it keeps one slot in which a model client may hold what it has already
 /// encoded, so that no message is serialised twice. The slot is a cache: cloning or storing a
 /// history leaves it behind.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::{History, Message};
+///
+/// let mut history = History::new();
+/// history.push(Message::System { content: "You add.".into() });
+/// history.push(Message::User { content: "2 + 2".into() });
+/// assert_eq!(history.messages().len(), 2);
+///
+/// // It is data: stored, and read again.
+/// let stored = serde_json::to_string(&history)?;
+/// assert_eq!(serde_json::from_str::<History>(&stored)?, history);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Default)]
 pub struct History {
     messages: Vec<Message>,
@@ -69,7 +84,8 @@ impl History {
     /// `W` should remember how many messages it covers and whose they are.
     ///
     /// ```
-    /// use agents_core::model::{History, Message};
+    /// # use agents_core as agents;
+    /// use agents::model::{History, Message};
     ///
     /// #[derive(Default)]
     /// struct Encoded { done: usize, body: Vec<u8> }

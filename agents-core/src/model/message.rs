@@ -2,6 +2,16 @@ use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
 /// One message of a conversation.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::Message;
+/// use serde_json::json;
+///
+/// let message = Message::User { content: "Why is the sky blue?".into() };
+/// assert_eq!(serde_json::to_value(message)?, json!({"role": "user", "content": "Why is the sky blue?"}));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
@@ -83,6 +93,15 @@ pub struct Reply {
 }
 
 /// Tokens used.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::Usage;
+///
+/// let mut usage = Usage { input_tokens: 300, output_tokens: 20, requests: 1 };
+/// usage += Usage { input_tokens: 340, output_tokens: 15, requests: 1 };
+/// assert_eq!((usage.tokens(), usage.requests), (675, 2));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens read by the model.

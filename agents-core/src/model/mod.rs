@@ -25,11 +25,38 @@ use std::sync::Arc;
 ///
 /// Implement it to plug in another server; `agents-ollama` is the reference. One value serves any
 /// number of runs at once.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::{Model, ModelError, Reply, Request};
+/// use agents::{Agent, AgentBuilder};
+///
+/// /// Says how many messages it was shown.
+/// struct Counting;
+///
+/// #[async_trait::async_trait]
+/// impl Model for Counting {
+///     fn id(&self) -> &str {
+///         "mine/counting"
+///     }
+///
+///     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+///         Ok(Reply { content: request.messages().len().to_string(), ..Reply::default() })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// let agent = AgentBuilder::<String, u32>::new("counter").prompt("Count.").model(Counting).build();
+/// assert_eq!(agent.run("How many?").await?, 2);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a model",
     label = "expected a model here",
-    note = "a model is `ollama(\"name\")` or any type that implements `Model`"
+    note = "a model is `ollama(\"qwen3:4b\")`, or any type that implements `Model`; a name alone does not say who runs it"
 )]
 pub trait Model: Send + Sync + 'static {
     /// A stable name for logs, receipts and recordings, such as `ollama/qwen3:4b`.

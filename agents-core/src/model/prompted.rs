@@ -31,7 +31,8 @@ const MANY_TOOLS: usize = 5;
 /// to call.
 ///
 /// ```
-/// use agents_core::{Effects, model::prompted::instructions, tool::ToolSpec};
+/// # use agents_core as agents;
+/// use agents::{Effects, model::prompted::instructions, tool::ToolSpec};
 /// use serde_json::json;
 ///
 /// let tool = ToolSpec::new("read_file", "Read a file's contents.", Effects::Reads, json!({

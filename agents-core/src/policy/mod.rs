@@ -7,11 +7,12 @@
 //! agents and tools say of themselves, and never loosen it.
 //!
 //! ```
-//! use agents_core::policy::{Action, Verdict, deny_tools, read_only};
-//! # use agents_core::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+//! # use agents_core as agents;
+//! use agents::policy::{Action, Verdict, deny_tools, read_only};
+//! # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
 //! # use serde_json::json;
 //! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), agents_core::Error> {
+//! # async fn main() -> Result<(), agents::Error> {
 //! # let (model, _) = ScriptedModel::new([Script::call("delete_file", r#"{"path":"a"}"#), Script::text("I cannot.")]);
 //! # let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
 //! # let delete = FnTool::new("delete_file", "Deletes.", Effects::Writes, schema, |_, _| async { Ok::<_, std::io::Error>(()) });
@@ -28,7 +29,7 @@
 //!
 //! let receipt = outcome.outputs.receipts().next().unwrap();
 //! let error = receipt.error.as_ref().unwrap();
-//! assert_eq!(error.code, agents_core::Code::PolicyDenied);
+//! assert_eq!(error.code, agents::Code::PolicyDenied);
 //! assert_eq!(error.message, "`delete_file` writes, and this run is read-only");
 //! # Ok(())
 //! # }
@@ -53,6 +54,36 @@ use std::{fmt, sync::Arc};
 ///
 /// It should answer from what it is given: it is asked about a call when the call is taken up, and
 /// again whenever the call is about to run, with the arguments.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::policy::{Action, Verdict};
+/// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+/// # use serde_json::json;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let schema = json!({"type": "object"});
+/// # let pay = FnTool::new("pay", "Pays.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("paid") });
+/// # let (model, _) = ScriptedModel::new([Script::call("pay", r#"{"amount": 500}"#), Script::text("refused")]);
+/// # let clerk = AgentBuilder::<String, String>::new("clerk").tool(pay).model(model).build();
+/// // A rule is a function; it sees the arguments as soon as they have been read.
+/// let small_sums = |action: &Action<'_>| match action {
+///     Action::Tool(call) if call.spec.name == "pay" => {
+///         let amount = call.args.and_then(|args| args.to_value()["amount"].as_u64());
+///         match amount {
+///             Some(amount) if amount > 100 => Verdict::deny("more than 100 is paid by people"),
+///             _ => Verdict::Allow,
+///         }
+///     }
+///     _ => Verdict::Allow,
+/// };
+///
+/// let outcome = clerk.run("Pay the bill").policy(small_sums).outcome().await?;
+/// let receipt = outcome.outputs.receipts().next().unwrap();
+/// assert_eq!(receipt.error.as_ref().unwrap().code, agents::Code::PolicyDenied);
+/// # Ok(())
+/// # }
+/// ```
 pub trait Policy: Send + Sync + 'static {
     /// What it says to this.
     fn judge(&self, action: &Action<'_>) -> Verdict;

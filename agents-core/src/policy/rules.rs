@@ -38,6 +38,16 @@ pub fn deny_tools(pattern: impl Into<Pattern>) -> impl Policy {
 
 /// Tools of other names than these are refused. A pattern stands for a name, or for a
 /// `name@version`.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::policy::{deny_tools, only_tools};
+/// # use agents::{Agent, agent::ModelAgent};
+/// # async fn run(agent: ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+/// agent.run("Look at the issues").policy(only_tools(["github_*"])).policy(deny_tools("*_delete")).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn only_tools<P: Into<Pattern>>(patterns: impl IntoIterator<Item = P>) -> impl Policy {
     let patterns: Vec<Pattern> = patterns.into_iter().map(Into::into).collect();
     refusing(move |spec| {
@@ -66,6 +76,18 @@ pub fn confirm_tools(pattern: impl Into<Pattern>) -> impl Policy {
 }
 
 /// Somebody has to approve every call of a tool that writes.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::policy::confirm_writes;
+/// use agents::run::{Approval, ApprovalRequest};
+/// # use agents::{Agent, agent::ModelAgent};
+/// # async fn run(agent: ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+/// let nobody = |_: ApprovalRequest| async { Approval::deny("nobody is at home") };
+/// agent.run("Tidy up").policy(confirm_writes()).approver(nobody).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn confirm_writes() -> impl Policy {
     confirming(|spec| spec.effects == Effects::Writes)
 }

@@ -6,11 +6,12 @@
 //! model decides.
 //!
 //! ```
-//! use agents_core::rate::{MemoryLimiter, Rate};
-//! # use agents_core::{Agent, AgentBuilder, Code, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+//! # use agents_core as agents;
+//! use agents::rate::{MemoryLimiter, Rate};
+//! # use agents::{Agent, AgentBuilder, Code, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
 //! # use serde_json::json;
 //! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), agents_core::Error> {
+//! # async fn main() -> Result<(), agents::Error> {
 //! # let schema = json!({"type": "object"});
 //! # let search = FnTool::new("web_search", "Searches.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("found") });
 //! # let (model, _) = ScriptedModel::new([Script::calls([("web_search", "{}"); 2]), Script::text("done")]);

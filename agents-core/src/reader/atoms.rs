@@ -108,6 +108,8 @@ impl Coercer<'_> {
         if numeric && let Some((number, how)) = number(text) {
             let number = match types.has(Types::FRACTION) {
                 true => Some(number),
+                // Where points stand between thousands, `1.000` is a thousand.
+                false if !bare && number.ends_with(".000") => None,
                 false => whole(&number),
             };
             let Some(number) = number else {
@@ -180,8 +182,15 @@ impl Coercer<'_> {
     fn parsed(&mut self, text: &str, shape_at: usize) -> Result<Option<u32>, Refusal> {
         let inside = text.trim_start();
         let brackets = inside.starts_with('{') || inside.starts_with('[');
-        if self.nested == MOST_NESTED || !(brackets || inside.starts_with('"')) {
+        if !(brackets || inside.starts_with('"')) {
             return Ok(None);
+        }
+        if self.nested == MOST_NESTED {
+            let reason = "JSON lies in strings in JSON too often; write it as it is";
+            return match brackets {
+                true => Err(self.refuse(RefusalKind::TooDeep, reason)),
+                false => Ok(None),
+            };
         }
         // Each branch of a union may ask again.
         self.budget = self.budget.saturating_sub(text.len());
@@ -232,13 +241,20 @@ impl Coercer<'_> {
             })
             .collect();
         let strings: Vec<&str> = values.iter().map(String::as_str).collect();
-        let Some((n, how)) = scalar::choice(&text, &strings) else {
+        // A word is no number: "the answer is 2" is read, `2.5` for 2 is not, and `2.0` is 2.
+        let is_number = tape.kind(at) == Kind::Number;
+        let as_whole = || {
+            let whole = whole(&text).filter(|_| is_number)?;
+            let mut numbers = choices.iter();
+            let n = numbers.position(|value| value.is_number() && value.to_string() == whole)?;
+            Some((n, How::Notation))
+        };
+        let named = scalar::choice(&text, &strings)
+            .filter(|(_, how)| !(is_number && *how == How::Found))
+            .or_else(as_whole);
+        let Some((n, how)) = named else {
             return Err(self.no_choice(tape, at, shape));
         };
-        // A word is no number: "the answer is 2" is read, `2.5` for 2 is not.
-        if how == How::Found && tape.kind(at) == Kind::Number {
-            return Err(self.no_choice(tape, at, shape));
-        }
         self.out.push_str(&choices[n].to_string());
         let note = || format!("{} read as {}", tape.excerpt(at), choices[n]);
         let kind = if how == How::Found {

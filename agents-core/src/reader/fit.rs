@@ -69,7 +69,10 @@ pub(super) fn fit(
         return Err(deepest);
     }
     if !shape.types.has(type_of(tape, at)) {
-        return misfit(Why::Type);
+        return misfit(match shape.choices {
+            Some(_) => Why::Choice,
+            None => Why::Type,
+        });
     }
     if let Some(choices) = &shape.choices
         && !choices.iter().any(|choice| equals(tape, at, choice))

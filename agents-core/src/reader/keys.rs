@@ -62,7 +62,11 @@ impl Coercer<'_> {
             };
             push_key(&mut self.path, &name);
             if let Some(n) = role.field() {
-                if let Some(first) = from[n] {
+                let field = &shape.fields[n];
+                let empty = tape.kind(value) == Kind::Missing
+                    || (tape.kind(value) == Kind::Null
+                        && !schema.types(field.shape).has(Types::NULL));
+                if let Some(first) = from[n].filter(|_| !empty) {
                     if !tape.same(first, value) {
                         return Err(self.refuse(RefusalKind::Ambiguous, twice()));
                     }
@@ -70,11 +74,8 @@ impl Coercer<'_> {
                     sum += cost::SPELLING;
                     continue;
                 }
-                let field = &shape.fields[n];
-                let empty = tape.kind(value) == Kind::Missing
-                    || (tape.kind(value) == Kind::Null
-                        && !schema.types(field.shape).has(Types::NULL));
-                if empty && !field.required {
+                // Beside a value, none says nothing.
+                if empty && (!field.required || from[n].is_some()) {
                     self.log(ChangeKind::DroppedNull, "left out, since it has no value");
                     sum += cost::SPELLING;
                     gone += 1;
@@ -193,11 +194,20 @@ fn roles(schema: &Schema, shape: &Shape, tape: &Tape<'_>, members: &[(usize, usi
             continue;
         }
         let name = fold(&tape.string(key));
-        let mut hits = folded
-            .iter()
-            .enumerate()
-            .filter(|&(n, held)| *held == name && !taken.has(n));
-        if let (Some((n, _)), None) = (hits.next(), hits.next()) {
+        // What is not known otherwise may say a field a second time; what is allowed beside it does not.
+        let again = *role == Role::Unknown;
+        let said = tape.string(key).to_lowercase();
+        let free = |&n: &usize| folded[n] == name && (again || !taken.has(n));
+        let alike = |n: &usize| shape.fields[*n].name.to_lowercase() == said;
+        let only = |mut hits: Box<dyn Iterator<Item = usize> + '_>| match (hits.next(), hits.next())
+        {
+            (Some(n), None) => Some(n),
+            _ => None,
+        };
+        let fields = || (0..folded.len()).filter(free);
+        // Of two fields alike in style, the one that differs in case alone.
+        if let Some(n) = only(Box::new(fields())).or_else(|| only(Box::new(fields().filter(alike))))
+        {
             unknown -= usize::from(*role == Role::Unknown);
             *role = Role::Restyled(n);
             restyled.push(n);
@@ -245,7 +255,28 @@ fn akin(one: &str, two: &str) -> bool {
     } else {
         (two_folded, one_folded)
     };
-    short.len() >= 3 && long.contains(&short)
+    let words = if long == fold(one) { one } else { two };
+    short.len() >= 3 && long.contains(&short) || short.len() >= 2 && has_part(words, &short)
+}
+
+/// Whether a name has this word among its parts: `userId` and `user_id` have `id`.
+fn has_part(name: &str, word: &str) -> bool {
+    let mut part = String::new();
+    let mut small = false;
+    for c in name.chars().chain(['_']) {
+        let edge = matches!(c, '_' | '-' | '.') || c.is_whitespace();
+        if edge || (small && c.is_uppercase()) {
+            if part == word {
+                return true;
+            }
+            part.clear();
+        }
+        if !edge {
+            part.extend(c.to_lowercase());
+        }
+        small = c.is_lowercase();
+    }
+    false
 }
 
 /// Whether a value could be meant for a shape at all: a list is no number.

@@ -16,11 +16,13 @@ pub(super) fn step(count: usize) {
     STEPS.set(STEPS.get() + count);
 }
 
+/// `PROPTEST_CASES` may ask for more.
 fn cases() -> ProptestConfig {
+    let asked = ProptestConfig::default();
     ProptestConfig {
-        cases: 100_000,
+        cases: asked.cases.max(100_000),
         failure_persistence: None,
-        ..ProptestConfig::default()
+        ..asked
     }
 }
 

@@ -49,9 +49,9 @@ impl Limits {
         {
             return Some(if short { "too short" } else { "too long" });
         }
-        self.pattern
-            .as_ref()
-            .is_some_and(|pattern| !pattern.matches(text))
+        self.patterns
+            .iter()
+            .any(|pattern| !pattern.matches(text))
             .then_some("not of the form the schema asks for")
     }
 }

@@ -270,6 +270,7 @@ impl<'a> Search<'a, '_> {
             && let Ok(repaired) =
                 repair::repair(self.raw, start, Start::Members, &mut self.allowance)
             && repaired.tape.nodes.len() > 1
+            && repaired.tape.kind(0) == Kind::Object
         {
             self.judge(&repaired.tape, repaired.log, start, repaired.end, false);
         }

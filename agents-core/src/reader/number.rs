@@ -50,7 +50,8 @@ pub(super) fn number(text: &str) -> Option<(String, How)> {
         at = end;
     }
     let (start, end, number) = found?;
-    if scaled(&text[end..]) || negated(&text[..start]) {
+    let (head, tail) = (&text[..start], &text[end..]);
+    if scaled(tail) || negated(head) || qualified(head.trim_end(), tail.trim_start()) {
         return None;
     }
     let rest = text[end..]
@@ -147,6 +148,35 @@ fn is_currency(c: char) -> bool {
     matches!(c, '$' | '€' | '£' | '¥' | '₹' | '~' | '≈')
 }
 
+/// `<5`, `5+`, `– 5`, `5-`, `(5)`: what stands beside the number says that it is not just that.
+fn qualified(head: &str, tail: &str) -> bool {
+    const DASHES: [char; 6] = ['-', '−', '–', '—', '‐', '‑'];
+    let compared = head.trim_end_matches('=');
+    let tagged = compared.ends_with('>') && compared.contains('<');
+    if compared.ends_with(['<', '>', '≤', '≥', '≠', '!']) && !tagged || tail.starts_with('+')
+    {
+        return true;
+    }
+    // In `covid-19` and `5-day` the dash joins words.
+    let word = |c: char| c.is_alphanumeric();
+    if let Some(before) = head.strip_suffix(DASHES)
+        && !before.trim_end().ends_with(word)
+    {
+        return true;
+    }
+    if let Some(after) = tail.strip_prefix(DASHES)
+        && !after.trim_start().starts_with(word)
+    {
+        return true;
+    }
+    // Accountants write negative numbers so.
+    let bare = |side: &str| {
+        side.trim_matches(|c: char| c.is_whitespace() || is_currency(c))
+            .to_owned()
+    };
+    bare(head) == "(" && bare(tail) == ")"
+}
+
 /// `10k`, `2 million`: the number alone would be another one.
 fn scaled(rest: &str) -> bool {
     let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || is_currency(c) || c == '-');
@@ -237,6 +267,11 @@ mod tests {
             ("75%", "75"),
             ("6.022e23", "6.022e23"),
             ("9.", "9"),
+            ("covid-19", "19"),
+            ("5-day", "5"),
+            ("<b>5</b>", "5"),
+            ("ten (10)", "10"),
+            ("−5", "-5"),
         ] {
             assert_eq!(num(text).as_deref(), Some(want), "{text}");
         }
@@ -259,6 +294,20 @@ mod tests {
             "not 5",
             "minus 3",
             "1,5",
+            // More or less than the number.
+            "<5",
+            ">= 5",
+            "≥5",
+            "!= 5",
+            "5+",
+            // A dash that may be a sign, or the end of a range.
+            "–5",
+            "− 5",
+            "--5",
+            "5-",
+            "4.50-",
+            "(5)",
+            "($4.50)",
         ] {
             assert_eq!(num(text), None, "{text}");
         }

@@ -86,16 +86,56 @@ fn has_word(text: &str, value: &str) -> bool {
     let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     !value.is_empty()
         && text.match_indices(value).any(|(at, _)| {
-            !word(text[..at].chars().next_back()) && !word(text[at + value.len()..].chars().next())
+            let (before, after) = (&text[..at], &text[at + value.len()..]);
+            !word(before.chars().next_back())
+                && !word(after.chars().next())
+                && !(value.starts_with(is_digit) && follows_number(before))
+                && !(value.ends_with(is_digit) && precedes_number(after))
         })
 }
 
-/// A name without case and style: `maxItems`, `max_items` and `Max Items` are one.
+fn is_digit(c: char) -> bool {
+    c.is_numeric()
+}
+
+/// A number begun before goes on here: `-`, `1.`, `10-`, `1 `.
+fn follows_number(before: &str) -> bool {
+    let joint = before.trim_end_matches(['-', '−', '–', '.', ',', '/', ':', '+', ' ']);
+    joint.len() < before.len()
+        && (joint.ends_with(is_digit)
+            || before.trim_end().ends_with(['-', '−', '–', '+', '.'])
+                && !joint.ends_with(char::is_alphabetic))
+}
+
+/// A number ended here goes on: `.5`, `,000`, `-20`, ` 5`.
+fn precedes_number(after: &str) -> bool {
+    let rest = after.trim_start_matches(['-', '−', '–', '.', ',', '/', ':', ' ']);
+    rest.len() < after.len() && rest.starts_with(is_digit)
+}
+
+/// A name without case and style: `maxItems`, `max_items` and `Max Items` are one. What stands between
+/// digits or before a number is no style: `1.5` is not 15, nor is `-5` 5.
 pub(super) fn fold(name: &str) -> String {
-    name.chars()
-        .filter(|c| !matches!(c, '_' | '-' | '.') && !c.is_whitespace())
-        .flat_map(char::to_lowercase)
-        .collect()
+    let mut folded = String::with_capacity(name.len());
+    // What may be style, if the next character says so.
+    let mut between = String::new();
+    for c in name.chars() {
+        if matches!(c, '_' | '-' | '.') || c.is_whitespace() {
+            between.push(c);
+            continue;
+        }
+        let before = folded.chars().next_back();
+        let counts = match before {
+            None => between.contains(['-', '.']),
+            Some(before) => before.is_numeric(),
+        };
+        if c.is_numeric() && counts {
+            folded.push_str(&between);
+        }
+        between.clear();
+        folded.extend(c.to_lowercase());
+    }
+    folded
 }
 
 /// What text without quotes means where no schema says it.
@@ -182,6 +222,34 @@ mod tests {
         assert_eq!(choice("it is open now", &allowed), Some((2, How::Found)));
         assert_eq!(choice("open or Done", &allowed), None);
         assert_eq!(choice("not open", &allowed), None);
+    }
+
+    #[test]
+    fn what_stands_in_a_number_is_no_style() {
+        for (one, two) in [
+            ("1.5", "15"),
+            ("-5", "5"),
+            ("1_2", "12"),
+            ("x 1 2", "x12"),
+            (".5", "5"),
+        ] {
+            assert_ne!(fold(one), fold(two), "{one}");
+        }
+        for (one, two) in [
+            ("gpt-4", "GPT4"),
+            ("v 2", "v_2"),
+            ("maxItems", "max-items"),
+            ("_id", "ID"),
+            ("a1_b", "A1B"),
+        ] {
+            assert_eq!(fold(one), fold(two), "{one}");
+        }
+        let allowed = ["1", "2", "20"];
+        assert_eq!(choice("level 2", &allowed), Some((1, How::Found)));
+        assert_eq!(choice("level-2", &allowed), Some((1, How::Found)));
+        for text in ["-2", "2.5", "1 2", "2-5", "+2", "0.2", "1/2", "- 2"] {
+            assert_eq!(choice(text, &allowed), None, "{text}");
+        }
     }
 
     #[test]

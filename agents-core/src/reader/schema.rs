@@ -61,7 +61,7 @@ pub(super) struct Limits {
     pub(super) length: (Option<u64>, Option<u64>),
     pub(super) items: (Option<u64>, Option<u64>),
     pub(super) members: (Option<u64>, Option<u64>),
-    pub(super) pattern: Option<Pattern>,
+    pub(super) patterns: Vec<Pattern>,
 }
 
 /// A set of JSON types.
@@ -113,6 +113,18 @@ impl Types {
                     .fold(0, |set, name| set | Self::named(name).0),
             ),
             _ => Self::ANY,
+        }
+    }
+
+    /// The type of a value; a whole number may be written as a fraction.
+    fn of_value(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::NULL,
+            Value::Bool(_) => Self::BOOLEAN,
+            Value::Number(_) => Self::NUMBER,
+            Value::String(_) => Self::STRING,
+            Value::Array(_) => Self::ARRAY,
+            Value::Object(_) => Self::OBJECT,
         }
     }
 
@@ -198,6 +210,27 @@ mod tests {
         let mut schema = schema;
         schema["$ref"] = json!("#/definitions/Loop");
         assert_eq!(Schema::new(&schema).shape(0).types, Types::ANY);
+    }
+
+    #[test]
+    fn bounds_that_are_said_twice_both_hold() {
+        let schema = Schema::new(&json!({
+            "allOf": [
+                {"minimum": 5, "maxLength": 4, "pattern": "^a"},
+                {"minimum": 3, "maximum": 9, "maxLength": 6, "pattern": "z$"},
+            ],
+        }));
+        for (json, fits) in [
+            ("5", true),
+            ("4", false),
+            ("10", false),
+            (r#""az""#, true),
+            (r#""abcdz""#, false),
+            (r#""ab""#, false),
+            (r#""bz""#, false),
+        ] {
+            assert_eq!(schema.fits(json).is_ok(), fits, "{json}");
+        }
     }
 
     #[test]

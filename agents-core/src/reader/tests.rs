@@ -1,5 +1,7 @@
 //! Reading as a whole, with a schema and without.
 
+mod schemas;
+
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
@@ -272,4 +274,59 @@ fn every_change_is_listed_in_the_documentation() {
         .filter(|name| *name != "Fixed" && !documented.contains(&format!("({name}, ")))
         .collect();
     assert!(unlisted.is_empty(), "{unlisted:?}");
+}
+
+#[test]
+fn a_list_of_members_without_braces() {
+    for text in [
+        "- city: Oslo\n- nights: 2",
+        "* city: \"Oslo\"\n* nights: \"2\"\n",
+        "city = Oslo; nights = 2",
+    ] {
+        check(text, r#"{"city":"Oslo","nights":2}"#, ChangeKind::Brackets);
+    }
+}
+
+#[test]
+fn prose_with_a_comma_is_no_list() {
+    for text in ["Oslo, please", "I would say Oslo, of course, for 2 nights"] {
+        let says = "no JSON found; write a JSON object";
+        refused(text, RefusalKind::NoJson, says);
+    }
+}
+
+#[test]
+fn of_two_objects_in_a_row_neither_is_chosen() {
+    let two = r#"{"city": "Oslo", "nights": 2}{"city": "Rome", "nights": 2}"#;
+    let says = "several JSON values; write one (at byte 29)";
+    refused(two, RefusalKind::Ambiguous, says);
+    let same = r#"{"city": "Oslo", "nights": 2}, {"nights": 2, "city": "Oslo"}"#;
+    assert!(read(same, &trip()).is_err(), "another order is other text");
+    let twice = r#"{"city": "Oslo", "nights": 2} {"city": "Oslo", "nights": 2}"#;
+    let once = r#"{"city": "Oslo", "nights": 2}"#;
+    check(twice, once, ChangeKind::Located);
+}
+
+#[test]
+fn a_field_said_twice_in_two_styles() {
+    for (text, want) in [
+        (r#"{"city": "Oslo", "nights": 2, "Nights": "2"}"#, None),
+        (r#"{"city": "Oslo", "nights": 2, "Nights": 3}"#, None),
+        (
+            r#"{"city": "Oslo", "nights": 2, "Nights": 2}"#,
+            Some(ChangeKind::Duplicate),
+        ),
+        (
+            r#"{"city": "Oslo", "Nights": 2, "nights": null}"#,
+            Some(ChangeKind::DroppedNull),
+        ),
+    ] {
+        match want {
+            Some(kind) => check(text, r#"{"city":"Oslo","nights":2}"#, kind),
+            None => {
+                let refusal = read(text, &trip()).unwrap_err();
+                assert_eq!(refusal.kind(), RefusalKind::Ambiguous, "{text}");
+            }
+        }
+    }
 }

@@ -8,7 +8,8 @@ use std::time::Duration;
 /// is no cap, never longer than a minute or the constant wait. Waiting counts against the time of the run.
 ///
 /// ```
-/// use agents_core::recovery::{constant, exponential};
+/// # use agents_core as agents;
+/// use agents::recovery::{constant, exponential};
 /// use std::time::Duration;
 ///
 /// let patient = exponential().base(Duration::from_millis(50)).cap(Duration::from_secs(2));
@@ -39,7 +40,8 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// Doubles from 100 ms up to a minute, with full jitter.
 ///
 /// ```
-/// use agents_core::recovery::exponential;
+/// # use agents_core as agents;
+/// use agents::recovery::exponential;
 /// use std::time::Duration;
 ///
 /// assert_eq!(exponential().ceiling(1), Duration::from_millis(100));
@@ -56,7 +58,8 @@ pub fn exponential() -> Backoff {
 /// Always waits this long.
 ///
 /// ```
-/// use agents_core::recovery::constant;
+/// # use agents_core as agents;
+/// use agents::recovery::constant;
 /// use std::time::Duration;
 ///
 /// let second = Duration::from_secs(1);
@@ -69,7 +72,8 @@ pub fn constant(wait: Duration) -> Backoff {
 /// Does not wait.
 ///
 /// ```
-/// use agents_core::recovery::none;
+/// # use agents_core as agents;
+/// use agents::recovery::none;
 ///
 /// assert!(none().ceiling(9).is_zero());
 /// ```

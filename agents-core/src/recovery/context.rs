@@ -7,6 +7,17 @@ use serde_json::Value;
 use std::{fmt, ops::Deref};
 
 /// Text as a model wrote it, together with the schema it should have followed. Derefs to `str`.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::recovery::Raw;
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object"});
+/// let raw = Raw::new("{'path': 'a.txt'}", &schema);
+/// // It is text: all that `str` can, it can.
+/// assert_eq!(raw.replace('\'', "\""), r#"{"path": "a.txt"}"#);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Raw<'a> {
     text: &'a str,
@@ -60,7 +71,8 @@ impl<'a> Fault<'a> {
     /// Whether this field, or something in it, is at fault.
     ///
     /// ```
-    /// use agents_core::recovery::Fault;
+    /// # use agents_core as agents;
+    /// use agents::recovery::Fault;
     ///
     /// assert!(Fault::new("lines", "expected u32").field("lines"));
     /// assert!(Fault::new("items[2].name", "missing").field("items"));
@@ -106,6 +118,15 @@ pub enum CallError<'a, E> {
 }
 
 /// What an arm may know besides the failure: `cx` in `on_error`.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::recovery::ErrorContext;
+/// use serde_json::json;
+///
+/// let cx = ErrorContext::new("read_file").with_args(&json!({"path": "a.txt"})).with_attempt(2);
+/// assert_eq!(cx.attempt(), 2);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ErrorContext {
     pub(crate) tool: String,

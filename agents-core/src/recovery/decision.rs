@@ -63,7 +63,8 @@ impl<K: Kind> Decision<K> {
     /// What to do when this gives nothing, has been tried, or is spent.
     ///
     /// ```
-    /// use agents_core::recovery::*;
+    /// # use agents_core as agents;
+    /// use agents::recovery::*;
     ///
     /// let decision: Decision<Execution> = retry().or(fix(None)).or(throw("no way is left"));
     /// let ends: Vec<_> = decision.steps().iter().map(|step| matches!(step, Step::Throw { .. })).collect();
@@ -78,7 +79,8 @@ impl<K: Kind> Decision<K> {
     /// is said.
     ///
     /// ```
-    /// use agents_core::{AgentBuilder, recovery::*};
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, recovery::*};
     ///
     /// let mender = || AgentBuilder::<String, String>::new("mender").build();
     /// let once: Decision<InvalidArgs> = fix_with(mender());
@@ -95,7 +97,8 @@ impl<K: Kind> Decision<K> {
     /// How many executions there may be in all; 3 if nothing is said.
     ///
     /// ```
-    /// use agents_core::recovery::*;
+    /// # use agents_core as agents;
+    /// use agents::recovery::*;
     ///
     /// let decision: Decision<Execution> = retry().max_attempts(2);
     /// assert!(matches!(decision.steps(), [Step::Retry { max_attempts: 2, .. }]));
@@ -111,7 +114,8 @@ impl<K: Kind> Decision<K> {
     /// How long to wait before the next execution; exponentially if nothing is said.
     ///
     /// ```
-    /// use agents_core::recovery::*;
+    /// # use agents_core as agents;
+    /// use agents::recovery::*;
     ///
     /// let decision: Decision<Execution> = retry().backoff(none());
     /// assert!(matches!(decision.steps(), [Step::Retry { backoff: Backoff::None, .. }]));
@@ -127,7 +131,8 @@ impl<K: Kind> Decision<K> {
     /// How bad the escalation is; `High` if nothing is said.
     ///
     /// ```
-    /// use agents_core::recovery::*;
+    /// # use agents_core as agents;
+    /// use agents::recovery::*;
     ///
     /// let decision: Decision<Execution> = escalate("the index is stale").severity(Severity::Low);
     /// assert!(matches!(decision.steps(), [Step::Escalate { severity: Severity::Low, .. }]));
@@ -215,14 +220,24 @@ impl<K> PartialEq<Decision<K>> for Plan {
 pub trait IntoDecision<K> {
     /// The decision, if there is one.
     fn into_decision(self) -> Option<Decision<K>>;
+
+    /// The decision as what the run carries out. Arms end in it.
+    fn into_plan(self) -> Option<Plan>
+    where
+        Self: Sized,
+    {
+        self.into_decision().map(Plan::from)
+    }
 }
 
+#[diagnostic::do_not_recommend]
 impl<K> IntoDecision<K> for Decision<K> {
     fn into_decision(self) -> Option<Decision<K>> {
         Some(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<K> IntoDecision<K> for Option<Decision<K>> {
     fn into_decision(self) -> Option<Decision<K>> {
         self

@@ -5,6 +5,21 @@ use serde_json::Value;
 use std::{fmt, sync::Arc};
 
 /// Everything a repair agent is told.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, Skill};
+/// use agents::recovery::Repair;
+/// use agents::{Agent, Error};
+///
+/// // An agent that takes one is a repair agent.
+/// let fixer = AgentBuilder::<Repair, String>::new("quotes").skill(Skill::native(
+///     "repair",
+///     "Puts the right quotes.",
+///     |repair: Repair| async move { Ok::<_, Error>(repair.raw.replace('\'', "\"")) },
+/// )).build();
+/// assert_eq!(fixer.name(), "quotes");
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Repair {
     /// The tool whose call failed; the agent whose answer failed.
@@ -55,7 +70,11 @@ impl fmt::Display for Repair {
             previous,
             ..
         } = self;
-        writeln!(f, "The JSON for `{tool}` ({description}) cannot be used.")?;
+        write!(f, "The JSON for `{tool}`")?;
+        if !description.is_empty() {
+            write!(f, " ({description})")?;
+        }
+        writeln!(f, " cannot be used.")?;
         writeln!(f, "What is wrong: {error}")?;
         writeln!(f, "It has to follow this JSON Schema: {schema}")?;
         for Tried { by, text, error } in previous {
@@ -165,5 +184,41 @@ impl fmt::Display for FixError {
             }
             FixError::Thrown(reason) => write!(f, "thrown: {reason}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Repair, Tried};
+    use serde_json::json;
+
+    #[test]
+    fn a_repair_in_words() {
+        let repair = |description: &str| Repair {
+            tool: "read_file".into(),
+            description: description.into(),
+            stage: "invalid_args".into(),
+            raw: "a.txt, please".into(),
+            error: "no JSON".into(),
+            schema: json!({"type": "object"}),
+            attempt: 2,
+            previous: vec![Tried {
+                by: "fix".into(),
+                text: "{".into(),
+                error: "it ends early".into(),
+            }],
+        };
+        let rest = "What is wrong: no JSON\n\
+            It has to follow this JSON Schema: {\"type\":\"object\"}\n\
+            `fix` tried this in vain (it ends early): {\n\
+            The JSON: a.txt, please";
+        assert_eq!(
+            repair("Reads.").to_string(),
+            format!("The JSON for `read_file` (Reads.) cannot be used.\n{rest}")
+        );
+        assert_eq!(
+            repair("").to_string(),
+            format!("The JSON for `read_file` cannot be used.\n{rest}")
+        );
     }
 }

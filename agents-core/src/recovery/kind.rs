@@ -41,6 +41,7 @@ impl Kind for InvalidOutput {
     note = "write `fix(..)`, `feedback(..)`, `escalate(..)` or `throw(..)`"
 )]
 pub trait CanRetry: Kind {}
+#[diagnostic::do_not_recommend]
 impl CanRetry for Execution {}
 
 /// The kind in which a single value is at fault.
@@ -50,4 +51,5 @@ impl CanRetry for Execution {}
     note = "write `fix(..)` to give the whole text anew, or `feedback(..)`, `escalate(..)`, `throw(..)`"
 )]
 pub trait CanSanitize: Kind {}
+#[diagnostic::do_not_recommend]
 impl CanSanitize for Deserialization {}

@@ -10,7 +10,8 @@
 //! Helpers, shared policies and tests use the same verbs as the arms do:
 //!
 //! ```
-//! use agents_core::recovery::*;
+//! # use agents_core as agents;
+//! use agents::recovery::*;
 //!
 //! fn patient() -> Decision<Execution> {
 //!     retry().max_attempts(3).backoff(exponential()).or(escalate("still failing"))
@@ -69,5 +70,5 @@ pub mod vocabulary {
 pub(crate) use context::{with_any_error, with_error};
 pub(crate) use fixer::{FixError, SharedFixer};
 pub(crate) use layers::Arms;
-pub(crate) use progress::{Failed, Move, Progress};
+pub(crate) use progress::{Failed, Move, Progress, SANITIZE};
 pub(crate) use splice::put_at;

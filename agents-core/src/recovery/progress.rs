@@ -7,6 +7,9 @@ use super::{Backoff, FixerRef, Plan, Severity, Step, Tried, put_at};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};
 
+/// By whom a text was given that differs in one value.
+pub(crate) const SANITIZE: &str = "sanitize";
+
 /// Texts that may be tried for one call before recovery gives up on it.
 const MOST_REPAIRS: usize = 8;
 
@@ -76,7 +79,7 @@ impl Progress {
                 Step::Fix(text) => text.and_then(|text| self.read("fix", text, failed.text)),
                 Step::Sanitize(value) => value
                     .and_then(|value| put_at(failed.text, failed.path, &value))
-                    .and_then(|text| self.read("sanitize", text, failed.text)),
+                    .and_then(|text| self.read(SANITIZE, text, failed.text)),
                 Step::Ask { fixer, retries } => {
                     self.may_ask(&fixer, retries).then_some(Move::Ask(fixer))
                 }

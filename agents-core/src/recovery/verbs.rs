@@ -12,7 +12,8 @@ use serde_json::Value;
 /// Nothing (`None`, `Err`), and text that was tried for this call already, fall through.
 ///
 /// ```
-/// use agents_core::recovery::*;
+/// # use agents_core as agents;
+/// use agents::recovery::*;
 ///
 /// // `Option<String>`, `String` or `Result<String, _>`: whatever your own repair gives.
 /// let cleaned = "json {}".strip_prefix("json ").map(str::to_owned);
@@ -26,10 +27,16 @@ pub fn fix<K: Kind>(text: impl IntoText) -> Decision<K> {
 /// Ask a repair agent; once, unless [`retries`](Decision::retries) says otherwise.
 ///
 /// A run that was stored finds the agent again if it is named in an arm as `fix(agent = ..)`, or listed
-/// under the `fixers` of the agent that calls.
+/// under the `fixers` of the agent that calls. No compiler sees which agents a helper names: a run that is
+/// [stored](crate::run::Run::on_checkpoint) ends with [`ErrorKind::Build`](crate::ErrorKind::Build) when
+/// it is about to ask one that is not listed.
+///
+/// A repair agent that brings no model is driven by that of the agent whose call it repairs; since a model
+/// has made that call, there is one.
 ///
 /// ```
-/// use agents_core::{AgentBuilder, recovery::*};
+/// # use agents_core as agents;
+/// use agents::{AgentBuilder, recovery::*};
 ///
 /// let mender = AgentBuilder::<Repair, String>::new("mender").prompt("Return ONLY the fixed JSON.").build();
 /// let decision: Decision<InvalidArgs> = fix_with(mender).retries(3).or(escalate("nobody can read this"));
@@ -47,7 +54,8 @@ pub fn fix_with<K: Kind>(agent: impl Fixer) -> Decision<K> {
 /// through.
 ///
 /// ```
-/// use agents_core::recovery::*;
+/// # use agents_core as agents;
+/// use agents::recovery::*;
 /// use serde_json::{Value, json};
 ///
 /// fn lines(value: Option<&Value>, error: &Fault<'_>) -> Option<Decision<Deserialization>> {
@@ -69,7 +77,8 @@ pub fn sanitize<K: CanSanitize>(value: impl IntoValue) -> Decision<K> {
 /// A tool that writes is retried only if it is `idempotent`.
 ///
 /// ```
-/// use agents_core::recovery::*;
+/// # use agents_core as agents;
+/// use agents::recovery::*;
 /// use std::time::Duration;
 ///
 /// let plain: Decision<Execution> = retry();
@@ -87,7 +96,8 @@ pub fn retry<K: CanRetry>() -> Decision<K> {
 /// Tell the model what went wrong, with this hint.
 ///
 /// ```
-/// use agents_core::recovery::*;
+/// # use agents_core as agents;
+/// use agents::recovery::*;
 ///
 /// let decision: Decision<Deserialization> = feedback("dates are written 2026-08-01");
 /// assert_eq!(decision.steps(), [Step::Feedback("dates are written 2026-08-01".to_owned())]);
@@ -100,7 +110,8 @@ pub fn feedback<K: Kind>(hint: impl Into<String>) -> Decision<K> {
 /// is, `High` if nothing is said.
 ///
 /// ```
-/// use agents_core::recovery::*;
+/// # use agents_core as agents;
+/// use agents::recovery::*;
 ///
 /// let decision: Decision<Execution> = escalate("the disk is full");
 /// assert_eq!(decision, escalate("the disk is full").severity(Severity::High));
@@ -115,7 +126,8 @@ pub fn escalate<K: Kind>(reason: impl Into<String>) -> Decision<K> {
 /// End the run, now: nothing may go on.
 ///
 /// ```
-/// use agents_core::recovery::*;
+/// # use agents_core as agents;
+/// use agents::recovery::*;
 ///
 /// let decision: Decision<Execution> = throw("the credentials were refused");
 /// assert_eq!(decision.steps(), [Step::Throw { reason: "the credentials were refused".to_owned() }]);
@@ -130,7 +142,8 @@ pub fn throw<K: Kind>(reason: impl Into<String>) -> Decision<K> {
 /// it decides takes the place of this; if it decides nothing, the next step is taken.
 ///
 /// ```
-/// use agents_core::recovery::*;
+/// # use agents_core as agents;
+/// use agents::recovery::*;
 ///
 /// // Two tries here, then whatever the tool itself says.
 /// let decision: Decision<Execution> = retry().max_attempts(2).or(inherit());
@@ -145,7 +158,8 @@ pub fn inherit<K: Kind>() -> Decision<K> {
 /// Reading does this by itself before any arm is asked; it is for texts that an arm has changed.
 ///
 /// ```
-/// use agents_core::recovery::{Raw, lenient};
+/// # use agents_core as agents;
+/// use agents::recovery::{Raw, lenient};
 /// use serde_json::json;
 ///
 /// let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
@@ -166,7 +180,8 @@ pub fn lenient(raw: &Raw<'_>) -> Option<String> {
 /// The value, made to fit the schema; `None` if it cannot be.
 ///
 /// ```
-/// use agents_core::recovery::coerce;
+/// # use agents_core as agents;
+/// use agents::recovery::coerce;
 /// use serde_json::json;
 ///
 /// assert_eq!(coerce(&json!("1,250"), &json!({"type": "integer"})), Some(json!(1250)));

@@ -54,7 +54,8 @@ impl Approval {
 /// Somebody who decides: an async function of the request, for one.
 ///
 /// ```
-/// use agents_core::run::{Approval, ApprovalRequest, Approver};
+/// # use agents_core as agents;
+/// use agents::run::{Approval, ApprovalRequest, Approver};
 ///
 /// async fn office_hours(request: ApprovalRequest) -> Approval {
 ///     if request.tool_name == "send_mail" { Approval::deny("not at night") } else { Approval::Approve }

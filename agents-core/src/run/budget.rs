@@ -7,7 +7,8 @@ use std::{fmt, time::Duration};
 /// when you say so.
 ///
 /// ```
-/// use agents_core::run::{Budget, minutes, tokens};
+/// # use agents_core as agents;
+/// use agents::run::{Budget, minutes, tokens};
 ///
 /// let careful = Budget::new().max_turns(3);
 /// let whole_run = tokens(500_000).time(minutes(30));

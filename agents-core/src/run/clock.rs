@@ -5,6 +5,16 @@ use std::{
 };
 
 /// A point in time, in milliseconds since 1970 (UTC); RFC 3339 when displayed and on the wire.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::Timestamp;
+/// use std::time::Duration;
+///
+/// let noon = Timestamp::from_millis(43_200_000);
+/// assert_eq!(noon.to_string(), "1970-01-01T12:00:00.000Z");
+/// assert_eq!(noon.since(Timestamp::from_millis(43_199_000)), Duration::from_secs(1));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(u64);
 

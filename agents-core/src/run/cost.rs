@@ -8,7 +8,8 @@ const PARTS: u64 = 1_000_000_000_000;
 /// An amount of money, in the currency in which prices are given; exact to the twelfth digit.
 ///
 /// ```
-/// use agents_core::run::Cost;
+/// # use agents_core as agents;
+/// use agents::run::Cost;
 ///
 /// let cost = Cost::of(0.25);
 /// assert_eq!(cost.to_string(), "0.25");

@@ -24,6 +24,25 @@ pub struct Event {
 
 /// Everything that can be observed in a run. The enum is closed: a `match` that handles every
 /// variant has seen it all.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{Event, EventKind};
+/// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("Good morning")]);
+/// # let agent = AgentBuilder::<String, String>::new("greeter").model(model).build();
+/// // The answer as it is written.
+/// let print = |event: &Event| {
+///     if let EventKind::Text(piece) = &event.kind {
+///         print!("{piece}");
+///     }
+/// };
+/// agent.run("Greet me").on_event(print).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub enum EventKind {
     /// The run began.
@@ -69,13 +88,15 @@ pub enum EventKind {
         /// The arguments, as the model sent them.
         arguments: String,
     },
-    /// Reading changed the arguments so that they fit.
+    /// Arguments were changed so that they fit, by reading, an arm or a repair agent, and are about to be
+    /// used. What does not fit all the same is a [`CallFailed`](EventKind::CallFailed).
     Repaired {
         /// The id by which the model knows the call.
         id: String,
         /// The tool.
         tool: String,
-        /// What was changed.
+        /// How these arguments differ from the text that was last given: by the model, or anew by a
+        /// repair. All changes of a call are in its receipt.
         repairs: Repairs,
     },
     /// Somebody is asked whether the call may run.

@@ -55,9 +55,10 @@ impl<A: Agent> Run<'_, A> {
     /// with [`Budget::cost`].
     ///
     /// ```
-    /// # use agents_core::{Agent, AgentBuilder, Budget, run::Cost, testing::{Script, ScriptedModel}};
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Budget, run::Cost, testing::{Script, ScriptedModel}};
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), agents_core::Error> {
+    /// # async fn main() -> Result<(), agents::Error> {
     /// # let (model, _) = ScriptedModel::new([Script::text("done")]);
     /// # let agent = AgentBuilder::<String, String>::new("a").model(model).build();
     /// let outcome = agent.run("go")

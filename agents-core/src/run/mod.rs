@@ -164,8 +164,9 @@ impl<'a, A: Agent> Run<'a, A> {
     /// repairs included, and what came of it.
     ///
     /// ```
-    /// # use agents_core::{Agent, AgentBuilder};
-    /// # async fn run(agent: agents_core::agent::ModelAgent<'_, String, String>) -> Result<(), agents_core::Error> {
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder};
+    /// # async fn run(agent: agents::agent::ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
     /// let answer = agent.run("go").on_tool_use(|name, args, result| {
     ///     eprintln!("[{name}] args={args} result={result:?}");
     /// }).await?;

@@ -8,6 +8,23 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// How a run ended, and everything it leaves behind.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::testing::{Script, ScriptedModel};
+/// use agents::{Agent, AgentBuilder};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// let (model, _) = ScriptedModel::new([Script::text("42")]);
+/// let agent = AgentBuilder::<String, u32>::new("oracle").model(model).build();
+///
+/// let outcome = agent.run("?").outcome().await?;
+/// assert_eq!(outcome.result?, 42);
+/// assert_eq!(outcome.usage.requests, 1);
+/// assert_eq!(outcome.outputs.receipts().count(), 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Outcome<T> {
     /// The answer, or what ended the run without one.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 /// something else. It stays where it is when its tool is taken away; then it gives nothing.
 ///
 /// ```
-/// use agents_core::run::{OnMissing, PinnedHandle};
+/// # use agents_core as agents;
+/// use agents::run::{OnMissing, PinnedHandle};
 ///
 /// let pin = PinnedHandle::latest("weather_report", "http_request");
 /// assert_eq!(pin.on_missing, OnMissing::Null);

@@ -4,6 +4,7 @@ use crate::{
     recovery::FixError,
     tool::{Effects, FnTool, SharedTool},
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::{
     convert::Infallible,
@@ -93,8 +94,12 @@ impl RepairScope {
     pub(crate) fn tools(self: &Arc<Self>) -> [SharedTool; 2] {
         let (escalate, throw) = (self.clone(), self.clone());
         let reason = json!({ "type": "string", "description": "Why." });
-        let severity = json!({ "type": "string", "description": "LOW, MEDIUM, HIGH or CRITICAL." });
-        let schema = |properties: Value| json!({ "type": "object", "properties": properties });
+        let severity = json!({
+            "type": "string",
+            "description": "How bad it is; HIGH if nothing is said.",
+            "enum": Severity::ALL,
+        });
+        let schema = |properties: Value| json!({ "type": "object", "properties": properties, "required": ["reason"] });
         [
             Arc::new(
                 FnTool::new(
@@ -105,12 +110,10 @@ impl RepairScope {
                     move |args, _| {
                         let scope = escalate.clone();
                         async move {
-                            let severity = args["severity"]
-                                .as_str()
-                                .map_or(Severity::High, Severity::named);
                             let end = FixError::Escalated {
                                 reason: reason_of(&args),
-                                severity,
+                                severity: Severity::deserialize(&args["severity"])
+                                    .unwrap_or_default(),
                             };
                             Err::<(), _>(scope.finish(end).await)
                         }

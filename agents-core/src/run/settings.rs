@@ -15,8 +15,9 @@ impl<A: Agent> Run<'_, A> {
     /// `traces_url` of the [outputs](crate::run::AgentOutputs).
     ///
     /// ```
-    /// # use agents_core::Agent;
-    /// # async fn run(agent: agents_core::agent::ModelAgent<'_, String, String>) -> Result<(), agents_core::Error> {
+    /// # use agents_core as agents;
+    /// # use agents::Agent;
+    /// # async fn run(agent: agents::agent::ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
     /// let run = agent.run("go").traces_url("https://traces.example.com/trace/{trace_id}");
     /// # run.await?;
     /// # Ok(())

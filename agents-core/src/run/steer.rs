@@ -48,8 +48,8 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     let is_stopped = result.is_none() || thrown.is_some();
     thrown.into_iter().for_each(|stop| root.request_stop(stop));
     let stop = root.stopped();
+    root.tell_ended(stop.as_ref().filter(|_| is_stopped));
     if let Some(stop) = stop.as_ref().filter(|_| is_stopped) {
-        root.tell_stopped(stop);
         root.emit(&cx.node, || EventKind::Stopped(stop.reason()));
     }
     let result = match (result, &stop) {
@@ -116,14 +116,14 @@ impl Root {
         tape.ended(&place).await
     }
 
-    /// The run ends before its answer.
-    fn tell_stopped(&self, stop: &Stop) {
+    /// The run is over, by this stop if it has no answer.
+    fn tell_ended(&self, stop: Option<&Stop>) {
         if let Some(tape) = &self.settings.tape {
             let moment = Moment {
-                at: format!("{}/stopped", self.node.path()),
+                at: format!("{}/ended", self.node.path()),
                 asked: Json::trusted("null"),
             };
-            tape.keep(moment, Happened::Stopped(stop.reason()));
+            tape.keep(moment, Happened::Ended(stop.map(Stop::reason)));
         }
     }
 }

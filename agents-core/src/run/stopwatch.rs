@@ -32,9 +32,14 @@ impl Stopwatch {
         Self::new(now.checked_add(time).unwrap_or(now + AGES), outer)
     }
 
-    /// When the time is up, if nobody is asked before.
-    pub(crate) fn deadline(&self) -> Instant {
-        self.hands().deadline
+    /// How much time is left; that does not get less while a person is asked.
+    pub(crate) fn left(&self) -> Duration {
+        let hands = self.hands();
+        let now = match hands.waiting {
+            0 => Instant::now(),
+            _ => hands.since,
+        };
+        hands.deadline.saturating_duration_since(now)
     }
 
     fn new(deadline: Instant, outer: Option<Arc<Stopwatch>>) -> Arc<Stopwatch> {

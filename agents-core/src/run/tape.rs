@@ -96,8 +96,8 @@ pub enum Happened {
     Kept(Vec<Attachment>),
     /// A call was settled.
     Settled(Arc<ToolEnvelope>),
-    /// The run was ended before its answer.
-    Stopped(Stopped),
+    /// The run is over; this is what ended it, if it was not its answer.
+    Ended(Option<Stopped>),
     /// It had not come to an end when the run did, or was no longer wanted. This is what agents had done
     /// within it.
     Nothing(Inside),

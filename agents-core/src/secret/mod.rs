@@ -4,7 +4,8 @@
 //! the organisation. The first that has it gives it.
 //!
 //! ```
-//! use agents_core::{ToolContext, secret::{SecretError, SecretScope, SecretStore, resolve}, tool::Scope};
+//! # use agents_core as agents;
+//! use agents::{ToolContext, secret::{SecretError, SecretScope, SecretStore, resolve}, tool::Scope};
 //!
 //! // In a tool:
 //! async fn ask_crm(question: String, cx: &ToolContext) -> Result<String, SecretError> {
@@ -160,7 +161,8 @@ impl Holder {
 /// business.
 ///
 /// ```
-/// use agents_core::{secret::{Holder, SecretError, Secrets, async_trait}, tool::SecretString};
+/// # use agents_core as agents;
+/// use agents::{secret::{Holder, SecretError, Secrets, async_trait}, tool::SecretString};
 ///
 /// /// One set of keys for everybody, from the environment.
 /// struct Environment;

@@ -9,8 +9,9 @@ use std::fmt;
 /// programs and to pages.
 ///
 /// ```
-/// use agents_core::agent::AgentBuilder;
-/// use agents_core::team::Member;
+/// # use agents_core as agents;
+/// use agents::agent::AgentBuilder;
+/// use agents::team::Member;
 ///
 /// let agent = |name: &'static str| AgentBuilder::<String, String>::new(name).build();
 /// let chart = Member::new(agent("lead")).delegate(agent("coder")).build().render();

@@ -10,9 +10,10 @@ use std::{any::type_name, sync::Arc};
 /// is an error of the kind [`Denied`](ErrorKind::Denied).
 ///
 /// ```
-/// use agents_core::agent::{AgentBuilder, ModelAgent, Skill};
-/// use agents_core::team::{Member, delegate};
-/// use agents_core::{Agent, Error};
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, ModelAgent, Skill};
+/// use agents::team::{Member, delegate};
+/// use agents::{Agent, Error};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Error> {
 ///
@@ -46,9 +47,10 @@ pub fn delegate<A: Agent + 'static>() -> Result<Arc<Placed<A>>, Error> {
 /// [`delegate`].
 ///
 /// ```
-/// use agents_core::agent::{AgentBuilder, ModelAgent, Skill};
-/// use agents_core::team::{Member, delegate_named};
-/// use agents_core::{Agent, Error};
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, ModelAgent, Skill};
+/// use agents::team::{Member, delegate_named};
+/// use agents::{Agent, Error};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Error> {
 ///

@@ -10,10 +10,11 @@ use std::{borrow::Cow, fmt, sync::Arc};
 /// spend, and whom it can ask. `structure!` expands to this.
 ///
 /// ```
-/// use agents_core::agent::AgentBuilder;
-/// use agents_core::run::tokens;
-/// use agents_core::team::Member;
-/// use agents_core::tool::{Effects, FnTool};
+/// # use agents_core as agents;
+/// use agents::agent::AgentBuilder;
+/// use agents::run::tokens;
+/// use agents::team::Member;
+/// use agents::tool::{Effects, FnTool};
 ///
 /// let tool = |name: &str| {
 ///     let schema = serde_json::json!({ "type": "object", "properties": {} });

@@ -12,8 +12,9 @@ use std::{fmt, sync::Arc, time::Duration};
 /// [`delegate`](super::delegate()) gives one to code, which runs it like any agent:
 ///
 /// ```
-/// use agents_core::team::{Placed, delegate};
-/// use agents_core::{Agent, Error};
+/// # use agents_core as agents;
+/// use agents::team::{Placed, delegate};
+/// use agents::{Agent, Error};
 ///
 /// async fn ask<C: Agent<In = String, Out = String> + 'static>(task: String) -> Result<String, Error> {
 ///     let coder = delegate::<C>()?;

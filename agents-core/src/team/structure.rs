@@ -11,9 +11,10 @@ use std::fmt;
 /// root's name. Made by [`Member::build`](super::Member::build) or `structure!`.
 ///
 /// ```
-/// use agents_core::agent::{AgentBuilder, Skill};
-/// use agents_core::team::Member;
-/// use agents_core::{Agent, Error};
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, Skill};
+/// use agents::team::Member;
+/// use agents::{Agent, Error};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Error> {
 ///

@@ -15,10 +15,11 @@ use std::{
 /// tells you how a real model behaves.
 ///
 /// ```
-/// use agents_core::testing::{Script, ScriptedModel};
-/// use agents_core::{Agent, AgentBuilder};
+/// # use agents_core as agents;
+/// use agents::testing::{Script, ScriptedModel};
+/// use agents::{Agent, AgentBuilder};
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), agents_core::Error> {
+/// # async fn main() -> Result<(), agents::Error> {
 /// let (model, handle) = ScriptedModel::new([Script::text("42")]);
 /// let answer = AgentBuilder::<String, u32>::new("oracle").model(model).build().run("?").await?;
 /// assert_eq!(answer, 42);
@@ -32,6 +33,18 @@ pub struct ScriptedModel {
 }
 
 /// What a scripted model says next.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::testing::{Script, ScriptedModel};
+///
+/// let (model, handle) = ScriptedModel::new([
+///     Script::call("read_file", r#"{"path": "a.txt",}"#), // as models write
+///     Script::text("It says hello."),
+/// ]);
+/// # let _ = model;
+/// assert!(handle.requests().is_empty()); // nobody has asked yet
+/// ```
 pub enum Script {
     /// This reply.
     Reply(Reply),

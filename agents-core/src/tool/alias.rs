@@ -11,7 +11,8 @@ use std::{borrow::Cow, hash::Hasher, sync::Arc};
 /// versions of one tool can be told apart by a model and are one tool to whoever reads the receipts.
 ///
 /// ```
-/// use agents_core::tool::{Effects, FnTool, IntoTool, alias};
+/// # use agents_core as agents;
+/// use agents::tool::{Effects, FnTool, IntoTool, alias};
 /// use serde_json::json;
 ///
 /// let read = FnTool::new("read", "Reads.", Effects::Reads, json!({"type": "object"}), |_, _| async {

@@ -1,6 +1,6 @@
 use crate::{
     Code, ToolFailure,
-    run::{Cx, EventKind},
+    run::{Cx, EventKind, Stopwatch},
     secret::{Masker, Secret, SecretError, SecretScope},
 };
 use serde::{Deserialize, Serialize};
@@ -9,13 +9,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// For whom a run works.
 ///
 /// ```
-/// use agents_core::tool::Scope;
+/// # use agents_core as agents;
+/// use agents::tool::Scope;
 ///
 /// let scope = Scope::from("acme").user("ada");
 /// assert_eq!(scope.tenant_id(), "acme");
@@ -72,7 +72,8 @@ pub struct ToolContext {
     pub(crate) call_id: Arc<str>,
     pub(crate) tool: Arc<str>,
     pub(crate) attempt: u32,
-    pub(crate) deadline: Option<Instant>,
+    /// The deadline of this execution.
+    pub(crate) watch: Option<Arc<Stopwatch>>,
     pub(crate) cancel: CancellationToken,
     /// The secrets that this execution has asked for.
     pub(crate) asked: Arc<Mutex<Asked>>,
@@ -107,10 +108,10 @@ impl ToolContext {
         self.attempt
     }
 
-    /// How much time is left before the call is stopped; `None` without a deadline.
+    /// How much time is left before this execution is stopped; `None` while it has not begun. It stands
+    /// still while a person is asked about what goes on within.
     pub fn time_left(&self) -> Option<Duration> {
-        self.deadline
-            .map(|deadline| deadline.saturating_duration_since(Instant::now()))
+        self.watch.as_ref().map(|watch| watch.left())
     }
 
     /// Triggered when the run ends before the call: hand it to what you spawn.
@@ -137,7 +138,8 @@ impl ToolContext {
     /// the organisation's; see [`secret`](crate::secret).
     ///
     /// ```
-    /// use agents_core::{ToolContext, secret::SecretError};
+    /// # use agents_core as agents;
+    /// use agents::{ToolContext, secret::SecretError};
     ///
     /// async fn ask_crm(question: String, cx: &ToolContext) -> Result<String, SecretError> {
     ///     let key = cx.secret("crm").await?;

@@ -6,7 +6,8 @@ use std::{fmt, future::Future};
 /// A tool as a server lists it, in the form in which MCP's `tools/list` does.
 ///
 /// ```
-/// use agents_core::tool::{Approval, DynTool, Effects, ListedTool};
+/// # use agents_core as agents;
+/// use agents::tool::{Approval, DynTool, Effects, ListedTool};
 /// use serde_json::json;
 ///
 /// let listed: Vec<ListedTool> = serde_json::from_value(json!([

@@ -7,6 +7,7 @@
 mod alias;
 mod context;
 mod erased;
+mod fit;
 mod listed;
 mod output;
 mod pattern;
@@ -23,6 +24,7 @@ pub use alias::alias;
 pub use context::{Scope, ToolContext};
 pub use erased::{DynTool, ErrorType, Misfit, Prepared};
 pub(crate) use erased::{read, without_position};
+pub use fit::{Argument, ToolFault, ToolOutput};
 pub use listed::{Annotations, ListedTool};
 pub use pattern::Pattern;
 pub use policy::ToolPolicy;
@@ -49,7 +51,8 @@ use std::{fmt, future::Future, hash::Hasher, sync::Arc, time::Duration};
 /// `tool!` and `#[tool]` write this for you; by hand it looks like this:
 ///
 /// ```
-/// use agents_core::tool::{Effects, Tool, ToolContext, ToolSpec};
+/// # use agents_core as agents;
+/// use agents::tool::{Effects, Tool, ToolContext, ToolSpec};
 /// use std::{convert::Infallible, sync::LazyLock};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -140,7 +143,8 @@ pub trait Tool: Send + Sync + 'static {
 /// written by hand:
 ///
 /// ```
-/// use agents_core::tool::ToolName;
+/// # use agents_core as agents;
+/// use agents::tool::ToolName;
 ///
 /// struct Add;
 /// impl ToolName for Add {

@@ -5,7 +5,8 @@ use std::{borrow::Cow, fmt};
 /// itself.
 ///
 /// ```
-/// use agents_core::tool::Pattern;
+/// # use agents_core as agents;
+/// use agents::tool::Pattern;
 ///
 /// let github = Pattern::new("github_*");
 /// assert!(github.matches("github_create_issue"));

@@ -16,7 +16,8 @@ type When = Arc<dyn Fn(&Value, &ToolContext) -> bool + Send + Sync>;
 /// A tool that is written down says all of this itself; one that comes in a list from elsewhere cannot.
 ///
 /// ```
-/// use agents_core::tool::{Approval, ToolPolicy};
+/// # use agents_core as agents;
+/// use agents::tool::{Approval, ToolPolicy};
 /// use std::time::Duration;
 ///
 /// let quick = ToolPolicy::new().timeout(Duration::from_secs(10));

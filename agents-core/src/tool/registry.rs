@@ -8,14 +8,15 @@ use std::{borrow::Cow, collections::BTreeMap, fmt};
 /// same version twice is refused.
 ///
 /// ```
-/// use agents_core::{AgentBuilder, Effects, tool::{FnTool, Registry, ToolSpec}};
+/// # use agents_core as agents;
+/// use agents::{AgentBuilder, Effects, tool::{FnTool, Registry, ToolSpec}};
 /// use serde_json::json;
 ///
 /// # fn read(version: &'static str) -> FnTool {
 /// #     let spec = ToolSpec::new("read", "Reads.", Effects::Reads, json!({"type": "object"})).version(version);
 /// #     FnTool::with_spec(spec, |_, _| async { Ok::<_, std::io::Error>("text") })
 /// # }
-/// # fn main() -> Result<(), agents_core::Error> {
+/// # fn main() -> Result<(), agents::Error> {
 /// let mut registry = Registry::new().with(read("1.0.0"))?.with(read("2.0.0"))?;
 /// registry.deprecate("read@1.0.0", "use read 2")?;
 ///

@@ -22,7 +22,8 @@ type Arms = dyn Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Sen
 /// [arms](FnTool::on_error) of its own.
 ///
 /// ```
-/// use agents_core::tool::{Effects, FnTool};
+/// # use agents_core as agents;
+/// use agents::tool::{Effects, FnTool};
 /// use serde_json::{Value, json};
 ///
 /// let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
@@ -99,7 +100,8 @@ impl FnTool {
     /// after an agent's arms for this tool, and before its default.
     ///
     /// ```
-    /// use agents_core::{
+    /// # use agents_core as agents;
+    /// use agents::{
     ///     recovery::*,
     ///     tool::{Effects, FnTool},
     /// };
@@ -243,6 +245,7 @@ impl DynTool for FnTool {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoTool for FnTool {
     fn into_tool(self) -> SharedTool {
         Arc::new(self)

@@ -5,7 +5,8 @@ use serde_json::Value;
 /// useful things.
 ///
 /// ```
-/// let schema = agents_core::tool::schema_of::<Vec<u32>>();
+/// # use agents_core as agents;
+/// let schema = agents::tool::schema_of::<Vec<u32>>();
 /// assert_eq!(schema["type"], "array");
 /// ```
 pub fn schema_of<T: JsonSchema>() -> Value {

@@ -20,12 +20,14 @@ pub trait IntoTool {
     fn into_tool(self) -> SharedTool;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Tool> IntoTool for T {
     fn into_tool(self) -> SharedTool {
         Arc::new(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoTool for SharedTool {
     fn into_tool(self) -> SharedTool {
         self
@@ -33,6 +35,20 @@ impl IntoTool for SharedTool {
 }
 
 /// The tools an agent may call, in the order in which the model is told of them.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::tool::{Effects, FnTool, ToolSet};
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object"});
+/// let clock = FnTool::new("read_clock", "Tells the time.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("noon") });
+/// let tools = ToolSet::new().with(clock);
+///
+/// assert_eq!(tools.len(), 1);
+/// assert!(tools.get("read_clock").is_some());
+/// assert_eq!(tools.suggest("read_clok"), Some("read_clock"));
+/// ```
 #[derive(Clone, Default)]
 pub struct ToolSet {
     tools: Vec<SharedTool>,

@@ -10,6 +10,13 @@ use std::{borrow::Cow, fmt, sync::OnceLock, time::Duration};
 
 /// What a tool does to the world. It has to be declared: there is no default. Ordered:
 /// `None < Reads < Writes`.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::Effects;
+///
+/// assert!(Effects::None < Effects::Reads && Effects::Reads < Effects::Writes);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effects {
@@ -64,6 +71,24 @@ pub enum Approval {
 }
 
 /// What the runtime and the model know about a tool.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::tool::{Effects, ToolSpec};
+/// use std::time::Duration;
+///
+/// #[derive(schemars::JsonSchema)]
+/// struct Args {
+///     /// Path, relative to the workspace.
+///     #[allow(dead_code)]
+///     path: String,
+/// }
+///
+/// let spec = ToolSpec::of::<Args>("read_file", "Reads a file.", Effects::Reads)
+///     .timeout(Duration::from_secs(2));
+/// assert_eq!(spec.input_schema["required"][0], "path");
+/// assert_eq!(spec.effects, Effects::Reads);
+/// ```
 #[derive(Clone)]
 pub struct ToolSpec {
     /// The name the model calls.

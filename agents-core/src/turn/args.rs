@@ -12,9 +12,8 @@ use crate::{
     recovery::Arms,
     run::{Cx, Timestamp},
     tool::{DynTool, Misfit, Prepared, SharedTool, ToolContext},
-    turn::{guard, remembered::attempt_of},
+    turn::{expected::expectation, guard, remembered::attempt_of},
 };
-use serde_json::Value;
 use std::time::Duration;
 
 /// What one call is read and recovered by.
@@ -243,22 +242,6 @@ fn not_an_object(raw: &str, misfit: &Misfit) -> String {
         ),
         _ => format!("they are not a JSON object: {}", misfit.message),
     }
-}
-
-/// The part of the schema that a path leads to, as text; `None` for the whole, which the model
-/// was given already.
-fn expectation(schema: &Value, path: &str) -> Option<String> {
-    let mut at = schema;
-    for part in path.split(['.', '[', ']']).filter(|part| !part.is_empty()) {
-        if let Some(reference) = at.get("$ref").and_then(Value::as_str) {
-            at = schema.pointer(reference.strip_prefix('#')?)?;
-        }
-        at = match part.parse::<usize>() {
-            Ok(_) => at.get("items")?,
-            Err(_) => at.get("properties")?.get(part)?,
-        };
-    }
-    (!path.is_empty()).then(|| at.to_string())
 }
 
 fn too_long(tool: &dyn DynTool, raw: &str, limit: usize) -> ToolError {

@@ -22,7 +22,7 @@ pub(super) async fn run(
     let cx = context.cx.clone();
     let allowed = tool.spec().timeout.unwrap_or(cx.root.settings.tool_timeout);
     let watch = Stopwatch::start(allowed, cx.watch().cloned());
-    context.deadline = Some(watch.deadline());
+    context.watch = Some(watch.clone());
     // What the tool has spawned and handed this token to ends with the attempt.
     let token = context.cancel.child_token();
     let _ends = token.clone().drop_guard();

@@ -13,6 +13,7 @@ mod call_id;
 mod dispatch;
 pub(crate) mod envelope;
 mod execute;
+mod expected;
 mod guard;
 pub(crate) mod recover;
 pub(crate) mod remembered;
@@ -27,7 +28,6 @@ use crate::{
     model::Message,
     observe::{Step, StepKind, spans},
     panics::{self, guarded},
-    reader::ChangeKind,
     run::{
         Act, Approval, CallEvent, CallState, Cx, EventKind, Timestamp, Told, ToolEnvelope,
         ToolHook, observed,
@@ -142,7 +142,6 @@ impl Place<'_> {
     /// The driver of one call: look, do, tell.
     async fn settle(&self, tool: &SharedTool) {
         let mut context = self.context(tool);
-        let mut repairs = self.with_call(|call| call.repairs.len());
         loop {
             let act = self.with_call(|call| {
                 let rules = args::Rules::new(self.brain, tool, &context);
@@ -159,7 +158,7 @@ impl Place<'_> {
                 act
             });
             self.tell_failures();
-            repairs = self.tell_repairs(repairs);
+            self.tell_repairs();
             let event = match act {
                 Act::Done => return,
                 Act::Approve(args) => CallEvent::Decided(self.ask(tool, args, &context).await),
@@ -237,7 +236,7 @@ impl Place<'_> {
             call_id: Arc::default(),
             tool: tool.spec().name.as_ref().into(),
             attempt: 1,
-            deadline: None,
+            watch: None,
             cancel: self.cx.root.settings.cancel.child_token(),
             asked: Arc::default(),
         }
@@ -299,26 +298,19 @@ impl Place<'_> {
         }
     }
 
-    /// Tells of repairs that came after the first so many; gives how many there are now.
-    fn tell_repairs(&self, told: usize) -> usize {
-        let now = self.with_call(|call| call.repairs.len());
-        let repaired = |call: &mut CallState| {
-            let mut new = call.repairs.iter().skip(told);
-            new.any(|change| change.kind != ChangeKind::Tried)
-        };
-        if now > told && self.with_call(repaired) {
-            let repairs = || {
-                let repairs = self.with_call(|call| call.repairs.clone());
-                self.cx.masker().data(repairs)
-            };
-            tracing::info!(tool = %self.name(), repairs = %repairs(), "arguments repaired");
-            self.emit(|| EventKind::Repaired {
-                id: self.with_call(|call| call.call.id.clone()),
-                tool: self.name(),
-                repairs: repairs(),
-            });
+    /// How the arguments were changed that are about to be used.
+    fn tell_repairs(&self) {
+        let repairs = self.with_call(|call| std::mem::take(&mut call.mended));
+        if repairs.is_empty() {
+            return;
         }
-        now
+        let repairs = self.cx.masker().data(repairs);
+        tracing::info!(tool = %self.name(), %repairs, "arguments repaired");
+        self.emit(|| EventKind::Repaired {
+            id: self.with_call(|call| call.call.id.clone()),
+            tool: self.name(),
+            repairs,
+        });
     }
 
     fn name(&self) -> String {

@@ -8,7 +8,7 @@ use crate::{
     error::{Code, Origin, ToolError},
     panics::guarded_while,
     recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
-    run::{CallState, Cx, EventKind, RepairScope},
+    run::{CallState, Cx, EventKind, RepairScope, Stop},
     tool::Effects,
     turn::{args::Rules, remembered},
 };
@@ -97,6 +97,7 @@ pub(crate) struct Repaired {
 
 /// Asks a repair agent at `cx`, and tells of it.
 pub(crate) async fn ask(brain: &Brain<'_>, cx: &Cx, fixer: &FixerRef, repair: Repair) -> Repaired {
+    must_be_listed(brain, cx, fixer, &repair.tool).await;
     let (tool, name, attempt) = (repair.tool.clone(), fixer.name().to_owned(), repair.attempt);
     let error = cx.masker().text(&repair.error);
     tracing::info!(%tool, fixer = %name, attempt, %error, "asking a repair agent");
@@ -155,15 +156,35 @@ async fn run(
 
 /// The repair agent itself: the one the arm has named, or after a reload the one of that name.
 fn find(brain: &Brain<'_>, fixer: &FixerRef, tool: &str) -> Option<SharedFixer> {
-    let listed = |fixers: &[SharedFixer]| {
+    let named = fixer.live().cloned();
+    named.or_else(|| listed(brain, fixer, tool))
+}
+
+/// The repair agent of that name, as a stored run finds it.
+fn listed(brain: &Brain<'_>, fixer: &FixerRef, tool: &str) -> Option<SharedFixer> {
+    let of_name = |fixers: &[SharedFixer]| {
+        let mut fixers = fixers.iter();
         fixers
-            .iter()
             .find(|listed| listed.fixer_name() == fixer.name())
             .cloned()
     };
-    fixer
-        .live()
-        .cloned()
-        .or_else(|| listed(&brain.fixers))
-        .or_else(|| listed(&brain.tools.get(tool)?.fixers()))
+    of_name(&brain.fixers).or_else(|| of_name(&brain.tools.get(tool)?.fixers()))
+}
+
+/// A repair agent that only a helper names cannot be seen when the agent is built. That nobody would find
+/// it again is said at its first use; a run that is stored ends there, before it depends on it.
+async fn must_be_listed(brain: &Brain<'_>, cx: &Cx, fixer: &FixerRef, tool: &str) {
+    if fixer.live().is_none() || listed(brain, fixer, tool).is_some() {
+        return;
+    }
+    let (agent, name) = (&*brain.name, fixer.name());
+    let reason = format!(
+        "an arm names the repair agent `{name}` through a helper, so that a stored run would not find it again; list it with `fixers = [..]` in `#[agent(..)]`, or with `.fixer(..)` on the agent or the tool"
+    );
+    if cx.root.settings.keeper.is_none() {
+        tracing::warn!(agent, fixer = name, %reason, "an unlisted repair agent is asked");
+        return;
+    }
+    let agent = agent.into();
+    match cx.stop(Stop::Unfit { agent, reason }).await {}
 }

@@ -231,12 +231,30 @@ fn with_ids(mut reply: Reply, turn: u32) -> Reply {
     reply
 }
 
+/// There is no model for the agent, and so none for the repair agents that would be driven by it.
 fn no_model(brain: &Brain<'_>) -> Error {
     let name = &brain.name;
+    let of_tools = brain.tools.specs().filter_map(|spec| {
+        let tool = brain.tools.get(&spec.name)?;
+        Some(tool.fixers())
+    });
+    let fixers = brain.fixers.iter().cloned().chain(of_tools.flatten());
+    let mut fixers: Vec<_> = fixers
+        .map(|fixer| format!("`{}`", fixer.fixer_name()))
+        .collect();
+    fixers.sort_unstable();
+    fixers.dedup();
+    let along = match &fixers[..] {
+        [] => String::new(),
+        fixers => format!(
+            "; the repair agents of its arms ({}) are driven by the same, unless they bring their own",
+            fixers.join(", ")
+        ),
+    };
     Error::new(
         ErrorKind::Build,
         format!(
-            "agent `{name}` has no model; name one with `#[agent(model = ..)]` or `.model(..)` on the agent, or with `.run(..).model(..)`"
+            "agent `{name}` has no model; name one with `#[agent(model = ..)]` or `.model(..)` on the agent, or with `.run(..).model(..)`{along}"
         ),
     )
 }

@@ -7,12 +7,11 @@ use crate::{
     lower::{answer, written},
     model::{Agent, Arms, Knowledge, Make, Settings, Skill, ToolRef},
 };
-use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{Ident, Path, ReturnType};
 
-/// Checks one agent. `place` is where `#[agent]` stands.
-pub(crate) fn agent(agent: &mut Agent, place: Span, errors: &Errors) {
+/// Checks one agent.
+pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
     let mut fits = true;
     match &agent.make {
         Make::Function(function, _) => {
@@ -28,7 +27,7 @@ pub(crate) fn agent(agent: &mut Agent, place: Span, errors: &Errors) {
             if let Some((path, for_token)) = &block.trait_ {
                 errors.at(quote::quote!(#path #for_token), messages::trait_impl());
             }
-            skilled(agent, skills, place, errors);
+            skilled(agent, skills, errors);
             for skill in skills {
                 is_plain("skill", &skill.function, errors);
                 described(skill, errors);
@@ -154,15 +153,12 @@ fn answered_by_model(function: &Function, errors: &Errors) {
 }
 
 /// At least one skill; and a prompt, if a model drives one of them.
-fn skilled(agent: &Agent, skills: &[Skill], place: Span, errors: &Errors) {
+fn skilled(agent: &Agent, skills: &[Skill], errors: &Errors) {
     if skills.is_empty() && !agent.has_refused_skills {
         errors.at(&agent.ident, messages::no_skill(&agent.ident));
     }
     if agent.asks_a_model() && agent.settings.prompt.is_none() {
-        errors.push(syn::Error::new(
-            place,
-            messages::no_prompt_for_skills(&agent.ident),
-        ));
+        errors.at(&agent.ident, messages::no_prompt_for_skills(&agent.ident));
     }
 }
 

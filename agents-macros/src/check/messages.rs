@@ -1,40 +1,17 @@
 //! Every wording: what is wrong, then the way out; lower case, no full stop, code in backticks.
 
+mod arms;
 mod members;
+mod syntax;
 mod team;
 
+pub(crate) use arms::*;
 pub(crate) use members::*;
+pub(crate) use syntax::*;
 pub(crate) use team::*;
 
-use crate::parse::keys::{Key, Verb};
-use quote::ToTokens;
+use crate::parse::keys::Key;
 use std::fmt::Display;
-use syn::Ident;
-
-// Syntax.
-
-pub(crate) const NOT_A_FUNCTION: &str = "a tool is a function: expected `async fn`";
-pub(crate) const NOT_AN_AGENT: &str =
-    "an agent is a function or an `impl` block: expected `fn` or `impl`";
-pub(crate) const AFTER_THE_TOOL: &str = "nothing but `on_error { .. }` can follow the function";
-pub(crate) const COMMA_BEFORE_ARM: &str = "expected `,` before the next arm";
-
-pub(crate) fn parameter_without_type(name: &Ident) -> String {
-    format!("`{name}` needs a type: write `{name}: Type`")
-}
-
-pub(crate) fn second_tool(name: &Ident) -> String {
-    format!("one tool in one `tool!`: give `{name}` a `tool!` of its own")
-}
-
-pub(crate) fn on_error_twice() -> &'static str {
-    "a tool has one `on_error`: put all the arms into it"
-}
-
-pub(crate) fn attribute_with_equals(path: &syn::Path) -> String {
-    let path = path.to_token_stream();
-    format!("write `#[{path}(..)]`, with parentheses")
-}
 
 // Keys.
 
@@ -66,6 +43,10 @@ pub(crate) fn budget_wants_values(found: impl Display) -> String {
     format!("`{found}` is not a bound; write `budget(max_turns = 10)`, each bound with its value")
 }
 
+pub(crate) fn bound_outside_budget(name: &str) -> String {
+    format!("`{name}` is a bound, and bounds stand together: write `budget({name} = ..)`")
+}
+
 pub(crate) fn spread_of_a_list(found: impl Display) -> String {
     format!("a range is not a tool; write `..{found}` to add all the tools of `{found}`")
 }
@@ -83,6 +64,15 @@ pub(crate) fn two_effects(names: &[&str]) -> String {
         "{} exclude each other; keep the strongest that is true",
         all_of(names)
     )
+}
+
+pub(crate) fn timeout_is_a_duration(found: &syn::Lit) -> String {
+    let duration = match found {
+        syn::Lit::Int(seconds) => format!("from_secs({seconds})"),
+        syn::Lit::Float(seconds) => format!("from_secs_f64({seconds})"),
+        _ => "from_secs(2)".to_owned(),
+    };
+    format!("a timeout says its unit; write `timeout = std::time::Duration::{duration}`")
 }
 
 pub(crate) fn cached_write() -> &'static str {
@@ -109,25 +99,26 @@ pub(crate) fn no_body(name: impl Display) -> String {
 
 pub(crate) fn not_generic(what: &str) -> String {
     format!(
-        "a {what} is one concrete function: name the types instead of taking them as parameters"
+        "{} is one concrete function: name the types instead of taking them as parameters",
+        a(what)
     )
 }
 
 pub(crate) fn no_lifetimes(what: &str) -> String {
     format!(
-        "a {what} owns what it is given: remove the lifetime and write owned types, such as `String` for `&str`"
+        "{} owns what it is given: remove the lifetime and write owned types, such as `String` for `&str`",
+        a(what)
     )
 }
 
 pub(crate) fn no_modifier(what: &str, modifier: &str) -> String {
-    format!("a {what} cannot be `{modifier}`; call such a function from the body")
-}
-
-pub(crate) fn not_a_receiver(what: &str) -> String {
     format!(
-        "a {what} is a free function, without `self`; take what it needs as `#[inject] name: Type`"
+        "{} cannot be `{modifier}`; call such a function from the body",
+        a(what)
     )
 }
+
+pub(crate) const TOOL_WITH_SELF: &str = "a tool is a function of its own, without `self`: move it out of the `impl`, and take what it needs as `#[inject] root: PathBuf`";
 
 pub(crate) fn agent_receiver() -> &'static str {
     "an agent function is free, without `self`; put a method into an `#[agent] impl` and mark it `#[skill]`"
@@ -177,6 +168,9 @@ pub(crate) fn not_snake_case(name: impl Display) -> String {
     )
 }
 
+pub(crate) const EXAMPLE_WITHOUT_NAMES: &str =
+    "an example names its arguments: write `#[example(name = value)]`";
+
 pub(crate) fn example_of_nothing(tool: impl Display) -> String {
     format!("write an example as the arguments of a call: `#[example(name = value)]` for `{tool}`")
 }
@@ -211,6 +205,10 @@ pub(crate) fn no_prompt(name: impl Display) -> String {
 
 pub(crate) fn no_prompt_for_skills(name: impl Display) -> String {
     format!("a model drives `{name}`, so tell it what it is: `#[agent(prompt = \"You are ..\")]`")
+}
+
+pub(crate) fn name_of_a_model(name: &str) -> String {
+    format!("this is the name of a model; say who runs it: `model = ollama({name:?})`")
 }
 
 pub(crate) fn undescribed_agent(name: impl Display) -> String {
@@ -260,121 +258,12 @@ pub(crate) fn unnamed_type() -> &'static str {
     "the agent takes its name from its type: write `impl Type { .. }`"
 }
 
-// Arms.
-
-pub(crate) fn wrong_patterns(kind: &str, takes: &[&str], found: usize) -> String {
-    let patterns = takes.join(", ");
-    format!(
-        "`{kind}` hands over {}, not {found}: write `{kind}({patterns})`",
-        number(takes.len())
-    )
-}
-
-pub(crate) fn not_on_a_tool() -> &'static str {
-    "a tool has no final answer; `invalid_output` belongs to an agent's `on_error!`"
-}
-
-pub(crate) fn unknown_modifier(verb: impl Display, key: impl Display, known: &[&str]) -> String {
-    if known.is_empty() {
-        return format!("`{verb}` takes no `{key} = ..`");
+/// `a tool`, `an agent`
+fn a(what: &str) -> String {
+    match what.starts_with('a') {
+        true => format!("an {what}"),
+        false => format!("a {what}"),
     }
-    unknown(&format!("`{verb}` key"), key, known)
-}
-
-pub(crate) fn value_too_many(
-    Verb {
-        name, plain, next, ..
-    }: &Verb,
-    value: &str,
-) -> String {
-    match (next, plain) {
-        (Some("max_attempts"), _) if value.contains('(') => {
-            format!("`{name}` takes its back-off by its name: write `backoff = {value}`")
-        }
-        (Some(key), _) => format!("`{name}` takes this by its name: write `{key} = {value}`"),
-        (None, plain) => format!("`{name}` takes {}: leave `{value}` out", number(*plain)),
-    }
-}
-
-pub(crate) fn arm_by_kind(kinds: &[&str]) -> String {
-    format!(
-        "an arm names the kind of failure that it is for, {}; what no arm answers goes to the next layer by itself",
-        one_of(kinds)
-    )
-}
-
-pub(crate) fn function_for_tool(function: &Ident) -> String {
-    let ty = super::names::type_name(function);
-    format!(
-        "`{function}` is a function; a tool goes by its type: write `{ty}`, which `#[tool]` leaves beside it"
-    )
-}
-
-pub(crate) fn bound_in_arm(name: impl Display) -> String {
-    format!(
-        "`{name}` lives in this arm only, and a stored run has to find the agent again: name a type, as in `fix(agent = JsonFixer)`, or a field; or list the agent under `fixers = [..]` and write `fix_with(..)`"
-    )
-}
-
-pub(crate) fn function_for_agent(function: &Ident) -> String {
-    let ty = super::names::type_name(function);
-    format!(
-        "`{function}` is a function; an agent goes by its type: write `{ty}`, which `#[agent]` leaves beside it"
-    )
-}
-
-pub(crate) fn never_falls_through(verb: &str) -> String {
-    format!("this `.or(..)` is never reached: `{verb}` always decides; put it last")
-}
-
-pub(crate) fn never_retries(number: u64) -> String {
-    format!("`max_attempts = {number}` never retries; write 2 or more, or remove the arm")
-}
-
-pub(crate) fn never_asks() -> &'static str {
-    "`retries = 0` never asks the agent; write 1 or more, or remove it"
-}
-
-pub(crate) fn arms_need_a_tool() -> &'static str {
-    "say whose failures these are: `on_error!(ReadFile, match error { .. })`"
-}
-
-pub(crate) fn named_in_an_agent() -> &'static str {
-    "a tool is known by its name to the agents that have it: put this into an `#[agent] impl`, or name the tool's type"
-}
-
-pub(crate) fn arms_twice(of: impl Display) -> String {
-    format!("{of} has two `on_error!`; put all the arms into one")
-}
-
-pub(crate) fn handled_twice() -> &'static str {
-    "the agent has two `on_escalation!`; put all there is to say into one"
-}
-
-pub(crate) fn not_for_escalations(verb: impl Display) -> String {
-    format!(
-        "`{verb}` answers a failed call, and an escalation is past that; write one of `retry_with_model(..)`, `reroute_to_skill(Self::..)`, `reroute_to(..)`, `return_partial_result(..)`, `escalate(..)`, `inherit()`, `throw(..)`"
-    )
-}
-
-pub(crate) fn not_a_skill(name: &str, known: &[&str]) -> String {
-    match super::names::nearest(name, known) {
-        Some(nearest) => {
-            format!("`{name}` is not a skill of this agent; did you mean `Self::{nearest}`?")
-        }
-        None => format!(
-            "`{name}` is not a skill of this agent; mark it `#[skill]`, or name {}",
-            one_of(known)
-        ),
-    }
-}
-
-pub(crate) fn escalation_outside() -> &'static str {
-    "`on_escalation!` belongs to an agent; write it within an `#[agent] impl` block, or call `.on_escalation(..)` on an `AgentBuilder`"
-}
-
-pub(crate) fn not_among_tools(tool: impl Display) -> String {
-    format!("`{tool}` is not among this agent's tools; add it to `tools = [..]`, or remove this")
 }
 
 fn number(n: usize) -> String {

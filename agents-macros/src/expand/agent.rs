@@ -35,7 +35,8 @@ pub(crate) fn agent(agent: &Agent) -> TokenStream {
 /// ```
 fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
     let Agent { rt, cfgs, docs, .. } = agent;
-    if agent.clashes() {
+    // A method stands in an `impl`, where there can be nothing beside it.
+    if agent.clashes() || function.sig.receiver().is_some() {
         return if function.has_body() {
             quote!(#docs #function)
         } else {
@@ -107,6 +108,7 @@ pub(super) fn implementation(
     let model_driven = agent.asks_a_model().then(|| {
         quote! {
             #[automatically_derived]
+            #[diagnostic::do_not_recommend]
             impl #impl_generics __rt::ModelDriven for #ty #own {}
         }
     });

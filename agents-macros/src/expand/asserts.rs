@@ -3,7 +3,7 @@
 //! Generated items are bounded on what they need of the user's types, and go through those bounds:
 //!
 //! ```ignore
-//! struct __Args where PathBuf: __rt::Argument { path: <PathBuf as __rt::Argument>::Type }
+//! struct ArgumentsOfReadFile where PathBuf: __rt::Argument { path: <PathBuf as __rt::Argument>::Type }
 //! ```
 //!
 //! For a type that is not fit the bound is the one error, at the type and in words of ours; what

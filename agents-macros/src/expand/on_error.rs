@@ -45,7 +45,7 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
 /// ```ignore
 /// impl __rt::OnError for ReadFile {
 ///     fn decide_by_arms(&self, error: __rt::CallError<'_, <Self as __rt::Fails>::With>, cx: &__rt::ErrorContext) -> __rt::Option<__rt::Plan> {
-///         __rt::assert_retry_safe::<ReadFile>(); // for each `retry`
+///         <ReadFile as __rt::RetrySafe>::check(); // for each `retry`
 ///         use __rt::vocabulary::*;
 ///         match error { .. }
 ///     }
@@ -83,11 +83,11 @@ fn implementation(tool: &TokenStream, arms: &Arms, injected: &TokenStream) -> To
     }
 }
 
-/// `__rt::assert_retry_safe::<ReadFile>();`, at each `retry`: that is what has to go, or to be allowed
+/// `<ReadFile as __rt::RetrySafe>::check();`, at each `retry`: that is what has to go, or to be allowed
 fn retried(tool: &TokenStream, arms: &Arms) -> TokenStream {
     let asserts = arms.retries.iter().map(|verb| {
         let tool = respan(tool.clone(), verb.span());
-        quote_spanned!(verb.span()=> __rt::assert_retry_safe::<#tool>();)
+        quote_spanned!(verb.span()=> <#tool as __rt::RetrySafe>::check();)
     });
     asserts.collect()
 }
@@ -114,8 +114,8 @@ pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> TokenStream {
             let tools = agent
                 .retried_by_default()
                 .filter(|_| !arms.retries.is_empty());
-            let retried =
-                tools.map(|tool| quote_spanned!(tool.span()=> __rt::assert_retry_safe::<#tool>();));
+            let retried = tools
+                .map(|tool| quote_spanned!(tool.span()=> <#tool as __rt::RetrySafe>::check();));
             quote!(.on_error(#any { #(#retried)* #matched }))
         }
         Some(tool) => {
@@ -137,7 +137,7 @@ pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> TokenStream {
 /// use __rt::vocabulary::*;
 /// #[deny(unreachable_patterns)]
 /// match error {
-///     __rt::CallError::InvalidArgs(raw, _) => __rt::arm::<__rt::kinds::InvalidArgs, _>(fix(my_cleanup(raw))),
+///     __rt::CallError::InvalidArgs(raw, _) => __rt::IntoDecision::<__rt::kinds::InvalidArgs>::into_plan(fix(my_cleanup(raw))),
 ///     _ => __rt::None,
 /// }
 /// ```
@@ -151,7 +151,7 @@ fn matched(arms: &Arms, error: &Ident) -> TokenStream {
              body,
          }| {
             let guard = guard.as_ref().map(|guard| quote!(if #guard));
-            let decided = quote_spanned!(body.span()=> __rt::arm::<__rt::kinds::#variant, _>);
+            let decided = quote_spanned!(body.span()=> __rt::IntoDecision::<__rt::kinds::#variant>::into_plan);
             // The user's own place: rustc lints patterns that people wrote, and no others.
             let pattern = quote_spanned!(variant.span()=> __rt::CallError::#variant(#patterns));
             quote!(#pattern #guard => #decided(#body),)

@@ -89,7 +89,10 @@ fn skill(agent: &Agent, skill: &Skill) -> TokenStream {
     } = skill;
     let ident = &function.sig.ident;
     let (name, description) = (plain(ident), docs.text());
-    let when = when.as_ref().map(|when| quote!(.when(#when)));
+    // What the condition takes is wrong where it stands.
+    let when = when
+        .as_ref()
+        .map(|when| quote_spanned!(here(when.span())=> .when(#when)));
     let tools = tools.as_ref().map(|(key, listed)| {
         let names = listed.iter().map(tool_name);
         quote!(.#key::<&str>([#(#names),*]))

@@ -7,7 +7,7 @@ use crate::{
     paths::here,
 };
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 /// The function, its type, and what the runtime calls:
@@ -22,7 +22,7 @@ use syn::spanned::Spanned;
 ///
 /// const _: () = {
 ///     use ::agents::__rt;
-///     pub struct __Args where .. { path: .., lines: .. }
+///     pub struct ArgumentsOfReadFile where .. { path: .., lines: .. }
 ///     impl __rt::Tool for ReadFile { .. }
 /// };
 /// ```
@@ -34,7 +34,8 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
         docs,
         ..
     } = tool;
-    if tool.clashes() {
+    // A method stands in an `impl`, where there can be nothing beside it.
+    if tool.clashes() || function.sig.receiver().is_some() {
         return quote!(#docs #function);
     }
     let function = function.has_body().then(|| quote!(#docs #function));
@@ -108,7 +109,7 @@ fn deprecated(tool: &Tool) -> Option<TokenStream> {
 /// #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
 /// #[serde(crate = "::agents::__rt::serde", deny_unknown_fields)]
 /// #[schemars(crate = "::agents::__rt::schemars")]
-/// pub struct __Args
+/// pub struct ArgumentsOfReadFile
 /// where
 ///     PathBuf: __rt::Argument,
 /// {
@@ -132,13 +133,18 @@ fn arguments(tool: &Tool) -> TokenStream {
             quote!(#docs #(#attrs)* #ident: #ty)
         },
     );
-    let bounds = argument_bounds(tool);
+    let (bounds, sent) = (argument_bounds(tool), sent(tool));
     quote! {
         #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
         #[serde(crate = #serde #strictly)]
         #[schemars(crate = #schemars)]
-        pub struct __Args where #(#bounds),* { #(#fields),* }
+        pub struct #sent where #(#bounds),* { #(#fields),* }
     }
+}
+
+/// `ArgumentsOfReadFile`. A closure in `approval = when(..)` takes it, so that messages name it.
+fn sent(tool: &Tool) -> Ident {
+    format_ident!("ArgumentsOf{}", tool.ty, span = Span::call_site())
 }
 
 /// `PathBuf: __rt::Argument`, for each argument
@@ -155,16 +161,16 @@ fn argument_bounds(tool: &Tool) -> Vec<TokenStream> {
 ///     <io::Result<String> as __rt::Returns>::Ok: __rt::ToolOutput,
 ///     <io::Result<String> as __rt::Returns>::Err: __rt::ToolFault,
 /// {
-///     type Args = __Args;
+///     type Args = ArgumentsOfReadFile;
 ///     type Ok = <<io::Result<String> as __rt::Returns>::Ok as __rt::ToolOutput>::Type;
 ///     type Err = <<io::Result<String> as __rt::Returns>::Err as __rt::ToolFault>::Type;
 ///     fn spec(&self) -> &__rt::ToolSpec { .. }
-///     async fn call(&self, args: __Args, cx: &__rt::ToolContext) -> __rt::Result<Self::Ok, Self::Err> { .. }
+///     async fn call(&self, args: ArgumentsOfReadFile, cx: &__rt::ToolContext) -> __rt::Result<Self::Ok, Self::Err> { .. }
 ///     fn failure(error: &Self::Err) -> (__rt::Code, __rt::Option<__rt::Duration>) { .. }
 ///     fn on_error(&self, error: __rt::CallError<'_, Self::Err>, cx: &__rt::ErrorContext) -> __rt::Option<__rt::Plan> { .. }
 ///     fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> { .. }
 ///     fn distinguish(&self, state: &mut dyn __rt::Hasher) { .. }
-///     fn needs_approval(&self, args: &__Args, cx: &__rt::ToolContext) -> bool { .. }
+///     fn needs_approval(&self, args: &ArgumentsOfReadFile, cx: &__rt::ToolContext) -> bool { .. }
 /// }
 /// impl __rt::ToolName for ReadFile { .. }
 /// impl __rt::Fails for ReadFile { type With = <io::Result<String> as __rt::Returns>::Err; }
@@ -172,7 +178,7 @@ fn argument_bounds(tool: &Tool) -> Vec<TokenStream> {
 /// impl __rt::OnError for ReadFile { .. }
 /// ```
 fn implementation(tool: &Tool) -> TokenStream {
-    let ty = &tool.ty;
+    let (ty, sent) = (&tool.ty, sent(tool));
     let (value, fault) = (asserts::value(&tool.returns), asserts::fault(&tool.returns));
     let mut bounds = argument_bounds(tool);
     bounds.push(asserts::bound(&value, "ToolOutput"));
@@ -201,7 +207,7 @@ fn implementation(tool: &Tool) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl __rt::Tool for #ty where #(#bounds),* {
-            type Args = __Args;
+            type Args = #sent;
             type Ok = #ok;
             type Err = #err;
             #spec
@@ -241,7 +247,7 @@ fn implementation(tool: &Tool) -> TokenStream {
 /// fn spec(&self) -> &__rt::ToolSpec {
 ///     static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
 ///     SPEC.get_or_init(|| {
-///         __rt::ToolSpec::of::<__Args>("read_file", "Read a file's contents.", __rt::Effects::Reads)
+///         __rt::ToolSpec::of::<ArgumentsOfReadFile>("read_file", "Read a file's contents.", __rt::Effects::Reads)
 ///             .timeout(Duration::from_secs(2))
 ///             .output_schema((&__rt::SchemaProbe::<<ReadFile as __rt::Tool>::Ok>::NEW).output_schema())
 ///     })
@@ -256,6 +262,7 @@ fn spec(tool: &Tool) -> TokenStream {
             quote!(#variant)
         },
     );
+    let sent = sent(tool);
     let calls = tool
         .spec
         .iter()
@@ -267,7 +274,7 @@ fn spec(tool: &Tool) -> TokenStream {
             use __rt::NoSchema as _;
             static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
             SPEC.get_or_init(|| {
-                __rt::ToolSpec::of::<__Args>(#name, #description, __rt::Effects::#effect)
+                __rt::ToolSpec::of::<#sent>(#name, #description, __rt::Effects::#effect)
                     #(#calls)*
                     #(#examples)*
                     .output_schema((&__rt::SchemaProbe::<<#ty as __rt::Tool>::Ok>::NEW).output_schema())
@@ -287,11 +294,12 @@ fn example(example: &Example) -> TokenStream {
 }
 
 /// ```ignore
-/// async fn call(&self, args: __Args, cx: &__rt::ToolContext) -> __rt::Result<Self::Ok, Self::Err> {
+/// async fn call(&self, args: ArgumentsOfReadFile, cx: &__rt::ToolContext) -> __rt::Result<Self::Ok, Self::Err> {
 ///     read_file(__rt::Argument::unpack(args.path)).await.map(__rt::ToolOutput::pack).map_err(__rt::ToolFault::pack)
 /// }
 /// ```
 fn call(tool: &Tool) -> TokenStream {
+    let sent = sent(tool);
     // Names of the macro's own: a tool may well be called `args`.
     let args = Ident::new("args", Span::mixed_site());
     let cx = Ident::new("cx", Span::mixed_site());
@@ -328,7 +336,7 @@ fn call(tool: &Tool) -> TokenStream {
         quote!(_)
     };
     quote_spanned! {here(function.span())=>
-        async fn call(&self, #args: __Args, #cx: &__rt::ToolContext) -> __rt::Result<Self::Ok, Self::Err> {
+        async fn call(&self, #args: #sent, #cx: &__rt::ToolContext) -> __rt::Result<Self::Ok, Self::Err> {
             #result
         }
     }
@@ -372,14 +380,14 @@ fn distinguish(tool: &Tool) -> Option<TokenStream> {
 }
 
 /// ```ignore
-/// fn needs_approval(&self, args: &__Args, cx: &__rt::ToolContext) -> bool {
+/// fn needs_approval(&self, args: &ArgumentsOfReadFile, cx: &__rt::ToolContext) -> bool {
 ///     __rt::ask(args, cx, |args, cx| args.amount > 100)
 /// }
 /// ```
 fn needs_approval(tool: &Tool) -> Option<TokenStream> {
-    let when = tool.when.as_ref()?;
+    let (when, sent) = (tool.when.as_ref()?, sent(tool));
     Some(quote_spanned! {here(when.span())=>
-        fn needs_approval(&self, args: &__Args, cx: &__rt::ToolContext) -> bool {
+        fn needs_approval(&self, args: &#sent, cx: &__rt::ToolContext) -> bool {
             __rt::ask(args, cx, #when)
         }
     })

@@ -1,12 +1,8 @@
 //! An agent, from its function or `impl` block and the keys of `#[agent(..)]`.
 
 use super::{
-    attribute_name, bare, cfgs,
-    docs::Docs,
-    is_lint_level,
-    keys::{Keys, pair},
-    knowledge::knowledge,
-    returns, strip_parameters,
+    attribute_name, bare, cfgs, docs::Docs, is_lint_level, keys::Keys, knowledge::knowledge,
+    returns, settings::settings, strip_parameters,
 };
 use crate::{
     ast::{self, Element, Function, Impl, Mark, Member},
@@ -15,13 +11,10 @@ use crate::{
         names::{plain, type_name, wire_name},
     },
     diag::Errors,
-    model::{Agent, Budget, Call, Make, Returns, Settings, Skill, ToolRef},
+    model::{Agent, Make, Returns, Skill, ToolRef},
     parse::keys,
 };
-use quote::ToTokens;
-use syn::{
-    Expr, ExprLit, FnArg, Ident, Lit, RangeLimits, ReceiverKind, Signature, Type, parse_quote,
-};
+use syn::{Expr, ExprLit, FnArg, Ident, Lit, ReceiverKind, Signature, Type, parse_quote};
 
 /// What the user meant by `#[agent] fn`.
 pub(crate) fn function_agent(agent: ast::Agent<Function>, errors: &Errors) -> Agent {
@@ -43,7 +36,7 @@ pub(crate) fn function_agent(agent: ast::Agent<Function>, errors: &Errors) -> Ag
         !function.sig.generics.params.is_empty() || function.sig.generics.where_clause.is_some();
     let broken = has_receiver || generic || input.is_none() || output.is_none();
 
-    strip_parameters(&mut function, false);
+    strip_parameters(&mut function);
     let name = plain(&function.sig.ident);
     let ident = type_name(&function.sig.ident);
     let cfgs = cfgs(&function.attrs);
@@ -148,107 +141,6 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
     })
 }
 
-fn settings(keys: &mut Keys<'_>, errors: &Errors) -> Settings {
-    Settings {
-        prompt: keys.value("prompt"),
-        description: keys.value("description"),
-        model: keys.value("model"),
-        tools: keys
-            .list("tools")
-            .map(|(key, elements)| (key, tools(elements, errors))),
-        budget: keys
-            .group_or_value("budget")
-            .map(|(key, bounds)| (key, budget(bounds, errors))),
-        memory: keys.value("memory"),
-        policies: keys
-            .list("policies")
-            .map(|(key, elements)| (key, policies(elements, errors))),
-        strict: keys.flag("strict"),
-        fixers: keys
-            .list("fixers")
-            .map(|(key, elements)| (key, fixers(elements, errors))),
-    }
-}
-
-/// `[ReadFile, ..more]`. A range is a spread that lost its comma; a function is not its tool.
-fn tools(mut elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
-    elements.retain(|element| {
-        if let Element::One(tool) = element
-            && let Some(function) = super::function(tool)
-        {
-            errors.at(tool, messages::function_for_tool(function));
-            return false;
-        }
-        if let Element::One(Expr::Range(range)) = element
-            && matches!(range.limits, RangeLimits::HalfOpen(_))
-            && let Some(end) = &range.end
-        {
-            errors.at(range, messages::spread_of_a_list(super::written(end)));
-            return false;
-        }
-        true
-    });
-    elements
-}
-
-/// `[SqlFixer]`
-fn fixers(mut elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
-    elements.retain(|element| {
-        let (Element::One(agent) | Element::Spread(_, agent)) = element;
-        let function = super::function(agent);
-        if let Some(function) = function {
-            errors.at(agent, messages::function_for_agent(function));
-        }
-        function.is_none()
-    });
-    elements
-}
-
-/// `[("github_*", ToolPolicy::new().confirm())]`
-fn policies(elements: Vec<Element>, errors: &Errors) -> Vec<(Expr, Expr)> {
-    let pair = |element: Element| match element {
-        Element::One(Expr::Tuple(pair)) if pair.elems.len() == 2 => {
-            let mut parts = pair.elems.into_iter();
-            parts.next().zip(parts.next())
-        }
-        Element::One(other) | Element::Spread(_, other) => {
-            errors.at(&other, messages::policy_is_a_pair(super::written(&other)));
-            None
-        }
-    };
-    elements.into_iter().filter_map(pair).collect()
-}
-
-fn budget(bounds: Result<Expr, Vec<Expr>>, errors: &Errors) -> Budget {
-    let bounds = match bounds {
-        Ok(value) => return Budget::Value(value),
-        Err(bounds) => bounds,
-    };
-    let mut calls: Vec<Call> = Vec::new();
-    for bound in bounds {
-        match pair(bound) {
-            Ok((method, _)) if !keys::BUDGET.contains(&plain(&method).as_str()) => {
-                errors.at(&method, messages::unknown("bound", &method, keys::BUDGET));
-            }
-            Ok((method, _)) if calls.iter().any(|call| call.method == method) => {
-                for again in calls.iter().filter(|call| call.method == method) {
-                    errors.at(&again.method, messages::twice(&method));
-                }
-                errors.at(&method, messages::twice(&method));
-            }
-            Ok((method, value)) => calls.push(Call {
-                method,
-                argument: value.into_token_stream(),
-            }),
-            Err(other) => errors.at(
-                &other,
-                messages::budget_wants_values(super::written(&other)),
-            ),
-        }
-    }
-    Budget::Bounds(calls)
-}
-
 fn skill(function: &mut Function, mark: ast::Skill, errors: &Errors) -> Option<Skill> {
     let mut keys = Keys::new("skill", mark.entries, keys::SKILL, errors);
     let when = keys.value("when").map(|(_, value)| value);
@@ -274,7 +166,7 @@ fn skill(function: &mut Function, mark: ast::Skill, errors: &Errors) -> Option<S
     };
     let input = input(&function.sig, errors);
     let returns = output(&function.sig, errors);
-    strip_parameters(function, true);
+    strip_parameters(function);
     let mut kept = function.clone();
     let docs = Docs::take(&mut kept.attrs);
     let skill = Skill {

@@ -7,7 +7,7 @@ use crate::{
         names::{nearest, plain},
     },
     diag::Errors,
-    parse::keys::Key,
+    parse::keys::{self, Key},
     paths::Rt,
 };
 use quote::ToTokens;
@@ -37,7 +37,11 @@ impl<'e> Keys<'e> {
         for mut entry in entries {
             let name = plain(&entry.key);
             if !names.contains(&name.as_str()) {
-                errors.at(&entry.key, messages::unknown(&what, &name, &names));
+                let message = match attribute == "agent" && keys::BUDGET.contains(&name.as_str()) {
+                    true => messages::bound_outside_budget(&name),
+                    false => messages::unknown(&what, &name, &names),
+                };
+                errors.at(&entry.key, message);
                 if let Some(meant) = nearest(&name, &names) {
                     entry.key = Ident::new(meant, entry.key.span());
                     misspelt.push(entry);

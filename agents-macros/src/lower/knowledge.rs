@@ -31,7 +31,7 @@ pub(super) fn knowledge(
         }
     }
     if !function.has_body() {
-        refuse(name, messages::knowledge_at_hand(name));
+        refuse(name, messages::knowledge_without_body(name));
     }
     let ty = match &sig.output {
         ReturnType::Type(_, ty) if last_name(ty).as_deref() != Some("Result") => {

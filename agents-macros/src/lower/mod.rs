@@ -10,6 +10,7 @@ mod on_error;
 mod on_escalation;
 mod params;
 mod returns;
+mod settings;
 mod structure;
 mod tool;
 
@@ -41,18 +42,12 @@ fn is_lint_level(attribute: &Attribute) -> bool {
 }
 
 /// Takes from the parameters everything that only a macro may put there, and `self`.
-fn strip_parameters(function: &mut Function, keep_self: bool) {
-    let inputs = std::mem::take(&mut function.sig.inputs);
-    function.sig.inputs = inputs
-        .into_iter()
-        .filter(|input| keep_self || matches!(input, FnArg::Typed(_)))
-        .map(|mut input| {
-            if let FnArg::Typed(typed) = &mut input {
-                typed.attrs.retain(is_lint_level);
-            }
-            input
-        })
-        .collect();
+fn strip_parameters(function: &mut Function) {
+    for input in &mut function.sig.inputs {
+        if let FnArg::Typed(typed) = input {
+            typed.attrs.retain(is_lint_level);
+        }
+    }
 }
 
 /// The type without the invisible brackets that `macro_rules!` leaves, and without visible ones.

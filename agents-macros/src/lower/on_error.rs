@@ -4,7 +4,7 @@
 //! retry(max_attempts = 3)              retry().max_attempts(3)
 //! fix(agent = JsonFixer, retries = 2)  fix_with(JsonFixer).retries(2)
 //! execution_error(Returned(e))         __rt::CallError::Execution(__rt::Failure::Returned(e))
-//! return escalate("no")                return __rt::arm::<__rt::kinds::Execution, _>(escalate("no"))
+//! return escalate("no")                return __rt::IntoDecision::<__rt::kinds::Execution>::into_plan(escalate("no"))
 //! ```
 //!
 //! Calls are rewritten in place, with the user's own tokens: what is wrong with them is underlined
@@ -13,10 +13,13 @@
 use super::{bound, function, keys::pair};
 use crate::{
     ast,
-    check::messages,
+    check::{
+        messages,
+        names::{nearest, plain},
+    },
     diag::Errors,
     model::{Arm, Arms},
-    parse::keys,
+    parse::keys::{self, Verb},
 };
 use syn::{
     Expr, ExprMethodCall, Ident, Pat, Token, parse_quote_spanned,
@@ -31,7 +34,7 @@ pub(crate) fn on_error(written: ast::Arms, injected: &[Ident], errors: &Errors) 
     let mut arms = Vec::new();
     let (mut retries, mut fixers) = (Vec::new(), Vec::new());
     for arm in &written.arms {
-        let Some(kind) = keys::KINDS.iter().find(|kind| arm.kind == kind.name) else {
+        let Some(kind) = meant(&arm.kind) else {
             continue;
         };
         if !arm.fits(kind.takes) {
@@ -45,10 +48,19 @@ pub(crate) fn on_error(written: ast::Arms, injected: &[Ident], errors: &Errors) 
             injected,
             retries: &mut retries,
             fixers: &mut fixers,
+            waits: false,
             errors,
         };
         let mut body = arm.body.clone();
         sugar.visit_expr_mut(&mut body);
+        if sugar.waits {
+            // What it binds counts as used: that it waits is one mistake.
+            let bound = &sugar.bound;
+            body = parse_quote_spanned! {variant.span()=> {
+                let _ = (#(&#bound,)*);
+                __rt::None::<__rt::Decision<__rt::kinds::#variant>>
+            }};
+        }
         let guard = arm.guard.as_ref().map(|(_, guard)| {
             let mut guard = guard.clone();
             sugar.visit_expr_mut(&mut guard);
@@ -73,6 +85,14 @@ pub(crate) fn on_error(written: ast::Arms, injected: &[Ident], errors: &Errors) 
         retries,
         fixers,
     }
+}
+
+/// The kind of this name, or the one that it is a misspelling of: that has been said, and what else is
+/// wrong with the arm is said as well.
+fn meant(name: &Ident) -> Option<&'static keys::Kind> {
+    let names: Vec<&str> = keys::KINDS.iter().map(|kind| kind.name).collect();
+    let meant = nearest(&plain(name), &names)?;
+    keys::KINDS.iter().find(|kind| kind.name == meant)
 }
 
 /// A bare capitalised name is a variant of `Failure`: so a typo is an error, and not a binding.
@@ -112,6 +132,8 @@ struct Sugar<'a> {
     injected: &'a [Ident],
     retries: &'a mut Vec<Ident>,
     fixers: &'a mut Vec<Expr>,
+    /// Whether the arm waits for something, which it cannot.
+    waits: bool,
     errors: &'a Errors,
 }
 
@@ -126,10 +148,14 @@ impl VisitMut for Sugar<'_> {
                 let (variant, span) = (self.variant, out.return_token.span);
                 let value = out.expr.take();
                 out.expr = value.map(|value| {
-                    parse_quote_spanned!(span=> __rt::arm::<__rt::kinds::#variant, _>(#value))
+                    parse_quote_spanned!(span=> __rt::IntoDecision::<__rt::kinds::#variant>::into_plan(#value))
                 });
             }
             Expr::Call(_) => self.call(expr),
+            Expr::Await(wait) if self.inner == 0 => {
+                self.waits = true;
+                self.errors.at(wait.await_token, messages::WAITING_ARM);
+            }
             _ => {}
         }
     }
@@ -164,11 +190,23 @@ impl Sugar<'_> {
         let Expr::Path(path) = &mut *call.func else {
             return;
         };
-        let Some(verb) = path.path.get_ident().cloned() else {
+        let Some(mut verb) = path.path.get_ident().cloned() else {
             return;
         };
-        let Some(known) = keys::VERBS.iter().find(|known| verb == known.name) else {
-            return;
+        let known = match keys::VERBS.iter().find(|known| verb == known.name) {
+            Some(known) => known,
+            // Any function may be called here, but only a verb has keys.
+            None => {
+                let Some(meant) = misspelt(&verb, &call.args) else {
+                    return;
+                };
+                let names: Vec<&str> = keys::VERBS.iter().map(|verb| verb.name).collect();
+                self.errors
+                    .at(&verb, messages::unknown("verb", &verb, &names));
+                verb = Ident::new(meant.name, verb.span());
+                path.path = verb.clone().into();
+                meant
+            }
         };
         if verb == "retry" {
             self.retries.push(verb.clone());
@@ -202,6 +240,17 @@ impl Sugar<'_> {
         call.args = plain;
         with_modifiers(expr, modifiers);
     }
+}
+
+/// The verb that was meant by `retyr(max_attempts = 3)`.
+fn misspelt(name: &Ident, arguments: &Punctuated<Expr, Token![,]>) -> Option<&'static Verb> {
+    let names: Vec<&str> = keys::VERBS.iter().map(|verb| verb.name).collect();
+    let meant = nearest(&plain(name), &names)?;
+    let meant = keys::VERBS.iter().find(|verb| verb.name == meant)?;
+    let has_key = |argument: &Expr| {
+        pair(argument.clone()).is_ok_and(|(key, _)| meant.keys.iter().any(|name| key == name))
+    };
+    arguments.iter().any(has_key).then_some(meant)
 }
 
 /// `verb(a)` to `verb(a).key(v)`

@@ -25,7 +25,7 @@ pub(super) fn params(sig: &Signature, errors: &Errors) -> Vec<Option<Param>> {
 fn param(input: &FnArg, errors: &Errors) -> Option<Param> {
     let typed = match input {
         FnArg::Receiver(receiver) => {
-            errors.at(receiver, messages::not_a_receiver("tool"));
+            errors.at(receiver, messages::TOOL_WITH_SELF);
             return None;
         }
         FnArg::Typed(typed) => typed,
@@ -56,10 +56,14 @@ fn param(input: &FnArg, errors: &Errors) -> Option<Param> {
         }
         None => {
             known_only(&attrs, errors);
-            (
-                ParamKind::Argument(attrs),
-                argument(&typed.ty, ident.as_ref(), errors)?,
-            )
+            let ty = argument(&typed.ty, ident.as_ref(), errors);
+            // Nobody looks at a parameter that cannot be had: what else is wrong with it is said here.
+            if let (None, Some(name)) = (&ty, &ident)
+                && docs.is_empty()
+            {
+                errors.at(name, messages::undescribed("argument", plain(name)));
+            }
+            (ParamKind::Argument(attrs), ty?)
         }
     };
     Some(Param {

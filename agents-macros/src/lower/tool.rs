@@ -49,7 +49,7 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
         .collect();
     let examples = examples
         .into_iter()
-        .map(|attribute| example(attribute, errors))
+        .filter_map(|attribute| example(attribute, errors))
         .collect();
 
     let wanted = function.sig.inputs.len();
@@ -71,7 +71,7 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
         || matches!(function.sig.safety, Safety::Unsafe(_));
     let broken = params.len() < wanted || opaque || generic || special;
 
-    strip_parameters(&mut function, false);
+    strip_parameters(&mut function);
     let name = plain(&function.sig.ident);
     let ty = type_name(&function.sig.ident);
     let cfgs = cfgs(&function.attrs);
@@ -129,7 +129,10 @@ fn spec(keys: &mut Keys<'_>, external: Option<&Ident>, errors: &Errors) -> Spec 
         call(key, quote!(__rt::Category::#variant));
     }
     if let Some((key, timeout)) = keys.value("timeout") {
-        call(key, timeout.into_token_stream());
+        match &timeout {
+            Expr::Lit(number) => errors.at(number, messages::timeout_is_a_duration(&number.lit)),
+            _ => call(key, timeout.into_token_stream()),
+        }
     }
     let mut cached = None;
     if let Some((key, value)) = keys.value("cache")
@@ -187,16 +190,17 @@ fn variant(word: &Ident) -> Ident {
     format_ident!("{variant}", span = word.span())
 }
 
-fn example(attribute: Attribute, errors: &Errors) -> Example {
-    let mut fields = Vec::new();
+/// The example, if it can be read.
+fn example(attribute: Attribute, errors: &Errors) -> Option<Example> {
+    let (mut fields, mut is_read) = (Vec::new(), true);
     for value in arguments(&attribute, errors) {
         match pair(value) {
             Ok(field) => fields.push(field),
-            Err(other) => errors.at(
-                other,
-                "an example names its arguments: `#[example(name = value)]`",
-            ),
+            Err(other) => {
+                is_read = false;
+                errors.at(other, messages::EXAMPLE_WITHOUT_NAMES);
+            }
         }
     }
-    Example { attribute, fields }
+    is_read.then_some(Example { attribute, fields })
 }

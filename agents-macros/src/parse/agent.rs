@@ -105,8 +105,9 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
         return Ok(match input.parse::<ImplItem>()? {
             ImplItem::Macro(call) => match reserved(&call.mac.path) {
                 Some(name) if name == "on_error" => {
-                    let read =
-                        |input: ParseStream<'_>| on_error::matched(input, name.clone(), errors);
+                    let read = |input: ParseStream<'_>| {
+                        on_error::matched(input, Some(name.clone()), errors)
+                    };
                     Member::OnError(read.parse2(call.mac.tokens)?)
                 }
                 Some(keyword) => Member::OnEscalation(Handler {

@@ -10,10 +10,11 @@ use crate::{
     ast::{Body, Function},
     check::messages,
     diag::Errors,
+    lower::written,
 };
 use proc_macro2::{Group, TokenTree};
 use syn::{
-    Abi, Attribute, FnArg, Generics, Ident, ReturnType, Safety, Signature, Token, Visibility,
+    Abi, Attribute, FnArg, Generics, Ident, Pat, ReturnType, Safety, Signature, Token, Visibility,
     parenthesized, parse::ParseStream, token,
 };
 
@@ -92,7 +93,19 @@ fn parameter(input: ParseStream<'_>) -> syn::Result<FnArg> {
             messages::parameter_without_type(&name),
         ));
     }
-    input.parse()
+    let parameter = input.parse()?;
+    if let FnArg::Typed(typed) = &parameter
+        && let Pat::Ident(name) = &*typed.pat
+        && input.peek(Token![=])
+    {
+        let error = input.error(messages::default_of_parameter(
+            &name.ident,
+            written(&typed.ty),
+        ));
+        skip_to_comma(input);
+        return Err(error);
+    }
+    Ok(parameter)
 }
 
 /// A name with nothing behind it.

@@ -18,7 +18,7 @@ pub(crate) use on_error::on_error_block;
 pub(crate) use structure::structure;
 pub(crate) use tool::{tool_attribute, tool_block};
 
-use crate::diag::Errors;
+use crate::{check::messages, diag::Errors};
 use proc_macro2::{Punct, TokenStream, TokenTree};
 use syn::{
     Token,
@@ -60,7 +60,8 @@ fn list<T>(
         if input.is_empty() {
             break;
         }
-        if let Err(error) = input.parse::<Token![,]>() {
+        if input.parse::<Token![,]>().is_err() {
+            let error = missing_comma(input);
             // Two items with nothing between them: the second is read all the same. Anything
             // else is passed over.
             if input.peek(syn::Ident) {
@@ -73,6 +74,16 @@ fn list<T>(
         }
     }
     items
+}
+
+/// `expected `,` before `strict``, at what comes instead.
+fn missing_comma(input: ParseStream<'_>) -> syn::Error {
+    match input.fork().parse::<TokenTree>() {
+        Ok(next @ (TokenTree::Ident(_) | TokenTree::Literal(_))) => {
+            input.error(messages::comma_before(next))
+        }
+        _ => input.error(messages::COMMA),
+    }
 }
 
 /// Passes over everything up to the next `,` that no brackets enclose, angle brackets included.

@@ -15,8 +15,9 @@ use crate::{
     ast::{Arm, Arms},
     check::messages,
     diag::Errors,
+    lower::written,
 };
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use syn::{
     Expr, Ident, LitStr, Pat, Path, Token, braced, parenthesized, parse::ParseStream,
     punctuated::Punctuated, token,
@@ -46,22 +47,34 @@ pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<A
     })
 }
 
-/// Reads what stands in `on_error!(..)`: `match error { .. }`, with the tool before it or without.
+/// Reads what stands in `on_error!(..)`: `match error { .. }`, with the tool before it or without. Where
+/// nothing stands before the parentheses that could be underlined, `match` is.
 pub(super) fn matched(
     input: ParseStream<'_>,
-    keyword: Ident,
+    keyword: Option<Ident>,
     errors: &Errors,
 ) -> syn::Result<Arms> {
     let named: Option<LitStr> = input.parse()?;
-    let tool = match named.is_some() || input.peek(Token![match]) {
+    // `on_error! { execution_error(_) => .. }` names no tool.
+    let is_arm = input.peek(Ident) && input.peek2(token::Paren);
+    let is_match = input.peek(Token![match]) || input.peek(token::Brace);
+    let tool = match named.is_some() || is_arm || is_match || input.is_empty() {
         true => None,
         false => Some(input.call(Path::parse_mod_style)?),
     };
+    let of = tool.as_ref().map(written).or(named.as_ref().map(written));
+    let no_match = |input: ParseStream<'_>| input.error(messages::arms_in_a_match(of.as_ref()));
     if named.is_some() || tool.is_some() {
+        if !input.peek(Token![,]) {
+            return Err(no_match(input));
+        }
         input.parse::<Token![,]>()?;
     }
-    input.parse::<Token![match]>()?;
+    let Ok(match_token) = input.parse::<Token![match]>() else {
+        return Err(no_match(input));
+    };
     input.parse::<Ident>()?;
+    let keyword = keyword.unwrap_or_else(|| Ident::new("on_error", match_token.span));
     let inside;
     braced!(inside in input);
     let arms = arms(&inside, errors);
@@ -76,9 +89,8 @@ pub(super) fn matched(
 
 /// `on_error!(ReadFile, match error { .. })`
 pub(crate) fn on_error_block(tokens: TokenStream, errors: &Errors) -> Option<Arms> {
-    let keyword = Ident::new("on_error", Span::call_site());
     all(tokens, errors, |input| {
-        let arms = errors.ok(matched(input, keyword, errors));
+        let arms = errors.ok(matched(input, None, errors));
         if arms.is_none() {
             rest(input);
         }

@@ -52,7 +52,7 @@ fn a_mistake_keeps_the_item() {
         tokens("reads, timeuot = x"),
         &tokens("async fn read_file(path: &str) { half. }"),
     );
-    assert_eq!(messages(&expansion).len(), 3, "{expansion}");
+    assert_eq!(messages(&expansion).len(), 4, "{expansion}");
     let text = expansion.to_string();
     assert!(
         text.contains("async fn read_file (path : & str) { half . }"),

@@ -250,6 +250,34 @@ async fn what_reading_changed_is_told_and_in_the_receipt() {
     assert!(seen.receipt().repairs.is_empty());
 }
 
+// 33, further: an event tells how the arguments at hand were changed, and nothing of those before.
+#[tokio::test]
+async fn a_change_is_told_once_of_the_arguments_that_are_used() {
+    let mended = |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
+        CallError::Execution(_) => Some(fix::<Execution>("four").into()),
+        CallError::InvalidArgs(..) => Some(fix::<InvalidArgs>("{'n': '4'}").into()),
+        _ => None,
+    };
+    let seen = call(1, "{\"n\": 3,}", mended).await;
+    let told = seen.events.iter().filter_map(|event| match &event.kind {
+        EventKind::Repaired { repairs, .. } => Some(repairs.to_string()),
+        _ => None,
+    });
+    let told: Vec<_> = told.collect();
+    assert_eq!(seen.told(), "did 4");
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(!told[0].contains("anew"), "{told:?}");
+    assert!(
+        told[1].starts_with("`fix` gave the arguments anew; ")
+            && told[1].matches("anew").count() == 1,
+        "{told:?}"
+    );
+    assert!(
+        seen.receipt().repairs.to_string().starts_with(&told[0]),
+        "the receipt has all of them"
+    );
+}
+
 // 34
 #[tokio::test]
 async fn large_integers_stay_exact() {

@@ -25,7 +25,7 @@
 //! | 18 | Repairing a failed execution. | `repairing::a_repair_of_a_failed_execution_gives_arguments_and_the_tool_runs_again` | A repair never makes a result up: it gives arguments, and the tool runs with them. |
 //! | 19 | The model is told of an escalation, and a corrected call succeeds. | `repairing::the_model_is_told_of_an_escalation_and_may_call_again` |  |
 //! | 20 | A repair agent without a model may escalate and throw as well. | `repairing::a_repair_agent_without_a_model_may_mend_escalate_and_throw` |  |
-//! | 21 | Severities are read in any case; none, or an unknown one, is high. | `repairing::a_severity_is_read_in_any_case_and_high_when_it_is_none` |  |
+//! | 21 | Severities are read in any case; none is high. | `repairing::a_severity_is_read_in_any_case_and_high_when_it_is_none`, `repairing::an_unknown_severity_is_refused_with_the_list` | An unknown one is refused with those there are, and an escalation without a reason is refused. |
 //! | 22 | When a model can escalate and throw. | `repairing::escalate_and_throw_exist_only_within_a_repair` | Within a repair, without being asked for, and nowhere else. |
 //! | 23 | A number for a string is read. | `arguments::a_number_for_a_string_and_a_string_for_a_number_are_read` |  |
 //! | 24 | A word for a number is mended without a turn of the model. | `arguments::a_word_for_a_number_is_mended_without_another_turn` | It is a `deserialization_error`: an object was read, and one field is wrong. |

@@ -88,10 +88,16 @@ async fn an_escalating_repair_agent_ends_the_repair_with_its_reason_and_severity
         (error.kind.as_str(), error.reason.as_deref()),
         ("EscalationError", Some("schema mismatch"))
     );
-    let details = error.details.as_ref().unwrap();
+    let mut details = error.details.clone().unwrap();
+    let original = details.as_object_mut().unwrap().remove("original").unwrap();
     assert_eq!(
-        *details,
+        details,
         json!({"source": "scribe", "severity": "MEDIUM", "attempts": 1})
+    );
+    assert_eq!(
+        (&original["kind"], &original["details"]["raw_args"]),
+        (&json!("InvalidArgs"), &json!("three")),
+        "what it began with is told as well"
     );
 }
 
@@ -226,34 +232,52 @@ async fn a_repair_agent_may_take_plain_text() {
     );
 }
 
-// 21: without a reason it says so in our words.
+// 21
 #[tokio::test]
 async fn a_severity_is_read_in_any_case_and_high_when_it_is_none() {
-    let told = async |arguments: &str| {
+    for (arguments, severity) in [
+        (r#"{"reason":"r","severity":"low"}"#, "LOW"),
+        (r#"{"reason":"r","severity":"Medium"}"#, "MEDIUM"),
+        (r#"{"reason":"r","severity":"HIGH"}"#, "HIGH"),
+        (r#"{"reason":"r","severity":null}"#, "HIGH"),
+        (r#"{"reason":"r"}"#, "HIGH"),
+    ] {
         let (agent, _) = model_scribe([Script::call("escalate", arguments)]);
-        call(0, "three", asks(agent, 1)).await.told()
-    };
+        let told = call(0, "three", asks(agent, 1)).await.told();
+        assert!(told.contains(&format!("gave up ({severity}): r")), "{told}");
+    }
+}
+
+// 21: a misspelt severity is no other severity, and nobody gives up without saying why.
+#[tokio::test]
+async fn an_unknown_severity_is_refused_with_the_list() {
+    let list = r#"expected one of "LOW", "MEDIUM", "HIGH", "CRITICAL", got "apocalyptic""#;
+    for (arguments, told) in [
+        (r#"{"reason":"r","severity":"apocalyptic"}"#, list),
+        (
+            r#"{"severity":"LOW"}"#,
+            "required field `reason` is missing; add it",
+        ),
+    ] {
+        let script = [
+            Script::call("escalate", arguments),
+            Script::text(r#"{"n": 3}"#),
+        ];
+        let (model, asked) = ScriptedModel::new(script);
+        let agent: ScribeAgent = Arc::new(AgentBuilder::new("scribe").model(model).build());
+        let seen = call(0, "three", asks(agent, 1)).await;
+        let answer = asked.requests()[1].last().to_owned();
+        assert!(answer.contains(told), "{answer}");
+        assert_eq!(seen.told(), "did 3");
+    }
+    let (agent, asked) = model_scribe([Script::text(r#"{"n": 3}"#)]);
+    call(0, "three", asks(agent, 1)).await;
+    let offered = asked.requests()[0].declarations.to_string();
     assert!(
-        told(r#"{"reason":"r","severity":"low"}"#)
-            .await
-            .contains("gave up (LOW): r")
+        offered.contains(r#""enum":["LOW","MEDIUM","HIGH","CRITICAL"]"#)
+            && offered.matches(r#""required":["reason"]"#).count() == 2,
+        "{offered}"
     );
-    assert!(
-        told(r#"{"reason":"r","severity":"Medium"}"#)
-            .await
-            .contains("gave up (MEDIUM): r")
-    );
-    assert!(
-        told(r#"{"reason":"r"}"#)
-            .await
-            .contains("gave up (HIGH): r")
-    );
-    assert!(
-        told(r#"{"reason":"r","severity":"apocalyptic"}"#)
-            .await
-            .contains("gave up (HIGH): r")
-    );
-    assert!(told("{}").await.contains("gave up (HIGH): no reason given"));
 }
 
 #[tokio::test]

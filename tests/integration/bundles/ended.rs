@@ -7,7 +7,7 @@ use agents::{
     model::{ModelError, ModelErrorKind},
     record::{Bundle, Recording, Replay},
     recovery::*,
-    run::{Limit, Stopped},
+    run::{Limit, Stopped, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };
@@ -110,7 +110,7 @@ async fn one_that_was_cancelled_while_a_tool_ran() {
     let until = Some(Duration::from_secs(9));
     let again = twice(script, until, Budget::new()).await;
     assert_eq!(again.stopped, Some(Stopped::Cancelled));
-    let ok: Vec<_> = again.outputs.receipts().map(|r| r.is_ok()).collect();
+    let ok: Vec<_> = again.outputs.receipts().map(ToolEnvelope::is_ok).collect();
     assert_eq!(ok, [false, true, false]);
 }
 
@@ -142,6 +142,32 @@ async fn one_that_an_agent_within_a_tool_has_ended() {
     let script = vec![Script::calls(calls), Script::text("no number")];
     let again = twice(script, None, Budget::new()).await;
     assert!(matches!(again.stopped, Some(Stopped::Thrown { .. })));
+}
+
+/// Takes a minute, and asks nobody.
+#[agents::agent]
+async fn thinker(task: String) -> String {
+    sleep(Duration::from_secs(60)).await;
+    task
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_lost_a_race_waits_and_ends_nothing() {
+    let script = vec![Script::call("never", "{}")];
+    let (model, _) = ScriptedModel::new(script);
+    let tape = Tape::default();
+    let race = || agents::compose::first_of((worker(), Thinker));
+    let agent = race();
+    let run = agent.run("first").model(model);
+    let first = run.tape(Recording::to(tape.clone())).outcome().await;
+    let first = first.unwrap();
+    let replay = Bundle::parse(&tape.text()).unwrap().replay();
+    let agent = race();
+    let again = agent.run("first").tape(replay.clone()).outcome().await;
+    let again = again.unwrap();
+    assert_eq!(again.result.unwrap(), "first");
+    assert_eq!((replay.left(), replay.divergence()), (0, None));
+    assert_eq!(again.outputs, first.outputs);
 }
 
 #[tokio::test(start_paused = true)]

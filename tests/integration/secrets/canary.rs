@@ -109,6 +109,7 @@ fn agent(bank: &MemoryBank) -> ModelAgent<'static, String, u32> {
         .tool(Careless)
         .tool(Publish)
         .tool(Remembered)
+        .fixer(Blabber)
         .on_error(|error, _| match error {
             CallError::InvalidArgs(..) => {
                 let asked: Decision<InvalidArgs> = fix_with(Blabber).retries(1);

@@ -3,8 +3,8 @@ use std::io::{self, ErrorKind};
 
 /// Reads.
 #[tool(reads)]
-async fn read(&self, path: String) -> io::Result<String> {
-    Ok(path)
+async fn read(path: &str) -> io::Result<String> {
+    Ok(path.to_owned())
 }
 
 on_error!(Read, match error {

@@ -1,7 +1,9 @@
 use agents::prelude::*;
 
+const SMALL: &str = "qwen3:4b";
+
 /// You whisper.
-#[agent(model = "qwen3:4b")]
+#[agent(model = SMALL)]
 async fn whisper(text: String) -> String;
 
 fn main() {}

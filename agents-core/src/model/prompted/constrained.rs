@@ -20,7 +20,8 @@ pub enum Constrained {
 /// in which they stand here, and it has to choose the tool before it fills in the arguments.
 ///
 /// ```
-/// use agents_core::{Effects, model::prompted::constrained, tool::ToolSpec};
+/// # use agents_core as agents;
+/// use agents::{Effects, model::prompted::constrained, tool::ToolSpec};
 /// use serde_json::json;
 ///
 /// let now = ToolSpec::new("now", "The time.", Effects::Reads, json!({ "type": "object" }));
@@ -111,7 +112,8 @@ fn redirect(schema: &mut Value, prefix: &str) {
 /// was cut: then it is text like any other.
 ///
 /// ```
-/// use agents_core::model::prompted::{Constrained, read_constrained};
+/// # use agents_core as agents;
+/// use agents::model::prompted::{Constrained, read_constrained};
 ///
 /// let said = r#"{"name": "pay", "arguments": {"cents": 9007199254740993}}"#;
 /// let Some(Constrained::Call(call)) = read_constrained(said) else { panic!() };

@@ -7,7 +7,8 @@ const DEPTH: usize = 8;
 /// default, the first choice, or something of the right type. Optional fields are left out.
 ///
 /// ```
-/// use agents_core::model::prompted::example_of;
+/// # use agents_core as agents;
+/// use agents::model::prompted::example_of;
 /// use serde_json::json;
 ///
 /// let schema = json!({

@@ -20,12 +20,25 @@ impl Search<'_, '_> {
             Some(types) if types.has(Types::ARRAY) && !types.has(Types::OBJECT) => self.gather(),
             Some(_) => {}
         }
+        let weight = |found: &Found| (found.cost, found.place.rank());
         let best = self
             .found
             .iter()
             .enumerate()
-            .min_by_key(|(n, found)| (found.cost, found.place.rank(), *n))
+            .min_by_key(|(n, found)| (weight(found), *n))
             .map(|(n, _)| n);
+        // One right after the other, neither is meant more than the other.
+        if let Some(best) = best.map(|best| &self.found[best])
+            && let Some(next) = self.found.iter().find(|next| next.start >= best.end)
+            && weight(next) == weight(best)
+            && self.raw[best.end..next.start]
+                .trim_matches([',', ';'])
+                .trim()
+                .is_empty()
+            && self.text_of(next) != self.text_of(best)
+        {
+            return Err(several(next.start));
+        }
         let Some(best) = best else {
             return Err(self.refusal.unwrap_or_else(|| {
                 let reason = if self.raw.trim().is_empty() {
@@ -66,9 +79,7 @@ impl Search<'_, '_> {
         let second = second.start;
         let first = self.text_of(&self.found[0]);
         if self.found.iter().any(|found| self.text_of(found) != first) {
-            return Err(
-                Refusal::new(RefusalKind::Ambiguous, "several JSON values; write one").at(second),
-            );
+            return Err(several(second));
         }
         Ok(())
     }
@@ -121,4 +132,8 @@ impl Search<'_, '_> {
             Json::Made(text) => text,
         }
     }
+}
+
+fn several(second: usize) -> Refusal {
+    Refusal::new(RefusalKind::Ambiguous, "several JSON values; write one").at(second)
 }

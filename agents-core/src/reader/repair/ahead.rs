@@ -88,8 +88,17 @@ impl Parser<'_> {
         Ok(found)
     }
 
+    /// The place behind the mark of a list item, where there may be some: `- key: value`.
+    pub(super) fn past_mark(&self, at: usize) -> usize {
+        match self.bytes.get(at..at + 2) {
+            Some(b"- " | b"* ") if self.loose && self.frames.len() == 1 => at + 2,
+            _ => at,
+        }
+    }
+
     /// Whether a key and its colon stand at `at`.
     pub(super) fn key_ahead(&mut self, at: usize) -> Result<bool, Refusal> {
+        let at = self.past_mark(at);
         let bytes = self.bytes;
         if let Some(quote) = Quote::open(bytes, at) {
             let from = at + quote.width();

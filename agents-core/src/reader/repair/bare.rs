@@ -145,6 +145,12 @@ impl Parser<'_> {
                     at = next - 1;
                 }
                 b';' if self.settled(start, at) => break,
+                b';' if keyed => {
+                    let next = self.skip_space_ahead(at + 1)?;
+                    if self.key_ahead(next)? {
+                        break;
+                    }
+                }
                 // `[1 2]`
                 b' ' if !keyed && self.settled(start, at) && self.starts_value(at + 1) => break,
                 // `a: 1 b: 2`: a number or a literal, and the next key.

@@ -22,6 +22,12 @@ impl Parser<'_> {
             _ => {}
         }
         self.separated = false;
+        let marked = self.past_mark(self.at);
+        if marked > self.at {
+            self.at = marked;
+            self.change(ChangeKind::Located, "mark of a list item dropped");
+            self.skip_trivia()?;
+        }
         let start = self.at;
         let node = self.tape.nodes.len() as u32;
         let quoted = match Quote::open(self.bytes, self.at) {

@@ -77,6 +77,7 @@ pub(super) fn repair<'a>(
         allowance: *allowance,
         separated: false,
         closed_early: false,
+        loose: start == Start::Members,
         inner: 0,
     };
     parser.tape.nodes.reserve((text.len() - from) / 16);
@@ -139,6 +140,8 @@ struct Parser<'a> {
     separated: bool,
     /// The end of the text was told already.
     closed_early: bool,
+    /// The braces around the members were left out, so they may be a list with marks.
+    loose: bool,
     /// Quotes inside the string being read that nobody escaped.
     inner: u32,
 }
@@ -250,7 +253,8 @@ impl<'a> Parser<'a> {
             }
             b'}' | b']' | b')' => self.close(b),
             b'.' if self.ellipsis() => Ok(Want::Rest),
-            b';' if keyed => {
+            // In a list only behind quotes and brackets: `[0; 5]` is five zeros to some.
+            b';' if keyed || self.closed_before() => {
                 self.at += 1;
                 self.separated = true;
                 self.change(ChangeKind::MissingComma, "`;` read as a comma");
@@ -280,6 +284,12 @@ impl<'a> Parser<'a> {
                 )
                 .into()),
         }
+    }
+
+    /// Whether the value just read ends with a mark of its own.
+    fn closed_before(&self) -> bool {
+        let before = self.text[..self.at].trim_end();
+        !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_'))
     }
 
     /// Counts the value just read.

@@ -26,7 +26,7 @@ impl Quote {
             b @ (b'"' | b'\'') if rest.starts_with(&[b; 3]) && rest.len() > 3 => Self::Triple(b),
             b'"' => Self::Double,
             b'\'' => Self::Single,
-            b'`' if !rest.starts_with(b"``") => Self::Backtick,
+            b'`' if !rest.starts_with(b"``") || empty(rest) => Self::Backtick,
             0xE2 => match rest.get(..3)? {
                 [_, 0x80, 0x9C..=0x9F] => Self::CurlyDouble,
                 [_, 0x80, 0x98..=0x9B] => Self::CurlySingle,
@@ -82,4 +82,10 @@ impl Quote {
             Self::Acute => rest.starts_with("´".as_bytes()).then_some(2),
         }
     }
+}
+
+/// Whether two backticks stand for an empty string, and do not begin a fence.
+fn empty(rest: &[u8]) -> bool {
+    let after = rest[2..].iter().find(|b| !b.is_ascii_whitespace());
+    matches!(after, None | Some(b',' | b'}' | b']' | b':'))
 }

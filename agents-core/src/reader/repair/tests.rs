@@ -29,6 +29,13 @@ fn commas_and_colons() {
     check("[4 5 6]", "[4,5,6]");
     check(r#"{w = 1; h := 2}"#, r#"{"w":1,"h":2}"#);
     check(r#"{"w" => "x", "h" "y"}"#, r#"{"w":"x","h":"y"}"#);
+    // Semicolons stand for commas where nobody counts with them.
+    check(
+        r#"{"w": ["x"; "y; z"]; "h": [{}; []]}"#,
+        r#"{"w":["x","y; z"],"h":[{},[]]}"#,
+    );
+    check("{w: red; h: blue sky}", r#"{"w":"red","h":"blue sky"}"#);
+    refused("[0; 5]", RefusalKind::Syntax);
 }
 
 #[test]
@@ -38,6 +45,7 @@ fn quotes() {
         r#"{"who":"Zoë's cat","n":"\"1\""}"#,
     );
     check("{“who”: “Zoë”}", r#"{"who":"Zoë"}"#);
+    check("{`who`: ``, `n`: [``]}", r#"{"who":"","n":[""]}"#);
     check("{´who´: «Zoë», ´´: ´¡´}", r#"{"who":"Zoë","":"¡"}"#);
     check("{´who´: ´¡Zoë!´}", r#"{"who":"¡Zoë!"}"#);
     check("[´é", r#"["é"]"#);

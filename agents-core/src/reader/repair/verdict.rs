@@ -50,12 +50,14 @@ impl Parser<'_> {
             b'/' => ends(matches!(bytes.get(next + 1), Some(b'/' | b'*'))),
             b'#' => ends(apart),
             b'`' | b'<' => ends(ENDS.iter().any(|end| bytes[next..].starts_with(end))),
-            b';' if keyed => {
+            b';' if !self.frames.is_empty() => {
                 let beyond = self.skip_space_ahead(next + 1)?;
                 match bytes.get(beyond) {
                     None => End,
                     Some(b'}' | b']') => self.after_closers(beyond)?,
-                    Some(_) => ends(self.key_ahead(beyond)?),
+                    Some(_) if keyed => ends(self.key_ahead(beyond)?),
+                    // An element in the same quotes, or in brackets.
+                    Some(&b) => ends(matches!(b, b'{' | b'[') || b == bytes[after - 1]),
                 }
             }
             b'+' if self.inner == 0 => {
@@ -155,7 +157,7 @@ impl Parser<'_> {
             Some(b'`' | b'<') => true,
             Some(b'"' | b'\'') if glued => false,
             Some(_) if outside => true,
-            Some(b',') => {
+            Some(b',' | b';') => {
                 let next = self.skip_space_ahead(at + 1)?;
                 match bytes.get(next) {
                     None | Some(b'}' | b']' | b'/' | b'#') => true,

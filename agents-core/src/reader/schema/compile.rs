@@ -208,6 +208,13 @@ impl<'a> Compiler<'a> {
                 ),
             );
         }
+        // A list of values is of the types of those.
+        if let Some(choices) = &shape.choices {
+            let types = choices
+                .iter()
+                .fold(0, |set, value| set | Types::of_value(value).0);
+            shape.types.0 &= types;
+        }
         for (name, parts) in field_parts {
             let required = required.contains(&name);
             shape.fields.push(Field {
@@ -319,24 +326,29 @@ fn limits(map: &Map<String, Value>, into: &mut Option<Box<Limits>>) {
     if !KEYS.iter().any(|&key| map.contains_key(key)) {
         return;
     }
-    let limits = into.get_or_insert_default();
-    let set = |name: &str, held: &mut Option<f64>| {
-        *held = map.get(name).and_then(Value::as_f64).or(*held)
-    };
-    set("minimum", &mut limits.minimum);
-    set("maximum", &mut limits.maximum);
-    set("exclusiveMinimum", &mut limits.above);
-    set("exclusiveMaximum", &mut limits.below);
-    let set = |name: &str, held: &mut Option<u64>| {
-        *held = map.get(name).and_then(Value::as_u64).or(*held)
-    };
-    set("minLength", &mut limits.length.0);
-    set("maxLength", &mut limits.length.1);
-    set("minItems", &mut limits.items.0);
-    set("maxItems", &mut limits.items.1);
-    set("minProperties", &mut limits.members.0);
-    set("maxProperties", &mut limits.members.1);
-    if let Some(pattern) = map.get("pattern").and_then(Value::as_str) {
-        limits.pattern = Pattern::new(pattern);
+    // Of bounds that are said twice, in parts of an `allOf`, both hold.
+    fn bound<T: PartialOrd>(held: &mut Option<T>, said: Option<T>, tighter: fn(&T, &T) -> bool) {
+        if let Some(said) = said
+            && held.as_ref().is_none_or(|held| tighter(&said, held))
+        {
+            *held = Some(said);
+        }
     }
+    let limits = into.get_or_insert_default();
+    let number = |name: &str| map.get(name).and_then(Value::as_f64);
+    bound(&mut limits.minimum, number("minimum"), |a, b| a > b);
+    bound(&mut limits.maximum, number("maximum"), |a, b| a < b);
+    bound(&mut limits.above, number("exclusiveMinimum"), |a, b| a > b);
+    bound(&mut limits.below, number("exclusiveMaximum"), |a, b| a < b);
+    let count = |name: &str| map.get(name).and_then(Value::as_u64);
+    for (name, (least, most)) in [
+        ("Length", &mut limits.length),
+        ("Items", &mut limits.items),
+        ("Properties", &mut limits.members),
+    ] {
+        bound(least, count(&format!("min{name}")), |a, b| a > b);
+        bound(most, count(&format!("max{name}")), |a, b| a < b);
+    }
+    let pattern = map.get("pattern").and_then(Value::as_str);
+    limits.patterns.extend(pattern.and_then(Pattern::new));
 }

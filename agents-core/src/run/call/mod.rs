@@ -12,7 +12,7 @@ use crate::{
     error::{Cause, Code, ErrorReceipt, ToolError},
     escalation::Escalation,
     model::ToolCall,
-    reader::Repairs,
+    reader::{ChangeKind, Repairs},
     recovery::Progress,
     tool::ToolSpec,
     turn::args,
@@ -33,6 +33,9 @@ pub(crate) struct CallState {
     pub(crate) attempts: Vec<Attempt>,
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub(crate) repairs: Repairs,
+    /// How many of these were made to texts that are no longer at hand.
+    #[serde(default)]
+    outdated: usize,
     #[serde(default)]
     pub(crate) progress: Progress,
     /// What an arm wants the model to be told beside the error.
@@ -65,6 +68,9 @@ pub(crate) struct CallState {
     /// Failures that nobody has been told of.
     #[serde(skip)]
     pub(crate) news: Vec<ErrorReceipt>,
+    /// How the arguments were changed that have been accepted, if nobody has been told.
+    #[serde(skip)]
+    pub(crate) mended: Repairs,
     /// The arguments as the tool will take them: made again from the text after a reload.
     #[serde(skip)]
     prepared: act::Ready,
@@ -108,6 +114,7 @@ impl CallState {
             id: None,
             attempts: Vec::new(),
             repairs: Repairs::default(),
+            outdated: 0,
             progress: Progress::default(),
             hint: None,
             accounted: None,
@@ -119,6 +126,7 @@ impl CallState {
             receipt: None,
             started: 0,
             news: Vec::new(),
+            mended: Repairs::default(),
             prepared: act::Ready(None),
         }
     }
@@ -201,6 +209,10 @@ impl CallState {
         if let Some(reason) = denied {
             return self.denied(args, Cause::denied(reason));
         }
+        let changes = self.repairs.iter().skip(self.outdated);
+        let changes = changes.filter(|change| change.kind != ChangeKind::Tried);
+        self.mended = Repairs(changes.cloned().collect());
+        self.outdated = self.repairs.len();
         self.prepared = act::Ready(Some(prepared));
         self.stage = if approval {
             Stage::Approve { args }

@@ -6,7 +6,7 @@ use crate::{
     error::{Handed, Severity, ToolError},
     escalation::{Climbed, Escalation},
     reader::{Change, ChangeKind, Repairs},
-    recovery::{FixError, Move},
+    recovery::{FixError, Move, SANITIZE},
     run::Stop,
     turn::{args, recover},
 };
@@ -70,6 +70,10 @@ impl CallState {
 
     fn repaired(&mut self, by: &str, text: String, tokens: u64) {
         let note = format!("`{by}` gave the arguments anew{}", cost(tokens));
+        // A value that is put into the text leaves it at hand; all else takes its place.
+        if by != SANITIZE {
+            self.outdated = self.repairs.len();
+        }
         self.repairs
             .extend(Repairs::from(Change::new(ChangeKind::Fixed, "", note)));
         self.stage = Stage::Read { raw: text };

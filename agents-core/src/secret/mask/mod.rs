@@ -32,14 +32,15 @@ pub const SHORTEST: usize = 4;
 /// down yourself.
 ///
 /// ```
-/// use agents_core::secret::Masker;
+/// # use agents_core as agents;
+/// use agents::secret::Masker;
 ///
 /// let masker = Masker::new();
 /// masker.learn("crm", &"hunter/2".to_owned().into())?;
 /// assert_eq!(masker.text("key=hunter%2F2"), "key=[secret:crm]");
 /// assert_eq!(masker.text(r#"{"key":"hunter\/2"}"#), r#"{"key":"[secret:crm]"}"#);
 /// assert_eq!(masker.text("Basic dTpodW50ZXIvMg=="), "Basic dTp[secret:crm]");
-/// # Ok::<_, agents_core::secret::SecretError>(())
+/// # Ok::<_, agents::secret::SecretError>(())
 /// ```
 #[derive(Default)]
 pub struct Masker {

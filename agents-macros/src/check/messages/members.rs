@@ -28,6 +28,10 @@ pub(crate) fn knowledge_at_hand(name: impl Display) -> String {
     )
 }
 
+pub(crate) fn knowledge_without_body(name: impl Display) -> String {
+    format!("knowledge is text at hand: give `{name}` a body that returns it")
+}
+
 pub(crate) fn knowledge_without_input() -> &'static str {
     "the model asks for knowledge by its name alone; what takes an argument is a tool"
 }

@@ -8,6 +8,7 @@ impl Clerk {
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
+    #[diagnostic::do_not_recommend]
     impl __rt::ModelDriven for Clerk {}
     #[automatically_derived]
     #[allow(unused_variables)]

@@ -13,6 +13,7 @@ impl FileManager {
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
+    #[diagnostic::do_not_recommend]
     impl __rt::ModelDriven for FileManager {}
     #[automatically_derived]
     #[allow(unused_variables)]

@@ -6,6 +6,7 @@ struct JsonFixer;
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
+    #[diagnostic::do_not_recommend]
     impl __rt::ModelDriven for JsonFixer {}
     #[automatically_derived]
     #[allow(unused_variables)]

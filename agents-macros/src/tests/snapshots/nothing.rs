@@ -9,13 +9,13 @@ const _: () = {
     #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
     #[serde(crate = "::agents::__rt::serde", deny_unknown_fields)]
     #[schemars(crate = "::agents::__rt::schemars")]
-    pub struct __Args {}
+    pub struct ArgumentsOfNothing {}
     #[automatically_derived]
     impl __rt::Tool for Nothing
     where
         (): __rt::ToolOutput,
     {
-        type Args = __Args;
+        type Args = ArgumentsOfNothing;
         type Ok = <() as __rt::ToolOutput>::Type;
         type Err = __rt::Infallible;
         fn spec(&self) -> &__rt::ToolSpec {
@@ -23,7 +23,9 @@ const _: () = {
             use __rt::NoSchema as _;
             static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
             SPEC.get_or_init(|| {
-                __rt::ToolSpec::of::<__Args>("nothing", "Nothing.", __rt::Effects::None)
+                __rt::ToolSpec::of::<
+                    ArgumentsOfNothing,
+                >("nothing", "Nothing.", __rt::Effects::None)
                     .output_schema(
                         (&__rt::SchemaProbe::<<Nothing as __rt::Tool>::Ok>::NEW)
                             .output_schema(),
@@ -32,7 +34,7 @@ const _: () = {
         }
         async fn call(
             &self,
-            _: __Args,
+            _: ArgumentsOfNothing,
             _: &__rt::ToolContext,
         ) -> __rt::Result<Self::Ok, Self::Err> {
             __rt::Ok(__rt::ToolOutput::pack(nothing().await))

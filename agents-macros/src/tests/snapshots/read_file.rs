@@ -11,7 +11,7 @@ const _: () = {
     #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
     #[serde(crate = "::agents::__rt::serde", deny_unknown_fields)]
     #[schemars(crate = "::agents::__rt::schemars")]
-    pub struct __Args
+    pub struct ArgumentsOfReadFile
     where
         PathBuf: __rt::Argument,
         Option<u32>: __rt::Argument,
@@ -30,7 +30,7 @@ const _: () = {
         <io::Result<String> as __rt::Returns>::Ok: __rt::ToolOutput,
         <io::Result<String> as __rt::Returns>::Err: __rt::ToolFault,
     {
-        type Args = __Args;
+        type Args = ArgumentsOfReadFile;
         type Ok = <<io::Result<String> as __rt::Returns>::Ok as __rt::ToolOutput>::Type;
         type Err = <<io::Result<String> as __rt::Returns>::Err as __rt::ToolFault>::Type;
         fn spec(&self) -> &__rt::ToolSpec {
@@ -39,7 +39,7 @@ const _: () = {
             static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
             SPEC.get_or_init(|| {
                 __rt::ToolSpec::of::<
-                    __Args,
+                    ArgumentsOfReadFile,
                 >("read_file", "Read a file's contents.", __rt::Effects::Reads)
                     .timeout(Duration::from_secs(2))
                     .output_schema(
@@ -50,7 +50,7 @@ const _: () = {
         }
         async fn call(
             &self,
-            args: __Args,
+            args: ArgumentsOfReadFile,
             _: &__rt::ToolContext,
         ) -> __rt::Result<Self::Ok, Self::Err> {
             read_file(

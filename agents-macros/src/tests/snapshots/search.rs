@@ -24,7 +24,7 @@ const _: () = {
     #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
     #[serde(crate = "crate::renamed::__rt::serde", deny_unknown_fields)]
     #[schemars(crate = "crate::renamed::__rt::schemars")]
-    pub struct __Args
+    pub struct ArgumentsOfSearch
     where
         Vec<String>: __rt::Argument,
     {
@@ -37,7 +37,7 @@ const _: () = {
         Vec<String>: __rt::Argument,
         usize: __rt::ToolOutput,
     {
-        type Args = __Args;
+        type Args = ArgumentsOfSearch;
         type Ok = <usize as __rt::ToolOutput>::Type;
         type Err = __rt::Infallible;
         fn spec(&self) -> &__rt::ToolSpec {
@@ -46,7 +46,7 @@ const _: () = {
             static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
             SPEC.get_or_init(|| {
                 __rt::ToolSpec::of::<
-                    __Args,
+                    ArgumentsOfSearch,
                 >("search", "Search the shop.", __rt::Effects::Reads)
                     .external()
                     .cache(__rt::Cache::Ttl(minute()))
@@ -60,7 +60,7 @@ const _: () = {
         }
         async fn call(
             &self,
-            args: __Args,
+            args: ArgumentsOfSearch,
             cx: &__rt::ToolContext,
         ) -> __rt::Result<Self::Ok, Self::Err> {
             __rt::Ok(
@@ -95,7 +95,11 @@ const _: () = {
             (&__rt::HashProbe(&self.pool)).feed(state);
             (&__rt::HashProbe(&self.root)).feed(state);
         }
-        fn needs_approval(&self, args: &__Args, cx: &__rt::ToolContext) -> bool {
+        fn needs_approval(
+            &self,
+            args: &ArgumentsOfSearch,
+            cx: &__rt::ToolContext,
+        ) -> bool {
             __rt::ask(args, cx, |args, cx| args.words.len() > 3)
         }
     }

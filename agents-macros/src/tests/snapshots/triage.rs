@@ -3,6 +3,7 @@ impl Triage {}
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
+    #[diagnostic::do_not_recommend]
     impl __rt::ModelDriven for Triage {}
     #[automatically_derived]
     #[allow(unused_variables)]
@@ -60,10 +61,9 @@ const _: () = {
                         #[deny(unreachable_patterns)]
                         match error {
                             __rt::CallError::Execution(_) => {
-                                __rt::arm::<
+                                __rt::IntoDecision::<
                                     __rt::kinds::Execution,
-                                    _,
-                                >(feedback("try later"))
+                                >::into_plan(feedback("try later"))
                             }
                             #[allow(unreachable_patterns)]
                             _ => __rt::None,

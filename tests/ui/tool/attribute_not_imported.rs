@@ -1,9 +1,8 @@
-use agents::tool;
+use agents::prelude::*;
 
 /// Reads a file.
 #[tool(reads)]
 async fn read_file(
-    &self,
     /// Where it is.
     path: String,
 ) -> String {

@@ -1,0 +1,77 @@
+//! What a function has to take and give to be an agent. Generated code uses these traits as
+//! `tool/fit.rs` says.
+
+use super::Data;
+use schemars::JsonSchema;
+
+/// What can go into an agent, and what an agent with a body can give: every type that is `Serialize`
+/// and `Deserialize`, and owns what it holds.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot go into an agent or come out of one",
+    label = "not data that can be stored",
+    note = "derive both, for the type and for all that it holds: `#[derive(serde::Serialize, serde::Deserialize)]`",
+    note = "a run that is put down has to be picked up again, so what goes in and out owns what it holds, and is data"
+)]
+pub trait AgentData: Sized {
+    /// The type itself.
+    #[doc(hidden)]
+    type Type: Data;
+    /// What comes out.
+    #[doc(hidden)]
+    fn pack(self) -> Self::Type;
+    /// What went in.
+    #[doc(hidden)]
+    fn unpack(data: Self::Type) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Data> AgentData for T {
+    type Type = T;
+    fn pack(self) -> T {
+        self
+    }
+    fn unpack(data: T) -> T {
+        data
+    }
+}
+
+/// What a model can be asked to answer with: every type that is `Serialize`, `Deserialize` and
+/// [`JsonSchema`], and owns what it holds.
+///
+/// Nobody implements it; three derives are all that it takes.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::agent::ModelAnswer;
+///
+/// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+/// struct Summary {
+///     /// One sentence.
+///     gist: String,
+///     files: Vec<String>,
+/// }
+///
+/// fn can_be_asked_for<T: ModelAnswer>() {}
+/// can_be_asked_for::<Summary>();
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the answer of a model",
+    label = "a model cannot be asked for this",
+    note = "derive what it takes to be described, read and stored, for the type and for all that it holds: `#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]`"
+)]
+pub trait ModelAnswer {
+    /// The type itself.
+    #[doc(hidden)]
+    type Type: Data + JsonSchema;
+    /// What comes out.
+    #[doc(hidden)]
+    fn pack(self) -> Self::Type;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Data + JsonSchema> ModelAnswer for T {
+    type Type = T;
+    fn pack(self) -> T {
+        self
+    }
+}

@@ -1,0 +1,123 @@
+//! What is said of the arms of `on_error!` and of `on_escalation!`.
+
+use super::{number, one_of, unknown};
+use crate::{check::names, parse::keys::Verb};
+use std::fmt::Display;
+use syn::Ident;
+
+pub(crate) fn wrong_patterns(kind: &str, takes: &[&str], found: usize) -> String {
+    let patterns = takes.join(", ");
+    format!(
+        "`{kind}` hands over {}, not {found}: write `{kind}({patterns})`",
+        number(takes.len())
+    )
+}
+
+pub(crate) fn not_on_a_tool() -> &'static str {
+    "a tool has no final answer; `invalid_output` belongs to an agent's `on_error!`"
+}
+
+pub(crate) fn unknown_modifier(verb: impl Display, key: impl Display, known: &[&str]) -> String {
+    if known.is_empty() {
+        return format!("`{verb}` takes no `{key} = ..`");
+    }
+    unknown(&format!("`{verb}` key"), key, known)
+}
+
+pub(crate) fn value_too_many(
+    Verb {
+        name, plain, next, ..
+    }: &Verb,
+    value: &str,
+) -> String {
+    match (next, plain) {
+        (Some("max_attempts"), _) if value.contains('(') => {
+            format!("`{name}` takes its back-off by its name: write `backoff = {value}`")
+        }
+        (Some(key), _) => format!("`{name}` takes this by its name: write `{key} = {value}`"),
+        (None, plain) => format!("`{name}` takes {}: leave `{value}` out", number(*plain)),
+    }
+}
+
+pub(crate) fn arm_by_kind(kinds: &[&str]) -> String {
+    format!(
+        "an arm names the kind of failure that it is for, {}; what no arm answers goes to the next layer by itself",
+        one_of(kinds)
+    )
+}
+
+pub(crate) fn function_for_tool(function: &Ident) -> String {
+    let ty = names::type_name(function);
+    format!(
+        "`{function}` is a function; a tool goes by its type: write `{ty}`, which `#[tool]` leaves beside it"
+    )
+}
+
+pub(crate) fn bound_in_arm(name: impl Display) -> String {
+    format!(
+        "`{name}` lives in this arm only, and a stored run has to find the agent again: name a type, as in `fix(agent = JsonFixer)`, or a field; or list the agent under `fixers = [..]` and write `fix_with(..)`"
+    )
+}
+
+pub(crate) fn function_for_agent(function: &Ident) -> String {
+    let ty = names::type_name(function);
+    format!(
+        "`{function}` is a function; an agent goes by its type: write `{ty}`, which `#[agent]` leaves beside it"
+    )
+}
+
+pub(crate) fn never_falls_through(verb: &str) -> String {
+    format!("this `.or(..)` is never reached: `{verb}` always decides; put it last")
+}
+
+pub(crate) fn never_retries(number: u64) -> String {
+    format!("`max_attempts = {number}` never retries; write 2 or more, or remove the arm")
+}
+
+pub(crate) fn never_asks() -> &'static str {
+    "`retries = 0` never asks the agent; write 1 or more, or remove it"
+}
+
+pub(crate) fn arms_need_a_tool() -> &'static str {
+    "say whose failures these are: `on_error!(ReadFile, match error { .. })`"
+}
+
+pub(crate) fn named_in_an_agent() -> &'static str {
+    "a tool is known by its name to the agents that have it: put this into an `#[agent] impl`, or name the tool's type"
+}
+
+pub(crate) fn arms_twice(of: impl Display) -> String {
+    format!("{of} has two `on_error!`; put all the arms into one")
+}
+
+pub(crate) fn handled_twice() -> &'static str {
+    "the agent has two `on_escalation!`; put all there is to say into one"
+}
+
+pub(crate) fn not_for_escalations(verb: impl Display) -> String {
+    format!(
+        "`{verb}` answers a failed call, and an escalation is past that; write one of `retry_with_model(..)`, `reroute_to_skill(Self::..)`, `reroute_to(..)`, `return_partial_result(..)`, `escalate(..)`, `inherit()`, `throw(..)`"
+    )
+}
+
+pub(crate) fn not_a_skill(name: &str, known: &[&str]) -> String {
+    match names::nearest(name, known) {
+        Some(nearest) => {
+            format!("`{name}` is not a skill of this agent; did you mean `Self::{nearest}`?")
+        }
+        None => format!(
+            "`{name}` is not a skill of this agent; mark it `#[skill]`, or name {}",
+            one_of(known)
+        ),
+    }
+}
+
+pub(crate) fn escalation_outside() -> &'static str {
+    "`on_escalation!` belongs to an agent; write it within an `#[agent] impl` block, or call `.on_escalation(..)` on an `AgentBuilder`"
+}
+
+pub(crate) fn not_among_tools(tool: impl Display) -> String {
+    format!("`{tool}` is not among this agent's tools; add it to `tools = [..]`, or remove this")
+}
+
+pub(crate) const WAITING_ARM: &str = "an arm decides at once, without `.await`; what takes a while is the work of a repair agent: `fix(agent = JsonFixer)`, or of the tool itself";

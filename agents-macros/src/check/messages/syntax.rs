@@ -1,0 +1,47 @@
+//! What is said where the tokens are none that a macro knows.
+
+use quote::ToTokens;
+use std::fmt::Display;
+use syn::Ident;
+
+pub(crate) const NOT_A_FUNCTION: &str = "a tool is a function: expected `async fn`";
+pub(crate) const NOT_AN_AGENT: &str =
+    "an agent is a function or an `impl` block: expected `fn` or `impl`";
+pub(crate) const AFTER_THE_TOOL: &str = "nothing but `on_error { .. }` can follow the function";
+pub(crate) const COMMA_BEFORE_ARM: &str = "expected `,` before the next arm";
+
+pub(crate) fn parameter_without_type(name: &Ident) -> String {
+    format!("`{name}` needs a type: write `{name}: Type`")
+}
+
+pub(crate) fn second_tool(name: &Ident) -> String {
+    format!("one tool in one `tool!`: give `{name}` a `tool!` of its own")
+}
+
+pub(crate) fn on_error_twice() -> &'static str {
+    "a tool has one `on_error`: put all the arms into it"
+}
+
+pub(crate) fn attribute_with_equals(path: &syn::Path) -> String {
+    let path = path.to_token_stream();
+    format!("write `#[{path}(..)]`, with parentheses")
+}
+
+pub(crate) const COMMA: &str = "expected `,`";
+
+pub(crate) fn comma_before(next: impl Display) -> String {
+    format!("expected `,` before `{next}`")
+}
+
+pub(crate) fn default_of_parameter(name: &Ident, ty: impl Display) -> String {
+    format!(
+        "a parameter has no default; write `#[serde(default)] {name}: {ty}`, which is `Default::default()` where the model leaves it out"
+    )
+}
+
+pub(crate) fn arms_in_a_match(tool: Option<impl Display>) -> String {
+    match tool {
+        Some(tool) => format!("arms are those of a `match`: write `on_error!({tool}, match error {{ .. }})`"),
+        None => "arms are those of a `match`: write `on_error!(ReadFile, match error { .. })`, or in an `#[agent] impl`, for all its tools, `on_error!(match error { .. })`".to_owned(),
+    }
+}

@@ -1,0 +1,8 @@
+use agents::tool;
+
+#[tool]
+fn read_file(path: &str) -> String {
+    path.to_owned()
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use agents::prelude::*;
+
+/// You read.
+#[agent(model = ollama("qwen3:4b"))]
+async fn reader(request: u32) -> String;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    let answer = Reader.run("What is in a.txt?").await?;
+    println!("{answer}");
+    Ok(())
+}
