@@ -23,7 +23,7 @@ pub struct Refusal {
 pub enum RefusalKind {
     /// The text holds no JSON: it is empty, or only prose.
     NoJson,
-    /// Brackets nest deeper than 128 levels.
+    /// Brackets nest deeper than 127 levels.
     TooDeep,
     /// The text is larger than the reader takes, or asks for too much work.
     TooLong,
