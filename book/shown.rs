@@ -32,9 +32,16 @@ impl Printed {
         let mut blocks = text.split("\n```text\n").skip(1);
         let block = |rest: &str| -> Vec<String> {
             let block = rest.split("\n```").next().unwrap();
-            block.lines().map(stable).filter(|line| !line.is_empty()).collect()
+            block
+                .lines()
+                .map(stable)
+                .filter(|line| !line.is_empty())
+                .collect()
         };
-        let printed: Vec<String> = printed.into_iter().filter(|line| !line.is_empty()).collect();
+        let printed: Vec<String> = printed
+            .into_iter()
+            .filter(|line| !line.is_empty())
+            .collect();
         assert!(
             blocks.any(|rest| block(rest) == printed),
             "{chapter} does not show this:\n{}",

@@ -27,7 +27,7 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     "src",
     "agents-core",
     "agents-macros",
@@ -35,6 +35,7 @@ const SOURCES: [&str; 7] = [
     "examples",
     "tests",
     "bench/src",
+    "book",
 ];
 
 #[test]

@@ -23,7 +23,7 @@ pub struct Refusal {
 pub enum RefusalKind {
     /// The text holds no JSON: it is empty, or only prose.
     NoJson,
-    /// Brackets nest deeper than 128 levels.
+    /// Brackets nest deeper than 127 levels.
     TooDeep,
     /// The text is larger than the reader takes, or asks for too much work.
     TooLong,
@@ -94,3 +94,11 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+pub(super) fn too_deep(at: usize) -> Refusal {
+    Refusal::new(
+        RefusalKind::TooDeep,
+        "brackets nest too deep; flatten the value",
+    )
+    .at(at)
+}

@@ -1,0 +1,145 @@
+//! Lists on pages that are made from the sources: compile errors, and defects that are found before anything
+//! runs.
+
+use crate::{read, root, texts};
+use std::{collections::BTreeSet, fs, path::Path};
+
+/// What stands below `<!-- {mark}: a b c -->`: made of `a b c` by `list`.
+fn lists(path: &str, mark: &str, list: impl Fn(&str) -> Vec<String>) -> Vec<String> {
+    let page = read(path);
+    let mark = format!("<!-- {mark}: ");
+    let mut parts = page.split(&mark);
+    let mut expected = parts.next().unwrap().to_owned();
+    let mut all = Vec::new();
+    for part in parts {
+        let (sources, rest) = part.split_once(" -->\n").unwrap();
+        // A list from before goes.
+        let rest = match rest.strip_prefix("\n```text\n") {
+            Some(before) => before.split_once("\n```\n").unwrap().1,
+            None => rest,
+        };
+        let mut lines = Vec::new();
+        for source in sources.split_whitespace() {
+            all.push(source.to_owned());
+            for line in list(source) {
+                if !lines.contains(&line) {
+                    lines.push(line);
+                }
+            }
+        }
+        assert!(!lines.is_empty(), "{sources}");
+        let lines = lines.join("\n");
+        expected += &format!("{mark}{sources} -->\n\n```text\n{lines}\n```\n{rest}");
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(root().join(path), &expected).unwrap();
+    } else if page != expected {
+        let old: BTreeSet<_> = page.lines().collect();
+        let new: BTreeSet<_> = expected.lines().collect();
+        panic!(
+            "{path} is not up to date (`UPDATE_EXPECT=1 cargo test --test book`): gone {:#?}, new {:#?}",
+            old.difference(&new).collect::<Vec<_>>(),
+            new.difference(&old).collect::<Vec<_>>()
+        );
+    }
+    all
+}
+
+/// The first line of each error; where that says nothing, with what the label below it says.
+fn first_lines(snapshot: &str) -> Vec<String> {
+    let mut rest = snapshot.lines();
+    let mut errors = Vec::new();
+    while let Some(line) = rest.find(|line| line.starts_with("error")) {
+        let mut labels = rest.clone().take_while(|line| !line.is_empty());
+        let label = labels.find_map(|line| {
+            let label = &line[line.find("expected `")?..];
+            label.contains(", found ").then_some(label)
+        });
+        errors.push(match label.filter(|_| line.ends_with("mismatched types")) {
+            Some(label) => format!("{line}: {label}"),
+            None => line.to_owned(),
+        });
+    }
+    errors
+}
+
+#[test]
+fn every_compile_error_is_explained() {
+    let shown = lists("book/src/every-compile-error.md", "cases", |case| {
+        let snapshot = read(&format!("tests/ui/{case}.stderr"));
+        first_lines(&snapshot)
+    });
+    let mut cases = Vec::new();
+    for folder in fs::read_dir(root().join("tests/ui")).unwrap() {
+        let folder = folder.unwrap().path();
+        for case in fs::read_dir(&folder).unwrap() {
+            let case = case.unwrap().path();
+            if case.extension().is_some_and(|ending| ending == "stderr") {
+                let name = |path: &Path| path.file_stem().unwrap().to_string_lossy().into_owned();
+                cases.push(format!("{}/{}", name(&folder), name(&case)));
+            }
+        }
+    }
+    let known: BTreeSet<_> = shown.iter().collect();
+    assert_eq!(known.len(), shown.len(), "a case stands there twice");
+    let lacking: Vec<_> = cases.iter().filter(|case| !known.contains(case)).collect();
+    assert!(
+        lacking.is_empty(),
+        "name these in a section of every-compile-error.md, `<!-- cases: .. -->`, and bless it: {lacking:?}"
+    );
+}
+
+#[test]
+fn every_defect_is_listed() {
+    let shown = lists("book/src/errors.md", "texts", |path| {
+        let source = read(path);
+        let code = source.split("\n#[cfg(test)]").next().unwrap();
+        texts(code)
+            .into_iter()
+            .filter(|text| is_message(text))
+            .collect()
+    });
+    // Whoever adds a defect somewhere else is told to name the file on the page.
+    let elsewhere = [
+        // The innermost reason, which others have put into words.
+        "agents-core/src/run/driver.rs",
+        "agents-core/src/run/root.rs",
+        "agents-core/src/run/stop.rs",
+        "agents-core/src/error/kind.rs",
+        "agents-core/src/error/mod.rs",
+        "agents-core/src/error/cause.rs",
+        "agents-core/src/compose/mod.rs",
+        "agents-core/src/recovery/verbs.rs",
+    ];
+    let mut folders = vec![root().join("agents-core/src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_made_in(&path) {
+                let path = path
+                    .strip_prefix(root())
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned();
+                let is_known = shown.contains(&path) || elsewhere.contains(&&*path);
+                assert!(is_known, "{path} is not on the page about errors");
+            }
+        }
+    }
+}
+
+/// Whether such an error is made there, and not only spoken of in a comment.
+fn is_made_in(source: &Path) -> bool {
+    let source = fs::read_to_string(source).unwrap();
+    let mut code = source
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    code.any(|line| line.contains("ErrorKind::Build"))
+}
+
+/// Something a person is told, with a way out or a reason.
+fn is_message(text: &str) -> bool {
+    text.split_whitespace().count() > 5 && !text.ends_with(['.', '\n'])
+}

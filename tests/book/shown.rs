@@ -1,0 +1,31 @@
+//! What is quoted on the page of likely mistakes is what their cases and snapshots say.
+
+use crate::read;
+use std::collections::BTreeSet;
+
+/// What stands below `<!-- shown: tool/undescribed.stderr -->` stands in that file of `tests/ui`, line for line;
+/// `...` stands for lines that are left out.
+#[test]
+fn what_is_shown_of_a_case_is_what_it_says() {
+    let page = read("book/src/compile-errors.md");
+    let mut shown = BTreeSet::new();
+    for part in page.split("<!-- shown: ").skip(1) {
+        let (case, rest) = part.split_once(" -->\n\n```").unwrap();
+        let (_, quoted) = rest.split_once('\n').unwrap();
+        let (quoted, _) = quoted.split_once("\n```").unwrap();
+        let source = read(&format!("tests/ui/{case}"));
+        for passage in quoted.split("\n...\n") {
+            assert!(!passage.trim().is_empty(), "{case}");
+            let is_there = format!("\n{source}\n").contains(&format!("\n{passage}\n"));
+            assert!(is_there, "{case} does not say:\n{passage}");
+        }
+        shown.insert(case.to_owned());
+    }
+    let headings = page.lines().filter(|line| line.starts_with("## ")).count();
+    assert_eq!(headings, 20);
+    // Each mistake has its code and what is said about it.
+    for case in shown.iter().filter_map(|case| case.strip_suffix(".rs")) {
+        assert!(shown.contains(&format!("{case}.stderr")), "{case}");
+    }
+    assert_eq!(shown.len(), 2 * headings);
+}

@@ -1,0 +1,45 @@
+//! The words of the macros, and the page that has them.
+
+use crate::{read, texts};
+
+/// The lists in `agents-macros/src/parse/keys.rs`: what a key's usage or a verb's name is.
+#[test]
+fn every_word_of_the_macros_is_listed() {
+    let page = read("book/src/words.md");
+    let source = read("agents-macros/src/parse/keys.rs");
+    let list = |name: &str| {
+        let (_, list) = source.split_once(&format!("const {name}: ")).unwrap();
+        list.split_once("];\n").unwrap().0.to_owned()
+    };
+    for name in ["TOOL", "AGENT", "SKILL", "PLACE"] {
+        // Each has a name and how it is written.
+        let words = texts(&list(name));
+        let usages: Vec<_> = words.chunks(2).map(|pair| &pair[1]).collect();
+        assert!(!usages.is_empty(), "{name}");
+        for usage in usages {
+            let usage = format!("`{}`", usage.replace('|', "\\|"));
+            assert!(page.contains(&usage), "{name}: {usage}");
+        }
+    }
+    for name in [
+        "EFFECTS",
+        "CATEGORIES",
+        "CACHES",
+        "APPROVALS",
+        "BUDGET",
+        "MARKS",
+        "BLOCKS",
+        "KINDS",
+        "VERBS",
+        "RESOLUTIONS",
+    ] {
+        for word in texts(&list(name)) {
+            let is_variant = word.starts_with(|letter: char| letter.is_ascii_uppercase());
+            let before = ["`", "[", "(", ", "].map(|sign| format!("{sign}{word}"));
+            let after = [" =", "!`"].map(|sign| format!("{word}{sign}"));
+            let mut ways = before.iter().chain(&after);
+            let is_there = ways.any(|way| page.contains(way));
+            assert!(is_variant || is_there, "{name}: {word}");
+        }
+    }
+}
