@@ -37,6 +37,7 @@ mod json;
 pub mod memory;
 pub mod model;
 pub mod observe;
+mod panics;
 pub mod policy;
 pub mod rate;
 pub mod reader;
@@ -47,7 +48,6 @@ pub mod run;
 pub mod secret;
 pub mod team;
 #[cfg(any(test, feature = "testing"))]
-#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod testing;
 pub mod tool;
 mod turn;
