@@ -82,10 +82,10 @@ fn every_compile_error_is_explained() {
     }
     let known: BTreeSet<_> = shown.iter().collect();
     assert_eq!(known.len(), shown.len(), "a case stands there twice");
-    assert_eq!(
-        known,
-        cases.iter().collect(),
-        "all of `tests/ui`, and nothing else"
+    let lacking: Vec<_> = cases.iter().filter(|case| !known.contains(case)).collect();
+    assert!(
+        lacking.is_empty(),
+        "name these in a section of every-compile-error.md, `<!-- cases: .. -->`, and bless it: {lacking:?}"
     );
 }
 
@@ -117,11 +117,7 @@ fn every_defect_is_listed() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if fs::read_to_string(&path)
-                .unwrap()
-                .lines()
-                .any(|line| line.contains("ErrorKind::Build") && !line.contains("//"))
-            {
+            } else if is_made_in(&path) {
                 let path = path
                     .strip_prefix(root())
                     .unwrap()
@@ -132,6 +128,15 @@ fn every_defect_is_listed() {
             }
         }
     }
+}
+
+/// Whether such an error is made there, and not only spoken of in a comment.
+fn is_made_in(source: &Path) -> bool {
+    let source = fs::read_to_string(source).unwrap();
+    let mut code = source
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    code.any(|line| line.contains("ErrorKind::Build"))
 }
 
 /// Something a person is told, with a way out or a reason.

@@ -20,13 +20,18 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The string literals of a source, without those in comments, and those to which something is set: a
-/// note of an attribute, a constant.
+/// The string literals of a source, without those in comments, and those to which something is set (a
+/// note of an attribute, a constant) or that are logged.
 fn texts(source: &str) -> Vec<String> {
     let mut texts = Vec::new();
     let mut rest = source;
     while let Some(at) = rest.find(['"', '/', '\'']) {
-        let is_value = rest[..at].ends_with("= ");
+        let before = &rest[..at];
+        let is_logged = before
+            .rsplit('\n')
+            .next()
+            .is_some_and(|line| line.contains("tracing::"));
+        let is_value = before.ends_with("= ") || is_logged;
         let (found, after) = rest[at..].split_at(1);
         rest = after;
         match found {

@@ -1,4 +1,4 @@
-//! What a page shows of a compile error is what the compiler says.
+//! What is quoted on the page of likely mistakes is what their cases and snapshots say.
 
 use crate::read;
 use std::collections::BTreeSet;

@@ -31,7 +31,7 @@ pub use skill::Skill;
 use crate::{
     Error, ErrorKind, Json,
     compose::{Map, Takes, Then, Until, Verdict},
-    run::{Cx, Run, Snapshot},
+    run::{Cx, Run, Snapshot, Stop},
 };
 use async_trait::async_trait;
 
@@ -112,7 +112,31 @@ pub trait Agent: Send + Sync {
 
     /// Goes on with a run that was stored.
     ///
-    /// What was finished is not done again; what was under way is.
+    /// What was finished is not done again; what was under way is. It goes on under no looser terms than
+    /// it had: see [`Snapshot`].
+    ///
+    /// ```
+    /// use agents_core::{Agent, AgentBuilder, run::Snapshot};
+    /// # use agents_core::testing::{Script, ScriptedModel};
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, handle) = ScriptedModel::new([Script::text("4")]);
+    /// let adder = AgentBuilder::<String, u32>::new("adder").model(model).build();
+    /// let kept: Arc<Mutex<String>> = Arc::default();
+    /// let keep = kept.clone();
+    /// let run = adder.run("2 + 2").on_checkpoint(move |snapshot| {
+    ///     *keep.lock().unwrap() = serde_json::to_string(&snapshot).unwrap();
+    /// });
+    /// run.await?;
+    ///
+    /// let snapshot: Snapshot = serde_json::from_str(&kept.lock().unwrap())?;
+    /// assert_eq!(adder.resume(snapshot).await?, 4);
+    /// # assert_eq!(handle.count(), 1); // It has answered already.
+    /// # Ok(())
+    /// # }
+    /// ```
     fn resume(&self, snapshot: Snapshot) -> Run<'_, Self>
     where
         Self: Sized,
@@ -147,9 +171,16 @@ pub trait Agent: Send + Sync {
             });
         }
         let t_start = child.began();
-        let result = child.clone().enter(self.work(&child, input)).await;
+        let result = child.carry_out(self.name(), self.work(&child, input)).await;
         child.ended(t_start, result.is_ok());
-        let output = result?;
+        let output = match result {
+            Ok(output) => output,
+            // Nothing may go on, whoever has run the agent.
+            Err(error) if error.is_thrown() => {
+                match child.stop(Stop::thrown(self.name(), &error)).await {}
+            }
+            Err(error) => return Err(error),
+        };
         child.finish(Json::of(&output).map_err(|error| unwritable(self.name(), "output", &error))?);
         Ok(output)
     }
@@ -194,7 +225,7 @@ pub trait Agent: Send + Sync {
     }
 }
 
-fn unwritable(agent: &str, what: &str, error: &serde_json::Error) -> Error {
+pub(crate) fn unwritable(agent: &str, what: &str, error: &serde_json::Error) -> Error {
     Error::new(
         ErrorKind::Failed,
         format!("the {what} of agent `{agent}` cannot be written as JSON: {error}"),
