@@ -116,8 +116,9 @@ pub trait Agent: Send + Sync {
     /// it had: see [`Snapshot`].
     ///
     /// ```
-    /// use agents_core::{Agent, AgentBuilder, run::Snapshot};
-    /// # use agents_core::testing::{Script, ScriptedModel};
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, run::Snapshot};
+    /// # use agents::testing::{Script, ScriptedModel};
     /// use std::sync::{Arc, Mutex};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
