@@ -6,7 +6,8 @@
 //! wanted:
 //!
 //! ```
-//! use agents_core::reader;
+//! # use agents_core as agents;
+//! use agents::reader;
 //! use serde_json::json;
 //!
 //! let schema = json!({
@@ -103,7 +104,8 @@ pub struct Reading<'a> {
 /// where an object is wanted.
 ///
 /// ```
-/// use agents_core::reader::{ChangeKind::*, read};
+/// # use agents_core as agents;
+/// use agents::reader::{ChangeKind::*, read};
 /// use serde_json::json;
 ///
 /// let object = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]});
@@ -118,7 +120,7 @@ pub struct Reading<'a> {
 ///     assert_eq!(reading.json, json);
 ///     assert!(reading.repairs.any(change));
 /// }
-/// # Ok::<(), agents_core::reader::Refusal>(())
+/// # Ok::<(), agents::reader::Refusal>(())
 /// ```
 ///
 /// # Errors
