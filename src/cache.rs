@@ -8,5 +8,4 @@ pub use agents_core::cache::*;
 #[cfg(feature = "cache")]
 mod moka;
 #[cfg(feature = "cache")]
-#[cfg_attr(docsrs, doc(cfg(feature = "cache")))]
 pub use self::moka::MokaCache;

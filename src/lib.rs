@@ -82,15 +82,12 @@ pub use agents_core::{
 };
 
 #[cfg(feature = "testing")]
-#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub use agents_core::testing;
 #[cfg(feature = "macros")]
-#[cfg_attr(docsrs, doc(cfg(feature = "macros")))]
 pub use agents_macros::{
     agent, branch, on_error, on_escalation, structure, tool_attribute as tool,
 };
 #[cfg(feature = "ollama")]
-#[cfg_attr(docsrs, doc(cfg(feature = "ollama")))]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
 
 pub mod approve;
@@ -98,10 +95,8 @@ pub mod blob;
 pub mod cache;
 pub mod console;
 #[cfg(feature = "http-tool")]
-#[cfg_attr(docsrs, doc(cfg(feature = "http-tool")))]
 pub mod http;
 #[cfg(feature = "otel")]
-#[cfg_attr(docsrs, doc(cfg(feature = "otel")))]
 pub mod otel;
 pub mod rate;
 pub mod record;

@@ -8,5 +8,4 @@ pub use agents_core::rate::*;
 #[cfg(feature = "limits")]
 mod governor;
 #[cfg(feature = "limits")]
-#[cfg_attr(docsrs, doc(cfg(feature = "limits")))]
 pub use self::governor::GovernorLimiter;

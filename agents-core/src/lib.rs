@@ -47,7 +47,6 @@ pub mod run;
 pub mod secret;
 pub mod team;
 #[cfg(any(test, feature = "testing"))]
-#[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod testing;
 pub mod tool;
 mod turn;

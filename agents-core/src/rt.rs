@@ -5,6 +5,7 @@ pub use crate::{
     agent::{
         Agent, AgentBuilder, AgentData, Data, ModelAgent, ModelAnswer, ModelDriven, Profile, Skill,
     },
+    compose::{branch, go_on},
     error::{AnyError, Code, ErrorKind, Failure, Severity, ToolFailure},
     escalation::{Escalation, Resolution, vocabulary as resolutions},
     recovery::{
@@ -36,11 +37,7 @@ pub use std::{
     vec::Vec,
 };
 
-use crate::{
-    agent::IntoInput,
-    compose::{Arm, Routed},
-    recovery::{Kind, Step},
-};
+use crate::recovery::{Kind, Step};
 pub use futures_util::future::BoxFuture;
 use std::{any::Any, fmt::Display, marker::PhantomData};
 
@@ -209,30 +206,6 @@ pub fn failed<E: Display + 'static>(error: E) -> Error {
 /// `approval = when(..)`: tells the closure what it is given.
 pub fn ask<A>(args: &A, cx: &ToolContext, when: impl FnOnce(&A, &ToolContext) -> bool) -> bool {
     when(args, cx)
-}
-
-/// [`routed`](crate::compose::routed), for agents that are asked one by one what they are.
-pub fn branch<A, T, O, F>(agent: A, targets: T, route: F) -> Routed<A, T, F>
-where
-    A: Agent,
-    F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
-{
-    Routed::new(agent, targets, route)
-}
-
-/// `agent.run(input)` in an arm of `branch!`, of which `first` is in the first one.
-pub fn go_on<'a, First, A>(
-    first: &First,
-    agent: &'a A,
-    cx: &'a Cx,
-    input: impl IntoInput<A::In>,
-) -> BoxFuture<'a, Result<First::Out, Error>>
-where
-    First: Agent,
-    A: Agent + Arm<First::Out, First, <A as Agent>::Out>,
-{
-    let _ = first;
-    agent.run_in(cx, input.into_input())
 }
 
 /// A failure with the error as the function returned it.

@@ -1,7 +1,7 @@
 use super::{
     Bundle, Divergence,
     bundle::Told,
-    ending::{Ending, is_in},
+    ending::{Ending, is_from_outside, is_in},
     tape::{Said, tools_of, written},
     what_if::Changes,
 };
@@ -38,6 +38,15 @@ struct Reader {
     live: bool,
     parted: Mutex<Option<Divergence>>,
     ending: Ending,
+}
+
+/// What came of a request.
+enum Answer {
+    Reply(Reply),
+    /// The run ended before there was a reply; it may have ended before the request.
+    Never {
+        is_recorded: bool,
+    },
 }
 
 /// What is taken from the tape.
@@ -128,11 +137,11 @@ impl Reader {
 
     /// What came next is not on the tape and did not happen either: something had ended the run.
     fn is_past_the_end(&self, place: &str) -> bool {
-        !self.live && self.changes.is_empty() && self.told.ended_from_outside(place)
+        !self.live && self.changes.is_empty() && self.told.was_stopped_around(place)
     }
 
-    /// The recorded reply; `None` if the run ended before there was one.
-    fn answer(&self, request: &Request<'_>) -> Result<Option<Reply>, ModelError> {
+    /// What is recorded of this request.
+    fn answer(&self, request: &Request<'_>) -> Result<Answer, ModelError> {
         let mut used = lock(&self.used);
         let (messages, tools) = (&*written(request), tools_of(request));
         let left = || {
@@ -152,7 +161,7 @@ impl Reader {
         let Some((index, heard)) = nearest else {
             let place = request.place();
             if left().all(|(_, heard)| heard.place != place) && self.is_past_the_end(place) {
-                return Ok(None);
+                return Ok(Answer::Never { is_recorded: false });
             }
             let left = left().map(|(_, heard)| heard);
             let parted = Divergence::of_request(left, request, messages, &tools);
@@ -163,8 +172,8 @@ impl Reader {
         used.insert(index);
         self.ending.moved();
         match heard.said.clone() {
-            Said::Reply(reply) => Ok(Some(reply)),
-            Said::Nothing => Ok(None),
+            Said::Reply(reply) => Ok(Answer::Reply(reply)),
+            Said::Nothing => Ok(Answer::Never { is_recorded: true }),
             Said::Failure(error) => Err(error),
         }
     }
@@ -253,7 +262,8 @@ impl Tape for Replay {
     }
 
     fn in_vain<'a>(&'a self, place: &'a str) -> BoxFuture<'a, Infallible> {
-        Box::pin(self.0.ending.wait(place))
+        let is_recorded = self.0.told.happened.contains_key(place);
+        Box::pin(self.0.ending.wait(place, is_recorded))
     }
 
     fn ended<'a>(&'a self, run: &'a str) -> BoxFuture<'a, Stopped> {
@@ -269,10 +279,13 @@ impl Tape for Replay {
                 return std::future::pending().await;
             }
             let over = reader.ending.over(run, is_patient, missing).await;
-            if let (Ok(()), Some(stopped)) = (over, end.flatten()) {
-                return stopped.clone();
-            }
-            let parted = Divergence::of_end(run, over.err().unwrap_or_default());
+            let parted = match (over, end.flatten()) {
+                (Ok(is_recorded), Some(stopped)) if is_recorded || is_from_outside(stopped) => {
+                    return stopped.clone();
+                }
+                (Ok(_), Some(stopped)) => Divergence::of_stop(run, stopped),
+                (over, _) => Divergence::of_end(run, over.err().unwrap_or_default()),
+            };
             let reason = parted.to_string();
             lock(&reader.parted).get_or_insert(parted);
             Stopped::Diverged { reason }
@@ -305,8 +318,12 @@ impl Model for Replayed {
             (answer, _) => answer?,
         };
         // Where the recorded run waited in vain, this one waits for what ended it.
-        let Some(reply) = answer else {
-            match self.reader.ending.wait(request.place()).await {}
+        let reply = match answer {
+            Answer::Reply(reply) => reply,
+            Answer::Never { is_recorded } => {
+                let ending = &self.reader.ending;
+                match ending.wait(request.place(), is_recorded).await {}
+            }
         };
         if let Some(sink) = request.sink() {
             reply

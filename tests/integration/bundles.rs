@@ -90,7 +90,7 @@ fn is_reset(error: &AnyError) -> bool {
 }
 
 /// A tool for everything that a call may come to.
-fn tools(runs: &Runs) -> [FnTool; 8] {
+fn tools(runs: &Runs) -> [FnTool; 9] {
     let double = |n: i64, _| Ok(json!({ "doubled": n.wrapping_mul(2) }));
     let fails = |n, _| Err(io::Error::other(format!("no {n}")));
     let panics = |n, _| panic!("at {n}");
@@ -102,6 +102,14 @@ fn tools(runs: &Runs) -> [FnTool; 8] {
     let deletes = FnTool::with_spec(gated, move |_, _| {
         once.one();
         async { Ok::<_, io::Error>("gone") }
+    });
+    // It ends the run: by its arm, or from within.
+    let ends = FnTool::with_spec(spec("ends", Effects::None), |args, _| async move {
+        match args["n"].as_i64().unwrap_or_default().rem_euclid(4) {
+            0 => Err("it is over".to_owned()),
+            1 => thrower().run("go").await.map_err(|error| error.to_string()),
+            n => Ok(n.unsigned_abs()),
+        }
     });
     let asks = FnTool::with_spec(spec("asks", Effects::None), move |args, _| {
         again.one();
@@ -118,8 +126,19 @@ fn tools(runs: &Runs) -> [FnTool; 8] {
         tool(runs, "clock", clock),
         tool(runs, "flaky", flaky),
         deletes,
+        ends,
         asks,
     ]
+}
+
+/// An agent that throws where its answer is no number.
+fn thrower() -> ModelAgent<'static, String, u64> {
+    let agent = AgentBuilder::<String, u64>::new("thrower").prompt("Count.");
+    let throws = |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
+        CallError::InvalidOutput(..) => Some(throw::<InvalidOutput>("no number").into()),
+        _ => None,
+    };
+    agent.on_error(throws).build()
 }
 
 fn arms(error: CallError<'_, AnyError>, cx: &ErrorContext) -> Option<Plan> {
@@ -136,6 +155,9 @@ fn arms(error: CallError<'_, AnyError>, cx: &ErrorContext) -> Option<Plan> {
             let backoff = exponential().base(Duration::from_millis(1));
             let again: Decision<Execution> = retry().max_attempts(3).backoff(backoff);
             Some(again.or(feedback("it stays flaky")).into())
+        }
+        CallError::Execution(Failure::Returned(_)) if cx.tool() == "ends" => {
+            Some(throw::<Execution>("it is over").into())
         }
         CallError::Execution(Failure::Returned(_)) if cx.tool() == "fails" => {
             let up: Decision<Execution> = escalate("it fails").severity(Severity::Low);
@@ -248,7 +270,7 @@ async fn what_is_in_it() {
     let tools = bundle.tools();
     let names = tools.iter().map(|tool| &tool["function"]["name"]);
     let own = [
-        "double", "fails", "panics", "long", "clock", "flaky", "deletes", "asks",
+        "double", "fails", "panics", "long", "clock", "flaky", "deletes", "ends", "asks",
     ];
     assert_eq!(names.collect::<Vec<_>>(), own);
     let messages = bundle.messages();

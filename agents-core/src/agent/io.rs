@@ -44,12 +44,14 @@ impl<T> IntoInput<T> for T {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoInput<String> for &str {
     fn into_input(self) -> String {
         self.to_owned()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoInput<PathBuf> for &str {
     fn into_input(self) -> PathBuf {
         self.into()

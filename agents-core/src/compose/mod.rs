@@ -64,6 +64,8 @@ pub use forum::{
 };
 pub use map::Map;
 pub use routed::{Arm, Routed, Targets, routed};
+#[doc(hidden)]
+pub use routed::{branch, go_on};
 pub use then::{Takes, Then};
 pub use until::{RanOut, Step, Until, Verdict};
 

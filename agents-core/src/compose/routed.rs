@@ -2,7 +2,7 @@
 
 use crate::{
     Agent, Error,
-    agent::{Data, Profile},
+    agent::{Data, IntoInput, Profile},
     run::Cx,
 };
 use async_trait::async_trait;
@@ -160,3 +160,29 @@ targets!(A B C D E F G H I);
 targets!(A B C D E F G H I J);
 targets!(A B C D E F G H I J K);
 targets!(A B C D E F G H I J K L);
+
+/// [`routed`], for agents that are asked one by one what they are: what `branch!` becomes.
+#[doc(hidden)]
+pub fn branch<A, T, O, F>(agent: A, targets: T, route: F) -> Routed<A, T, F>
+where
+    A: Agent,
+    F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
+{
+    Routed::new(agent, targets, route)
+}
+
+/// `agent.run(input)` in an arm of `branch!`, of which `first` is in the first one.
+#[doc(hidden)]
+pub fn go_on<'a, First, A>(
+    first: &First,
+    agent: &'a A,
+    cx: &'a Cx,
+    input: impl IntoInput<A::In>,
+) -> BoxFuture<'a, Result<First::Out, Error>>
+where
+    First: Agent,
+    A: Agent + Arm<First::Out, First, <A as Agent>::Out>,
+{
+    let _ = first;
+    agent.run_in(cx, input.into_input())
+}

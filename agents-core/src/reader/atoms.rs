@@ -163,7 +163,7 @@ impl Coercer<'_> {
                 }
             });
         }
-        if types.has(Types::NULL) && scalar::guess(text.trim(), false) == Guess::Literal(Kind::Null)
+        if types.has(Types::NULL) && scalar::guess(text.trim(), bare) == Guess::Literal(Kind::Null)
         {
             self.out.push_str("null");
             self.log(ChangeKind::Coerced, "null taken out of its quotes");

@@ -227,6 +227,14 @@ impl Log {
         self.changes.is_empty()
     }
 
+    /// Whether members were renamed or left out, or brackets did not match: then this may be a piece of
+    /// something larger.
+    pub(super) fn is_of_pieces(&self) -> bool {
+        use ChangeKind::{Brackets, DroppedKey, Renamed};
+        let any = |kind: ChangeKind| self.counts[kind as usize] > 0;
+        any(Brackets) || any(DroppedKey) || any(Renamed)
+    }
+
     /// How many changes are told.
     pub(super) fn told(&self) -> usize {
         self.changes.len()

@@ -12,6 +12,8 @@ use super::{
     change::{ChangeKind, Log},
     fit::{equals, fit, one_of, twice, type_of},
     refusal::{Refusal, RefusalKind},
+    repair::bare::literal,
+    scalar::{Guess, guess},
     schema::{Schema, Shape, Types},
     tape::{Kind, Tape},
 };
@@ -138,6 +140,19 @@ impl<'s> Coercer<'s> {
         let fits = |&&branch: &&usize| fit(self.schema, tape, at, branch, &mut self.budget).is_ok();
         if let Some(&branch) = shape.branches.iter().find(fits) {
             return self.value(tape, at, branch);
+        }
+        // Where `null` is allowed, `nul` at the end of a text that was cut off is no text.
+        if tape.kind(at) == Kind::Bare
+            && literal(tape.text(at)).is_none()
+            && let Guess::Literal(kind) = guess(tape.text(at), true)
+            && shape.types.has(type_of_kind(kind))
+        {
+            let begun = type_of_kind(kind);
+            let branches = shape.branches.iter().copied();
+            let branches: Vec<_> = branches
+                .filter(|&branch| self.schema.types(branch).has(begun))
+                .collect();
+            return self.cheapest(&branches, |this, &branch| this.value(tape, at, branch));
         }
         self.cheapest(&shape.branches, |this, &branch| {
             this.value(tape, at, branch)
@@ -310,4 +325,11 @@ impl<'s> Coercer<'s> {
 /// The work a document of this length is worth.
 pub(super) fn work(length: usize) -> usize {
     length.saturating_mul(16).saturating_add(10_000)
+}
+
+fn type_of_kind(literal: Kind) -> Types {
+    match literal {
+        Kind::Null => Types::NULL,
+        _ => Types::BOOLEAN,
+    }
 }

@@ -10,12 +10,12 @@ use super::{
     change::{ChangeKind, Log},
     coerce::{Coercer, work},
     fit::fit,
-    refusal::{Refusal, RefusalKind},
+    refusal::{Refusal, RefusalKind, too_deep},
     repair::{self, Failure, Start},
     scan::skip_space,
     schema::{Schema, Types},
     strict::{self, Stop},
-    surroundings::{Place, goes_on, place, thinking},
+    surroundings::{Place, goes_on, has_member, place, thinking},
     tape::{Kind, Node, Tape, unescape},
 };
 
@@ -57,6 +57,7 @@ pub(super) fn locate(raw: &str, schema: Option<&Schema>, tried: usize) -> Result
         refusal: None,
         refused: 0,
         attempts: 0,
+        broken: false,
         spare: raw.len() + SPARE,
     };
     let skipped = search.scan(0, raw.len(), false)?;
@@ -109,6 +110,8 @@ struct Search<'a, 's> {
     refusal: Option<Refusal>,
     refused: usize,
     attempts: usize,
+    /// An object has begun that could not be read: what follows may be pieces of it.
+    broken: bool,
     /// Bytes that may still be read in vain.
     spare: usize,
 }
@@ -200,7 +203,14 @@ impl<'a> Search<'a, '_> {
                     return Ok(end.max(start + 1));
                 }
                 self.spare = self.spare.saturating_sub(end - start);
-                Ok(start + 1)
+                // Inside of an object that does not fit is nothing that was meant for the whole.
+                let tape = &repaired.tape;
+                let is_object = tape.kind(0) == Kind::Object && tape.nodes.len() > 2;
+                Ok(if is_object {
+                    end.max(start + 1)
+                } else {
+                    start + 1
+                })
             }
             Err(Failure::Escaped) => {
                 self.escaped(start, in_thought);
@@ -214,6 +224,7 @@ impl<'a> Search<'a, '_> {
                     return Err(refusal);
                 }
                 self.note(refusal, 1);
+                self.broken |= read > 2 && has_member(&self.raw[start..]);
                 Ok(start + 1)
             }
         }
@@ -345,6 +356,11 @@ impl<'a> Search<'a, '_> {
             },
         };
         match result {
+            Ok(_) if self.broken && log.is_of_pieces() => {
+                let reason = "the object is too broken to be read; write it anew";
+                self.note(Refusal::new(RefusalKind::Syntax, reason).at(start), 0);
+                false
+            }
             Ok(cost) => {
                 let json = if tape.intact && log.is_empty() {
                     Json::Part(start, end)
@@ -379,12 +395,4 @@ impl<'a> Search<'a, '_> {
             self.refusal = Some(refusal);
         }
     }
-}
-
-pub(super) fn too_deep(at: usize) -> Refusal {
-    Refusal::new(
-        RefusalKind::TooDeep,
-        "brackets nest too deep; flatten the value",
-    )
-    .at(at)
 }

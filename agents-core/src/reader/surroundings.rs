@@ -192,3 +192,9 @@ pub(super) fn goes_on(rest: &str) -> bool {
     };
     !key.contains('\n') && after.trim_start().starts_with(':')
 }
+
+/// Whether an object with a quoted key begins here.
+pub(super) fn has_member(text: &str) -> bool {
+    let inside = text.strip_prefix('{').unwrap_or_default().trim_start();
+    inside.starts_with(['"', '\''])
+}

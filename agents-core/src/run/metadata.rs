@@ -26,6 +26,27 @@ pub struct ToolCallMetadata {
 
 impl ToolCallMetadata {
     /// What there is to say of this receipt: of a call of this agent, in this trace.
+    ///
+    /// ```
+    /// # use agents_core::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+    /// use agents_core::{Class, run::ToolCallMetadata};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents_core::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async {
+    /// #     Err::<(), _>(std::io::Error::other("it is dark"))
+    /// # });
+    /// # let (model, _) = ScriptedModel::new([Script::call("look", "{}"), Script::text("nothing")]);
+    /// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model).build();
+    /// let outcome = agent.run("Look.").outcome().await?;
+    /// for receipt in outcome.outputs.receipts() {
+    ///     let line = ToolCallMetadata::of(receipt, "watcher", &*outcome.trace.id);
+    ///     assert_eq!((&*line.tool_name, line.ok), ("look", false));
+    ///     assert_eq!(line.error_class, Some(Class::Terminal));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn of(
         receipt: &ToolEnvelope,
         agent_name: impl Into<String>,

@@ -57,6 +57,7 @@ pub(super) fn tool(tool: &Tool) -> TokenStream {
                 ::core::unreachable!()
             }
         }
+        #[diagnostic::do_not_recommend]
         impl __rt::ToolName for #ty {
             const NAME: &'static str = #name;
         }

@@ -231,6 +231,7 @@ fn implementation(tool: &Tool) -> TokenStream {
             #needs_approval
         }
         #[automatically_derived]
+        #[diagnostic::do_not_recommend]
         impl __rt::ToolName for #ty {
             const NAME: &'static str = #name;
         }

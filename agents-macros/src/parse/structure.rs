@@ -20,7 +20,7 @@ use crate::{
     },
     diag::Errors,
 };
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use syn::{
     Expr, ExprMethodCall, Ident, Token,
     parse::{ParseStream, Parser},
@@ -28,9 +28,17 @@ use syn::{
 
 /// `structure!(root)`
 pub(crate) fn structure(tokens: TokenStream, errors: &Errors) -> Option<Placed> {
+    if tokens.is_empty() {
+        errors.note(syn::Error::new(Span::call_site(), messages::NO_ROOT));
+        return None;
+    }
     let root = |input: ParseStream<'_>| {
         let root = input.parse::<Expr>()?;
         input.parse::<Option<Token![,]>>()?;
+        if !input.is_empty() {
+            let second = input.parse::<proc_macro2::TokenStream>()?;
+            errors.at(second, messages::SECOND_ROOT);
+        }
         Ok(root)
     };
     errors

@@ -221,6 +221,27 @@ async fn who_waits_for_what_does_not_come_again_is_told_so() {
 }
 
 #[tokio::test]
+async fn a_bound_that_was_there_and_is_no_more_is_where_they_part() {
+    let script = || vec![Script::call("at_once", "{}"), Script::text("end")];
+    let (model, _) = ScriptedModel::new(script());
+    let tape = Tape::default();
+    let agent = worker();
+    let run = agent
+        .run("go")
+        .model(model)
+        .budget(Budget::new().max_turns(1));
+    let first = run.tape(Recording::to(tape.clone())).outcome().await;
+    assert!(first.unwrap().result.unwrap_err().is_budget());
+    let replay = Bundle::parse(&tape.text()).unwrap().replay();
+    let error = agent.run("go").tape(replay).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Replay);
+    assert!(
+        error.to_string().contains("and this one goes on"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
 async fn how_a_model_failed_is_kept() {
     let error = ModelError::new(ModelErrorKind::Unreachable, "nobody listens").with_status(502);
     let (model, _) = ScriptedModel::new([Script::Fail(error.clone())]);

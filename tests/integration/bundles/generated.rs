@@ -6,12 +6,14 @@ use proptest::{
     prelude::*,
     test_runner::{TestCaseError, TestRunner},
 };
+use std::cell::Cell;
 
 /// One reply of a generated model: calls, each a tool and its arguments.
 type Said = Vec<(&'static str, String)>;
 
-const TOOLS: [&str; 10] = [
-    "double", "fails", "panics", "long", "clock", "flaky", "deletes", "asks", "Double", "no_such",
+const TOOLS: [&str; 11] = [
+    "double", "fails", "panics", "long", "clock", "flaky", "deletes", "ends", "asks", "Double",
+    "no_such",
 ];
 
 const BROKEN: [&str; 12] = [
@@ -49,7 +51,8 @@ fn script(turns: &[Said]) -> Vec<Script> {
     script
 }
 
-async fn replays(turns: Vec<Said>) -> Result<(), TestCaseError> {
+/// Says whether the run was stopped.
+async fn replays(turns: Vec<Said>) -> Result<bool, TestCaseError> {
     let (first, bundle, _) = recorded(script(&turns)).await;
     let replay = bundle.replay();
     let (again, runs) = again(&bundle, replay.clone()).await;
@@ -61,11 +64,12 @@ async fn replays(turns: Vec<Said>) -> Result<(), TestCaseError> {
         serde_json::to_string(&first.outputs).unwrap()
     );
     prop_assert_eq!(steps(&again), steps(&first));
+    prop_assert_eq!(&again.stopped, &first.stopped);
     prop_assert_eq!(again.escalations, first.escalations);
     prop_assert_eq!(again.usage, first.usage);
     let said = |result: Result<String, agents::Error>| result.map_err(|error| error.to_string());
     prop_assert_eq!(said(again.result), said(first.result));
-    Ok(())
+    Ok(first.stopped.is_some())
 }
 
 #[test]
@@ -77,6 +81,13 @@ fn a_thousand_runs_replay_byte_for_byte() {
         ..ProptestConfig::with_cases(1_000)
     };
     let turns = prop::collection::vec(said(), 0..5);
-    let result = TestRunner::new(config).run(&turns, |turns| runtime.block_on(replays(turns)));
+    let stopped = Cell::new(0);
+    let result = TestRunner::new(config).run(&turns, |turns| {
+        let was_stopped = runtime.block_on(replays(turns))?;
+        stopped.set(stopped.get() + u32::from(was_stopped));
+        Ok(())
+    });
     result.unwrap();
+    let some = 50..950;
+    assert!(some.contains(&stopped.get()), "{stopped:?} were stopped");
 }

@@ -150,6 +150,35 @@ impl Parser<'_> {
             })
     }
 
+    /// `"name: 1`: a key at `at` whose closing quote is missing, with a value that could be nothing else.
+    /// Where the name ends.
+    pub(super) fn half_key(&mut self, at: usize) -> Result<Option<usize>, Refusal> {
+        if !matches!(self.bytes.get(at), Some(b'"' | b'\''))
+            || !self.member_ahead(at + 1)?
+            || self.key_ahead(at)?
+        {
+            return Ok(None);
+        }
+        let name = self.bytes[at + 1..]
+            .iter()
+            .position(|b| matches!(b, b':' | b'='));
+        Ok(name.map(|name| at + 1 + self.text[at + 1..at + 1 + name].trim_end().len()))
+    }
+
+    /// Whether `name: value` stands at `at`, with a value that could be nothing else.
+    pub(super) fn member_ahead(&mut self, at: usize) -> Result<bool, Refusal> {
+        let word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | 0x80..);
+        let rest = &self.bytes[at..self.bytes.len().min(at + KEY)];
+        let end = at + rest.iter().position(|b| !word(b)).unwrap_or(rest.len());
+        self.spend(end - at)?;
+        let colon = self.skip_space_ahead(end)?;
+        if end == at || !matches!(self.bytes.get(colon), Some(b':' | b'=')) {
+            return Ok(false);
+        }
+        let value = self.skip_space_ahead(colon + 1)?;
+        Ok(self.starts_value(value))
+    }
+
     /// Whether a value could start at `at`, other than a run of loose words.
     pub(super) fn starts_value(&self, at: usize) -> bool {
         let rest = &self.bytes[at..];

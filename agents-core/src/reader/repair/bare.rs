@@ -50,7 +50,10 @@ impl Parser<'_> {
         // `[a", "b"]`: only the opening quote is missing.
         if self.peek() == Some(b'"') && self.delimited(end + 1) {
             self.at += 1;
-            self.made_string(text);
+            let made = self.tape.made.len();
+            self.tape.made.push('"');
+            self.spell(start, start + text.len())?;
+            self.push_made(made);
             self.change(ChangeKind::Quotes, "opening quote added");
             return Ok(());
         }
@@ -68,7 +71,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn made_string(&mut self, text: &str) {
+    pub(super) fn made_string(&mut self, text: &str) {
         let start = self.tape.made.len();
         quote_into(&mut self.tape.made, text);
         let end = self.tape.made.len();

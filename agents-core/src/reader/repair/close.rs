@@ -70,7 +70,7 @@ impl Parser<'_> {
         let Some(root) = outermost.filter(|_| self.frames.is_empty()) else {
             return Ok(self.complete());
         };
-        if root.shape != Shape::Object || self.bytes[self.at - 1] != b'}' {
+        if root.shape != Shape::Object {
             return Ok(Want::Nothing);
         }
         let comma = self.skip_space_ahead(self.at)?;

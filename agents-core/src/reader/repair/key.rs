@@ -30,12 +30,18 @@ impl Parser<'_> {
         }
         let start = self.at;
         let node = self.tape.nodes.len() as u32;
-        let quoted = match Quote::open(self.bytes, self.at) {
-            Some(quote) => {
+        let quoted = match (self.half_key(start)?, Quote::open(self.bytes, self.at)) {
+            (Some(end), _) => {
+                self.at = end;
+                self.made_string(&self.text[start + 1..end]);
+                self.change(ChangeKind::Quotes, "closing quote added");
+                true
+            }
+            (None, Some(quote)) => {
                 self.key_string(quote)?;
                 true
             }
-            None => self.bare_key()?,
+            (None, None) => self.bare_key()?,
         };
         self.top().key = node;
         self.skip_trivia()?;

@@ -157,9 +157,10 @@ impl Parser<'_> {
         )
     }
 
-    /// Whether a string starts like a path on a drive.
+    /// Whether a string starts like a path on a drive whose first backslash is not escaped.
     fn drive(&self, body: usize) -> bool {
-        matches!(self.bytes.get(body..body + 3), Some([letter, b':', b'\\']) if letter.is_ascii_alphabetic())
+        matches!(self.bytes.get(body..), Some([letter, b':', b'\\', next, ..])
+            if letter.is_ascii_alphabetic() && *next != b'\\')
     }
 
     /// Starts the copy.

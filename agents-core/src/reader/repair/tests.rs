@@ -45,6 +45,41 @@ fn quotes() {
         r#"{"who":"Zoë's cat","n":"\"1\""}"#,
     );
     check("{“who”: “Zoë”}", r#"{"who":"Zoë"}"#);
+    check(
+        r"{'at': 'C:\\it\'s', 'b': 'C:\its'}",
+        r#"{"at":"C:\\it's","b":"C:\\its"}"#,
+    );
+    check("{`a`: `x`\n`b`: [`y` `z`]}", r#"{"a":"x","b":["y","z"]}"#);
+    check(
+        r#"{a: "x" b: "it's" c: 3}"#,
+        r#"{"a":"x","b":"it's","c":3}"#,
+    );
+    check(
+        r#"{"a": "a 5" pipe: steel", "b": 1}"#,
+        r#"{"a":"a 5\" pipe: steel","b":1}"#,
+    );
+    check(
+        r#"{"a": "say "hi" now: 3 times", "b": 1}"#,
+        r#"{"a":"say \"hi\" now: 3 times","b":1}"#,
+    );
+    check(
+        r#"{"a": "x", "b: [1], "c": 2}"#,
+        r#"{"a":"x","b":[1],"c":2}"#,
+    );
+    check(
+        "{\"a\": \"x\",\n \"b: 1,\n \"10:30\": \"y\"}",
+        r#"{"a":"x","b":1,"10:30":"y"}"#,
+    );
+    check(r#"{"a":{"b":"x"}"c":1}"#, r#"{"a":{"b":"x"},"c":1}"#);
+    check(
+        r#"{"a": it is \"so\" there", "b": 1}"#,
+        r#"{"a":"it is \"so\" there","b":1}"#,
+    );
+    check(r#"{"größe": "x", "name"#, r#"{"größe":"x"}"#);
+    check(r#"{größe: "x", nam"#, r#"{"größe":"x"}"#);
+    check(r#"{"a":"x","b"[1],"c"{}}"#, r#"{"a":"x","b":[1],"c":{}}"#);
+    check(r#"{"a"true,"b"[1],"c"2}"#, r#"{"a":true,"b":[1],"c":2}"#);
+    check(r#"{"a": []], "b": 1}"#, r#"{"a":[],"b":1}"#);
     check("{`who`: ``, `n`: [``]}", r#"{"who":"","n":[""]}"#);
     check("{´who´: «Zoë», ´´: ´¡´}", r#"{"who":"Zoë","":"¡"}"#);
     check("{´who´: ´¡Zoë!´}", r#"{"who":"¡Zoë!"}"#);

@@ -23,7 +23,7 @@ impl Parser<'_> {
         let next = self.skip_space_ahead(after)?;
         Ok(match self.bytes.get(next) {
             None | Some(b':' | b'=' | b',' | b'}' | b']' | b'"' | b'/' | b'\'') => Verdict::End,
-            Some(_) if next > after => Verdict::End,
+            Some(_) if next > after || self.starts_value(next) => Verdict::End,
             _ => Verdict::Inner,
         })
     }
@@ -49,7 +49,8 @@ impl Parser<'_> {
             ),
             b'/' => ends(matches!(bytes.get(next + 1), Some(b'/' | b'*'))),
             b'#' => ends(apart),
-            b'`' | b'<' => ends(ENDS.iter().any(|end| bytes[next..].starts_with(end))),
+            b'`' | b'<' if ENDS.iter().any(|end| bytes[next..].starts_with(end)) => End,
+            b'<' => Inner,
             b';' if !self.frames.is_empty() => {
                 let beyond = self.skip_space_ahead(next + 1)?;
                 match bytes.get(beyond) {
@@ -69,14 +70,15 @@ impl Parser<'_> {
             }
             _ if self.frames.is_empty() => ends(apart),
             b':' => Inner,
-            b'"' | b'\'' => ends(if keyed { self.key_ahead(next)? } else { apart }),
+            b'"' | b'\'' | b'`' => ends(if keyed { self.key_ahead(next)? } else { apart }),
             _ if !keyed => {
                 ends(apart && (self.starts_value(next) || Quote::open(bytes, next).is_some()))
             }
-            _ => ends(
-                (bytes[after..next].contains(&b'\n') || Quote::open(bytes, next).is_some())
-                    && self.key_ahead(next)?,
-            ),
+            _ if bytes[after..next].contains(&b'\n') || Quote::open(bytes, next).is_some() => {
+                ends(self.key_ahead(next)?)
+            }
+            // On the same line and without quotes it takes more to be a member.
+            _ => ends(apart && self.inner == 0 && self.member_ahead(next)?),
         })
     }
 
@@ -101,7 +103,10 @@ impl Parser<'_> {
                 false
             }
             Some(_) if keyed => {
-                self.key_ahead(next)? || self.key_without_colon(next)? || self.key_cut_off(next)?
+                self.key_ahead(next)?
+                    || self.key_without_colon(next)?
+                    || self.key_cut_off(next)?
+                    || (self.inner == 0 && self.half_key(next)?.is_some())
             }
             Some(_) if self.starts_value(next) || Quote::open(bytes, next).is_some() => true,
             // A loose word is an element, if no quote comes before the next comma.
@@ -127,18 +132,18 @@ impl Parser<'_> {
             return Ok(false);
         };
         let next = self.skip_space_ahead(end + 1)?;
-        Ok(next > end + 1 && self.starts_value(next))
+        let apart = next > end + 1 || !matches!(self.bytes.get(next), Some(b'"' | b'\''));
+        Ok(apart && self.starts_value(next))
     }
 
-    /// `"ke`: the text ends inside a key.
+    /// `"ke`, `ke`: the text ends inside a key.
     fn key_cut_off(&mut self, at: usize) -> Result<bool, Failure> {
-        let Some(quote) = Quote::open(self.bytes, at) else {
-            return Ok(false);
-        };
-        let rest = &self.bytes[at + quote.width()..];
+        let quote = Quote::open(self.bytes, at);
+        let rest = &self.bytes[at + quote.map_or(0, Quote::width)..];
         self.spend(rest.len().min(80))?;
-        let word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
-        Ok(rest.len() < 80 && rest.iter().all(|b| word(b) || quote.lead() == *b))
+        let word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | 0x80..);
+        let closes = |b: &u8| quote.is_some_and(|quote| quote.lead() == *b);
+        Ok(rest.len() < 80 && rest.iter().all(|b| word(b) || closes(b)))
     }
 
     /// A quote and closing brackets: does the document go on as it should?
@@ -155,7 +160,11 @@ impl Parser<'_> {
         let ends = match bytes.get(at) {
             None | Some(b'/' | b'#') => true,
             Some(b'`' | b'<') => true,
-            Some(b'"' | b'\'') if glued => false,
+            // A comma may be missing before a key.
+            Some(b'"' | b'\'') if glued => {
+                let around = self.frames.len().checked_sub(closed + 1);
+                around.is_some_and(|at| self.frames[at].keyed()) && self.key_ahead(at)?
+            }
             Some(_) if outside => true,
             Some(b',' | b';') => {
                 let next = self.skip_space_ahead(at + 1)?;

@@ -86,3 +86,16 @@ fn json_in_strings_too_often() {
     assert_eq!(nested(2).unwrap(), r#"{"a":[[[1]]]}"#);
     assert_eq!(nested(3).unwrap_err().kind(), RefusalKind::TooDeep);
 }
+
+#[test]
+fn a_piece_of_something_broken_is_not_the_whole() {
+    let schema = json!({"type": "object", "properties": {"kind_mode": {"type": "string"}}});
+    // The inner object would do, were its key renamed.
+    let alone = read(r#"{"kind": "a"}"#, &schema).unwrap();
+    assert_eq!(alone.json, r#"{"kind_mode":"a"}"#);
+    let refusal = read(r#"{"kind_mode" x y, "call": {"kind": "a"}}"#, &schema).unwrap_err();
+    assert_eq!(refusal.kind(), RefusalKind::Syntax, "{refusal}");
+    // What fits as it stands is taken.
+    let inner = read(r#"{"name" f, "arguments": {"kind_mode": "a"}}"#, &schema).unwrap();
+    assert_eq!(inner.json, r#"{"kind_mode": "a"}"#);
+}

@@ -3,6 +3,11 @@
 use crate::parse::keys::Key;
 use std::fmt::Display;
 
+pub(crate) const NO_ROOT: &str =
+    "a team begins with whoever is asked: write `structure!(Lead.delegates(Coder))`";
+
+pub(crate) const SECOND_ROOT: &str = "a team has one root; put this below it: `.delegates(..)`";
+
 pub(crate) fn no_turbofish(method: impl Display) -> String {
     format!("`{method}` takes its tools in brackets: `.{method}([ReadFile, WriteFile])`")
 }

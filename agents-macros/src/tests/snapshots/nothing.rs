@@ -55,6 +55,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[diagnostic::do_not_recommend]
     impl __rt::ToolName for Nothing {
         const NAME: &'static str = "nothing";
     }

@@ -86,6 +86,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[diagnostic::do_not_recommend]
     impl __rt::ToolName for ReadFile {
         const NAME: &'static str = "read_file";
     }

@@ -104,6 +104,7 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[diagnostic::do_not_recommend]
     impl __rt::ToolName for Search {
         const NAME: &'static str = "search";
     }
