@@ -37,6 +37,7 @@ mod json;
 pub mod memory;
 pub mod model;
 pub mod observe;
+mod panics;
 pub mod policy;
 pub mod rate;
 pub mod reader;

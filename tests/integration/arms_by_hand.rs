@@ -179,7 +179,7 @@ async fn arms_for_errors_of_another_type_are_refused_when_built() {
     let expected = [
         "agent `odd` has `on_error` arms for `load` that are written for errors of type `alloc::string::String`, but it fails with `std::io::error::Error`",
         &format!(
-            "and for `stock` that are written for errors of type `{any}`, but it fails with `std::io::error::Error`"
+            "agent `odd` has `on_error` arms for `stock` that are written for errors of type `{any}`, but it fails with `std::io::error::Error`"
         ),
     ];
     assert_eq!(text, expected.join("; "));

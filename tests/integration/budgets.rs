@@ -171,7 +171,7 @@ async fn two_tools_of_one_name_are_an_error_when_built() {
     assert!(error.is_build());
     assert_eq!(
         error.to_string(),
-        "two tools are called `add`; rename one or remove it"
+        "agent `twice`: two tools are called `add`; rename one or remove it"
     );
     assert_eq!(handle.count(), 0);
 }

@@ -9,6 +9,7 @@ use agents::{
     run::Snapshot,
     team::Member,
     testing::{Script, ScriptedModel},
+    tool,
 };
 use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
@@ -338,5 +339,53 @@ async fn a_team_can_be_talked_to_and_is_its_root_in_that() {
             .requests()
             .iter()
             .all(|asked| asked.tools.contains(&"clerk".to_owned()))
+    );
+}
+
+#[tokio::test]
+async fn a_skill_that_takes_over_knows_what_was_said() {
+    let gives_up = tool::FnTool::new(
+        "look_up",
+        "Looks.",
+        agents::Effects::Reads,
+        serde_json::json!({ "type": "object", "properties": {} }),
+        |_, _| async { Err::<String, _>(std::io::Error::other("no such book")) },
+    );
+    let agent: Plain = AgentBuilder::new("crm")
+        .tool(gives_up)
+        .on_error(|_, _| {
+            Some(agents::recovery::escalate::<agents::recovery::Execution>("no book").into())
+        })
+        .skill(Skill::model("books", "Looks into books.").when(|_| true))
+        .skill(Skill::model("guess", "Guesses."))
+        .on_escalation(|_| agents::escalation::reroute_to_skill("guess"))
+        .build();
+    let (model, handle) = ScriptedModel::new([
+        Script::text("A customer."),
+        Script::call("look_up", "{}"),
+        Script::text("Ten anvils, I guess."),
+        Script::text("As I said."),
+    ]);
+    let mut chat = agent.chat().model(model);
+    chat.send("Who is ACME?").await.unwrap();
+    let answer = chat.send("And their last order?").await.unwrap();
+    assert_eq!(answer, "Ten anvils, I guess.");
+    assert_eq!(
+        spoken(&handle.requests()[2].messages)[1..],
+        [
+            "user: Who is ACME?",
+            "assistant: A customer.",
+            "user: And their last order?"
+        ],
+        "what was given up is no part of it"
+    );
+    chat.send("Sure?").await.unwrap();
+    assert_eq!(
+        spoken(&handle.requests()[3].messages)[3..],
+        [
+            "user: And their last order?",
+            "assistant: Ten anvils, I guess.",
+            "user: Sure?"
+        ]
     );
 }

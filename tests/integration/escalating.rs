@@ -2,7 +2,10 @@
 
 mod bounds;
 mod handed_up;
+mod outliving;
 mod own;
 mod races;
+mod table;
 mod team;
+mod thrown;
 mod trees;

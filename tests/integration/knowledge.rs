@@ -101,7 +101,7 @@ async fn a_name_that_a_tool_has_is_refused() {
     assert!(error.is_build());
     assert_eq!(
         error.message(),
-        "two tools are called `add`; rename one or remove it (what an agent knows has a name among its tools)"
+        "agent `writer`: two tools are called `add`; rename one or remove it (what an agent knows has a name among its tools)"
     );
 }
 

@@ -30,6 +30,7 @@ mod laws;
 mod listed;
 mod memory;
 mod nesting;
+mod panicking;
 mod peers;
 mod pins;
 mod policies;

@@ -206,3 +206,44 @@ async fn a_memory_that_cannot_be_reached_is_a_failure_of_the_call() {
     agent.run("go").model(model).await.unwrap();
     assert!(told(&handle)[0].contains("clerk's shelf is away"));
 }
+
+#[tokio::test]
+async fn what_a_tool_gave_is_not_kept_word_for_word_nor_is_a_secret() {
+    const RULE: &str = "Refunds above 100 EUR need a second signature by an officer.";
+    let bank = MemoryBank::new();
+    let rule = agents::tool::FnTool::new(
+        "rule",
+        "Reads a rule.",
+        agents::Effects::Reads,
+        serde_json::json!({ "type": "object", "properties": {} }),
+        |_, _| async { Ok::<_, std::io::Error>(RULE) },
+    );
+    let clerk: ModelAgent<'static, String, String> = AgentBuilder::new("clerk")
+        .memory(bank.clone())
+        .tool(rule)
+        .build();
+    let (model, handle) = ScriptedModel::new([
+        Script::call("rule", "{}"),
+        write("The rule says: refunds above 100 EUR need a second signature by an officer"),
+        write("The operator asked about refunds; the key is sesame-4711"),
+        Script::call("memory_read", "{}"),
+        write("The operator asked about refunds; the key is lost"),
+        Script::text("done"),
+    ]);
+    let outcome = clerk.run("go").model(model).secret("key", "sesame-4711");
+    let outcome = outcome.outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), "done");
+    let refused = handle.requests()[2].last().to_owned();
+    assert!(
+        refused.contains("this is what `rule` gave, word for word"),
+        "{refused}"
+    );
+    let kept = bank.lines(&Owner::agent("clerk"));
+    assert_eq!(
+        kept.len(),
+        2,
+        "what was remembered may be said again: {kept:?}"
+    );
+    assert!(kept[0].starts_with("The operator asked about refunds; the key is "));
+    assert!(!kept[0].contains("4711"), "{kept:?}");
+}

@@ -110,3 +110,39 @@ async fn a_repair_agent_s_own_budget_uses_up_a_try() {
     assert_eq!(fixer.count(), 2);
     assert_eq!(handle.count(), 2);
 }
+
+#[tokio::test]
+async fn what_a_repair_agent_could_not_complete_makes_nothing_else_partial() {
+    // It gives itself up half way, and what it has by then happens to fit.
+    let (fixer_model, _) = ScriptedModel::new([Script::text("not a list")]);
+    let clerk = AgentBuilder::<String, Vec<u32>>::new("clerk")
+        .model(fixer_model)
+        .on_error(|error, _| match error {
+            CallError::InvalidOutput(..) => Some(escalate::<InvalidOutput>("too hard").into()),
+            _ => None,
+        })
+        .on_escalation(|_| agents::escalation::return_partial_result(vec![3]))
+        .strict()
+        .build();
+    let clerk = clerk.map(|found: Vec<u32>| format!(r#"{{"n": {}}}"#, found[0]));
+    let clerk = Arc::new(clerk);
+    let (tool, _) = tool_with(0);
+    let (model, handle) = ScriptedModel::new(one_call("gibberish"));
+    let agent: Plain = AgentBuilder::new("patient")
+        .tool(tool)
+        .model(model)
+        .on_error(move |error, _| match error {
+            CallError::InvalidArgs(..) => {
+                let decision: Decision<InvalidArgs> = fix_with(clerk.clone());
+                Some(decision.into())
+            }
+            _ => None,
+        })
+        .build();
+    let outcome = agent.run("go").outcome().await.unwrap();
+    assert!(!outcome.partial);
+    assert_eq!(outcome.escalations.len(), 1);
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    assert!(receipt.is_ok() && receipt.input.as_str() == r#"{"n": 3}"#);
+    assert_eq!(handle.requests()[1].last(), "3", "the call is whole");
+}

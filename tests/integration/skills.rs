@@ -333,7 +333,7 @@ async fn what_does_not_fit_together_is_said_at_once() {
     assert_eq!(
         error.message().split("; ").collect::<Vec<_>>(),
         [
-            "agent `clerk` has `on_error` arms for `divide`, which is not among its tools",
+            "agent `clerk` has `on_error` arms for `divide`, which is not among its tools (arms for a delegate are written for `agents_core::error::Error`, and these for `std::io::error::Error`)",
             "agent `clerk` has two skills called `do_sums`",
             "rename one or remove it",
             "skill `do_sums` lists the tool `multiply`, and agent `clerk` has none",

@@ -48,6 +48,24 @@ impl<A: ModelDriven + ?Sized> ModelDriven for Arc<A> {}
 /// again. What its tools have done is done; the outcome's receipts say what.
 ///
 /// What a skill without a model answers belongs to the conversation as well.
+///
+/// Nothing that was said is ever left out, so what a model is asked grows with each send. A bound on the tokens of a
+/// send ends one that has become too long with an error of the kind [`Budget`](ErrorKind::Budget); a server whose
+/// context is smaller may cut the beginning off without a word. Before that, go on from a summary:
+///
+/// ```
+/// # use agents_core::{Agent, Error, agent::ModelAgent};
+/// # async fn talk(crm: ModelAgent<'_, String, String>, question: String) -> Result<(), Error> {
+/// # let mut chat = crm.chat();
+/// if chat.messages().len() > 60 {
+///     let so_far = chat.send("Sum up what was said, for yourself.").await?;
+///     chat = crm.chat();
+///     chat.send(format!("We have talked before. In short: {so_far}")).await?;
+/// }
+/// chat.send(question).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct Chat<'a, A: Agent> {
     agent: &'a A,
     model: Option<Arc<dyn Model>>,

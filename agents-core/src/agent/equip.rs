@@ -5,7 +5,7 @@ use crate::{
     Error, ErrorKind,
     memory::{self, Memory},
     run::Place,
-    tool::SharedTool,
+    tool::{ErrorType, Pattern},
 };
 use std::{borrow::Cow, sync::Arc};
 
@@ -44,14 +44,13 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     pub(super) fn check(&self, place: Option<&Place>) -> Result<(), Error> {
         let delegates = place.map(|place| place.placement.delegates());
         let delegates: Vec<_> = delegates.into_iter().flatten().collect();
-        let mut defects = Vec::new();
-        defects.extend(self.name_twice());
-        defects.extend(self.stray_arms(&delegates));
         let own = self.own_defects().into_iter();
-        defects.extend(own.filter_map(|defect| {
-            let mut names = delegates.iter().map(|one| &*one.spec().name);
-            (!names.any(|name| defect.is_mended_by(name))).then_some(defect.text)
-        }));
+        let defects: Vec<_> = own
+            .filter_map(|defect| {
+                let mut names = delegates.iter().map(|one| &*one.spec().name);
+                (!names.any(|name| defect.is_mended_by(name))).then_some(defect.text)
+            })
+            .collect();
         match defects.is_empty() {
             true => Ok(()),
             false => Err(Error::new(ErrorKind::Build, defects.join("; "))),
@@ -61,7 +60,9 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     /// What cannot work wherever the agent is placed, or only with the right delegates.
     pub(super) fn own_defects(&self) -> Vec<Defect> {
         let whole = self.defects.iter().cloned().map(Defect::from);
-        let mut defects: Vec<_> = whole.chain(self.idle_patterns()).collect();
+        let mut defects: Vec<_> = whole.chain(self.name_twice().map(Defect::from)).collect();
+        defects.extend(self.stray_arms());
+        defects.extend(self.idle_patterns());
         defects.extend(self.idle_memory().map(Defect::from));
         for (at, skill) in self.skills.iter().enumerate() {
             let own = self.skill_defects(at, skill).into_iter();
@@ -79,35 +80,39 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             let named = tools.specs().filter(|spec| spec.name == one.name());
             named.count() > 1
         });
+        let defect = format!("agent `{}`: {defect}", self.brain.name);
         Some(match is_known {
             true => format!("{defect} (what an agent knows has a name among its tools)"),
             false => defect,
         })
     }
 
-    fn stray_arms(&self, delegates: &[SharedTool]) -> Option<String> {
+    /// Arms for what is no tool of the agent's, or fails with something else than they are written for.
+    fn stray_arms(&self) -> impl Iterator<Item = Defect> {
         let Brain {
             name, arms, tools, ..
         } = &self.brain;
-        let mut defects = Vec::new();
-        for (tool, written_for) in arms.tools() {
-            let delegate = || {
-                let mut below = delegates.iter();
-                below.find(|one| one.spec().name == tool).cloned()
+        arms.tools().filter_map(move |(tool, written_for)| {
+            let said = format!("agent `{name}` has `on_error` arms for `{tool}`");
+            // Arms for another type would never be told of a returned error.
+            let of_another = |own: ErrorType| {
+                format!("{said} that are written for errors of type `{written_for}`, but it fails with `{own}`")
             };
-            let Some(found) = tools.get(tool).cloned().or_else(delegate) else {
-                defects.push(format!("`{tool}`, which is not among its tools"));
-                continue;
-            };
-            if let Some(fails_with) = found.error_type().filter(|own| *own != written_for) {
-                // Such arms would never be told of a returned error.
-                defects.push(format!(
-                    "`{tool}` that are written for errors of type `{written_for}`, but it fails with `{fails_with}`"
-                ));
+            let of_delegates = ErrorType::of::<Error>();
+            match tools.get(tool) {
+                Some(own) => {
+                    let own = own.error_type().filter(|own| *own != written_for)?;
+                    Some(of_another(own).into())
+                }
+                None if written_for == of_delegates => Some(Defect {
+                    text: format!("{said}, which is neither among its tools nor a delegate of it"),
+                    lacks: Some(Pattern::from(tool.to_owned())),
+                }),
+                None => Some(Defect::from(format!(
+                    "{said}, which is not among its tools (arms for a delegate are written for `{of_delegates}`, and these for `{written_for}`)"
+                ))),
             }
-        }
-        let stray = defects.join("; and for ");
-        (!defects.is_empty()).then(|| format!("agent `{name}` has `on_error` arms for {stray}"))
+        })
     }
 
     fn idle_memory(&self) -> Option<String> {

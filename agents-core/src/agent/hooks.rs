@@ -1,5 +1,5 @@
 use super::{AgentBuilder, io::Data};
-use crate::{Json, error::ErrorReceipt, run::ToolEnvelope};
+use crate::{Json, error::ErrorReceipt, panics::told, run::ToolEnvelope, secret::Masker};
 use schemars::JsonSchema;
 use std::sync::Arc;
 
@@ -15,21 +15,29 @@ pub(crate) struct Hooks<'a> {
 }
 
 impl Hooks<'_> {
-    pub(crate) fn skill_chosen(&self, skill: &str) {
-        self.skill.iter().for_each(|hook| hook(skill));
+    pub(crate) fn skill_chosen(&self, skill: &str, masker: &Masker) {
+        if let Some(hook) = &self.skill {
+            told("on_skill_chosen", masker, || hook(skill));
+        }
     }
 
-    pub(crate) fn knowledge_used(&self, knowledge: &str) {
-        self.knowledge.iter().for_each(|hook| hook(knowledge));
+    pub(crate) fn knowledge_used(&self, knowledge: &str, masker: &Masker) {
+        if let Some(hook) = &self.knowledge {
+            told("on_knowledge_used", masker, || hook(knowledge));
+        }
     }
 
-    pub(crate) fn tool_used(&self, receipt: &ToolEnvelope) {
-        self.tool.iter().for_each(|hook| hook(receipt));
+    pub(crate) fn tool_used(&self, receipt: &ToolEnvelope, masker: &Masker) {
+        if let Some(hook) = &self.tool {
+            told("on_tool_use", masker, || hook(receipt));
+        }
     }
 }
 
 /// What the agent uses, told to you in every run of it. What happens in one run is told by
 /// [`Run::on_event`](crate::run::Run::on_event), to which all of this belongs as well.
+///
+/// A hook that panics is logged, and the run goes on.
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// Is told which skill answers, whenever that is settled.
     pub fn on_skill_chosen(mut self, hook: impl Fn(&str) + Send + Sync + 'a) -> Self {

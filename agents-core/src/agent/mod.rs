@@ -31,7 +31,7 @@ pub use skill::Skill;
 use crate::{
     Error, ErrorKind, Json,
     compose::{Map, Takes, Then, Until, Verdict},
-    run::{Cx, Run, Snapshot},
+    run::{Cx, Run, Snapshot, Stop},
 };
 use async_trait::async_trait;
 
@@ -143,9 +143,16 @@ pub trait Agent: Send + Sync {
             });
         }
         let t_start = child.began();
-        let result = child.clone().enter(self.work(&child, input)).await;
+        let result = child.carry_out(self.name(), self.work(&child, input)).await;
         child.ended(t_start, result.is_ok());
-        let output = result?;
+        let output = match result {
+            Ok(output) => output,
+            // Nothing may go on, whoever has run the agent.
+            Err(error) if error.is_thrown() => {
+                match child.stop(Stop::thrown(self.name(), &error)).await {}
+            }
+            Err(error) => return Err(error),
+        };
         child.finish(Json::of(&output).map_err(|error| unwritable(self.name(), "output", &error))?);
         Ok(output)
     }
@@ -190,7 +197,7 @@ pub trait Agent: Send + Sync {
     }
 }
 
-fn unwritable(agent: &str, what: &str, error: &serde_json::Error) -> Error {
+pub(crate) fn unwritable(agent: &str, what: &str, error: &serde_json::Error) -> Error {
     Error::new(
         ErrorKind::Failed,
         format!("the {what} of agent `{agent}` cannot be written as JSON: {error}"),

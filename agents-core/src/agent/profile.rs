@@ -1,7 +1,7 @@
 use crate::{
     run::Budget,
     team::Placement,
-    tool::{Effects, Pattern, ToolSet, ToolSpec},
+    tool::{Effects, Pattern, SharedTool, ToolSet, ToolSpec},
 };
 use std::sync::Arc;
 
@@ -102,15 +102,27 @@ impl Profile {
             budget: budget.clone(),
             ..Self::new()
         };
-        let own = |spec: &ToolSpec| OwnTool {
-            name: spec.name.to_string(),
-            effects: spec.effects,
-            innate: spec.innate,
-        };
-        Profile {
-            tools: tools.specs().map(own).collect(),
-            ..bare
+        bare.with_tools(tools.clone())
+    }
+
+    /// The same, with these tools as well. That two have one name is a defect which the agent tells itself.
+    pub(crate) fn with_tools(mut self, tools: impl IntoIterator<Item = SharedTool>) -> Self {
+        for tool in tools {
+            let ToolSpec {
+                name,
+                effects,
+                innate,
+                ..
+            } = tool.spec();
+            if !self.tools.iter().any(|own| own.name == **name) {
+                self.tools.push(OwnTool {
+                    name: name.to_string(),
+                    effects: *effects,
+                    innate: *innate,
+                });
+            }
         }
+        self
     }
 
     /// Several agents that are one: all that any of them has, but for the teams among them, which are
@@ -186,8 +198,14 @@ impl Profile {
 
     /// The names of its tools; of an agent that is made of others, those of all of them.
     pub fn tools(&self) -> impl Iterator<Item = &str> {
-        let own = self.tools.iter().map(|tool| &*tool.name);
-        own.chain(self.teams.iter().flat_map(|team| team.inner().tools()))
+        self.all_tools().map(|tool| &*tool.name)
+    }
+
+    /// Its tools; of an agent that is made of others, those of all of them.
+    pub(crate) fn all_tools(&self) -> impl Iterator<Item = &OwnTool> {
+        let teams = self.teams.iter();
+        let of_teams = teams.flat_map(|team| team.inner().usable());
+        self.tools.iter().chain(of_teams)
     }
 
     /// The names of its skills.

@@ -5,6 +5,7 @@ use crate::{
     Error, ErrorKind,
     error::shorten,
     model::{History, Message},
+    panics::{self, guarded},
     reader,
     run::{Cx, EventKind, Limit, Next, Said, Told},
     tool::ToolSet,
@@ -44,14 +45,15 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         }
         let mut wanting = self.skills.iter().filter(|_| !choosing);
         for skill in wanting.by_ref() {
-            match turn::guarded(|| skill.wants(input)) {
+            match guarded(|| skill.wants(input)) {
                 Ok(true) => return Ok(Selection::Settled(Some(skill))),
                 Ok(false) => {}
                 Err(panic) => {
                     let name = skill.name();
-                    let why = format!("the condition of `{name}` panicked: {panic}");
-                    return Err(Error::new(ErrorKind::Failed, why)
-                        .context(format!("agent `{}`", self.brain.name)));
+                    let what = format!("the condition of `{name}`");
+                    return Err(
+                        panics::error(what)(panic).context(format!("agent `{}`", self.brain.name))
+                    );
                 }
             }
         }
@@ -61,7 +63,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             .filter(|skill| !skill.is_conditional())
             .collect();
         match rest[..] {
-            [] => Err(self.unselected("no skill takes this input; add one without `when`")),
+            [] => Err(self.unwanted()),
             [only] => Ok(Selection::Settled(Some(only))),
             _ => Ok(Selection::Open(rest)),
         }
@@ -89,17 +91,27 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         self.skills.iter().find(|skill| skill.name() == name)
     }
 
+    /// What does not fit the agent as it is put together now.
     pub(super) fn unselected(&self, why: &str) -> Error {
+        Error::new(ErrorKind::Build, self.of_skills(why))
+    }
+
+    /// Another input may find a skill: whoever gave this one is told.
+    fn unwanted(&self) -> Error {
+        let why = "no skill takes this input; give another, or add a skill without `when`";
+        Error::new(ErrorKind::InvalidInput, self.of_skills(why))
+    }
+
+    fn of_skills(&self, why: &str) -> String {
         let names = names(self.skills.iter().map(Skill::name));
-        let message = format!("agent `{}` (skills {names}): {why}", self.brain.name);
-        Error::new(ErrorKind::Build, message)
+        format!("agent `{}` (skills {names}): {why}", self.brain.name)
     }
 }
 
 /// Writes down which skill answers, and tells of it if that is news.
 pub(super) fn settle(brain: &Brain<'_>, cx: &Cx, skill: &str) {
     if cx.node.with_frame(|frame| frame.chosen(skill)) {
-        brain.hooks.skill_chosen(skill);
+        brain.hooks.skill_chosen(skill, cx.masker());
         cx.emit(|| EventKind::SkillChosen {
             skill: skill.to_owned(),
         });

@@ -8,6 +8,8 @@ use super::{
 use crate::{
     Error, ErrorKind, Json,
     escalation::{Desk, Job, attend},
+    memory,
+    panics::{self, guarded_while},
     run::{Cx, drive},
 };
 use async_trait::async_trait;
@@ -36,6 +38,9 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
         let Brain { tools, budget, .. } = &self.brain;
         let mut profile = Profile::driven(tools, budget);
         profile.defects = self.own_defects();
+        if let Some(memory) = &self.memory {
+            profile = profile.with_tools(memory::tools(memory, &self.brain.name));
+        }
         let profile = match self.skills.iter().any(|skill| skill.body().is_some()) {
             true => profile.with_code(),
             false => profile,
@@ -125,7 +130,16 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                     Some(model) => cx.with_model(model.clone()),
                     None => cx,
                 };
-                cx.enter(body(input)).await
+                let name = skill.map_or("", Skill::name);
+                let panicked = |panic| {
+                    let what = format!("skill `{name}` of `{}`", self.brain.name);
+                    panics::error(what)(panic)
+                };
+                // The call that makes the future may panic as well as the future.
+                let body = async { body(input).await };
+                Box::pin(guarded_while(cx.enter(body)))
+                    .await
+                    .map_err(panicked)?
             }
             None => {
                 let task = prompt_of(&input);
@@ -142,9 +156,11 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             return Ok(());
         };
         let profile = other.profile();
-        let beyond = profile
-            .tools()
-            .find(|tool| !place.placement.admits(tool) || place.placement.confirms(tool));
+        // What belongs to that agent itself, such as its memory, needs no grant here either.
+        let granted = profile.all_tools().filter(|tool| !tool.innate);
+        let mut names = granted.map(|tool| &*tool.name);
+        let beyond =
+            names.find(|tool| !place.placement.admits(tool) || place.placement.confirms(tool));
         let Some(tool) = beyond else {
             return Ok(());
         };

@@ -1,6 +1,6 @@
 //! A race: the first answer wins.
 
-use super::{close_dropped, ends_everything, listed};
+use super::{at_once, close_dropped, ends_everything, listed};
 use crate::{
     Agent, Error, ErrorKind,
     agent::{Data, Profile},
@@ -43,6 +43,7 @@ pub trait Racers: Send + Sync {
 pub struct FirstOf<P> {
     racers: P,
     name: String,
+    description: String,
 }
 
 /// Runs several agents at once; the first answer is the answer.
@@ -80,7 +81,12 @@ pub struct FirstOf<P> {
 pub fn first_of<P: Racers>(racers: P) -> FirstOf<P> {
     let names: Vec<_> = racers.racers().iter().map(|agent| agent.name()).collect();
     let name = format!("first_of({})", listed(&names));
-    FirstOf { racers, name }
+    let description = at_once(&names, "the first answer is the answer");
+    FirstOf {
+        racers,
+        name,
+        description,
+    }
 }
 
 #[async_trait]
@@ -90,6 +96,10 @@ impl<P: Racers> Agent for FirstOf<P> {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn description(&self) -> &str {
+        &self.description
     }
 
     fn profile(&self) -> Profile {

@@ -1,6 +1,6 @@
 //! A discussion: each participant in turn hears what was said, and a captain decides.
 
-use super::listed;
+use super::{listed, quoted};
 use crate::{
     Agent, Error,
     agent::{Data, Profile, prompt_of},
@@ -179,6 +179,7 @@ pub struct Forum<P, C> {
     captain: C,
     rounds: u32,
     name: String,
+    description: String,
 }
 
 /// A discussion. The participants speak one after the other, in the order in which they are
@@ -256,11 +257,17 @@ impl<P> OpenForum<P> {
         let speakers = C::speakers(&participants);
         let names: Vec<_> = speakers.iter().map(|who| who.speaks_as()).collect();
         let name = format!("forum({} ► {})", listed(&names), captain.name());
+        let (who, decides) = (quoted(&names), captain.name());
+        let description = match captain.description() {
+            "" => format!("A discussion: {who} speak, and `{decides}` decides."),
+            said => said.to_owned(),
+        };
         Forum {
             participants,
             captain,
             rounds,
             name,
+            description,
         }
     }
 }
@@ -279,7 +286,7 @@ where
     }
 
     fn description(&self) -> &str {
-        self.captain.description()
+        &self.description
     }
 
     fn profile(&self) -> Profile {

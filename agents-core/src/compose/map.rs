@@ -3,6 +3,7 @@
 use crate::{
     Agent, Error,
     agent::{Data, Profile},
+    panics::{self, guarded},
     run::Cx,
 };
 use async_trait::async_trait;
@@ -63,7 +64,9 @@ where
     }
 
     async fn work(&self, cx: &Cx, input: A::In) -> Result<T, Error> {
-        self.agent.work(cx, input).await.map(&self.function)
+        let output = self.agent.work(cx, input).await?;
+        let what = || format!("the function that maps what `{}` gives", self.agent.name());
+        guarded(|| (self.function)(output)).map_err(|panic| panics::error(what())(panic))
     }
 }
 

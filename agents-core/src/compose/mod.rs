@@ -54,10 +54,11 @@ mod first;
 mod forum;
 mod map;
 mod routed;
+mod settled;
 mod then;
 mod until;
 
-pub use all::{Beside, Failed, Settled, Together, settled};
+pub use all::{Beside, Together};
 pub use first::{FirstOf, Racers, Rival, first_of};
 pub use forum::{
     Captain, Contribution, Decides, Forum, OpenForum, Participant, Participants, Transcript, forum,
@@ -66,10 +67,11 @@ pub use map::Map;
 pub use routed::{Arm, Routed, Targets, routed};
 #[doc(hidden)]
 pub use routed::{branch, go_on};
+pub use settled::{Failed, Settled, settled};
 pub use then::{Takes, Then};
 pub use until::{RanOut, Step, Until, Verdict};
 
-use crate::{Error, ErrorKind, Severity, run::Cx};
+use crate::{Agent, Error, ErrorKind, Severity, run::Cx};
 use std::{
     collections::HashSet,
     sync::{Mutex, OnceLock, PoisonError},
@@ -85,9 +87,12 @@ fn ends_everything(error: &Error) -> bool {
         | ErrorKind::Suspended
         | ErrorKind::Replay => true,
         ErrorKind::Escalated => error.severity() == Some(Severity::Critical),
-        ErrorKind::Model | ErrorKind::Budget | ErrorKind::InvalidOutput | ErrorKind::Failed => {
-            false
-        }
+        ErrorKind::Model
+        | ErrorKind::Budget
+        | ErrorKind::InvalidOutput
+        | ErrorKind::InvalidInput
+        | ErrorKind::Failed
+        | ErrorKind::Panicked => false,
     }
 }
 
@@ -105,6 +110,28 @@ fn listed(names: &[&str]) -> String {
         }
         _ => names.join(", "),
     }
+}
+
+/// What a composite says of one of its parts: what that says of itself, or its name.
+fn said_of(agent: &impl Agent) -> String {
+    match agent.description().trim().trim_end_matches('.') {
+        "" => format!("`{}`", agent.name()),
+        said => said.to_owned(),
+    }
+}
+
+/// `` `a`, `b` and `c` ``
+fn quoted(names: &[&str]) -> String {
+    let mut names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    match names.pop() {
+        Some(last) if !names.is_empty() => format!("{} and {last}", names.join(", ")),
+        only => only.unwrap_or_default(),
+    }
+}
+
+/// What is said of agents that get the same input at once.
+fn at_once(names: &[&str], end: &str) -> String {
+    format!("Gives its input to {} at once; {end}.", quoted(names))
 }
 
 /// Keeps a name for ever: a tuple, a `Vec` and an array have no place for theirs.

@@ -3,6 +3,7 @@
 use crate::{
     Agent, Error,
     agent::{Data, IntoInput, Profile},
+    panics::{self, guarded, guarded_while},
     run::Cx,
 };
 use async_trait::async_trait;
@@ -111,7 +112,9 @@ where
 
     async fn work(&self, cx: &Cx, input: A::In) -> Result<O, Error> {
         let output = self.agent.run_in(cx, input).await?;
-        (self.route)(cx, output, &self.targets).await
+        let panicked = |panic| panics::error(format!("the function of `{}`", self.name))(panic);
+        let next = guarded(|| (self.route)(cx, output, &self.targets)).map_err(panicked)?;
+        guarded_while(next).await.map_err(panicked)?
     }
 }
 
@@ -173,15 +176,15 @@ where
 
 /// `agent.run(input)` in an arm of `branch!`, of which `first` is in the first one.
 #[doc(hidden)]
-pub fn go_on<'a, First, A>(
+pub fn go_on<'a, First, A, O>(
     first: &First,
     agent: &'a A,
     cx: &'a Cx,
     input: impl IntoInput<A::In>,
-) -> BoxFuture<'a, Result<First::Out, Error>>
+) -> BoxFuture<'a, Result<O, Error>>
 where
-    First: Agent,
-    A: Agent + Arm<First::Out, First, <A as Agent>::Out>,
+    A: Agent + Arm<O, First, <A as Agent>::Out>,
+    First: Agent<Out = O>,
 {
     let _ = first;
     agent.run_in(cx, input.into_input())

@@ -1,5 +1,6 @@
 //! One after the other.
 
+use super::said_of;
 use crate::{
     Agent, Error,
     agent::{Data, Profile},
@@ -47,15 +48,18 @@ pub struct Then<A, B> {
     first: A,
     second: B,
     name: String,
+    description: String,
 }
 
 impl<A: Agent, B: Agent> Then<A, B> {
     pub(crate) fn new(first: A, second: B) -> Self {
         let name = format!("{} > {}", first.name(), second.name());
+        let description = format!("{}; then: {}", said_of(&first), said_of(&second));
         Then {
             first,
             second,
             name,
+            description,
         }
     }
 }
@@ -67,6 +71,10 @@ impl<A: Agent, B: Agent<In = A::Out>> Agent for Then<A, B> {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn description(&self) -> &str {
+        &self.description
     }
 
     fn profile(&self) -> Profile {

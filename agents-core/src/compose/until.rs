@@ -3,6 +3,7 @@
 use crate::{
     Agent, Error, ErrorKind, Json,
     agent::{Data, Profile},
+    panics::{self, guarded},
     run::Cx,
 };
 use async_trait::async_trait;
@@ -146,7 +147,7 @@ where
         for _ in 1..self.most {
             cx.node.begin_anew();
             let output = self.agent.run_in(cx, input).await?;
-            match (self.verdict)(output).step() {
+            match self.verdict_on(output)? {
                 Step::Done(value) => return Ok(value),
                 Step::Again(next) => input = next,
             }
@@ -155,7 +156,7 @@ where
         let output = self.agent.run_in(cx, input).await?;
         // The function takes the value away, so it is written down before.
         let last = Json::of(&output);
-        match (self.verdict)(output).step() {
+        match self.verdict_on(output)? {
             Step::Done(value) => Ok(value),
             Step::Again(_) => Err(self.ran_out(last.unwrap_or_else(|error| {
                 Json::string(&format!("it cannot be written as JSON: {error}"))
@@ -165,6 +166,14 @@ where
 }
 
 impl<A, F> Until<A, F> {
+    fn verdict_on<T, V: Verdict<I>, I>(&self, output: T) -> Result<Step<V::Out, I>, Error>
+    where
+        F: Fn(T) -> V,
+    {
+        let verdict = guarded(|| (self.verdict)(output).step());
+        verdict.map_err(panics::error(format!("the function of `{}`", self.name)))
+    }
+
     fn ran_out(&self, last: Json) -> Error {
         let ran_out = RanOut {
             runs: self.most,

@@ -65,6 +65,9 @@ struct Inner {
     live: Option<Arc<dyn Any + Send + Sync>>,
     #[serde(skip)]
     handed: Option<Handed>,
+    /// Nothing may go on, for this reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    thrown: Option<String>,
 }
 
 /// What an agent gave back instead of an answer that is more than a failure of the call.
@@ -74,30 +77,30 @@ pub(crate) enum Handed {
     Up(Escalation),
     /// Everybody above has been asked.
     Back(Escalation),
-    /// Nothing may go on.
-    Thrown(String),
     /// It cannot work as it is put together: nothing that a model could do something about.
     Unfit(String),
 }
 
 impl Cause {
-    /// The tool returned `error`; `code` and `retry_after` are what its type says of it.
+    /// The tool returned `error`; `code` and `retry_after` are what its type says of it. One that is
+    /// [`Error::thrown`] is no failure of the call: nothing may go on.
     pub fn returned<E>(error: E, code: Code, retry_after: Option<Duration>) -> Self
     where
         E: fmt::Display + Send + Sync + 'static,
     {
+        let said = (&error as &dyn Any).downcast_ref::<Error>();
+        let thrown = said.filter(|error| error.is_thrown());
         Cause(Arc::new(Inner {
-            message: capped(error.to_string()),
-            origin: Origin::Returned,
-            code,
             retry_after,
+            thrown: thrown.map(|error| error.message().to_owned()),
+            message: capped(error.to_string()),
             live: Some(Arc::new(error)),
-            handed: None,
+            ..Self::inner(Origin::Returned, code, String::new())
         }))
     }
 
-    /// The agent that a call was for gave back `error`: an escalation, a throw and an
-    /// agent that cannot work are meant, the rest is a failure of the call.
+    /// The agent that a call was for gave back `error`: an escalation and an agent that cannot work
+    /// are meant, the rest is a failure of the call. A throw has ended the run already.
     pub(crate) fn of_agent(agent: &str, error: Error) -> Self {
         let code = match error.kind() {
             ErrorKind::Model => Code::ProviderError,
@@ -105,7 +108,6 @@ impl Cause {
             _ => Code::Unknown,
         };
         let handed = match (error.kind(), error.escalation()) {
-            (ErrorKind::Thrown, _) => Some(Handed::Thrown(error.message().to_owned())),
             (ErrorKind::Build, _) => Some(Handed::Unfit(error.message().to_owned())),
             (ErrorKind::Escalated, Some(escalation)) => {
                 let mut escalation = escalation.clone();
@@ -119,13 +121,15 @@ impl Cause {
             }
             _ => None,
         };
+        let origin = match error.kind() {
+            ErrorKind::Panicked => Origin::Panicked,
+            _ => Origin::Returned,
+        };
         Cause(Arc::new(Inner {
             message: capped(error.to_string()),
-            origin: Origin::Returned,
-            code,
-            retry_after: None,
             live: Some(Arc::new(error)),
             handed,
+            ..Self::inner(origin, code, String::new())
         }))
     }
 
@@ -171,13 +175,18 @@ impl Cause {
             retry_after: None,
             live: None,
             handed: None,
+            thrown: None,
         }
     }
 
     /// The same failure without secrets in its text. The live error stays, for the arms.
     pub(crate) fn masked(self, masker: &Masker) -> Self {
         match masker.text(&self.0.message) {
-            Cow::Owned(message) => self.but(|inner| inner.message = message),
+            Cow::Owned(message) => self.but(|inner| {
+                let thrown = inner.thrown.take();
+                inner.thrown = thrown.map(|reason| masker.text(&reason).into_owned());
+                inner.message = message;
+            }),
             Cow::Borrowed(_) => self,
         }
     }
@@ -198,6 +207,7 @@ impl Cause {
             retry_after,
             live,
             handed,
+            thrown,
         } = &*self.0;
         let mut inner = Inner {
             message: message.clone(),
@@ -206,6 +216,7 @@ impl Cause {
             retry_after: *retry_after,
             live: live.clone(),
             handed: handed.clone(),
+            thrown: thrown.clone(),
         };
         change(&mut inner);
         Cause(Arc::new(inner))
@@ -228,6 +239,11 @@ impl Cause {
 
     pub(crate) fn handed(&self) -> Option<&Handed> {
         self.0.handed.as_ref()
+    }
+
+    /// Why nothing may go on, if that is what was said.
+    pub(crate) fn thrown(&self) -> Option<&str> {
+        self.0.thrown.as_deref()
     }
 
     /// How long to wait before the same call may succeed.

@@ -22,7 +22,7 @@ pub enum ErrorKind {
     Model,
     /// A budget was used up: turns, tool calls, recursion, tokens, cost, time or depth.
     Budget,
-    /// A rule of the run refused to let a model be asked.
+    /// A rule of the run refused to let a model be asked, or nobody approved what code wanted to do.
     Denied,
     /// The run's cancellation token was triggered.
     Cancelled,
@@ -34,10 +34,14 @@ pub enum ErrorKind {
     Suspended,
     /// The final answer did not fit the agent's `Out`, and the budget for saying so is used up.
     InvalidOutput,
+    /// No skill of the agent takes this input: another may find one.
+    InvalidInput,
     /// A replay met a request that its recording does not hold.
     Replay,
     /// A deterministic agent's own body returned `Err`.
     Failed,
+    /// Code that an agent runs panicked: a body, a condition, a function handed to `until` or `map`.
+    Panicked,
 }
 
 impl fmt::Display for ErrorKind {
@@ -52,8 +56,10 @@ impl fmt::Display for ErrorKind {
             ErrorKind::Escalated => "escalated",
             ErrorKind::Suspended => "suspended",
             ErrorKind::InvalidOutput => "invalid output",
+            ErrorKind::InvalidInput => "invalid input",
             ErrorKind::Replay => "replay",
             ErrorKind::Failed => "failed",
+            ErrorKind::Panicked => "panicked",
         })
     }
 }

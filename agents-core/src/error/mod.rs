@@ -75,7 +75,11 @@ impl Error {
         Error(Arc::new(inner))
     }
 
-    /// What an agent gives back when nothing may go on. From a repair agent it ends the run.
+    /// What an agent or a tool gives back when nothing may go on. It ends the run, whoever has run the agent and
+    /// whatever they would do about an error; also the run around a run of its own.
+    ///
+    /// A tool has to give it back as it is: wrapped in an error type of the tool's own it is an error like any
+    /// other, for the tool's arms.
     pub fn thrown(reason: impl Into<String>) -> Self {
         Error::new(ErrorKind::Thrown, reason)
     }

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     Error, ErrorKind, Json,
     agent::{Agent, Data},
+    panics::guarded,
     run::{Cx, Stop},
     turn,
 };
@@ -69,12 +70,13 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
     knows: impl Fn(&str) -> bool,
     carry_out: impl Fn(Job<I, O>) -> BoxFuture<'a, Result<O, Error>>,
 ) -> Result<O, Error> {
+    let _here = desk.attended();
     let mut job = resumed(cx, handler)?;
     loop {
         if let Job::Partial(value) = job {
-            // What a repair agent could not complete is a matter of the repair.
+            // What a repair agent could not complete is a matter of the repair, and not of the call.
             cx.node
-                .mark_partial(cx.shield().map_or(0, |repair| repair.level()));
+                .mark_partial(cx.shield().map_or(0, |repair| repair.level() + 1));
             return Ok(value);
         }
         let left = {
@@ -122,7 +124,7 @@ async fn judge<I: Data, O: Data>(
     let agent = cx.node.agent().to_string();
     let decided = handler.map(|handler| {
         let asked = escalation.clone();
-        turn::guarded(|| handler(asked))
+        guarded(|| handler(asked))
     });
     let what = match decided {
         Some(Ok(Resolution(what))) => what,
@@ -232,7 +234,7 @@ fn resumed<I: Data, O: Data>(
             .to()
             .map(Job::Partial)
             .map_err(|_| stale("a partial result")),
-        To::Agent(name) => match handler.map(|handler| turn::guarded(|| handler(escalation).0)) {
+        To::Agent(name) => match handler.map(|handler| guarded(|| handler(escalation).0)) {
             Some(Ok(What::Agent(agent))) if agent.name() == name => Ok(Job::Agent(agent)),
             _ => Err(stale(&format!("the agent `{name}`"))),
         },

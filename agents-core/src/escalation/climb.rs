@@ -73,7 +73,8 @@ fn given_so_far(cx: &Cx) -> u32 {
         .with_frame(|frame| frame.given.as_ref().map_or(0, |given| given.count))
 }
 
-/// The model that a stored agent was given, asked for again: models are not stored.
+/// The model that a stored agent was given, asked for again: models are not stored. Every handler on the way is
+/// asked as it was the first time.
 pub(crate) async fn given(cx: &Cx) -> Result<(), Error> {
     let Some(given) = cx.node.with_frame(|frame| frame.given.clone()) else {
         return Ok(());
@@ -121,10 +122,10 @@ async fn ask_up(
 
 /// Nobody handled it, and it is critical: the run ends, or the agent that plain code has run.
 async fn end<T>(cx: &Cx, escalation: Escalation) -> T {
-    match top(cx).filter(|_| cx.is_from_code()) {
-        Some(desk) => {
+    let error = || Error::of_escalation(escalation.clone(), true);
+    match top(cx).filter(|desk| cx.is_from_code() && desk.leave(error())) {
+        Some(_) => {
             settled(cx, &escalation, Settlement::Returned);
-            desk.leave(Error::of_escalation(escalation, true));
             pending().await
         }
         None => {

@@ -14,7 +14,8 @@ pub(crate) struct Desk {
     agent: Arc<str>,
     above: Option<Arc<Desk>>,
     handles: bool,
-    letters: Mutex<VecDeque<Letter>>,
+    /// `None` once the agent has left.
+    letters: Mutex<Option<VecDeque<Letter>>>,
     arrived: Notify,
 }
 
@@ -49,7 +50,7 @@ impl Desk {
             agent: agent.into(),
             above: cx.desk().cloned(),
             handles,
-            letters: Mutex::default(),
+            letters: Mutex::new(Some(VecDeque::new())),
             arrived: Notify::new(),
         })
     }
@@ -67,26 +68,30 @@ impl Desk {
         self.handles
     }
 
-    /// Asks the agent; `None` if it is gone.
+    /// Asks the agent; `None` if it leaves while it looks at this. One that has left before lets it
+    /// climb on: whoever asks then was spawned, and has outlived the agent.
     pub(crate) async fn ask(&self, escalation: Escalation, continues: bool) -> Option<Reply> {
         let (reply, answer) = oneshot::channel();
-        self.put(Letter::Raised(Raised {
+        let letter = Letter::Raised(Raised {
             escalation,
             continues,
             reply,
-        }));
-        answer.await.ok()
+        });
+        match self.put(letter) {
+            Some(Letter::Raised(Raised { escalation, .. })) => Some(Reply::Up(escalation)),
+            _ => answer.await.ok(),
+        }
     }
 
-    /// Tells the agent to leave.
-    pub(crate) fn leave(&self, error: Error) {
-        self.put(Letter::Leave(error));
+    /// Tells the agent to leave with this; says whether it is there to be told.
+    pub(crate) fn leave(&self, error: Error) -> bool {
+        self.put(Letter::Leave(error)).is_none()
     }
 
     /// The next letter, as soon as there is one.
     pub(crate) async fn letter(&self) -> Letter {
         loop {
-            let next = self.letters().pop_front();
+            let next = self.letters().as_mut().and_then(VecDeque::pop_front);
             match next {
                 Some(letter) => return letter,
                 None => self.arrived.notified().await,
@@ -94,13 +99,42 @@ impl Desk {
         }
     }
 
-    fn put(&self, letter: Letter) {
-        self.letters().push_back(letter);
-        self.arrived.notify_one();
+    /// The agent is at its desk until this is dropped.
+    pub(super) fn attended(&self) -> Attended<'_> {
+        Attended(self)
     }
 
-    fn letters(&self) -> MutexGuard<'_, VecDeque<Letter>> {
+    /// Gives the letter back if nobody is there to read it.
+    fn put(&self, letter: Letter) -> Option<Letter> {
+        match self.letters().as_mut() {
+            Some(letters) => letters.push_back(letter),
+            None => return Some(letter),
+        }
+        self.arrived.notify_one();
+        None
+    }
+
+    fn letters(&self) -> MutexGuard<'_, Option<VecDeque<Letter>>> {
         self.letters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An agent at its desk.
+pub(super) struct Attended<'a>(&'a Desk);
+
+impl Drop for Attended<'_> {
+    /// The agent leaves: what lies there unread climbs on.
+    fn drop(&mut self) {
+        let unread = self.0.letters().take();
+        for letter in unread.into_iter().flatten() {
+            if let Letter::Raised(Raised {
+                escalation, reply, ..
+            }) = letter
+            {
+                // Whoever asked may have been dropped with the agent.
+                let _ = reply.send(Reply::Up(escalation));
+            }
+        }
     }
 }
 

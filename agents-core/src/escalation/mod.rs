@@ -20,6 +20,9 @@
 //! | [`inherit`] | it climbs on as it is |
 //! | [`throw`] | the whole run ends |
 //!
+//! A handler is asked once about an escalation, and once more if a run goes on that was stored after it had
+//! given a model or an agent: those are not stored. So it should say the same about the same escalation.
+//!
 //! An agent that is run from plain code (`.run(..)` in a tool's body, in a skill or an agent with a
 //! body) is the top of its own line: what it escalates is an `Err` there.
 //!

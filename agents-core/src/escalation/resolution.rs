@@ -32,6 +32,9 @@ pub(crate) type SharedHandler<'a, I, O> =
 ///
 /// An agent that no model drives cannot go on so, and none is given more than three models; then the
 /// escalation climbs on.
+///
+/// A model is no data. A stored run that goes on asks the handlers again with the same escalation, and has to
+/// be given a model of the same name: else it ends with [`ErrorKind::Replay`](crate::ErrorKind::Replay).
 pub fn retry_with_model<I, O>(model: impl Model) -> Resolution<I, O> {
     Resolution(What::Model(Arc::new(model)))
 }
@@ -60,6 +63,9 @@ pub fn reroute_to_skill<I, O>(skill: impl Into<Cow<'static, str>>) -> Resolution
 }
 
 /// This agent does the handling agent's work instead, on the input that it was given.
+///
+/// Like a model it is asked for again when a stored run goes on. In a team it may have no tool that the place of the
+/// handling agent does not have freely; what belongs to it as such, its memory and what it knows, does not count.
 pub fn reroute_to<I: Data, O: Data>(agent: impl TakesOver<I, O>) -> Resolution<I, O> {
     Resolution(What::Agent(agent.taking_over()))
 }

@@ -4,6 +4,11 @@
 //! `memory_search`. Whose memory that is follows from who works, and for whom: each agent has its
 //! own in each [`Scope`], and nothing a model says opens another's.
 //!
+//! What is worth keeping is what an agent has learnt, in a few lines of its own. What a tool has given is
+//! refused if it is written down word for word: that has a place where it is looked after, and the model
+//! is told to remember what it was about. The run's secrets are masked. Your own code may
+//! [`remember`](MemoryBank::remember) whatever it likes.
+//!
 //! ```
 //! # use agents_core as agents;
 //! use agents::{AgentBuilder, memory::MemoryBank};
@@ -17,6 +22,7 @@
 
 mod bank;
 mod tools;
+mod verbatim;
 
 pub use bank::MemoryBank;
 pub(crate) use tools::tools;

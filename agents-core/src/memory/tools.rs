@@ -1,10 +1,13 @@
-use super::{Memory, Owner};
+use super::{Memory, Owner, verbatim::repeated};
+use crate::model::Message;
 use crate::tool::{Category, Effects, FnTool, SharedTool, ToolContext, ToolSpec};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// How much may be written at once, in bytes: a memory is for what is worth keeping.
 const LONGEST: usize = 4_000;
+
+const NAMES: [&str; 3] = ["memory_read", "memory_write", "memory_search"];
 
 /// The three tools through which the agent of this name reaches its own memory, and no other.
 pub(crate) fn tools(memory: &Arc<dyn Memory>, agent: &str) -> [SharedTool; 3] {
@@ -17,7 +20,7 @@ pub(crate) fn tools(memory: &Arc<dyn Memory>, agent: &str) -> [SharedTool; 3] {
     [
         tool(
             spec(
-                "memory_read",
+                NAMES[0],
                 "Reads everything you have remembered, oldest line first.",
                 Effects::Reads,
                 json!({}),
@@ -26,7 +29,7 @@ pub(crate) fn tools(memory: &Arc<dyn Memory>, agent: &str) -> [SharedTool; 3] {
         ),
         tool(
             spec(
-                "memory_write",
+                NAMES[1],
                 "Remembers something for later conversations, one fact a line.",
                 Effects::Writes,
                 json!({ "content": text("What to remember.") }),
@@ -35,7 +38,7 @@ pub(crate) fn tools(memory: &Arc<dyn Memory>, agent: &str) -> [SharedTool; 3] {
         ),
         tool(
             spec(
-                "memory_search",
+                NAMES[2],
                 "Finds the lines you have remembered in which all these words occur.",
                 Effects::Reads,
                 json!({ "query": text("The words to look for.") }),
@@ -88,11 +91,16 @@ impl Reach {
     }
 
     async fn write(self, args: Value, cx: ToolContext) -> Result<String, String> {
-        let lines = worth_keeping(args["content"].as_str().unwrap_or_default())?;
+        let content = args["content"].as_str().unwrap_or_default();
+        let lines = worth_keeping(content)?;
+        if let Some(tool) = read_from(content, &cx) {
+            return Err(format!(
+                "this is what `{tool}` gave, word for word, and that can be looked up again; remember in your own words what it was about, or what you have learnt from it"
+            ));
+        }
         // A model knows a secret only if a person has told it; nobody else is to read it here.
-        let masker = cx.masker();
-        let hidden = lines.iter().map(|line| masker.text(line).into_owned());
-        let lines = hidden.collect();
+        let masked = lines.iter().map(|line| cx.masker().text(line).into_owned());
+        let lines = masked.collect();
         let written = self.memory.write(&self.owner(&cx), lines).await;
         written.map_err(failed)?;
         Ok("Remembered.".to_owned())
@@ -106,6 +114,20 @@ impl Reach {
             "You remember nothing like that.",
         ))
     }
+}
+
+/// The tool whose output the agent has read and wants to write down.
+fn read_from(content: &str, cx: &ToolContext) -> Option<String> {
+    let history = cx.run().node.with_frame(|frame| frame.history.clone());
+    let outputs = history
+        .messages()
+        .iter()
+        .filter_map(|message| match message {
+            Message::Tool { name, content, .. } => Some((&**name, &**content)),
+            _ => None,
+        });
+    let outputs = outputs.filter(|(name, _)| !NAMES.contains(name));
+    repeated(content, outputs).map(str::to_owned)
 }
 
 fn failed(error: super::MemoryError) -> String {

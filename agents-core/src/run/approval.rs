@@ -1,6 +1,13 @@
-use crate::{Json, tool::Effects};
+use super::{Cx, EventKind, Stopwatch};
+use crate::{
+    Json,
+    panics::{guarded, guarded_while},
+    tool::Effects,
+    turn::remembered,
+};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 /// A call that waits for somebody's word.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -13,7 +20,7 @@ pub struct ApprovalRequest {
     pub args: Json,
     /// What the tool does to the world.
     pub effects: Effects,
-    /// The id in the call's receipt.
+    /// The id in the call's receipt; where code runs a delegate, its place in the run.
     pub call_id: String,
 }
 
@@ -68,5 +75,37 @@ where
 {
     fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, Approval> {
         Box::pin(self(request))
+    }
+}
+
+impl Cx {
+    /// Asks whoever decides; with nobody to ask, the answer is no.
+    pub(crate) async fn ask(&self, request: ApprovalRequest) -> Approval {
+        let Some(approver) = &self.root.settings.approver else {
+            return Approval::deny("nobody is there to approve; give the run an `.approver(..)`");
+        };
+        // People may take their time: what is finished by then is stored.
+        self.root.checkpoint();
+        let _still = self.watch().map(Stopwatch::stand_still);
+        let decided = async { guarded_while(guarded(|| approver.decide(request))?).await };
+        // No word is no.
+        decided.await.unwrap_or_else(|panic: String| {
+            Approval::deny(format!("whoever was asked panicked: {panic}"))
+        })
+    }
+
+    /// The same, for what is no call of a model: it is told, and a tape is asked first.
+    pub(crate) async fn approve(&self, request: ApprovalRequest) -> Approval {
+        let request = self.masker().data(request);
+        let call_id = request.call_id.clone();
+        let at = format!("{}/approval", self.node.path());
+        let asked = json!({ "tool": request.tool_name, "args": request.args.as_str() });
+        self.emit(|| EventKind::ApprovalAsked(request.clone()));
+        let approval = remembered::approved(self, &at, asked, self.ask(request)).await;
+        self.emit(|| EventKind::ApprovalDecided {
+            call_id: call_id.into(),
+            approval: approval.clone(),
+        });
+        approval
     }
 }

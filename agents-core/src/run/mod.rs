@@ -58,13 +58,14 @@ pub(crate) use frame::{Frame, Next, Told};
 pub(crate) use node::{Node, hex};
 pub(crate) use observed::observed;
 pub(crate) use repair::{Passed, RepairScope};
-pub(crate) use root::{Root, Settings};
+pub(crate) use root::{Root, Settings, ToolHook};
 pub(crate) use stop::Stop;
 pub(crate) use stopwatch::Stopwatch;
 pub(crate) use talk::{Said, Talk};
 
 use crate::{
-    Agent, Error, ErrorKind, Json, error::ErrorReceipt, model::Model, observe, tool::Scope,
+    Agent, Error, ErrorKind, Json, error::ErrorReceipt, model::Model, observe, team::check_parts,
+    tool::Scope,
 };
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
@@ -80,7 +81,8 @@ use tokio_util::sync::CancellationToken;
 /// Inside a tool or another agent an awaited run is a part of the run that goes on there. Saying more
 /// about it than `.model(..)`, or asking for its `.outcome()`, makes it a run of its own, with its own
 /// budget, receipts and trace; the model, the tape and the secrets are then those around it unless it
-/// is given others, and what it costs is charged to both.
+/// is given others, and what it costs is charged to both. Its own budget and its own token end it alone; a throw
+/// in it ends the run around as well, and then nothing comes back from here.
 #[must_use = "a run does nothing until it is awaited"]
 pub struct Run<'a, A: Agent> {
     agent: &'a A,
@@ -151,7 +153,8 @@ impl<'a, A: Agent> Run<'a, A> {
         self.root()
     }
 
-    /// Is told everything that happens, as it happens. It should be quick: the run waits for it.
+    /// Is told everything that happens, as it happens. It should be quick: the run waits for it. A panic in it is
+    /// logged, and the run goes on.
     pub fn on_event(mut self, subscriber: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.settings.subscriber = Some(Arc::new(subscriber));
         self.root()
@@ -219,6 +222,11 @@ impl<'a, A: Agent> Run<'a, A> {
         self
     }
 
+    /// Made in a frame of its own, which a run within a run need not keep.
+    fn on_its_own(self) -> BoxFuture<'a, Result<Outcome<A::Out>, Error>> {
+        Box::pin(self.outcome())
+    }
+
     /// Runs to the end and gives everything the run leaves behind. This is always a run of its
     /// own, also inside another one.
     ///
@@ -248,6 +256,7 @@ impl<'a, A: Agent> Run<'a, A> {
             terms.check(&settings)?;
         }
         settings.hide()?;
+        check_parts(&agent.profile())?;
         let (input, node, past) = match start {
             Start::Fresh(input) => {
                 let place = match &around {
@@ -279,6 +288,11 @@ impl<'a, A: Agent> Run<'a, A> {
         let outcome = Box::pin(observe::observed(&root, agent.name(), run)).await;
         if let Some(around) = around {
             around.charge(outcome.usage, outcome.cost);
+            if let Err(error) = &outcome.result
+                && error.is_thrown()
+            {
+                match around.stop(Stop::thrown(agent.name(), error)).await {}
+            }
         }
         if let Some(talk) = &root.settings.talk {
             talk.settle(&root.node, &outcome);
@@ -321,7 +335,7 @@ impl<'a, A: Agent> IntoFuture for Run<'a, A> {
                         )),
                     }
                 }
-                _ => self.outcome().await?.result,
+                _ => self.on_its_own().await?.result,
             }
         })
     }

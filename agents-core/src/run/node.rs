@@ -195,6 +195,15 @@ impl Node {
         child
     }
 
+    /// Whether the agent of `other` works here: at its own place, or beside it after an escalation.
+    pub(crate) fn continues(self: &Arc<Self>, other: &Arc<Node>) -> bool {
+        let beside = || {
+            let above = self.parent.upgrade();
+            above.is_some_and(|above| Arc::ptr_eq(&above, other)) && self.depth == other.depth
+        };
+        Arc::ptr_eq(self, other) || beside() && !self.is_call()
+    }
+
     fn child(self: &Arc<Self>, key: &str, depth: u32) -> Arc<Node> {
         let mut state = self.state();
         if let Some(child) = state.children.get(key) {

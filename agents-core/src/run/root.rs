@@ -7,6 +7,7 @@ use crate::{
     escalation::EscalationReceipt,
     model::{Model, Usage},
     observe::Watched,
+    panics::told,
     reader::Repairs,
     secret::{Masker, Secrets},
     tool::Scope,
@@ -169,6 +170,8 @@ pub(crate) struct Root {
     pub(crate) run_id: Arc<str>,
     pub(crate) node: Arc<Node>,
     pub(crate) notify: Notify,
+    /// Triggered when the run has ended: what was spawned in it and is left ends as well.
+    pub(crate) over: CancellationToken,
     usage: Mutex<Usage>,
     stop: Mutex<Option<Stop>>,
     escalations: Mutex<Vec<EscalationReceipt>>,
@@ -222,6 +225,7 @@ impl Root {
             run_id: run_id.into(),
             node,
             notify: Notify::new(),
+            over: CancellationToken::new(),
             usage: Mutex::new(usage),
             stop: Mutex::default(),
             escalations: Mutex::new(escalations),
@@ -248,7 +252,7 @@ impl Root {
             subscriber, masker, ..
         } = &self.settings;
         if let Some(subscriber) = subscriber {
-            subscriber(&Event {
+            let event = Event {
                 agent: node.agent(),
                 depth: node.depth(),
                 place: place(),
@@ -256,14 +260,18 @@ impl Root {
                     true => kind(),
                     false => masker.event(kind()),
                 },
-            });
+            };
+            told("on_event", masker, || subscriber(&event));
         }
     }
 
-    /// Hands a snapshot to whoever keeps them.
+    /// Hands a snapshot to whoever keeps them. A run that is being ended has nothing to go on with.
     pub(crate) fn checkpoint(&self) {
+        if self.stopped().is_some() {
+            return;
+        }
         if let (Some(keeper), Some((agent, input))) = (&self.settings.keeper, &self.origin) {
-            keeper(self.settings.masker.data(Snapshot {
+            let snapshot = self.settings.masker.data(Snapshot {
                 version: Snapshot::VERSION,
                 agent: agent.clone(),
                 run_id: self.run_id.to_string(),
@@ -274,7 +282,8 @@ impl Root {
                 escalations: self.escalations(),
                 steps: self.watched.steps(),
                 root: self.node.save(),
-            }));
+            });
+            told("on_checkpoint", &self.settings.masker, || keeper(snapshot));
         }
     }
 

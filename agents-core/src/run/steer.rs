@@ -3,7 +3,7 @@
 use super::{
     AgentOutputs, Cx, EventKind, Happened, Limit, Moment, Outcome, Root, Stop, Stopped, Stopwatch,
 };
-use crate::{Agent, Json, observe::Trace, turn};
+use crate::{Agent, Error, ErrorKind, Json, observe::Trace, panics, turn};
 use std::{pin::pin, sync::Arc};
 
 /// Polls the agent until it answers, or until somebody ends the run; then drops what is left.
@@ -12,6 +12,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     let limit = budget.and_then(|budget| budget.time);
     let watch = limit.map(|time| Stopwatch::start(time, root.settings.watch.clone()));
     let cx = Cx::root(root.clone()).timed(watch.as_ref());
+    let _over = root.over.clone().drop_guard();
     root.node.name(agent.name());
     if let Some(budget) = budget {
         root.node.bound_run(budget);
@@ -20,7 +21,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
         run_id: root.run_id.clone(),
     });
     let result = {
-        let work = pin!(cx.clone().enter(agent.work(&cx, input)));
+        let work = pin!(cx.carry_out(agent.name(), agent.work(&cx, input)));
         tokio::select! {
             biased;
             () = root.settings.cancel.cancelled() => {
@@ -40,14 +41,20 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
             }
         }
     };
+    let thrown = match &result {
+        Some(Err(error)) => error.is_thrown().then(|| Stop::thrown(agent.name(), error)),
+        _ => None,
+    };
+    let is_stopped = result.is_none() || thrown.is_some();
+    thrown.into_iter().for_each(|stop| root.request_stop(stop));
     let stop = root.stopped();
-    root.tell_ended(stop.as_ref().filter(|_| result.is_none()));
+    root.tell_ended(stop.as_ref().filter(|_| is_stopped));
+    if let Some(stop) = stop.as_ref().filter(|_| is_stopped) {
+        root.emit(&cx.node, || EventKind::Stopped(stop.reason()));
+    }
     let result = match (result, &stop) {
         (Some(result), _) => result,
-        (None, Some(stop)) => {
-            root.emit(&cx.node, || EventKind::Stopped(stop.reason()));
-            Err(stop.error())
-        }
+        (None, Some(stop)) => Err(stop.error()),
         (None, None) => Err(Stop::Cancelled.error()),
     };
     let settings = &root.settings;
@@ -75,6 +82,27 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
         cost: root.node.paid().total(),
         run_id: root.run_id.to_string(),
         trace: Trace::default(),
+    }
+}
+
+impl Cx {
+    /// An agent's work here: a panic in it is an error of the agent, and when the run is over, so is
+    /// work that was spawned in it.
+    pub(crate) async fn carry_out<T>(
+        &self,
+        agent: &str,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        // On the heap: agents that run each other would fill the stack with it.
+        let work = Box::pin(panics::of_agent(agent, self.clone().enter(work)));
+        tokio::select! {
+            biased;
+            () = self.root.over.cancelled() => {
+                let message = format!("the run of which `{agent}` is a part is over");
+                Err(Error::new(ErrorKind::Cancelled, message))
+            }
+            result = work => result,
+        }
     }
 }
 

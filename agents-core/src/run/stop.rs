@@ -35,6 +35,14 @@ pub(crate) enum Stop {
 }
 
 impl Stop {
+    /// An agent has given back [`Error::thrown`].
+    pub(crate) fn thrown(agent: &str, error: &Error) -> Self {
+        Stop::Thrown {
+            source: agent.into(),
+            reason: error.message().to_owned(),
+        }
+    }
+
     pub(crate) fn error(&self) -> Error {
         match self {
             Stop::Budget { agent, limit } => {

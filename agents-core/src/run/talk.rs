@@ -73,7 +73,7 @@ impl Cx {
     /// What was said before in the conversation of which this agent's run is a part.
     pub(crate) fn said(&self) -> Said {
         let talk = self.root.settings.talk.as_ref();
-        match talk.filter(|_| Arc::ptr_eq(&self.node, &self.root.node)) {
+        match talk.filter(|_| self.node.continues(&self.root.node)) {
             Some(talk) => talk.said().clone(),
             None => Said::default(),
         }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Error, ErrorKind,
-    agent::OwnTool,
+    agent::{OwnTool, Profile},
     run::Budget,
     tool::{Pattern, nearest},
 };
@@ -25,6 +25,20 @@ pub(super) fn check(root: &Placement) -> Result<(), Error> {
     let (name, defects) = (&root.name, check.defects.join("\n  "));
     let message = format!("the team of `{name}` cannot work as it is put together:\n  {defects}");
     Err(Error::new(ErrorKind::Build, message))
+}
+
+/// What cannot work of agents that are put together, before the first of them is asked.
+pub(crate) fn check_parts(whole: &Profile) -> Result<(), Error> {
+    if !whole.is_composite {
+        return Ok(());
+    }
+    let own = whole.defects.iter().map(|defect| defect.text.clone());
+    let teams = whole.teams.iter().filter_map(|team| check(team).err());
+    let defects: Vec<_> = own.chain(teams.map(|error| error.to_string())).collect();
+    match defects.is_empty() {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::Build, defects.join("; "))),
+    }
 }
 
 #[derive(Default)]

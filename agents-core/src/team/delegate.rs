@@ -6,7 +6,7 @@ use crate::{
     agent::{Data, Profile},
     error::{Cause, Code},
     run::Cx,
-    tool::{DynTool, Misfit, Prepared, ToolContext, ToolSpec, read, schema_of},
+    tool::{DynTool, ErrorType, Misfit, Prepared, ToolContext, ToolSpec, read, schema_of},
 };
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -81,11 +81,11 @@ impl<I: Data + JsonSchema> Form<I> {
 pub(crate) trait Delegate: DynTool {
     fn placement(&self) -> &Arc<Placement>;
 
-    /// An `Arc<Placed<A>>`.
-    fn by_type(&self) -> Arc<dyn Any + Send + Sync>;
+    /// An `Arc<Placed<A>>`, for code of the agent above if the delegate is of this type.
+    fn by_type(&self, above: &Placement) -> Arc<dyn Any + Send + Sync>;
 
-    /// An `Arc<dyn Agent<In = A::In, Out = A::Out>>`.
-    fn by_signature(&self) -> Box<dyn Any>;
+    /// The same as an `Arc<dyn Agent<In = A::In, Out = A::Out>>`.
+    fn by_signature(&self, above: &Placement) -> Box<dyn Any>;
 }
 
 /// A delegate as a tool.
@@ -114,6 +114,16 @@ impl<A: Entrusted<<A as Agent>::In>> DelegateTool<A> {
     }
 }
 
+impl<A: Agent> DelegateTool<A> {
+    /// The delegate, which asks first where the agent above may have it with confirmation only.
+    fn for_code_of(&self, above: &Placement) -> Arc<Placed<A>> {
+        match above.confirms(&self.spec.name) {
+            true => Arc::new(self.placed.confirmed_for(&above.name)),
+            false => self.placed.clone(),
+        }
+    }
+}
+
 /// The name of an agent as models can write it: `parse > plan` becomes `parse_plan`.
 pub(super) fn tool_name(agent: &str) -> String {
     let words = agent
@@ -132,6 +142,10 @@ impl<A: Agent + 'static> DynTool for DelegateTool<A> {
         let input = (self.read)(arguments)?;
         // What can be sent to another thread can be shared by them behind a lock.
         Ok(Prepared(Box::new(Mutex::new(input))))
+    }
+
+    fn error_type(&self) -> Option<ErrorType> {
+        Some(ErrorType::of::<Error>())
     }
 
     fn needs_approval(&self, _: &Prepared, _: &ToolContext) -> bool {
@@ -165,12 +179,12 @@ impl<A: Agent + 'static> Delegate for DelegateTool<A> {
         &self.placed.placement
     }
 
-    fn by_type(&self) -> Arc<dyn Any + Send + Sync> {
-        self.placed.clone()
+    fn by_type(&self, above: &Placement) -> Arc<dyn Any + Send + Sync> {
+        self.for_code_of(above)
     }
 
-    fn by_signature(&self) -> Box<dyn Any> {
-        let agent: Arc<dyn Agent<In = A::In, Out = A::Out>> = self.placed.clone();
+    fn by_signature(&self, above: &Placement) -> Box<dyn Any> {
+        let agent: Arc<dyn Agent<In = A::In, Out = A::Out>> = self.for_code_of(above);
         Box::new(agent)
     }
 }

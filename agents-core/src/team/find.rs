@@ -5,7 +5,9 @@ use std::{any::type_name, sync::Arc};
 /// The delegate of this type, for code: in a skill with a body, or in a tool, of the agent that it is
 /// placed below.
 ///
-/// Run it like any agent: it has the tools that its place grants.
+/// Run it like any agent: it has the tools that its place grants. Where the agent here may have it with
+/// [confirmation](super::Member::confirm_named) only, somebody is asked before each run of it, and a no
+/// is an error of the kind [`Denied`](ErrorKind::Denied).
 ///
 /// ```
 /// # use agents_core as agents;
@@ -33,14 +35,16 @@ use std::{any::type_name, sync::Arc};
 /// # Errors
 /// Of the kind `Build`, when the agent that works here has no delegate of this type, or several.
 pub fn delegate<A: Agent + 'static>() -> Result<Arc<Placed<A>>, Error> {
-    let of_type = |below: &Arc<dyn Delegate>| below.by_type().downcast().ok();
     let wanted = short(type_name::<A>());
-    only(&*here(&wanted)?, &wanted, of_type)
+    let here = here(&wanted)?;
+    let of_type = |below: &Arc<dyn Delegate>| below.by_type(&here).downcast().ok();
+    only(&here, &wanted, of_type)
 }
 
 /// The delegate of this name, for code; it takes an `I` and gives an `O`.
 ///
-/// It is for agents whose type cannot be written, or of which there are several.
+/// It is for agents whose type cannot be written, or of which there are several; else it is as
+/// [`delegate`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -73,15 +77,16 @@ where
     I: 'static,
     O: 'static,
 {
+    let (input, output) = (short(type_name::<I>()), short(type_name::<O>()));
+    let wanted = format!("{name}: {input} -> {output}");
+    let here = here(&wanted)?;
     let of_name = |below: &Arc<dyn Delegate>| {
-        let agent = below.by_signature().downcast().ok();
+        let agent = below.by_signature(&here).downcast().ok();
         agent
             .filter(|_| below.placement().name == name)
             .map(|agent| *agent)
     };
-    let (input, output) = (short(type_name::<I>()), short(type_name::<O>()));
-    let wanted = format!("{name}: {input} -> {output}");
-    only(&*here(&wanted)?, &wanted, of_name)
+    only(&here, &wanted, of_name)
 }
 
 fn here(wanted: &str) -> Result<Arc<Placement>, Error> {

@@ -70,7 +70,8 @@ impl<A> Member<A> {
         self.confirm_named(T::NAME)
     }
 
-    /// The same for a tool by name, or with `*` for all tools and delegates whose names are alike.
+    /// The same for a tool or a delegate by name, or with `*` for all whose names are alike. A delegate is
+    /// confirmed for the agent's model and for its code: see [`delegate`](super::delegate()).
     pub fn confirm_named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.placement.confirmed.push(Named::from(name));
         self
@@ -107,10 +108,7 @@ impl<A> Member<A> {
     }
 
     fn placed(self) -> Placed<A> {
-        Placed {
-            agent: self.agent,
-            placement: Arc::new(self.placement),
-        }
+        Placed::new(self.agent, Arc::new(self.placement))
     }
 
     /// The team with this agent for its root.
@@ -140,7 +138,7 @@ impl Member<Below> {
         let placement = Placement::of(&agent);
         let placed = |placement| -> Arc<dyn Delegate> {
             let placement = Arc::new(placement);
-            Arc::new(DelegateTool::new(Placed { agent, placement }))
+            Arc::new(DelegateTool::new(Placed::new(agent, placement)))
         };
         Member {
             agent: Below(Box::new(placed)),

@@ -1,5 +1,9 @@
-use super::Placement;
-use crate::{Agent, Error, agent::Profile, run::Cx};
+use super::{Placement, delegate::tool_name};
+use crate::{
+    Agent, Error, ErrorKind, Json,
+    agent::{Profile, unwritable},
+    run::{Approval, ApprovalRequest, Cx},
+};
 use async_trait::async_trait;
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -19,11 +23,50 @@ use std::{fmt, sync::Arc, time::Duration};
 /// }
 /// ```
 pub struct Placed<A> {
-    pub(super) agent: A,
+    agent: Arc<A>,
     pub(super) placement: Arc<Placement>,
+    /// Whose code has to ask before it is run.
+    confirmed_for: Option<String>,
+}
+
+impl<A> Placed<A> {
+    pub(super) fn new(agent: A, placement: Arc<Placement>) -> Self {
+        Placed {
+            agent: Arc::new(agent),
+            placement,
+            confirmed_for: None,
+        }
+    }
+
+    /// The same, for code of an agent that may run it with a person's approval only.
+    pub(super) fn confirmed_for(&self, above: &str) -> Self {
+        Placed {
+            agent: self.agent.clone(),
+            placement: self.placement.clone(),
+            confirmed_for: Some(above.to_owned()),
+        }
+    }
 }
 
 impl<A: Agent> Placed<A> {
+    /// Asks whoever decides whether code may run the agent.
+    async fn confirm(&self, cx: &Cx, above: &str, args: Json) -> Result<(), Error> {
+        let name = self.name();
+        let request = ApprovalRequest {
+            agent_name: above.to_owned(),
+            tool_name: tool_name(name),
+            args,
+            effects: self.placement.effects(),
+            call_id: cx.node.path().to_string(),
+        };
+        let why = match cx.approve(request).await {
+            Approval::Approve => return Ok(()),
+            Approval::Deny { reason } => format!("not approved: {reason}"),
+            Approval::Revise { note } => format!("not approved as it is: {note}"),
+        };
+        Err(Error::new(ErrorKind::Denied, why).context(format!("agent `{name}`")))
+    }
+
     /// The agent's work under what its place says; `allowed` where a call bounds its time.
     pub(super) async fn work_within(
         &self,
@@ -61,6 +104,11 @@ impl<A: Agent> Agent for Placed<A> {
     }
 
     async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+        if let Some(above) = &self.confirmed_for {
+            let args = Json::of(&input);
+            let args = args.map_err(|error| unwritable(self.name(), "input", &error))?;
+            self.confirm(cx, above, args).await?;
+        }
         self.work_within(cx, input, None).await
     }
 }

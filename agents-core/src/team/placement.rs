@@ -50,8 +50,13 @@ impl Placement {
 
     /// The agent's own tools that it may use here.
     pub(crate) fn tools(&self) -> impl Iterator<Item = &str> {
+        self.usable().map(|tool| &*tool.name)
+    }
+
+    /// The same, with what is known of them.
+    pub(crate) fn usable(&self) -> impl Iterator<Item = &OwnTool> {
         let tools = self.profile.tools.iter();
-        tools.filter(|tool| self.has(tool)).map(|tool| &*tool.name)
+        tools.filter(|tool| self.has(tool))
     }
 
     /// Whether the agent may use this tool of its own.

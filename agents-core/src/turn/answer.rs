@@ -7,13 +7,14 @@ use crate::{
     error::{Cause, Code},
     escalation::{Climbed, Escalation, climb, returned},
     model::Message,
+    panics::guarded,
     reader::{Change, ChangeKind},
     recovery::{
         ErrorContext, Failed, Fault, FixError, FixerRef, Kind, Move, Plan, Raw, Repair, kinds,
     },
     run::{Cx, EventKind, Stop, cost, tried},
     tool::Misfit,
-    turn::{execute, recover, remembered},
+    turn::{recover, remembered},
 };
 use serde_json::Value;
 
@@ -61,7 +62,7 @@ pub(crate) async fn settle<O>(
         }
         let climbing = match fault {
             Some(fault) => ladder.climb(&text, &fault).await?,
-            None => match execute::guarded(|| answer.read(&text, strict))
+            None => match guarded(|| answer.read(&text, strict))
                 .unwrap_or_else(|panic| Err(Misfit::new("", panic)))
             {
                 Ok((value, repairs)) => {
@@ -115,7 +116,7 @@ struct Ladder<'a> {
 impl Ladder<'_> {
     /// A new fault: the arms are asked, and what they say is written down.
     fn ask_the_arms(&self, text: &str, fault: Misfit) -> Climbing {
-        let decided = execute::guarded(|| self.decide(text, &fault));
+        let decided = guarded(|| self.decide(text, &fault));
         let Some(plan) = decided.unwrap_or_default() else {
             return Climbing::Fell(fault.to_string());
         };

@@ -5,11 +5,11 @@ use crate::{
     agent::Knowledge,
     error::Cause,
     observe::spans,
+    panics::guarded_while,
     run::{EventKind, Stopwatch},
     tool::{Prepared, SharedTool, ToolContext},
 };
-use futures_util::FutureExt;
-use std::{any::Any, panic::AssertUnwindSafe, sync::Arc};
+use std::sync::Arc;
 use tracing::Instrument;
 
 /// Runs the tool once. What the agent knows is no work of a tool: it is given its text.
@@ -48,12 +48,12 @@ pub(super) async fn run(
                 None => tool.execute(prepared, &context).await,
             }
         };
-        let body = AssertUnwindSafe(inside.enter(body)).catch_unwind();
+        let body = guarded_while(inside.enter(body));
         tokio::select! {
             biased;
             result = body => match result {
                 Ok(result) => result,
-                Err(panic) => Err(Cause::panicked(panic_message(&*panic))),
+                Err(panic) => Err(Cause::panicked(panic)),
             },
             () = watch.expired() => Err(Cause::timed_out(allowed)),
         }
@@ -72,19 +72,4 @@ fn hidden(result: Result<Json, Cause>, context: &ToolContext) -> Result<Json, Ca
         (Err(cause), Some(code)) => Err(cause.masked(masker).coded(code)),
         (Err(cause), None) => Err(cause.masked(masker)),
     }
-}
-
-/// Runs code of the user's that is not a tool's body: arms, conditions, conversions. A panic there
-/// is no more than a failure.
-pub(crate) fn guarded<R>(work: impl FnOnce() -> R) -> Result<R, String> {
-    std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_message(&*panic))
-}
-
-/// What a panic said.
-pub(super) fn panic_message(panic: &(dyn Any + Send)) -> String {
-    panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "the tool panicked without saying why".into())
 }

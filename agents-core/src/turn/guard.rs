@@ -4,10 +4,10 @@ use crate::{
     Json,
     agent::Brain,
     error::{Cause, ToolError},
+    panics::guarded,
     policy::{Action, ModelCall, ToolCall, Verdict},
     run::{ApprovalRequest, CallState, Cx, Stop},
     tool::{SharedTool, ToolContext, ToolSpec},
-    turn::guarded,
 };
 
 /// The tool, if the agent has it and has calls left.

@@ -14,7 +14,6 @@ mod dispatch;
 pub(crate) mod envelope;
 mod execute;
 mod expected;
-pub(crate) use execute::guarded;
 mod guard;
 pub(crate) mod recover;
 pub(crate) mod remembered;
@@ -28,14 +27,15 @@ use crate::{
     escalation::{Climbed, climb, told},
     model::Message,
     observe::{Step, StepKind, spans},
+    panics::{self, guarded},
     run::{
-        Act, Approval, CallEvent, CallState, Cx, EventKind, Stopwatch, Timestamp, Told,
-        ToolEnvelope, observed,
+        Act, Approval, CallEvent, CallState, Cx, EventKind, Timestamp, Told, ToolEnvelope,
+        ToolHook, observed,
     },
     tool::{SharedTool, ToolContext},
 };
-use futures_util::{FutureExt, future::BoxFuture};
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use futures_util::future::BoxFuture;
+use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
 
@@ -43,11 +43,7 @@ use tracing::Instrument;
 const PARTIAL: &str = "this result is partial: the work could not be completed";
 
 /// Carries out the calls of one reply, and answers them in the model's order.
-pub(crate) fn calls<'a>(brain: &'a Brain<'_>, cx: &'a Cx) -> BoxFuture<'a, ()> {
-    Box::pin(all(brain, cx))
-}
-
-async fn all(brain: &Brain<'_>, cx: &Cx) {
+pub(crate) async fn calls(brain: &Brain<'_>, cx: &Cx) {
     let settled = together::all(brain, cx).await;
     let messages = settled
         .into_iter()
@@ -68,7 +64,19 @@ async fn all(brain: &Brain<'_>, cx: &Cx) {
 async fn one(place: Place<'_>, seq: u32) -> (Arc<ToolEnvelope>, Message) {
     let settled_before = place.with_call(|call| call.receipt.is_some());
     let span = place.with_call(|call| spans::call(place.cx.masker(), &call.call.name));
-    let settled = async {
+    let settled = go_through(&place, seq, settled_before).instrument(span.clone());
+    let settled = settled.await;
+    spans::settled(&span, &settled.0);
+    settled
+}
+
+/// On the heap, and made in a frame of its own: agents that run each other would fill the stack with it.
+fn go_through<'a>(
+    place: &'a Place<'_>,
+    seq: u32,
+    settled_before: bool,
+) -> BoxFuture<'a, (Arc<ToolEnvelope>, Message)> {
+    Box::pin(async move {
         if !settled_before {
             match place.take_up(seq) {
                 Err(error) => place.with_call(|call| call.refuse(error)),
@@ -80,10 +88,7 @@ async fn one(place: Place<'_>, seq: u32) -> (Arc<ToolEnvelope>, Message) {
             }
         }
         place.done(seq, settled_before)
-    };
-    let settled = settled.instrument(span.clone()).await;
-    spans::settled(&span, &settled.0);
-    settled
+    })
 }
 
 /// One call's place: who makes it, and where its state lies.
@@ -118,7 +123,7 @@ impl Place<'_> {
             }
             let span = spans::policy(self.cx.masker(), &call.call.name);
             let admitted = span.in_scope(|| {
-                execute::guarded(|| guard::admit(self.brain, self.cx, call, tool))
+                guarded(|| guard::admit(self.brain, self.cx, call, tool))
                     .unwrap_or_else(|panic| Err(guard::undecided(call, &panic)))
             });
             spans::judged(&span, self.cx.masker(), &admitted);
@@ -140,7 +145,7 @@ impl Place<'_> {
         loop {
             let act = self.with_call(|call| {
                 let rules = args::Rules::new(self.brain, tool, &context);
-                let act = execute::guarded(|| call.next(&rules)).unwrap_or_else(|panic| {
+                let act = guarded(|| call.next(&rules)).unwrap_or_else(|panic| {
                     call.abandon("the call could not be dealt with");
                     call.hint = Some(format!("dealing with it panicked: {panic}"));
                     Act::Done
@@ -200,28 +205,7 @@ impl Place<'_> {
         let request = guard::approval_request(self.brain, tool, args, context);
         let request = self.cx.masker().data(request);
         self.emit(|| EventKind::ApprovalAsked(request.clone()));
-        let asked = async {
-            match &self.cx.root.settings.approver {
-                Some(approver) => {
-                    // People may take their time: what is finished by then is stored.
-                    self.cx.root.checkpoint();
-                    let _still = self.cx.watch().map(Stopwatch::stand_still);
-                    let decided = async {
-                        let asked = execute::guarded(|| approver.decide(request))?;
-                        let decided = AssertUnwindSafe(asked).catch_unwind().await;
-                        decided.map_err(|panic| execute::panic_message(&*panic))
-                    };
-                    // No word is no.
-                    decided.await.unwrap_or_else(|panic| {
-                        Approval::deny(format!("whoever was asked panicked: {panic}"))
-                    })
-                }
-                None => {
-                    Approval::deny("nobody is there to approve; give the run an `.approver(..)`")
-                }
-            }
-        };
-        let approval = self.approved(tool, asked).await;
+        let approval = self.approved(tool, self.cx.ask(request)).await;
         self.emit(|| EventKind::ApprovalDecided {
             call_id: context.call_id.clone(),
             approval: approval.clone(),
@@ -297,16 +281,19 @@ impl Place<'_> {
         let hooks = &self.brain.hooks;
         match self.brain.knowledge(&receipt.name) {
             Some(knowledge) if receipt.is_ok() => {
-                hooks.knowledge_used(knowledge.name());
+                hooks.knowledge_used(knowledge.name(), self.cx.masker());
                 self.emit(|| EventKind::KnowledgeUsed {
                     knowledge: knowledge.name().to_owned(),
                 });
             }
             Some(_) => {}
             None => {
-                hooks.tool_used(receipt);
+                hooks.tool_used(receipt, self.cx.masker());
                 let of_the_run = &self.cx.root.settings.tool_hook;
-                of_the_run.iter().for_each(|hook| hook(receipt));
+                let told = |hook: &ToolHook| {
+                    panics::told("on_tool_use", self.cx.masker(), || hook(receipt))
+                };
+                of_the_run.iter().for_each(told);
             }
         }
     }

@@ -6,13 +6,12 @@
 use crate::{
     agent::Brain,
     error::{Code, Origin, ToolError},
+    panics::guarded_while,
     recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
     run::{CallState, Cx, EventKind, RepairScope, Stop},
     tool::Effects,
-    turn::{args::Rules, execute::panic_message, remembered},
+    turn::{args::Rules, remembered},
 };
-use futures_util::FutureExt;
-use std::panic::AssertUnwindSafe;
 
 /// What the arms say to a new failure. A call that was denied is not theirs to rescue.
 pub(crate) fn decide(rules: &Rules<'_>, call: &CallState, error: &ToolError) -> Option<Plan> {
@@ -148,9 +147,9 @@ async fn run(
             cx.close_within("the repair ended with it");
             Err(end)
         }
-        answer = AssertUnwindSafe(agent.repair(&cx, repair)).catch_unwind() => match answer {
+        answer = guarded_while(agent.repair(&cx, repair)) => match answer {
             Ok(answer) => answer.map_err(FixError::from),
-            Err(panic) => Err(FixError::Failed(format!("panicked: {}", panic_message(&*panic)))),
+            Err(panic) => Err(FixError::Failed(format!("panicked: {panic}"))),
         },
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     error::{Cause, ErrorReceipt, ToolError},
     model::Usage,
     observe::StepKind,
+    panics::guarded,
     recovery::Plan,
     run::{
         Approval, CallEvent, CallState, Cx, Happened, Inside, Moment, Recalled, Stop, Tape,
@@ -65,18 +66,9 @@ impl Place<'_> {
         tool: &SharedTool,
         asked: impl Future<Output = Approval>,
     ) -> Approval {
-        let Some(tape) = self.tape() else {
-            return asked.await;
-        };
-        let name = self.with_call(|call| format!("approval{}", when(call)));
-        let moment = self.moment(&name, self.asked(tool));
-        if let Some(Happened::Approved(approval)) = recalled(self.cx, &**tape, &moment).await {
-            return approval;
-        }
-        let mut told = Told::of(&**tape, moment);
-        let approval = asked.await;
-        told.tell(Happened::Approved(approval.clone()));
-        approval
+        let (seq, when) = self.with_call(|call| (call.seq, when(call)));
+        let at = format!("{}/approval{when}", self.cx.node.call_path(seq));
+        approved(self.cx, &at, self.asked(tool), asked).await
     }
 
     /// Keeps the output of a settled call whole, or takes it to be kept where the tape says it is.
@@ -140,6 +132,26 @@ impl Place<'_> {
     }
 }
 
+/// What somebody says about what is to happen there, or has said.
+pub(crate) async fn approved(
+    cx: &Cx,
+    at: &str,
+    what: Value,
+    asked: impl Future<Output = Approval>,
+) -> Approval {
+    let Some(tape) = &cx.root.settings.tape else {
+        return asked.await;
+    };
+    let moment = moment(cx, at, what);
+    if let Some(Happened::Approved(approval)) = recalled(cx, &**tape, &moment).await {
+        return approval;
+    }
+    let mut told = Told::of(&**tape, moment);
+    let approval = asked.await;
+    told.tell(Happened::Approved(approval.clone()));
+    approval
+}
+
 /// What arms say to a failure, or have said. They are asked in any case, for a tape knows repair agents by
 /// name alone.
 pub(crate) fn decided(
@@ -155,7 +167,7 @@ pub(crate) fn decided(
     if let Recalled::Happened(happened) = tape.recall(&moment)
         && let Happened::Decided(plan) = *happened
     {
-        let now = super::execute::guarded(asked).unwrap_or_default();
+        let now = guarded(asked).unwrap_or_default();
         return if now == plan { now } else { plan };
     }
     let plan = asked();

@@ -2,7 +2,7 @@
 
 use super::*;
 use ::agents::{
-    Budget,
+    Budget, ErrorKind,
     run::{Limit, Stopped},
 };
 
@@ -54,10 +54,10 @@ async fn no_skill_for_an_input_is_an_error_that_says_so() {
         .build();
     assert_eq!(agent.run("hi").await.unwrap(), "hello");
     let error = agent.run("bye").await.unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
     assert_eq!(
         error.message(),
-        "agent `a` (skills `greet`): no skill takes this input; add one without `when`"
+        "agent `a` (skills `greet`): no skill takes this input; give another, or add a skill without `when`"
     );
 }
 

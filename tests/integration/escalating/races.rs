@@ -246,3 +246,67 @@ async fn work_is_not_rerouted_past_the_grants_of_a_place() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn what_belongs_to_the_agent_that_takes_over_is_not_beyond_a_place() {
+    let (model, handle) = ScriptedModel::new([asks("medium"), Script::text("remembered")]);
+    let asked = model.clone();
+    let lead = AgentBuilder::<String, String>::new("lead")
+        .tool(Work)
+        .model(model)
+        .on_escalation(move |_| {
+            agents::escalation::reroute_to(
+                AgentBuilder::<String, String>::new("clerk")
+                    .tool(Work)
+                    .memory(agents::memory::MemoryBank::new())
+                    .knowledge("style", "How to write.", || "Briefly.")
+                    .model(asked.clone())
+                    .build(),
+            )
+        })
+        .build();
+    let team = agents::team::Member::new(lead).grant::<Work>().build();
+    assert_eq!(team.run("go").await.unwrap(), "remembered");
+    assert!(
+        handle.requests()[1]
+            .tools
+            .contains(&"memory_read".to_owned())
+    );
+}
+
+#[tokio::test]
+async fn a_bundle_goes_on_with_the_model_that_was_given() {
+    use crate::recording::Tape;
+    use agents::record::{Bundle, Recording};
+    let agent = |weak: Vec<Script>, strong: Vec<Script>| -> Plain {
+        let strong = ScriptedModel::new(strong).0;
+        AgentBuilder::new("lead")
+            .tool(Work)
+            .model(ScriptedModel::new(weak).0)
+            .on_escalation(move |_| retry_with_model(strong.clone()))
+            .build()
+    };
+    let tape = Tape::default();
+    let weak = vec![asks("first"), asks("low")];
+    let first = agent(weak, vec![asks("second"), Script::text("done")]);
+    let recorded = first.run("go").tape(Recording::to(tape.clone()));
+    let recorded = recorded.outcome().await.unwrap();
+    assert_eq!(recorded.result.as_ref().unwrap(), "done");
+
+    let bundle = Bundle::parse(&tape.text()).unwrap();
+    let again = agent(vec![], vec![]);
+    let replay = bundle.replay();
+    let replayed = again
+        .run("go")
+        .tape(replay.clone())
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(replayed.result.unwrap(), "done");
+    assert_eq!(replayed.escalations, recorded.escalations);
+    assert_eq!(
+        serde_json::to_string(&replayed.outputs).unwrap(),
+        serde_json::to_string(&recorded.outputs).unwrap()
+    );
+    assert_eq!((replay.left(), replay.divergence().is_none()), (0, true));
+}

@@ -162,7 +162,7 @@ fn names_that_a_model_could_not_tell_apart() {
         .build();
     one(
         &structure!(twice),
-        "twice: two of its tools are called `compile`; rename one or remove it",
+        "twice: agent `twice`: two tools are called `compile`; rename one or remove it",
     );
     // An agent below itself.
     let team = structure!(idle("top").delegates(idle("top")));
@@ -327,4 +327,58 @@ fn bounds_that_would_come_to_nobody() {
         .build();
     let team = Member::new(idle("a").then(part)).budget(tokens(9)).build();
     assert_eq!(defects(&team), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_a_part_would_say_when_it_runs_is_said_when_it_is_put_together() {
+    let broken = |name: &'static str| -> Plain {
+        tooled(name)
+            .tool(Compile)
+            .on_error_of::<std::io::Error>("compiel", |_, _| None)
+            .on_error_of::<std::io::Error>("deploy", |_, _| None)
+            .on_error_of::<Error>("helper", |_, _| None)
+            .build()
+    };
+    let (twice, stray, of_another, helper) = (
+        "agent `broken`: two tools are called `compile`; rename one or remove it",
+        "agent `broken` has `on_error` arms for `compiel`, which is not among its tools (arms for a delegate are written for `agents_core::error::Error`, and these for `std::io::error::Error`)",
+        "agent `broken` has `on_error` arms for `deploy` that are written for errors of type `std::io::error::Error`, but it fails with `core::convert::Infallible`",
+        "agent `broken` has `on_error` arms for `helper`, which is neither among its tools nor a delegate of it",
+    );
+    let all = [twice, stray, of_another, helper];
+    let at = |path: &str, expected: &[&str]| -> Vec<String> {
+        let told = expected.iter().map(|defect| format!("{path}: {defect}"));
+        told.collect()
+    };
+    assert_eq!(
+        defects(&structure!(idle("top").delegates(broken("broken")))),
+        at("top / broken", &all)
+    );
+    assert_eq!(
+        defects(&structure!(
+            idle("top").delegates(broken("broken").delegates(idle("helper")))
+        )),
+        at("top / broken", &all[..3])
+    );
+    let part = broken("broken").then(idle("b"));
+    assert_eq!(
+        defects(&structure!(idle("top").delegates(part))),
+        at("top / broken > b", &all)
+    );
+    // Without a team as well, and before the part that would be first has asked its model.
+    let (first, asked) = lead([]);
+    let error = first.then(broken("broken")).run("go").await.unwrap_err();
+    assert!(error.is_build() && asked.count() == 0);
+    assert_eq!(error.message(), all.join("; "));
+    let team = Member::new(idle("top"))
+        .grant::<Deploy>()
+        .delegate(Member::new(idle("below")).grant::<Compile>())
+        .build();
+    let (first, asked) = lead([]);
+    let error = (first, team).run("go").await.unwrap_err();
+    assert!(error.is_build() && asked.count() == 0);
+    assert!(
+        error.message().contains("beyond what `top` is granted"),
+        "{error}"
+    );
 }

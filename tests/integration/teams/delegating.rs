@@ -156,6 +156,31 @@ async fn a_delegate_that_cannot_work_ends_the_run() {
     assert_eq!(led.count(), 1);
 }
 
+#[tokio::test]
+async fn a_delegate_that_has_no_skill_for_its_input_tells_the_model_that_called() {
+    let clerk: Plain = AgentBuilder::new("clerk")
+        .skill(
+            Skill::native("count", "Counts.", |task: String| async move {
+                Ok(task.len().to_string())
+            })
+            .when(|task: &String| task.starts_with("count")),
+        )
+        .build();
+    let (boss, led) = lead([
+        Script::call("clerk", r#"{"input":"sing"}"#),
+        Script::call("clerk", r#"{"input":"count"}"#),
+        Script::text("five"),
+    ]);
+    let outcome = structure!(boss.delegates(clerk)).run("go").outcome().await;
+    assert_eq!(outcome.unwrap().result.unwrap(), "five");
+    let said = led.requests()[1].last().to_owned();
+    assert!(
+        said.contains("agent `clerk` (skills `count`): no skill takes this input"),
+        "{said}"
+    );
+    assert_eq!(told(&led), "5");
+}
+
 /// A model that makes a call, and then says what came of it: whenever it is asked, and by whomever.
 fn steady(tool: &'static str, arguments: &'static str) -> ScriptedModel {
     let script = (0..50).map(|_| {
@@ -243,7 +268,37 @@ async fn a_composite_can_be_a_delegate_and_a_team_a_part() {
     assert_eq!(told(&led), "x!!");
     assert_eq!(
         led.requests()[0].declarations[0]["function"]["description"],
-        "Hands the work to the agent `a > b`."
+        "`a`; then: `b`"
+    );
+}
+
+#[test]
+fn what_is_put_together_says_what_it_does() {
+    use agents::compose::{first_of, forum, settled};
+    let says = |name: &'static str, what: &'static str| -> Plain {
+        AgentBuilder::new(name).description(what).build()
+    };
+    let (a, b) = (|| says("a", "Parses."), || says("b", ""));
+    let described = |agent: &dyn Agent<In = String, Out = String>| agent.description().to_owned();
+    assert_eq!(
+        described(&a().then(b()).then(a())),
+        "Parses; then: `b`; then: Parses"
+    );
+    let both = "Gives its input to `a` and `b` at once; the answer is what each of them gives.";
+    assert_eq!((a(), b()).description(), both);
+    assert_eq!(settled((a(), b())).description(), both);
+    assert_eq!(
+        vec![a(), b(), a()].description(),
+        "Gives its input to `a`, `b` and `a` at once; the answer is what each of them gives."
+    );
+    assert_eq!(
+        described(&first_of((a(), b()))),
+        "Gives its input to `a` and `b` at once; the first answer is the answer."
+    );
+    let captain = AgentBuilder::<agents::compose::Transcript<String>, String>::new("c").build();
+    assert_eq!(
+        described(&forum((a(), b())).captain(captain)),
+        "A discussion: `a` and `b` speak, and `c` decides."
     );
 }
 

@@ -108,6 +108,98 @@ async fn a_delegate_can_be_confirmed() {
 }
 
 #[tokio::test]
+async fn a_confirmed_delegate_is_confirmed_for_code_as_well() {
+    let scribe = || -> Plain {
+        AgentBuilder::new("scribe")
+            .skill(Skill::native(
+                "write",
+                "Writes.",
+                |task: String| async move { Ok(format!("wrote {task}")) },
+            ))
+            .build()
+    };
+    let by_name = async |task: String| {
+        let one = delegate_named::<String, String>("scribe")?;
+        agents::Agent::run(&one, task).await
+    };
+    let team = |named: bool| {
+        let body = move |task: String| async move {
+            match named {
+                true => by_name(task).await,
+                false => delegate::<Plain>()?.run(task).await,
+            }
+        };
+        let lead: Plain = AgentBuilder::new("lead")
+            .skill(Skill::native("lead", "Leads.", body))
+            .build();
+        structure!(lead.confirm(["scribe"]).delegates(scribe()))
+    };
+    for named in [true, false] {
+        let error = team(named).run("it").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Denied);
+        assert!(
+            error
+                .to_string()
+                .contains("agent `scribe`: not approved: nobody is there to approve"),
+            "{error}"
+        );
+        let asked: Arc<Mutex<Vec<ApprovalRequest>>> = Arc::default();
+        let seen = asked.clone();
+        let approver = move |request: ApprovalRequest| {
+            seen.lock().unwrap().push(request);
+            async { Approval::Approve }
+        };
+        let said = team(named).run("it").approver(approver).await.unwrap();
+        assert_eq!(said, "wrote it");
+        let asked = asked.lock().unwrap();
+        let [request] = &asked[..] else {
+            panic!("{asked:?}")
+        };
+        assert_eq!(
+            (
+                &*request.agent_name,
+                &*request.tool_name,
+                request.args.as_str()
+            ),
+            ("lead", "scribe", r#""it""#)
+        );
+    }
+    // What somebody has said is on the tape, and nobody is asked again.
+    let tape = crate::recording::Tape::default();
+    let yes = |_: ApprovalRequest| async { Approval::Approve };
+    let recording = agents::record::Recording::to(tape.clone());
+    team(false)
+        .run("it")
+        .approver(yes)
+        .tape(recording)
+        .await
+        .unwrap();
+    let bundle = agents::record::Bundle::parse(&tape.text()).unwrap();
+    let again = team(false).run("it").tape(bundle.replay()).await;
+    assert_eq!(again.unwrap(), "wrote it");
+}
+
+#[tokio::test]
+async fn the_memory_of_one_skill_can_be_confirmed() {
+    let (model, handle) = ScriptedModel::new([
+        Script::call("memory_write", r#"{"content":"ACME pays late"}"#),
+        Script::text("noted"),
+    ]);
+    let bank = MemoryBank::new();
+    let clerk: Plain = AgentBuilder::new("clerk")
+        .memory(bank.clone())
+        .skill(Skill::model("note", "Notes.").with_memory())
+        .model(model)
+        .build();
+    let team = structure!(clerk.confirm(["memory_write"]));
+    team.check().unwrap();
+    team.run("go").await.unwrap();
+    assert!(told(&handle).contains("nobody is there to approve"));
+    let owner = agents::memory::Owner::agent("clerk");
+    assert!(bank.lines(&owner).is_empty());
+}
+
+#[tokio::test]
 async fn a_place_goes_for_the_agent_that_has_it_and_for_nobody_whom_it_runs() {
     // A tool of the placed agent runs another agent of the same make.
     let (inner, asked) = driven("inner", [Script::text("x")]);

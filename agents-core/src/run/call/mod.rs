@@ -269,12 +269,17 @@ impl CallState {
                     Err(cause) => {
                         let text = args.as_str().to_owned();
                         let handed = cause.handed().cloned();
+                        let thrown = cause.thrown().map(str::to_owned);
                         let error = ToolError::Execution { args, cause };
                         self.attempts.push(Attempt {
                             number,
                             error: Some(error.receipt()),
                             waited_s: self.waited.take(),
                         });
+                        if let Some(reason) = thrown {
+                            self.failed(text, error);
+                            return Some(self.thrown(&reason));
+                        }
                         return self.came_back(handed, text, error);
                     }
                 }

@@ -120,7 +120,6 @@ impl CallState {
             Some(Handed::Back(escalation)) => {
                 self.climbed(&text, escalation.clone(), Climbed::Unhandled(escalation));
             }
-            Some(Handed::Thrown(reason)) => return Some(self.thrown(&reason)),
             Some(Handed::Unfit(reason)) => {
                 let agent = self.call.name.as_str().into();
                 return Some(Stop::Unfit { agent, reason });
@@ -145,7 +144,7 @@ impl CallState {
         self.settle(text, escalation.into());
     }
 
-    fn thrown(&self, reason: &str) -> Stop {
+    pub(super) fn thrown(&self, reason: &str) -> Stop {
         Stop::Thrown {
             source: self.call.name.as_str().into(),
             reason: reason.to_owned(),

@@ -1,0 +1,149 @@
+//! Several agents at once, of which each comes to its end.
+
+use super::{Together, close_dropped, ends_everything};
+use crate::{Agent, Error, ErrorKind, Severity, agent::Profile, panics, run::Cx};
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Agents that all come to their ends, whatever becomes of the others; made by [`settled`].
+#[derive(Debug)]
+pub struct Settled<P> {
+    parts: P,
+    name: String,
+}
+
+/// Runs several agents at once and lets all of them come to their ends: what each gives is
+/// `Ok(answer)` or `Err(Failed)`, in the order in which they are written.
+///
+/// A failure is kept when the run is stored; an agent that has failed is not asked again.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::agent::{AgentBuilder, Skill};
+/// use agents::compose::settled;
+/// use agents::{Agent, Error, ErrorKind};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+///
+/// let number = AgentBuilder::<String, u32>::new("number")
+///     .skill(Skill::native("parse", "Reads.", |text: String| async move {
+///         text.parse().map_err(|_| Error::new(ErrorKind::Failed, "no number"))
+///     }))
+///     .build();
+/// let length = AgentBuilder::<String, usize>::new("length")
+///     .skill(Skill::native("count", "Counts.", |text: String| async move { Ok(text.len()) }))
+///     .build();
+/// let (number, length) = settled((number, length)).run("ten").await?;
+/// assert_eq!(number.unwrap_err().to_string(), "agent `number` failed: no number");
+/// assert_eq!(length, Ok(3));
+/// # Ok(())
+/// # }
+/// ```
+pub fn settled<P: Together>(parts: P) -> Settled<P> {
+    let name = format!("settled{}", parts.names());
+    Settled { parts, name }
+}
+
+#[async_trait]
+impl<P: Together> Agent for Settled<P> {
+    type In = P::In;
+    type Out = P::Settled;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn description(&self) -> &str {
+        self.parts.described()
+    }
+
+    fn profile(&self) -> Profile {
+        self.parts.profiles()
+    }
+
+    async fn work(&self, cx: &Cx, input: P::In) -> Result<P::Settled, Error> {
+        self.parts.settle(cx, input).await
+    }
+}
+
+/// How an agent failed, as data: what [`settled`] gives in the place of an answer.
+///
+/// `?` turns it back into an [`Error`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failed {
+    /// The agent.
+    pub agent: String,
+    /// What kind of failure it was.
+    #[schemars(with = "String")]
+    pub kind: ErrorKind,
+    /// What went wrong, and who was doing what when it did.
+    pub message: String,
+    /// How bad it is, if it was escalated.
+    #[schemars(with = "Option<String>")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+}
+
+impl Failed {
+    fn new(agent: &str, error: &Error) -> Self {
+        Failed {
+            agent: agent.to_owned(),
+            kind: error.kind(),
+            message: error.to_string(),
+            severity: error.severity(),
+        }
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "agent `{}` failed: {}", self.agent, self.message)
+    }
+}
+
+impl std::error::Error for Failed {}
+
+impl From<Failed> for Error {
+    fn from(failed: Failed) -> Self {
+        let error = match failed.severity {
+            Some(severity) => Error::escalated(&failed.message, severity),
+            None => Error::new(failed.kind, &failed.message),
+        };
+        let agent = format!("agent `{}` failed", failed.agent);
+        error.context(agent).with_source(failed)
+    }
+}
+
+/// An agent in whose place a failure is an answer, and stored as one.
+struct Settling<'a, A>(&'a A);
+
+#[async_trait]
+impl<A: Agent> Agent for Settling<'_, A> {
+    type In = A::In;
+    type Out = Result<A::Out, Failed>;
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    async fn work(&self, cx: &Cx, input: A::In) -> Result<Self::Out, Error> {
+        match panics::of_agent(self.name(), self.0.work(cx, input)).await {
+            Ok(output) => Ok(Ok(output)),
+            Err(error) if ends_everything(&error) => Err(error),
+            Err(error) => {
+                close_dropped(cx);
+                Ok(Err(Failed::new(self.name(), &error)))
+            }
+        }
+    }
+}
+
+pub(super) async fn settle_one<A: Agent>(
+    agent: &A,
+    cx: &Cx,
+    input: A::In,
+) -> Result<Result<A::Out, Failed>, Error> {
+    Settling(agent).run_in(cx, input).await
+}

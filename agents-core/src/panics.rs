@@ -1,0 +1,56 @@
+//! Code of the user's that panics: what would unwind through a run becomes a value of it.
+//!
+//! Where the code gives data, a panic is an error that names the place. Where it only looks on, the
+//! panic is logged and the run goes on.
+
+use crate::{Error, ErrorKind, secret::Masker};
+use futures_util::FutureExt;
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+/// Runs code that is no tool's body: arms, conditions, conversions. `Err` is what the panic said.
+pub(crate) fn guarded<R>(work: impl FnOnce() -> R) -> Result<R, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| message(&*panic))
+}
+
+/// The same, for code that waits.
+pub(crate) async fn guarded_while<R>(work: impl Future<Output = R>) -> Result<R, String> {
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    done.map_err(|panic| message(&*panic))
+}
+
+/// Tells somebody who looks on; a panic there is nobody else's matter.
+pub(crate) fn told(whom: &str, masker: &Masker, tell: impl FnOnce()) {
+    if let Err(panic) = guarded(tell) {
+        let panic = masker.text(&panic);
+        tracing::error!(%panic, "`{whom}` panicked; the run goes on");
+    }
+}
+
+/// The error for code that was to give data: `what` is the place.
+pub(crate) fn error(what: impl AsRef<str>) -> impl FnOnce(String) -> Error {
+    move |panic| {
+        let message = format!("{} panicked: {panic}", what.as_ref());
+        Error::new(ErrorKind::Panicked, message)
+    }
+}
+
+/// An agent's work, in which a panic is an error of the agent.
+pub(crate) async fn of_agent<T>(
+    name: &str,
+    work: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let result = guarded_while(work).await;
+    result.unwrap_or_else(|panic| Err(error(format!("agent `{name}`"))(panic)))
+}
+
+/// What a panic said.
+pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "it did not say why".into())
+}
