@@ -4,9 +4,13 @@
 //! given the server's address, the turns of a run, the runs, and how many go on at once; it prints
 //! one line of JSON.
 
+pub mod peers;
+pub mod plot;
+pub mod report;
+
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
-use std::{env, fs, future::Future, time::Instant};
+use std::{env, fs, future::Future, process::Command, time::Instant};
 
 /// The question every run begins with.
 pub const QUESTION: &str = "What is 17 + 25?";
@@ -85,4 +89,13 @@ fn resident(key: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("this needs Linux");
     let line = status.lines().find(|line| line.starts_with(key)).unwrap_or_default();
     line.split_whitespace().nth(1).and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+/// What a program says, without the end of the line; empty if there is none of that name.
+pub fn said(program: &str, args: &[&str]) -> String {
+    let output = Command::new(program).args(args).output();
+    output.map_or_else(
+        |_| String::new(),
+        |output| String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+    )
 }

@@ -1,11 +1,16 @@
 //! Runs every contender on the same work, in turn, and prints what they cost side by side.
 //!
-//! `cargo run --release --manifest-path bench/Cargo.toml [ROUNDS]`
+//! `cargo run --release --manifest-path bench/Cargo.toml [-- [ROUNDS] [--write]]`
+//!
+//! With `--write` the figures go into `results/` and the README.
 //!
 //! The server has one core, the contenders the other (`taskset`), one worker thread each. Each
 //! figure is the best of the rounds: the machine is shared, and what disturbs only ever adds.
 
-use agents_bench::Figures;
+use agents_bench::{
+    Figures,
+    report::{Cell, Row, Table},
+};
 use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -19,10 +24,11 @@ const WORK: [(&str, usize, usize, usize, u64); 3] = [
     ("100 turns, one run at a time", 100, 30, 1, 0),
     ("10 turns, 500 runs at once", 10, 1000, 500, 20),
 ];
-const CONTENDERS: [&str; 4] = ["hand", "ours", "autoagents", "rig"];
+const CONTENDERS: [&str; 5] = ["hand", "ours", "everything", "autoagents", "rig"];
 
 fn main() {
-    let rounds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(3);
+    let said: Vec<String> = std::env::args().skip(1).collect();
+    let rounds = said.iter().find_map(|text| text.parse().ok()).unwrap_or(3);
     let here = std::env::current_exe().expect("this program has a path");
     let bins = here.parent().expect("programs lie in a folder");
     for bin in CONTENDERS.iter().chain(&["server"]) {
@@ -31,11 +37,12 @@ fn main() {
             break;
         }
     }
+    let mut found = Vec::new();
     for (at, (name, turns, runs, width, delay)) in WORK.into_iter().enumerate() {
         let port = 19090 + at;
         let _server = Server::start(bins, port, turns, delay);
         println!("\n{name}");
-        println!("  {:<16} {:>12} {:>12} {:>12} {:>9} {:>9}", "", "CPU/turn µs", "wall/turn µs", "kB/run", "CPU ×", "kB ×");
+        println!("  {:<22} {:>12} {:>12} {:>12} {:>9} {:>9}", "", "CPU/turn µs", "wall/turn µs", "kB/run", "CPU ×", "kB ×");
         let mut best: Vec<Figures> = Vec::new();
         for _ in 0..rounds {
             for bin in CONTENDERS {
@@ -56,12 +63,61 @@ fn main() {
             let Figures { name, right, cpu_us, wall_us, kb_per_run } = figures;
             let wrong = if *right == runs { String::new() } else { format!("  ({right} of {runs} right)") };
             println!(
-                "  {name:<16} {cpu_us:>12.1} {wall_us:>12.1} {kb_per_run:>12.1} {:>9.2} {:>9.2}{wrong}",
+                "  {name:<22} {cpu_us:>12.1} {wall_us:>12.1} {kb_per_run:>12.1} {:>9.2} {:>9.2}{wrong}",
                 cpu_us / cpu,
                 kb_per_run / kb,
             );
         }
+        found.push(best);
     }
+    if said.iter().any(|text| text == "--write") {
+        for table in tables(&found, rounds) {
+            table.write().expect("the results can be written");
+        }
+    }
+}
+
+/// What is kept of it: CPU for a turn, and memory for a run.
+fn tables(found: &[Vec<Figures>], rounds: usize) -> [Table; 2] {
+    let [short, long, wide] = found else {
+        panic!("every work has its figures");
+    };
+    let of = |all: &[Figures], name: &str, figure: fn(&Figures) -> f64| {
+        let figures = all.iter().find(|figures| figures.name == name);
+        figures.map_or_else(Cell::default, |figures| Cell::of(figure(figures)))
+    };
+    let rows = |cells: &dyn Fn(&str) -> Vec<Cell>| -> Vec<Row> {
+        let names = short.iter().map(|figures| figures.name.clone());
+        names.map(|name| Row { cells: cells(&name), name }).collect()
+    };
+    let turns = Table {
+        name: "turns".into(),
+        title: "CPU for a turn with a tool call".into(),
+        unit: "microseconds".into(),
+        method: format!(
+            "CPU time, user and system, of a process that runs an agent with one tool against a model on the loopback \
+             interface that answers at once, for each request; one worker thread on one core, the model on the other; \
+             the best of {rounds} rounds."
+        ),
+        logarithmic: false,
+        less: true,
+        columns: vec!["10 turns".into(), "100 turns".into()],
+        rows: rows(&|name| vec![of(short, name, |all| all.cpu_us), of(long, name, |all| all.cpu_us)]),
+    };
+    let memory = Table {
+        name: "memory".into(),
+        title: "Memory for a run, 500 at once".into(),
+        unit: "kB".into(),
+        method: format!(
+            "Resident memory at its peak, less that before the runs, for each of 500 runs of 10 turns at once, its \
+             connection included; the model answers after 20 ms; the best of {rounds} rounds."
+        ),
+        logarithmic: false,
+        less: true,
+        columns: vec!["500 runs at once".into()],
+        rows: rows(&|name| vec![of(wide, name, |all| all.kb_per_run)]),
+    };
+    [turns, memory]
 }
 
 /// The other programs of this package; `cargo run` builds only this one.

@@ -1,11 +1,15 @@
-//! How fast documents of about a megabyte are read, beside `serde_json` and `jsonrepair-rs`, and
-//! how long texts take that were made to take long.
+//! How fast documents of about a megabyte are read, beside `serde_json`, `jsonrepair-rs`, `json_repair` of
+//! PyPI and `jsonrepair` of npm; and how long texts take that were made to take long.
 //!
-//! `cargo run --release --manifest-path bench/Cargo.toml --bin repair`
+//! `cargo run --release --manifest-path bench/Cargo.toml --bin repair [-- --write]`
 //!
 //! A speed in brackets belongs to a wrong value or a refusal.
 
 use agents::reader::{self, Schema};
+use agents_bench::{
+    peers,
+    report::{Cell, Row, Table},
+};
 use serde_json::{Value, json};
 use std::{
     hint::black_box,
@@ -15,53 +19,76 @@ use std::{
 const RUNS: usize = 15;
 
 fn main() {
-    megabytes();
+    let table = megabytes();
+    println!("{}", table.markdown());
     small();
     hostile();
-}
-
-fn megabytes() {
-    let truth = calls();
-    let schema = Schema::new(&schema());
-    println!(
-        "{:20} {:>8} {:>12} {:>14} {:>12} {:>12}   MB/s",
-        "", "bytes", "serde_json", "jsonrepair-rs", "lenient", "with schema"
-    );
-    for (name, text) in documents(&truth) {
-        // What was cut off is lost: any value will do.
-        let right = |json: &str| {
-            name == "truncated"
-                || serde_json::from_str::<Value>(json).is_ok_and(|value| value == truth)
-        };
-        let strict = serde_json::from_str::<Value>(&text).is_ok();
-        let peer = jsonrepair_rs::jsonrepair(&text).is_ok_and(|json| right(&json));
-        let ours = reader::lenient(&text).is_ok_and(|reading| right(&reading.json));
-        let led = schema.read(&text).is_ok_and(|reading| right(&reading.json));
-        println!(
-            "{name:20} {:>8} {:>12} {:>14} {:>12} {:>12}",
-            text.len(),
-            if strict {
-                speed(&text, true, |text| {
-                    _ = black_box(serde_json::from_str::<Value>(text))
-                })
-            } else {
-                "-".into()
-            },
-            speed(&text, peer, |text| {
-                _ = black_box(jsonrepair_rs::jsonrepair(text))
-            }),
-            speed(&text, ours, |text| _ = black_box(reader::lenient(text))),
-            speed(&text, led, |text| _ = black_box(schema.read(text))),
-        );
+    if std::env::args().any(|text| text == "--write") {
+        table.write().expect("the results can be written");
     }
 }
 
-/// The best of some runs, in megabytes a second; in brackets unless it is right.
-fn speed(text: &str, right: bool, run: impl Fn(&str)) -> String {
+/// How fast each repairer is on documents of about a megabyte, and whether it is right.
+fn megabytes() -> Table {
+    let truth = calls();
+    let schema = Schema::new(&schema());
+    let peers = peers::installed();
+    let mut columns = Vec::new();
+    let mut rows: Vec<Row> = ["serde_json", "jsonrepair-rs", "agents, lenient", "agents, with schema"]
+        .into_iter()
+        .chain(peers.iter().map(|peer| &*peer.name))
+        .map(|name| Row { name: name.into(), cells: Vec::new() })
+        .collect();
+    for (name, text) in documents(&truth) {
+        // What was cut off is lost: any value will do.
+        let right = |json: &str| {
+            serde_json::from_str::<Value>(json).is_ok_and(|value| name == "truncated" || value == truth)
+        };
+        let peer = jsonrepair_rs::jsonrepair(&text).is_ok_and(|json| right(&json));
+        let ours = reader::lenient(&text).is_ok_and(|reading| right(&reading.json));
+        let led = schema.read(&text).is_ok_and(|reading| right(&reading.json));
+        let mut cells = vec![
+            match serde_json::from_str::<Value>(&text) {
+                Ok(_) => speed(&text, true, |text| _ = black_box(serde_json::from_str::<Value>(text))),
+                Err(_) => Cell::default(),
+            },
+            speed(&text, peer, |text| _ = black_box(jsonrepair_rs::jsonrepair(text))),
+            speed(&text, ours, |text| _ = black_box(reader::lenient(text))),
+            speed(&text, led, |text| _ = black_box(schema.read(text))),
+        ];
+        cells.extend(peers.iter().map(|peer| match peer.repair(&text) {
+            Some((seconds, made)) => megabytes_a_second(&text, seconds, right(&made)),
+            None => Cell::default(),
+        }));
+        rows.iter_mut().zip(cells).for_each(|(row, cell)| row.cells.push(cell));
+        columns.push(name.to_owned());
+    }
+    Table {
+        name: "repair".into(),
+        title: "Reading and repairing JSON of about a megabyte".into(),
+        unit: "MB/s".into(),
+        method: format!(
+            "The same documents for all, in one run: {} calls as JSON, {} bytes where they are valid, then broken in one way \
+             all over; the best of {RUNS} runs in the process (others: as many as fit into 5 s, the start of the \
+             interpreter not counted); in brackets where what comes out is not the value that was broken, or nothing does.",
+            truth.as_array().map_or(0, Vec::len),
+            truth.to_string().len(),
+        ),
+        logarithmic: true,
+        less: false,
+        columns,
+        rows,
+    }
+}
+
+/// The speed of the best of some runs; in brackets unless it is right.
+fn speed(text: &str, right: bool, run: impl Fn(&str)) -> Cell {
     let best = (0..RUNS).map(|_| time(|| run(black_box(text))));
-    let best = best.min().unwrap_or_default().as_secs_f64();
-    let speed = format!("{:.0}", text.len() as f64 / best / 1e6);
-    if right { speed } else { format!("({speed})") }
+    megabytes_a_second(text, best.min().unwrap_or_default().as_secs_f64(), right)
+}
+
+fn megabytes_a_second(text: &str, seconds: f64, right: bool) -> Cell {
+    Cell { wrong: !right, ..Cell::of(text.len() as f64 / seconds / 1e6) }
 }
 
 fn time(run: impl FnOnce()) -> Duration {

@@ -1,0 +1,56 @@
+//! One tool, one model.
+
+use async_trait::async_trait;
+use autoagents::{
+    core::{
+        agent::{
+            AgentBuilder, DirectAgent,
+            memory::SlidingWindowMemory,
+            prebuilt::executor::ReActAgent,
+            task::Task as Prompt,
+        },
+        tool::{ToolCallError, ToolRuntime, ToolT},
+    },
+    llm::{backends::ollama::Ollama, builder::LLMBuilder},
+    prelude::*,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
+
+#[derive(Serialize, Deserialize, ToolInput, Debug)]
+pub struct AddArgs {
+    #[input(description = "Left operand")]
+    left: i64,
+    #[input(description = "Right operand")]
+    right: i64,
+}
+
+#[tool(name = "add", description = "Add two integers.", input = AddArgs)]
+struct Add {}
+
+#[async_trait]
+impl ToolRuntime for Add {
+    async fn execute(&self, args: Value) -> Result<Value, ToolCallError> {
+        let args: AddArgs = serde_json::from_value(args)?;
+        Ok((args.left + args.right).into())
+    }
+}
+
+#[agent(name = "math", description = "You are a math agent.", tools = [Add])]
+#[derive(Default, Clone, AgentHooks)]
+struct Math {}
+
+#[tokio::main]
+async fn main() {
+    let model = LLMBuilder::<Ollama>::new().model("qwen3:4b").build();
+    let model: Arc<Ollama> = model.expect("the model is well built");
+    let agent = AgentBuilder::<_, DirectAgent>::new(ReActAgent::new(Math {}))
+        .llm(model)
+        .memory(Box::new(SlidingWindowMemory::new(100)))
+        .build()
+        .await
+        .expect("the agent is well built");
+    let answer = agent.agent.run(Prompt::new("What is 17 + 25?")).await.expect("the agent answers");
+    println!("{answer:?}");
+}

@@ -1,0 +1,134 @@
+//! What it takes to compile a minimal agent: one tool, one model, in each framework and by hand.
+//!
+//! `cargo run --release --manifest-path bench/Cargo.toml --bin compile [-- --write]`
+//!
+//! Takes minutes: everything is compiled from nothing, in folders of its own. The packages are in `minimal/`,
+//! and have the versions that this package's lock file has.
+
+use agents_bench::{
+    report::{Cell, Row, Table},
+    said,
+};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::Instant,
+};
+
+/// A name, its folder, and what cargo is told besides.
+const CONTENDERS: [(&str, &str, &[&str]); 5] = [
+    ("by hand", "hand", &[]),
+    ("agents", "agents", &[]),
+    ("agents, with TLS", "agents", &["--features", "agents/tls"]),
+    ("AutoAgents 0.4", "autoagents", &[]),
+    ("rig 0.44", "rig", &[]),
+];
+/// No compilation takes longer than so many seconds.
+const PATIENCE: &str = "2400";
+
+fn main() {
+    let mut rows = Vec::new();
+    for (name, folder, more) in CONTENDERS {
+        let package = Package::of(name, folder, more);
+        let cells = package.measured();
+        println!("{name:<20} {}", cells.iter().map(Cell::text).collect::<Vec<_>>().join("  "));
+        rows.push(Row { name: name.into(), cells });
+    }
+    let table = Table {
+        name: "compile".into(),
+        title: "Compiling a minimal agent".into(),
+        unit: "crates, and seconds".into(),
+        method: "Packages with one tool and one model (`bench/minimal/`), all at the versions of one lock file: the crates \
+                 that `cargo tree -e normal` lists beside the package itself, and `cargo build` (profile `dev`, two jobs) from an \
+                 empty folder and after the package's own file was touched; nothing is downloaded meanwhile."
+            .into(),
+        logarithmic: false,
+        less: true,
+        columns: ["crates", "CPU s from nothing", "s from nothing", "s after a change"].map(Into::into).to_vec(),
+        rows,
+    };
+    println!("\n{}", table.markdown());
+    if std::env::args().any(|text| text == "--write") {
+        table.write().expect("the results can be written");
+    }
+}
+
+/// One of the packages.
+struct Package {
+    folder: PathBuf,
+    target: PathBuf,
+    more: &'static [&'static str],
+}
+
+impl Package {
+    fn of(name: &str, folder: &str, more: &'static [&'static str]) -> Package {
+        let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let package = Package {
+            folder: bench.join("minimal").join(folder),
+            target: bench.join("target/minimal").join(name.replace([' ', ','], "-")),
+            more,
+        };
+        // Everybody gets the versions that are measured elsewhere, too.
+        let lock = package.folder.join("Cargo.lock");
+        fs::copy(bench.join("Cargo.lock"), lock).expect("the lock file can be copied");
+        assert!(package.cargo("fetch", &[]).status().is_ok_and(|status| status.success()), "{name}: nothing to compile");
+        package
+    }
+
+    fn measured(&self) -> Vec<Cell> {
+        let crates = self.crates();
+        fs::remove_dir_all(&self.target).ok();
+        let whole = self.build();
+        let main = self.folder.join("src/main.rs");
+        let text = fs::read(&main).expect("the package has a program");
+        fs::write(&main, text).expect("it can be written");
+        let again = self.build();
+        fs::remove_dir_all(&self.target).ok();
+        vec![
+            Cell::of(crates as f64),
+            whole.map_or_else(Cell::default, |(_, cpu)| Cell::of(cpu)),
+            whole.map_or_else(Cell::default, |(wall, _)| Cell::of(wall)),
+            again.map_or_else(Cell::default, |(wall, _)| Cell::of(wall)),
+        ]
+    }
+
+    /// How many crates are compiled into it, for whatever runs it.
+    fn crates(&self) -> usize {
+        let manifest = self.folder.join("Cargo.toml");
+        let manifest = manifest.to_string_lossy();
+        let mut args = vec!["tree", "-e", "normal", "--prefix", "none", "--format", "{p}", "--manifest-path", &manifest];
+        args.extend(self.more);
+        let tree = said("cargo", &args);
+        // `{p}` says of packages from a folder where they lie.
+        let names: BTreeSet<_> = tree.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.is_empty()).collect();
+        names.len().saturating_sub(1)
+    }
+
+    /// Seconds on the clock and of CPU; `None` if it does not compile in time.
+    fn build(&self) -> Option<(f64, f64)> {
+        let (clock, cpu) = (Instant::now(), children_s());
+        let status = self.cargo("build", &["--offline"]).status().ok()?;
+        status.success().then(|| (clock.elapsed().as_secs_f64(), children_s() - cpu))
+    }
+
+    fn cargo(&self, verb: &str, args: &[&str]) -> Command {
+        let mut command = Command::new("timeout");
+        command.args([PATIENCE, "cargo", verb, "--quiet"]).args(args);
+        command.arg("--manifest-path").arg(self.folder.join("Cargo.toml"));
+        if verb == "build" {
+            command.args(self.more);
+        }
+        command.env("CARGO_TARGET_DIR", &self.target).env("CARGO_BUILD_JOBS", "2").stdout(Stdio::null());
+        command
+    }
+}
+
+/// CPU time, in seconds, of all that this process has started and seen the end of.
+fn children_s() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").expect("this needs Linux");
+    // Fields 16 and 17, counted after the name in parentheses; 100 ticks a second on Linux.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    fields[13..15].iter().filter_map(|text| text.parse::<f64>().ok()).sum::<f64>() / 100.0
+}

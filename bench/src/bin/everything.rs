@@ -1,0 +1,66 @@
+//! Ours again, with everything on that a run may be given: a subscriber, rules, a cache, a secret to
+//! mask, a rate limiter and a tape.
+
+use agents::{
+    Ollama,
+    policy::{deny_tools, no_external, read_only},
+    prelude::*,
+    rate::{MemoryLimiter, Rate},
+    record::Recording,
+    tool,
+};
+use agents_bench::{QUESTION, Task, measure};
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
+
+/// Add two integers.
+#[tool(none, cache = forever)]
+async fn add(
+    /// Left operand
+    left: i64,
+    /// Right operand
+    right: i64,
+) -> i64 {
+    left + right
+}
+
+/// You are a math agent.
+#[agent(tools = [Add], budget(max_turns = 1000, max_tool_calls = 1000, max_recursion = 5000))]
+async fn math(question: String) -> String;
+
+#[tokio::main]
+async fn main() {
+    let task = Task::from_args();
+    let model: Ollama = ollama("bench").url(&task.url);
+    let seen = Arc::new(AtomicUsize::new(0));
+    let limiter = Arc::new(MemoryLimiter::new().limit("*", Rate::per_second(10_000_000)));
+    measure("agents, everything on", &task, || {
+        let (model, seen, limiter) = (model.clone(), seen.clone(), limiter.clone());
+        async move {
+            let before = seen.load(Relaxed);
+            let told = seen.clone();
+            let run = Math
+                .run(QUESTION)
+                .model(model)
+                .on_event(move |_| {
+                    told.fetch_add(1, Relaxed);
+                })
+                .policy(read_only())
+                .policy(no_external())
+                .policy(deny_tools("sh*"))
+                .secret("crm", "a-secret-of-32-characters-or-so".to_owned())
+                .rate_limits(limiter)
+                .tape(Recording::to(io::sink()));
+            let outcome = run.outcome().await.expect("the agent is well built");
+            assert_eq!(outcome.outputs.receipts().filter(|receipt| receipt.is_ok()).count(), task.turns);
+            assert!(seen.load(Relaxed) > before, "the subscriber is told");
+            outcome.result.expect("the agent answers")
+        }
+    })
+    .await;
+}
