@@ -13,7 +13,8 @@ use std::{
 /// this machine. Nothing is sent before the first question.
 ///
 /// ```
-/// use agents_ollama::ollama;
+/// # mod agents { pub use agents_ollama::ollama; }
+/// use agents::ollama;
 ///
 /// let model = ollama("qwen3:4b").temperature(0.0).num_ctx(8192);
 /// ```
@@ -104,7 +105,8 @@ impl Ollama {
     /// Any other entry of Ollama's `options`. The last word on a name counts.
     ///
     /// ```
-    /// use agents_ollama::ollama;
+    /// # mod agents { pub use agents_ollama::ollama; }
+    /// use agents::ollama;
     ///
     /// let model = ollama("qwen3:4b").option("num_gpu", 0).option("mirostat_tau", 4.5);
     /// ```

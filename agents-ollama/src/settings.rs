@@ -4,6 +4,14 @@ use serde_json::Value;
 use std::{fmt, time::Duration};
 
 /// How tools are offered to the model.
+///
+/// ```
+/// # mod agents { pub mod ollama { pub use agents_ollama::*; } }
+/// use agents::ollama::{ToolMode, ollama};
+///
+/// // A model of 135 million parameters keeps to no form of its own.
+/// let small = ollama("smollm2:135m").tools(ToolMode::Constrained);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolMode {
@@ -39,7 +47,8 @@ impl From<&str> for Think {
 /// How long the server keeps the model in memory after an answer.
 ///
 /// ```
-/// use agents_ollama::KeepAlive;
+/// # mod agents { pub mod ollama { pub use agents_ollama::*; } }
+/// use agents::ollama::KeepAlive;
 /// use std::time::Duration;
 ///
 /// let ten_minutes = KeepAlive::from(Duration::from_secs(600));

@@ -242,6 +242,15 @@ impl Brain<'_> {
 }
 
 /// An agent that a model drives; made by [`AgentBuilder`].
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::agent::ModelAgent;
+/// use agents::{Agent, AgentBuilder};
+///
+/// let clerk: ModelAgent<'_, String, String> = AgentBuilder::new("clerk").prompt("You file things.").build();
+/// assert_eq!(clerk.name(), "clerk");
+/// ```
 pub struct ModelAgent<'a, I, O> {
     pub(crate) brain: Brain<'a>,
     pub(crate) skills: Vec<Skill<'a, I, O>>,

@@ -54,7 +54,8 @@ impl<A: ModelDriven + ?Sized> ModelDriven for Arc<A> {}
 /// context is smaller may cut the beginning off without a word. Before that, go on from a summary:
 ///
 /// ```
-/// # use agents_core::{Agent, Error, agent::ModelAgent};
+/// # use agents_core as agents;
+/// # use agents::{Agent, Error, agent::ModelAgent};
 /// # async fn talk(crm: ModelAgent<'_, String, String>, question: String) -> Result<(), Error> {
 /// # let mut chat = crm.chat();
 /// if chat.messages().len() > 60 {

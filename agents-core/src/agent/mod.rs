@@ -39,6 +39,34 @@ use async_trait::async_trait;
 ///
 /// `#[agent]` writes this for a function or an `impl` block; [`AgentBuilder`] makes one by hand.
 /// Only [`work`](Agent::work) is an agent's own; everything else is the same for all.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Agent, Error, run::Cx};
+///
+/// struct Shout;
+///
+/// #[async_trait::async_trait]
+/// impl Agent for Shout {
+///     type In = String;
+///     type Out = String;
+///
+///     fn name(&self) -> &str {
+///         "shout"
+///     }
+///
+///     async fn work(&self, _: &Cx, input: String) -> Result<String, Error> {
+///         Ok(input.to_uppercase())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+/// assert_eq!(Shout.run("hello").await?, "HELLO");
+/// assert_eq!(Shout.map(|text| text.len()).run("hello").await?, 5);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an agent",
@@ -88,8 +116,9 @@ pub trait Agent: Send + Sync {
     /// it had: see [`Snapshot`].
     ///
     /// ```
-    /// use agents_core::{Agent, AgentBuilder, run::Snapshot};
-    /// # use agents_core::testing::{Script, ScriptedModel};
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, run::Snapshot};
+    /// # use agents::testing::{Script, ScriptedModel};
     /// use std::sync::{Arc, Mutex};
     ///
     /// # #[tokio::main(flavor = "current_thread")]

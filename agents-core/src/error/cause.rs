@@ -322,6 +322,24 @@ impl PartialEq for Cause {
 }
 
 /// How an execution failed: the tool's own error, a missed deadline, or a panic.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::error::Failure;
+/// use std::{io, time::Duration};
+///
+/// fn is_worth_a_retry(failure: &Failure<'_, io::Error>) -> bool {
+///     match failure {
+///         Failure::Returned(e) => e.kind() != io::ErrorKind::NotFound,
+///         Failure::TimedOut(after) => *after < Duration::from_secs(60),
+///         Failure::Panicked(_) => false,
+///     }
+/// }
+///
+/// let gone = io::Error::from(io::ErrorKind::NotFound);
+/// assert!(!is_worth_a_retry(&Failure::Returned(&gone)));
+/// assert!(is_worth_a_retry(&Failure::TimedOut(Duration::from_secs(2))));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure<'a, E> {
     /// The tool returned this error.

@@ -204,6 +204,15 @@ pub struct ErrorReceipt {
 }
 
 /// A stable, machine-readable error code. A code this version does not know reads as `UNKNOWN`.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Class, Code};
+///
+/// assert_eq!(Code::RateLimit.as_str(), "RATE_LIMIT");
+/// assert_eq!(Code::ValidationError.class(), Class::User);
+/// assert_eq!(Code::RateLimit.class(), Class::Transient);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Code {

@@ -68,6 +68,18 @@ pub mod vocabulary {
 }
 
 /// A failure on its way up: who could not settle it, why, and what it began with.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::AgentBuilder;
+/// use agents::escalation::{Escalation, inherit};
+///
+/// let lead = AgentBuilder::<String, String>::new("lead").on_escalation(|escalation: Escalation| {
+///     eprintln!("{escalation}"); // `read_file` gave up (HIGH): the disk is gone; 3 attempts; it came to clerk ► lead
+///     inherit()
+/// });
+/// # let _ = lead.build();
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Escalation {
     /// Who escalated: a tool, a repair agent, or an agent.

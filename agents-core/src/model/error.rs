@@ -22,6 +22,15 @@ pub enum ModelErrorKind {
 }
 
 /// A model's failure: what kind, and a message that says the way out.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::{ModelError, ModelErrorKind};
+///
+/// let error = ModelError::new(ModelErrorKind::Unreachable, "nobody answers at 127.0.0.1:11434").with_status(503);
+/// assert_eq!(error.kind(), ModelErrorKind::Unreachable);
+/// assert_eq!(error.status(), Some(503));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelError {
     kind: ModelErrorKind,

@@ -4,6 +4,24 @@ use std::sync::{Arc, OnceLock};
 use tracing::Span;
 
 /// What happened in a run, and when: every agent, every turn of a model, every call.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::testing::{Script, ScriptedModel};
+/// use agents::{Agent, AgentBuilder};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// let (model, _) = ScriptedModel::new([Script::text("42")]);
+/// let agent = AgentBuilder::<String, u32>::new("oracle").model(model).build();
+///
+/// let trace = agent.run("?").outcome().await?.trace;
+/// for step in &trace.steps {
+///     println!("{} {:?} {:?}", step.agent, step.kind, step.duration());
+/// }
+/// assert!(!trace.steps.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     /// The trace's id, as it stands in log lines, and in OpenTelemetry if that is set up; else it is

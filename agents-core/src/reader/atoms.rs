@@ -1,5 +1,7 @@
 //! Strings, numbers and words, as whatever the schema wants.
 
+use serde_json::Value;
+
 use super::{
     change::ChangeKind,
     coerce::{Coercer, Outcome, cost},
@@ -246,7 +248,8 @@ impl Coercer<'_> {
         let as_whole = || {
             let whole = whole(&text).filter(|_| is_number)?;
             let mut numbers = choices.iter();
-            let n = numbers.position(|value| value.is_number() && value.to_string() == whole)?;
+            let is_it = |value: &Value| matches!(value, Value::Number(n) if n.to_string() == whole);
+            let n = numbers.position(is_it)?;
             Some((n, How::Notation))
         };
         let named = scalar::choice(&text, &strings)

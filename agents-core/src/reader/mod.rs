@@ -6,7 +6,8 @@
 //! wanted:
 //!
 //! ```
-//! use agents_core::reader;
+//! # use agents_core as agents;
+//! use agents::reader;
 //! use serde_json::json;
 //!
 //! let schema = json!({
@@ -99,10 +100,12 @@ pub struct Reading<'a> {
 /// where it finds several values, and then as [`coerce`] does.
 ///
 /// With a schema that asks for nothing but text, any text that is no JSON string is taken as it
-/// stands; call syntax such as `f(a=1)` and members without braces are read where an object is wanted.
+/// stands; call syntax such as `f(a=1)` and members without braces, also as the items of a list, are read
+/// where an object is wanted.
 ///
 /// ```
-/// use agents_core::reader::{ChangeKind::*, read};
+/// # use agents_core as agents;
+/// use agents::reader::{ChangeKind::*, read};
 /// use serde_json::json;
 ///
 /// let object = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]});
@@ -110,13 +113,14 @@ pub struct Reading<'a> {
 ///     (Coerced, "{'a': '1',}", &object, r#"{"a":1}"#),
 ///     (Call, "f(a=1)", &object, r#"{"a":1}"#),
 ///     (Brackets, "a: 1", &object, r#"{"a":1}"#),
+///     (Located, "- a: 1", &object, r#"{"a":1}"#),
 ///     (Unquoted, "see {x}", &json!({"type": "string"}), r#""see {x}""#),
 /// ] {
 ///     let reading = read(text, schema)?;
 ///     assert_eq!(reading.json, json);
 ///     assert!(reading.repairs.any(change));
 /// }
-/// # Ok::<(), agents_core::reader::Refusal>(())
+/// # Ok::<(), agents::reader::Refusal>(())
 /// ```
 ///
 /// # Errors

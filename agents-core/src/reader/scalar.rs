@@ -87,10 +87,10 @@ fn has_word(text: &str, value: &str) -> bool {
     !value.is_empty()
         && text.match_indices(value).any(|(at, _)| {
             let (before, after) = (&text[..at], &text[at + value.len()..]);
-            !word(before.chars().next_back())
-                && !word(after.chars().next())
-                && !(value.starts_with(is_digit) && follows_number(before))
-                && !(value.ends_with(is_digit) && precedes_number(after))
+            let glued = word(before.chars().next_back()) || word(after.chars().next());
+            let in_number = value.starts_with(is_digit) && follows_number(before)
+                || value.ends_with(is_digit) && precedes_number(after);
+            !glued && !in_number
         })
 }
 

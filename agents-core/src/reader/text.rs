@@ -6,7 +6,8 @@ use std::borrow::Cow;
 /// any comes back as it was; so do doubled and trailing separators, drive letters and `..`.
 ///
 /// ```
-/// use agents_core::reader::normalize_separators;
+/// # use agents_core as agents;
+/// use agents::reader::normalize_separators;
 ///
 /// assert_eq!(normalize_separators(r"src\main.rs"), "src/main.rs");
 /// assert_eq!(normalize_separators(r"C:\work\\..\a\"), "C:/work//../a/");
@@ -27,7 +28,8 @@ pub fn normalize_separators(path: &str) -> Cow<'_, str> {
 /// white space at either end. What is inside stays as it is.
 ///
 /// ```
-/// use agents_core::reader::strip_fences;
+/// # use agents_core as agents;
+/// use agents::reader::strip_fences;
 ///
 /// assert_eq!(strip_fences("```json\n{ }\n```\n"), "{ }");
 /// assert_eq!(strip_fences("~~~\n{ }\n~~~"), "{ }");

@@ -99,7 +99,7 @@ impl Budget {
             count(self.recursion.map(u64::from), "steps"),
             count(self.tokens, "tokens"),
             self.cost.map(|cost| format!("a cost of {cost}")),
-            self.time.map(|time| format!("{time:?}")),
+            self.time.map(spoken),
             self.depth.map(|depth| format!("{depth} deep")),
         ]
         .into_iter()
@@ -158,6 +158,15 @@ impl Budget {
     pub fn depth(mut self, depth: u32) -> Self {
         self.depth = Some(depth);
         self
+    }
+}
+
+/// A time as people say it.
+fn spoken(time: Duration) -> String {
+    let (minutes, rest) = (time.as_secs() / 60, time.as_secs() % 60);
+    match minutes > 0 && rest == 0 && time.subsec_nanos() == 0 {
+        true => format!("{minutes} min"),
+        false => format!("{time:?}"),
     }
 }
 

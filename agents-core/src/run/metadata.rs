@@ -28,10 +28,11 @@ impl ToolCallMetadata {
     /// What there is to say of this receipt: of a call of this agent, in this trace.
     ///
     /// ```
-    /// # use agents_core::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
-    /// use agents_core::{Class, run::ToolCallMetadata};
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+    /// use agents::{Class, run::ToolCallMetadata};
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), agents_core::Error> {
+    /// # async fn main() -> Result<(), agents::Error> {
     /// # let schema = serde_json::json!({"type": "object"});
     /// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async {
     /// #     Err::<(), _>(std::io::Error::other("it is dark"))

@@ -153,6 +153,26 @@ impl AgentOutputs {
 
 /// The receipt of one call: there is one for every call a model makes, always, with exactly one
 /// of `output` and `error`.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+/// # use serde_json::json;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}});
+/// # let read = FnTool::new("read_file", "Reads.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("hello") });
+/// # let (model, _) = ScriptedModel::new([Script::call("read_file", r#"{"path": "a.txt",}"#), Script::text("done")]);
+/// # let reader = AgentBuilder::<String, String>::new("reader").tool(read).model(model).build();
+/// let outcome = reader.run("What is in a.txt?").outcome().await?;
+/// let receipt = outcome.outputs.receipts().next().unwrap();
+///
+/// assert!(receipt.is_ok());
+/// assert_eq!(receipt.input.to_string(), r#"{"path":"a.txt"}"#); // as it ran: the comma is gone
+/// assert_eq!(receipt.output.as_ref().unwrap().as_str(), r#""hello""#);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolEnvelope {
     /// A digest of tool, version, input and place in the run: the same on any machine.

@@ -13,6 +13,33 @@ use serde::{Deserialize, Serialize};
 /// [limits](super::Run::rate_limits) is not resumed without as many; without a price nothing is asked
 /// where cost is bounded; without an approver nobody says yes; a missing cache or blob store costs
 /// only what it would have kept.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, Effects, run::Snapshot, testing::{Script, ScriptedModel}, tool::FnTool};
+/// # use serde_json::json;
+/// # use std::sync::{Arc, Mutex};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let schema = json!({"type": "object"});
+/// # let now = FnTool::new("now", "Tells the time.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("noon") });
+/// # let agent = AgentBuilder::<String, String>::new("clock").tool(now).build();
+/// # let (model, _) = ScriptedModel::new([Script::call("now", "{}"), Script::text("noon")]);
+/// let stored = Arc::new(Mutex::new(Vec::new()));
+/// let keep = stored.clone();
+/// agent
+///     .run("What time is it?")
+///     .model(model)
+///     .on_checkpoint(move |snapshot| keep.lock().unwrap().push(serde_json::to_string(&snapshot).unwrap()))
+///     .await?;
+///
+/// // Another process, later: the run goes on behind the call that is settled.
+/// let snapshot: Snapshot = serde_json::from_str(&stored.lock().unwrap()[1])?;
+/// # let (model, _) = ScriptedModel::new([Script::text("It is noon")]);
+/// assert_eq!(agent.resume(snapshot).model(model).await?, "It is noon");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Snapshot {
     pub(crate) version: u32,

@@ -63,6 +63,19 @@ impl<T: Into<String>> From<T> for Scope {
 }
 
 /// What a tool may know about the call it serves: take `cx: &ToolContext` as a parameter.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::tool::{Effects, FnTool};
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object"});
+/// let pay = FnTool::new("pay", "Pays.", Effects::Writes, schema, |_, cx| async move {
+///     // The same for each attempt of this call: the bank pays once.
+///     let key = cx.idempotency_key();
+///     Ok::<_, std::io::Error>(format!("{}: attempt {} of {key}", cx.tenant_id(), cx.attempt()))
+/// });
+/// ```
 #[derive(Clone)]
 pub struct ToolContext {
     pub(crate) cx: Cx,

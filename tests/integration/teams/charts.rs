@@ -28,7 +28,7 @@ fn as_text() {
     let team = organisation();
     team.check().unwrap();
     let expected = "\
-project: write_file, compile, run_tests, deploy, at most 500000 tokens, 1800s
+project: write_file, compile, run_tests, deploy, at most 500000 tokens, 30 min
 ├─ writer: write_file
 ├─ code_master: write_file, compile, run_tests, confirm deploy
 │  ├─ coder: write_file, compile

@@ -199,7 +199,7 @@ fn budgets_that_could_never_be_used_up() {
         below(tokens(101).time(minutes(2)).depth(4).max_recursion(10)),
         [
             "top / mid / low: its budget of 101 tokens is above that of `top`, 100 tokens; allow at most as much",
-            "top / mid / low: its budget of 120s is above that of `top`, 60s; allow at most as much",
+            "top / mid / low: its budget of 2 min is above that of `top`, 1 min; allow at most as much",
             "top / mid / low: its budget of 4 deep is above that of `top`, 3 deep; allow at most as much",
             "top / mid / low: its budget of 10 steps is above that of `top`, 9 steps; allow at most as much",
         ]

@@ -322,7 +322,7 @@ async fn a_team_can_be_a_delegate_of_another() {
     team.check().unwrap();
     assert_eq!(
         team.render().to_string(),
-        "lead\n└─ master: compile, at most 200 tokens, 60s\n   └─ coder: compile\n"
+        "lead\n└─ master: compile, at most 200 tokens, 1 min\n   └─ coder: compile\n"
     );
     assert_eq!(team.run("go").await.unwrap(), "done");
     assert_eq!(
