@@ -102,10 +102,48 @@ impl fmt::Debug for Json {
 
 /// JSON with sorted keys and no white space. Numbers keep their digits, so that two integers
 /// beyond 2^53 do not become one; `1.0` and `1` stay two inputs.
-pub(crate) fn canonical(json: &str) -> String {
+pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
+    if is_canonical(json) {
+        return Cow::Borrowed(json);
+    }
     let mut out = String::with_capacity(json.len());
     write(json, &mut out);
-    out
+    Cow::Owned(out)
+}
+
+/// Whether valid JSON is sure to be canonical as it stands: models mostly write it so.
+fn is_canonical(json: &str) -> bool {
+    let bytes = json.as_bytes();
+    // The last key of every object that is open.
+    let mut keys: Vec<Option<&str>> = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b' ' | b'\t' | b'\n' | b'\r' => return false,
+            b'{' | b'[' => keys.push(None),
+            b'}' | b']' => drop(keys.pop()),
+            b'"' => {
+                let text = &json[at + 1..];
+                let Some(end) = text.bytes().position(|byte| matches!(byte, b'"' | b'\\')) else {
+                    return false;
+                };
+                let (text, rest) = text.split_at(end);
+                if rest.starts_with('\\') {
+                    return false;
+                }
+                at += end + 1;
+                if rest.as_bytes().get(1) == Some(&b':') {
+                    match keys.last_mut() {
+                        Some(last) if last.is_none_or(|last| last < text) => *last = Some(text),
+                        _ => return false,
+                    }
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    true
 }
 
 // Recursion is bounded: the text has been accepted by serde_json, which allows 128 levels.
@@ -151,7 +189,41 @@ fn separated<T>(
 
 #[cfg(test)]
 mod tests {
-    use super::canonical;
+    use super::{canonical, is_canonical, write};
+
+    #[test]
+    fn what_is_canonical_stays_as_it_is() {
+        for text in [
+            "{}",
+            "[]",
+            "null",
+            "-1.50e3",
+            r#""plain ä text""#,
+            r#"{"a":[1,{"b":"c:d","c":"{"},[]],"b":{"a":1}}"#,
+            r#"[{"b":1},{"a":2}]"#,
+        ] {
+            assert!(is_canonical(text), "{text}");
+            let mut written = String::new();
+            write(text, &mut written);
+            assert_eq!(written, text);
+        }
+    }
+
+    #[test]
+    fn what_is_not_is_written_anew() {
+        for (text, written) in [
+            (r#"{"b":1,"a":2}"#, r#"{"a":2,"b":1}"#),
+            (r#"{"a":1,"a":2}"#, r#"{"a":2}"#),
+            (r#"{"a":{"c":1,"b":2}}"#, r#"{"a":{"b":2,"c":1}}"#),
+            (r#"{"a":[1,2 ]}"#, r#"{"a":[1,2]}"#),
+            (r#""\u0041""#, r#""A""#),
+            (r#"{"\u0062":1,"a":"\""}"#, r#"{"a":"\"","b":1}"#),
+            (" 1", "1"),
+        ] {
+            assert!(!is_canonical(text), "{text}");
+            assert_eq!(canonical(text), written);
+        }
+    }
 
     #[test]
     fn order_and_white_space_do_not_matter() {

@@ -61,7 +61,10 @@ impl Answer {
             self.spoke = true;
             piece(&mut self.thinking, &said.thinking.0, sink, Delta::Thinking);
             piece(&mut self.content, &said.content.0, sink, Delta::Text);
-            for call in said.tool_calls.into_iter().flatten() {
+            let calls = said.tool_calls.unwrap_or_default();
+            // They stay in the conversation: no room for more than there are.
+            self.calls.reserve_exact(calls.len());
+            for call in calls {
                 self.calls.push(ToolCall {
                     arguments: call.function.arguments_text(),
                     id: call.id.0.into_owned(),

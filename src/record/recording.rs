@@ -1,13 +1,13 @@
-use super::tape::{Digest, Entry, Exchange, FORMAT, Line, Said, prefixes, tools_of, written};
+use super::tape::{Digest, Entry, Exchange, FORMAT, Line, Said, prefixes_after, tools_of, written};
 use agents_core::{
-    model::{Model, ModelError, Reply, Request},
+    model::{Message, Model, ModelError, Reply, Request},
     rt::async_trait,
     run::{Begun, Clock, Happened, Moment, Tape, Timestamp},
     secret::Masker,
 };
 use serde_json::Value;
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fmt,
     fs::File,
     io::{self, Write},
@@ -30,11 +30,49 @@ struct Writer {
 struct Sink {
     out: Box<dyn Write + Send>,
     known: HashSet<Digest>,
+    /// What was written of each conversation, by its place.
+    told: HashMap<String, Told>,
     tools: Value,
+    /// The same as the request had it.
+    tools_json: Option<String>,
     failed: Option<io::Error>,
     /// The first line is written: whose run this is.
     begun: bool,
     masker: Option<Arc<Masker>>,
+}
+
+/// What was written of a conversation.
+#[derive(Default)]
+struct Told {
+    messages: Vec<Message>,
+    /// That of all of them.
+    digest: Digest,
+    /// How many secrets were hidden in them.
+    secrets: usize,
+}
+
+impl Told {
+    /// Whether the request has these messages, and nothing more is to be hidden in them.
+    fn is_begun_by(&self, request: &Request<'_>) -> bool {
+        self.secrets == secrets_of(request) && request.messages().starts_with(&self.messages)
+    }
+
+    /// All that the request has is written now.
+    fn goes_on(&mut self, request: &Request<'_>, digest: Option<&Digest>) {
+        let new = &request.messages()[self.messages.len()..];
+        self.messages.extend_from_slice(new);
+        self.digest = digest.cloned().unwrap_or_default();
+        self.secrets = secrets_of(request);
+    }
+}
+
+fn secrets_of(request: &Request<'_>) -> usize {
+    request.masker().map_or(0, Masker::len)
+}
+
+/// The place of the agent whose turn this is.
+fn conversation_of(place: &str) -> &str {
+    place.rsplit_once("/turn").map_or("", |(agent, _)| agent)
 }
 
 impl Recording {
@@ -51,7 +89,9 @@ impl Recording {
         let sink = Sink {
             out: Box::new(out),
             known: HashSet::from([Digest::default()]),
+            told: HashMap::new(),
             tools: Value::Array(Vec::new()),
+            tools_json: None,
             failed: None,
             begun: false,
             masker: None,
@@ -81,13 +121,24 @@ impl Writer {
 
     fn exchange(&self, model: &str, request: &Request<'_>, said: Said) {
         let mut sink = self.sink();
-        let messages = &*written(request);
-        let digests = prefixes(messages);
+        let conversation = conversation_of(request.place());
+        let mut told = sink.told.remove(conversation).unwrap_or_default();
+        if !told.is_begun_by(request) {
+            told = Told::default();
+        }
+        // What was written for an earlier request is not looked at again.
+        let messages = &*written(request, told.messages.len());
+        let digests = prefixes_after(told.digest.clone(), messages);
         let known = digests
             .iter()
             .rposition(|digest| sink.known.contains(digest))
             .unwrap_or(0);
-        let tools = tools_of(request);
+        told.goes_on(request, digests.last());
+        sink.told.insert(conversation.to_owned(), told);
+        let tools = match request.tools_json() == sink.tools_json.as_deref() {
+            true => sink.tools.clone(),
+            false => tools_of(request),
+        };
         let line = Line::Exchange(Box::new(Exchange {
             model: model.to_owned(),
             place: request.place().to_owned(),
@@ -99,6 +150,9 @@ impl Writer {
         }));
         sink.known.extend(digests);
         sink.tools = tools;
+        if request.tools_json() != sink.tools_json.as_deref() {
+            sink.tools_json = request.tools_json().map(str::to_owned);
+        }
         sink.write(line);
     }
 }

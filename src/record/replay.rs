@@ -143,7 +143,7 @@ impl Reader {
     /// What is recorded of this request.
     fn answer(&self, request: &Request<'_>) -> Result<Answer, ModelError> {
         let mut used = lock(&self.used);
-        let (messages, tools) = (&*written(request), tools_of(request));
+        let (messages, tools) = (&*written(request, 0), tools_of(request));
         let left = || {
             let heard = self.told.heard.iter().enumerate();
             heard.filter(|(index, _)| !used.contains(index))

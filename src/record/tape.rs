@@ -73,7 +73,12 @@ pub(super) type Digest = String;
 
 /// A running digest of a conversation: one value for each prefix, the empty one first.
 pub(super) fn prefixes(messages: &[Message]) -> Vec<Digest> {
-    let mut digests = vec![Digest::new()];
+    prefixes_after(Digest::new(), messages)
+}
+
+/// The same of a conversation that goes on; that of its beginning is the first.
+pub(super) fn prefixes_after(before: Digest, messages: &[Message]) -> Vec<Digest> {
+    let mut digests = vec![before];
     for message in messages {
         let before = digests.last().map(String::as_str).unwrap_or_default();
         let digest = hmac_sha256::Hash::hash(format!("{before}{}", text(message)).as_bytes());
@@ -87,11 +92,12 @@ pub(super) fn prefixes(messages: &[Message]) -> Vec<Digest> {
     digests
 }
 
-/// The conversation as it may be written down: without secrets.
-pub(super) fn written<'a>(request: &Request<'a>) -> Cow<'a, [Message]> {
+/// The conversation from here on as it may be written down: without secrets.
+pub(super) fn written<'a>(request: &Request<'a>, from: usize) -> Cow<'a, [Message]> {
+    let messages = &request.messages()[from..];
     match request.masker() {
-        Some(masker) => Cow::Owned(masker.data(request.messages().to_vec())),
-        None => Cow::Borrowed(request.messages()),
+        Some(masker) => Cow::Owned(masker.data(messages.to_vec())),
+        None => Cow::Borrowed(messages),
     }
 }
 

@@ -125,7 +125,7 @@ impl WhatIf {
         self.settled(call.into(), |receipt| {
             let args = receipt.input.clone();
             receipt.output = None;
-            receipt.error = Some(ToolError::Execution { args, cause }.receipt());
+            receipt.error = Some(Box::new(ToolError::Execution { args, cause }.receipt()));
         })
     }
 

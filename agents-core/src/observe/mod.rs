@@ -29,11 +29,13 @@
 //!
 //! [semantic conventions for generative AI]: https://github.com/open-telemetry/semantic-conventions/tree/v1.41.0/docs/gen-ai
 
+mod kept;
 pub(crate) mod messages;
 pub(crate) mod spans;
 mod trace;
 mod watched;
 
+pub(crate) use kept::{Kept, What, Worker};
 pub use trace::{Step, StepKind, Trace, Tracing, trace_with};
 use trace::{hang, place, trace_id};
 pub(crate) use watched::Watched;
@@ -58,7 +60,7 @@ pub(crate) async fn observed<T>(
     let outcome = run.instrument(span.clone()).await;
     let t_end = clock.now(format_args!("/end"));
     spans::ran(&span, &outcome);
-    root.step(Step {
+    root.step(Kept::told(Step {
         place: String::new(),
         agent: agent.into(),
         depth: 0,
@@ -67,7 +69,7 @@ pub(crate) async fn observed<T>(
         kind: StepKind::Agent {
             ok: outcome.result.is_ok(),
         },
-    });
+    }));
     let trace = root.trace();
     let mut outputs = outcome.outputs;
     outputs.traces_url = root.traces_url();

@@ -1,11 +1,11 @@
-use super::{Step, Trace, place, trace_id};
+use super::{Kept, Step, Trace, place, trace_id};
 use crate::run::Root;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tracing::Span;
 
 /// What a run keeps of itself to be looked at.
 pub(crate) struct Watched {
-    steps: Mutex<Vec<Step>>,
+    steps: Mutex<Vec<Kept>>,
     /// The span of the whole run, and the id of its trace.
     span: OnceLock<(Span, Arc<str>)>,
 }
@@ -14,23 +14,23 @@ impl Watched {
     /// A run that has gone through these steps before.
     pub(crate) fn of(steps: Vec<Step>) -> Self {
         Watched {
-            steps: Mutex::new(steps),
+            steps: Mutex::new(steps.into_iter().map(Kept::told).collect()),
             span: OnceLock::new(),
         }
     }
 
     pub(crate) fn steps(&self) -> Vec<Step> {
-        self.kept().clone()
+        self.kept().iter().map(Kept::in_words).collect()
     }
 
-    /// The steps whose places begin so.
+    /// The steps of whoever works within this place.
     pub(crate) fn within(&self, path: &str) -> Vec<Step> {
         let kept = self.kept();
-        let within = kept.iter().filter(|step| step.place.starts_with(path));
-        within.cloned().collect()
+        let within = kept.iter().filter(|kept| kept.is_within(path));
+        within.map(Kept::in_words).collect()
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<Step>> {
+    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
         self.steps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -66,7 +66,7 @@ impl Root {
     }
 
     /// Keeps a step that has ended.
-    pub(crate) fn step(&self, step: Step) {
+    pub(crate) fn step(&self, step: Kept) {
         self.watched.kept().push(step);
     }
 

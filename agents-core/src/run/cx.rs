@@ -183,12 +183,29 @@ impl Cx {
         }
     }
 
-    /// The same place, within a span.
-    pub(crate) fn traced(&self, span: &Span) -> Cx {
-        Cx {
-            span: span.clone(),
-            ..self.clone()
+    /// The same place, for an agent that is driven by its own model if it has one, within its own time if
+    /// that is bounded.
+    pub(crate) fn driven(
+        &self,
+        model: Option<&Arc<dyn Model>>,
+        watch: Option<&Arc<Stopwatch>>,
+    ) -> Cx {
+        let mut here = self.clone();
+        if let Some(model) = model {
+            here.model = Some(model.clone());
         }
+        if let Some(watch) = watch {
+            here.watch = Some(watch.clone());
+        }
+        here
+    }
+
+    /// The same place, within the deadline and the span of one execution.
+    pub(crate) fn executing(&self, watch: &Arc<Stopwatch>, span: &Span) -> Cx {
+        let mut here = self.clone();
+        here.watch = Some(watch.clone());
+        here.span = span.clone();
+        here
     }
 
     /// The same place, for an agent that sits at this desk.
@@ -318,12 +335,13 @@ impl Cx {
 
     /// Runs `work` here: agents that it runs find this place by themselves. In a task that is in no
     /// span it is in the one that this place is in, so that a run stays one trace.
-    pub(crate) async fn enter<F: Future>(self, work: F) -> F::Output {
+    pub(crate) fn enter<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
         let span = match Span::current().is_none() {
             true => self.span.clone(),
             false => Span::none(),
         };
-        CURRENT.scope(self, work).instrument(span).await
+        // Not `async`: that would hold `work` twice.
+        CURRENT.scope(self, work).instrument(span)
     }
 
     /// A bound was passed: that ends the whole run, or the repair to which the bound belongs.

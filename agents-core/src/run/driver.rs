@@ -18,17 +18,8 @@ pub(crate) async fn drive<O>(
     cx: &Cx,
     task: String,
 ) -> Result<O, Error> {
-    let placed = cx.place().map(|place| brain.placed(place));
-    let brain = placed.as_ref().unwrap_or(brain);
-    let repairing = cx.repair().map(|scope| brain.with_tools(scope.tools()));
-    let brain = repairing.as_ref().unwrap_or(brain);
-    let bounded = cx
-        .root
-        .settings
-        .budget
-        .as_ref()
-        .map(|run| brain.within(run));
-    let brain = bounded.as_ref().unwrap_or(brain);
+    let own = fitted(brain, cx);
+    let brain = own.as_ref().unwrap_or(brain);
     brain
         .tools
         .check()
@@ -38,13 +29,9 @@ pub(crate) async fn drive<O>(
         match cx.exceed(passed).await {}
     }
     // Agents that run in this one's tools are driven by the same model unless they bring their own.
-    let cx = &match &brain.model {
-        Some(model) => cx.with_model(model.clone()),
-        None => cx.clone(),
-    };
     let time = brain.budget.time;
     let watch = time.map(|time| Stopwatch::start(time, cx.watch().cloned()));
-    let cx = &cx.timed(watch.as_ref());
+    let cx = &cx.driven(brain.model.as_ref(), watch.as_ref());
     cx.node
         .with_frame(|frame| frame.begin(|| cx.said(), || system(brain, answer.schema()), task));
     if cx.node.with_frame(|frame| frame.given.is_some()) {
@@ -90,6 +77,19 @@ pub(crate) async fn drive<O>(
     };
     spans::worked(&span, &result);
     result
+}
+
+/// The agent as it is here, where that is not as it is: at its place in a team, in a repair, in a run that
+/// bounds its agents.
+fn fitted<'a>(brain: &Brain<'a>, cx: &Cx) -> Option<Brain<'a>> {
+    let mut own = cx.place().map(|place| brain.placed(place));
+    if let Some(scope) = cx.repair() {
+        own = Some(own.as_ref().unwrap_or(brain).with_tools(scope.tools()));
+    }
+    if let Some(run) = &cx.root.settings.budget {
+        own = Some(own.as_ref().unwrap_or(brain).within(run));
+    }
+    own
 }
 
 /// The agent's prompt, and the shape of its answer when it is not plain text.

@@ -146,7 +146,8 @@ impl Frame {
         match told {
             Told::Replied(reply, longest) => self.replied(reply, longest),
             Told::Answered(messages) => {
-                self.calls.clear();
+                // Nothing is held for them while the model thinks.
+                self.calls = Vec::new();
                 self.say(messages);
             }
             Told::Refused(reason) => {

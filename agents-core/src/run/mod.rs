@@ -285,7 +285,7 @@ impl<'a, A: Agent> Run<'a, A> {
         };
         let root = Root::new(settings, node, past, origin);
         let run = steer(agent, input, &root);
-        let outcome = Box::pin(observe::observed(&root, agent.name(), run)).await;
+        let outcome = observe::observed(&root, agent.name(), Box::pin(run)).await;
         if let Some(around) = around {
             around.charge(outcome.usage, outcome.cost);
             if let Err(error) = &outcome.result

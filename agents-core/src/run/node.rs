@@ -6,7 +6,7 @@ mod path;
 use path::Path;
 
 use super::{Budget, Frame, ToolEnvelope, Within, cost::Paid};
-use crate::{Json, escalation::Taken, model::Model};
+use crate::{Json, escalation::Taken, model::Model, observe::Worker};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -27,6 +27,8 @@ pub(crate) struct Node {
     level: u32,
     /// The agent that works here.
     agent: OnceLock<Arc<str>>,
+    /// The same in words, once there was a step.
+    worker: OnceLock<Arc<Worker>>,
     /// How much it may use; set when a model begins to drive it.
     budget: OnceLock<Budget>,
     /// How much the whole run may use; at the root only.
@@ -123,6 +125,7 @@ impl Node {
                 depth,
                 level,
                 agent: OnceLock::new(),
+                worker: OnceLock::new(),
                 budget: OnceLock::new(),
                 run_budget: OnceLock::new(),
                 places: Mutex::default(),
@@ -265,9 +268,13 @@ impl Node {
     /// within it, then the next call's.
     pub(crate) fn receipts(&self) -> Vec<Arc<ToolEnvelope>> {
         let state = self.state();
-        let (mut all, mut below) = (Vec::new(), state.children.iter().peekable());
+        let mut all = Vec::with_capacity(state.receipts.len());
+        let mut below = state.children.iter().peekable();
         for (seq, receipt) in state.receipts.iter().enumerate() {
             all.push(receipt.clone());
+            if below.peek().is_none() {
+                continue;
+            }
             let call = format!("call{seq:04}.");
             while let Some((_, child)) = below.next_if(|(key, _)| key.starts_with(&call)) {
                 all.extend(child.receipts());
@@ -284,6 +291,18 @@ impl Node {
 
     pub(crate) fn agent(&self) -> Arc<str> {
         self.agent.get().cloned().unwrap_or_default()
+    }
+
+    /// Who works here, and where that is.
+    pub(crate) fn worker(&self) -> Arc<Worker> {
+        let worker = self.worker.get_or_init(|| {
+            Arc::new(Worker {
+                place: self.path().to_string(),
+                agent: self.agent(),
+                depth: self.depth,
+            })
+        });
+        worker.clone()
     }
 
     /// How the agent here was taken off its work, if it was.
@@ -345,5 +364,11 @@ impl Node {
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    text
 }

@@ -1,7 +1,7 @@
 use super::{CallState, Cx, EventKind, Node, Timestamp, ToolCallMetadata, ToolEnvelope, Within};
 use crate::{
     Json,
-    observe::{Step, StepKind, spans::int},
+    observe::{Kept, What, spans::int},
 };
 use tracing::{Level, field};
 
@@ -84,15 +84,12 @@ impl Cx {
     /// The agent that works here has ended.
     pub(crate) fn ended(&self, t_start: Timestamp, ok: bool) {
         self.emit(|| EventKind::AgentEnded { ok });
-        let place = self.node.path().to_string();
-        let t_end = self.now(format_args!("{place}/end"));
-        self.root.step(Step {
-            place,
-            agent: self.node.agent(),
-            depth: self.node.depth(),
+        let t_end = self.now(format_args!("{}/end", self.node.path()));
+        self.root.step(Kept {
+            worker: self.node.worker(),
             t_start,
             t_end,
-            kind: StepKind::Agent { ok },
+            what: What::Agent { ok },
         });
     }
 }

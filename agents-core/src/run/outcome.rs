@@ -188,7 +188,7 @@ pub struct ToolEnvelope {
     pub output: Option<Json>,
     /// What went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<ErrorReceipt>,
+    pub error: Option<Box<ErrorReceipt>>,
     /// When the call was taken up.
     pub t_start: Timestamp,
     /// When it was settled.
@@ -213,7 +213,7 @@ impl ToolEnvelope {
     /// What came of the call; one of the two is always there.
     pub(crate) fn result(&self) -> Option<Result<&Json, &ErrorReceipt>> {
         let output = self.output.as_ref().map(Ok);
-        output.or(self.error.as_ref().map(Err))
+        output.or(self.error.as_deref().map(Err))
     }
 
     /// Whether the call succeeded.
@@ -234,7 +234,7 @@ pub struct Attempt {
     pub number: u32,
     /// What it failed with; absent if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<ErrorReceipt>,
+    pub error: Option<Box<ErrorReceipt>>,
     /// How many seconds it was held back before; absent if it ran at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_s: Option<f64>,

@@ -1,14 +1,11 @@
+use super::Execution;
 use crate::{
-    Code, ToolFailure,
+    ToolFailure,
     run::{Cx, EventKind, Stopwatch},
     secret::{Masker, Secret, SecretError, SecretScope},
 };
 use serde::{Deserialize, Serialize};
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 /// For whom a run works.
@@ -87,17 +84,7 @@ pub struct ToolContext {
     pub(crate) attempt: u32,
     /// The deadline of this execution.
     pub(crate) watch: Option<Arc<Stopwatch>>,
-    pub(crate) cancel: CancellationToken,
-    /// The secrets that this execution has asked for.
-    pub(crate) asked: Arc<Mutex<Asked>>,
-}
-
-/// What came of asking for secrets.
-#[derive(Default)]
-pub(crate) struct Asked {
-    given: Vec<(String, SecretScope)>,
-    /// The code of the first that could not be had.
-    lacked: Option<Code>,
+    pub(crate) execution: Arc<Execution>,
 }
 
 impl ToolContext {
@@ -129,7 +116,7 @@ impl ToolContext {
 
     /// Triggered when the run ends before the call: hand it to what you spawn.
     pub fn cancellation(&self) -> &CancellationToken {
-        &self.cancel
+        self.execution.cancellation(&self.cx.root.settings.cancel)
     }
 
     /// A key for services that undo double sends: the same for every attempt of this call.
@@ -169,7 +156,7 @@ impl ToolContext {
         let found = self.find_secret(name).await;
         let secret = found.and_then(|secret| secret.ok_or_else(|| SecretError::missing(name)));
         if let Err(error) = &secret {
-            self.asked().lacked.get_or_insert(error.code());
+            self.execution.lacks(error.code());
             self.missing(name, error);
         }
         secret
@@ -183,7 +170,7 @@ impl ToolContext {
         let secret = self.cx.secret(name).await?;
         if let Some(secret) = &secret {
             let (scope, fallback) = (secret.scope(), secret.is_fallback());
-            self.asked().given.push((name.to_owned(), scope));
+            self.execution.was_given(name, scope);
             match fallback {
                 true => tracing::warn!(
                     tool = %self.tool, secret = name, %scope,
@@ -217,15 +204,7 @@ impl ToolContext {
 
     /// The secrets that this execution was given so far, and whose they are.
     pub fn secrets_used(&self) -> Vec<(String, SecretScope)> {
-        self.asked().given.clone()
-    }
-
-    pub(crate) fn lacked(&self) -> Option<Code> {
-        self.asked().lacked
-    }
-
-    fn asked(&self) -> MutexGuard<'_, Asked> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+        self.execution.given()
     }
 
     /// What hides the run's secrets: for what the tool writes down itself.

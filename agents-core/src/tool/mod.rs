@@ -7,6 +7,7 @@
 mod alias;
 mod context;
 mod erased;
+mod execution;
 mod fit;
 mod listed;
 mod output;
@@ -24,6 +25,7 @@ pub use alias::alias;
 pub use context::{Scope, ToolContext};
 pub use erased::{DynTool, ErrorType, Misfit, Prepared};
 pub(crate) use erased::{read, without_position};
+pub(crate) use execution::Execution;
 pub use fit::{Argument, ToolFault, ToolOutput};
 pub use listed::{Annotations, ListedTool};
 pub use pattern::Pattern;

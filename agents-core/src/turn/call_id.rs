@@ -5,7 +5,10 @@ use crate::{
     json::canonical,
     run::{CallState, Node, hex},
 };
-use std::sync::Arc;
+use std::{
+    fmt::{self, Write},
+    sync::Arc,
+};
 
 /// The id of a call; settled once, kept for every attempt.
 pub(super) fn of(call: &mut CallState, node: &Node) -> Arc<str> {
@@ -17,11 +20,22 @@ pub(super) fn of(call: &mut CallState, node: &Node) -> Arc<str> {
     digest.update("@");
     digest.update(call.version.as_deref().unwrap_or_default());
     digest.update([0]);
-    digest.update(canonical(call.input().as_str()));
+    digest.update(&*canonical(call.input().as_str()));
     digest.update([0]);
-    digest.update(node.path().to_string());
+    // Writing into a digest cannot fail.
+    let _ = write!(Written(&mut digest), "{}", node.path());
     digest.update(call.seq.to_le_bytes());
     let id: Arc<str> = hex(&digest.finalize()[..16]).into();
     call.id = Some(id.clone());
     id
+}
+
+/// Text that goes into a digest as it is written.
+struct Written<'a>(&'a mut hmac_sha256::Hash);
+
+impl Write for Written<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.update(text);
+        Ok(())
+    }
 }

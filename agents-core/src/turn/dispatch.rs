@@ -21,14 +21,15 @@ impl Place<'_> {
         &self,
         tool: &SharedTool,
         prepared: Prepared,
-        context: &mut ToolContext,
+        context: &ToolContext,
     ) -> CallEvent {
         let Some((cache, keep_for)) = self.cache_of(tool) else {
             return CallEvent::Executed(self.run(tool, prepared, context).await);
         };
         let key = self.key(tool);
-        let cx = context.cx.clone();
-        let work = self.run(tool, prepared, context);
+        let cx = &context.cx;
+        // On the heap, for it is passed on: calls without a cache are not to be as large.
+        let work = Box::pin(self.run(tool, prepared, context));
         match cache.serve(key, keep_for, work, || !cx.is_partial()).await {
             Served::Cached(output) => CallEvent::Cached(output),
             Served::Ran(result) => CallEvent::Executed(result),
@@ -40,7 +41,7 @@ impl Place<'_> {
         &self,
         tool: &SharedTool,
         prepared: Prepared,
-        context: &mut ToolContext,
+        context: &ToolContext,
     ) -> Result<Json, Cause> {
         let _leave = match self.gate {
             Some(gate) => gate.acquire().await.ok(),

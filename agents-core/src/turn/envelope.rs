@@ -7,7 +7,7 @@ use crate::{
     run::{CallState, Node, Settings, Timestamp, ToolEnvelope},
     turn::call_id,
 };
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 /// Why a call is left unsettled whose run has ended.
 pub(crate) const ENDED: &str = "the run ended before this call did";
@@ -30,7 +30,7 @@ pub(super) fn close(
             }
             (Some(output), None, text)
         }
-        Some(Err(error)) => (None, Some(error.receipt()), told(call, error)),
+        Some(Err(error)) => (None, Some(Box::new(error.receipt())), told(call, error)),
         // Only a settled call is closed.
         None => (Some(Json::string("")), None, String::new()),
     };
@@ -55,9 +55,10 @@ pub(super) fn close(
         t_end: ended,
         cached: call.cached,
         truncated,
-        attachments: call.attachments.clone(),
-        attempts: call.attempts.clone(),
-        repairs: call.repairs.clone(),
+        // The receipt is all that is looked at from now on.
+        attachments: mem::take(&mut call.attachments),
+        attempts: mem::take(&mut call.attempts),
+        repairs: mem::take(&mut call.repairs),
     });
     let receipt = Arc::new(receipt);
     call.receipt = Some(receipt.clone());

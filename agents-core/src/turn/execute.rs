@@ -17,23 +17,22 @@ pub(super) async fn run(
     tool: &SharedTool,
     knowledge: Option<&Knowledge<'_>>,
     prepared: Prepared,
-    context: &mut ToolContext,
+    context: &ToolContext,
 ) -> Result<Json, Cause> {
-    let cx = context.cx.clone();
+    let cx = &context.cx;
     let allowed = tool.spec().timeout.unwrap_or(cx.root.settings.tool_timeout);
     let watch = Stopwatch::start(allowed, cx.watch().cloned());
-    context.watch = Some(watch.clone());
-    // What the tool has spawned and handed this token to ends with the attempt.
-    let token = context.cancel.child_token();
-    let _ends = token.clone().drop_guard();
     let span = spans::attempt(context, tool.spec());
     // Whoever is run by way of the context is within the deadline and the trace as well.
-    let context = ToolContext {
-        cx: cx.timed(Some(&watch)).traced(&span),
-        cancel: token,
-        asked: Arc::default(),
-        ..context.clone()
+    let context = &ToolContext {
+        cx: cx.executing(&watch, &span),
+        call_id: context.call_id.clone(),
+        tool: context.tool.clone(),
+        attempt: context.attempt,
+        watch: Some(watch.clone()),
+        execution: Arc::default(),
     };
+    let _ends = context.execution.ends_with_scope();
     cx.emit(|| EventKind::AttemptStarted {
         call_id: context.call_id.clone(),
         tool: context.tool.to_string(),
@@ -45,7 +44,7 @@ pub(super) async fn run(
         let body = async {
             match knowledge {
                 Some(knowledge) => Ok(knowledge.text()),
-                None => tool.execute(prepared, &context).await,
+                None => tool.execute(prepared, context).await,
             }
         };
         let body = guarded_while(inside.enter(body));
@@ -58,8 +57,8 @@ pub(super) async fn run(
             () = watch.expired() => Err(Cause::timed_out(allowed)),
         }
     };
-    let result = hidden(work.instrument(span.clone()).await, &context);
-    spans::executed(&span, &context, &result);
+    let result = hidden(work.instrument(span.clone()).await, context);
+    spans::executed(&span, context, &result);
     result
 }
 
@@ -67,7 +66,7 @@ pub(super) async fn run(
 /// says so if it is one that it lacked.
 fn hidden(result: Result<Json, Cause>, context: &ToolContext) -> Result<Json, Cause> {
     let masker = context.masker();
-    match (result, context.lacked()) {
+    match (result, context.execution.lacked()) {
         (Ok(output), _) => Ok(masker.json(&output)),
         (Err(cause), Some(code)) => Err(cause.masked(masker).coded(code)),
         (Err(cause), None) => Err(cause.masked(masker)),

@@ -26,7 +26,7 @@ use crate::{
     error::ToolError,
     escalation::{Climbed, climb, told},
     model::Message,
-    observe::{Step, StepKind, spans},
+    observe::{Kept, What, spans},
     panics::{self, guarded},
     run::{
         Act, Approval, CallEvent, CallState, Cx, EventKind, Timestamp, Told, ToolEnvelope,
@@ -153,8 +153,11 @@ impl Place<'_> {
                 if call.is_identified() {
                     context.call_id = call_id::of(call, &self.cx.node);
                 }
-                context.attempt = call.attempt();
-                context.cx = self.cx.in_call(call.seq, context.attempt);
+                // What is settled needs no place any more.
+                if context.attempt != call.attempt() && !matches!(act, Act::Done) {
+                    context.attempt = call.attempt();
+                    context.cx = self.cx.in_call(call.seq, context.attempt);
+                }
                 act
             });
             self.tell_failures();
@@ -163,7 +166,7 @@ impl Place<'_> {
                 Act::Done => return,
                 Act::Approve(args) => CallEvent::Decided(self.ask(tool, args, &context).await),
                 Act::Execute(prepared) => {
-                    let event = self.dispatch(tool, prepared, &mut context).await;
+                    let event = self.dispatch(tool, prepared, &context).await;
                     if matches!(event, CallEvent::Executed(Ok(_))) && context.cx.is_partial() {
                         self.with_call(|call| call.hint = Some(PARTIAL.to_owned()));
                     }
@@ -237,8 +240,7 @@ impl Place<'_> {
             tool: tool.spec().name.as_ref().into(),
             attempt: 1,
             watch: None,
-            cancel: self.cx.root.settings.cancel.child_token(),
-            asked: Arc::default(),
+            execution: Arc::default(),
         }
     }
 
@@ -254,13 +256,12 @@ impl Place<'_> {
         let (receipt, message) =
             self.with_call(|call| envelope::close(call, &self.cx.node, ended, settings));
         if !settled_before {
-            self.cx.root.step(Step {
-                place: self.cx.node.call_path(seq),
-                agent: self.cx.node.agent(),
-                depth: self.cx.node.depth(),
+            self.cx.root.step(Kept {
+                worker: self.cx.node.worker(),
                 t_start: receipt.t_start,
                 t_end: receipt.t_end,
-                kind: StepKind::Call {
+                what: What::Call {
+                    seq,
                     call_id: receipt.call_id.clone(),
                 },
             });

@@ -5,7 +5,7 @@ use crate::{
     Json,
     error::{Cause, ErrorReceipt, ToolError},
     model::Usage,
-    observe::StepKind,
+    observe::{Kept, StepKind},
     panics::guarded,
     recovery::Plan,
     run::{
@@ -23,7 +23,7 @@ impl Place<'_> {
         &self,
         tool: &SharedTool,
         prepared: Prepared,
-        context: &mut ToolContext,
+        context: &ToolContext,
     ) -> CallEvent {
         let is_part =
             tool.is_part_of_the_run() || self.brain.knowledge(&tool.spec().name).is_some();
@@ -31,14 +31,14 @@ impl Place<'_> {
             return self.carry_out(tool, prepared, context).await;
         };
         let moment = self.moment(&format!("run{}", context.attempt), self.asked(tool));
-        let cx = context.cx.clone();
+        let cx = &context.cx;
         if let Some(Happened::Executed {
             result,
             cached,
             inside,
-        }) = recalled(&cx, &**tape, &moment).await
+        }) = recalled(cx, &**tape, &moment).await
         {
-            restore(&cx, inside);
+            restore(cx, inside);
             return match (result, cached) {
                 (Ok(output), true) => CallEvent::Cached(output),
                 (result, _) => CallEvent::Executed(result),
@@ -259,7 +259,7 @@ impl Drop for Told<'_> {
     }
 }
 
-fn result_of(output: Option<Json>, error: Option<ErrorReceipt>) -> Result<Json, Cause> {
+fn result_of(output: Option<Json>, error: Option<Box<ErrorReceipt>>) -> Result<Json, Cause> {
     match (output, error) {
         (_, Some(error)) => Err(Cause::text(error.code, error.message)),
         (Some(output), None) => Ok(output),
@@ -274,7 +274,7 @@ fn inside(cx: &Cx) -> Inside {
     };
     Inside {
         receipts: place.receipts(),
-        steps: cx.root.watched.within(&format!("{}/", place.path())),
+        steps: cx.root.watched.within(&place.path().to_string()),
         tokens: place.spent(),
         partial: place.is_partial(),
     }
@@ -319,7 +319,7 @@ fn restore(cx: &Cx, inside: Inside) {
         if let StepKind::Turn { usage: of_turn, .. } = &step.kind {
             usage += *of_turn;
         }
-        cx.root.step(step);
+        cx.root.step(Kept::told(step));
     }
     // What a run of its own has used is known in all, and no closer.
     usage.input_tokens += tokens.saturating_sub(usage.tokens());

@@ -4,7 +4,7 @@ use crate::{
     Error, ErrorKind,
     agent::Brain,
     model::{Delta, Model, ModelError, Reply, Request, ToolCall, Usage},
-    observe::{Step, StepKind, spans},
+    observe::{Kept, What, spans},
     reader::printed::{self, Declared},
     run::{Cx, EventKind},
     secret,
@@ -52,15 +52,13 @@ pub(crate) async fn ask(
     let path = cx.node.path();
     let t_start = cx.now(format_args!("{path}/turn{turn}/start"));
     let reply = send(brain, cx, model, turn, schema, must_fit).await;
-    cx.root.step(Step {
-        place: format!("{path}/turn{turn:04}"),
-        agent: cx.node.agent(),
-        depth: cx.node.depth(),
+    cx.root.step(Kept {
+        worker: cx.node.worker(),
         t_start,
         t_end: cx.now(format_args!("{path}/turn{turn}/end")),
-        kind: StepKind::Turn {
+        what: What::Turn {
             turn,
-            model: model.id().to_owned(),
+            model: model.clone(),
             calls: reply.as_ref().ok().map(|reply| reply.calls.len()),
             usage: reply
                 .as_ref()
@@ -110,20 +108,17 @@ async fn send(
     }
     // Which skill a model names is no text of its answer.
     let streamed = cx.root.settings.subscriber.is_some() && !choosing;
-    let declared = if streamed {
-        declared(brain, must_fit)
-    } else {
-        Vec::new()
-    };
-    let show = Show::new(cx, &declared);
-    let sink = |delta: Delta<'_>| show.delta(delta);
+    let declared = streamed.then(|| declared(brain, must_fit));
+    let show = declared.as_deref().map(|declared| Show::new(cx, declared));
+    let sink = |delta: Delta<'_>| show.iter().for_each(|show| show.delta(delta));
     if streamed {
         request = request.with_sink(&sink);
     }
     let span = spans::chat(cx, model, turn, request.format());
     spans::asked(&span, cx, history.messages());
-    let reply = model.chat(request).instrument(span.clone()).await;
-    if streamed {
+    // The model itself, not the pointer to it: that would be a future around its future.
+    let reply = (**model).chat(request).instrument(span.clone()).await;
+    if let Some(show) = show {
         show.finish();
     }
     spans::replied(&span, cx, &reply);
@@ -219,16 +214,26 @@ fn declared<'a>(brain: &'a Brain<'_>, must_fit: bool) -> Vec<Declared<'a>> {
 
 /// Every call gets an id that is its own: what the model gave, if it gave one and only once.
 fn with_ids(mut reply: Reply, turn: u32) -> Reply {
+    if let [call] = &mut reply.calls[..] {
+        if call.id.is_empty() {
+            call.id = minted(turn, 0);
+        }
+        return reply;
+    }
     let mut seen = BTreeSet::new();
     for (index, call) in reply.calls.iter_mut().enumerate() {
         if call.id.is_empty() || !seen.insert(call.id.clone()) {
-            call.id = format!("call_{turn}_{index}");
+            call.id = minted(turn, index);
             while !seen.insert(call.id.clone()) {
                 call.id.push('_');
             }
         }
     }
     reply
+}
+
+fn minted(turn: u32, index: usize) -> String {
+    format!("call_{turn}_{index}")
 }
 
 /// There is no model for the agent, and so none for the repair agents that would be driven by it.

@@ -151,7 +151,7 @@ pub(crate) async fn run(tool: HttpTool, arguments: serde_json::Value) -> Outcome
 pub(crate) async fn get(tool: HttpTool, url: &str) -> Result<HttpAnswer, ErrorReceipt> {
     let receipt = call(tool, serde_json::json!({ "url": url })).await;
     match &receipt.error {
-        Some(error) => Err(error.clone()),
+        Some(error) => Err((**error).clone()),
         None => Ok(receipt.output.as_ref().unwrap().to().unwrap()),
     }
 }

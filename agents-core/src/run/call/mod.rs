@@ -256,6 +256,8 @@ impl CallState {
                 let (number, args) = (self.attempt(), args.clone());
                 match result {
                     Ok(output) => {
+                        // Mostly the first is the last.
+                        self.attempts.reserve_exact(1);
                         self.attempts.push(Attempt {
                             number,
                             error: None,
@@ -273,7 +275,7 @@ impl CallState {
                         let error = ToolError::Execution { args, cause };
                         self.attempts.push(Attempt {
                             number,
-                            error: Some(error.receipt()),
+                            error: Some(Box::new(error.receipt())),
                             waited_s: self.waited.take(),
                         });
                         if let Some(reason) = thrown {

@@ -83,6 +83,11 @@ impl Masker {
         !self.any.load(Acquire)
     }
 
+    /// How many secrets it hides.
+    pub fn len(&self) -> usize {
+        self.known().map_or(0, |known| known.len())
+    }
+
     fn known(&self) -> Option<Arc<Known>> {
         (!self.is_empty())
             .then(|| Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner)))
@@ -152,7 +157,7 @@ impl Masker {
 
 impl fmt::Debug for Masker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = self.known().map_or(0, |known| known.len());
+        let known = self.len();
         write!(f, "Masker({known} secrets)")
     }
 }

@@ -16,6 +16,10 @@ pub(super) enum Found {
 
 /// Whether `pattern` begins at this place.
 pub(super) fn spelled(text: &[u8], at: usize, pattern: &str) -> Found {
+    // Mostly it is something else, and that is seen at once.
+    if text.get(at).is_some_and(|byte| !may_begin(*byte, pattern)) {
+        return Found::No;
+    }
     let mut from = Ends::default();
     from.push(at);
     let mut open = false;
@@ -35,6 +39,12 @@ pub(super) fn spelled(text: &[u8], at: usize, pattern: &str) -> Found {
         };
     }
     from.last().map_or(Found::No, Found::To)
+}
+
+/// Whether the first character of `pattern` could be written so that it begins with this byte.
+fn may_begin(byte: u8, pattern: &str) -> bool {
+    let first = pattern.as_bytes().first();
+    matches!(byte, b'%' | b'\\' | b'+') || first.is_none_or(|first| *first == byte)
 }
 
 /// Whether a text was shortened here, perhaps in the middle of an escape.

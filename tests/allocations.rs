@@ -1,0 +1,90 @@
+//! What a turn costs where nobody looks on, counted in allocations: time would depend on the machine.
+//!
+//! A program of its own, for it counts by taking the place of the allocator.
+
+// A test that cannot go on says so by panicking.
+#![allow(clippy::unwrap_used)]
+
+use agents::{
+    __rt::async_trait,
+    model::{Message, Model, ModelError, Reply, Request, ToolCall},
+    prelude::*,
+    tool,
+};
+use allocation_counter::{AllocationInfo, measure};
+
+/// Add two integers.
+#[tool(none)]
+async fn add(
+    /// Left operand.
+    left: i64,
+    /// Right operand.
+    right: i64,
+) -> i64 {
+    left + right
+}
+
+/// You are a math agent.
+#[agent(tools = [Add], budget(max_turns = 1000, max_tool_calls = 1000, max_recursion = 5000))]
+async fn math(question: String) -> String;
+
+/// Calls so many times, then answers; keeps nothing.
+struct Calling(usize);
+
+#[async_trait]
+impl Model for Calling {
+    fn id(&self) -> &str {
+        "calling"
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let is_result = |message: &&Message| matches!(message, Message::Tool { .. });
+        let results = request.messages().iter().filter(is_result).count();
+        if results >= self.0 {
+            return Ok(Reply {
+                content: "done".into(),
+                ..Reply::default()
+            });
+        }
+        Ok(Reply {
+            calls: vec![ToolCall {
+                id: String::new(),
+                name: "add".into(),
+                arguments: r#"{"left":17,"right":25}"#.into(),
+            }],
+            ..Reply::default()
+        })
+    }
+}
+
+/// What a run of so many turns allocates.
+fn run_of(turns: usize) -> AllocationInfo {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    measure(|| {
+        let run = Math.run("What is 17 + 25?").model(Calling(turns));
+        let outcome = runtime.block_on(run.outcome()).unwrap();
+        assert_eq!(outcome.result.unwrap(), "done");
+        assert_eq!(outcome.outputs.tool_order.len(), turns);
+    })
+}
+
+/// The figures are those of today and a tenth: whoever needs more says so here.
+#[test]
+fn a_turn_that_nobody_watches_allocates_little() {
+    // What is made once in a program.
+    run_of(1);
+    let (short, long) = (run_of(28), run_of(128));
+    let turns = 100;
+    let count = (long.count_total - short.count_total) / turns;
+    let bytes = (long.bytes_total - short.bytes_total) / turns;
+    let kept = (long.bytes_max - short.bytes_max) / turns;
+    assert!(count <= 44, "a turn allocates {count} times");
+    assert!(bytes <= 6_900, "a turn allocates {bytes} bytes");
+    assert!(kept <= 1_800, "a run keeps {kept} bytes of a turn");
+    let one = run_of(1);
+    assert!(one.count_total <= 131, "a run of one turn: {one:?}");
+    assert!(one.bytes_max <= 16_800, "a run of one turn: {one:?}");
+}
