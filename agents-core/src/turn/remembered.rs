@@ -44,7 +44,7 @@ impl Place<'_> {
                 (result, _) => CallEvent::Executed(result),
             };
         }
-        let mut told = Told::within(&**tape, moment, &cx);
+        let mut told = Told::within(&**tape, moment, cx);
         let event = self.carry_out(tool, prepared, context).await;
         let (result, cached) = match &event {
             CallEvent::Cached(output) => (Ok(output.clone()), true),

@@ -198,7 +198,12 @@ async fn what_is_finished_while_a_person_is_asked_does_not_run_again() {
         .unwrap();
     assert_eq!(outcome.result.unwrap(), "published");
     assert_eq!(NOTES.load(SeqCst), 1, "it was finished");
-    assert!(outcome.outputs.receipts().all(|one| one.is_ok()));
+    assert!(
+        outcome
+            .outputs
+            .receipts()
+            .all(agents::run::ToolEnvelope::is_ok)
+    );
 }
 
 #[tokio::test]
