@@ -176,11 +176,11 @@ impl Sink {
         if self.failed.is_some() {
             return;
         }
-        let line = match &self.masker {
-            Some(masker) => masker.data(line),
-            None => line,
+        let text = match &self.masker {
+            Some(masker) => masker.written(line),
+            None => serde_json::to_string(&line),
         };
-        let written = serde_json::to_string(&line)
+        let written = text
             .map_err(io::Error::other)
             .and_then(|text| writeln!(self.out, "{text}"))
             .and_then(|()| self.out.flush());

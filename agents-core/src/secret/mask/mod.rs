@@ -125,6 +125,21 @@ impl Masker {
         }
     }
 
+    /// Data of any type as JSON, without secrets: where there are none, it is written once.
+    ///
+    /// # Errors
+    /// When `value` cannot be written as JSON.
+    pub fn written<T: Serialize + DeserializeOwned>(
+        &self,
+        value: T,
+    ) -> Result<String, serde_json::Error> {
+        let text = serde_json::to_string(&value)?;
+        match self.json_text(&text) {
+            Cow::Borrowed(_) => Ok(text),
+            Cow::Owned(_) => serde_json::to_string(&self.data(value)),
+        }
+    }
+
     /// Data of any type without secrets, in all its strings.
     pub fn data<T: Serialize + DeserializeOwned>(&self, value: T) -> T {
         let Some(known) = self.known() else {

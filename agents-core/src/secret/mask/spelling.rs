@@ -17,7 +17,7 @@ pub(super) enum Found {
 /// Whether `pattern` begins at this place.
 pub(super) fn spelled(text: &[u8], at: usize, pattern: &str) -> Found {
     // Mostly it is something else, and that is seen at once.
-    if text.get(at).is_some_and(|byte| !may_begin(*byte, pattern)) {
+    if !may_begin(&text[at..], pattern) {
         return Found::No;
     }
     let mut from = Ends::default();
@@ -41,10 +41,42 @@ pub(super) fn spelled(text: &[u8], at: usize, pattern: &str) -> Found {
     from.last().map_or(Found::No, Found::To)
 }
 
-/// Whether the first character of `pattern` could be written so that it begins with this byte.
-fn may_begin(byte: u8, pattern: &str) -> bool {
-    let first = pattern.as_bytes().first();
-    matches!(byte, b'%' | b'\\' | b'+') || first.is_none_or(|first| *first == byte)
+/// Whether `pattern` could be what begins here, by the few bytes that tell it mostly: fewer than what is a secret
+/// when it was cut off.
+fn may_begin(text: &[u8], pattern: &str) -> bool {
+    if text.first() == Some(&b'\\') {
+        return pattern.chars().next().is_none_or(|c| may_escape(text, c));
+    }
+    let bytes = text.iter().zip(pattern.as_bytes()).take(SHORTEST - 1);
+    for (byte, expected) in bytes {
+        match byte {
+            b'%' | b'\\' | b'+' => return true,
+            byte if byte != expected => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
+/// Whether `c` could be what the backslashes here escape.
+fn may_escape(text: &[u8], c: char) -> bool {
+    let letter = text.iter().find(|byte| **byte != b'\\');
+    c == '\\'
+        || letter.is_none_or(|letter| matches!(letter, b'u' | b'x') || meant(*letter) == Some(c))
+}
+
+/// What a letter after a backslash means.
+fn meant(letter: u8) -> Option<char> {
+    match letter {
+        b'"' | b'\'' | b'/' => Some(char::from(letter)),
+        b'n' => Some('\n'),
+        b'r' => Some('\r'),
+        b't' => Some('\t'),
+        b'b' => Some('\u{8}'),
+        b'f' => Some('\u{c}'),
+        b'0' => Some('\0'),
+        _ => None,
+    }
 }
 
 /// Whether a text was shortened here, perhaps in the middle of an escape.
@@ -160,17 +192,7 @@ fn escaped(text: &[u8], at: usize, c: char, ends: &mut Ends) {
         ends.open = true;
         return;
     };
-    let meant = match letter {
-        b'"' | b'\'' | b'/' => Some(char::from(letter)),
-        b'n' => Some('\n'),
-        b'r' => Some('\r'),
-        b't' => Some('\t'),
-        b'b' => Some('\u{8}'),
-        b'f' => Some('\u{c}'),
-        b'0' => Some('\0'),
-        _ => None,
-    };
-    if meant == Some(c) {
+    if meant(letter) == Some(c) {
         ends.push(after + 1);
     }
     match letter {
