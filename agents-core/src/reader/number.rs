@@ -207,7 +207,7 @@ pub(super) fn negated(before: &str) -> bool {
         })
 }
 
-/// A number as an integer, if it is whole: `5.0`, `1e3`.
+/// A number as an integer, if it is one and whole: `5.0`, `1e3`.
 pub(super) fn whole(number: &str) -> Option<String> {
     let (sign, unsigned) = match number.strip_prefix('-') {
         Some(unsigned) => ("-", unsigned),
@@ -219,6 +219,9 @@ pub(super) fn whole(number: &str) -> Option<String> {
     };
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let mut digits = format!("{whole}{fraction}");
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
     let shift = exponent.checked_sub(fraction.len() as i64)?;
     if shift >= 0 {
         // Nobody writes 1e400 and wants four hundred digits.
@@ -274,6 +277,21 @@ mod tests {
             ("−5", "-5"),
         ] {
             assert_eq!(num(text).as_deref(), Some(want), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_not_whole() {
+        for text in ["", "-", "1.5", "7\u{200b}<think>...Non", "1e400", "0x10"] {
+            assert_eq!(whole(text), None, "{text}");
+        }
+        for (text, want) in [
+            ("5.0", "5"),
+            ("1e3", "1000"),
+            ("-20e-1", "-2"),
+            ("0.0", "0"),
+        ] {
+            assert_eq!(whole(text).as_deref(), Some(want), "{text}");
         }
     }
 
