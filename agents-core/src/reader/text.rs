@@ -10,7 +10,7 @@ use std::borrow::Cow;
 /// use agents::reader::normalize_separators;
 ///
 /// assert_eq!(normalize_separators(r"src\main.rs"), "src/main.rs");
-/// assert_eq!(normalize_separators(r"C:\work\\..\a\"), "C:/work//../a/");
+/// assert_eq!(normalize_separators(r"C:\data\\..\a\"), "C:/data//../a/");
 /// assert_eq!(normalize_separators("src/main.rs"), "src/main.rs");
 /// ```
 #[must_use]
