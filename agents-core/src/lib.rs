@@ -29,10 +29,12 @@
 
 pub mod agent;
 pub mod blob;
+mod budget;
 pub mod cache;
 pub mod compose;
 pub mod error;
 pub mod escalation;
+mod hex;
 mod json;
 pub mod memory;
 pub mod model;
@@ -45,6 +47,7 @@ pub mod recovery;
 #[doc(hidden)]
 pub mod rt;
 pub mod run;
+mod scope;
 pub mod secret;
 pub mod team;
 #[cfg(any(test, feature = "testing"))]

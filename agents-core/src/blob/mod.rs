@@ -32,7 +32,7 @@ mod memory;
 
 pub use memory::MemoryBlobs;
 
-use crate::run::hex;
+use crate::hex::hex;
 use async_trait::async_trait;
 use std::{error::Error as StdError, sync::Arc};
 

@@ -1,5 +1,5 @@
-use super::{Code, Error, ErrorKind};
-use crate::{escalation::Escalation, secret::Masker};
+use super::{Code, Error, ErrorKind, escalation::Escalation};
+use crate::secret::Masker;
 use serde::{Deserialize, Serialize};
 use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
 

@@ -44,8 +44,8 @@ pub use rules::{confirm_tools, confirm_writes, deny_tools, no_external, only_too
 
 use crate::{
     Json,
+    budget::Cost,
     model::Usage,
-    run::Cost,
     tool::{Scope, ToolSpec},
 };
 use std::{fmt, sync::Arc};

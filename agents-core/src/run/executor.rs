@@ -1,10 +1,11 @@
 //! How the calls of a run are carried out: under which rules, and what stands between a call and its
 //! tool.
 
-use super::{Run, cost::Prices};
+use super::Run;
 use crate::{
     Agent,
     blob::BlobStore,
+    budget::Prices,
     cache::{Caching, SharedCache},
     policy::{Policies, Policy},
     rate::RateLimiter,

@@ -10,15 +10,14 @@
 //! Everything that waits is outside of them, so a run can be put down between any two steps.
 
 mod approval;
-mod budget;
 mod call;
 mod clock;
-mod cost;
 mod cx;
 mod driver;
 mod event;
 mod executor;
 mod frame;
+mod masked;
 mod metadata;
 mod node;
 mod observed;
@@ -35,10 +34,9 @@ mod talk;
 mod tape;
 mod terms;
 
+pub use crate::budget::{Budget, Cost, Limit, minutes, tokens};
 pub use approval::{Approval, ApprovalRequest, Approver};
-pub use budget::{Budget, Limit, minutes, tokens};
 pub use clock::{Clock, SystemClock, Timestamp};
-pub use cost::Cost;
 pub use cx::Cx;
 pub(crate) use cx::Within;
 pub use event::{Event, EventKind};
@@ -55,7 +53,7 @@ pub(crate) use cx::Place;
 pub(crate) use driver::drive;
 pub(crate) use executor::Executor;
 pub(crate) use frame::{Frame, Next, Told};
-pub(crate) use node::{Node, hex};
+pub(crate) use node::Node;
 pub(crate) use observed::observed;
 pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use root::{Root, Settings, ToolHook};

@@ -60,7 +60,7 @@ pub use mask::{Masker, SHORTEST};
 pub use store::SecretStore;
 pub use writer::Masked;
 
-use crate::tool::Scope;
+use crate::scope::Scope;
 /// What goes over an `impl Secrets`; re-exported from the crate of that name.
 pub use async_trait::async_trait;
 use secrecy::{ExposeSecret, SecretString};
