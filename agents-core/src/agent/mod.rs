@@ -7,6 +7,7 @@ mod builder;
 mod chat;
 mod equip;
 mod fit;
+mod fixer;
 mod hooks;
 mod io;
 mod knowledge;

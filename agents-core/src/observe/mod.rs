@@ -29,18 +29,14 @@
 //!
 //! [semantic conventions for generative AI]: https://github.com/open-telemetry/semantic-conventions/tree/v1.41.0/docs/gen-ai
 
-mod kept;
-pub(crate) mod messages;
+mod line;
+mod messages;
 pub(crate) mod spans;
-mod trace;
-mod watched;
 
-pub(crate) use kept::{Kept, What, Worker};
-pub use trace::{Step, StepKind, Trace, Tracing, trace_with};
-use trace::{hang, place, trace_id};
-pub(crate) use watched::Watched;
+pub use crate::run::trace::{Step, StepKind, Trace, Tracing, trace_with};
+pub(crate) use line::settled;
 
-use crate::run::{Outcome, Root};
+use crate::run::{Kept, Outcome, Root, trace::hang};
 use std::{future::Future, sync::Arc};
 use tracing::Instrument;
 

@@ -39,14 +39,13 @@ mod verbs;
 
 pub use crate::error::{AnyError, Failure, Severity};
 pub use crate::reader::{normalize_separators, strip_fences};
-pub use crate::rt::RetrySafe;
 pub use backoff::{Backoff, constant, exponential, none};
 pub use context::{CallError, ErrorContext, Fault, Raw};
 pub use decision::{Decision, IntoDecision, Plan, Step};
 pub use fixer::{Fixer, FixerRef, Repair, Tried};
 pub use into::{IntoText, IntoValue};
 pub use kind::{
-    CanRetry, CanSanitize, Deserialization, Execution, InvalidArgs, InvalidOutput, Kind,
+    CanRetry, CanSanitize, Deserialization, Execution, InvalidArgs, InvalidOutput, Kind, RetrySafe,
 };
 pub use verbs::{
     coerce, escalate, feedback, fix, fix_with, inherit, lenient, retry, sanitize, throw,

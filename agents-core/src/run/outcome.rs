@@ -1,7 +1,7 @@
-use super::{Cost, Limit, Timestamp};
+use super::{Cost, Limit, Timestamp, trace::Trace};
 use crate::{
     Error, Json, Severity, error::ErrorReceipt, escalation::EscalationReceipt, model::Usage,
-    observe::Trace, reader::Repairs,
+    reader::Repairs,
 };
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};

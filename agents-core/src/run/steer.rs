@@ -2,8 +2,9 @@
 
 use super::{
     AgentOutputs, Cx, EventKind, Happened, Limit, Moment, Outcome, Root, Stop, Stopped, Stopwatch,
+    trace::Trace,
 };
-use crate::{Agent, Error, ErrorKind, Json, observe::Trace, panics, turn};
+use crate::{Agent, Error, ErrorKind, Json, panics, turn};
 use std::{pin::pin, sync::Arc};
 
 /// Polls the agent until it answers, or until somebody ends the run; then drops what is left.

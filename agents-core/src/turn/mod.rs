@@ -26,11 +26,11 @@ use crate::{
     error::ToolError,
     escalation::{Climbed, climb, told},
     model::Message,
-    observe::{Kept, What, spans},
+    observe::{self, spans},
     panics::{self, guarded},
     run::{
-        Act, Approval, CallEvent, CallState, Cx, EventKind, Timestamp, Told, ToolEnvelope,
-        ToolHook, observed,
+        Act, Approval, CallEvent, CallState, Cx, EventKind, Kept, Timestamp, Told, ToolEnvelope,
+        ToolHook, What,
     },
     tool::{SharedTool, ToolContext},
 };
@@ -265,7 +265,7 @@ impl Place<'_> {
                     call_id: receipt.call_id.clone(),
                 },
             });
-            observed(self.cx, seq, &receipt);
+            observe::settled(self.cx, seq, &receipt);
             self.tell_settled(&receipt);
             self.tell_used(&receipt);
             self.emit(|| EventKind::CallEnded(receipt.clone()));

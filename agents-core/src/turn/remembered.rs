@@ -5,12 +5,11 @@ use crate::{
     Json,
     error::{Cause, ErrorReceipt, ToolError},
     model::Usage,
-    observe::{Kept, StepKind},
     panics::guarded,
     recovery::Plan,
     run::{
-        Approval, CallEvent, CallState, Cx, Happened, Inside, Moment, Recalled, Stop, Tape,
-        ToolEnvelope, Within,
+        Approval, CallEvent, CallState, Cx, Happened, Inside, Kept, Moment, Recalled, Stop, Tape,
+        ToolEnvelope, Within, trace::StepKind,
     },
     tool::{Prepared, SharedTool, ToolContext},
 };
