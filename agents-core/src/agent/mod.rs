@@ -3,6 +3,7 @@
 //! [`Agent`] is the trait; [`ModelAgent`] is the agent that a model drives, made by
 //! [`AgentBuilder`]; [`Skill`] is one way an agent has of answering.
 
+mod attend;
 mod builder;
 mod chat;
 mod equip;

@@ -38,9 +38,6 @@
 //!     .build();
 //! ```
 
-mod attend;
-mod climb;
-mod desk;
 mod resolution;
 
 pub use crate::error::escalation::{Escalation, EscalationReceipt, Settlement};
@@ -49,10 +46,7 @@ pub use resolution::{
     retry_with_model, return_partial_result, throw,
 };
 
-pub(crate) use attend::{Job, Taken, attend};
-pub(crate) use climb::{Climbed, Override, climb, given, returned, told};
-pub(crate) use desk::Desk;
-pub(crate) use resolution::SharedHandler;
+pub(crate) use resolution::{SharedHandler, What};
 
 /// What is in scope within `on_escalation!`.
 #[doc(hidden)]

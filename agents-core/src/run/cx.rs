@@ -1,9 +1,9 @@
 use super::{
-    Cost, EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp,
+    Cost, Desk, EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch,
+    Timestamp,
 };
 use crate::{
     Json,
-    escalation::Desk,
     model::{Model, Usage},
     recovery::FixError,
     secret::{Masker, Secret, SecretError, resolve},

@@ -1,10 +1,9 @@
 //! The loop: look what comes next, do it, tell the frame what happened.
 
-use super::{Cx, Limit, Next, Stopwatch, Told};
+use super::{Cx, Limit, Next, Stopwatch, Told, climb::given};
 use crate::{
     Error, ErrorKind,
     agent::{Answer, Brain},
-    escalation::given,
     observe::spans,
     turn::{self, answer::Settled},
 };

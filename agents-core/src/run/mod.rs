@@ -11,8 +11,10 @@
 
 mod approval;
 mod call;
+pub(crate) mod climb;
 mod clock;
 mod cx;
+mod desk;
 mod driver;
 mod event;
 mod executor;
@@ -31,6 +33,7 @@ mod steer;
 mod steps;
 mod stop;
 mod stopwatch;
+mod taken;
 mod talk;
 mod tape;
 mod terms;
@@ -53,6 +56,7 @@ pub use tape::{Begun, Happened, Inside, Moment, Recalled, Tape};
 
 pub(crate) use call::{Act, CallState, Event as CallEvent, cost, tried};
 pub(crate) use cx::Place;
+pub(crate) use desk::{Desk, Letter, Raised, Reply};
 pub(crate) use driver::drive;
 pub(crate) use executor::Executor;
 pub(crate) use frame::{Frame, Next, Told};
@@ -62,6 +66,7 @@ pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use root::{Root, Settings, ToolHook};
 pub(crate) use stop::Stop;
 pub(crate) use stopwatch::Stopwatch;
+pub(crate) use taken::{Taken, To};
 pub(crate) use talk::{Said, Talk};
 
 use crate::{

@@ -5,8 +5,8 @@ mod path;
 
 use path::Path;
 
-use super::{Budget, Frame, ToolEnvelope, Within, kept::Worker};
-use crate::{Json, budget::Paid, escalation::Taken, hex::hex, model::Model};
+use super::{Budget, Frame, Taken, ToolEnvelope, Within, kept::Worker};
+use crate::{Json, budget::Paid, hex::hex, model::Model};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,

@@ -1,6 +1,8 @@
 use super::{Cost, Limit, Timestamp, trace::Trace};
 use crate::{
-    Error, Json, Severity, error::ErrorReceipt, escalation::EscalationReceipt, model::Usage,
+    Error, Json, Severity,
+    error::{ErrorReceipt, escalation::EscalationReceipt},
+    model::Usage,
     reader::Repairs,
 };
 use indexmap::IndexMap;

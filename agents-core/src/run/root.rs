@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{
     Error, ErrorKind, Json,
-    escalation::EscalationReceipt,
+    error::escalation::EscalationReceipt,
     model::{Model, Usage},
     panics::told,
     reader::Repairs,

@@ -1,5 +1,9 @@
 use super::{node::StoredNode, terms::Terms, trace::Step};
-use crate::{Error, Json, error::ErrorKind, escalation::EscalationReceipt, model::Usage};
+use crate::{
+    Error, Json,
+    error::{ErrorKind, escalation::EscalationReceipt},
+    model::Usage,
+};
 use serde::{Deserialize, Serialize};
 
 /// A run that was put down: give it to [`Agent::resume`](crate::Agent::resume).

@@ -24,13 +24,13 @@ mod whole;
 use crate::{
     agent::Brain,
     error::ToolError,
-    escalation::{Climbed, climb, told},
     model::Message,
     observe::{self, spans},
     panics::{self, guarded},
     run::{
         Act, Approval, CallEvent, CallState, Cx, EventKind, Kept, Timestamp, Told, ToolEnvelope,
         ToolHook, What,
+        climb::{Climbed, climb, told},
     },
     tool::{SharedTool, ToolContext},
 };
