@@ -35,7 +35,7 @@ impl Hooks<'_> {
 }
 
 /// What the agent uses, told to you in every run of it. What happens in one run is told by
-/// [`Run::on_event`](crate::run::Run::on_event), to which all of this belongs as well.
+/// [`Run::on_event`](crate::agent::Run::on_event), to which all of this belongs as well.
 ///
 /// A hook that panics is logged, and the run goes on.
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
@@ -52,7 +52,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     }
 
     /// Is told of every call of a tool once, when it is settled: the tool's name, the arguments as
-    /// they ran, repairs included, and what came of it. See [`Run::on_tool_use`](crate::run::Run::on_tool_use) for a
+    /// they ran, repairs included, and what came of it. See [`Run::on_tool_use`](crate::agent::Run::on_tool_use) for a
     /// single run.
     pub fn on_tool_use(
         mut self,

@@ -14,6 +14,7 @@ mod io;
 mod knowledge;
 mod policies;
 mod profile;
+mod run;
 mod select;
 mod skill;
 mod work;
@@ -28,12 +29,13 @@ pub(crate) use knowledge::Knowledge;
 pub use knowledge::KnowledgeText;
 pub(crate) use profile::OwnTool;
 pub use profile::Profile;
+pub use run::Run;
 pub use skill::Skill;
 
 use crate::{
     Error, ErrorKind, Json,
     compose::{Map, Takes, Then, Until, Verdict},
-    run::{Cx, Run, Snapshot, Stop},
+    run::{Cx, Snapshot, Stop},
 };
 use async_trait::async_trait;
 

@@ -10,7 +10,8 @@ use super::{
 use crate::{
     Error, ErrorKind, Json, memory,
     panics::{self, guarded_while},
-    run::{Cx, Desk, drive},
+    run::{Cx, Desk},
+    turn::drive,
 };
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;

@@ -145,7 +145,7 @@ impl Budget {
 
     /// How much its models may cost, nested agents included: once that is reached, no model is asked
     /// any more. As with [`tokens`](Budget::tokens), what is under way by then is paid. Every model needs
-    /// a price for it: see [`Run::price`](crate::run::Run::price).
+    /// a price for it: see [`Run::price`](crate::agent::Run::price).
     #[must_use]
     pub fn cost(mut self, amount: impl Into<Cost>) -> Self {
         self.cost = Some(amount.into());

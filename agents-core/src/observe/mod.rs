@@ -17,7 +17,7 @@
 //!
 //! A span that ends in a failure has `error.type` and the status `ERROR`. What happens between two spans
 //! is an event of the one around it: `arguments repaired`, `call failed`, `backing off`, `asking a repair
-//! agent`, `escalated`. With [`Run::record_content`](crate::run::Run::record_content) there are
+//! agent`, `escalated`. With [`Run::record_content`](crate::agent::Run::record_content) there are
 //! `gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.tool.call.arguments` and `.result` too, as
 //! JSON in the conventions' own form; without it, no prompt, argument or result is in any span.
 //!

@@ -9,7 +9,6 @@ use crate::{
     secret::{Masker, Secret, SecretError, resolve},
     team::Placement,
     tool::Scope,
-    turn::envelope,
 };
 use std::{convert::Infallible, fmt, future::Future, sync::Arc, time::Duration};
 use tracing::{Instrument, Span};
@@ -137,7 +136,7 @@ impl Cx {
         }
     }
 
-    fn here(&self) -> Arc<Node> {
+    pub(crate) fn here(&self) -> Arc<Node> {
         match self.within {
             Some(within) => self.node.inside(within),
             None => self.node.clone(),
@@ -307,13 +306,6 @@ impl Cx {
     /// The tokens spent within this place.
     pub(crate) fn spent(&self) -> u64 {
         self.here().spent()
-    }
-
-    /// Writes the receipts of calls that agents within this place have left unsettled.
-    pub(crate) fn close_within(&self, why: &str) {
-        for child in self.here().children() {
-            envelope::close_all(&child, &self.root.settings, why);
-        }
     }
 
     /// Tells the subscriber what happened to the agent that works here, or to the call.

@@ -44,7 +44,7 @@ pub struct Outcome<T> {
     pub outputs: AgentOutputs,
     /// What the models used.
     pub usage: Usage,
-    /// What that cost, by the [prices](super::Run::price) that the run was given; `None` if a model
+    /// What that cost, by the [prices](crate::agent::Run::price) that the run was given; `None` if a model
     /// that was asked has none.
     pub cost: Option<Cost>,
     /// The run's id, as it stands in logs and traces.

@@ -155,7 +155,7 @@ impl Holder {
 }
 
 /// Where secrets are kept: a vault, a table, or a [`SecretStore`] in memory. Give it to
-/// [`Run::secrets`](crate::run::Run::secrets).
+/// [`Run::secrets`](crate::agent::Run::secrets).
 ///
 /// It is asked each time a tool asks, for one holder after the other; who comes first is not its
 /// business.

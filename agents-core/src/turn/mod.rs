@@ -11,6 +11,7 @@ pub(crate) mod answer;
 pub(crate) mod args;
 mod call_id;
 mod dispatch;
+mod driver;
 pub(crate) mod envelope;
 mod execute;
 mod expected;
@@ -20,6 +21,8 @@ pub(crate) mod remembered;
 pub(crate) mod reply;
 mod together;
 mod whole;
+
+pub(crate) use driver::drive;
 
 use crate::{
     agent::Brain,
