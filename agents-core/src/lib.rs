@@ -29,6 +29,7 @@
 
 pub mod agent;
 pub mod blob;
+mod brain;
 mod budget;
 pub mod cache;
 pub mod compose;
@@ -40,6 +41,7 @@ pub mod memory;
 pub mod model;
 pub mod observe;
 mod panics;
+mod place;
 pub mod policy;
 pub mod rate;
 pub mod reader;

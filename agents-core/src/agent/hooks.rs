@@ -1,38 +1,7 @@
 use super::{AgentBuilder, io::Data};
-use crate::{Json, error::ErrorReceipt, panics::told, run::ToolEnvelope, secret::Masker};
+use crate::{Json, error::ErrorReceipt, run::ToolEnvelope};
 use schemars::JsonSchema;
 use std::sync::Arc;
-
-type Named<'a> = Arc<dyn Fn(&str) + Send + Sync + 'a>;
-type Called<'a> = Arc<dyn Fn(&ToolEnvelope) + Send + Sync + 'a>;
-
-/// Who is told what an agent uses, in every run of it.
-#[derive(Clone, Default)]
-pub(crate) struct Hooks<'a> {
-    skill: Option<Named<'a>>,
-    knowledge: Option<Named<'a>>,
-    tool: Option<Called<'a>>,
-}
-
-impl Hooks<'_> {
-    pub(crate) fn skill_chosen(&self, skill: &str, masker: &Masker) {
-        if let Some(hook) = &self.skill {
-            told("on_skill_chosen", masker, || hook(skill));
-        }
-    }
-
-    pub(crate) fn knowledge_used(&self, knowledge: &str, masker: &Masker) {
-        if let Some(hook) = &self.knowledge {
-            told("on_knowledge_used", masker, || hook(knowledge));
-        }
-    }
-
-    pub(crate) fn tool_used(&self, receipt: &ToolEnvelope, masker: &Masker) {
-        if let Some(hook) = &self.tool {
-            told("on_tool_use", masker, || hook(receipt));
-        }
-    }
-}
 
 /// What the agent uses, told to you in every run of it. What happens in one run is told by
 /// [`Run::on_event`](crate::agent::Run::on_event), to which all of this belongs as well.

@@ -13,22 +13,18 @@ mod hooks;
 mod io;
 mod knowledge;
 mod policies;
-mod profile;
 mod run;
 mod select;
 mod skill;
 mod work;
 
-pub(crate) use builder::Brain;
+pub use crate::place::Profile;
 pub use builder::{AgentBuilder, ModelAgent};
 pub use chat::{Chat, Conversation, ModelDriven};
 pub use fit::{AgentData, ModelAnswer};
-pub(crate) use io::{Answer, prompt_of};
+pub(crate) use io::prompt_of;
 pub use io::{Data, IntoInput};
-pub(crate) use knowledge::Knowledge;
 pub use knowledge::KnowledgeText;
-pub(crate) use profile::OwnTool;
-pub use profile::Profile;
 pub use run::Run;
 pub use skill::Skill;
 

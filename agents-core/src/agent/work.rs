@@ -1,14 +1,16 @@
 //! The agent at work: which skill answers, and who carries it out.
 
 use super::{
-    Agent, Brain, Data, ModelAgent, Profile, Skill,
+    Agent, Data, ModelAgent, Profile, Skill,
     attend::{Job, attend},
     prompt_of,
     select::{Selection, settle},
     unwritable,
 };
 use crate::{
-    Error, ErrorKind, Json, memory,
+    Error, ErrorKind, Json,
+    brain::Brain,
+    memory,
     panics::{self, guarded_while},
     run::{Cx, Desk},
     turn::drive,

@@ -32,7 +32,6 @@ mod decision;
 mod fixer;
 mod into;
 mod kind;
-mod layers;
 mod progress;
 mod splice;
 mod verbs;
@@ -68,6 +67,5 @@ pub mod vocabulary {
 
 pub(crate) use context::{with_any_error, with_error};
 pub(crate) use fixer::{FixError, SharedFixer};
-pub(crate) use layers::Arms;
 pub(crate) use progress::{Failed, Move, Progress, SANITIZE};
 pub(crate) use splice::put_at;

@@ -5,9 +5,9 @@ use super::{
 use crate::{
     Json,
     model::{Model, Usage},
+    place::{Place, Placement},
     recovery::FixError,
     secret::{Masker, Secret, SecretError, resolve},
-    team::Placement,
     tool::Scope,
 };
 use std::{convert::Infallible, fmt, future::Future, sync::Arc, time::Duration};
@@ -41,14 +41,6 @@ pub struct Cx {
     place: Option<Place>,
     /// The span within which this is, for work that goes on in another task.
     span: Span,
-}
-
-/// An agent's place in a team, as the agent that works there finds it.
-#[derive(Clone)]
-pub(crate) struct Place {
-    pub(crate) placement: Arc<Placement>,
-    /// How long the call may take by which its parent asks it.
-    pub(crate) allowed: Option<Duration>,
 }
 
 impl Cx {

@@ -52,7 +52,6 @@ pub use snapshot::Snapshot;
 pub use tape::{Begun, Happened, Inside, Moment, Recalled, Tape};
 
 pub(crate) use call::{Act, CallState, Event as CallEvent, cost, tried};
-pub(crate) use cx::Place;
 pub(crate) use desk::{Desk, Letter, Raised, Reply};
 pub(crate) use executor::Executor;
 pub(crate) use frame::{Frame, Next, Told};

@@ -30,9 +30,7 @@ mod check;
 mod delegate;
 mod find;
 mod member;
-mod names;
 mod placed;
-mod placement;
 mod structure;
 
 pub use chart::Chart;
@@ -45,6 +43,3 @@ pub use placed::Placed;
 pub use structure::Team;
 
 pub(crate) use check::check_parts;
-pub(crate) use placement::Placement;
-
-use delegate::Delegate;

@@ -3,7 +3,7 @@
 
 use crate::{
     Error, Severity, ToolError,
-    agent::{Answer, Brain},
+    brain::{Answer, Brain},
     error::{Cause, Code, escalation::Escalation},
     model::Message,
     panics::guarded,

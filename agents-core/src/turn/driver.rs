@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Error, ErrorKind,
-    agent::{Answer, Brain},
+    brain::{Answer, Brain},
     observe::spans,
     run::{Cx, Limit, Next, Stopwatch, Told, climb::given},
 };

@@ -2,7 +2,7 @@
 
 use crate::{
     Json,
-    agent::Knowledge,
+    brain::Knowledge,
     error::Cause,
     observe::spans,
     panics::guarded_while,

@@ -25,7 +25,7 @@ mod whole;
 pub(crate) use driver::drive;
 
 use crate::{
-    agent::Brain,
+    brain::Brain,
     error::ToolError,
     model::Message,
     observe::{self, spans},

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, ErrorKind,
-    agent::Brain,
+    brain::Brain,
     model::{Delta, Model, ModelError, Reply, Request, ToolCall, Usage},
     observe::spans,
     reader::printed::{self, Declared},
