@@ -3,16 +3,19 @@
 
 use crate::{
     Error, Severity, ToolError,
-    agent::{Answer, Brain},
-    error::{Cause, Code},
-    escalation::{Climbed, Escalation, climb, returned},
+    brain::{Answer, Brain},
+    error::{Cause, Code, escalation::Escalation},
     model::Message,
     panics::guarded,
     reader::{Change, ChangeKind},
     recovery::{
         ErrorContext, Failed, Fault, FixError, FixerRef, Kind, Move, Plan, Raw, Repair, kinds,
     },
-    run::{Cx, EventKind, Stop, cost, tried},
+    run::{
+        Cx, EventKind, Stop,
+        climb::{Climbed, climb, returned},
+        cost, tried,
+    },
     tool::Misfit,
     turn::{recover, remembered},
 };

@@ -11,6 +11,7 @@ pub(crate) mod answer;
 pub(crate) mod args;
 mod call_id;
 mod dispatch;
+mod driver;
 pub(crate) mod envelope;
 mod execute;
 mod expected;
@@ -21,16 +22,18 @@ pub(crate) mod reply;
 mod together;
 mod whole;
 
+pub(crate) use driver::drive;
+
 use crate::{
-    agent::Brain,
+    brain::Brain,
     error::ToolError,
-    escalation::{Climbed, climb, told},
     model::Message,
-    observe::{Kept, What, spans},
+    observe::{self, spans},
     panics::{self, guarded},
     run::{
-        Act, Approval, CallEvent, CallState, Cx, EventKind, Timestamp, Told, ToolEnvelope,
-        ToolHook, observed,
+        Act, Approval, CallEvent, CallState, Cx, EventKind, Kept, Timestamp, Told, ToolEnvelope,
+        ToolHook, What,
+        climb::{Climbed, climb, told},
     },
     tool::{SharedTool, ToolContext},
 };
@@ -265,7 +268,7 @@ impl Place<'_> {
                     call_id: receipt.call_id.clone(),
                 },
             });
-            observed(self.cx, seq, &receipt);
+            observe::settled(self.cx, seq, &receipt);
             self.tell_settled(&receipt);
             self.tell_used(&receipt);
             self.emit(|| EventKind::CallEnded(receipt.clone()));

@@ -5,12 +5,11 @@ use crate::{
     Json,
     error::{Cause, ErrorReceipt, ToolError},
     model::Usage,
-    observe::{Kept, StepKind},
     panics::guarded,
     recovery::Plan,
     run::{
-        Approval, CallEvent, CallState, Cx, Happened, Inside, Moment, Recalled, Stop, Tape,
-        ToolEnvelope, Within,
+        Approval, ApprovalRequest, CallEvent, CallState, Cx, EventKind, Happened, Inside, Kept,
+        Moment, Recalled, Stop, Tape, ToolEnvelope, Within, trace::StepKind,
     },
     tool::{Prepared, SharedTool, ToolContext},
 };
@@ -133,7 +132,7 @@ impl Place<'_> {
 }
 
 /// What somebody says about what is to happen there, or has said.
-pub(crate) async fn approved(
+async fn approved(
     cx: &Cx,
     at: &str,
     what: Value,
@@ -150,6 +149,23 @@ pub(crate) async fn approved(
     let approval = asked.await;
     told.tell(Happened::Approved(approval.clone()));
     approval
+}
+
+impl Cx {
+    /// Asks whoever decides about what is no call of a model: it is told, and a tape is asked first.
+    pub(crate) async fn approve(&self, request: ApprovalRequest) -> Approval {
+        let request = self.masker().data(request);
+        let call_id = request.call_id.clone();
+        let at = format!("{}/approval", self.node.path());
+        let asked = json!({ "tool": request.tool_name, "args": request.args.as_str() });
+        self.emit(|| EventKind::ApprovalAsked(request.clone()));
+        let approval = approved(self, &at, asked, self.ask(request)).await;
+        self.emit(|| EventKind::ApprovalDecided {
+            call_id: call_id.into(),
+            approval: approval.clone(),
+        });
+        approval
+    }
 }
 
 /// What arms say to a failure, or have said. They are asked in any case, for a tape knows repair agents by

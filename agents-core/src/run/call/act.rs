@@ -2,10 +2,9 @@
 
 use crate::{
     Json,
-    error::Cause,
-    escalation::{Climbed, Escalation},
+    error::{Cause, escalation::Escalation},
     recovery::{FixerRef, Repair},
-    run::{Approval, Stop},
+    run::{Approval, Stop, climb::Climbed},
     tool::Prepared,
     turn::recover,
 };

@@ -9,8 +9,7 @@ pub(crate) use recovering::{cost, tried};
 use super::{Approval, Attachment, Attempt, Stop, ToolEnvelope};
 use crate::{
     Json,
-    error::{Cause, Code, ErrorReceipt, ToolError},
-    escalation::Escalation,
+    error::{Cause, Code, ErrorReceipt, ToolError, escalation::Escalation},
     model::ToolCall,
     reader::{ChangeKind, Repairs},
     recovery::Progress,

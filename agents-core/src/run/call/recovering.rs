@@ -3,11 +3,10 @@
 use super::{Act, CallState, Stage};
 use crate::{
     Json,
-    error::{Handed, Severity, ToolError},
-    escalation::{Climbed, Escalation},
+    error::{Handed, Severity, ToolError, escalation::Escalation},
     reader::{Change, ChangeKind, Repairs},
     recovery::{FixError, Move, SANITIZE},
-    run::Stop,
+    run::{Stop, climb::Climbed},
     turn::{args, recover},
 };
 
