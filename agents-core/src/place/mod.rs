@@ -1,7 +1,9 @@
 //! What is known of an agent before it runs: what it says of itself, and where it is placed.
 
+mod check;
 mod profile;
 
+pub(crate) use check::{check, check_parts};
 pub use profile::Profile;
 pub(crate) use profile::{Defect, OwnTool};
 

@@ -51,7 +51,7 @@ pub use pin::{OnMissing, PinnedHandle, Selector, Strategy};
 pub use snapshot::Snapshot;
 pub use tape::{Begun, Happened, Inside, Moment, Recalled, Tape};
 
-pub(crate) use call::{Act, CallState, Event as CallEvent, cost, tried};
+pub(crate) use call::{CallState, Ready, Stage};
 pub(crate) use desk::{Desk, Letter, Raised, Reply};
 pub(crate) use executor::Executor;
 pub(crate) use frame::{Frame, Next, Told};

@@ -26,7 +26,6 @@
 //! ```
 
 mod chart;
-mod check;
 mod delegate;
 mod find;
 mod member;
@@ -41,5 +40,3 @@ pub use find::{delegate, delegate_named};
 pub use member::{IntoMember, Member};
 pub use placed::Placed;
 pub use structure::Team;
-
-pub(crate) use check::check_parts;

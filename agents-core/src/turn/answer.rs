@@ -14,10 +14,12 @@ use crate::{
     run::{
         Cx, EventKind, Stop,
         climb::{Climbed, climb, returned},
-        cost, tried,
     },
     tool::Misfit,
-    turn::{recover, remembered},
+    turn::{
+        call::{cost, tried},
+        recover, remembered,
+    },
 };
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! What a tape remembers, taken for what happens; and what happens, told to the tape.
 
-use super::{Place, envelope::ENDED};
+use super::{Place, call::Event, envelope::ENDED};
 use crate::{
     Json,
     error::{Cause, ErrorReceipt, ToolError},
@@ -8,8 +8,8 @@ use crate::{
     panics::guarded,
     recovery::Plan,
     run::{
-        Approval, ApprovalRequest, CallEvent, CallState, Cx, EventKind, Happened, Inside, Kept,
-        Moment, Recalled, Stop, Tape, ToolEnvelope, Within, trace::StepKind,
+        Approval, ApprovalRequest, CallState, Cx, EventKind, Happened, Inside, Kept, Moment,
+        Recalled, Stop, Tape, ToolEnvelope, Within, trace::StepKind,
     },
     tool::{Prepared, SharedTool, ToolContext},
 };
@@ -23,7 +23,7 @@ impl Place<'_> {
         tool: &SharedTool,
         prepared: Prepared,
         context: &ToolContext,
-    ) -> CallEvent {
+    ) -> Event {
         let is_part =
             tool.is_part_of_the_run() || self.brain.knowledge(&tool.spec().name).is_some();
         let Some(tape) = self.tape().filter(|_| !is_part) else {
@@ -39,15 +39,15 @@ impl Place<'_> {
         {
             restore(cx, inside);
             return match (result, cached) {
-                (Ok(output), true) => CallEvent::Cached(output),
-                (result, _) => CallEvent::Executed(result),
+                (Ok(output), true) => Event::Cached(output),
+                (result, _) => Event::Executed(result),
             };
         }
         let mut told = Told::within(&**tape, moment, cx);
         let event = self.carry_out(tool, prepared, context).await;
         let (result, cached) = match &event {
-            CallEvent::Cached(output) => (Ok(output.clone()), true),
-            CallEvent::Executed(result) => (result.clone(), false),
+            Event::Cached(output) => (Ok(output.clone()), true),
+            Event::Executed(result) => (result.clone(), false),
             _ => return event,
         };
         let inside = told.inside();

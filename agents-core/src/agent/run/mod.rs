@@ -9,12 +9,12 @@ use crate::{
     error::ErrorReceipt,
     model::Model,
     observe,
+    place::check_parts,
     run::{
         Approver, Budget, Clock, Cx, Event, Node, Outcome, Root, Settings, Snapshot, Stop, Talk,
         Tape, ToolEnvelope,
     },
     secret::Secrets,
-    team::check_parts,
     tool::Scope,
 };
 use futures_util::future::BoxFuture;

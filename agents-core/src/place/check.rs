@@ -1,9 +1,9 @@
 //! What is wrong with a team, all of it, before anything runs.
 
+use super::{OwnTool, Placement, Profile};
 use crate::{
     Error, ErrorKind,
-    place::{OwnTool, Placement, Profile},
-    run::Budget,
+    budget::Budget,
     tool::{Pattern, nearest},
 };
 use std::{
@@ -12,7 +12,7 @@ use std::{
 };
 
 /// Checks the team below `root`.
-pub(super) fn check(root: &Placement) -> Result<(), Error> {
+pub(crate) fn check(root: &Placement) -> Result<(), Error> {
     let mut check = Check::default();
     check.visit(root, &mut Vec::new());
     if check.defects.is_empty() {
