@@ -1,5 +1,5 @@
 use super::{Blob, BlobError, BlobStore};
-use agents_core::rt::async_trait;
+use agents_core::async_trait;
 use std::{
     fs,
     io::{self, ErrorKind, Write},

@@ -1,7 +1,7 @@
 use super::tape::{Digest, Entry, Exchange, FORMAT, Line, Said, prefixes_after, tools_of, written};
 use agents_core::{
+    async_trait,
     model::{Message, Model, ModelError, Reply, Request},
-    rt::async_trait,
     run::{Begun, Clock, Happened, Moment, Tape, Timestamp},
     secret::Masker,
 };

@@ -350,6 +350,23 @@ pub enum Failure<'a, E> {
 }
 
 /// The error of some tool, its type unknown: what an agent's shared arms get.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::recovery::*;
+/// use std::io;
+///
+/// // An agent's shared arms: one opinion about the errors of several tools.
+/// fn gone(failure: &Failure<'_, AnyError>) -> bool {
+///     match failure {
+///         Failure::Returned(error) => error
+///             .downcast_ref::<io::Error>()
+///             .is_some_and(|error| error.kind() == io::ErrorKind::NotFound),
+///         Failure::TimedOut(_) | Failure::Panicked(_) => false,
+///     }
+/// }
+/// # let _ = gone;
+/// ```
 #[derive(Clone)]
 pub struct AnyError(Cause);
 

@@ -11,6 +11,23 @@ use crate::{
 use std::{sync::Arc, time::Duration};
 
 /// Something that happened in a run: who, and what.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{Event, EventKind};
+///
+/// /// One line a call, indented by how deep its agent is nested.
+/// fn line(event: &Event) -> Option<String> {
+///     match &event.kind {
+///         EventKind::CallEnded(receipt) => {
+///             let indent = "  ".repeat(event.depth as usize);
+///             Some(format!("{indent}{}: {} in {:?}", event.agent, receipt.name, receipt.duration()))
+///         }
+///         _ => None,
+///     }
+/// }
+/// # let _ = line;
+/// ```
 #[derive(Clone, Debug)]
 pub struct Event {
     /// The agent to which it happened.

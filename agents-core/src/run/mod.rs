@@ -36,12 +36,12 @@ mod tape;
 mod terms;
 pub(crate) mod trace;
 mod watched;
+mod within;
 
 pub use crate::budget::{Budget, Cost, Limit, minutes, tokens};
 pub use approval::{Approval, ApprovalRequest, Approver};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use cx::Cx;
-pub(crate) use cx::Within;
 pub use event::{Event, EventKind};
 pub use metadata::ToolCallMetadata;
 pub use outcome::{
@@ -63,3 +63,4 @@ pub(crate) use stop::Stop;
 pub(crate) use stopwatch::Stopwatch;
 pub(crate) use taken::{Taken, To};
 pub(crate) use talk::{Said, Talk};
+pub(crate) use within::Within;

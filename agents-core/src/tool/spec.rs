@@ -46,6 +46,16 @@ pub enum Category {
 }
 
 /// How long a result may be reused.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Effects, tool::{Cache, ToolSpec}};
+/// use serde_json::json;
+/// use std::time::Duration;
+///
+/// let spec = ToolSpec::new("capital", "Names a capital.", Effects::Reads, json!({"type": "object"}));
+/// assert_eq!(spec.cache(Cache::Ttl(Duration::from_secs(3600))).cache, Cache::Ttl(Duration::from_secs(3600)));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
