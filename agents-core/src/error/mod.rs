@@ -192,6 +192,31 @@ impl Error {
     pub fn is_invalid_output(&self) -> bool {
         self.kind() == ErrorKind::InvalidOutput
     }
+
+    /// No skill of the agent takes this input.
+    pub fn is_invalid_input(&self) -> bool {
+        self.kind() == ErrorKind::InvalidInput
+    }
+
+    /// The run waits for a decision and has been put down.
+    pub fn is_suspended(&self) -> bool {
+        self.kind() == ErrorKind::Suspended
+    }
+
+    /// A replay met a request that its recording does not hold.
+    pub fn is_replay(&self) -> bool {
+        self.kind() == ErrorKind::Replay
+    }
+
+    /// A deterministic agent's own body returned `Err`.
+    pub fn is_failed(&self) -> bool {
+        self.kind() == ErrorKind::Failed
+    }
+
+    /// Code that an agent runs panicked.
+    pub fn is_panicked(&self) -> bool {
+        self.kind() == ErrorKind::Panicked
+    }
 }
 
 impl fmt::Display for Error {
