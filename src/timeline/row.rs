@@ -72,6 +72,14 @@ impl Row {
         self
     }
 
+    /// There is no answer, for this reason.
+    pub(super) fn because(mut self, why: String) -> Row {
+        if self.kind == Kind::Failed {
+            self.note = why;
+        }
+        self
+    }
+
     /// The model has answered; `None` if it has not and will not.
     pub(super) fn replied(mut self, calls: Option<usize>, usage: Usage) -> Row {
         self.note = match calls {

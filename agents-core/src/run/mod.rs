@@ -34,6 +34,7 @@ mod stopwatch;
 mod talk;
 mod tape;
 mod terms;
+mod ways_out;
 
 pub use approval::{Approval, ApprovalRequest, Approver};
 pub use budget::{Budget, Limit, minutes, tokens};
@@ -50,7 +51,7 @@ pub use pin::{OnMissing, PinnedHandle, Selector, Strategy};
 pub use snapshot::Snapshot;
 pub use tape::{Begun, Happened, Inside, Moment, Recalled, Tape};
 
-pub(crate) use call::{Act, CallState, Event as CallEvent, cost, tried};
+pub(crate) use call::{Act, CallState, Event as CallEvent, Given, gave_none, give_up};
 pub(crate) use cx::Place;
 pub(crate) use driver::drive;
 pub(crate) use executor::Executor;

@@ -2,14 +2,17 @@
 
 mod act;
 mod recovering;
+mod tries;
 
 pub(crate) use act::{Act, Event};
-pub(crate) use recovering::{cost, tried};
+pub(crate) use tries::{Given, gave_none, give_up};
+
+use recovering::read_as;
 
 use super::{Approval, Attachment, Attempt, Stop, ToolEnvelope};
 use crate::{
     Json,
-    error::{Cause, Code, ErrorReceipt, ToolError},
+    error::{Cause, ErrorReceipt, ToolError},
     escalation::Escalation,
     model::ToolCall,
     reader::{ChangeKind, Repairs},
@@ -36,6 +39,12 @@ pub(crate) struct CallState {
     /// How many of these were made to texts that are no longer at hand.
     #[serde(default)]
     outdated: usize,
+    /// The texts at hand that were given in place of the model's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    given: Vec<Given>,
+    /// What the receipt shows if the call fails: the arguments that ran last, else the model's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shown: Option<Json>,
     #[serde(default)]
     pub(crate) progress: Progress,
     /// What an arm wants the model to be told beside the error.
@@ -92,10 +101,7 @@ enum Stage {
     /// It failed, and an arm has said what to do; the plan is in `progress`.
     Recover { text: String, error: ToolError },
     /// It was given up, and whoever is above is asked.
-    Climb {
-        text: String,
-        escalation: Box<Escalation>,
-    },
+    Climb { escalation: Box<Escalation> },
     /// Settled.
     Done {
         input: Json,
@@ -115,6 +121,8 @@ impl CallState {
             attempts: Vec::new(),
             repairs: Repairs::default(),
             outdated: 0,
+            given: Vec::new(),
+            shown: None,
             progress: Progress::default(),
             hint: None,
             accounted: None,
@@ -191,7 +199,7 @@ impl CallState {
                         return act;
                     }
                 }
-                Stage::Climb { escalation, .. } => return Act::Climb(escalation.clone()),
+                Stage::Climb { escalation } => return Act::Climb(escalation.clone()),
                 Stage::Done { .. } => return Act::Done,
             }
         }
@@ -213,6 +221,7 @@ impl CallState {
         let changes = changes.filter(|change| change.kind != ChangeKind::Tried);
         self.mended = Repairs(changes.cloned().collect());
         self.outdated = self.repairs.len();
+        self.given.clear();
         self.prepared = act::Ready(Some(prepared));
         self.stage = if approval {
             Stage::Approve { args }
@@ -228,6 +237,12 @@ impl CallState {
             repairs,
         } = refused;
         self.repairs.extend(repairs);
+        match self.given.last_mut() {
+            Some(given) => given.failed(&error.to_string()),
+            None => {
+                self.shown.get_or_insert_with(|| read_as(&text, &error));
+            }
+        }
         self.failed(text, error);
     }
 
@@ -254,6 +269,7 @@ impl CallState {
             }
             (Event::Executed(result), Stage::Execute { args }) => {
                 let (number, args) = (self.attempt(), args.clone());
+                self.shown = Some(args.clone());
                 match result {
                     Ok(output) => {
                         // Mostly the first is the last.
@@ -299,9 +315,9 @@ impl CallState {
             (Event::Answered(fixer, answer), Stage::Recover { .. }) => {
                 return self.answered(fixer.name(), answer);
             }
-            (Event::Climbed(climbed), Stage::Climb { text, escalation }) => {
-                let (text, escalation) = (text.clone(), escalation.clone());
-                self.climbed(&text, *escalation, climbed);
+            (Event::Climbed(climbed), Stage::Climb { escalation }) => {
+                let escalation = (**escalation).clone();
+                self.climbed(escalation, climbed);
             }
             _ => {}
         }
@@ -329,17 +345,20 @@ impl CallState {
         self.executions().saturating_add(1)
     }
 
-    /// The arguments as they stand.
+    /// The arguments as they stand: those that are accepted, else what a receipt would show.
     pub(crate) fn input(&self) -> Json {
         match &self.stage {
-            Stage::Read { raw } => Json::string(raw),
             Stage::Approve { args } | Stage::Execute { args } | Stage::BackOff { args, .. } => {
                 args.clone()
             }
-            Stage::Failed { text, .. }
-            | Stage::Recover { text, .. }
-            | Stage::Climb { text, .. } => Json::string(text),
             Stage::Done { input, .. } => input.clone(),
+            Stage::Read { .. }
+            | Stage::Failed { .. }
+            | Stage::Recover { .. }
+            | Stage::Climb { .. } => self
+                .shown
+                .clone()
+                .unwrap_or_else(|| Json::string(&self.call.arguments)),
         }
     }
 
@@ -349,36 +368,6 @@ impl CallState {
             self.stage,
             Stage::Read { .. } | Stage::Failed { .. } | Stage::Recover { .. } | Stage::Climb { .. }
         )
-    }
-
-    /// What the call is a part of ends before the call is settled: it ends with the failure that was being dealt with,
-    /// or with having been left undone.
-    pub(crate) fn abandon(&mut self, why: &str) {
-        if self.result().is_some() {
-            return;
-        }
-        let (text, error) = match &self.stage {
-            Stage::Failed { text, error } | Stage::Recover { text, error } => {
-                (text.clone(), error.clone())
-            }
-            Stage::Climb { text, escalation } => {
-                (text.clone(), ToolError::from((**escalation).clone()))
-            }
-            stage => {
-                let args = match stage {
-                    Stage::Approve { args }
-                    | Stage::Execute { args }
-                    | Stage::BackOff { args, .. } => args.clone(),
-                    _ => Json::string(&self.call.arguments),
-                };
-                let cause = Cause::text(Code::Unknown, why);
-                (
-                    args.as_str().to_owned(),
-                    ToolError::Execution { args, cause },
-                )
-            }
-        };
-        self.settle(&text, error);
     }
 
     /// What came of the call, once it is settled.
