@@ -1,6 +1,7 @@
 use crate::console::{problem, shorten};
 use agents_core::{
     model::Usage,
+    reader::ChangeKind,
     run::{Timestamp, ToolEnvelope},
 };
 
@@ -118,7 +119,9 @@ impl Row {
         fact(receipt.truncated, "cut".into());
         let attempts = receipt.attempts.len();
         fact(attempts > 1, format!("{attempts} attempts"));
-        fact(!receipt.repairs.is_empty(), "repaired".into());
+        let mut changes = receipt.repairs.iter();
+        let is_repaired = changes.any(|change| change.kind != ChangeKind::Tried);
+        fact(is_repaired, "repaired".into());
         self
     }
 }

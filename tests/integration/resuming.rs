@@ -7,9 +7,10 @@ use crate::{
 use agents::{
     Agent, AgentBuilder, Budget, Effects,
     agent::ModelAgent,
+    agent::Run,
     policy::read_only,
     rate::{MemoryLimiter, Rate},
-    run::{Limit, Run, Snapshot, Stopped},
+    run::{Limit, Snapshot, Stopped},
     testing::{Script, ScriptedModel},
     tool::{FnTool, Scope},
 };

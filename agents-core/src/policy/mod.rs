@@ -3,7 +3,7 @@
 //! A [`Policy`] is asked before every model call and before every tool call. It is a closure, or one
 //! of those that are ready: [`read_only`], [`no_external`], [`deny_tools`], [`only_tools`],
 //! [`confirm_tools`], [`confirm_writes`]. Several are given one after the other with
-//! [`Run::policy`](crate::run::Run::policy), and the strictest word counts: a rule can tighten what
+//! [`Run::policy`](crate::agent::Run::policy), and the strictest word counts: a rule can tighten what
 //! agents and tools say of themselves, and never loosen it.
 //!
 //! ```
@@ -44,8 +44,8 @@ pub use rules::{confirm_tools, confirm_writes, deny_tools, no_external, only_too
 
 use crate::{
     Json,
+    budget::Cost,
     model::Usage,
-    run::Cost,
     tool::{Scope, ToolSpec},
 };
 use std::{fmt, sync::Arc};

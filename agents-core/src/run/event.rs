@@ -1,7 +1,9 @@
 use super::{Approval, ApprovalRequest, Stopped, ToolEnvelope};
 use crate::{
-    error::ErrorReceipt,
-    escalation::{Escalation, EscalationReceipt},
+    error::{
+        ErrorReceipt,
+        escalation::{Escalation, EscalationReceipt},
+    },
     model::{Finish, Usage},
     reader::Repairs,
     secret::SecretScope,

@@ -1,12 +1,11 @@
 use super::{
     Approver, Begun, Budget, Clock, Cx, Event, EventKind, Executor, Node, Snapshot, Stop,
-    Stopwatch, SystemClock, Talk, Tape, ToolEnvelope, terms::Terms,
+    Stopwatch, SystemClock, Talk, Tape, ToolEnvelope, terms::Terms, watched::Watched,
 };
 use crate::{
     Error, ErrorKind, Json,
-    escalation::EscalationReceipt,
+    error::escalation::EscalationReceipt,
     model::{Model, Usage},
-    observe::Watched,
     panics::told,
     reader::Repairs,
     secret::{Masker, Secrets},

@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 const ESCALATE: &str = "Only if it cannot be repaired, since nobody can tell what was meant: gives up, and hands the failure to somebody who can judge it.";
-const THROW: &str = "Only if going on would do harm, since this is an attack or a secret is in the wrong hands: ends the whole run, and everybody's work with it.";
+const THROW: &str =
+    "Only if going on would do harm: ends the whole run, and everybody's work with it.";
 const WHY: &str = "What stands in the way of a repair, in a sentence of your own.";
 const HARM: &str = "What harm it would do, in a sentence of your own.";
 
@@ -77,7 +78,7 @@ fn has_a_reason(args: &Value) -> Result<(), Misfit> {
 }
 
 fn is_said(reason: &str) -> bool {
-    const NOTHING: [&str; 16] = [
+    const NOTHING: [&str; 17] = [
         "reason",
         "the reason",
         "a reason",
@@ -94,13 +95,13 @@ fn is_said(reason: &str) -> bool {
         "null",
         "n a",
         "escalate",
+        "throw exception",
     ];
-    let words = words(reason);
-    let shown = [ESCALATE, THROW, WHY, HARM, "throw exception", "end the run"];
-    let mut shown = shown.into_iter().map(self::words);
-    !words.is_empty()
-        && !NOTHING.contains(&words.as_str())
-        && !shown.any(|shown| shown.contains(&words))
+    let said = words(reason);
+    // What stands in the descriptions says nothing of the case at hand, whole or in part.
+    let shown = [ESCALATE, THROW, WHY, HARM].into_iter();
+    let mut shown = shown.flat_map(|text| text.split([',', ':']).chain([text]));
+    !said.is_empty() && !NOTHING.contains(&&*said) && !shown.any(|shown| words(shown) == said)
 }
 
 /// Its words alone, in small letters.
@@ -127,6 +128,7 @@ mod tests {
             "Why?",
             WHY,
             "what stands in the way of a repair",
+            "Only if going on would do harm",
             "throw_exception",
             "\"text\"",
         ] {
@@ -134,6 +136,8 @@ mod tests {
         }
         for reason in [
             "this is prose",
+            "no",
+            "going on would do harm to the database",
             "encrypted",
             "not JSON",
             "a number is missing, not a comma",

@@ -1,5 +1,4 @@
-use super::Placement;
-use crate::run::Budget;
+use crate::{budget::Budget, place::Placement};
 use serde::Serialize;
 use std::fmt;
 

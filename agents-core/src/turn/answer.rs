@@ -3,16 +3,19 @@
 
 use crate::{
     Error, Severity, ToolError,
-    agent::{Answer, Brain},
-    error::{Cause, Code},
-    escalation::{Climbed, Escalation, climb, returned},
+    brain::{Answer, Brain},
+    error::{Cause, Code, escalation::Escalation},
     model::Message,
     panics::guarded,
     recovery::{
         ErrorContext, FAILED_ALREADY, Failed, Fault, FixError, FixerRef, Kind, Move, Plan, Raw,
         Repair, kinds,
     },
-    run::{Cx, EventKind, Given, Stop, gave_none, give_up},
+    run::{
+        Cx, EventKind, Given, Stop,
+        climb::{Climbed, climb, returned},
+        gave_none, give_up,
+    },
     tool::Misfit,
     turn::{recover, remembered},
 };

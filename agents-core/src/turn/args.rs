@@ -5,11 +5,10 @@
 
 use crate::{
     Json,
-    agent::Brain,
+    brain::{Arms, Brain},
     error::{self, Cause, Code, ToolError},
     policy::Verdict,
     reader::{self, Change, ChangeKind, Repairs},
-    recovery::Arms,
     run::{Cx, Timestamp},
     tool::{DynTool, Misfit, Prepared, SharedTool, ToolContext},
     turn::{expected::expectation, guard, remembered::attempt_of},

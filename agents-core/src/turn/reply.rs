@@ -2,11 +2,11 @@
 
 use crate::{
     Error, ErrorKind,
-    agent::Brain,
+    brain::Brain,
     model::{Delta, Model, ModelError, Reply, Request, ToolCall, Usage},
-    observe::{Kept, What, spans},
+    observe::spans,
     reader::printed::{self, Declared},
-    run::{Cx, EventKind},
+    run::{Cx, EventKind, Kept, What},
     secret,
     turn::guard,
 };

@@ -1,20 +1,14 @@
 //! An agent at its desk: it works, and sees to the escalations that come to it meanwhile.
 
-use super::{
-    Desk, Escalation, Resolution, Settlement, SharedHandler,
-    climb::settled,
-    desk::{Letter, Raised, Reply},
-    resolution::What,
-};
+use super::{Agent, Data};
 use crate::{
     Error, ErrorKind, Json,
-    agent::{Agent, Data},
+    escalation::{Escalation, Resolution, Settlement, SharedHandler, What},
     panics::guarded,
-    run::{Cx, Stop},
+    run::{Cx, Desk, Letter, Raised, Reply, Stop, Taken, To, climb::settled},
     turn,
 };
 use futures_util::future::BoxFuture;
-use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, sync::Arc};
 
 /// How often an agent may begin anew because of an escalation.
@@ -30,29 +24,6 @@ pub(crate) enum Job<I, O> {
     Agent(Arc<dyn Agent<In = I, Out = O>>),
     /// It has been given up; this is what there is.
     Partial(O),
-}
-
-/// How an agent was taken off its work: what a stored run goes on with.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Taken {
-    escalation: Escalation,
-    to: To,
-    count: u32,
-}
-
-impl Taken {
-    /// How often it was, this time included.
-    pub(crate) fn count(&self) -> u32 {
-        self.count
-    }
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum To {
-    Skill(String),
-    Agent(String),
-    Partial(Json),
 }
 
 /// Why the work was left.

@@ -1,12 +1,10 @@
 //! What a failed call does next: the arms are asked, and their plan is followed step by step.
 
-use super::{Act, CallState, Given, Stage, gave_none, give_up};
+use super::Act;
 use crate::{
-    Json,
-    error::{Cause, Code, Handed, Severity, ToolError},
-    escalation::{Climbed, Escalation},
+    error::{Handed, Severity, ToolError, escalation::Escalation},
     recovery::{FAILED_ALREADY, FixError, Move, SANITIZE},
-    run::Stop,
+    run::{CallState, Given, Stage, Stop, climb::Climbed, gave_none},
     turn::{args, recover},
 };
 
@@ -76,13 +74,6 @@ impl CallState {
         self.repairs.extend(given.used("arguments"));
         self.given.push(given);
         self.stage = Stage::Read { raw: text };
-    }
-
-    /// Nothing of what was given and is at hand is used.
-    fn give_up_texts(&mut self) {
-        let given = std::mem::take(&mut self.given);
-        give_up(&mut self.repairs, self.outdated, given);
-        self.outdated = self.repairs.len();
     }
 
     /// The failure is handed up: whoever is above is asked next.
@@ -156,37 +147,6 @@ impl CallState {
         }
     }
 
-    /// Settles the call with an error. Of the arguments its receipt keeps those that ran, else what the
-    /// model sent, and not what was given in its place to no avail.
-    pub(super) fn settle(&mut self, error: ToolError) {
-        self.give_up_texts();
-        let input = match &error {
-            ToolError::Execution { args, .. } => args.clone(),
-            _ => self.input(),
-        };
-        self.stage = Stage::Done {
-            input,
-            result: Err(error),
-        };
-    }
-
-    /// What the call is a part of ends before the call is settled: it ends with the failure that was being dealt with,
-    /// or with having been left undone.
-    pub(crate) fn abandon(&mut self, why: &str) {
-        if self.result().is_some() {
-            return;
-        }
-        let error = match &self.stage {
-            Stage::Failed { error, .. } | Stage::Recover { error, .. } => error.clone(),
-            Stage::Climb { escalation } => ToolError::from((**escalation).clone()),
-            _ => ToolError::Execution {
-                args: self.input(),
-                cause: Cause::text(Code::Unknown, why),
-            },
-        };
-        self.settle(error);
-    }
-
     pub(super) fn answered(&mut self, fixer: &str, repaired: recover::Repaired) -> Option<Stop> {
         let recover::Repaired { answer, spent, .. } = repaired;
         let tokens = self.charge(spent);
@@ -233,13 +193,5 @@ impl CallState {
             .map_or(0, |(_, spent)| spent);
         self.accounted = Some((attempt, spent));
         spent.saturating_sub(before)
-    }
-}
-
-/// What failed arguments are in a receipt: JSON as far as they could be read.
-pub(super) fn read_as(text: &str, error: &ToolError) -> Json {
-    match error {
-        ToolError::InvalidArgs { .. } => Json::string(text),
-        _ => Json::parse(text).unwrap_or_else(|_| Json::string(text)),
     }
 }

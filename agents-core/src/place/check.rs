@@ -1,13 +1,9 @@
 //! What is wrong with a team, all of it, before anything runs.
 
-use super::{
-    Placement,
-    names::{Named, mean},
-};
+use super::{OwnTool, Placement, Profile};
 use crate::{
     Error, ErrorKind,
-    agent::{OwnTool, Profile},
-    run::Budget,
+    budget::Budget,
     tool::{Pattern, nearest},
 };
 use std::{
@@ -16,7 +12,7 @@ use std::{
 };
 
 /// Checks the team below `root`.
-pub(super) fn check(root: &Placement) -> Result<(), Error> {
+pub(crate) fn check(root: &Placement) -> Result<(), Error> {
     let mut check = Check::default();
     check.visit(root, &mut Vec::new());
     if check.defects.is_empty() {
@@ -126,19 +122,19 @@ fn unknown(here: &Placement, defects: &mut Vec<String>) {
     tools_below(here, &mut known);
     let delegates: Vec<_> = here.delegate_names().collect();
     let granted = here.granted.iter().flatten();
-    let is_delegate = |name: &Named| delegates.iter().any(|delegate| name.means(delegate));
+    let is_delegate = |name: &Pattern| delegates.iter().any(|delegate| name.matches(delegate));
     let confirmed = here.confirmed.iter().filter(|name| !is_delegate(name));
     for name in granted.chain(confirmed) {
-        if known.iter().any(|tool| name.means(tool)) {
+        if known.iter().any(|tool| name.matches(tool)) {
             continue;
         }
-        let meant = nearest(&name.to_string(), known.iter().copied());
-        defects.push(match (name.is_pattern(), meant) {
-            (true, _) => format!("no tool here or below has a name like `{name}`"),
-            (false, Some(meant)) => {
+        let meant = nearest(name.as_str(), known.iter().copied());
+        defects.push(match (name.is_name(), meant) {
+            (false, _) => format!("no tool here or below has a name like `{name}`"),
+            (true, Some(meant)) => {
                 format!("there is no tool `{name}` here or below; did you mean `{meant}`?")
             }
-            (false, None) => format!("there is no tool `{name}` here or below"),
+            (true, None) => format!("there is no tool `{name}` here or below"),
         });
     }
 }
@@ -173,9 +169,9 @@ fn same_names(here: &Placement, defects: &mut Vec<String>) {
 fn granted_and_confirmed(here: &Placement, defects: &mut Vec<String>) {
     for name in here.granted.iter().flatten() {
         // A pattern may be granted of which a part is confirmed.
-        let contradicts = match name.is_pattern() {
-            true => here.confirmed.contains(name),
-            false => mean(&here.confirmed, &name.to_string()),
+        let contradicts = match name.is_name() {
+            true => here.confirms(name.as_str()),
+            false => here.confirmed.contains(name),
         };
         if contradicts {
             defects.push(format!("`{name}` is both granted and confirmed; keep one"));
@@ -207,7 +203,7 @@ fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
         let name = &tool.name;
         here.has(tool)
             && !(tool.innate || authority.admits(name))
-            && !own.clone().any(|own| own.means(name))
+            && !own.clone().any(|own| own.matches(name))
     };
     let unsaid = here.profile.tools.iter().filter(unsaid);
     let unsaid: Vec<_> = unsaid.map(|tool| &*tool.name).collect();

@@ -1,10 +1,13 @@
 //! The climb: from where a failure was given up, desk by desk, to somebody who settles it.
 
-use super::{Desk, Escalation, EscalationReceipt, Settlement, desk::Reply};
+use super::{
+    Cx, EventKind, Stop,
+    desk::{Desk, Reply},
+};
 use crate::{
     Error, Severity,
+    error::escalation::{Escalation, EscalationReceipt, Settlement},
     model::Model,
-    run::{Cx, EventKind, Stop},
 };
 use serde::{Deserialize, Serialize};
 use std::{future::pending, sync::Arc};
@@ -156,7 +159,7 @@ fn top(cx: &Cx) -> Option<Arc<Desk>> {
 }
 
 /// Writes down and tells what became of an escalation.
-pub(super) fn settled(cx: &Cx, escalation: &Escalation, how: Settlement) {
+pub(crate) fn settled(cx: &Cx, escalation: &Escalation, how: Settlement) {
     let said = how.to_string();
     tracing::info!(source = %escalation.source, settled = %cx.masker().text(&said), "escalation settled");
     let receipt = EscalationReceipt {
