@@ -11,7 +11,7 @@ use crate::{
     transport::{self, Body, Broken},
     wire::error_text,
 };
-use agents_core::model::{Model, ModelError, ModelErrorKind, Reply, Request};
+use agents_core::model::{Model, ModelError, ModelErrorKind, Reply, Request, prompted};
 use async_trait::async_trait;
 use reqwest::{Method, StatusCode, Url, header::LOCATION};
 use serde::Deserialize;
@@ -46,7 +46,7 @@ impl Model for Ollama {
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        let mode = self.mode();
+        let mode = self.mode(&request);
         match self.ask(&request, mode).await {
             Err(Asked::NoTools) => {
                 tracing::info!(
@@ -82,11 +82,13 @@ impl From<ModelError> for Asked {
 }
 
 impl Ollama {
-    fn mode(&self) -> Mode {
+    fn mode(&self, request: &Request<'_>) -> Mode {
         match self.config.tools {
             ToolMode::Auto if self.no_tools.load(Ordering::Relaxed) => Mode::Prompted,
             ToolMode::Auto | ToolMode::Native => Mode::Native,
             ToolMode::Prompted => Mode::Prompted,
+            // Where there is nothing to do but to answer, or to give up, no form is needed.
+            ToolMode::Constrained if !prompted::any_work(request.tools()) => Mode::Prompted,
             ToolMode::Constrained => Mode::Constrained,
         }
     }
