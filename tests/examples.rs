@@ -304,10 +304,16 @@ fn escalation_flow() {
     check(
         "escalation_flow",
         &[
+            "= The coder has written it.",
+            "The repair agent repairs it at the second try.",
+            "? json_fixer is asked to repair write_file, try 2",
+            "= The coder has written it.",
             "It gives up; a stronger model goes on.",
             "^ `coder`: the failed agent goes on with `scripted`",
             "source: json_fixer, severity: MEDIUM, attempts: 3, path: coder",
-            "= main.rs is written.",
+            "= The coder has written it.",
+            "^ `lead` ends with a partial result",
+            "source: json_fixer, severity: HIGH, attempts: 3, path: coder ► lead",
             "= nothing was written: the schema is missed, formatting is not the problem (partial)",
             "= no answer (thrown)",
         ],

@@ -48,6 +48,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                     listed: None,
                     knowledge: Vec::new(),
                     hooks: Hooks::default(),
+                    open: Vec::new(),
                 },
                 skills: Vec::new(),
                 memory: None,
@@ -179,6 +180,8 @@ pub(crate) struct Brain<'a> {
     pub(super) listed: Option<Vec<Pattern>>,
     pub(crate) knowledge: Vec<Knowledge<'a>>,
     pub(crate) hooks: Hooks<'a>,
+    /// The skills of which its model has to choose one before it has any tools.
+    pub(crate) open: Vec<String>,
 }
 
 impl Brain<'_> {

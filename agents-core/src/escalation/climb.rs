@@ -1,6 +1,6 @@
 //! The climb: from where a failure was given up, desk by desk, to somebody who settles it.
 
-use super::{Desk, Escalation, EscalationReceipt, Settlement, desk::Reply};
+use super::{Desk, Escalation, EscalationReceipt, Refused, Settlement, desk::Reply};
 use crate::{
     Error, Severity,
     model::Model,
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::{future::pending, sync::Arc};
 
 /// How many models an agent may be given, one after the other, because it failed.
-const MOST_MODELS: u32 = 3;
+pub(super) const MOST_MODELS: u32 = 3;
 
 /// What a climb came to, for the agent in which the failure was.
 pub(crate) enum Climbed {
@@ -43,7 +43,12 @@ pub(crate) async fn climb(cx: &Cx, escalation: Escalation) -> Climbed {
     let raised = escalation.clone();
     match ask_up(cx, escalation, given_so_far(cx) < MOST_MODELS).await {
         // Several calls of one reply may have asked at once.
-        (Some(_), escalation) if given_so_far(cx) >= MOST_MODELS => Climbed::Unhandled(escalation),
+        (Some(model), mut escalation) if given_so_far(cx) >= MOST_MODELS => {
+            let agent = escalation.path.last().cloned().unwrap_or_default();
+            let refused = Refused::model(&agent, &*model);
+            refuse(cx, &mut escalation, refused);
+            Climbed::Unhandled(escalation)
+        }
         (Some(model), escalation) => {
             let count = given_so_far(cx);
             let how = Settlement::RetriedWithModel {
@@ -130,19 +135,7 @@ async fn end<T>(cx: &Cx, escalation: Escalation) -> T {
         }
         None => {
             settled(cx, &escalation, Settlement::Ended);
-            let Escalation {
-                source,
-                reason,
-                severity,
-                ..
-            } = escalation;
-            match cx
-                .stop(Stop::Escalated {
-                    source: source.into(),
-                    reason,
-                    severity,
-                })
-                .await {}
+            match cx.stop(Stop::Escalated(Box::new(escalation))).await {}
         }
     }
 }
@@ -165,6 +158,14 @@ pub(super) fn settled(cx: &Cx, escalation: &Escalation, how: Settlement) {
     };
     cx.root.escalated(receipt.clone());
     cx.emit(|| EventKind::EscalationSettled(Box::new(receipt)));
+}
+
+/// Writes down and tells what an agent wanted to do about an escalation and could not.
+pub(super) fn refuse(cx: &Cx, escalation: &mut Escalation, refused: Refused) {
+    let said = refused.to_string();
+    tracing::warn!(source = %escalation.source, refused = %cx.masker().text(&said), "the escalation climbs on");
+    cx.emit(|| EventKind::ResolutionRefused(refused.clone()));
+    escalation.refused.push(refused);
 }
 
 /// Nobody handled it: the model that called is told.

@@ -48,12 +48,13 @@ pub use resolution::{
     retry_with_model, return_partial_result, throw,
 };
 
-pub(crate) use attend::{Job, Taken, attend};
+pub(crate) use attend::{Job, Occupant, Taken, attend};
 pub(crate) use climb::{Climbed, Override, climb, given, returned, told};
 pub(crate) use desk::Desk;
 pub(crate) use resolution::SharedHandler;
 
-use crate::{Json, Severity, ToolError, error::Cause, error::Code};
+use crate::{Json, Severity, ToolError, error::Cause, error::Code, model::Model};
+use climb::MOST_MODELS;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -94,6 +95,50 @@ pub struct Escalation {
     pub attempts: u32,
     /// The agents it has come to, the one that made the call first.
     pub path: Vec<String>,
+    /// What agents on the way wanted to do about it and could not, so that it climbed on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Refused>,
+}
+
+/// What an agent wanted to do about an escalation and could not.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::escalation::Refused;
+///
+/// let refused = Refused {
+///     agent: "lead".into(),
+///     wanted: "turn to its skill `by_hnad`".into(),
+///     why: "it has none of that name; it has `by_hand`; did you mean `by_hand`?".into(),
+/// };
+/// assert!(refused.to_string().starts_with("`lead` could not turn to its skill `by_hnad`: it has none"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// Who decided so.
+    pub agent: String,
+    /// What it wanted to do.
+    pub wanted: String,
+    /// Why that cannot be.
+    pub why: String,
+}
+
+impl Refused {
+    /// No further model is given to an agent that has had its share.
+    fn model(agent: &str, model: &dyn Model) -> Self {
+        Refused {
+            agent: agent.to_owned(),
+            wanted: format!("give the model `{}`", model.id()),
+            why: format!("the failed agent has been given {MOST_MODELS} models already"),
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Refused { agent, wanted, why } = self;
+        write!(f, "`{agent}` could not {wanted}: {why}")
+    }
 }
 
 impl Escalation {
@@ -109,6 +154,7 @@ impl Escalation {
             },
             attempts: 0,
             path: Vec::new(),
+            refused: Vec::new(),
         }
     }
 }
@@ -122,6 +168,7 @@ impl From<Escalation> for ToolError {
             original,
             attempts,
             path: _,
+            refused: _,
         } = escalation;
         ToolError::Escalation {
             source,
@@ -141,7 +188,8 @@ impl fmt::Display for Escalation {
             severity,
             attempts,
             path,
-            ..
+            refused,
+            original: _,
         } = self;
         write!(f, "`{source}` gave up ({severity}): {reason}")?;
         if *attempts > 0 {
@@ -151,7 +199,7 @@ impl fmt::Display for Escalation {
         if !path.is_empty() {
             write!(f, "; it came to {}", path.join(" ► "))?;
         }
-        Ok(())
+        refused.iter().try_for_each(|one| write!(f, "; {one}"))
     }
 }
 

@@ -64,7 +64,7 @@ pub(crate) use stopwatch::Stopwatch;
 pub(crate) use talk::{Said, Talk};
 
 use crate::{
-    Agent, Error, ErrorKind, Json, error::ErrorReceipt, model::Model, observe, team::check_parts,
+    Agent, Error, ErrorKind, Json, error::ErrorReceipt, model::Model, observe, team::check_run,
     tool::Scope,
 };
 use futures_util::future::BoxFuture;
@@ -256,7 +256,10 @@ impl<'a, A: Agent> Run<'a, A> {
             terms.check(&settings)?;
         }
         settings.hide()?;
-        check_parts(&agent.profile())?;
+        // What a stored run has finished needs no model any more.
+        let has_model = matches!(start, Start::Stored(_))
+            || settings.model_for(settings.model.clone()).is_some();
+        check_run(&agent.profile(), has_model)?;
         let (input, node, past) = match start {
             Start::Fresh(input) => {
                 let place = match &around {

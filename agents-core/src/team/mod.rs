@@ -44,7 +44,7 @@ pub use member::{IntoMember, Member};
 pub use placed::Placed;
 pub use structure::Team;
 
-pub(crate) use check::check_parts;
+pub(crate) use check::check_run;
 pub(crate) use placement::Placement;
 
 use delegate::Delegate;

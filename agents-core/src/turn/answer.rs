@@ -263,6 +263,7 @@ impl Ladder<'_> {
                 original,
                 attempts: frame.progress.tries(),
                 path: Vec::new(),
+                refused: Vec::new(),
             }));
         });
     }
