@@ -6,7 +6,7 @@
 //! ```text
 //! the model calls with malformed arguments
 //!   └ fix(cleanup)
-//!       ├ finds the JSON ─► the tool runs
+//!       ├ knows what is meant ─► the tool runs
 //!       └ finds nothing: fix(agent = JsonFixer, retries = 3)
 //!           ├ repairs at the second try ─► the tool runs
 //!           └ fails three times, and escalates: "not a formatting problem"
@@ -30,11 +30,10 @@ use agents::{
 #[agent(budget(max_turns = 1))]
 async fn json_fixer(request: Repair) -> String;
 
-/// Takes the JSON out of a code fence; nothing, if there is none.
+/// Takes `main.rs: // empty` for what it means; nothing, if it is not written so.
 fn cleanup(raw: &str) -> Option<String> {
-    let (_, fenced) = raw.split_once("```json")?;
-    let (json, _) = fenced.split_once("```")?;
-    Some(json.trim().to_owned())
+    let (path, content) = raw.split_once(": ")?;
+    Some(serde_json::json!({ "path": path, "content": content }).to_string())
 }
 
 tool! {
@@ -145,12 +144,9 @@ fn gives_up(severity: &str) -> Vec<Script> {
 async fn main() -> Result<(), Error> {
     println!("Scripted models play the coder, its repair agent and a stronger model.");
     run(
-        "The cleanup finds it.",
+        "The cleanup knows what is meant.",
         vec![
-            Script::call(
-                "write_file",
-                "Sure!\n```json\n{\"path\": \"main.rs\", \"content\": \"fn main() {}\"}\n```",
-            ),
+            Script::call("write_file", "main.rs: // nothing yet"),
             Script::text("main.rs is written."),
         ],
     )

@@ -304,6 +304,8 @@ fn escalation_flow() {
     check(
         "escalation_flow",
         &[
+            "The cleanup knows what is meant.",
+            "~ write_file repaired: `fix` gave the arguments anew",
             "= The coder has written it.",
             "The repair agent repairs it at the second try.",
             "? json_fixer is asked to repair write_file, try 2",
