@@ -24,7 +24,7 @@ use std::{
 };
 
 /// Prints what is worth a line: calls and what became of them, repairs, waits, approvals, answers
-/// that went back. Give it to [`Run::on_event`](crate::run::Run::on_event).
+/// that went back. Give it to [`Run::on_event`](crate::agent::Run::on_event).
 pub fn print_line(event: &Event) {
     if let Some(line) = line(event, *COLOUR) {
         let indent = "  ".repeat(event.depth as usize + 1);

@@ -186,7 +186,7 @@ impl Bundle {
         })
     }
 
-    /// The run again: give it to [`Run::tape`](crate::run::Run::tape). Models answer from the bundle, tools
+    /// The run again: give it to [`Run::tape`](crate::agent::Run::tape). Models answer from the bundle, tools
     /// give what they gave, arms and approvers say what they said. What agents do beside that they do
     /// again: agents that are functions, delegates, repair agents.
     pub fn replay(&self) -> Replay {

@@ -15,7 +15,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Writes a run down as it happens; give it to [`Run::tape`](crate::run::Run::tape).
+/// Writes a run down as it happens; give it to [`Run::tape`](crate::agent::Run::tape).
 ///
 /// Every line is on its way to the disk before the run goes on, so a tape is whole up to the
 /// moment at which a program ends. A tape holds prompts, answers and tool results in the clear, but for

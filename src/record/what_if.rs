@@ -145,7 +145,7 @@ impl WhatIf {
         self
     }
 
-    /// The run with these changes: give it to [`Run::tape`](crate::run::Run::tape).
+    /// The run with these changes: give it to [`Run::tape`](crate::agent::Run::tape).
     pub fn replay(self) -> Replay {
         Replay::changed(self.told, self.changes, self.live)
     }

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Draws a run on the standard output while it goes on: give it to
-/// [`Run::on_event`](crate::run::Run::on_event).
+/// [`Run::on_event`](crate::agent::Run::on_event).
 pub fn live() -> impl Fn(&Event) + Send + Sync + 'static {
     live_to(io::stdout(), io::stdout().is_terminal())
 }

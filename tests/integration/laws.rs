@@ -3,11 +3,11 @@
 use agents::{
     __rt::async_trait,
     Agent, AgentBuilder, Budget, Effects, Outcome, Severity,
-    agent::ModelAgent,
+    agent::{ModelAgent, Run},
     model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage},
     reader::{Change, ChangeKind},
     recovery::{CallError, Decision, Kind, Plan, Repair, *},
-    run::{EventKind, Run, Snapshot},
+    run::{EventKind, Snapshot},
     tool::{FnTool, ToolSpec},
 };
 use proptest::{prelude::*, sample::select};

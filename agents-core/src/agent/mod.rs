@@ -3,37 +3,36 @@
 //! [`Agent`] is the trait; [`ModelAgent`] is the agent that a model drives, made by
 //! [`AgentBuilder`]; [`Skill`] is one way an agent has of answering.
 
+mod attend;
 mod builder;
 mod chat;
 mod equip;
 mod fit;
+mod fixer;
 mod hooks;
 mod io;
 mod knowledge;
 mod need;
 mod policies;
-mod profile;
+mod run;
 mod select;
 mod skill;
 mod work;
 
-pub(crate) use builder::Brain;
+pub use crate::place::Profile;
 pub use builder::{AgentBuilder, ModelAgent};
 pub use chat::{Chat, Conversation, ModelDriven};
 pub use fit::{AgentData, ModelAnswer};
-pub(crate) use io::{Answer, prompt_of};
+pub(crate) use io::prompt_of;
 pub use io::{Data, IntoInput};
-pub(crate) use knowledge::Knowledge;
 pub use knowledge::KnowledgeText;
-pub(crate) use need::undriven;
-pub(crate) use profile::OwnTool;
-pub use profile::Profile;
+pub use run::Run;
 pub use skill::Skill;
 
 use crate::{
     Error, ErrorKind, Json,
     compose::{Map, Takes, Then, Until, Verdict},
-    run::{Cx, Run, Snapshot, Stop},
+    run::{Cx, Snapshot, Stop},
 };
 use async_trait::async_trait;
 

@@ -1,6 +1,6 @@
 //! What an agent needs a model for, and what is said where there is none.
 
-use super::{Brain, Data, ModelAgent, Skill};
+use super::{Data, ModelAgent, Skill};
 
 impl<I: Data, O: Data> ModelAgent<'_, I, O> {
     /// What cannot be done without a model that this agent does not bring: to tell skills apart of which
@@ -19,7 +19,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
             return Some(undecided(&self.brain.name, &open));
         }
         let is_driven = self.skills.iter().all(|skill| skill.body().is_none());
-        is_driven.then(|| undriven(&self.brain))
+        is_driven.then(|| self.brain.undriven())
     }
 }
 
@@ -29,30 +29,5 @@ pub(super) fn undecided(agent: &str, skills: &[&str]) -> String {
     format!(
         "agent `{agent}` has no model to choose among its skills {}; give all of them but one a `when = |input| ..`, or name one with `#[agent(model = ..)]` or `.model(..)` on the agent, or with `.run(..).model(..)`",
         skills.join(", ")
-    )
-}
-
-/// There is no model for the agent, and so none for the repair agents that would be driven by it.
-pub(crate) fn undriven(brain: &Brain<'_>) -> String {
-    let of_tools = brain.tools.specs().filter_map(|spec| {
-        let tool = brain.tools.get(&spec.name)?;
-        Some(tool.fixers())
-    });
-    let fixers = brain.fixers.iter().cloned().chain(of_tools.flatten());
-    let mut fixers: Vec<_> = fixers
-        .map(|fixer| format!("`{}`", fixer.fixer_name()))
-        .collect();
-    fixers.sort_unstable();
-    fixers.dedup();
-    let along = match &fixers[..] {
-        [] => String::new(),
-        fixers => format!(
-            "; the repair agents of its arms ({}) are driven by the same, unless they bring their own",
-            fixers.join(", ")
-        ),
-    };
-    let name = &brain.name;
-    format!(
-        "agent `{name}` has no model; name one with `#[agent(model = ..)]` or `.model(..)` on the agent, or with `.run(..).model(..)`{along}"
     )
 }

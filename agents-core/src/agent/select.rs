@@ -1,8 +1,9 @@
 //! Which skill answers: by condition, else the only one, else the one the model names.
 
-use super::{Brain, ModelAgent, Skill, io::Data, need::undecided};
+use super::{ModelAgent, Skill, io::Data, need::undecided};
 use crate::{
     Error, ErrorKind,
+    brain::Brain,
     error::shorten,
     model::{History, Message},
     panics::{self, guarded},

@@ -1,16 +1,21 @@
 //! The agent at work: which skill answers, and who carries it out.
 
 use super::{
-    Agent, Brain, Data, ModelAgent, Profile, Skill, prompt_of,
+    Agent, Data, ModelAgent, Profile, Skill,
+    attend::{Job, Occupant, attend},
+    prompt_of,
     select::{Selection, settle},
     unwritable,
 };
 use crate::{
     Error, ErrorKind, Json,
-    escalation::{Desk, Job, Occupant, SharedHandler, attend},
+    brain::Brain,
+    escalation::SharedHandler,
     memory,
     panics::{self, guarded_while},
-    run::{Cx, Place, drive},
+    place::Place,
+    run::{Cx, Desk},
+    turn::drive,
 };
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
@@ -186,6 +191,6 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
 
 /// A place for work that begins anew, each time another.
 fn anew(cx: &Cx, what: &str) -> Cx {
-    let count = cx.node.taken().map_or(0, |taken| taken.count());
+    let count = cx.node.taken().map_or(0, |taken| taken.count);
     cx.beside(&format!("{what}.{count}"))
 }

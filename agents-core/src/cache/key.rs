@@ -1,6 +1,6 @@
 use crate::{
+    hex::hex,
     json::canonical,
-    run::hex,
     tool::{DynTool, ToolSpec},
 };
 use std::{fmt, hash::Hasher, sync::Arc};

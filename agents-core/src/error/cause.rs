@@ -1,5 +1,4 @@
-use super::{Code, Error, ErrorKind};
-use crate::{escalation::Escalation, secret::Masker};
+use super::{Code, Error, ErrorKind, escalation::Escalation};
 use serde::{Deserialize, Serialize};
 use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
 
@@ -179,12 +178,12 @@ impl Cause {
         }
     }
 
-    /// The same failure without secrets in its text. The live error stays, for the arms.
-    pub(crate) fn masked(self, masker: &Masker) -> Self {
-        match masker.text(&self.0.message) {
+    /// The same failure with its text changed so. The live error stays, for the arms.
+    pub(crate) fn mapped(self, text: impl Fn(&str) -> Cow<'_, str>) -> Self {
+        match text(&self.0.message) {
             Cow::Owned(message) => self.but(|inner| {
                 let thrown = inner.thrown.take();
-                inner.thrown = thrown.map(|reason| masker.text(&reason).into_owned());
+                inner.thrown = thrown.map(|reason| text(&reason).into_owned());
                 inner.message = message;
             }),
             Cow::Borrowed(_) => self,

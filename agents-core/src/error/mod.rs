@@ -5,6 +5,7 @@
 //! chain of context to read.
 
 mod cause;
+pub(crate) mod escalation;
 mod kind;
 mod tool;
 
@@ -14,7 +15,7 @@ pub use kind::ErrorKind;
 pub(crate) use tool::shorten;
 pub use tool::{Class, Code, ErrorReceipt, Severity, ToolError};
 
-use crate::escalation::Escalation;
+use escalation::Escalation;
 use std::{error::Error as StdError, fmt, sync::Arc};
 
 /// A failure that left an agent.

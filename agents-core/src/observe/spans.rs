@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Json, ToolError,
-    agent::Brain,
+    brain::Brain,
     error::{Cause, Origin},
     model::{Model, ModelError, Reply},
     run::{Cx, Outcome, Root},

@@ -1,4 +1,4 @@
-use crate::{Agent, Error, run::Cx};
+use crate::{Error, run::Cx};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -101,22 +101,6 @@ pub trait Fixer: Send + Sync + 'static {
     /// # Errors
     /// As the agent does.
     async fn repair(&self, cx: &Cx, repair: Repair) -> Result<String, Error>;
-}
-
-#[async_trait]
-#[diagnostic::do_not_recommend]
-impl<A> Fixer for A
-where
-    A: Agent<Out = String> + 'static,
-    A::In: From<Repair>,
-{
-    fn fixer_name(&self) -> &str {
-        self.name()
-    }
-
-    async fn repair(&self, cx: &Cx, repair: Repair) -> Result<String, Error> {
-        self.run_in(cx, repair.into()).await
-    }
 }
 
 pub(crate) type SharedFixer = Arc<dyn Fixer>;

@@ -1,7 +1,9 @@
 use super::{Approval, ApprovalRequest, Stopped, ToolEnvelope};
 use crate::{
-    error::ErrorReceipt,
-    escalation::{Escalation, EscalationReceipt, Refused},
+    error::{
+        ErrorReceipt,
+        escalation::{Escalation, EscalationReceipt, Refused},
+    },
     model::{Finish, Usage},
     reader::Repairs,
     secret::SecretScope,

@@ -3,10 +3,9 @@
 //! [`Frame::next`] looks; [`Frame::on`] is told. Neither waits, asks or runs anything, which is
 //! why a run can be put down between any two of them.
 
-use super::{Budget, CallState, Limit, Said};
+use super::{Budget, CallState, Limit, Said, climb::Override};
 use crate::{
-    error::shorten,
-    escalation::{Escalation, Override},
+    error::{escalation::Escalation, shorten},
     model::{History, Message, Reply},
     reader::Repairs,
     recovery::Progress,

@@ -5,8 +5,8 @@ mod path;
 
 use path::Path;
 
-use super::{Budget, Frame, ToolEnvelope, Within, cost::Paid};
-use crate::{Json, escalation::Taken, model::Model, observe::Worker};
+use super::{Budget, Frame, Taken, ToolEnvelope, Within, kept::Worker};
+use crate::{Json, budget::Paid, hex::hex, model::Model};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -372,14 +372,4 @@ impl Node {
     pub(crate) fn path(&self) -> Path<'_> {
         Path::of(self)
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
-    }
-    text
 }

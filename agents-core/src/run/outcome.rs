@@ -1,7 +1,9 @@
-use super::{Cost, Limit, Timestamp};
+use super::{Cost, Limit, Timestamp, trace::Trace};
 use crate::{
-    Error, Json, Severity, error::ErrorReceipt, escalation::EscalationReceipt, model::Usage,
-    observe::Trace, reader::Repairs,
+    Error, Json, Severity,
+    error::{ErrorReceipt, escalation::EscalationReceipt},
+    model::Usage,
+    reader::Repairs,
 };
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -42,7 +44,7 @@ pub struct Outcome<T> {
     pub outputs: AgentOutputs,
     /// What the models used.
     pub usage: Usage,
-    /// What that cost, by the [prices](super::Run::price) that the run was given; `None` if a model
+    /// What that cost, by the [prices](crate::agent::Run::price) that the run was given; `None` if a model
     /// that was asked has none.
     pub cost: Option<Cost>,
     /// The run's id, as it stands in logs and traces.

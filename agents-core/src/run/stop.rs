@@ -1,5 +1,5 @@
 use super::{Limit, Stopped};
-use crate::{Error, ErrorKind, escalation::Escalation};
+use crate::{Error, ErrorKind, error::escalation::Escalation};
 use std::sync::Arc;
 
 /// Why the whole run ends, now. It is not an error that travels: whoever calls for it never

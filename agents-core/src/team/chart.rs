@@ -1,8 +1,7 @@
-use super::{
-    Placement,
-    check::{Found, found},
+use crate::{
+    budget::Budget,
+    place::{Found, OwnTool, Placement, found},
 };
-use crate::{agent::OwnTool, run::Budget};
 use serde::Serialize;
 use std::fmt;
 

@@ -1,7 +1,8 @@
-use super::{Chart, Placed, check::check};
+use super::{Chart, Placed};
 use crate::{
     Agent, Error,
     agent::{ModelDriven, Profile},
+    place::check,
     run::Cx,
 };
 use async_trait::async_trait;

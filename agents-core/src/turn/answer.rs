@@ -3,18 +3,23 @@
 
 use crate::{
     Error, Severity, ToolError,
-    agent::{Answer, Brain},
-    error::{Cause, Code},
-    escalation::{Climbed, Escalation, climb, returned},
+    brain::{Answer, Brain},
+    error::{Cause, Code, escalation::Escalation},
     model::Message,
     panics::guarded,
     reader::{Change, ChangeKind},
     recovery::{
         ErrorContext, Failed, Fault, FixError, FixerRef, Kind, Move, Plan, Raw, Repair, kinds,
     },
-    run::{Cx, EventKind, Stop, cost, tried},
+    run::{
+        Cx, EventKind, Stop,
+        climb::{Climbed, climb, returned},
+    },
     tool::Misfit,
-    turn::{recover, remembered},
+    turn::{
+        call::{cost, tried},
+        recover, remembered,
+    },
 };
 use serde_json::Value;
 

@@ -4,7 +4,7 @@ use crate::{
     Json,
     error::{ToolError, shorten},
     model::Message,
-    run::{CallState, Node, Settings, Timestamp, ToolEnvelope},
+    run::{CallState, Cx, Node, Settings, Timestamp, ToolEnvelope},
     turn::call_id,
 };
 use std::{mem, sync::Arc};
@@ -90,6 +90,15 @@ pub(crate) fn close_all(node: &Node, settings: &Settings, why: &str) {
         .for_each(|receipt| node.add_receipt(receipt));
     for child in node.children() {
         close_all(&child, settings, why);
+    }
+}
+
+impl Cx {
+    /// Writes the receipts of calls that agents within this place have left unsettled.
+    pub(crate) fn close_within(&self, why: &str) {
+        for child in self.here().children() {
+            close_all(&child, &self.root.settings, why);
+        }
     }
 }
 

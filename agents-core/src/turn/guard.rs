@@ -2,7 +2,7 @@
 
 use crate::{
     Json,
-    agent::Brain,
+    brain::Brain,
     error::{Cause, ToolError},
     panics::guarded,
     policy::{Action, ModelCall, ToolCall, Verdict},

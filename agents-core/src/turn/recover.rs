@@ -4,7 +4,7 @@
 //! decided is carried out by the driver of the call, like every other stage.
 
 use crate::{
-    agent::Brain,
+    brain::Brain,
     error::{Code, Origin, ToolError},
     panics::guarded_while,
     recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},

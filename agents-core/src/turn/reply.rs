@@ -2,11 +2,11 @@
 
 use crate::{
     Error, ErrorKind,
-    agent::{Brain, undriven},
+    brain::Brain,
     model::{Delta, Model, ModelError, Reply, Request, ToolCall, Usage},
-    observe::{Kept, What, spans},
+    observe::spans,
     reader::printed::{self, Declared},
-    run::{Cx, EventKind},
+    run::{Cx, EventKind, Kept, What},
     secret,
     turn::guard,
 };
@@ -31,7 +31,7 @@ pub(crate) async fn ask(
         .given()
         .or_else(|| brain.model.as_ref().or(cx.model()).cloned());
     let model = cx.root.settings.model_for(own);
-    let model = &model.ok_or_else(|| Error::new(ErrorKind::Build, undriven(brain)))?;
+    let model = &model.ok_or_else(|| Error::new(ErrorKind::Build, brain.undriven()))?;
     let prices = &cx.root.settings.executor.prices;
     if cx.node.has_cost_bound() && prices.of(model.id(), &Usage::default()).is_none() {
         return Err(no_price(brain, model.id()));

@@ -1,16 +1,19 @@
 //! The climb: from where a failure was given up, desk by desk, to somebody who settles it.
 
-use super::{Desk, Escalation, EscalationReceipt, Refused, Settlement, desk::Reply};
+use super::{
+    Cx, EventKind, Stop,
+    desk::{Desk, Reply},
+};
 use crate::{
     Error, Severity,
+    error::escalation::{Escalation, EscalationReceipt, Refused, Settlement},
     model::Model,
-    run::{Cx, EventKind, Stop},
 };
 use serde::{Deserialize, Serialize};
 use std::{future::pending, sync::Arc};
 
 /// How many models an agent may be given, one after the other, because it failed.
-pub(super) const MOST_MODELS: u32 = 3;
+const MOST_MODELS: u32 = 3;
 
 /// What a climb came to, for the agent in which the failure was.
 pub(crate) enum Climbed {
@@ -45,7 +48,7 @@ pub(crate) async fn climb(cx: &Cx, escalation: Escalation) -> Climbed {
         // Several calls of one reply may have asked at once.
         (Some(model), mut escalation) if given_so_far(cx) >= MOST_MODELS => {
             let agent = escalation.path.last().cloned().unwrap_or_default();
-            let refused = Refused::model(&agent, &*model);
+            let refused = no_more_models(&agent, &*model);
             refuse(cx, &mut escalation, refused);
             Climbed::Unhandled(escalation)
         }
@@ -149,7 +152,7 @@ fn top(cx: &Cx) -> Option<Arc<Desk>> {
 }
 
 /// Writes down and tells what became of an escalation.
-pub(super) fn settled(cx: &Cx, escalation: &Escalation, how: Settlement) {
+pub(crate) fn settled(cx: &Cx, escalation: &Escalation, how: Settlement) {
     let said = how.to_string();
     tracing::info!(source = %escalation.source, settled = %cx.masker().text(&said), "escalation settled");
     let receipt = EscalationReceipt {
@@ -160,8 +163,17 @@ pub(super) fn settled(cx: &Cx, escalation: &Escalation, how: Settlement) {
     cx.emit(|| EventKind::EscalationSettled(Box::new(receipt)));
 }
 
+/// No further model is given to an agent that has had its share.
+pub(crate) fn no_more_models(agent: &str, model: &dyn Model) -> Refused {
+    Refused {
+        agent: agent.to_owned(),
+        wanted: format!("give the model `{}`", model.id()),
+        why: format!("the failed agent has been given {MOST_MODELS} models already"),
+    }
+}
+
 /// Writes down and tells what an agent wanted to do about an escalation and could not.
-pub(super) fn refuse(cx: &Cx, escalation: &mut Escalation, refused: Refused) {
+pub(crate) fn refuse(cx: &Cx, escalation: &mut Escalation, refused: Refused) {
     let said = refused.to_string();
     tracing::warn!(source = %escalation.source, refused = %cx.masker().text(&said), "the escalation climbs on");
     cx.emit(|| EventKind::ResolutionRefused(refused.clone()));

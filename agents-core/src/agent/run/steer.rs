@@ -1,9 +1,14 @@
 //! The run from outside: the agent is polled until it answers, or until something ends the run.
 
-use super::{
-    AgentOutputs, Cx, EventKind, Happened, Limit, Moment, Outcome, Root, Stop, Stopped, Stopwatch,
+use super::Agent;
+use crate::{
+    Error, ErrorKind, Json, panics,
+    run::{
+        AgentOutputs, Cx, EventKind, Happened, Limit, Moment, Outcome, Root, Stop, Stopped,
+        Stopwatch, trace::Trace,
+    },
+    turn,
 };
-use crate::{Agent, Error, ErrorKind, Json, observe::Trace, panics, turn};
 use std::{pin::pin, sync::Arc};
 
 /// Polls the agent until it answers, or until somebody ends the run; then drops what is left.

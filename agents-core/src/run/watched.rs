@@ -1,5 +1,8 @@
-use super::{Kept, Step, Trace, place, trace_id};
-use crate::run::Root;
+use super::{
+    Root,
+    kept::Kept,
+    trace::{Step, Trace, place, trace_id},
+};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tracing::Span;
 
@@ -37,7 +40,7 @@ impl Watched {
 
 impl Root {
     /// The run begins, in this span.
-    pub(super) fn place_in_trace(&self, span: &Span) {
+    pub(crate) fn place_in_trace(&self, span: &Span) {
         let id = || trace_id(span, &self.run_id).into();
         self.watched.span.get_or_init(|| (span.clone(), id()));
     }
@@ -59,7 +62,7 @@ impl Root {
     }
 
     /// Where the trace can be looked at.
-    pub(super) fn traces_url(&self) -> Option<String> {
+    pub(crate) fn traces_url(&self) -> Option<String> {
         let template = self.settings.traces_url.as_deref()?;
         let url = template.replace("{trace_id}", self.trace_id());
         Some(url.replace("{run_id}", &self.run_id))
@@ -70,7 +73,7 @@ impl Root {
         self.watched.kept().push(step);
     }
 
-    pub(super) fn trace(&self) -> Trace {
+    pub(crate) fn trace(&self) -> Trace {
         Trace {
             id: self.trace_id().to_owned(),
             steps: self.watched.steps(),

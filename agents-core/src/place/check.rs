@@ -1,13 +1,9 @@
 //! What is wrong with a team, all of it, before anything runs.
 
-use super::{
-    Placement,
-    names::{Named, mean},
-};
+use super::{OwnTool, Placement, Profile};
 use crate::{
     Error, ErrorKind,
-    agent::{OwnTool, Profile},
-    run::Budget,
+    budget::Budget,
     tool::{Pattern, nearest},
 };
 use std::{
@@ -16,7 +12,7 @@ use std::{
 };
 
 /// Checks the team below `root`, which is driven by a model unless it is known that there is none.
-pub(super) fn check(root: &Placement, has_model: bool) -> Result<(), Error> {
+pub(crate) fn check(root: &Placement, has_model: bool) -> Result<(), Error> {
     let found = found(root, has_model).into_iter();
     let lines = found.flat_map(|Found { path, defects }| {
         let at_its_place = move |defect| format!("{path}: {defect}");
@@ -50,14 +46,14 @@ pub(crate) fn check_run(whole: &Profile, has_model: bool) -> Result<(), Error> {
 }
 
 /// What is wrong at one place of a team.
-pub(super) struct Found {
+pub(crate) struct Found {
     /// The way to the agent, from the root.
     path: String,
-    pub(super) defects: Vec<String>,
+    pub(crate) defects: Vec<String>,
 }
 
 /// What is wrong at each place of the team, each before those below it.
-pub(super) fn found(root: &Placement, has_model: bool) -> Vec<Found> {
+pub(crate) fn found(root: &Placement, has_model: bool) -> Vec<Found> {
     let mut check = Check::default();
     check.visit(root, &mut Vec::new(), has_model);
     check.found
@@ -150,19 +146,19 @@ fn unknown(here: &Placement, defects: &mut Vec<String>) {
     tools_below(here, &mut known);
     let delegates: Vec<_> = here.delegate_names().collect();
     let granted = here.granted.iter().flatten();
-    let is_delegate = |name: &Named| delegates.iter().any(|delegate| name.means(delegate));
+    let is_delegate = |name: &Pattern| delegates.iter().any(|delegate| name.matches(delegate));
     let confirmed = here.confirmed.iter().filter(|name| !is_delegate(name));
     for name in granted.chain(confirmed) {
-        if known.iter().any(|tool| name.means(tool)) {
+        if known.iter().any(|tool| name.matches(tool)) {
             continue;
         }
-        let meant = nearest(&name.to_string(), known.iter().copied());
-        defects.push(match (name.is_pattern(), meant) {
-            (true, _) => format!("no tool here or below has a name like `{name}`"),
-            (false, Some(meant)) => {
+        let meant = nearest(name.as_str(), known.iter().copied());
+        defects.push(match (name.is_name(), meant) {
+            (false, _) => format!("no tool here or below has a name like `{name}`"),
+            (true, Some(meant)) => {
                 format!("there is no tool `{name}` here or below; did you mean `{meant}`?")
             }
-            (false, None) => format!("there is no tool `{name}` here or below"),
+            (true, None) => format!("there is no tool `{name}` here or below"),
         });
     }
 }
@@ -197,9 +193,9 @@ fn same_names(here: &Placement, defects: &mut Vec<String>) {
 fn granted_and_confirmed(here: &Placement, defects: &mut Vec<String>) {
     for name in here.granted.iter().flatten() {
         // A pattern may be granted of which a part is confirmed.
-        let contradicts = match name.is_pattern() {
-            true => here.confirmed.contains(name),
-            false => mean(&here.confirmed, &name.to_string()),
+        let contradicts = match name.is_name() {
+            true => here.confirms(name.as_str()),
+            false => here.confirmed.contains(name),
         };
         if contradicts {
             defects.push(format!("`{name}` is both granted and confirmed; keep one"));
@@ -231,7 +227,7 @@ fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
         let name = &tool.name;
         here.has(tool)
             && !(tool.innate || authority.admits(name))
-            && !own.clone().any(|own| own.means(name))
+            && !own.clone().any(|own| own.matches(name))
     };
     let unsaid = here.profile.tools.iter().filter(unsaid);
     let unsaid: Vec<_> = unsaid.map(|tool| &*tool.name).collect();

@@ -1,10 +1,10 @@
 //! The steps of a run as they are kept while it goes on: small, and put into words at its end.
 
-use super::{Step, StepKind};
-use crate::{
-    model::{Model, Usage},
-    run::Timestamp,
+use super::{
+    Timestamp,
+    trace::{Step, StepKind},
 };
+use crate::model::{Model, Usage};
 use std::sync::Arc;
 
 /// Who works at a place of the run; all of its steps share it.

@@ -1,24 +1,16 @@
 //! One call, as data: what was asked for, how far it has come, and what to do next.
 
-mod act;
-mod recovering;
-
-pub(crate) use act::{Act, Event};
-pub(crate) use recovering::{cost, tried};
-
-use super::{Approval, Attachment, Attempt, Stop, ToolEnvelope};
+use super::{Attachment, Attempt, ToolEnvelope};
 use crate::{
     Json,
-    error::{Cause, Code, ErrorReceipt, ToolError},
-    escalation::Escalation,
+    error::{Cause, Code, ErrorReceipt, ToolError, escalation::Escalation},
     model::ToolCall,
-    reader::{ChangeKind, Repairs},
+    reader::Repairs,
     recovery::Progress,
-    tool::ToolSpec,
-    turn::args,
+    tool::{Prepared, ToolSpec},
 };
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 /// Where one call stands.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,7 +18,7 @@ pub(crate) struct CallState {
     pub(crate) call: ToolCall,
     /// Which call of its agent this is, from 0.
     pub(crate) seq: u32,
-    stage: Stage,
+    pub(crate) stage: Stage,
     /// The id in the receipt; settled when the arguments are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<Arc<str>>,
@@ -35,7 +27,7 @@ pub(crate) struct CallState {
     pub(crate) repairs: Repairs,
     /// How many of these were made to texts that are no longer at hand.
     #[serde(default)]
-    outdated: usize,
+    pub(crate) outdated: usize,
     #[serde(default)]
     pub(crate) progress: Progress,
     /// What an arm wants the model to be told beside the error.
@@ -43,10 +35,10 @@ pub(crate) struct CallState {
     pub(crate) hint: Option<String>,
     /// The attempt that is being prepared, and the tokens that repairs have cost in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    accounted: Option<(u32, u64)>,
+    pub(crate) accounted: Option<(u32, u64)>,
     /// How many seconds the next execution was held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    waited: Option<f64>,
+    pub(crate) waited: Option<f64>,
     /// The version of the tool, if the agent has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<String>,
@@ -73,12 +65,12 @@ pub(crate) struct CallState {
     pub(crate) mended: Repairs,
     /// The arguments as the tool will take them: made again from the text after a reload.
     #[serde(skip)]
-    prepared: act::Ready,
+    pub(crate) prepared: Ready,
 }
 
 /// How far a call has come.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-enum Stage {
+pub(crate) enum Stage {
     /// The arguments have to be read.
     Read { raw: String },
     /// Somebody has to approve.
@@ -127,7 +119,7 @@ impl CallState {
             started: 0,
             news: Vec::new(),
             mended: Repairs::default(),
-            prepared: act::Ready(None),
+            prepared: Ready(None),
         }
     }
 
@@ -162,163 +154,6 @@ impl CallState {
         self.stage = Stage::Done { input, result };
     }
 
-    /// What to do next, as far as reading and the arms decide it.
-    pub(crate) fn next(&mut self, rules: &args::Rules<'_>) -> Act {
-        loop {
-            match &self.stage {
-                Stage::Read { raw } => match args::read(rules, raw) {
-                    Ok(accepted) => self.accepted(accepted),
-                    Err(refused) => self.refused(*refused),
-                },
-                Stage::Approve { args } => return Act::Approve(args.clone()),
-                Stage::Execute { args } => match self.prepared.0.take() {
-                    Some(prepared) => return Act::Execute(prepared),
-                    // For another attempt, or after a reload: the accepted text is read again.
-                    None => match args::read(rules, args.as_str()) {
-                        Ok(args::Accepted {
-                            denied: Some(reason),
-                            args,
-                            ..
-                        }) => self.denied(args, Cause::denied(reason)),
-                        Ok(accepted) => return Act::Execute(accepted.prepared),
-                        Err(refused) => self.refused(*refused),
-                    },
-                },
-                Stage::BackOff { until, .. } => return Act::Sleep(rules.until(*until)),
-                Stage::Failed { .. } => self.ask_the_arms(rules),
-                Stage::Recover { .. } => {
-                    if let Some(act) = self.recover(rules) {
-                        return act;
-                    }
-                }
-                Stage::Climb { escalation, .. } => return Act::Climb(escalation.clone()),
-                Stage::Done { .. } => return Act::Done,
-            }
-        }
-    }
-
-    fn accepted(&mut self, accepted: args::Accepted) {
-        let args::Accepted {
-            args,
-            prepared,
-            repairs,
-            approval,
-            denied,
-        } = accepted;
-        self.repairs.extend(repairs);
-        if let Some(reason) = denied {
-            return self.denied(args, Cause::denied(reason));
-        }
-        let changes = self.repairs.iter().skip(self.outdated);
-        let changes = changes.filter(|change| change.kind != ChangeKind::Tried);
-        self.mended = Repairs(changes.cloned().collect());
-        self.outdated = self.repairs.len();
-        self.prepared = act::Ready(Some(prepared));
-        self.stage = if approval {
-            Stage::Approve { args }
-        } else {
-            Stage::Execute { args }
-        };
-    }
-
-    fn refused(&mut self, refused: args::Refused) {
-        let args::Refused {
-            error,
-            text,
-            repairs,
-        } = refused;
-        self.repairs.extend(repairs);
-        self.failed(text, error);
-    }
-
-    fn failed(&mut self, text: String, error: ToolError) {
-        self.news.push(error.receipt());
-        self.stage = Stage::Failed { text, error };
-    }
-
-    /// What has happened. An event that does not belong to the stage changes nothing.
-    pub(crate) fn on(&mut self, event: Event) -> Option<Stop> {
-        match (event, &self.stage) {
-            (Event::Decided(Approval::Approve), Stage::Approve { args }) => {
-                self.stage = Stage::Execute { args: args.clone() };
-            }
-            (Event::Decided(Approval::Deny { reason }), Stage::Approve { args }) => {
-                let cause = Cause::denied(format!("not approved: {reason}"));
-                self.denied(args.clone(), cause);
-            }
-            (Event::Decided(Approval::Revise { note }), Stage::Approve { args }) => {
-                let cause = Cause::denied(format!(
-                    "not approved as it is: {note}; change the call and make it again"
-                ));
-                self.denied(args.clone(), cause);
-            }
-            (Event::Executed(result), Stage::Execute { args }) => {
-                let (number, args) = (self.attempt(), args.clone());
-                match result {
-                    Ok(output) => {
-                        // Mostly the first is the last.
-                        self.attempts.reserve_exact(1);
-                        self.attempts.push(Attempt {
-                            number,
-                            error: None,
-                            waited_s: self.waited.take(),
-                        });
-                        self.stage = Stage::Done {
-                            input: args,
-                            result: Ok(output),
-                        };
-                    }
-                    Err(cause) => {
-                        let text = args.as_str().to_owned();
-                        let handed = cause.handed().cloned();
-                        let thrown = cause.thrown().map(str::to_owned);
-                        let error = ToolError::Execution { args, cause };
-                        self.attempts.push(Attempt {
-                            number,
-                            error: Some(Box::new(error.receipt())),
-                            waited_s: self.waited.take(),
-                        });
-                        if let Some(reason) = thrown {
-                            self.failed(text, error);
-                            return Some(self.thrown(&reason));
-                        }
-                        return self.came_back(handed, text, error);
-                    }
-                }
-            }
-            (Event::Cached(output), Stage::Execute { args }) => {
-                self.cached = true;
-                self.stage = Stage::Done {
-                    input: args.clone(),
-                    result: Ok(output),
-                };
-            }
-            (Event::Woke, Stage::BackOff { args, .. }) => {
-                self.stage = Stage::Execute { args: args.clone() }
-            }
-            (Event::Answered(fixer, answer), Stage::Recover { .. }) => {
-                return self.answered(fixer.name(), answer);
-            }
-            (Event::Climbed(climbed), Stage::Climb { text, escalation }) => {
-                let (text, escalation) = (text.clone(), escalation.clone());
-                self.climbed(&text, *escalation, climbed);
-            }
-            _ => {}
-        }
-        None
-    }
-
-    fn denied(&mut self, args: Json, cause: Cause) {
-        let error = ToolError::Execution {
-            args: args.clone(),
-            cause,
-        };
-        self.stage = Stage::Done {
-            input: args,
-            result: Err(error),
-        };
-    }
-
     /// How many times the tool has run.
     pub(crate) fn executions(&self) -> u32 {
         u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
@@ -327,6 +162,18 @@ impl CallState {
     /// Which execution comes next, from 1.
     pub(crate) fn attempt(&self) -> u32 {
         self.executions().saturating_add(1)
+    }
+
+    /// Settles the call with an error: the arguments as JSON if that is what they are.
+    pub(crate) fn settle(&mut self, text: &str, error: ToolError) {
+        let input = match &error {
+            ToolError::InvalidArgs { .. } => Json::string(text),
+            _ => Json::parse(text).unwrap_or_else(|_| Json::string(text)),
+        };
+        self.stage = Stage::Done {
+            input,
+            result: Err(error),
+        };
     }
 
     /// The arguments as they stand.
@@ -387,5 +234,25 @@ impl CallState {
             Stage::Done { result, .. } => Some(result),
             _ => None,
         }
+    }
+}
+
+/// Prepared arguments are live values: a copy of the state has none.
+#[derive(Default)]
+pub(crate) struct Ready(pub(crate) Option<Prepared>);
+
+impl Clone for Ready {
+    fn clone(&self) -> Self {
+        Ready(None)
+    }
+}
+
+impl fmt::Debug for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() {
+            "prepared"
+        } else {
+            "not prepared"
+        })
     }
 }

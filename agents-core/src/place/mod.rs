@@ -1,14 +1,17 @@
-use super::{
-    delegate::{Delegate, tool_name},
-    names::{Named, mean},
-};
+//! What is known of an agent before it runs: what it says of itself, and where it is placed.
+
+mod check;
+mod profile;
+
+pub(crate) use check::{Found, check, check_run, found};
+pub use profile::Profile;
+pub(crate) use profile::{Defect, OwnTool};
+
 use crate::{
-    Agent,
-    agent::{OwnTool, Profile},
-    run::Budget,
-    tool::{Effects, SharedTool},
+    budget::Budget,
+    tool::{DynTool, Effects, Pattern, SharedTool},
 };
-use std::{fmt, sync::Arc};
+use std::{any::Any, fmt, sync::Arc, time::Duration};
 
 /// What an agent's place in a team says, beside what the agent says of itself.
 #[derive(Clone)]
@@ -17,35 +20,22 @@ pub(crate) struct Placement {
     pub(crate) description: String,
     pub(crate) profile: Profile,
     /// Nothing was said: it has whatever it has.
-    pub(crate) granted: Option<Vec<Named>>,
-    pub(crate) confirmed: Vec<Named>,
+    pub(crate) granted: Option<Vec<Pattern>>,
+    pub(crate) confirmed: Vec<Pattern>,
     pub(crate) budget: Budget,
     pub(crate) delegates: Vec<Arc<dyn Delegate>>,
 }
 
 impl Placement {
-    /// A place that says nothing yet.
-    pub(super) fn of(agent: &impl Agent) -> Self {
-        Placement {
-            name: agent.name().to_owned(),
-            description: agent.description().to_owned(),
-            profile: agent.profile(),
-            granted: None,
-            confirmed: Vec::new(),
-            budget: Budget::new(),
-            delegates: Vec::new(),
-        }
-    }
-
     /// Whether the agent may use a tool of this name, if it has one.
     pub(crate) fn admits(&self, tool: &str) -> bool {
         let granted = self.granted.as_ref();
-        granted.is_none_or(|granted| mean(granted, tool)) || self.confirms(tool)
+        granted.is_none_or(|granted| meant(granted, tool)) || self.confirms(tool)
     }
 
     /// Whether somebody has to approve every call of this tool.
     pub(crate) fn confirms(&self, tool: &str) -> bool {
-        mean(&self.confirmed, tool)
+        meant(&self.confirmed, tool)
     }
 
     /// The agent's own tools that it may use here.
@@ -65,7 +55,7 @@ impl Placement {
     }
 
     /// What is below: the delegates, and the teams among the agents of which this one is made.
-    pub(super) fn below(&self) -> impl Iterator<Item = &Placement> {
+    pub(crate) fn below(&self) -> impl Iterator<Item = &Placement> {
         let delegates = self.delegates.iter().map(|below| &**below.placement());
         delegates.chain(self.profile.teams.iter().map(|team| &**team))
     }
@@ -79,7 +69,7 @@ impl Placement {
     }
 
     /// The names of these tools.
-    pub(super) fn delegate_names(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn delegate_names(&self) -> impl Iterator<Item = String> {
         let delegates = self.delegates.iter();
         delegates.map(|below| tool_name(&below.placement().name))
     }
@@ -127,5 +117,54 @@ impl fmt::Debug for Placement {
             .field("granted", &self.granted)
             .field("confirmed", &self.confirmed)
             .finish_non_exhaustive()
+    }
+}
+
+/// An agent's place in a team, as the agent that works there finds it.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) placement: Arc<Placement>,
+    /// How long the call may take by which its parent asks it.
+    pub(crate) allowed: Option<Duration>,
+}
+
+/// A delegate, its types hidden.
+pub(crate) trait Delegate: DynTool {
+    fn placement(&self) -> &Arc<Placement>;
+
+    /// An `Arc<Placed<A>>`, for code of the agent above if the delegate is of this type.
+    fn by_type(&self, above: &Placement) -> Arc<dyn Any + Send + Sync>;
+
+    /// The same as an `Arc<dyn Agent<In = A::In, Out = A::Out>>`.
+    fn by_signature(&self, above: &Placement) -> Box<dyn Any>;
+}
+
+/// Whether one of these stands for `tool`.
+fn meant(names: &[Pattern], tool: &str) -> bool {
+    names.iter().any(|name| name.matches(tool))
+}
+
+/// The name of an agent as models can write it: `parse > plan` becomes `parse_plan`.
+pub(crate) fn tool_name(agent: &str) -> String {
+    let words = agent
+        .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '_');
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    words.join("_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_can_write_every_name() {
+        for (agent, tool) in [
+            ("coder", "coder"),
+            ("parse > plan", "parse_plan"),
+            ("first_of(a, b-c)", "first_of_a_b-c"),
+            ("[a; 3]", "a_3"),
+        ] {
+            assert_eq!(tool_name(agent), tool);
+        }
     }
 }

@@ -1,12 +1,14 @@
 //! The loop: look what comes next, do it, tell the frame what happened.
 
-use super::{Cx, Limit, Next, Stopwatch, Told};
+use super::{
+    answer::{self, Settled},
+    reply,
+};
 use crate::{
     Error, ErrorKind,
-    agent::{Answer, Brain},
-    escalation::given,
+    brain::{Answer, Brain},
     observe::spans,
-    turn::{self, answer::Settled},
+    run::{Cx, Limit, Next, Stopwatch, Told, climb::given},
 };
 use serde_json::Value;
 use tracing::Instrument;
@@ -44,22 +46,19 @@ pub(crate) async fn drive<O>(
             loop {
                 match cx.node.with_frame(|frame| frame.next(&brain.budget)) {
                     Next::Chat { turn, must_fit } => {
-                        let reply =
-                            turn::reply::ask(brain, cx, turn, answer.schema(), must_fit).await?;
+                        let reply = reply::ask(brain, cx, turn, answer.schema(), must_fit).await?;
                         let longest = cx.root.settings.max_argument_bytes;
                         cx.node
                             .with_frame(|frame| frame.on(Told::Replied(reply, longest)));
                         cx.root.checkpoint();
                     }
-                    Next::Calls => turn::calls(brain, cx).await,
-                    Next::Answer => {
-                        match Box::pin(turn::answer::settle(brain, answer, cx)).await? {
-                            Settled::Value(value) => return Ok(value),
-                            Settled::Refused(reason) => {
-                                cx.node.with_frame(|frame| frame.on(Told::Refused(reason)))
-                            }
+                    Next::Calls => super::calls(brain, cx).await,
+                    Next::Answer => match Box::pin(answer::settle(brain, answer, cx)).await? {
+                        Settled::Value(value) => return Ok(value),
+                        Settled::Refused(reason) => {
+                            cx.node.with_frame(|frame| frame.on(Told::Refused(reason)))
                         }
-                    }
+                    },
                     Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
                     Next::GiveUp(reason) => return Err(unusable(brain, &reason)),
                 }

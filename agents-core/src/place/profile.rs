@@ -1,6 +1,6 @@
+use super::Placement;
 use crate::{
-    run::Budget,
-    team::Placement,
+    budget::Budget,
     tool::{Effects, Pattern, SharedTool, ToolSet, ToolSpec},
 };
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// What an agent says of itself before anything runs: which tools it has, which skills, how much it
 /// may use. A [`team`](crate::team) is checked and drawn by it.
 ///
-/// [`Agent::profile`](super::Agent::profile) gives it. An agent that is written by hand and has tools
+/// [`Agent::profile`](crate::Agent::profile) gives it. An agent that is written by hand and has tools
 /// says so:
 ///
 /// ```

@@ -1,7 +1,7 @@
 //! The line of agents along which escalations climb: a desk for each agent at work.
 
-use super::Escalation;
-use crate::{Error, model::Model, run::Cx};
+use super::Cx;
+use crate::{Error, error::escalation::Escalation, model::Model};
 use std::{
     collections::VecDeque,
     fmt,
@@ -100,7 +100,7 @@ impl Desk {
     }
 
     /// The agent is at its desk until this is dropped.
-    pub(super) fn attended(&self) -> Attended<'_> {
+    pub(crate) fn attended(&self) -> Attended<'_> {
         Attended(self)
     }
 
@@ -120,7 +120,7 @@ impl Desk {
 }
 
 /// An agent at its desk.
-pub(super) struct Attended<'a>(&'a Desk);
+pub(crate) struct Attended<'a>(&'a Desk);
 
 impl Drop for Attended<'_> {
     /// The agent leaves: what lies there unread climbs on.

@@ -1,4 +1,5 @@
-use crate::{model::Usage, run::Timestamp};
+use super::Timestamp;
+use crate::model::Usage;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
 use tracing::Span;
@@ -109,7 +110,7 @@ pub(super) fn place(span: &Span) -> Option<String> {
 }
 
 /// Hangs a new span in the trace that the run had before it was put down.
-pub(super) fn hang(span: &Span, place: &str) {
+pub(crate) fn hang(span: &Span, place: &str) {
     if let Some(tracing) = TRACING.get() {
         (tracing.hang)(span, place);
     }

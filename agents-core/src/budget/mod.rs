@@ -1,4 +1,10 @@
-use super::Cost;
+//! How much a run may use, and what it has paid.
+
+mod cost;
+
+pub use cost::Cost;
+pub(crate) use cost::{Paid, Prices};
+
 use serde::{Deserialize, Serialize};
 use std::{fmt, time::Duration};
 
@@ -139,7 +145,7 @@ impl Budget {
 
     /// How much its models may cost, nested agents included: once that is reached, no model is asked
     /// any more. As with [`tokens`](Budget::tokens), what is under way by then is paid. Every model needs
-    /// a price for it: see [`Run::price`](super::Run::price).
+    /// a price for it: see [`Run::price`](crate::agent::Run::price).
     #[must_use]
     pub fn cost(mut self, amount: impl Into<Cost>) -> Self {
         self.cost = Some(amount.into());

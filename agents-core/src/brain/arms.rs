@@ -1,12 +1,9 @@
 //! Who is asked about a failure, and in which order: the agent's arm for that tool, its arms for tools
 //! of such names, the tool's own, the agent's default. The first that decides is followed; nothing is mixed.
 
-use super::{
-    CallError, ErrorContext, Fault, Plan, Raw, Step,
-    context::{with_any_error, with_error},
-};
 use crate::{
     error::{AnyError, ToolError},
+    recovery::{CallError, ErrorContext, Fault, Plan, Raw, Step, with_any_error, with_error},
     tool::{DynTool, ErrorType, Pattern},
 };
 use serde_json::Value;

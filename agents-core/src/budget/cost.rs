@@ -81,7 +81,7 @@ pub(crate) struct Paid {
 }
 
 impl Paid {
-    pub(super) fn add(&mut self, cost: Option<Cost>) {
+    pub(crate) fn add(&mut self, cost: Option<Cost>) {
         match cost {
             Some(Cost(parts)) => self.parts = self.parts.saturating_add(parts),
             None => self.unpriced = true,
@@ -89,7 +89,7 @@ impl Paid {
     }
 
     /// The sum of what is known.
-    pub(super) fn known(self) -> Cost {
+    pub(crate) fn known(self) -> Cost {
         Cost(self.parts)
     }
 

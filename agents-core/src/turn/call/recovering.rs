@@ -1,13 +1,11 @@
 //! What a failed call does next: the arms are asked, and their plan is followed step by step.
 
-use super::{Act, CallState, Stage};
+use super::Act;
 use crate::{
-    Json,
-    error::{Handed, Severity, ToolError},
-    escalation::{Climbed, Escalation},
+    error::{Handed, Severity, ToolError, escalation::Escalation},
     reader::{Change, ChangeKind, Repairs},
     recovery::{FixError, Move, SANITIZE},
-    run::Stop,
+    run::{CallState, Stage, Stop, climb::Climbed},
     turn::{args, recover},
 };
 
@@ -150,18 +148,6 @@ impl CallState {
             source: self.call.name.as_str().into(),
             reason: reason.to_owned(),
         }
-    }
-
-    /// Settles the call with an error: the arguments as JSON if that is what they are.
-    pub(super) fn settle(&mut self, text: &str, error: ToolError) {
-        let input = match &error {
-            ToolError::InvalidArgs { .. } => Json::string(text),
-            _ => Json::parse(text).unwrap_or_else(|_| Json::string(text)),
-        };
-        self.stage = Stage::Done {
-            input,
-            result: Err(error),
-        };
     }
 
     pub(super) fn answered(&mut self, fixer: &str, repaired: recover::Repaired) -> Option<Stop> {

@@ -1,8 +1,8 @@
 //! Events without secrets. Every variant is named here, so that a new one has to say what of it may
 //! hold any.
 
-use super::Masker;
-use crate::{error::Error, run::EventKind};
+use super::EventKind;
+use crate::{Error, secret::Masker};
 use std::sync::Arc;
 
 impl Masker {

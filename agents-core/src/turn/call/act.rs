@@ -2,14 +2,13 @@
 
 use crate::{
     Json,
-    error::Cause,
-    escalation::{Climbed, Escalation},
+    error::{Cause, escalation::Escalation},
     recovery::{FixerRef, Repair},
-    run::{Approval, Stop},
+    run::{Approval, Stop, climb::Climbed},
     tool::Prepared,
     turn::recover,
 };
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
 /// What to do next.
 pub(crate) enum Act {
@@ -43,24 +42,4 @@ pub(crate) enum Event {
     Answered(FixerRef, recover::Repaired),
     /// Whoever is above was asked; the agent goes on.
     Climbed(Climbed),
-}
-
-/// Prepared arguments are live values: a copy of the state has none.
-#[derive(Default)]
-pub(super) struct Ready(pub(super) Option<Prepared>);
-
-impl Clone for Ready {
-    fn clone(&self) -> Self {
-        Ready(None)
-    }
-}
-
-impl fmt::Debug for Ready {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() {
-            "prepared"
-        } else {
-            "not prepared"
-        })
-    }
 }

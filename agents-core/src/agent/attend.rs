@@ -1,21 +1,18 @@
 //! An agent at its desk: it works, and sees to the escalations that come to it meanwhile.
 
-use super::{
-    Desk, Escalation, Refused, Resolution, Settlement, SharedHandler,
-    climb::{refuse, settled},
-    desk::{Letter, Raised, Reply},
-    resolution::What,
-};
+use super::{Agent, Data};
 use crate::{
     Error, ErrorKind, Json,
-    agent::{Agent, Data},
+    escalation::{Escalation, Refused, Resolution, Settlement, SharedHandler, What},
     panics::guarded,
-    run::{Cx, Stop},
+    run::{
+        Cx, Desk, Letter, Raised, Reply, Stop, Taken, To,
+        climb::{no_more_models, refuse, settled},
+    },
     tool::nearest,
     turn,
 };
 use futures_util::future::BoxFuture;
-use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, sync::Arc};
 
 /// How often an agent may begin anew because of an escalation.
@@ -43,29 +40,6 @@ pub(crate) enum Job<I, O> {
     Agent(Arc<dyn Agent<In = I, Out = O>>),
     /// It has been given up; this is what there is.
     Partial(O),
-}
-
-/// How an agent was taken off its work: what a stored run goes on with.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Taken {
-    escalation: Escalation,
-    to: To,
-    count: u32,
-}
-
-impl Taken {
-    /// How often it was, this time included.
-    pub(crate) fn count(&self) -> u32 {
-        self.count
-    }
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum To {
-    Skill(String),
-    Agent(String),
-    Partial(Json),
 }
 
 /// Why the work was left.
@@ -163,7 +137,7 @@ async fn judge<I: Data, O: Data>(
             drop(reply.send(Reply::Model(model, escalation)));
             return None;
         }
-        Some(Ok(Resolution(What::Model(model)))) => Some(Refused::model(&name, &*model)),
+        Some(Ok(Resolution(What::Model(model)))) => Some(no_more_models(&name, &*model)),
         Some(Ok(Resolution(What::Skill(_) | What::Agent(_)))) if count >= MOST_JOBS => {
             Some(refused(
                 "begin anew".to_owned(),
