@@ -225,7 +225,11 @@ impl fmt::Display for Error {
         for context in self.0.context.iter().rev() {
             write!(f, "{context}: ")?;
         }
-        f.write_str(&self.0.message)
+        f.write_str(&self.0.message)?;
+        let refused = self
+            .escalation()
+            .map_or(&[][..], |escalation| &escalation.refused);
+        refused.iter().try_for_each(|one| write!(f, "; {one}"))
     }
 }
 

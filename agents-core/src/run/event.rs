@@ -2,7 +2,7 @@ use super::{Approval, ApprovalRequest, Stopped, ToolEnvelope};
 use crate::{
     error::{
         ErrorReceipt,
-        escalation::{Escalation, EscalationReceipt},
+        escalation::{Escalation, EscalationReceipt, Refused},
     },
     model::{Finish, Usage},
     reader::Repairs,
@@ -88,6 +88,8 @@ pub enum EventKind {
         turn: u32,
         /// Which model.
         model: String,
+        /// It is asked which of the agent's skills answers.
+        choosing: bool,
     },
     /// A piece of the model's text, as it is written.
     Text(String),
@@ -212,6 +214,8 @@ pub enum EventKind {
     CallEnded(Arc<ToolEnvelope>),
     /// A failure was given up and climbs.
     Escalated(Box<Escalation>),
+    /// The agent could not do about an escalation what it wanted to; it climbs on.
+    ResolutionRefused(Refused),
     /// Somebody settled it, or nobody was left to.
     EscalationSettled(Box<EscalationReceipt>),
     /// The final answer needed changes to fit.
