@@ -1,4 +1,4 @@
-use super::{Model, ModelError, ModelErrorKind, Reply, Request, told::Told};
+use super::{Model, ModelError, Reply, Request, told::Told};
 use async_trait::async_trait;
 
 /// A model, and another one for what it does not answer; made by [`Model::or`].
@@ -64,8 +64,7 @@ impl<A: Model, B: Model> Model for Fallback<A, B> {
             Ok(reply) => return Ok(reply),
             Err(error) => error,
         };
-        // What is not on a tape is for nobody else to say.
-        if told.anything() || error.kind() == ModelErrorKind::NotRecorded {
+        if told.anything() {
             return Err(error);
         }
         tracing::warn!(
