@@ -3,8 +3,7 @@
 use agents::{
     __rt::async_trait,
     Agent, AgentBuilder, Budget, Effects, Outcome, Severity,
-    agent::ModelAgent,
-    agent::Run,
+    agent::{ModelAgent, Run},
     model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage},
     reader::{Change, ChangeKind},
     recovery::{CallError, Decision, Kind, Plan, Repair, *},

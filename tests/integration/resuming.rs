@@ -6,8 +6,7 @@ use crate::{
 };
 use agents::{
     Agent, AgentBuilder, Budget, Effects,
-    agent::ModelAgent,
-    agent::Run,
+    agent::{ModelAgent, Run},
     policy::read_only,
     rate::{MemoryLimiter, Rate},
     run::{Limit, Snapshot, Stopped},

@@ -57,7 +57,7 @@ use std::{fmt, sync::Arc};
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::policy::{Action, Verdict};
+/// use agents::{Json, policy::{Action, Verdict}};
 /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
 /// # use serde_json::json;
 /// # #[tokio::main(flavor = "current_thread")]
@@ -68,13 +68,11 @@ use std::{fmt, sync::Arc};
 /// # let clerk = AgentBuilder::<String, String>::new("clerk").tool(pay).model(model).build();
 /// // A rule is a function; it sees the arguments as soon as they have been read.
 /// let small_sums = |action: &Action<'_>| match action {
-///     Action::Tool(call) if call.spec.name == "pay" => {
-///         let amount = call.args.and_then(|args| args.to_value()["amount"].as_u64());
-///         match amount {
-///             Some(amount) if amount > 100 => Verdict::deny("more than 100 is paid by people"),
-///             _ => Verdict::Allow,
-///         }
-///     }
+///     Action::Tool(call) if call.spec.name == "pay" => match call.args.map(Json::to_value) {
+///         None => Verdict::Allow, // not read yet: the rule is asked again
+///         Some(Ok(args)) if args["amount"].as_u64().is_some_and(|amount| amount <= 100) => Verdict::Allow,
+///         Some(_) => Verdict::deny("more than 100 is paid by people"),
+///     },
 ///     _ => Verdict::Allow,
 /// };
 ///

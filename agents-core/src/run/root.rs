@@ -71,6 +71,7 @@ impl Settings {
             return Err(Error::new(ErrorKind::Budget, message));
         }
         self.watch = around.watch().cloned();
+        self.tighten(outer);
         self.executor.inherit(&outer.executor);
         self.model = self.model.take().or_else(|| around.model().cloned());
         if self.tape.is_none()
@@ -94,6 +95,14 @@ impl Settings {
             self.scope = outer.scope.clone();
         }
         Ok(())
+    }
+
+    /// A run within a run may be held to more than the one around it, never to less.
+    fn tighten(&mut self, outer: &Settings) {
+        self.strict |= outer.strict;
+        self.tool_timeout = self.tool_timeout.min(outer.tool_timeout);
+        self.max_output_bytes = self.max_output_bytes.min(outer.max_output_bytes);
+        self.max_argument_bytes = self.max_argument_bytes.min(outer.max_argument_bytes);
     }
 
     /// What was given to the run is masked from its beginning.

@@ -131,9 +131,30 @@ pub struct ToolSpec {
     pub(crate) innate: bool,
     /// Its own name, where `name` is another.
     own_name: Option<Cow<'static, str>>,
-    declaration: OnceLock<String>,
-    constraints: OnceLock<Option<Schema>>,
-    schema_digest: OnceLock<[u8; 32]>,
+    declaration: Derived<String>,
+    constraints: Derived<Option<Schema>>,
+    schema_digest: Derived<[u8; 32]>,
+}
+
+/// What is made from the other fields when it is asked for. A copy makes its own: they may be changed there.
+struct Derived<T>(OnceLock<T>);
+
+impl<T> Derived<T> {
+    fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+        self.0.get_or_init(make)
+    }
+}
+
+impl<T> Default for Derived<T> {
+    fn default() -> Self {
+        Derived(OnceLock::new())
+    }
+}
+
+impl<T> Clone for Derived<T> {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl ToolSpec {
@@ -174,9 +195,9 @@ impl ToolSpec {
             has_said: false,
             innate: false,
             own_name: None,
-            declaration: OnceLock::new(),
-            constraints: OnceLock::new(),
-            schema_digest: OnceLock::new(),
+            declaration: Derived::default(),
+            constraints: Derived::default(),
+            schema_digest: Derived::default(),
         }
     }
 
@@ -345,7 +366,6 @@ impl ToolSpec {
         ToolSpec {
             name,
             own_name,
-            declaration: OnceLock::new(),
             ..self.clone()
         }
     }
