@@ -1,4 +1,4 @@
-use super::{Code, Error, ErrorKind, escalation::Escalation};
+use super::{AnyError, Code, Error, ErrorKind, Failure, escalation::Escalation};
 use serde::{Deserialize, Serialize};
 use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
 
@@ -35,6 +35,7 @@ pub trait ToolFailure {
 /// Where an execution failure came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Origin {
     /// The tool returned `Err`.
     Returned,
@@ -134,7 +135,7 @@ impl Cause {
 
     /// The tool ran out of time.
     pub fn timed_out(after: Duration) -> Self {
-        let message = format!("did not finish within {after:?}");
+        let message = format!("it did not finish within {after:?}");
         Cause::of(Origin::TimedOut(after), Code::Timeout, message)
     }
 
@@ -302,6 +303,10 @@ impl fmt::Debug for Cause {
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // An agent that panicked says so itself.
+        if self.0.origin == Origin::Panicked && self.downcast_ref::<Error>().is_none() {
+            f.write_str("it panicked: ")?;
+        }
         f.write_str(&self.0.message)
     }
 }
@@ -317,79 +322,5 @@ impl PartialEq for Cause {
             )
         };
         told(self) == told(other)
-    }
-}
-
-/// How an execution failed: the tool's own error, a missed deadline, or a panic.
-///
-/// ```
-/// # use agents_core as agents;
-/// use agents::error::Failure;
-/// use std::{io, time::Duration};
-///
-/// fn is_worth_a_retry(failure: &Failure<'_, io::Error>) -> bool {
-///     match failure {
-///         Failure::Returned(e) => e.kind() != io::ErrorKind::NotFound,
-///         Failure::TimedOut(after) => *after < Duration::from_secs(60),
-///         Failure::Panicked(_) => false,
-///     }
-/// }
-///
-/// let gone = io::Error::from(io::ErrorKind::NotFound);
-/// assert!(!is_worth_a_retry(&Failure::Returned(&gone)));
-/// assert!(is_worth_a_retry(&Failure::TimedOut(Duration::from_secs(2))));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure<'a, E> {
-    /// The tool returned this error.
-    Returned(&'a E),
-    /// The tool did not finish within this time.
-    TimedOut(Duration),
-    /// The tool panicked with this message.
-    Panicked(&'a str),
-}
-
-/// The error of some tool, its type unknown: what an agent's shared arms get.
-///
-/// ```
-/// # use agents_core as agents;
-/// use agents::recovery::*;
-/// use std::io;
-///
-/// // An agent's shared arms: one opinion about the errors of several tools.
-/// fn gone(failure: &Failure<'_, AnyError>) -> bool {
-///     match failure {
-///         Failure::Returned(error) => error
-///             .downcast_ref::<io::Error>()
-///             .is_some_and(|error| error.kind() == io::ErrorKind::NotFound),
-///         Failure::TimedOut(_) | Failure::Panicked(_) => false,
-///     }
-/// }
-/// # let _ = gone;
-/// ```
-#[derive(Clone)]
-pub struct AnyError(Cause);
-
-impl AnyError {
-    /// The error itself, if it is an `E`.
-    pub fn downcast_ref<E: 'static>(&self) -> Option<&E> {
-        self.0.downcast_ref()
-    }
-
-    /// The stable code.
-    pub fn code(&self) -> Code {
-        self.0.code()
-    }
-}
-
-impl fmt::Display for AnyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.message())
-    }
-}
-
-impl fmt::Debug for AnyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
     }
 }

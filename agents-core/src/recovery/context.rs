@@ -115,9 +115,9 @@ impl fmt::Display for Fault<'_> {
 /// fn arms(error: CallError<'_, io::Error>) -> Option<Plan> {
 ///     match error {
 ///         CallError::InvalidArgs(raw, _) => {
-            let text = raw.strip_prefix("args: ").map(str::to_owned);
-            Some(fix::<InvalidArgs>(text).into())
-        }
+///             let text = raw.strip_prefix("args: ").map(str::to_owned);
+///             Some(fix::<InvalidArgs>(text).into())
+///         }
 ///         CallError::Execution(Failure::Returned(error)) if error.kind() == io::ErrorKind::NotFound => {
 ///             Some(feedback::<Execution>("list the folder first").into())
 ///         }

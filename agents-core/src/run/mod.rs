@@ -35,7 +35,9 @@ mod talk;
 mod tape;
 mod terms;
 pub(crate) mod trace;
+mod tries;
 mod watched;
+mod ways_out;
 mod within;
 
 pub use crate::budget::{Budget, Cost, Limit, minutes, tokens};
@@ -63,4 +65,5 @@ pub(crate) use stop::Stop;
 pub(crate) use stopwatch::Stopwatch;
 pub(crate) use taken::{Taken, To};
 pub(crate) use talk::{Said, Talk};
+pub(crate) use tries::{Given, gave_none, give_up};
 pub(crate) use within::Within;

@@ -46,16 +46,6 @@ pub enum Category {
 }
 
 /// How long a result may be reused.
-///
-/// ```
-/// # use agents_core as agents;
-/// use agents::{Effects, tool::{Cache, ToolSpec}};
-/// use serde_json::json;
-/// use std::time::Duration;
-///
-/// let spec = ToolSpec::new("capital", "Names a capital.", Effects::Reads, json!({"type": "object"}));
-/// assert_eq!(spec.cache(Cache::Ttl(Duration::from_secs(3600))).cache, Cache::Ttl(Duration::from_secs(3600)));
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
@@ -139,6 +129,8 @@ pub struct ToolSpec {
     pub(crate) has_said: bool,
     /// It belongs to its agent as such: no list and no grant has to name it.
     pub(crate) innate: bool,
+    /// It does no work: it is a way out, for a model that can do none.
+    pub(crate) last_resort: bool,
     /// Its own name, where `name` is another.
     own_name: Option<Cow<'static, str>>,
     declaration: Derived<String>,
@@ -204,6 +196,7 @@ impl ToolSpec {
             examples: Vec::new(),
             has_said: false,
             innate: false,
+            last_resort: false,
             own_name: None,
             declaration: Derived::default(),
             constraints: Derived::default(),
@@ -288,6 +281,12 @@ impl ToolSpec {
     /// It belongs to its agent as such.
     pub(crate) fn innate(mut self) -> Self {
         self.innate = true;
+        self
+    }
+
+    /// It is a way out, and does no work.
+    pub(crate) fn last_resort(mut self) -> Self {
+        self.last_resort = true;
         self
     }
 
