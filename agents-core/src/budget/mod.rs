@@ -185,6 +185,13 @@ fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 }
 
 /// A budget of so many tokens.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{Budget, minutes, tokens};
+///
+/// assert_eq!(tokens(500_000).time(minutes(30)), Budget::new().tokens(500_000).time(minutes(30)));
+/// ```
 pub fn tokens(tokens: u64) -> Budget {
     Budget::new().tokens(tokens)
 }
@@ -195,6 +202,13 @@ pub fn minutes(minutes: u64) -> Duration {
 }
 
 /// The bound that was reached.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::Limit;
+///
+/// assert_eq!(Limit::Turns(3).to_string(), "3 turns are used up (`max_turns`)");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

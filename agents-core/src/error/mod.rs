@@ -6,11 +6,13 @@
 
 mod cause;
 pub(crate) mod escalation;
+mod failure;
 mod kind;
 mod tool;
 
 pub(crate) use cause::Handed;
-pub use cause::{AnyError, Cause, Failure, Origin, ToolFailure};
+pub use cause::{Cause, Origin, ToolFailure};
+pub use failure::{AnyError, Failure};
 pub use kind::ErrorKind;
 pub(crate) use tool::shorten;
 pub use tool::{Class, Code, ErrorReceipt, Severity, ToolError};
