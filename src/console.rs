@@ -96,6 +96,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         EventKind::Escalated(escalation) => {
             format!("{} {escalation}", ink.yellow("^ escalated:"))
         }
+        EventKind::ResolutionRefused(refused) => ink.yellow(&format!("! {refused}; it climbs on")),
         EventKind::EscalationSettled(receipt) => ink.yellow(&format!("^ {}", receipt.settled)),
         EventKind::SecretResolved {
             tool,
@@ -104,6 +105,11 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             ..
         } => ink.yellow(&format!("! {tool} uses `{name}` of the whole organisation")),
         EventKind::SecretMissing { tool, reason, .. } => ink.yellow(&format!("! {tool}: {reason}")),
+        EventKind::Asked {
+            model,
+            choosing: true,
+            ..
+        } => ink.dim(&format!("? {model} chooses a skill")),
         EventKind::SkillChosen { skill } => ink.dim(&format!("· answers with the skill {skill}")),
         EventKind::ApprovalAsked(request) => ink.dim(&format!(
             "? may {} run with {}",

@@ -67,9 +67,14 @@ impl<W: Write> Live<W> {
             EventKind::RunStarted { .. } | EventKind::AgentStarted => {
                 self.add(|depth| Row::agent(place, depth, &event.agent, now), place);
             }
-            EventKind::Asked { turn, model } => {
+            EventKind::Asked {
+                turn,
+                model,
+                choosing,
+            } => {
                 let place = format!("{place}/turn{turn:04}");
-                self.add(|depth| Row::turn(&place, depth, model, now), &place);
+                let row = |depth| Row::turn(&place, depth, model, *choosing, now);
+                self.add(row, &place);
             }
             EventKind::Replied {
                 turn, calls, usage, ..

@@ -140,8 +140,12 @@ fn row_of(step: &Step, depth: usize, outputs: &AgentOutputs) -> Row {
             model,
             calls,
             usage,
+            choosing,
             ..
-        } => Row::turn(&step.place, depth, model, step.t_start).replied(*calls, *usage),
+        } => {
+            let row = Row::turn(&step.place, depth, model, *choosing, step.t_start);
+            row.replied(*calls, *usage)
+        }
         StepKind::Call { call_id } => match outputs.tools_by_id.get(call_id) {
             Some(receipt) => {
                 Row::call(&step.place, depth, &receipt.name, step.t_start).settled(receipt)

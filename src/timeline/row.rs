@@ -44,8 +44,23 @@ impl Row {
         Row::new(Kind::Agent, place, depth, name, start)
     }
 
-    pub(super) fn turn(place: &str, depth: usize, model: &str, start: Timestamp) -> Row {
-        Row::new(Kind::Turn, place, depth, model, start)
+    pub(super) fn turn(
+        place: &str,
+        depth: usize,
+        model: &str,
+        choosing: bool,
+        start: Timestamp,
+    ) -> Row {
+        match choosing {
+            true => Row::new(
+                Kind::Turn,
+                place,
+                depth,
+                &format!("{model} chooses a skill"),
+                start,
+            ),
+            false => Row::new(Kind::Turn, place, depth, model, start),
+        }
     }
 
     pub(super) fn call(place: &str, depth: usize, tool: &str, start: Timestamp) -> Row {

@@ -35,6 +35,7 @@ pub trait ToolFailure {
 /// Where an execution failure came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Origin {
     /// The tool returned `Err`.
     Returned,

@@ -31,6 +31,39 @@ pub struct Escalation {
     pub attempts: u32,
     /// The agents it has come to, the one that made the call first.
     pub path: Vec<String>,
+    /// What agents on the way wanted to do about it and could not, so that it climbed on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Refused>,
+}
+
+/// What an agent wanted to do about an escalation and could not.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::escalation::Refused;
+///
+/// let refused = Refused {
+///     agent: "lead".into(),
+///     wanted: "turn to its skill `by_hnad`".into(),
+///     why: "it has none of that name; it has `by_hand`; did you mean `by_hand`?".into(),
+/// };
+/// assert!(refused.to_string().starts_with("`lead` could not turn to its skill `by_hnad`: it has none"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// Who decided so.
+    pub agent: String,
+    /// What it wanted to do.
+    pub wanted: String,
+    /// Why that cannot be.
+    pub why: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Refused { agent, wanted, why } = self;
+        write!(f, "`{agent}` could not {wanted}: {why}")
+    }
 }
 
 impl Escalation {
@@ -46,6 +79,7 @@ impl Escalation {
             },
             attempts: 0,
             path: Vec::new(),
+            refused: Vec::new(),
         }
     }
 }
@@ -59,6 +93,7 @@ impl From<Escalation> for ToolError {
             original,
             attempts,
             path: _,
+            refused: _,
         } = escalation;
         ToolError::Escalation {
             source,
@@ -78,7 +113,8 @@ impl fmt::Display for Escalation {
             severity,
             attempts,
             path,
-            ..
+            refused,
+            original: _,
         } = self;
         write!(f, "`{source}` gave up ({severity})")?;
         // Neither an agent that hands its own work up nor an arm that does so at once has tried anything.
@@ -91,7 +127,7 @@ impl fmt::Display for Escalation {
         if !path.is_empty() {
             write!(f, "; it came to {}", path.join(" ► "))?;
         }
-        Ok(())
+        refused.iter().try_for_each(|one| write!(f, "; {one}"))
     }
 }
 

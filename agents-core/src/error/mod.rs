@@ -193,6 +193,26 @@ impl Error {
     pub fn is_invalid_output(&self) -> bool {
         self.kind() == ErrorKind::InvalidOutput
     }
+
+    /// No skill of the agent takes this input.
+    pub fn is_invalid_input(&self) -> bool {
+        self.kind() == ErrorKind::InvalidInput
+    }
+
+    /// A replay met a request that its recording does not hold.
+    pub fn is_replay(&self) -> bool {
+        self.kind() == ErrorKind::Replay
+    }
+
+    /// A deterministic agent's own body returned `Err`.
+    pub fn is_failed(&self) -> bool {
+        self.kind() == ErrorKind::Failed
+    }
+
+    /// Code that an agent runs panicked.
+    pub fn is_panicked(&self) -> bool {
+        self.kind() == ErrorKind::Panicked
+    }
 }
 
 impl fmt::Display for Error {
@@ -200,7 +220,11 @@ impl fmt::Display for Error {
         for context in self.0.context.iter().rev() {
             write!(f, "{context}: ")?;
         }
-        f.write_str(&self.0.message)
+        f.write_str(&self.0.message)?;
+        let refused = self
+            .escalation()
+            .map_or(&[][..], |escalation| &escalation.refused);
+        refused.iter().try_for_each(|one| write!(f, "; {one}"))
     }
 }
 

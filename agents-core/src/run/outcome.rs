@@ -28,6 +28,7 @@ use std::{fmt, sync::Arc};
 /// # }
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Outcome<T> {
     /// The answer, or what ended the run without one.
     pub result: Result<T, Error>,
@@ -56,6 +57,7 @@ pub struct Outcome<T> {
 /// What ended a run before its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Stopped {
     /// A budget was used up, by the agent of this name.
     Budget {
@@ -195,6 +197,7 @@ impl AgentOutputs {
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolEnvelope {
     /// A digest of tool, version, input and place in the run: the same on any machine.
     pub call_id: Arc<str>,
@@ -252,6 +255,7 @@ impl ToolEnvelope {
 
 /// One execution of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Attempt {
     /// Which, from 1.
     pub number: u32,
@@ -281,6 +285,7 @@ pub struct Attachment {
 /// What an attachment is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum AttachmentKind {
     /// Bytes.
     Blob,

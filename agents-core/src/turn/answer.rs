@@ -277,6 +277,7 @@ impl Ladder<'_> {
                 original,
                 attempts: frame.progress.tries(),
                 path: Vec::new(),
+                refused: Vec::new(),
             }));
         });
     }

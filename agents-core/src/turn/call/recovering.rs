@@ -91,6 +91,7 @@ impl CallState {
             original,
             attempts: self.executions() + self.progress.tries(),
             path: Vec::new(),
+            refused: Vec::new(),
         });
         self.stage = Stage::Climb { escalation };
     }
