@@ -94,6 +94,7 @@ pub mod approve;
 pub mod blob;
 pub mod cache;
 pub mod console;
+mod files;
 #[cfg(feature = "http-tool")]
 pub mod http;
 #[cfg(feature = "otel")]

@@ -126,7 +126,7 @@ fn shelf() {
             "? slip_reader is asked to repair lend, try 2",
             "! lend → UNKNOWN: all copies are out, one is back in 4 days",
             "= In four days, Ada.",
-            "^ escalated: `lend` gave up (MEDIUM): a book is not on its shelf; 1 attempt",
+            "^ escalated: `lend` gave up (MEDIUM) after 1 try: a book is not on its shelf",
             "^ `librarian` begins anew with its skill `order_elsewhere`",
             "= ordered from the next town: Sanditon, for Ada",
         ],

@@ -56,8 +56,16 @@ pub struct Timeline {
 
 /// The timeline of a run: print it.
 pub fn of<T>(outcome: &Outcome<T>) -> Timeline {
+    let mut rows = rows(&outcome.trace.steps, &outcome.outputs);
+    if let (Some(root), Err(error)) = (rows.first_mut(), &outcome.result) {
+        let why = match &outcome.stopped {
+            Some(stopped) => stopped.to_string(),
+            None => error.to_string(),
+        };
+        *root = root.clone().because(why);
+    }
     Timeline {
-        rows: rows(&outcome.trace.steps, &outcome.outputs),
+        rows,
         colour: false,
         width: draw::WIDTH,
     }

@@ -1,6 +1,7 @@
 use crate::console::{problem, shorten};
 use agents_core::{
     model::Usage,
+    reader::ChangeKind,
     run::{Timestamp, ToolEnvelope},
 };
 
@@ -87,6 +88,14 @@ impl Row {
         self
     }
 
+    /// There is no answer, for this reason.
+    pub(super) fn because(mut self, why: String) -> Row {
+        if self.kind == Kind::Failed {
+            self.note = why;
+        }
+        self
+    }
+
     /// The model has answered; `None` if it has not and will not.
     pub(super) fn replied(mut self, calls: Option<usize>, usage: Usage) -> Row {
         self.note = match calls {
@@ -125,7 +134,9 @@ impl Row {
         fact(receipt.truncated, "cut".into());
         let attempts = receipt.attempts.len();
         fact(attempts > 1, format!("{attempts} attempts"));
-        fact(!receipt.repairs.is_empty(), "repaired".into());
+        let mut changes = receipt.repairs.iter();
+        let is_repaired = changes.any(|change| change.kind != ChangeKind::Tried);
+        fact(is_repaired, "repaired".into());
         self
     }
 }

@@ -32,7 +32,10 @@ fn lists(path: &str, mark: &str, list: impl Fn(&str) -> Vec<String>) -> Vec<Stri
         expected += &format!("{mark}{sources} -->\n\n```text\n{lines}\n```\n{rest}");
     }
     if std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs::write(root().join(path), &expected).unwrap();
+        // At one stroke: other tests read the page meanwhile.
+        let (page, new) = (root().join(path), root().join(format!("{path}.new")));
+        fs::write(&new, &expected).unwrap();
+        fs::rename(new, page).unwrap();
     } else if page != expected {
         let old: BTreeSet<_> = page.lines().collect();
         let new: BTreeSet<_> = expected.lines().collect();

@@ -240,9 +240,9 @@ pub(crate) fn unwritable(agent: &str, what: &str, error: &serde_json::Error) -> 
 
 #[async_trait]
 #[diagnostic::do_not_recommend]
-impl<I: Data, O: Data> Agent for Box<dyn Agent<In = I, Out = O> + '_> {
-    type In = I;
-    type Out = O;
+impl<A: Agent + ?Sized> Agent for Box<A> {
+    type In = A::In;
+    type Out = A::Out;
 
     fn name(&self) -> &str {
         (**self).name()
@@ -256,7 +256,7 @@ impl<I: Data, O: Data> Agent for Box<dyn Agent<In = I, Out = O> + '_> {
         (**self).profile()
     }
 
-    async fn work(&self, cx: &Cx, input: I) -> Result<O, Error> {
+    async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
         (**self).work(cx, input).await
     }
 }

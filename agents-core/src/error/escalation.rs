@@ -11,7 +11,7 @@ use std::fmt;
 /// use agents::escalation::{Escalation, inherit};
 ///
 /// let lead = AgentBuilder::<String, String>::new("lead").on_escalation(|escalation: Escalation| {
-///     eprintln!("{escalation}"); // `read_file` gave up (HIGH): the disk is gone; 3 attempts; it came to clerk ► lead
+///     eprintln!("{escalation}"); // `read_file` gave up (HIGH) after 3 tries: the disk is gone; it came to clerk ► lead
 ///     inherit()
 /// });
 /// # let _ = lead.build();
@@ -26,7 +26,8 @@ pub struct Escalation {
     pub severity: Severity,
     /// The failure it began with.
     pub original: ToolError,
-    /// How many attempts were made before: executions, and tries of repair agents.
+    /// How much was tried before: executions of the tool, and tries of repair agents. One whose model could
+    /// not even be asked has tried nothing.
     pub attempts: u32,
     /// The agents it has come to, the one that made the call first.
     pub path: Vec<String>,
@@ -115,11 +116,14 @@ impl fmt::Display for Escalation {
             refused,
             original: _,
         } = self;
-        write!(f, "`{source}` gave up ({severity}): {reason}")?;
-        if *attempts > 0 {
-            let s = if *attempts == 1 { "" } else { "s" };
-            write!(f, "; {attempts} attempt{s}")?;
+        write!(f, "`{source}` gave up ({severity})")?;
+        // Neither an agent that hands its own work up nor an arm that does so at once has tried anything.
+        match attempts {
+            0 => {}
+            1 => f.write_str(" after 1 try")?,
+            attempts => write!(f, " after {attempts} tries")?,
         }
+        write!(f, ": {reason}")?;
         if !path.is_empty() {
             write!(f, "; it came to {}", path.join(" ► "))?;
         }
