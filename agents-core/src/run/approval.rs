@@ -101,7 +101,7 @@ impl Cx {
         let at = format!("{}/approval", self.node.path());
         let asked = json!({ "tool": request.tool_name, "args": request.args.as_str() });
         self.emit(|| EventKind::ApprovalAsked(request.clone()));
-        let approval = remembered::approved(self, &at, asked, self.ask(request)).await;
+        let approval = remembered::approved(self, at, &asked, self.ask(request)).await;
         self.emit(|| EventKind::ApprovalDecided {
             call_id: call_id.into(),
             approval: approval.clone(),
