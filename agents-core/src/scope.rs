@@ -45,10 +45,22 @@ impl Scope {
     }
 }
 
-impl<T: Into<String>> From<T> for Scope {
-    fn from(org_id: T) -> Self {
+impl From<&str> for Scope {
+    fn from(org_id: &str) -> Self {
+        org_id.to_owned().into()
+    }
+}
+
+impl From<&String> for Scope {
+    fn from(org_id: &String) -> Self {
+        org_id.as_str().into()
+    }
+}
+
+impl From<String> for Scope {
+    fn from(org_id: String) -> Self {
         Scope {
-            org_id: org_id.into(),
+            org_id,
             ..Scope::default()
         }
     }

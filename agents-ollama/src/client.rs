@@ -11,7 +11,7 @@ use crate::{
     settings::ToolMode,
     transport::{self, Body, Broken},
 };
-use agents_core::model::{Model, ModelError, ModelErrorKind, Reply, Request};
+use agents_core::model::{Model, ModelError, ModelErrorKind, Reply, Request, prompted};
 use async_trait::async_trait;
 use reqwest::{Method, StatusCode, Url};
 use serde::Deserialize;
@@ -41,7 +41,7 @@ impl Model for Ollama {
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         let ready = self.config.ready()?;
-        let mode = self.mode(ready);
+        let mode = self.mode(ready, &request);
         match self.ask(ready, &request, mode).await {
             Err(Asked::NoTools) => {
                 tracing::info!(
@@ -78,11 +78,13 @@ impl From<ModelError> for Asked {
 }
 
 impl Ollama {
-    fn mode(&self, ready: &Ready) -> Mode {
+    fn mode(&self, ready: &Ready, request: &Request<'_>) -> Mode {
         match self.config.tools {
             ToolMode::Auto if ready.no_tools.load(Ordering::Relaxed) => Mode::Prompted,
             ToolMode::Auto | ToolMode::Native => Mode::Native,
             ToolMode::Prompted => Mode::Prompted,
+            // Where there is nothing to do but to answer, or to give up, no form is needed.
+            ToolMode::Constrained if !prompted::any_work(request.tools()) => Mode::Prompted,
             ToolMode::Constrained => Mode::Constrained,
         }
     }

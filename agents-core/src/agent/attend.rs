@@ -3,9 +3,13 @@
 use super::{Agent, Data};
 use crate::{
     Error, ErrorKind, Json,
-    escalation::{Escalation, Resolution, Settlement, SharedHandler, What},
+    escalation::{Escalation, Refused, Resolution, Settlement, SharedHandler, What},
     panics::guarded,
-    run::{Cx, Desk, Letter, Raised, Reply, Stop, Taken, To, climb::settled},
+    run::{
+        Cx, Desk, Letter, Raised, Reply, Stop, Taken, To,
+        climb::{no_more_models, refuse, settled},
+    },
+    tool::nearest,
     turn,
 };
 use futures_util::future::BoxFuture;
@@ -13,6 +17,18 @@ use std::{borrow::Cow, sync::Arc};
 
 /// How often an agent may begin anew because of an escalation.
 const MOST_JOBS: u32 = 3;
+
+/// An agent, as its desk knows it.
+pub(crate) trait Occupant<I, O> {
+    /// Its `on_escalation`.
+    fn handler(&self) -> Option<&SharedHandler<'_, I, O>>;
+
+    /// The skills that it could turn to.
+    fn skills(&self) -> Vec<&str>;
+
+    /// Whether it may leave its work to `other`; `Err` says why not.
+    fn may_leave_to(&self, other: &dyn Agent<In = I, Out = O>, cx: &Cx) -> Result<(), String>;
+}
 
 /// What an agent does with its input.
 pub(crate) enum Job<I, O> {
@@ -37,17 +53,14 @@ enum Left<I, O> {
 pub(crate) async fn attend<'a, I: Data, O: Data>(
     cx: &Cx,
     desk: &Arc<Desk>,
-    handler: Option<&SharedHandler<'_, I, O>>,
-    knows: impl Fn(&str) -> bool,
+    agent: &impl Occupant<I, O>,
     carry_out: impl Fn(Job<I, O>) -> BoxFuture<'a, Result<O, Error>>,
 ) -> Result<O, Error> {
     let _here = desk.attended();
-    let mut job = resumed(cx, handler)?;
+    let mut job = resumed(cx, agent)?;
     loop {
         if let Job::Partial(value) = job {
-            // What a repair agent could not complete is a matter of the repair, and not of the call.
-            cx.node
-                .mark_partial(cx.shield().map_or(0, |repair| repair.level() + 1));
+            cx.node.mark_partial();
             return Ok(value);
         }
         let left = {
@@ -60,7 +73,7 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
                         Letter::Leave(error) => break Left::Done(Err(error)),
                         // Whoever asked has been dropped with the work that was left.
                         Letter::Raised(raised) if raised.reply.is_closed() => {}
-                        Letter::Raised(raised) => if let Some(next) = Box::pin(judge(cx, handler, &knows, raised)).await {
+                        Letter::Raised(raised) => if let Some(next) = Box::pin(judge(cx, agent, raised)).await {
                             break Left::For(next);
                         }
                     },
@@ -73,6 +86,7 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
             Left::For(next) => {
                 let why = "it was given up for another way after an escalation";
                 turn::envelope::close_all(&cx.node, &cx.root.settings, why);
+                cx.node.begin_anew();
                 cx.root.checkpoint();
                 job = next;
             }
@@ -83,82 +97,107 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
 /// What the agent decides; `Some` if it takes over.
 async fn judge<I: Data, O: Data>(
     cx: &Cx,
-    handler: Option<&SharedHandler<'_, I, O>>,
-    knows: &impl Fn(&str) -> bool,
+    agent: &impl Occupant<I, O>,
     raised: Raised,
 ) -> Option<Job<I, O>> {
     let Raised {
-        escalation,
+        mut escalation,
         continues,
         reply,
     } = raised;
-    let agent = cx.node.agent().to_string();
-    let decided = handler.map(|handler| {
+    let name = cx.node.agent().to_string();
+    let decided = agent.handler().map(|handler| {
         let asked = escalation.clone();
         guarded(|| handler(asked))
     });
-    let what = match decided {
-        Some(Ok(Resolution(what))) => what,
-        Some(Err(panic)) => {
-            let panic = cx.masker().text(&panic);
-            tracing::warn!(%agent, %panic, "`on_escalation` panicked; the escalation climbs on");
-            What::Inherit
-        }
-        None => What::Inherit,
-    };
     let count = cx.node.taken().map_or(0, |taken| taken.count);
-    let climbs_on = |why: &str| tracing::warn!(%agent, "{why}; the escalation climbs on");
-    // Whoever asked may be gone; then nobody needs the answer.
-    let answer = |word| drop(reply.send(word));
-    match what {
-        What::Inherit => answer(Reply::Up(escalation)),
-        What::Escalate { reason, severity } => answer(Reply::Up(Escalation {
-            reason,
-            severity,
-            ..escalation
-        })),
-        What::Throw(reason) => {
-            let source: Arc<str> = agent.as_str().into();
+    let refused = |wanted: String, why: String| Refused {
+        agent: name.clone(),
+        wanted,
+        why,
+    };
+    let refused = match decided {
+        None | Some(Ok(Resolution(What::Inherit))) => None,
+        Some(Ok(Resolution(What::Escalate { reason, severity }))) => {
+            escalation.reason = reason;
+            escalation.severity = severity;
+            None
+        }
+        Some(Ok(Resolution(What::Throw(reason)))) => {
+            let source: Arc<str> = name.as_str().into();
             let how = Settlement::Thrown {
-                agent,
+                agent: name,
                 reason: reason.clone(),
             };
             settled(cx, &escalation, how);
             match cx.stop(Stop::Thrown { source, reason }).await {}
         }
-        What::Model(_) if !continues => {
-            climbs_on("another model cannot help here");
-            answer(Reply::Up(escalation));
+        Some(Ok(Resolution(What::Model(model)))) if continues => {
+            // Whoever asked may be gone; then nobody needs the answer.
+            drop(reply.send(Reply::Model(model, escalation)));
+            return None;
         }
-        What::Model(model) => answer(Reply::Model(model, escalation)),
-        What::Skill(_) | What::Agent(_) if count >= MOST_JOBS => {
-            climbs_on("the work was rerouted often enough");
-            answer(Reply::Up(escalation));
+        Some(Ok(Resolution(What::Model(model)))) => Some(no_more_models(&name, &*model)),
+        Some(Ok(Resolution(What::Skill(_) | What::Agent(_)))) if count >= MOST_JOBS => {
+            Some(refused(
+                "begin anew".to_owned(),
+                format!("it has done so {count} times"),
+            ))
         }
-        What::Skill(name) if !knows(&name) => {
-            climbs_on(&format!("there is no skill `{name}`"));
-            answer(Reply::Up(escalation));
-        }
-        What::Skill(name) => {
-            let to = To::Skill(name.to_string());
-            return Some(take(cx, escalation, to, count, Job::Skill(name)));
-        }
-        What::Agent(other) => {
-            let to = To::Agent(other.name().to_owned());
-            return Some(take(cx, escalation, to, count, Job::Agent(other)));
-        }
-        What::Partial(value) => match Json::of(&value) {
+        Some(Ok(Resolution(What::Skill(skill)))) => match unknown(&skill, &agent.skills()) {
+            None => {
+                let to = To::Skill(skill.to_string());
+                return Some(take(cx, escalation, to, count, Job::Skill(skill)));
+            }
+            Some(why) => Some(refused(format!("turn to its skill `{skill}`"), why)),
+        },
+        Some(Ok(Resolution(What::Agent(other)))) => match agent.may_leave_to(&*other, cx) {
+            Ok(()) => {
+                let to = To::Agent(other.name().to_owned());
+                return Some(take(cx, escalation, to, count, Job::Agent(other)));
+            }
+            Err(why) => Some(refused(
+                format!("leave its work to `{}`", other.name()),
+                why,
+            )),
+        },
+        Some(Ok(Resolution(What::Partial(value)))) => match Json::of(&value) {
             Ok(json) => {
                 let to = To::Partial(json);
                 return Some(take(cx, escalation, to, count, Job::Partial(value)));
             }
-            Err(_) => {
-                climbs_on("the partial result cannot be written as JSON");
-                answer(Reply::Up(escalation));
-            }
+            Err(error) => Some(refused(
+                "end with a partial result".to_owned(),
+                format!("it cannot be written as JSON: {error}"),
+            )),
         },
+        Some(Err(panic)) => Some(refused(
+            "decide".to_owned(),
+            format!("its `on_escalation` panicked: {}", cx.masker().text(&panic)),
+        )),
+    };
+    if let Some(refused) = refused {
+        refuse(cx, &mut escalation, refused);
     }
+    drop(reply.send(Reply::Up(escalation)));
     None
+}
+
+/// Why an agent that has these skills cannot turn to one of this name.
+fn unknown(skill: &str, skills: &[&str]) -> Option<String> {
+    if skills.contains(&skill) {
+        return None;
+    }
+    let known: Vec<_> = skills.iter().map(|skill| format!("`{skill}`")).collect();
+    let meant = nearest(skill, skills.iter().copied());
+    Some(match (&known[..], meant) {
+        ([], _) => "it has no skills".to_owned(),
+        (known, None) => format!("it has none of that name; it has {}", known.join(", ")),
+        (known, Some(meant)) => {
+            let known = known.join(", ");
+            format!("it has none of that name; it has {known}; did you mean `{meant}`?")
+        }
+    })
 }
 
 /// Writes down that the agent is taken off its work.
@@ -185,10 +224,7 @@ fn take<I, O>(cx: &Cx, escalation: Escalation, to: To, count: u32, job: Job<I, O
 }
 
 /// The job with which a stored run goes on. Another agent is no data: its handler is asked for it.
-fn resumed<I: Data, O: Data>(
-    cx: &Cx,
-    handler: Option<&SharedHandler<'_, I, O>>,
-) -> Result<Job<I, O>, Error> {
+fn resumed<I: Data, O: Data>(cx: &Cx, agent: &impl Occupant<I, O>) -> Result<Job<I, O>, Error> {
     let Some(Taken { escalation, to, .. }) = cx.node.taken() else {
         return Ok(Job::Own);
     };
@@ -205,9 +241,18 @@ fn resumed<I: Data, O: Data>(
             .to()
             .map(Job::Partial)
             .map_err(|_| stale("a partial result")),
-        To::Agent(name) => match handler.map(|handler| guarded(|| handler(escalation).0)) {
-            Some(Ok(What::Agent(agent))) if agent.name() == name => Ok(Job::Agent(agent)),
-            _ => Err(stale(&format!("the agent `{name}`"))),
-        },
+        To::Agent(name) => {
+            let decided = agent
+                .handler()
+                .map(|handler| guarded(|| handler(escalation).0));
+            match decided {
+                Some(Ok(What::Agent(other)))
+                    if other.name() == name && agent.may_leave_to(&*other, cx).is_ok() =>
+                {
+                    Ok(Job::Agent(other))
+                }
+                _ => Err(stale(&format!("the agent `{name}`"))),
+            }
+        }
     }
 }

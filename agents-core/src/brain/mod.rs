@@ -37,6 +37,8 @@ pub(crate) struct Brain<'a> {
     pub(crate) listed: Option<Vec<Pattern>>,
     pub(crate) knowledge: Vec<Knowledge<'a>>,
     pub(crate) hooks: Hooks<'a>,
+    /// The skills of which its model has to choose one before it has any tools.
+    pub(crate) open: Vec<String>,
 }
 
 impl Brain<'_> {
@@ -56,6 +58,7 @@ impl Brain<'_> {
             listed: None,
             knowledge: Vec::new(),
             hooks: Hooks::default(),
+            open: Vec::new(),
         }
     }
 
@@ -115,5 +118,31 @@ impl Brain<'_> {
     /// What the agent knows under this name.
     pub(crate) fn knowledge(&self, name: &str) -> Option<&Knowledge<'_>> {
         self.knowledge.iter().find(|one| one.name() == name)
+    }
+
+    /// What is said where there is no model for the agent, and so none for the repair agents that would be
+    /// driven by it.
+    pub(crate) fn undriven(&self) -> String {
+        let of_tools = self.tools.specs().filter_map(|spec| {
+            let tool = self.tools.get(&spec.name)?;
+            Some(tool.fixers())
+        });
+        let fixers = self.fixers.iter().cloned().chain(of_tools.flatten());
+        let mut fixers: Vec<_> = fixers
+            .map(|fixer| format!("`{}`", fixer.fixer_name()))
+            .collect();
+        fixers.sort_unstable();
+        fixers.dedup();
+        let along = match &fixers[..] {
+            [] => String::new(),
+            fixers => format!(
+                "; the repair agents of its arms ({}) are driven by the same, unless they bring their own",
+                fixers.join(", ")
+            ),
+        };
+        let name = &self.name;
+        format!(
+            "agent `{name}` has no model; name one with `#[agent(model = ..)]` or `.model(..)` on the agent, or with `.run(..).model(..)`{along}"
+        )
     }
 }

@@ -197,6 +197,7 @@ pub fn minutes(minutes: u64) -> Duration {
 /// The bound that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Limit {
     /// So many turns.
     Turns(u32),

@@ -11,7 +11,7 @@ use std::fmt;
 /// use agents::escalation::{Escalation, inherit};
 ///
 /// let lead = AgentBuilder::<String, String>::new("lead").on_escalation(|escalation: Escalation| {
-///     eprintln!("{escalation}"); // `read_file` gave up (HIGH): the disk is gone; 3 attempts; it came to clerk ► lead
+///     eprintln!("{escalation}"); // `read_file` gave up (HIGH) after 3 tries: the disk is gone; it came to clerk ► lead
 ///     inherit()
 /// });
 /// # let _ = lead.build();
@@ -26,10 +26,44 @@ pub struct Escalation {
     pub severity: Severity,
     /// The failure it began with.
     pub original: ToolError,
-    /// How many attempts were made before: executions, and tries of repair agents.
+    /// How much was tried before: executions of the tool, and tries of repair agents. One whose model could
+    /// not even be asked has tried nothing.
     pub attempts: u32,
     /// The agents it has come to, the one that made the call first.
     pub path: Vec<String>,
+    /// What agents on the way wanted to do about it and could not, so that it climbed on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Refused>,
+}
+
+/// What an agent wanted to do about an escalation and could not.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::escalation::Refused;
+///
+/// let refused = Refused {
+///     agent: "lead".into(),
+///     wanted: "turn to its skill `by_hnad`".into(),
+///     why: "it has none of that name; it has `by_hand`; did you mean `by_hand`?".into(),
+/// };
+/// assert!(refused.to_string().starts_with("`lead` could not turn to its skill `by_hnad`: it has none"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// Who decided so.
+    pub agent: String,
+    /// What it wanted to do.
+    pub wanted: String,
+    /// Why that cannot be.
+    pub why: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Refused { agent, wanted, why } = self;
+        write!(f, "`{agent}` could not {wanted}: {why}")
+    }
 }
 
 impl Escalation {
@@ -45,6 +79,7 @@ impl Escalation {
             },
             attempts: 0,
             path: Vec::new(),
+            refused: Vec::new(),
         }
     }
 }
@@ -58,6 +93,7 @@ impl From<Escalation> for ToolError {
             original,
             attempts,
             path: _,
+            refused: _,
         } = escalation;
         ToolError::Escalation {
             source,
@@ -77,17 +113,21 @@ impl fmt::Display for Escalation {
             severity,
             attempts,
             path,
-            ..
+            refused,
+            original: _,
         } = self;
-        write!(f, "`{source}` gave up ({severity}): {reason}")?;
-        if *attempts > 0 {
-            let s = if *attempts == 1 { "" } else { "s" };
-            write!(f, "; {attempts} attempt{s}")?;
+        write!(f, "`{source}` gave up ({severity})")?;
+        // Neither an agent that hands its own work up nor an arm that does so at once has tried anything.
+        match attempts {
+            0 => {}
+            1 => f.write_str(" after 1 try")?,
+            attempts => write!(f, " after {attempts} tries")?,
         }
+        write!(f, ": {reason}")?;
         if !path.is_empty() {
             write!(f, "; it came to {}", path.join(" ► "))?;
         }
-        Ok(())
+        refused.iter().try_for_each(|one| write!(f, "; {one}"))
     }
 }
 

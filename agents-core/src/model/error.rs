@@ -79,6 +79,29 @@ impl ModelError {
         self.kind
     }
 
+    /// Whether asking again may help: no answer in time, one that broke off, a server that is busy or has
+    /// failed itself. Nobody at the address, no such model and a key that is refused stay as they are.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::model::{ModelError, ModelErrorKind::*};
+    ///
+    /// assert!(ModelError::new(TimedOut, "no byte for a minute").is_transient());
+    /// assert!(ModelError::new(Refused, "overloaded").with_status(503).is_transient());
+    /// assert!(!ModelError::new(Refused, "no key").with_status(401).is_transient());
+    /// assert!(!ModelError::new(Unreachable, "connection refused").is_transient());
+    /// ```
+    pub fn is_transient(&self) -> bool {
+        match self.status {
+            Some(status) => matches!(status, 408 | 425 | 429 | 500..),
+            // What a server reports in the place of an answer is a failure of its own.
+            None => matches!(
+                self.kind,
+                ModelErrorKind::TimedOut | ModelErrorKind::Malformed | ModelErrorKind::Refused
+            ),
+        }
+    }
+
     /// The HTTP status, if the server answered at all.
     pub fn status(&self) -> Option<u16> {
         self.status

@@ -11,41 +11,63 @@ use std::{
     mem,
 };
 
-/// Checks the team below `root`.
-pub(crate) fn check(root: &Placement) -> Result<(), Error> {
-    let mut check = Check::default();
-    check.visit(root, &mut Vec::new());
-    if check.defects.is_empty() {
+/// Checks the team below `root`, which is driven by a model unless it is known that there is none.
+pub(crate) fn check(root: &Placement, has_model: bool) -> Result<(), Error> {
+    let found = found(root, has_model).into_iter();
+    let lines = found.flat_map(|Found { path, defects }| {
+        let at_its_place = move |defect| format!("{path}: {defect}");
+        defects.into_iter().map(at_its_place)
+    });
+    let defects: Vec<_> = lines.collect();
+    if defects.is_empty() {
         return Ok(());
     }
-    let (name, defects) = (&root.name, check.defects.join("\n  "));
+    let (name, defects) = (&root.name, defects.join("\n  "));
     let message = format!("the team of `{name}` cannot work as it is put together:\n  {defects}");
     Err(Error::new(ErrorKind::Build, message))
 }
 
-/// What cannot work of agents that are put together, before the first of them is asked.
-pub(crate) fn check_parts(whole: &Profile) -> Result<(), Error> {
-    if !whole.is_composite {
-        return Ok(());
+/// What cannot work of an agent and of all that it is known to be made of, before anything runs;
+/// `has_model` says whether the run can drive those that bring no model.
+pub(crate) fn check_run(whole: &Profile, has_model: bool) -> Result<(), Error> {
+    if let Some(root) = &whole.team {
+        return check(root, has_model);
     }
     let own = whole.defects.iter().map(|defect| defect.text.clone());
-    let teams = whole.teams.iter().filter_map(|team| check(team).err());
-    let defects: Vec<_> = own.chain(teams.map(|error| error.to_string())).collect();
+    let unmet = whole.needs_model.iter().filter(|_| !has_model).cloned();
+    let teams = whole.teams.iter();
+    let teams = teams.filter_map(|team| check(team, has_model).err());
+    let teams = teams.map(|error| error.to_string());
+    let defects: Vec<_> = own.chain(unmet).chain(teams).collect();
     match defects.is_empty() {
         true => Ok(()),
         false => Err(Error::new(ErrorKind::Build, defects.join("; "))),
     }
 }
 
+/// What is wrong at one place of a team.
+pub(crate) struct Found {
+    /// The way to the agent, from the root.
+    path: String,
+    pub(crate) defects: Vec<String>,
+}
+
+/// What is wrong at each place of the team, each before those below it.
+pub(crate) fn found(root: &Placement, has_model: bool) -> Vec<Found> {
+    let mut check = Check::default();
+    check.visit(root, &mut Vec::new(), has_model);
+    check.found
+}
+
 #[derive(Default)]
 struct Check {
-    defects: Vec<String>,
+    found: Vec<Found>,
     /// Every agent so far, with the way to it.
     seen: BTreeMap<String, String>,
 }
 
 impl Check {
-    fn visit<'t>(&mut self, here: &'t Placement, above: &mut Vec<&'t Placement>) {
+    fn visit<'t>(&mut self, here: &'t Placement, above: &mut Vec<&'t Placement>, has_model: bool) {
         let names = above.iter().chain([&here]).map(|place| &*place.name);
         let path = names.collect::<Vec<_>>().join(" / ");
         let twice = self.seen.insert(here.name.clone(), path.clone());
@@ -68,16 +90,18 @@ impl Check {
         let own = place.profile.defects.iter();
         let own = own.filter(|own| !delegates.iter().any(|name| own.is_mended_by(name)));
         defects.extend(own.map(|own| own.text.clone()));
-        let at_its_place = |defect| format!("{path}: {defect}");
-        self.defects.extend(defects.into_iter().map(at_its_place));
+        let unmet = place.profile.needs_model.iter().filter(|_| !has_model);
+        defects.extend(unmet.cloned());
+        let has_model = has_model || place.profile.brings_model;
+        self.found.push(Found { path, defects });
         above.push(here);
         for below in &place.delegates {
-            self.visit(below.placement(), above);
+            self.visit(below.placement(), above, has_model);
         }
         for team in &place.profile.teams {
             // A part may stand there as often as one likes, and so may all that is below it.
             let seen = mem::take(&mut self.seen);
-            self.visit(team, above);
+            self.visit(team, above, has_model);
             self.seen = seen;
         }
         above.pop();

@@ -3,7 +3,7 @@
 mod check;
 mod profile;
 
-pub(crate) use check::{check, check_parts};
+pub(crate) use check::{Found, check, check_run, found};
 pub use profile::Profile;
 pub(crate) use profile::{Defect, OwnTool};
 

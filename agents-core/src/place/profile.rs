@@ -35,6 +35,10 @@ pub struct Profile {
     pub(crate) teams: Vec<Arc<Placement>>,
     /// What cannot work.
     pub(crate) defects: Vec<Defect>,
+    /// It brings a model, which drives those below it as well unless they bring their own.
+    pub(crate) brings_model: bool,
+    /// What cannot be done without a model from outside.
+    pub(crate) needs_model: Vec<String>,
 }
 
 /// Something that cannot work.
@@ -92,6 +96,8 @@ impl Profile {
             team: None,
             teams: Vec::new(),
             defects: Vec::new(),
+            brings_model: false,
+            needs_model: Vec::new(),
         }
     }
 
@@ -143,6 +149,7 @@ impl Profile {
             }
             whole.teams.extend(part.teams);
             whole.defects.extend(part.defects);
+            whole.needs_model.extend(part.needs_model);
             for tool in part.tools {
                 if !whole.tools.contains(&tool) {
                     whole.tools.push(tool);

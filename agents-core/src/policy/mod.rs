@@ -130,6 +130,7 @@ pub enum Action<'a> {
 
 /// A model is about to be asked.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ModelCall<'a> {
     /// The agent that it drives.
     pub agent: &'a str,
@@ -147,6 +148,7 @@ pub struct ModelCall<'a> {
 
 /// A tool is about to run.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ToolCall<'a> {
     /// The agent that calls.
     pub agent: &'a str,

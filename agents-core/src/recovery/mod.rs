@@ -67,5 +67,5 @@ pub mod vocabulary {
 
 pub(crate) use context::{with_any_error, with_error};
 pub(crate) use fixer::{FixError, SharedFixer};
-pub(crate) use progress::{Failed, Move, Progress, SANITIZE};
+pub(crate) use progress::{FAILED_ALREADY, Failed, Move, Progress, SANITIZE};
 pub(crate) use splice::put_at;

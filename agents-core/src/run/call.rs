@@ -1,6 +1,9 @@
 //! One call, as data: what was asked for, how far it has come, and what to do next.
 
-use super::{Attachment, Attempt, ToolEnvelope};
+use super::{
+    Attachment, Attempt, ToolEnvelope,
+    tries::{Given, give_up},
+};
 use crate::{
     Json,
     error::{Cause, Code, ErrorReceipt, ToolError, escalation::Escalation},
@@ -28,6 +31,12 @@ pub(crate) struct CallState {
     /// How many of these were made to texts that are no longer at hand.
     #[serde(default)]
     pub(crate) outdated: usize,
+    /// The texts at hand that were given in place of the model's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) given: Vec<Given>,
+    /// What the receipt shows if the call fails: the arguments that ran last, else the model's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) shown: Option<Json>,
     #[serde(default)]
     pub(crate) progress: Progress,
     /// What an arm wants the model to be told beside the error.
@@ -84,10 +93,7 @@ pub(crate) enum Stage {
     /// It failed, and an arm has said what to do; the plan is in `progress`.
     Recover { text: String, error: ToolError },
     /// It was given up, and whoever is above is asked.
-    Climb {
-        text: String,
-        escalation: Box<Escalation>,
-    },
+    Climb { escalation: Box<Escalation> },
     /// Settled.
     Done {
         input: Json,
@@ -107,6 +113,8 @@ impl CallState {
             attempts: Vec::new(),
             repairs: Repairs::default(),
             outdated: 0,
+            given: Vec::new(),
+            shown: None,
             progress: Progress::default(),
             hint: None,
             accounted: None,
@@ -164,11 +172,13 @@ impl CallState {
         self.executions().saturating_add(1)
     }
 
-    /// Settles the call with an error: the arguments as JSON if that is what they are.
-    pub(crate) fn settle(&mut self, text: &str, error: ToolError) {
+    /// Settles the call with an error. Of the arguments its receipt keeps those that ran, else what the
+    /// model sent, and not what was given in its place to no avail.
+    pub(crate) fn settle(&mut self, error: ToolError) {
+        self.give_up_texts();
         let input = match &error {
-            ToolError::InvalidArgs { .. } => Json::string(text),
-            _ => Json::parse(text).unwrap_or_else(|_| Json::string(text)),
+            ToolError::Execution { args, .. } => args.clone(),
+            _ => self.input(),
         };
         self.stage = Stage::Done {
             input,
@@ -176,17 +186,27 @@ impl CallState {
         };
     }
 
-    /// The arguments as they stand.
+    /// Nothing of what was given and is at hand is used.
+    pub(crate) fn give_up_texts(&mut self) {
+        let given = std::mem::take(&mut self.given);
+        give_up(&mut self.repairs, self.outdated, given);
+        self.outdated = self.repairs.len();
+    }
+
+    /// The arguments as they stand: those that are accepted, else what a receipt would show.
     pub(crate) fn input(&self) -> Json {
         match &self.stage {
-            Stage::Read { raw } => Json::string(raw),
             Stage::Approve { args } | Stage::Execute { args } | Stage::BackOff { args, .. } => {
                 args.clone()
             }
-            Stage::Failed { text, .. }
-            | Stage::Recover { text, .. }
-            | Stage::Climb { text, .. } => Json::string(text),
             Stage::Done { input, .. } => input.clone(),
+            Stage::Read { .. }
+            | Stage::Failed { .. }
+            | Stage::Recover { .. }
+            | Stage::Climb { .. } => self
+                .shown
+                .clone()
+                .unwrap_or_else(|| Json::string(&self.call.arguments)),
         }
     }
 
@@ -204,28 +224,15 @@ impl CallState {
         if self.result().is_some() {
             return;
         }
-        let (text, error) = match &self.stage {
-            Stage::Failed { text, error } | Stage::Recover { text, error } => {
-                (text.clone(), error.clone())
-            }
-            Stage::Climb { text, escalation } => {
-                (text.clone(), ToolError::from((**escalation).clone()))
-            }
-            stage => {
-                let args = match stage {
-                    Stage::Approve { args }
-                    | Stage::Execute { args }
-                    | Stage::BackOff { args, .. } => args.clone(),
-                    _ => Json::string(&self.call.arguments),
-                };
-                let cause = Cause::text(Code::Unknown, why);
-                (
-                    args.as_str().to_owned(),
-                    ToolError::Execution { args, cause },
-                )
-            }
+        let error = match &self.stage {
+            Stage::Failed { error, .. } | Stage::Recover { error, .. } => error.clone(),
+            Stage::Climb { escalation } => ToolError::from((**escalation).clone()),
+            _ => ToolError::Execution {
+                args: self.input(),
+                cause: Cause::text(Code::Unknown, why),
+            },
         };
-        self.settle(&text, error);
+        self.settle(error);
     }
 
     /// What came of the call, once it is settled.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Error, Severity,
-    error::escalation::{Escalation, EscalationReceipt, Settlement},
+    error::escalation::{Escalation, EscalationReceipt, Refused, Settlement},
     model::Model,
 };
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,12 @@ pub(crate) async fn climb(cx: &Cx, escalation: Escalation) -> Climbed {
     let raised = escalation.clone();
     match ask_up(cx, escalation, given_so_far(cx) < MOST_MODELS).await {
         // Several calls of one reply may have asked at once.
-        (Some(_), escalation) if given_so_far(cx) >= MOST_MODELS => Climbed::Unhandled(escalation),
+        (Some(model), mut escalation) if given_so_far(cx) >= MOST_MODELS => {
+            let agent = escalation.path.last().cloned().unwrap_or_default();
+            let refused = no_more_models(&agent, &*model);
+            refuse(cx, &mut escalation, refused);
+            Climbed::Unhandled(escalation)
+        }
         (Some(model), escalation) => {
             let count = given_so_far(cx);
             let how = Settlement::RetriedWithModel {
@@ -133,19 +138,7 @@ async fn end<T>(cx: &Cx, escalation: Escalation) -> T {
         }
         None => {
             settled(cx, &escalation, Settlement::Ended);
-            let Escalation {
-                source,
-                reason,
-                severity,
-                ..
-            } = escalation;
-            match cx
-                .stop(Stop::Escalated {
-                    source: source.into(),
-                    reason,
-                    severity,
-                })
-                .await {}
+            match cx.stop(Stop::Escalated(Box::new(escalation))).await {}
         }
     }
 }
@@ -168,6 +161,23 @@ pub(crate) fn settled(cx: &Cx, escalation: &Escalation, how: Settlement) {
     };
     cx.root.escalated(receipt.clone());
     cx.emit(|| EventKind::EscalationSettled(Box::new(receipt)));
+}
+
+/// No further model is given to an agent that has had its share.
+pub(crate) fn no_more_models(agent: &str, model: &dyn Model) -> Refused {
+    Refused {
+        agent: agent.to_owned(),
+        wanted: format!("give the model `{}`", model.id()),
+        why: format!("the failed agent has been given {MOST_MODELS} models already"),
+    }
+}
+
+/// Writes down and tells what an agent wanted to do about an escalation and could not.
+pub(crate) fn refuse(cx: &Cx, escalation: &mut Escalation, refused: Refused) {
+    let said = refused.to_string();
+    tracing::warn!(source = %escalation.source, refused = %cx.masker().text(&said), "the escalation climbs on");
+    cx.emit(|| EventKind::ResolutionRefused(refused.clone()));
+    escalation.refused.push(refused);
 }
 
 /// Nobody handled it: the model that called is told.

@@ -33,6 +33,7 @@ pub(crate) enum What {
         model: Arc<dyn Model>,
         calls: Option<usize>,
         usage: Usage,
+        choosing: bool,
     },
     /// A call was made.
     Call { seq: u32, call_id: Arc<str> },
@@ -80,12 +81,14 @@ impl Kept {
                 model,
                 calls,
                 usage,
+                choosing,
             } => {
                 let kind = StepKind::Turn {
                     turn: *turn,
                     model: model.id().to_owned(),
                     calls: *calls,
                     usage: *usage,
+                    choosing: *choosing,
                 };
                 (format!("{place}/turn{turn:04}"), kind)
             }

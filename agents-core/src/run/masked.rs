@@ -55,6 +55,9 @@ impl Masker {
                 error: self.data(error),
             },
             EventKind::Escalated(escalation) => EventKind::Escalated(self.data(escalation)),
+            EventKind::ResolutionRefused(refused) => {
+                EventKind::ResolutionRefused(self.data(refused))
+            }
             EventKind::EscalationSettled(receipt) => {
                 EventKind::EscalationSettled(self.data(receipt))
             }

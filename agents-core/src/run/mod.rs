@@ -35,7 +35,9 @@ mod talk;
 mod tape;
 mod terms;
 pub(crate) mod trace;
+mod tries;
 mod watched;
+mod ways_out;
 
 pub use crate::budget::{Budget, Cost, Limit, minutes, tokens};
 pub use approval::{Approval, ApprovalRequest, Approver};
@@ -63,3 +65,4 @@ pub(crate) use stop::Stop;
 pub(crate) use stopwatch::Stopwatch;
 pub(crate) use taken::{Taken, To};
 pub(crate) use talk::{Said, Talk};
+pub(crate) use tries::{Given, gave_none, give_up};

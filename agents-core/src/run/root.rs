@@ -105,6 +105,14 @@ impl Settings {
         self.max_argument_bytes = self.max_argument_bytes.min(outer.max_argument_bytes);
     }
 
+    /// The model to ask where `own` is the agent's or its caller's: that, or what a tape has in its place.
+    pub(crate) fn model_for(&self, own: Option<Arc<dyn Model>>) -> Option<Arc<dyn Model>> {
+        match &self.tape {
+            Some(tape) => tape.model(own),
+            None => own,
+        }
+    }
+
     /// What was given to the run is masked from its beginning.
     pub(crate) fn hide(&self) -> Result<(), Error> {
         for (name, secret) in &self.secrets {

@@ -69,6 +69,9 @@ pub enum StepKind {
         calls: Option<usize>,
         /// What the answer cost.
         usage: Usage,
+        /// It was asked which of the agent's skills answers.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        choosing: bool,
     },
     /// A call was made.
     Call {

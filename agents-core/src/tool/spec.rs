@@ -129,6 +129,8 @@ pub struct ToolSpec {
     pub(crate) has_said: bool,
     /// It belongs to its agent as such: no list and no grant has to name it.
     pub(crate) innate: bool,
+    /// It does no work: it is a way out, for a model that can do none.
+    pub(crate) last_resort: bool,
     /// Its own name, where `name` is another.
     own_name: Option<Cow<'static, str>>,
     declaration: Derived<String>,
@@ -194,6 +196,7 @@ impl ToolSpec {
             examples: Vec::new(),
             has_said: false,
             innate: false,
+            last_resort: false,
             own_name: None,
             declaration: Derived::default(),
             constraints: Derived::default(),
@@ -278,6 +281,12 @@ impl ToolSpec {
     /// It belongs to its agent as such.
     pub(crate) fn innate(mut self) -> Self {
         self.innate = true;
+        self
+    }
+
+    /// It is a way out, and does no work.
+    pub(crate) fn last_resort(mut self) -> Self {
+        self.last_resort = true;
         self
     }
 

@@ -30,7 +30,13 @@ pub(super) fn close(
             }
             (Some(output), None, text)
         }
-        Some(Err(error)) => (None, Some(Box::new(error.receipt())), told(call, error)),
+        Some(Err(error)) => {
+            let receipt = match &call.hint {
+                Some(hint) => error.receipt().with_hint(hint),
+                None => error.receipt(),
+            };
+            (None, Some(Box::new(receipt)), told(call, error))
+        }
         // Only a settled call is closed.
         None => (Some(Json::string("")), None, String::new()),
     };

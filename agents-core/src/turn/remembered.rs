@@ -328,7 +328,7 @@ fn restore(cx: &Cx, inside: Inside) {
         .for_each(|receipt| place.add_receipt(receipt));
     place.spend(tokens);
     if partial {
-        place.mark_partial(0);
+        place.mark_partial();
     }
     let mut usage = Usage::default();
     for step in steps {

@@ -36,6 +36,7 @@ fn story() -> Vec<(u64, Event)> {
         requests: 1,
     };
     let asked = |turn| EventKind::Asked {
+        choosing: false,
         turn,
         model: "scripted".into(),
     };

@@ -9,7 +9,7 @@ use crate::{
     error::ErrorReceipt,
     model::Model,
     observe,
-    place::check_parts,
+    place::check_run,
     run::{
         Approver, Budget, Clock, Cx, Event, Node, Outcome, Root, Settings, Snapshot, Stop, Talk,
         Tape, ToolEnvelope,
@@ -236,7 +236,10 @@ impl<'a, A: Agent> Run<'a, A> {
             terms.check(&settings)?;
         }
         settings.hide()?;
-        check_parts(&agent.profile())?;
+        // What a stored run has finished needs no model any more.
+        let has_model = matches!(start, Start::Stored(_))
+            || settings.model_for(settings.model.clone()).is_some();
+        check_run(&agent.profile(), has_model)?;
         let (input, node, past) = match start {
             Start::Fresh(input) => {
                 let place = match &around {

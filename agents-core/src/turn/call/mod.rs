@@ -5,7 +5,6 @@ mod act;
 mod recovering;
 
 pub(crate) use act::{Act, Event};
-pub(crate) use recovering::{cost, tried};
 
 use super::args;
 use crate::{
@@ -45,7 +44,7 @@ impl CallState {
                         return act;
                     }
                 }
-                Stage::Climb { escalation, .. } => return Act::Climb(escalation.clone()),
+                Stage::Climb { escalation } => return Act::Climb(escalation.clone()),
                 Stage::Done { .. } => return Act::Done,
             }
         }
@@ -67,6 +66,7 @@ impl CallState {
         let changes = changes.filter(|change| change.kind != ChangeKind::Tried);
         self.mended = Repairs(changes.cloned().collect());
         self.outdated = self.repairs.len();
+        self.given.clear();
         self.prepared = Ready(Some(prepared));
         self.stage = if approval {
             Stage::Approve { args }
@@ -82,6 +82,12 @@ impl CallState {
             repairs,
         } = refused;
         self.repairs.extend(repairs);
+        match self.given.last_mut() {
+            Some(given) => given.failed(&error.to_string()),
+            None => {
+                self.shown.get_or_insert_with(|| read_as(&text, &error));
+            }
+        }
         self.failed(text, error);
     }
 
@@ -108,6 +114,7 @@ impl CallState {
             }
             (Event::Executed(result), Stage::Execute { args }) => {
                 let (number, args) = (self.attempt(), args.clone());
+                self.shown = Some(args.clone());
                 match result {
                     Ok(output) => {
                         // Mostly the first is the last.
@@ -153,9 +160,9 @@ impl CallState {
             (Event::Answered(fixer, answer), Stage::Recover { .. }) => {
                 return self.answered(fixer.name(), answer);
             }
-            (Event::Climbed(climbed), Stage::Climb { text, escalation }) => {
-                let (text, escalation) = (text.clone(), escalation.clone());
-                self.climbed(&text, *escalation, climbed);
+            (Event::Climbed(climbed), Stage::Climb { escalation }) => {
+                let escalation = (**escalation).clone();
+                self.climbed(escalation, climbed);
             }
             _ => {}
         }
@@ -171,5 +178,13 @@ impl CallState {
             input: args,
             result: Err(error),
         };
+    }
+}
+
+/// What failed arguments are in a receipt: JSON as far as they could be read.
+fn read_as(text: &str, error: &ToolError) -> Json {
+    match error {
+        ToolError::InvalidArgs { .. } => Json::string(text),
+        _ => Json::parse(text).unwrap_or_else(|_| Json::string(text)),
     }
 }

@@ -3,9 +3,8 @@
 use super::Act;
 use crate::{
     error::{Handed, Severity, ToolError, escalation::Escalation},
-    reader::{Change, ChangeKind, Repairs},
-    recovery::{FixError, Move, SANITIZE},
-    run::{CallState, Stage, Stop, climb::Climbed},
+    recovery::{FAILED_ALREADY, FixError, Move, SANITIZE},
+    run::{CallState, Given, Stage, Stop, climb::Climbed, gave_none},
     turn::{args, recover},
 };
 
@@ -23,7 +22,7 @@ impl CallState {
                 self.progress.follow(plan, &failed);
                 self.stage = Stage::Recover { text, error };
             }
-            None => self.settle(&text, error),
+            None => self.settle(error),
         }
     }
 
@@ -43,7 +42,7 @@ impl CallState {
             }
             Move::Retry(wait) => {
                 let ToolError::Execution { args, .. } = error else {
-                    self.settle(&text, error);
+                    self.settle(error);
                     return None;
                 };
                 self.waited = (!wait.is_zero()).then_some(wait.as_secs_f64());
@@ -54,33 +53,32 @@ impl CallState {
             }
             Move::Tell(hint) => {
                 self.hint = Some(hint);
-                self.settle(&text, error);
+                self.settle(error);
             }
             Move::Escalate { reason, severity } => {
                 let source = self.call.name.clone();
-                self.give_up(text, error, source, reason, severity);
+                self.give_up(error, source, reason, severity);
             }
             Move::Throw(reason) => return Some(Act::Stop(self.thrown(&reason))),
-            Move::Spent => self.settle(&text, error),
+            Move::Spent => self.settle(error),
         }
         None
     }
 
     fn repaired(&mut self, by: &str, text: String, tokens: u64) {
-        let note = format!("`{by}` gave the arguments anew{}", cost(tokens));
         // A value that is put into the text leaves it at hand; all else takes its place.
         if by != SANITIZE {
-            self.outdated = self.repairs.len();
+            self.give_up_texts();
         }
-        self.repairs
-            .extend(Repairs::from(Change::new(ChangeKind::Fixed, "", note)));
+        let given = Given::new(by, &text, tokens);
+        self.repairs.extend(given.used("arguments"));
+        self.given.push(given);
         self.stage = Stage::Read { raw: text };
     }
 
     /// The failure is handed up: whoever is above is asked next.
     pub(super) fn give_up(
         &mut self,
-        text: String,
         original: ToolError,
         source: String,
         reason: String,
@@ -93,8 +91,9 @@ impl CallState {
             original,
             attempts: self.executions() + self.progress.tries(),
             path: Vec::new(),
+            refused: Vec::new(),
         });
-        self.stage = Stage::Climb { text, escalation };
+        self.stage = Stage::Climb { escalation };
     }
 
     /// The tool has failed; if it was an agent, it may have said more than that.
@@ -113,10 +112,10 @@ impl CallState {
                     attempts: self.executions() + self.progress.tries(),
                     ..escalation
                 });
-                self.stage = Stage::Climb { text, escalation };
+                self.stage = Stage::Climb { escalation };
             }
             Some(Handed::Back(escalation)) => {
-                self.climbed(&text, escalation.clone(), Climbed::Unhandled(escalation));
+                self.climbed(escalation.clone(), Climbed::Unhandled(escalation));
             }
             Some(Handed::Unfit(reason)) => {
                 let agent = self.call.name.as_str().into();
@@ -127,7 +126,7 @@ impl CallState {
     }
 
     /// The agent goes on: with another model, or told that nobody could help.
-    pub(super) fn climbed(&mut self, text: &str, raised: Escalation, climbed: Climbed) {
+    pub(super) fn climbed(&mut self, raised: Escalation, climbed: Climbed) {
         let (escalation, hint) = match climbed {
             Climbed::Unhandled(escalation) => (
                 escalation,
@@ -139,7 +138,7 @@ impl CallState {
             ),
         };
         self.hint = Some(hint.to_owned());
-        self.settle(text, escalation.into());
+        self.settle(escalation.into());
     }
 
     pub(super) fn thrown(&self, reason: &str) -> Stop {
@@ -152,39 +151,38 @@ impl CallState {
     pub(super) fn answered(&mut self, fixer: &str, repaired: recover::Repaired) -> Option<Stop> {
         let recover::Repaired { answer, spent, .. } = repaired;
         let tokens = self.charge(spent);
-        let Stage::Recover { text, .. } = &self.stage else {
+        let Stage::Recover { text, error } = &self.stage else {
             return None;
         };
-        match answer {
+        let none = match answer {
             Ok(new) => {
+                let mut given = Given::new(fixer, &new, tokens);
                 let failed = text.clone();
                 match self.progress.answered(fixer, new, &failed) {
                     Some(Move::Read { by, text }) => self.repaired(&by, text, tokens),
-                    _ => self
-                        .repairs
-                        .extend(tried(fixer, "what failed already", tokens)),
+                    _ => {
+                        given.failed(FAILED_ALREADY);
+                        self.repairs.extend(given.in_vain());
+                    }
                 }
+                return None;
             }
-            Err(FixError::Failed(why)) => {
-                self.progress.gave_nothing(fixer, &why);
-                self.repairs.extend(tried(fixer, &why, tokens));
+            Err(none) => none,
+        };
+        self.repairs.extend(gave_none(fixer, &none, tokens));
+        self.progress.gave_none(fixer, &none);
+        match none {
+            FixError::Failed(_) | FixError::Unable(_) => None,
+            FixError::Escalated { reason, severity } => {
+                let error = error.clone();
+                self.give_up(error, fixer.to_owned(), reason, severity);
+                None
             }
-            Err(FixError::Escalated { reason, severity }) => {
-                self.progress.gave_nothing(fixer, &reason);
-                self.repairs.extend(tried(fixer, &reason, tokens));
-                if let Stage::Recover { text, error } = &self.stage {
-                    let (text, error) = (text.clone(), error.clone());
-                    self.give_up(text, error, fixer.to_owned(), reason, severity);
-                }
-            }
-            Err(FixError::Thrown(reason)) => {
-                return Some(Stop::Thrown {
-                    source: fixer.into(),
-                    reason,
-                });
-            }
+            FixError::Thrown(reason) => Some(Stop::Thrown {
+                source: fixer.into(),
+                reason,
+            }),
         }
-        None
     }
 
     /// What of the tokens spent within this attempt has not been accounted for.
@@ -196,19 +194,5 @@ impl CallState {
             .map_or(0, |(_, spent)| spent);
         self.accounted = Some((attempt, spent));
         spent.saturating_sub(before)
-    }
-}
-
-/// A repair agent was asked in vain.
-pub(crate) fn tried(fixer: &str, why: &str, tokens: u64) -> Repairs {
-    let note = format!("`{fixer}` gave nothing of use{}: {why}", cost(tokens));
-    Change::new(ChangeKind::Tried, "", note).into()
-}
-
-/// What the model of a repair agent cost, if one was asked.
-pub(crate) fn cost(tokens: u64) -> String {
-    match tokens {
-        0 => String::new(),
-        tokens => format!(" for {tokens} tokens"),
     }
 }
