@@ -199,11 +199,6 @@ impl Error {
         self.kind() == ErrorKind::InvalidInput
     }
 
-    /// The run waits for a decision and has been put down.
-    pub fn is_suspended(&self) -> bool {
-        self.kind() == ErrorKind::Suspended
-    }
-
     /// A replay met a request that its recording does not hold.
     pub fn is_replay(&self) -> bool {
         self.kind() == ErrorKind::Replay

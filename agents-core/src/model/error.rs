@@ -79,29 +79,6 @@ impl ModelError {
         self.kind
     }
 
-    /// Whether asking again may help: no answer in time, one that broke off, a server that is busy or has
-    /// failed itself. Nobody at the address, no such model and a key that is refused stay as they are.
-    ///
-    /// ```
-    /// # use agents_core as agents;
-    /// use agents::model::{ModelError, ModelErrorKind::*};
-    ///
-    /// assert!(ModelError::new(TimedOut, "no byte for a minute").is_transient());
-    /// assert!(ModelError::new(Refused, "overloaded").with_status(503).is_transient());
-    /// assert!(!ModelError::new(Refused, "no key").with_status(401).is_transient());
-    /// assert!(!ModelError::new(Unreachable, "connection refused").is_transient());
-    /// ```
-    pub fn is_transient(&self) -> bool {
-        match self.status {
-            Some(status) => matches!(status, 408 | 425 | 429 | 500..),
-            // What a server reports in the place of an answer is a failure of its own.
-            None => matches!(
-                self.kind,
-                ModelErrorKind::TimedOut | ModelErrorKind::Malformed | ModelErrorKind::Refused
-            ),
-        }
-    }
-
     /// The HTTP status, if the server answered at all.
     pub fn status(&self) -> Option<u16> {
         self.status
@@ -112,21 +89,23 @@ impl ModelError {
         self.retry_after
     }
 
-    /// Whether the same request may be answered a moment later: nobody was there, the server had too
-    /// much to do, nothing came in time, the connection broke; or the status says so (408, 429, 502, 503,
-    /// 504).
+    /// Whether the same request may be answered a moment later: the server had too much to do (429, 503),
+    /// nothing came in time (408, 504), the connection broke (502). Nobody at the address, no such model and a
+    /// key that is refused stay as they are; a 500 mostly means that the model does not fit into the machine.
     ///
     /// ```
     /// # use agents_core as agents;
-    /// use agents::model::{ModelError, ModelErrorKind};
+    /// use agents::model::{ModelError, ModelErrorKind::*};
     ///
-    /// assert!(ModelError::new(ModelErrorKind::Interrupted, "the connection broke").is_transient());
-    /// assert!(!ModelError::new(ModelErrorKind::NotFound, "no such model").is_transient());
+    /// assert!(ModelError::new(Interrupted, "the connection broke").is_transient());
+    /// assert!(ModelError::new(Refused, "bad gateway").with_status(502).is_transient());
+    /// assert!(!ModelError::new(Refused, "no key").with_status(401).is_transient());
+    /// assert!(!ModelError::new(Unreachable, "connection refused").is_transient());
     /// ```
     pub fn is_transient(&self) -> bool {
-        use ModelErrorKind::{Interrupted, Overloaded, TimedOut, Unreachable};
-        matches!(self.kind, Unreachable | Overloaded | TimedOut | Interrupted)
-            || matches!(self.status, Some(408 | 429 | 502 | 503 | 504))
+        use ModelErrorKind::{Interrupted, Overloaded, TimedOut};
+        matches!(self.kind, Overloaded | TimedOut | Interrupted)
+            || matches!(self.status, Some(408 | 429 | 502..=504))
     }
 }
 

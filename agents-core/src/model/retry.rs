@@ -1,4 +1,4 @@
-use super::{Model, ModelError, Reply, Request, told::Told};
+use super::{Model, ModelError, ModelErrorKind, Reply, Request, told::Told};
 use crate::recovery::{Backoff, exponential};
 use async_trait::async_trait;
 use std::{
@@ -10,8 +10,8 @@ use tokio::time::sleep;
 /// A model that is asked again where it may answer a moment later; made by
 /// [`Model::retry`].
 ///
-/// Asked again is after a failure that is [transient](ModelError::is_transient), and not once a piece
-/// of the answer was shown to whoever watches it being written. Each wait is a log line, ends with the
+/// Asked again is after a failure that is [transient](ModelError::is_transient) and where nobody was at the
+/// address, as while a server starts anew; but not once a piece of the answer was shown to whoever watches it being written. Each wait is a log line, ends with the
 /// run, and counts against its time. A server that says when to come back is left alone for so long, but
 /// not for longer than the cap of the back-off.
 ///
@@ -60,7 +60,9 @@ impl<M: Model> Retry<M> {
 
     /// How long to wait after this attempt; `None` if its failure is the last word.
     fn wait(&self, attempt: u32, error: &ModelError, told: &Told) -> Option<Duration> {
-        let again = attempt < self.max_attempts && error.is_transient() && !told.anything();
+        let starting = error.kind() == ModelErrorKind::Unreachable;
+        let passing = error.is_transient() || starting;
+        let again = attempt < self.max_attempts && passing && !told.anything();
         again.then(|| self.backoff.wait(attempt, error.retry_after(), chance()))
     }
 }
