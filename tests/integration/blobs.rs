@@ -5,7 +5,6 @@ use agents::{
     __rt::async_trait,
     Agent, Effects,
     blob::{Blob, BlobError, BlobStore, DirectoryBlobs, MemoryBlobs},
-    record::Recording,
     run::{AttachmentKind, Snapshot, ToolEnvelope},
     testing::Script,
     tool::FnTool,
