@@ -232,8 +232,11 @@ pub enum Limit {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Limit::Turns(1) => f.write_str("1 turn is used up (`max_turns`)"),
             Limit::Turns(n) => write!(f, "{n} turns are used up (`max_turns`)"),
+            Limit::ToolCalls(1) => f.write_str("1 tool call is used up (`max_tool_calls`)"),
             Limit::ToolCalls(n) => write!(f, "{n} tool calls are used up (`max_tool_calls`)"),
+            Limit::Recursion(1) => f.write_str("1 step of recursion is used up (`max_recursion`)"),
             Limit::Recursion(n) => {
                 write!(f, "{n} steps of recursion are used up (`max_recursion`)")
             }

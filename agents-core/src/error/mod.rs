@@ -274,7 +274,6 @@ impl StdError for Error {
 #[cfg(test)]
 mod tests {
     use super::{Error, ErrorKind};
-    use crate::model::{ModelError, ModelErrorKind};
     use std::io;
 
     #[test]
@@ -288,11 +287,8 @@ mod tests {
         );
         assert!(format!("{error:#?}").contains("kind: Failed"));
         // A cause that has been quoted is not said twice.
-        let refused = ModelError::new(ModelErrorKind::Unreachable, "nobody answers");
-        let error = Error::from(refused).context("agent `reader`, turn 1");
-        assert_eq!(
-            format!("{error:?}"),
-            "agent `reader`, turn 1: nobody answers"
-        );
+        let refused = io::Error::other("nobody answers");
+        let error = Error::new(ErrorKind::Model, refused.to_string()).with_source(refused);
+        assert_eq!(format!("{error:?}"), "nobody answers");
     }
 }
