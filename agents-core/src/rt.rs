@@ -3,20 +3,21 @@
 pub use crate::{
     Error,
     agent::{
-        Agent, AgentBuilder, AgentData, Data, ModelAgent, ModelAnswer, ModelDriven, Profile, Skill,
+        Agent, AgentBuilder, AgentData, AgentFault, Data, ModelAgent, ModelAnswer, ModelDriven,
+        Profile, Skill,
     },
     compose::{branch, go_on},
-    error::{AnyError, Code, ErrorKind, Failure, Severity, ToolFailure},
-    escalation::{Escalation, Resolution, vocabulary as resolutions},
+    error::{AnyError, Code, Failure, Severity, ToolFailure},
+    escalation::{Escalation, IntoResolution, Resolution, vocabulary as resolutions},
     recovery::{
-        CallError, Decision, ErrorContext, Fixer, FixerRef, IntoDecision, Plan, RetrySafe,
-        fix_with, kinds, vocabulary,
+        CallError, Decision, ErrorContext, Fallible, Fixer, FixerRef, IntoDecision, Plan,
+        RetrySafe, fix_with, kinds, vocabulary,
     },
     run::{Budget, Cx},
     team::Member,
     tool::{
-        Approval, Argument, Cache, Category, Effects, Tool, ToolContext, ToolFault, ToolName,
-        ToolOutput, ToolSet, ToolSpec,
+        Approval, Argument, Cache, Category, Effects, IntoTool, SharedTool, Tool, ToolContext,
+        ToolFault, ToolName, ToolOutput, ToolSet, ToolSpec,
         output_schema::{NoSchema, Probe as SchemaProbe},
     },
 };
@@ -28,6 +29,7 @@ pub use std::{
     boxed::Box,
     clone::Clone,
     convert::Infallible,
+    fmt::Display,
     hash::{Hash, Hasher},
     option::Option::{self, None, Some},
     result::Result::{self, Err, Ok},
@@ -39,7 +41,7 @@ pub use std::{
 
 use crate::recovery::{Kind, Step};
 pub use futures_util::future::BoxFuture;
-use std::{any::Any, fmt::Display, marker::PhantomData};
+use std::marker::PhantomData;
 
 /// What a function returns, taken apart: `<io::Result<T> as Returns>::Ok`.
 pub trait Returns {
@@ -98,8 +100,11 @@ impl<T> NotHashed for &HashProbe<'_, T> {}
 /// for a plain value asks, so that `type R<T> = Result<T, E>` is not sent as `{"Ok": ..}`.
 pub struct ResultProbe<T>(PhantomData<T>);
 
-impl<T, E> ResultProbe<std::result::Result<T, E>> {
-    /// Yes.
+impl<T, E> ResultProbe<std::result::Result<T, E>>
+where
+    std::result::Result<T, E>: serde::Serialize,
+{
+    /// Yes. One that nobody could send is refused for that, and not once more.
     pub const IS_RESULT: bool = true;
 }
 
@@ -183,13 +188,37 @@ pub fn fixers_of<K: Kind, const N: usize>(decisions: [Decision<K>; N]) -> Vec<Ar
         .collect()
 }
 
-/// An agent's own body returned `Err`. What came out of another agent goes on as it is.
-pub fn failed<E: Display + 'static>(error: E) -> Error {
-    match (&error as &dyn Any).downcast_ref::<Error>() {
-        Some(error) => error.clone(),
-        None => Error::new(ErrorKind::Failed, error.to_string()),
+/// A tool that a list names. Generated code asks `Listing(self).shared()`: the inherent method exists
+/// only for what is a tool.
+pub struct Listing<T>(pub T);
+
+impl<T: IntoTool> Listing<T> {
+    /// The tool, shared.
+    pub fn shared(self) -> SharedTool {
+        self.0.into_tool()
     }
 }
+
+/// The answer for a tool of which rustc has refused an argument, or the result: that is said where the
+/// type stands, and not once more in every list.
+pub trait Refused: Sized {
+    /// Never there to be called.
+    fn shared(self) -> SharedTool {
+        unreachable!("what does not compile is in no list")
+    }
+}
+
+impl<T> Refused for Listing<T> {}
+
+/// Whatever else stands in a list: `#[tool]` gives its types a method of this name.
+pub trait Listed: Sized {
+    /// The thing itself.
+    fn __listed(self) -> Self {
+        self
+    }
+}
+
+impl<T> Listed for T {}
 
 /// `approval = when(..)`: tells the closure what it is given.
 pub fn ask<A>(args: &A, cx: &ToolContext, when: impl FnOnce(&A, &ToolContext) -> bool) -> bool {

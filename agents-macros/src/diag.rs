@@ -1,7 +1,7 @@
 //! What goes wrong, collected: a macro reports all its user's mistakes in one compile.
 
 use proc_macro2::TokenStream;
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use std::{
     cell::{Cell, RefCell},
     fmt::Display,
@@ -61,7 +61,21 @@ impl Errors {
     }
 
     /// All mistakes as `compile_error!`s, each at its own place; nothing if there are none.
+    ///
+    /// They stand in a constant: rustc says nothing about unknown names in a module in which a
+    /// `compile_error!` stands, and whatever else is wrong there is to be said in the same compile. But for what
+    /// is unread: names may be unknown because they stand there.
     pub(crate) fn finish(self) -> TokenStream {
+        let is_whole = self.is_whole();
+        let errors = self.bare();
+        match errors.is_empty() || !is_whole {
+            true => errors,
+            false => quote!(const _: () = { #errors };),
+        }
+    }
+
+    /// The same within an `impl`, where a constant needs a name.
+    pub(crate) fn bare(self) -> TokenStream {
         let errors = self.seen.take().unwrap_or_default();
         errors.iter().map(syn::Error::to_compile_error).collect()
     }

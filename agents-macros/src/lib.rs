@@ -24,10 +24,12 @@ mod paths;
 mod tests;
 
 use diag::Errors;
+use model::Make;
 use parse::Item;
 use proc_macro::TokenStream;
 use proc_macro2::{Span, TokenStream as Tokens};
 use quote::quote;
+use syn::Receiver;
 
 #[doc = include_str!("docs/tool_attribute.md")]
 #[proc_macro_attribute]
@@ -55,12 +57,12 @@ pub fn on_error(tokens: TokenStream) -> TokenStream {
 
 #[doc = include_str!("docs/on_escalation.md")]
 #[proc_macro]
-pub fn on_escalation(_tokens: TokenStream) -> TokenStream {
+pub fn on_escalation(tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
-    errors.note(syn::Error::new(
-        Span::call_site(),
-        check::messages::escalation_outside(),
-    ));
+    // At what stands in it, which is the user's own.
+    let first = Tokens::from(tokens).into_iter().next();
+    let at = first.map_or_else(Span::call_site, |token| token.span());
+    errors.note(syn::Error::new(at, check::messages::escalation_outside()));
     errors.finish().into()
 }
 
@@ -98,8 +100,17 @@ fn print_tool(tool: ast::Tool, errors: Errors) -> Tokens {
     if is_read {
         check::tool(&tool, &errors);
     }
-    let (errors, tool) = (errors.finish(), expand::tool(&tool));
+    let errors = beside(tool.function.sig.receiver(), errors);
+    let tool = expand::tool(&tool);
     quote!(#errors #tool)
+}
+
+/// The errors, beside a function: one that takes `self` stands in an `impl`.
+fn beside(receiver: Option<&Receiver>, errors: Errors) -> Tokens {
+    match receiver {
+        Some(_) => errors.bare(),
+        None => errors.finish(),
+    }
 }
 
 fn attribute_agent(arguments: Tokens, item: &Tokens) -> Tokens {
@@ -118,7 +129,11 @@ fn attribute_agent(arguments: Tokens, item: &Tokens) -> Tokens {
     if is_read {
         check::agent(&mut agent, &errors);
     }
-    let (errors, agent) = (errors.finish(), expand::agent(&agent));
+    let errors = match &agent.make {
+        Make::Function(function, _) => beside(function.sig.receiver(), errors),
+        Make::Skills(..) => errors.finish(),
+    };
+    let agent = expand::agent(&agent);
     quote!(#errors #agent)
 }
 

@@ -95,6 +95,8 @@ pub(crate) struct Arms {
     pub(crate) arms: Vec<Arm>,
     /// Every `retry` that is written there.
     pub(crate) retries: Vec<Ident>,
+    /// Every `Returned` that is waited for there.
+    pub(crate) returned: Vec<Ident>,
     /// Every `agent = ..` that is named there.
     pub(crate) fixers: Vec<Expr>,
 }
@@ -288,6 +290,18 @@ impl Agent {
             Make::Function(function, _) if function.has_body() => "AgentData",
             _ => "ModelAnswer",
         }
+    }
+
+    /// What the user's own code gives back, of which there may be several pieces.
+    pub(crate) fn returned(&self) -> impl Iterator<Item = &Returns> {
+        let (function, skills) = match &self.make {
+            Make::Function(function, _) => (function.has_body().then_some(&self.output), &[][..]),
+            Make::Skills(_, skills) => (None, skills.as_slice()),
+        };
+        let skills = skills.iter().filter(|skill| skill.function.has_body());
+        function
+            .into_iter()
+            .chain(skills.map(|skill| &skill.returns))
     }
 
     /// Whether a model may be asked, and so needs a prompt.

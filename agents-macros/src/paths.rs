@@ -45,3 +45,12 @@ pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
 pub(crate) fn here(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
+
+/// The place of the last token: what is made there ends where the user's tokens end.
+pub(crate) fn end(tokens: &impl ToTokens) -> Span {
+    match tokens.to_token_stream().into_iter().last() {
+        Some(TokenTree::Group(group)) => group.span_close(),
+        Some(token) => token.span(),
+        None => Span::call_site(),
+    }
+}

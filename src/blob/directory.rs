@@ -1,6 +1,6 @@
 use super::{Blob, BlobError, BlobStore};
 use crate::files;
-use agents_core::rt::async_trait;
+use agents_core::async_trait;
 use std::{
     fs,
     io::{self, ErrorKind, Write},

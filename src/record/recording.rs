@@ -1,8 +1,8 @@
 use super::tape::{Digest, Entry, Exchange, FORMAT, Line, Said, prefixes_after, tools_of, written};
 use crate::files;
 use agents_core::{
+    async_trait,
     model::{Message, Model, ModelError, Reply, Request},
-    rt::async_trait,
     run::{Begun, Clock, Happened, Moment, Tape, Timestamp},
     secret::Masker,
 };

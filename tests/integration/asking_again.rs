@@ -2,8 +2,7 @@
 
 use crate::recording::Tape;
 use agents::{
-    __rt::async_trait,
-    Agent, AgentBuilder, Budget, ErrorKind, Model,
+    Agent, AgentBuilder, Budget, ErrorKind, Model, async_trait,
     model::{Delta, ModelError, ModelErrorKind as Kind, Reply, Request},
     record::{Recording, Replay},
     recovery::{constant, none},

@@ -2,8 +2,7 @@
 
 use crate::world::{agent_with, spec, told};
 use agents::{
-    __rt::async_trait,
-    Agent, Effects,
+    Agent, Effects, async_trait,
     blob::{Blob, BlobError, BlobStore, DirectoryBlobs, MemoryBlobs},
     record::Recording,
     run::{AttachmentKind, Snapshot, ToolEnvelope},

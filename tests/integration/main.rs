@@ -29,6 +29,7 @@ mod injection;
 mod knowledge;
 mod laws;
 mod listed;
+mod main_prints;
 mod memory;
 mod nesting;
 mod panicking;

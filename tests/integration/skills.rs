@@ -123,7 +123,7 @@ async fn choosing_and_working_share_the_agent_s_time() {
     use std::time::Duration;
     /// Answers after six seconds.
     struct Slow(ScriptedModel);
-    #[agents::__rt::async_trait]
+    #[agents::async_trait]
     impl agents::Model for Slow {
         fn id(&self) -> &str {
             "slow"

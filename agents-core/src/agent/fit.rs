@@ -2,7 +2,9 @@
 //! `tool/fit.rs` says.
 
 use super::Data;
+use crate::{Error, ErrorKind};
 use schemars::JsonSchema;
+use std::{any::Any, fmt::Display};
 
 /// What can go into an agent, and what an agent with a body can give: every type that is `Serialize`
 /// and `Deserialize`, and owns what it holds.
@@ -10,7 +12,8 @@ use schemars::JsonSchema;
     message = "`{Self}` cannot go into an agent or come out of one",
     label = "not data that can be stored",
     note = "derive both, for the type and for all that it holds: `#[derive(serde::Serialize, serde::Deserialize)]`",
-    note = "a run that is put down has to be picked up again, so what goes in and out owns what it holds, and is data"
+    note = "a run that is put down has to be picked up again, so what goes in and out owns what it holds, and is data",
+    note = "what can fail gives a `Result` that is written out: `-> Result<.., ..>`"
 )]
 pub trait AgentData: Sized {
     /// The type itself.
@@ -73,5 +76,27 @@ impl<T: Data + JsonSchema> ModelAnswer for T {
     type Type = T;
     fn pack(self) -> T {
         self
+    }
+}
+
+/// What an agent's own body can fail with: every type that is [`Display`] and owns what it holds.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of an agent",
+    label = "whoever runs the agent cannot be told this",
+    note = "give it a text: `impl std::fmt::Display for {Self}`, or `#[derive(thiserror::Error)]`; it has to own what it holds"
+)]
+pub trait AgentFault {
+    /// The error of the run. What came out of another agent goes on as it is.
+    #[doc(hidden)]
+    fn failed(self) -> Error;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Display + 'static> AgentFault for E {
+    fn failed(self) -> Error {
+        match (&self as &dyn Any).downcast_ref::<Error>() {
+            Some(error) => error.clone(),
+            None => Error::new(ErrorKind::Failed, self.to_string()),
+        }
     }
 }

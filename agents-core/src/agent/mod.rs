@@ -22,7 +22,7 @@ mod work;
 pub use crate::place::Profile;
 pub use builder::{AgentBuilder, ModelAgent};
 pub use chat::{Chat, Conversation, ModelDriven};
-pub use fit::{AgentData, ModelAnswer};
+pub use fit::{AgentData, AgentFault, ModelAnswer};
 pub(crate) use io::prompt_of;
 pub use io::{Data, IntoInput};
 pub use knowledge::KnowledgeText;
@@ -43,11 +43,11 @@ use async_trait::async_trait;
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::{Agent, Error, run::Cx};
+/// use agents::{Agent, Error, async_trait, run::Cx};
 ///
 /// struct Shout;
 ///
-/// #[async_trait::async_trait]
+/// #[async_trait]
 /// impl Agent for Shout {
 ///     type In = String;
 ///     type Out = String;

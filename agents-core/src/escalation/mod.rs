@@ -42,8 +42,8 @@ mod resolution;
 
 pub use crate::error::escalation::{Escalation, EscalationReceipt, Refused, Settlement};
 pub use resolution::{
-    IntoResolution, Resolution, TakesOver, escalate, inherit, reroute_to, reroute_to_skill,
-    retry_with_model, return_partial_result, throw,
+    IntoResolution, Resolution, SkillName, TakesOver, escalate, inherit, reroute_to,
+    reroute_to_skill, retry_with_model, return_partial_result, throw,
 };
 
 pub(crate) use resolution::{SharedHandler, What};

@@ -5,6 +5,7 @@ use crate::{
     Severity,
     agent::{Agent, Data},
     model::Model,
+    recovery::IntoWords,
 };
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -35,6 +36,16 @@ pub(crate) type SharedHandler<'a, I, O> =
 ///
 /// A model is no data. A stored run that goes on asks the handlers again with the same escalation, and has to
 /// be given a model of the same name: else it ends with [`ErrorKind::Replay`](crate::ErrorKind::Replay).
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::escalation::*;
+/// use agents::testing::{Script, ScriptedModel};
+///
+/// let (larger, _) = ScriptedModel::new([Script::text("done")]);
+/// let resolution = retry_with_model::<String, String>(larger);
+/// assert!(format!("{resolution:?}").starts_with("retry_with_model("));
+/// ```
 pub fn retry_with_model<I, O>(model: impl Model) -> Resolution<I, O> {
     Resolution(What::Model(Arc::new(model)))
 }
@@ -58,8 +69,8 @@ pub fn retry_with_model<I, O>(model: impl Model) -> Resolution<I, O> {
 ///     .on_escalation(|_: Escalation| reroute_to_skill("by_hand"))
 ///     .build();
 /// ```
-pub fn reroute_to_skill<I, O>(skill: impl Into<Cow<'static, str>>) -> Resolution<I, O> {
-    Resolution(What::Skill(skill.into()))
+pub fn reroute_to_skill<I, O>(skill: impl SkillName) -> Resolution<I, O> {
+    Resolution(What::Skill(skill.into_name()))
 }
 
 /// This agent does the handling agent's work instead, on the input that it was given.
@@ -72,6 +83,16 @@ pub fn reroute_to<I: Data, O: Data>(agent: impl TakesOver<I, O>) -> Resolution<I
 
 /// The handling agent ends with this value. It is marked partial: in the run's
 /// [`Outcome`](crate::run::Outcome), or for the model to which the agent is a delegate.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{AgentBuilder, escalation::*};
+///
+/// let lead = AgentBuilder::<String, Vec<String>>::new("lead")
+///     .on_escalation(|escalation: Escalation| return_partial_result(vec![escalation.reason]))
+///     .build();
+/// # let _ = lead;
+/// ```
 pub fn return_partial_result<I, O>(value: O) -> Resolution<I, O> {
     Resolution(What::Partial(value))
 }
@@ -86,9 +107,9 @@ pub fn return_partial_result<I, O>(value: O) -> Resolution<I, O> {
 /// let resolution = escalate::<String, String>("the disk is full").severity(Severity::Critical);
 /// assert_eq!(format!("{resolution:?}"), r#"escalate("the disk is full", CRITICAL)"#);
 /// ```
-pub fn escalate<I, O>(reason: impl Into<String>) -> Resolution<I, O> {
+pub fn escalate<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
     Resolution(What::Escalate {
-        reason: reason.into(),
+        reason: reason.into_words(),
         severity: Severity::High,
     })
 }
@@ -99,8 +120,8 @@ pub fn inherit<I, O>() -> Resolution<I, O> {
 }
 
 /// The whole run ends, now.
-pub fn throw<I, O>(reason: impl Into<String>) -> Resolution<I, O> {
-    Resolution(What::Throw(reason.into()))
+pub fn throw<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
+    Resolution(What::Throw(reason.into_words()))
 }
 
 impl<I, O> Resolution<I, O> {
@@ -166,5 +187,24 @@ pub trait TakesOver<I, O> {
 impl<I: Data, O: Data, A: Agent<In = I, Out = O> + 'static> TakesOver<I, O> for A {
     fn taking_over(self) -> Arc<dyn Agent<In = I, Out = O>> {
         Arc::new(self)
+    }
+}
+
+/// The name of a skill.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the name of a skill",
+    label = "expected a skill of this agent",
+    note = "within `on_escalation!` a skill goes by its method: `reroute_to_skill(Self::by_hand)`; elsewhere by its name, `\"by_hand\"`",
+    note = "an agent takes over by `reroute_to({Self})`"
+)]
+pub trait SkillName {
+    /// The name.
+    fn into_name(self) -> Cow<'static, str>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Cow<'static, str>>> SkillName for T {
+    fn into_name(self) -> Cow<'static, str> {
+        self.into()
     }
 }

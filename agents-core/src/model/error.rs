@@ -4,6 +4,16 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, time::Duration};
 
 /// Why a model gave no answer.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::{ModelError, ModelErrorKind};
+///
+/// fn is_worth_another_server(error: &ModelError) -> bool {
+///     matches!(error.kind(), ModelErrorKind::Unreachable | ModelErrorKind::TimedOut)
+/// }
+/// # let _ = is_worth_another_server;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

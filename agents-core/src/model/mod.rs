@@ -34,12 +34,12 @@ use std::sync::Arc;
 /// ```
 /// # use agents_core as agents;
 /// use agents::model::{Model, ModelError, Reply, Request};
-/// use agents::{Agent, AgentBuilder};
+/// use agents::{Agent, AgentBuilder, async_trait};
 ///
 /// /// Says how many messages it was shown.
 /// struct Counting;
 ///
-/// #[async_trait::async_trait]
+/// #[async_trait]
 /// impl Model for Counting {
 ///     fn id(&self) -> &str {
 ///         "mine/counting"

@@ -52,7 +52,8 @@ impl<E> IntoText for Result<String, E> {
 /// A value that could replace the one at fault; nothing means: try something else.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a value that could stand in the arguments",
-    label = "expected a `serde_json::Value`, a number, a string or a bool, or an `Option` or `Result` of one"
+    label = "expected a `serde_json::Value`, a number, a string or a bool, or an `Option` or `Result` of one",
+    note = "all else is written as JSON: `serde_json::json!(..)`"
 )]
 pub trait IntoValue {
     /// The value, if there is one.
@@ -93,5 +94,25 @@ impl<T: Into<Value>> IntoValue for Option<T> {
 impl<T: Into<Value>, E> IntoValue for Result<T, E> {
     fn into_value(self) -> Option<Value> {
         self.ok().map(Into::into)
+    }
+}
+
+/// Words for a model or a person: why something is given up, or what to do better.
+///
+/// All that becomes a `String` of itself, which an error does not.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not text",
+    label = "expected text here",
+    note = "an error, and all else that can be displayed, is written out: `format!(\"{{e}}\")`"
+)]
+pub trait IntoWords {
+    /// The words.
+    fn into_words(self) -> String;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<String>> IntoWords for T {
+    fn into_words(self) -> String {
+        self.into()
     }
 }

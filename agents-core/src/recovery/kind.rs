@@ -65,3 +65,14 @@ pub trait RetrySafe {
     /// `<ReadFile as RetrySafe>::check()`: refuses, at the caller's span, a tool that may not be retried.
     fn check() {}
 }
+
+/// A tool whose function returns a `Result`: of any other nothing is ever `Returned`.
+#[diagnostic::on_unimplemented(
+    message = "the function of `{Self}` gives no `Result`, so nothing is ever `Returned`",
+    label = "this never happens",
+    note = "what can happen to it is `TimedOut(_)` and `Panicked(_)`; if it can fail, let it give a `Result<.., ..>`"
+)]
+pub trait Fallible {
+    /// `<ReadFile as Fallible>::check()`: refuses, at the caller's span, a tool that returns no `Err`.
+    fn check() {}
+}

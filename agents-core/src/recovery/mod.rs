@@ -42,9 +42,10 @@ pub use backoff::{Backoff, constant, exponential, none};
 pub use context::{CallError, ErrorContext, Fault, Raw};
 pub use decision::{Decision, IntoDecision, Plan, Step};
 pub use fixer::{Fixer, FixerRef, Repair, Tried};
-pub use into::{IntoText, IntoValue};
+pub use into::{IntoText, IntoValue, IntoWords};
 pub use kind::{
-    CanRetry, CanSanitize, Deserialization, Execution, InvalidArgs, InvalidOutput, Kind, RetrySafe,
+    CanRetry, CanSanitize, Deserialization, Execution, Fallible, InvalidArgs, InvalidOutput, Kind,
+    RetrySafe,
 };
 pub use verbs::{
     coerce, escalate, feedback, fix, fix_with, inherit, lenient, retry, sanitize, throw,

@@ -1,8 +1,8 @@
 //! The verbs. Each makes a [`Decision`] and does nothing else.
 
 use super::{
-    CanRetry, CanSanitize, Decision, Fixer, FixerRef, IntoText, IntoValue, Kind, Raw, Severity,
-    Step, exponential,
+    CanRetry, CanSanitize, Decision, Fixer, FixerRef, IntoText, IntoValue, IntoWords, Kind, Raw,
+    Severity, Step, exponential,
 };
 use crate::reader;
 use serde_json::Value;
@@ -102,8 +102,8 @@ pub fn retry<K: CanRetry>() -> Decision<K> {
 /// let decision: Decision<Deserialization> = feedback("dates are written 2026-08-01");
 /// assert_eq!(decision.steps(), [Step::Feedback("dates are written 2026-08-01".to_owned())]);
 /// ```
-pub fn feedback<K: Kind>(hint: impl Into<String>) -> Decision<K> {
-    Decision::one(Step::Feedback(hint.into()))
+pub fn feedback<K: Kind>(hint: impl IntoWords) -> Decision<K> {
+    Decision::one(Step::Feedback(hint.into_words()))
 }
 
 /// Hand the failure up to whoever can judge it; [`severity`](Decision::severity) says how bad it
@@ -116,9 +116,9 @@ pub fn feedback<K: Kind>(hint: impl Into<String>) -> Decision<K> {
 /// let decision: Decision<Execution> = escalate("the disk is full");
 /// assert_eq!(decision, escalate("the disk is full").severity(Severity::High));
 /// ```
-pub fn escalate<K: Kind>(reason: impl Into<String>) -> Decision<K> {
+pub fn escalate<K: Kind>(reason: impl IntoWords) -> Decision<K> {
     Decision::one(Step::Escalate {
-        reason: reason.into(),
+        reason: reason.into_words(),
         severity: Severity::High,
     })
 }
@@ -132,9 +132,9 @@ pub fn escalate<K: Kind>(reason: impl Into<String>) -> Decision<K> {
 /// let decision: Decision<Execution> = throw("the credentials were refused");
 /// assert_eq!(decision.steps(), [Step::Throw { reason: "the credentials were refused".to_owned() }]);
 /// ```
-pub fn throw<K: Kind>(reason: impl Into<String>) -> Decision<K> {
+pub fn throw<K: Kind>(reason: impl IntoWords) -> Decision<K> {
     Decision::one(Step::Throw {
-        reason: reason.into(),
+        reason: reason.into_words(),
     })
 }
 

@@ -79,7 +79,8 @@ impl<T: Serialize + Send> ToolOutput for T {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
     label = "a model cannot be told this",
-    note = "give it a text: `impl std::fmt::Display for {Self}`, or `#[derive(thiserror::Error)]`; it has to own what it holds (`Send + Sync + 'static`)"
+    note = "give it a text: `impl std::fmt::Display for {Self}`, or `#[derive(thiserror::Error)]`; it has to own what it holds (`Send + Sync + 'static`)",
+    note = "of errors of all kinds write `Box<dyn std::error::Error + Send + Sync>`, or `anyhow::Error`"
 )]
 pub trait ToolFault {
     /// The type itself.

@@ -199,8 +199,7 @@ fn remembering(skill: &Skill, agent: &Agent, errors: &Errors) {
     if skill.function.has_body() {
         let name = plain(&skill.function.sig.ident);
         errors.at(key, messages::no_model_here(plain(key), name));
-    }
-    if agent.settings.memory.is_none() {
+    } else if agent.settings.memory.is_none() {
         errors.at(key, messages::no_memory(&agent.ident));
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn on_escalation(handlers: &mut [Handler], skills: &[Skill], errors: 
                 errors.at(spelled, messages::not_a_skill(&name, &known));
             }
         }
-        // What is reported here is not named again for rustc to report.
+        // What is reported here is not named again for rustc to report; nor is what is no method, having no body.
         handler.skills.retain(|path| {
             let last = &path.segments[path.segments.len() - 1].ident;
             let name = plain(last);
@@ -35,7 +35,9 @@ pub(super) fn on_escalation(handlers: &mut [Handler], skills: &[Skill], errors: 
             if !is_known {
                 errors.at(last, messages::not_a_skill(&name, &known));
             }
-            is_known
+            skills
+                .iter()
+                .any(|skill| skill.function.has_body() && plain(&skill.function.sig.ident) == name)
         });
     }
 }

@@ -140,17 +140,20 @@ pub(super) struct Edges {
 pub(super) fn edges(agent: &Agent) -> Edges {
     let output = asserts::value(&agent.output);
     let bound = agent.output_bound();
+    let mut bounds = vec![
+        asserts::bound(&agent.input, "AgentData"),
+        asserts::bound(&output, bound),
+    ];
+    let faults = agent.returned().filter_map(asserts::fault);
+    bounds.extend(faults.map(|fault| asserts::bound(&fault, "AgentFault")));
     Edges {
         input: asserts::through(&agent.input, "AgentData"),
-        bounds: vec![
-            asserts::bound(&agent.input, "AgentData"),
-            asserts::bound(&output, bound),
-        ],
+        bounds,
         output: asserts::through(&output, bound),
     }
 }
 
-/// `__rt::Ok(__rt::AgentData::pack(regex_fixer(__rt::AgentData::unpack(input))))`; with `.await`, and with `.map_err(__rt::failed)`, where it takes them
+/// `__rt::Ok(__rt::AgentData::pack(regex_fixer(__rt::AgentData::unpack(input))))`; with `.await`, and with `.map_err(__rt::AgentFault::failed)`, where it takes them
 fn native(agent: &Agent, function: &Function) -> TokenStream {
     let name = &function.sig.ident;
     let takes_input = !function.sig.inputs.is_empty();
@@ -177,7 +180,7 @@ pub(super) fn outcome(
         .then(|| quote_spanned!(here(function.sig.ident.span())=> .await));
     let bound = Ident::new(bound, Span::call_site());
     if returns.is_result() {
-        quote!(#called #awaited.map(__rt::#bound::pack).map_err(__rt::failed))
+        quote!(#called #awaited.map(__rt::#bound::pack).map_err(__rt::AgentFault::failed))
     } else {
         quote!(__rt::Ok(__rt::#bound::pack(#called #awaited)))
     }
@@ -238,6 +241,8 @@ pub(super) fn built(
         impl #impl_generics #ty #where_clause {
             #[doc(hidden)]
             fn __agent(&self) -> __rt::ModelAgent<'_, #input, #output> {
+                #[allow(unused_imports)]
+                use __rt::Listed as _;
                 #builder
             }
         }

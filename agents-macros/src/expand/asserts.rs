@@ -9,20 +9,20 @@
 //! For a type that is not fit the bound is the one error, at the type and in words of ours; what
 //! stands inside may rely on it. Without, each derive and builder behind would complain by itself.
 
-use crate::{check::messages, model::Returns, paths::here};
+use crate::{
+    check::messages,
+    lower::argument,
+    model::Returns,
+    paths::{end, here},
+};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Generics, Type, WhereClause, spanned::Spanned};
 
 /// `PathBuf: __rt::Argument`
 pub(super) fn bound(ty: &impl ToTokens, what: &str) -> TokenStream {
-    let ty = ty.to_token_stream();
     // From the type's first token to its last: exactly that is underlined.
-    let last = ty
-        .clone()
-        .into_iter()
-        .last()
-        .map_or_else(Span::call_site, |token| token.span());
+    let last = end(ty);
     let what = syn::Ident::new(what, last);
     let bound = quote_spanned!(last=> : __rt::#what);
     quote!(#ty #bound)
@@ -61,12 +61,12 @@ pub(super) fn fault(returns: &Returns) -> Option<TokenStream> {
     }
 }
 
-/// Every token at the type: what is wrong with its parts is wrong there.
+/// Every token at the part, as far as it can be seen: what is wrong with it is wrong there.
 fn taken_apart(ty: &Type, part: &str) -> TokenStream {
-    let tokens = ty.to_token_stream();
-    let (first, last) = (tokens.clone().into_iter().next(), tokens.into_iter().last());
+    let at = argument(ty, usize::from(part == "Err")).unwrap_or(ty);
+    let first = at.to_token_stream().into_iter().next();
     let first = first.map_or_else(Span::call_site, |token| token.span());
-    let last = last.map_or_else(Span::call_site, |token| token.span());
+    let last = end(at);
     let part = syn::Ident::new(part, last);
     let open = quote_spanned!(first=> <);
     let close = quote_spanned!(last=> as __rt::Returns>::#part);

@@ -14,13 +14,13 @@ pub(crate) fn untouched(errors: Errors, item: &TokenStream) -> TokenStream {
 
 /// The errors in the place of an expression.
 pub(crate) fn no_expression(errors: Errors) -> TokenStream {
-    let errors = errors.finish();
+    let errors = errors.bare();
     quote!({ #errors })
 }
 
 /// The errors, and the expression beside which they are.
 pub(crate) fn expression(errors: Errors, expr: &TokenStream) -> TokenStream {
-    let errors = errors.finish();
+    let errors = errors.bare();
     match errors.is_empty() {
         true => expr.clone(),
         false => quote!({ #errors #expr }),
@@ -40,6 +40,7 @@ pub(crate) fn expression(errors: Errors, expr: &TokenStream) -> TokenStream {
 /// impl __rt::ToolName for ReadFile { .. }
 /// impl __rt::Fails for ReadFile { .. }
 /// impl __rt::RetrySafe for ReadFile {}
+/// impl __rt::Fallible for ReadFile {}
 /// ```
 pub(super) fn tool(tool: &Tool) -> TokenStream {
     let (ty, name) = (&tool.ty, &tool.name);
@@ -65,5 +66,6 @@ pub(super) fn tool(tool: &Tool) -> TokenStream {
             type With = #with;
         }
         impl __rt::RetrySafe for #ty {}
+        impl __rt::Fallible for #ty {}
     }
 }

@@ -1,6 +1,6 @@
 //! The printer of arms.
 
-use super::hidden;
+use super::{given, hidden};
 use crate::{
     model::{Agent, Arm, Arms, Tool},
     paths::{Rt, respan},
@@ -43,18 +43,24 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
 }
 
 /// ```ignore
-/// impl __rt::OnError for ReadFile {
+/// impl __rt::OnError for ReadFile
+/// where
+///     for<'e> &'e <ReadFile as __rt::Fails>::With: __rt::Display,
+/// {
 ///     fn decide_by_arms(&self, error: __rt::CallError<'_, <Self as __rt::Fails>::With>, cx: &__rt::ErrorContext) -> __rt::Option<__rt::Plan> {
 ///         <ReadFile as __rt::RetrySafe>::check(); // for each `retry`
+///         <ReadFile as __rt::Fallible>::check(); // for each `Returned`
 ///         use __rt::vocabulary::*;
 ///         match error { .. }
 ///     }
 /// }
 /// ```
+///
+/// That an error has no text is said where its type stands, and not once more in each arm that shows it.
 fn implementation(tool: &TokenStream, arms: &Arms, injected: &TokenStream) -> TokenStream {
     let (error, cx) = (error(), cx());
     let matched = matched(arms, &error);
-    let retried = retried(tool, arms);
+    let checked = checked(tool, arms);
     // Named as the arm names them: an agent that is no repair agent is one mistake, not two.
     let named = arms.fixers.iter().map(
         |fixer| quote_spanned!(fixer.span()=> __rt::fix_with::<__rt::kinds::Execution>(#fixer)),
@@ -68,14 +74,17 @@ fn implementation(tool: &TokenStream, arms: &Arms, injected: &TokenStream) -> To
         }
     });
     quote! {
-        impl __rt::OnError for #tool {
+        impl __rt::OnError for #tool
+        where
+            for<'e> &'e <#tool as __rt::Fails>::With: __rt::Display,
+        {
             #fixers
             fn decide_by_arms(
                 &self,
                 #error: __rt::CallError<'_, <Self as __rt::Fails>::With>,
                 #[allow(unused_variables)] #cx: &__rt::ErrorContext,
             ) -> __rt::Option<__rt::Plan> {
-                #retried
+                #checked
                 #injected
                 #matched
             }
@@ -83,11 +92,14 @@ fn implementation(tool: &TokenStream, arms: &Arms, injected: &TokenStream) -> To
     }
 }
 
-/// `<ReadFile as __rt::RetrySafe>::check();`, at each `retry`: that is what has to go, or to be allowed
-fn retried(tool: &TokenStream, arms: &Arms) -> TokenStream {
-    let asserts = arms.retries.iter().map(|verb| {
-        let tool = respan(tool.clone(), verb.span());
-        quote_spanned!(verb.span()=> <#tool as __rt::RetrySafe>::check();)
+/// `<ReadFile as __rt::RetrySafe>::check();`, at each `retry`, and `Fallible` at each `Returned`: that is what
+/// has to go, or to be allowed
+fn checked(tool: &TokenStream, arms: &Arms) -> TokenStream {
+    let retries = arms.retries.iter().map(|verb| ("RetrySafe", verb));
+    let returned = arms.returned.iter().map(|variant| ("Fallible", variant));
+    let asserts = retries.chain(returned).map(|(what, at)| {
+        let (tool, what) = (respan(tool.clone(), at.span()), Ident::new(what, at.span()));
+        quote_spanned!(at.span()=> <#tool as __rt::#what>::check();)
     });
     asserts.collect()
 }
@@ -121,11 +133,11 @@ pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> TokenStream {
         Some(tool) => {
             let name = quote_spanned!(tool.span()=> <#tool as __rt::ToolName>::NAME);
             let fault = quote_spanned!(tool.span()=> <#tool as __rt::Fails>::With);
-            let retried = retried(&tool.to_token_stream(), arms);
+            let checked = checked(&tool.to_token_stream(), arms);
             quote! {
                 .on_error_of::<#fault>(
                     #name,
-                    move |#error: __rt::CallError<'_, #fault>, #[allow(unused_variables)] #cx: &__rt::ErrorContext| { #retried #matched },
+                    move |#error: __rt::CallError<'_, #fault>, #[allow(unused_variables)] #cx: &__rt::ErrorContext| { #checked #matched },
                 )
             }
         }
@@ -151,10 +163,11 @@ fn matched(arms: &Arms, error: &Ident) -> TokenStream {
              body,
          }| {
             let guard = guard.as_ref().map(|guard| quote!(if #guard));
-            let decided = quote_spanned!(body.span()=> __rt::IntoDecision::<__rt::kinds::#variant>::into_plan);
+            let into_plan = quote_spanned!(body.span()=> __rt::IntoDecision::<__rt::kinds::#variant>::into_plan);
+            let decided = given(body, &into_plan);
             // The user's own place: rustc lints patterns that people wrote, and no others.
             let pattern = quote_spanned!(variant.span()=> __rt::CallError::#variant(#patterns));
-            quote!(#pattern #guard => #decided(#body),)
+            quote!(#pattern #guard => #decided,)
         },
     );
     quote! {

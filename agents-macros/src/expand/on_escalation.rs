@@ -1,11 +1,17 @@
 //! The printer of what an agent says to escalations.
 
-use super::agent::{Edges, edges};
-use crate::model::{Agent, Handler};
+use super::{
+    agent::{Edges, edges},
+    given,
+};
+use crate::{
+    model::{Agent, Handler},
+    paths::end,
+};
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{
-    Expr, ExprCall, PathArguments, Type, parse_quote, parse_quote_spanned,
+    Expr, ExprCall, PathArguments, Token, Type, parse_quote, parse_quote_spanned,
     spanned::Spanned,
     visit_mut::{self, VisitMut},
 };
@@ -15,7 +21,10 @@ use syn::{
 /// ```ignore
 /// .on_escalation(move |escalation: __rt::Escalation| -> __rt::Resolution<String, Summary> {
 ///     use __rt::resolutions::*;
-///     match escalation.severity { .. }
+///     match escalation.severity {
+///         Low => __rt::IntoResolution::<String, Summary>::into_resolution(inherit()),
+///         ..
+///     }
 /// })
 /// ```
 pub(super) fn of_agent(agent: &Agent, handler: &Handler) -> TokenStream {
@@ -29,6 +38,7 @@ pub(super) fn of_agent(agent: &Agent, handler: &Handler) -> TokenStream {
     let Edges { input, output, .. } = edges(agent);
     let mut body = body.clone();
     Told(parse_quote!(#input), parse_quote!(#output)).visit_expr_mut(&mut body);
+    let body = resolved(&body, &input, &output);
     // Named as methods, so that an editor finds the way to them.
     let named = skills
         .iter()
@@ -44,8 +54,27 @@ pub(super) fn of_agent(agent: &Agent, handler: &Handler) -> TokenStream {
     }
 }
 
-/// `reroute_to(agent)` is told what this agent takes and gives: otherwise rustc would find that out from the other one,
-/// and complain of the whole.
+/// What the body gives, or each arm of its `match`.
+fn resolved(body: &Expr, input: &TokenStream, output: &TokenStream) -> TokenStream {
+    let into = |arm: &Expr| {
+        let into =
+            quote_spanned!(arm.span()=> __rt::IntoResolution::<#input, #output>::into_resolution);
+        given(arm, &into)
+    };
+    let Expr::Match(matched) = body else {
+        return into(body);
+    };
+    let mut matched = matched.clone();
+    for arm in &mut matched.arms {
+        let given = into(&arm.body);
+        arm.comma.get_or_insert(Token![,](end(&arm.body)));
+        arm.body = parse_quote!(#given);
+    }
+    matched.into_token_stream()
+}
+
+/// `reroute_to(agent)` and `return_partial_result(value)` are told what this agent takes and gives: otherwise rustc
+/// would find that out from what is handed to them, and complain of the whole.
 struct Told(Type, Type);
 
 impl VisitMut for Told {
@@ -54,7 +83,9 @@ impl VisitMut for Told {
         let Expr::Path(path) = &mut *call.func else {
             return;
         };
-        if path.path.is_ident("reroute_to")
+        if ["reroute_to", "return_partial_result"]
+            .iter()
+            .any(|verb| path.path.is_ident(verb))
             && let Some(verb) = path.path.segments.last_mut()
         {
             let Told(input, output) = self;

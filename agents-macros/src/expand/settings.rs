@@ -13,7 +13,7 @@ use syn::{Expr, ExprLit, Lit, spanned::Spanned};
 /// __rt::AgentBuilder::new("json_fixer")
 ///     .prompt("You are a JSON repair tool. Return ONLY the fixed JSON.")
 ///     .model(ollama("qwen2.5:7b").temperature(0.0))
-///     .tools(__rt::ToolSet::new().with(ReadFile).with_all(more))
+///     .tools(__rt::ToolSet::new().with({ let tool = ReadFile; tool.__listed() }).with_all(more))
 ///     .budget(__rt::Budget::new().max_turns(1))
 ///     /* skills */
 ///     .build()
@@ -79,9 +79,15 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
     }
 }
 
-/// `.with(ReadFile)`, or `.with_all(more)` for `..more`
+/// `.with({ let tool = ReadFile; tool.__listed() })`, or `.with_all(more)` for `..more`
 fn element(element: &Element) -> TokenStream {
     match element {
+        Element::One(tool) if element.tool_type().is_some() => {
+            let with = quote_spanned!(here(tool.span())=> .with);
+            // By a name of its own: of a value that lacks fields rustc says how it is written.
+            let listed = quote_spanned!(here(tool.span())=> { let tool = #tool; tool.__listed() });
+            quote!(#with(#listed))
+        }
         Element::One(tool) => quote_spanned!(here(tool.span())=> .with(#tool)),
         Element::Spread(dots, tools) => {
             let with_all = quote_spanned!(here(dots.span())=> .with_all);

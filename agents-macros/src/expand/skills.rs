@@ -92,7 +92,7 @@ fn skill(agent: &Agent, skill: &Skill) -> TokenStream {
     // What the condition takes is wrong where it stands.
     let when = when
         .as_ref()
-        .map(|when| quote_spanned!(here(when.span())=> .when(#when)));
+        .map(|when| quote_spanned!(when.span()=> .when(#when)));
     let tools = tools.as_ref().map(|(key, listed)| {
         let names = listed.iter().map(tool_name);
         quote!(.#key::<&str>([#(#names),*]))
@@ -134,6 +134,6 @@ pub(super) fn knowledge(knowledge: &Knowledge) -> TokenStream {
     let ident = &function.sig.ident;
     let (name, description) = (plain(ident), docs.text());
     // What cannot be a text is wrong where its type is written.
-    let method = quote_spanned!(here(ty.span())=> .knowledge);
+    let method = quote_spanned!(ty.span()=> .knowledge);
     quote!(#method(#name, #description, || self.#ident()))
 }

@@ -5,7 +5,7 @@ use crate::{
     model::{Branch, Member, Said, ToolRef},
     paths::{Rt, here},
 };
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
@@ -66,9 +66,9 @@ fn named(tool: &ToolRef, verb: &str, at: &Ident) -> TokenStream {
 /// ```ignore
 /// {
 ///     use ::agents::__rt;
-///     __rt::branch(Review, (Deployer, reporter,), move |cx, verdict, (target0, target1,)| match verdict {
-///         Passed(p) => __rt::go_on(target0, target0, cx, p),
-///         Failed(f) => __rt::go_on(target0, target1, cx, f),
+///     __rt::branch(Review, (Deployer, reporter,), move |__cx, verdict, (__target0, __target1,)| match verdict {
+///         Passed(p) => __rt::go_on(__target0, __target0, __cx, p),
+///         Failed(f) => __rt::go_on(__target0, __target1, __cx, f),
 ///     })
 /// }
 /// ```
@@ -80,10 +80,15 @@ pub(crate) fn branch(branch: &Branch) -> TokenStream {
         targets,
         arms,
     } = branch;
-    let (rt, cx) = (Rt::under(None), cx());
-    let names = targets.iter().map(|(name, _)| name);
+    let (rt, cx) = (Rt::under(None), cx(match_token.span));
+    // Where no value stands: what is moved is moved at the agent, and not bound there.
+    let names = targets.iter().map(|(name, _)| {
+        let mut name = name.clone();
+        name.set_span(match_token.span);
+        name
+    });
     let agents = targets.iter().map(|(_, agent)| agent);
-    let deny = quote_spanned!(Span::call_site().located_at(match_token.span)=> #[deny(unreachable_patterns)]);
+    let deny = quote_spanned!(match_token.span=> #[deny(unreachable_patterns)]);
     quote! {{
         use #rt;
         __rt::branch(#agent, (#(#agents,)*), move |#cx, #value, (#(#names,)*)| {

@@ -1,6 +1,6 @@
 //! The printer of tools.
 
-use super::{asserts, fallback, hidden, on_error};
+use super::{asserts, beside, fallback, hidden, on_error};
 use crate::{
     check::{names::plain, says},
     model::{Call, Example, Param, ParamKind, Tool},
@@ -172,9 +172,6 @@ fn argument_bounds(tool: &Tool) -> Vec<TokenStream> {
 ///     fn distinguish(&self, state: &mut dyn __rt::Hasher) { .. }
 ///     fn needs_approval(&self, args: &ArgumentsOfReadFile, cx: &__rt::ToolContext) -> bool { .. }
 /// }
-/// impl __rt::ToolName for ReadFile { .. }
-/// impl __rt::Fails for ReadFile { type With = <io::Result<String> as __rt::Returns>::Err; }
-/// impl __rt::RetrySafe for ReadFile {}
 /// impl __rt::OnError for ReadFile { .. }
 /// ```
 fn implementation(tool: &Tool) -> TokenStream {
@@ -200,10 +197,7 @@ fn implementation(tool: &Tool) -> TokenStream {
     let (failure, needs_approval) = (failure(tool), needs_approval(tool));
     let distinguish = distinguish(tool);
     let arms = on_error::of_tool(tool);
-    let name = &tool.name;
-    let retry_safe = tool
-        .is_retry_safe()
-        .then(|| quote!(#[automatically_derived] impl __rt::RetrySafe for #ty {}));
+    let beside = beside::of_tool(tool, &with);
     quote! {
         #[automatically_derived]
         impl __rt::Tool for #ty where #(#bounds),* {
@@ -230,16 +224,7 @@ fn implementation(tool: &Tool) -> TokenStream {
             #distinguish
             #needs_approval
         }
-        #[automatically_derived]
-        #[diagnostic::do_not_recommend]
-        impl __rt::ToolName for #ty {
-            const NAME: &'static str = #name;
-        }
-        #[automatically_derived]
-        impl __rt::Fails for #ty {
-            type With = #with;
-        }
-        #retry_safe
+        #beside
         #arms
     }
 }
@@ -336,7 +321,7 @@ fn call(tool: &Tool) -> TokenStream {
     } else {
         quote!(_)
     };
-    quote_spanned! {here(function.span())=>
+    quote_spanned! {function.span()=>
         async fn call(&self, #args: #sent, #cx: &__rt::ToolContext) -> __rt::Result<Self::Ok, Self::Err> {
             #result
         }

@@ -35,6 +35,9 @@ pub(crate) fn function_agent(agent: ast::Agent<Function>, errors: &Errors) -> Ag
     let generic =
         !function.sig.generics.params.is_empty() || function.sig.generics.where_clause.is_some();
     let broken = has_receiver || generic || input.is_none() || output.is_none();
+    // Nothing outside of the function can name what it takes as a parameter.
+    let input = input.filter(|_| !generic);
+    let output = output.filter(|_| !generic);
 
     strip_parameters(&mut function);
     let name = plain(&function.sig.ident);

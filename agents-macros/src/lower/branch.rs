@@ -21,6 +21,7 @@ pub(crate) fn branch(written: ast::Branch, errors: &Errors) -> Branch {
         mut arms,
     } = written;
     let mut ends = Ends {
+        site: match_token.span,
         targets: Vec::new(),
         bound: Vec::new(),
         errors,
@@ -40,6 +41,8 @@ pub(crate) fn branch(written: ast::Branch, errors: &Errors) -> Branch {
 
 /// The ends of the arms: each hands on to an agent.
 struct Ends<'e> {
+    /// Where the names of the macro's own belong.
+    site: Span,
     targets: Vec<(Ident, Expr)>,
     /// The names that the pattern of this arm binds.
     bound: Vec<String>,
@@ -91,7 +94,7 @@ impl Ends<'_> {
         }
     }
 
-    /// `agent.run(input)` to `__rt::go_on(target0, target1, cx, input)`
+    /// `agent.run(input)` to `__rt::go_on(__target0, __target1, __cx, input)`
     fn handed_on(&mut self, call: &ExprMethodCall) -> Expr {
         let (agent, method) = (&call.receiver, &call.method);
         if let Some(name) = self
@@ -102,17 +105,17 @@ impl Ends<'_> {
             self.errors.at(agent, messages::target_of_a_pattern(name));
             return parse_quote_spanned!(here(agent.span())=> ::core::unreachable!());
         }
-        let (target, cx) = (self.target(agent), cx());
+        let (target, cx) = (self.target(agent), cx(self.site));
         let first = self.targets.first().map_or(&target, |(first, _)| first);
         let args = [first, &target, &cx]
             .into_iter()
             .map(|name| parse_quote!(#name));
-        let go_on = Ident::new("go_on", here(method.span()));
+        let go_on = Ident::new("go_on", method.span());
         // From the agent to the closing bracket, so that whatever rustc says is said of the whole.
         Expr::Call(ExprCall {
             attrs: Vec::new(),
-            func: parse_quote_spanned!(here(agent.span())=> __rt::#go_on),
-            paren_token: token::Paren(here(call.paren_token.span.join())),
+            func: parse_quote_spanned!(agent.span()=> __rt::#go_on),
+            paren_token: token::Paren(call.paren_token.span.close()),
             args: args.chain(call.args.first().cloned()).collect(),
         })
     }
@@ -120,22 +123,20 @@ impl Ends<'_> {
     /// The agent's name in the arms. A path names the same agent wherever it stands.
     fn target(&mut self, agent: &Expr) -> Ident {
         let known = |(_, other): &&(Ident, Expr)| matches!(agent, Expr::Path(_)) && agent == other;
+        let span = agent.span().resolved_at(self.site);
         if let Some((name, _)) = self.targets.iter().find(known) {
-            return Ident::new(
-                &name.to_string(),
-                Span::mixed_site().located_at(agent.span()),
-            );
+            return Ident::new(&name.to_string(), span);
         }
-        let span = Span::mixed_site().located_at(agent.span());
-        let name = format_ident!("target{}", self.targets.len(), span = span);
+        let name = format_ident!("__target{}", self.targets.len(), span = span);
         self.targets.push((name.clone(), agent.clone()));
         name
     }
 }
 
-/// A name of the macro's own.
-pub(crate) fn cx() -> Ident {
-    Ident::new("cx", Span::mixed_site())
+/// A name of the macro's own, as if the user had written it: what rustc says of a call with names from
+/// elsewhere, it says of the whole macro.
+pub(crate) fn cx(site: Span) -> Ident {
+    Ident::new("__cx", site)
 }
 
 /// The names that a pattern binds; a capitalised one is a variant.

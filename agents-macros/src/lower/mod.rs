@@ -17,7 +17,7 @@ mod tool;
 pub(crate) use agent::{function_agent, skill_agent};
 pub(crate) use branch::{branch, cx};
 pub(crate) use on_error::on_error;
-pub(crate) use returns::answer;
+pub(crate) use returns::{answer, argument};
 pub(crate) use structure::member;
 pub(crate) use tool::tool;
 

@@ -20,12 +20,14 @@ use crate::{
     diag::Errors,
     model::{Arm, Arms},
     parse::keys::{self, Verb},
+    paths::end,
 };
+use proc_macro2::Span;
 use syn::{
-    Expr, ExprMethodCall, Ident, Pat, Token, parse_quote_spanned,
+    Expr, ExprCall, ExprMethodCall, Ident, Pat, PatTupleStruct, Token, parse_quote_spanned,
     punctuated::Punctuated,
-    spanned::Spanned,
     token,
+    visit::{self, Visit},
     visit_mut::{self, VisitMut},
 };
 
@@ -33,6 +35,7 @@ use syn::{
 pub(crate) fn on_error(written: ast::Arms, injected: &[Ident], errors: &Errors) -> Arms {
     let mut arms = Vec::new();
     let (mut retries, mut fixers) = (Vec::new(), Vec::new());
+    let mut returned = Returned(Vec::new());
     for arm in &written.arms {
         let Some(kind) = meant(&arm.kind) else {
             continue;
@@ -68,6 +71,9 @@ pub(crate) fn on_error(written: ast::Arms, injected: &[Ident], errors: &Errors) 
         });
         let mut patterns = arm.patterns.clone();
         if kind.name == "execution_error" {
+            patterns
+                .iter()
+                .for_each(|pattern| returned.visit_pat(pattern));
             patterns.iter_mut().for_each(qualify);
         }
         arms.push(Arm {
@@ -83,6 +89,7 @@ pub(crate) fn on_error(written: ast::Arms, injected: &[Ident], errors: &Errors) 
         tool,
         arms,
         retries,
+        returned: returned.0,
         fixers,
     }
 }
@@ -118,6 +125,20 @@ fn qualify(pattern: &mut Pat) {
     }
 }
 
+/// `Returned(e)`, wherever it stands in a pattern.
+struct Returned(Vec<Ident>);
+
+impl<'ast> Visit<'ast> for Returned {
+    fn visit_pat_tuple_struct(&mut self, pattern: &'ast PatTupleStruct) {
+        let last = pattern.path.segments.last();
+        self.0.extend(
+            last.filter(|last| last.ident == "Returned")
+                .map(|last| last.ident.clone()),
+        );
+        visit::visit_pat_tuple_struct(self, pattern);
+    }
+}
+
 /// Whether a name begins as variants do.
 pub(super) fn is_capitalised(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
@@ -148,7 +169,14 @@ impl VisitMut for Sugar<'_> {
                 let (variant, span) = (self.variant, out.return_token.span);
                 let value = out.expr.take();
                 out.expr = value.map(|value| {
-                    parse_quote_spanned!(span=> __rt::IntoDecision::<__rt::kinds::#variant>::into_plan(#value))
+                    let end = end(&value);
+                    let into_plan = parse_quote_spanned!(span=> __rt::IntoDecision::<__rt::kinds::#variant>::into_plan);
+                    Box::new(Expr::Call(ExprCall {
+                        attrs: Vec::new(),
+                        func: Box::new(into_plan),
+                        paren_token: token::Paren(end),
+                        args: Punctuated::from_iter([*value]),
+                    }))
                 });
             }
             Expr::Call(_) => self.call(expr),
@@ -208,7 +236,8 @@ impl Sugar<'_> {
                 meant
             }
         };
-        if verb == "retry" {
+        // Elsewhere it is the wrong verb, whatever the tool does.
+        if verb == "retry" && self.variant == "Execution" {
             self.retries.push(verb.clone());
         }
         let mut plain = Punctuated::new();
@@ -238,7 +267,8 @@ impl Sugar<'_> {
             }
         }
         call.args = plain;
-        with_modifiers(expr, modifiers);
+        let end = call.paren_token.span.close();
+        with_modifiers(expr, modifiers, end);
     }
 }
 
@@ -253,18 +283,18 @@ fn misspelt(name: &Ident, arguments: &Punctuated<Expr, Token![,]>) -> Option<&'s
     arguments.iter().any(has_key).then_some(meant)
 }
 
-/// `verb(a)` to `verb(a).key(v)`
-pub(super) fn with_modifiers(verb: &mut Expr, modifiers: Vec<(Ident, Expr)>) {
+/// `verb(a)` to `verb(a).key(v)`, which ends where the user's call does: what rustc proposes to write behind
+/// an arm is put there.
+pub(super) fn with_modifiers(verb: &mut Expr, modifiers: Vec<(Ident, Expr)>, end: Span) {
     for (method, value) in modifiers {
         let receiver = std::mem::replace(verb, Expr::PLACEHOLDER);
-        let at = value.span();
         *verb = Expr::MethodCall(ExprMethodCall {
             attrs: Vec::new(),
             receiver: Box::new(receiver),
             dot_token: Token![.](method.span()),
             method,
             turbofish: None,
-            paren_token: token::Paren(at),
+            paren_token: token::Paren(end),
             args: Punctuated::from_iter([value]),
         });
     }

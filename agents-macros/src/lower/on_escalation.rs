@@ -19,7 +19,7 @@ use crate::{
 };
 use proc_macro2::Span;
 use syn::{
-    Expr, ExprLit, ExprMatch, Ident, Lit, LitStr, Member, Pat, parse_quote_spanned,
+    Expr, ExprLit, ExprMatch, Ident, Lit, LitStr, Member, Pat, parse_quote, parse_quote_spanned,
     punctuated::Punctuated,
     visit_mut::{self, VisitMut},
 };
@@ -82,11 +82,21 @@ impl Sugar<'_> {
         let Expr::Path(path) = &*call.func else {
             return;
         };
-        let Some(verb) = path.path.get_ident().cloned() else {
+        let Some(mut verb) = path.path.get_ident().cloned() else {
             return;
         };
+        if verb == "reroute_to"
+            && let Some(skill) = call.args.first().and_then(own)
+        {
+            self.errors
+                .at(&skill, messages::skill_for_agent(&skill.segments[1].ident));
+            verb = Ident::new("reroute_to_skill", verb.span());
+            *call.func = parse_quote!(#verb);
+        }
         let Some(known) = keys::RESOLUTIONS.iter().find(|known| verb == known.name) else {
             if keys::VERBS.iter().any(|known| verb == known.name) {
+                // It is not there, and that is said in other words.
+                *expr = parse_quote_spanned!(verb.span()=> ::core::unreachable!());
                 self.strangers.push(verb);
             }
             return;
@@ -100,11 +110,8 @@ impl Sugar<'_> {
             self.spelled.push(name.clone());
         }
         if verb == "reroute_to_skill"
-            && let Some(Expr::Path(skill)) = call.args.first_mut().map(|skill| &*skill)
-            && skill.path.segments.len() == 2
-            && skill.path.segments[0].ident == "Self"
+            && let Some(path) = call.args.first().and_then(own)
         {
-            let path = skill.path.clone();
             let ident = &path.segments[1].ident;
             let name = plain(ident);
             call.args[0] = parse_quote_spanned!(ident.span()=> #name);
@@ -128,7 +135,20 @@ impl Sugar<'_> {
             }
         }
         call.args = plain;
-        with_modifiers(expr, modifiers);
+        let end = call.paren_token.span.close();
+        with_modifiers(expr, modifiers, end);
+    }
+}
+
+/// `Self::by_hand`
+fn own(expr: &Expr) -> Option<syn::Path> {
+    match expr {
+        Expr::Path(path)
+            if path.path.segments.len() == 2 && path.path.segments[0].ident == "Self" =>
+        {
+            Some(path.path.clone())
+        }
+        _ => None,
     }
 }
 

@@ -21,19 +21,21 @@ pub(crate) fn answer(returns: &Returns) -> Option<Type> {
     match returns {
         Returns::Nothing(_) => Some(syn::parse_quote!(())),
         Returns::Value(ty) => Some(ty.clone()),
-        Returns::Result(ty) => {
-            let Type::Path(path) = bare(ty) else {
-                return None;
-            };
-            let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments
-            else {
-                return None;
-            };
-            match arguments.args.first()? {
-                GenericArgument::Type(ty) => Some(ty.clone()),
-                _ => None,
-            }
-        }
+        Returns::Result(ty) => argument(ty, 0).cloned(),
+    }
+}
+
+/// `E` in `Result<T, E>`, which is argument 1.
+pub(crate) fn argument(ty: &Type, n: usize) -> Option<&Type> {
+    let Type::Path(path) = bare(ty) else {
+        return None;
+    };
+    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else {
+        return None;
+    };
+    match arguments.args.get(n)? {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
     }
 }
 

@@ -69,6 +69,11 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
     let special = !function.is_async()
         || !function.has_body()
         || matches!(function.sig.safety, Safety::Unsafe(_));
+    // Nothing outside of the function can name what it takes as a parameter.
+    let returns = match generic {
+        true => Returns::Nothing(function.sig.ident.span()),
+        false => returns,
+    };
     let broken = params.len() < wanted || opaque || generic || special;
 
     strip_parameters(&mut function);

@@ -15,11 +15,8 @@ use crate::{
 };
 use proc_macro2::TokenStream;
 use syn::{
-    Attribute, Expr, Ident, Meta, Token, bracketed,
-    ext::IdentExt,
-    parenthesized,
-    parse::{Parse, ParseStream},
-    token,
+    Attribute, Expr, ExprAssign, Ident, Meta, Token, bracketed, ext::IdentExt, parenthesized,
+    parse::ParseStream, parse_quote, token,
 };
 
 /// The entries of an attribute macro.
@@ -48,15 +45,14 @@ pub(crate) fn arguments(attribute: &Attribute, errors: &Errors) -> Vec<Expr> {
         return Vec::new();
     };
     all(list_.tokens.clone(), errors, |input| {
-        list(input, errors, Expr::parse)
+        list(input, errors, |input| argument(input, errors))
     })
     .unwrap_or_default()
 }
 
 fn entry(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Entry> {
     let key = input.call(Ident::parse_any)?;
-    let value = if input.peek(Token![=]) {
-        input.parse::<Token![=]>()?;
+    let value = if is_set(input, &key, errors)?.is_some() {
         if is_list(input) {
             let inside;
             bracketed!(inside in input);
@@ -67,11 +63,36 @@ fn entry(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Entry> {
     } else if input.peek(token::Paren) {
         let inside;
         parenthesized!(inside in input);
-        Value::Group(list(&inside, errors, Expr::parse))
+        Value::Group(list(&inside, errors, |input| argument(input, errors)))
     } else {
         Value::Nothing
     };
     Ok(Entry { key, value })
+}
+
+/// `=`; and `:`, which is reported, and read as what was meant.
+fn is_set(input: ParseStream<'_>, key: &Ident, errors: &Errors) -> syn::Result<Option<Token![=]>> {
+    if input.peek(Token![:]) && !input.peek(Token![::]) {
+        let colon: Token![:] = input.parse()?;
+        errors.at(colon, messages::colon_for_equals(key));
+        return Ok(Some(Token![=](colon.span)));
+    }
+    input.parse()
+}
+
+/// An expression, of which `max_turns = 10` is one.
+fn argument(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Expr> {
+    if !(input.peek(Ident) && input.peek2(Token![:]) && !input.peek2(Token![::])) {
+        return input.parse();
+    }
+    let key: Ident = input.parse()?;
+    let eq_token = is_set(input, &key, errors)?.unwrap_or_default();
+    Ok(Expr::Assign(ExprAssign {
+        attrs: Vec::new(),
+        left: Box::new(parse_quote!(#key)),
+        eq_token,
+        right: input.parse()?,
+    }))
 }
 
 /// `[..]` with nothing behind it. `[a, b].concat()` is an expression.

@@ -11,11 +11,12 @@ use crate::{
     check::messages,
     diag::Errors,
     lower::written,
+    paths::end,
 };
 use proc_macro2::{Group, TokenTree};
 use syn::{
     Abi, Attribute, FnArg, Generics, Ident, Pat, ReturnType, Safety, Signature, Token, Visibility,
-    parenthesized, parse::ParseStream, token,
+    ext::IdentExt, parenthesized, parse::ParseStream, token,
 };
 
 /// Whether a function comes next, behind its attributes.
@@ -70,11 +71,12 @@ pub(super) fn function(
         variadic: None,
         output,
     };
+    let body = body(input, &sig, errors)?;
     Ok(Function {
         attrs,
         vis,
         sig,
-        body: body(input)?,
+        body,
     })
 }
 
@@ -114,14 +116,22 @@ fn is_bare(input: ParseStream<'_>) -> bool {
     ahead.parse::<Ident>().is_ok() && (ahead.is_empty() || ahead.peek(Token![,]))
 }
 
-fn body(input: ParseStream<'_>) -> syn::Result<Body> {
+/// A function behind which the next item comes at once lacks its `;`, and is read as if it had one.
+fn body(input: ParseStream<'_>, sig: &Signature, errors: &Errors) -> syn::Result<Body> {
     if input.peek(Token![;]) {
         return input.parse().map(Body::Semi);
     }
-    if !input.peek(token::Brace) {
-        return Err(
-            input.error("expected the body of the function: `{ .. }`, or `;` if it has none")
-        );
+    if input.peek(token::Brace) {
+        return input.parse::<Group>().map(Body::Block);
     }
-    input.parse::<Group>().map(Body::Block)
+    let message = messages::no_end(&sig.ident);
+    if !(input.is_empty() || input.peek(Token![#]) || input.peek(Ident::peek_any)) {
+        return Err(input.error(message));
+    }
+    let end = match &sig.output {
+        ReturnType::Type(_, ty) => end(ty),
+        ReturnType::Default => sig.paren_token.span.close(),
+    };
+    errors.push(syn::Error::new(end, message));
+    Ok(Body::Semi(Token![;](end)))
 }

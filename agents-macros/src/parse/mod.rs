@@ -31,15 +31,21 @@ fn all<T>(
     errors: &Errors,
     parser: impl FnOnce(ParseStream<'_>) -> T,
 ) -> Option<T> {
+    let mut value = None;
     let parser = |input: ParseStream<'_>| {
-        let value = parser(input);
+        value = Some(parser(input));
         if !input.is_empty() {
             errors.push(input.error("nothing is expected here"));
             rest(input);
         }
-        Ok(value)
+        Ok(())
     };
-    errors.ok(parser.parse2(tokens))
+    let read = parser.parse2(tokens);
+    // What a bracket has left over was passed over for a mistake that has been taken up.
+    if errors.is_whole() {
+        errors.ok(read);
+    }
+    value
 }
 
 /// Reads `item, item, item,` and goes on at the next `,` after an item that cannot be read.

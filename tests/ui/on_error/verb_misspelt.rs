@@ -11,7 +11,7 @@ tool! {
     }
 
     on_error {
-        invalid_args(_, _) => escalte("no JSON", severity = High),
+        invalid_args(_, _) => escalte("no JSON", severity = Midium),
         execution_error(_) => retyr(max_attempts = 3),
     }
 }

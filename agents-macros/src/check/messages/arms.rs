@@ -19,7 +19,7 @@ pub(crate) fn not_on_a_tool() -> &'static str {
 
 pub(crate) fn unknown_modifier(verb: impl Display, key: impl Display, known: &[&str]) -> String {
     if known.is_empty() {
-        return format!("`{verb}` takes no `{key} = ..`");
+        return format!("`{verb}` takes no `{key} = ..`: leave it out");
     }
     unknown(&format!("`{verb}` key"), key, known)
 }
@@ -110,6 +110,12 @@ pub(crate) fn not_a_skill(name: &str, known: &[&str]) -> String {
             one_of(known)
         ),
     }
+}
+
+pub(crate) fn skill_for_agent(name: impl Display) -> String {
+    format!(
+        "`{name}` is of this agent itself: write `reroute_to_skill(Self::{name})`; `reroute_to(..)` takes another agent"
+    )
 }
 
 pub(crate) fn escalation_outside() -> &'static str {

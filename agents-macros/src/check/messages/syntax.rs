@@ -6,12 +6,18 @@ use syn::Ident;
 
 pub(crate) const NOT_A_FUNCTION: &str = "a tool is a function: expected `async fn`";
 pub(crate) const NOT_AN_AGENT: &str =
-    "an agent is a function or an `impl` block: expected `fn` or `impl`";
+    "an agent is a function or an `impl` block: write `#[agent]` above one of those";
 pub(crate) const AFTER_THE_TOOL: &str = "nothing but `on_error { .. }` can follow the function";
 pub(crate) const COMMA_BEFORE_ARM: &str = "expected `,` before the next arm";
 
 pub(crate) fn parameter_without_type(name: &Ident) -> String {
     format!("`{name}` needs a type: write `{name}: Type`")
+}
+
+pub(crate) fn no_end(name: &Ident) -> String {
+    format!(
+        "`{name}` has no end: write `;` behind it if a model does the work, and a body `{{ .. }}` otherwise"
+    )
 }
 
 pub(crate) fn second_tool(name: &Ident) -> String {
@@ -25,6 +31,10 @@ pub(crate) fn on_error_twice() -> &'static str {
 pub(crate) fn attribute_with_equals(path: &syn::Path) -> String {
     let path = path.to_token_stream();
     format!("write `#[{path}(..)]`, with parentheses")
+}
+
+pub(crate) fn colon_for_equals(key: &Ident) -> String {
+    format!("a key is set with `=`: write `{key} = ..`")
 }
 
 pub(crate) const COMMA: &str = "expected `,`";

@@ -4,19 +4,19 @@ fn main() {
         __rt::branch(
             Review,
             (Deployer, reporter, Mail::new(url)),
-            move |cx, verdict, (target0, target1, target2)| {
+            move |__cx, verdict, (__target0, __target1, __target2)| {
                 #[deny(unreachable_patterns)]
                 match verdict {
-                    Passed(p) => __rt::go_on(target0, target0, cx, p),
+                    Passed(p) => __rt::go_on(__target0, __target0, __cx, p),
                     Failed(f) if f > 9 => {
                         let f = f.to_string();
-                        __rt::go_on(target0, target1, cx, f)
+                        __rt::go_on(__target0, __target1, __cx, f)
                     }
                     Failed(f) => {
                         if f > 3 {
-                            __rt::go_on(target0, target1, cx, f)
+                            __rt::go_on(__target0, __target1, __cx, f)
                         } else {
-                            __rt::go_on(target0, target2, cx, f.into())
+                            __rt::go_on(__target0, __target2, __cx, f.into())
                         }
                     }
                     Lost => unreachable!(),

@@ -50,9 +50,22 @@ const _: () = {
             <String as __rt::AgentData>::Type,
             <String as __rt::ModelAnswer>::Type,
         > {
+            #[allow(unused_imports)]
+            use __rt::Listed as _;
             __rt::AgentBuilder::new("clerk")
                 .prompt("You are a clerk.")
-                .tools(__rt::ToolSet::new().with(ReadFile).with(Add).with_all(github()))
+                .tools(
+                    __rt::ToolSet::new()
+                        .with({
+                            let tool = ReadFile;
+                            tool.__listed()
+                        })
+                        .with({
+                            let tool = Add;
+                            tool.__listed()
+                        })
+                        .with_all(github()),
+                )
                 .memory(self.bank.clone())
                 .knowledge("style_guide", "House style.", || self.style_guide())
                 .skill(

@@ -15,6 +15,7 @@ const _: () = {
     where
         (): __rt::AgentData,
         <anyhow::Result<Page> as __rt::Returns>::Ok: __rt::AgentData,
+        <anyhow::Result<Page> as __rt::Returns>::Err: __rt::AgentFault,
     {
         type In = <() as __rt::AgentData>::Type;
         type Out = <<anyhow::Result<
@@ -31,7 +32,7 @@ const _: () = {
             cx: &__rt::Cx,
             input: Self::In,
         ) -> __rt::Result<Self::Out, __rt::Error> {
-            fetch().await.map(__rt::AgentData::pack).map_err(__rt::failed)
+            fetch().await.map(__rt::AgentData::pack).map_err(__rt::AgentFault::failed)
         }
     }
 };

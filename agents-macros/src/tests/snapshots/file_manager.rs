@@ -22,6 +22,7 @@ const _: () = {
     where
         String: __rt::AgentData,
         Summary: __rt::ModelAnswer,
+        <io::Result<Summary> as __rt::Returns>::Err: __rt::AgentFault,
     {
         type In = <String as __rt::AgentData>::Type;
         type Out = <Summary as __rt::ModelAnswer>::Type;
@@ -46,6 +47,7 @@ const _: () = {
     where
         String: __rt::AgentData,
         Summary: __rt::ModelAnswer,
+        <io::Result<Summary> as __rt::Returns>::Err: __rt::AgentFault,
     {
         #[doc(hidden)]
         fn __agent(
@@ -55,12 +57,17 @@ const _: () = {
             <String as __rt::AgentData>::Type,
             <Summary as __rt::ModelAnswer>::Type,
         > {
+            #[allow(unused_imports)]
+            use __rt::Listed as _;
             __rt::AgentBuilder::new("file_manager")
                 .prompt(self.prompt())
                 .tools(
                     __rt::ToolSet::new()
-                        .with(WriteFile {
-                            root: self.root.clone(),
+                        .with({
+                            let tool = WriteFile {
+                                root: self.root.clone(),
+                            };
+                            tool.__listed()
                         }),
                 )
                 .skill(
@@ -77,7 +84,7 @@ const _: () = {
                             move |input: <String as __rt::AgentData>::Type| async move {
                                 self.root(__rt::AgentData::unpack(input))
                                     .map(__rt::ModelAnswer::pack)
-                                    .map_err(__rt::failed)
+                                    .map_err(__rt::AgentFault::failed)
                             },
                         )
                         .when(|r: &String| r.contains("where")),

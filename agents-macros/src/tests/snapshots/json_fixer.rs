@@ -48,10 +48,19 @@ const _: () = {
             <Repair as __rt::AgentData>::Type,
             <String as __rt::ModelAnswer>::Type,
         > {
+            #[allow(unused_imports)]
+            use __rt::Listed as _;
             __rt::AgentBuilder::new("json_fixer")
                 .prompt("You are a JSON repair tool.\nReturn ONLY the fixed JSON.")
                 .model(ollama("qwen2.5:7b").temperature(0.0))
-                .tools(__rt::ToolSet::new().with(ReadFile).with_all(more()))
+                .tools(
+                    __rt::ToolSet::new()
+                        .with({
+                            let tool = ReadFile;
+                            tool.__listed()
+                        })
+                        .with_all(more()),
+                )
                 .budget(__rt::Budget::new().max_turns(1))
                 .strict()
                 .build()

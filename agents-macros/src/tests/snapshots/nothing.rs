@@ -65,4 +65,13 @@ const _: () = {
     }
     #[automatically_derived]
     impl __rt::RetrySafe for Nothing {}
+    #[allow(dead_code)]
+    impl Nothing {
+        #[doc(hidden)]
+        fn __listed(self) -> __rt::SharedTool {
+            #[allow(unused_imports)]
+            use __rt::Refused as _;
+            __rt::Listing(self).shared()
+        }
+    }
 };

@@ -96,4 +96,15 @@ const _: () = {
     }
     #[automatically_derived]
     impl __rt::RetrySafe for ReadFile {}
+    #[automatically_derived]
+    impl __rt::Fallible for ReadFile {}
+    #[allow(dead_code)]
+    impl ReadFile {
+        #[doc(hidden)]
+        pub fn __listed(self) -> __rt::SharedTool {
+            #[allow(unused_imports)]
+            use __rt::Refused as _;
+            __rt::Listing(self).shared()
+        }
+    }
 };

@@ -114,6 +114,15 @@ const _: () = {
     }
     #[automatically_derived]
     impl __rt::RetrySafe for Search {}
+    #[allow(dead_code)]
+    impl Search {
+        #[doc(hidden)]
+        pub(crate) fn __listed(self) -> __rt::SharedTool {
+            #[allow(unused_imports)]
+            use __rt::Refused as _;
+            __rt::Listing(self).shared()
+        }
+    }
     const _: () = {
         #[allow(unused_imports)]
         use __rt::NotResult as _;

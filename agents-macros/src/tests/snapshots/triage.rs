@@ -45,6 +45,8 @@ const _: () = {
             <String as __rt::AgentData>::Type,
             <String as __rt::ModelAnswer>::Type,
         > {
+            #[allow(unused_imports)]
+            use __rt::Listed as _;
             __rt::AgentBuilder::new("triage")
                 .prompt("You sort issues.")
                 .tools(__rt::ToolSet::new().with_all(self.github()))
