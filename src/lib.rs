@@ -74,7 +74,7 @@
 
 pub use agents_core::{
     Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome,
-    Severity, Tool, ToolContext, ToolError, ToolFailure,
+    Severity, Tool, ToolContext, ToolError, ToolFailure, async_trait,
 };
 pub use agents_core::{
     agent, compose, error, escalation, memory, model, observe, policy, reader, recovery, run,
@@ -94,6 +94,7 @@ pub mod approve;
 pub mod blob;
 pub mod cache;
 pub mod console;
+mod files;
 #[cfg(feature = "http-tool")]
 pub mod http;
 #[cfg(feature = "otel")]

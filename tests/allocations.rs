@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 use agents::{
-    __rt::async_trait,
+    async_trait,
     model::{Message, Model, ModelError, Reply, Request, ToolCall},
     prelude::*,
     tool,

@@ -58,6 +58,32 @@ pub mod tool;
 mod turn;
 
 pub use agent::{Agent, AgentBuilder};
+/// What goes over an `impl` of a trait of this crate that has `async` functions, such as [`Model`],
+/// [`Agent`], [`Memory`](memory::Memory) or [`Secrets`](secret::Secrets); re-exported from the crate of
+/// that name, so that nobody needs another dependency for it.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Agent, Error, async_trait, run::Cx};
+///
+/// struct Echo;
+///
+/// #[async_trait]
+/// impl Agent for Echo {
+///     type In = String;
+///     type Out = String;
+///
+///     fn name(&self) -> &str {
+///         "echo"
+///     }
+///
+///     async fn work(&self, _: &Cx, input: String) -> Result<String, Error> {
+///         Ok(input)
+///     }
+/// }
+/// ```
+#[doc(inline)]
+pub use async_trait::async_trait;
 pub use error::{Class, Code, Error, ErrorKind, Severity, ToolError, ToolFailure};
 pub use json::Json;
 pub use model::Model;

@@ -1,5 +1,5 @@
 use super::{CacheError, CacheKey, ToolCache};
-use agents_core::{Json, rt::async_trait};
+use agents_core::{Json, async_trait};
 use moka::{Expiry, sync::Cache};
 use std::{
     fmt,

@@ -1,6 +1,6 @@
 use super::{Rate, RateLimiter};
 use agents_core::{
-    rt::async_trait,
+    async_trait,
     tool::{Pattern, ToolSpec},
 };
 use governor::{

@@ -42,7 +42,7 @@ use std::{
 /// assert_eq!(again, "noon");
 ///
 /// // And if it had been midnight?
-/// let what_if = bundle.what_if().output(0, "0:00").replay();
+/// let what_if = bundle.what_if().output(0, "0:00").replay()?;
 /// clerk.run(bundle.input::<String>()?).tape(what_if.clone()).await.unwrap_err();
 /// let parted = what_if.divergence().unwrap();
 /// assert_eq!((&*parted.recorded, &*parted.now), ("12:00", "0:00"));

@@ -1,7 +1,8 @@
 use super::tape::{Digest, Entry, Exchange, FORMAT, Line, Said, prefixes_after, tools_of, written};
+use crate::files;
 use agents_core::{
+    async_trait,
     model::{Message, Model, ModelError, Reply, Request},
-    rt::async_trait,
     run::{Begun, Clock, Happened, Moment, Tape, Timestamp},
     secret::Masker,
 };
@@ -9,7 +10,6 @@ use serde_json::Value;
 use std::{
     collections::{HashMap, HashSet},
     fmt,
-    fs::File,
     io::{self, Write},
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -19,7 +19,7 @@ use std::{
 ///
 /// Every line is on its way to the disk before the run goes on, so a tape is whole up to the
 /// moment at which a program ends. A tape holds prompts, answers and tool results in the clear, but for
-/// the run's [secrets](crate::secret).
+/// the run's [secrets](crate::secret); on Unix, only the owner of a new file may read it.
 #[derive(Clone)]
 pub struct Recording(Arc<Writer>);
 
@@ -76,12 +76,13 @@ fn conversation_of(place: &str) -> &str {
 }
 
 impl Recording {
-    /// Records into a new file, or over an old one.
+    /// Records into a new file, which on Unix nobody but its owner may read, or over an old one, which keeps
+    /// its permissions.
     ///
     /// # Errors
     /// When the file cannot be created.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Recording> {
-        File::create(path).map(Recording::to)
+        files::create(path.as_ref()).map(Recording::to)
     }
 
     /// Records into anything that can be written to.

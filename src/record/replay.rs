@@ -6,8 +6,9 @@ use super::{
     what_if::Changes,
 };
 use agents_core::{
+    async_trait,
     model::{Delta, Model, ModelError, ModelErrorKind, Reply, Request},
-    rt::{BoxFuture, async_trait},
+    rt::BoxFuture,
     run::{Clock, Happened, Inside, Moment, Recalled, Stopped, Tape, Timestamp},
 };
 use std::{

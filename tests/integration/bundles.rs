@@ -45,7 +45,7 @@ impl Runs {
 /// Repairs by writing what fits.
 struct Mender;
 
-#[agents::__rt::async_trait]
+#[agents::async_trait]
 impl Agent for Mender {
     type In = String;
     type Out = String;

@@ -3,7 +3,7 @@
 mod instances;
 
 use crate::world::{agent_with, counted, spec};
-use agents::__rt::async_trait;
+use agents::async_trait;
 use agents::{
     Agent, AgentBuilder, Effects, Json, Outcome,
     agent::ModelAgent,

@@ -258,7 +258,7 @@ async fn choosing_a_skill_knows_what_was_said_and_is_no_part_of_it() {
 /// A client that encodes, and says how much it had to.
 struct Encoding(ScriptedModel, Arc<Mutex<Vec<usize>>>);
 
-#[agents::__rt::async_trait]
+#[agents::async_trait]
 impl Model for Encoding {
     fn id(&self) -> &str {
         "encoding"

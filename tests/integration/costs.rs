@@ -22,7 +22,7 @@ fn endless() -> (ModelAgent<'static, String, String>, ScriptedModel) {
 /// Takes a second for each reply, so that requests overlap.
 struct Thinking(ScriptedModel);
 
-#[agents::__rt::async_trait]
+#[agents::async_trait]
 impl Model for Thinking {
     fn id(&self) -> &str {
         self.0.id()

@@ -4,8 +4,7 @@
 
 use crate::world::{agent_with, counted, errors, spec};
 use agents::{
-    __rt::async_trait,
-    Agent, Code, Effects, ToolContext,
+    Agent, Code, Effects, ToolContext, async_trait,
     rate::RateLimiter,
     secret::{Holder, SecretError, Secrets},
     testing::{Script, ScriptedModel},

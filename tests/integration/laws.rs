@@ -1,9 +1,9 @@
 //! What holds for any script of calls and any arms.
 
 use agents::{
-    __rt::async_trait,
     Agent, AgentBuilder, Budget, Effects, Outcome, Severity,
     agent::{ModelAgent, Run},
+    async_trait,
     model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage},
     reader::{Change, ChangeKind},
     recovery::{CallError, Decision, Kind, Plan, Repair, *},

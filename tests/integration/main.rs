@@ -6,6 +6,7 @@
 mod answers;
 mod approvals;
 mod arms_by_hand;
+mod asking_again;
 mod bad_input;
 mod behaviours;
 mod blobs;
@@ -28,6 +29,7 @@ mod injection;
 mod knowledge;
 mod laws;
 mod listed;
+mod main_prints;
 mod memory;
 mod nesting;
 mod panicking;

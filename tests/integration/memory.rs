@@ -190,7 +190,7 @@ async fn a_memory_without_a_skill_and_a_skill_without_a_memory_are_refused() {
 #[tokio::test]
 async fn a_memory_that_cannot_be_reached_is_a_failure_of_the_call() {
     struct Away;
-    #[agents::__rt::async_trait]
+    #[agents::async_trait]
     impl Memory for Away {
         async fn read(&self, owner: &Owner) -> Result<Vec<String>, MemoryError> {
             Err(format!("{}'s shelf is away", owner.agent).into())

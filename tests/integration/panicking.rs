@@ -110,7 +110,7 @@ fn native<O: Data + schemars::JsonSchema>(body: fn(String) -> O) -> Plain<O> {
 /// Written by hand.
 struct ByHand;
 
-#[agents::__rt::async_trait]
+#[agents::async_trait]
 impl Agent for ByHand {
     type In = String;
     type Out = String;

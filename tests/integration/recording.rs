@@ -197,8 +197,7 @@ async fn a_run_within_a_tool_is_on_the_tape_whatever_was_said_about_it() {
 #[tokio::test(start_paused = true)]
 async fn a_run_that_ended_while_the_model_was_thinking_ends_so_again() {
     use agents::{
-        __rt::async_trait,
-        Budget, Model,
+        Budget, Model, async_trait,
         model::{ModelError, Reply, Request},
     };
     struct Thinker;

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod charts;
+mod confirming;
 mod defects;
 mod delegating;
 mod from_code;

@@ -43,11 +43,11 @@ use async_trait::async_trait;
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::{Agent, Error, run::Cx};
+/// use agents::{Agent, Error, async_trait, run::Cx};
 ///
 /// struct Shout;
 ///
-/// #[async_trait::async_trait]
+/// #[async_trait]
 /// impl Agent for Shout {
 ///     type In = String;
 ///     type Out = String;

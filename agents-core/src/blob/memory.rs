@@ -8,6 +8,19 @@ use std::{
 
 /// Blobs in memory, at `memory:<tenant>/<sha256>`. What is kept stays; a store that is full keeps
 /// nothing more.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::blob::{Blob, BlobError, BlobStore, MemoryBlobs};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), BlobError> {
+///
+/// let blobs = MemoryBlobs::new();
+/// let url = blobs.put(&Blob::new("acme", "text/plain", b"a long text")).await?;
+/// assert_eq!(blobs.get(&url).await?.unwrap(), b"a long text");
+/// # Ok(())
+/// # }
+/// ```
 pub struct MemoryBlobs {
     max_bytes: usize,
     kept: Mutex<Kept>,

@@ -40,6 +40,37 @@ use std::{error::Error as StdError, sync::Arc};
 pub type BlobError = Box<dyn StdError + Send + Sync>;
 
 /// Where large outputs are kept.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::async_trait;
+/// use agents::blob::{Blob, BlobError, BlobStore};
+/// use std::{collections::HashMap, sync::Mutex};
+///
+/// #[derive(Default)]
+/// struct Drawer(Mutex<HashMap<String, Vec<u8>>>);
+///
+/// #[async_trait]
+/// impl BlobStore for Drawer {
+///     async fn put(&self, blob: &Blob<'_>) -> Result<String, BlobError> {
+///         let url = format!("drawer:{}/{}", blob.folder(), blob.sha256());
+///         self.0.lock().unwrap().insert(url.clone(), blob.bytes().to_vec());
+///         Ok(url)
+///     }
+///
+///     async fn get(&self, url: &str) -> Result<Option<Vec<u8>>, BlobError> {
+///         Ok(self.0.lock().unwrap().get(url).cloned())
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), BlobError> {
+///
+/// let drawer = Drawer::default();
+/// let url = drawer.put(&Blob::new("acme", "text/plain", b"long")).await?;
+/// assert_eq!(drawer.get(&url).await?.unwrap(), b"long");
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait BlobStore: Send + Sync + 'static {
     /// Keeps it, and says where: the same content, for the same tenant, is always in the same place.
@@ -67,6 +98,17 @@ impl<B: BlobStore + ?Sized> BlobStore for Arc<B> {
 }
 
 /// Something to keep.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::blob::Blob;
+///
+/// let blob = Blob::new("acme", "text/csv", b"a,b\n1,2\n");
+/// assert_eq!((blob.tenant(), blob.bytes().len()), ("acme", 8));
+/// // What is the same lies in one place: by content, and below the tenant's own folder.
+/// let place = format!("{}/{}", blob.folder(), blob.sha256());
+/// assert_eq!(place.len(), 16 + 1 + 64);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Blob<'a> {
     tenant: &'a str,

@@ -185,6 +185,13 @@ fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 }
 
 /// A budget of so many tokens.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{Budget, minutes, tokens};
+///
+/// assert_eq!(tokens(500_000).time(minutes(30)), Budget::new().tokens(500_000).time(minutes(30)));
+/// ```
 pub fn tokens(tokens: u64) -> Budget {
     Budget::new().tokens(tokens)
 }
@@ -195,6 +202,13 @@ pub fn minutes(minutes: u64) -> Duration {
 }
 
 /// The bound that was reached.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::Limit;
+///
+/// assert_eq!(Limit::Turns(3).to_string(), "3 turns are used up (`max_turns`)");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -218,8 +232,13 @@ pub enum Limit {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Limit::Turns(1) => f.write_str("1 turn is used up (`max_turns`)"),
             Limit::Turns(n) => write!(f, "{n} turns are used up (`max_turns`)"),
+            Limit::ToolCalls(1) => f.write_str("1 tool call is used up (`max_tool_calls`)"),
             Limit::ToolCalls(n) => write!(f, "{n} tool calls are used up (`max_tool_calls`)"),
+            Limit::Recursion(1) => {
+                f.write_str("1 step of recursion is used up (`max_recursion`)")
+            }
             Limit::Recursion(n) => {
                 write!(f, "{n} steps of recursion are used up (`max_recursion`)")
             }

@@ -56,6 +56,36 @@ use std::{error::Error as StdError, sync::Arc, time::Duration};
 pub type CacheError = Box<dyn StdError + Send + Sync>;
 
 /// Where results are kept.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Json, async_trait};
+/// use agents::cache::{CacheError, CacheKey, ToolCache};
+/// use std::{collections::HashMap, sync::Mutex, time::Duration};
+///
+/// /// Keeps for ever what may be kept for ever, and nothing else.
+/// #[derive(Default)]
+/// struct Stone(Mutex<HashMap<CacheKey, Json>>);
+///
+/// #[async_trait]
+/// impl ToolCache for Stone {
+///     async fn get(&self, key: &CacheKey) -> Result<Option<Json>, CacheError> {
+///         Ok(self.0.lock().unwrap().get(key).cloned())
+///     }
+///
+///     async fn put(&self, key: &CacheKey, output: &Json, keep_for: Option<Duration>) -> Result<(), CacheError> {
+///         if keep_for.is_none() {
+///             self.0.lock().unwrap().insert(key.clone(), output.clone());
+///         }
+///         Ok(())
+///     }
+/// }
+/// # use agents::{Agent, agent::ModelAgent};
+/// # async fn run(agent: ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+/// agent.run("go").cache(Stone::default()).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait ToolCache: Send + Sync + 'static {
     /// What is kept under this key.

@@ -71,6 +71,20 @@ impl<P: Together> Agent for Settled<P> {
 /// How an agent failed, as data: what [`settled`] gives in the place of an answer.
 ///
 /// `?` turns it back into an [`Error`].
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Error, ErrorKind, compose::Failed};
+///
+/// // `?` in an agent's body: back to an `Error`, with the agent's name before it.
+/// fn of_both(number: Result<u32, Failed>, length: Result<usize, Failed>) -> Result<String, Error> {
+///     Ok(format!("{} in {}", number?, length?))
+/// }
+///
+/// let failed = Failed { agent: "number".into(), kind: ErrorKind::Failed, message: "no number".into(), severity: None };
+/// let error = of_both(Err(failed), Ok(3)).unwrap_err();
+/// assert_eq!(error.to_string(), "agent `number` failed: no number");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failed {
     /// The agent.

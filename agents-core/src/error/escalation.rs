@@ -132,6 +132,29 @@ impl fmt::Display for Escalation {
 }
 
 /// An escalation and what became of it.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, Effects, Severity, testing::{Script, ScriptedModel}, tool::FnTool};
+/// use agents::{escalation::Settlement, recovery::*};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let schema = serde_json::json!({"type": "object"});
+/// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async { Err::<(), _>(std::io::Error::other("dark")) });
+/// # let (model, _) = ScriptedModel::new([Script::call("look", "{}"), Script::text("I saw nothing")]);
+/// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model);
+/// let agent = agent.on_error(|error, _| match error {
+///     CallError::Execution(_) => Some(escalate::<Execution>("no light").severity(Severity::Low).into()),
+///     _ => None,
+/// });
+/// # let agent = agent.build();
+/// let outcome = agent.run("Look.").outcome().await?;
+/// let receipt = &outcome.escalations[0];
+/// assert_eq!(receipt.escalation.reason, "no light");
+/// assert_eq!(receipt.settled, Settlement::Told); // nobody above: the model decides
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EscalationReceipt {
     /// The escalation as it was when somebody settled it, or when nobody was left to.

@@ -6,11 +6,13 @@
 
 mod cause;
 pub(crate) mod escalation;
+mod failure;
 mod kind;
 mod tool;
 
 pub(crate) use cause::Handed;
-pub use cause::{AnyError, Cause, Failure, Origin, ToolFailure};
+pub use cause::{Cause, Origin, ToolFailure};
+pub use failure::{AnyError, Failure};
 pub use kind::ErrorKind;
 pub(crate) use tool::shorten;
 pub use tool::{Class, Code, ErrorReceipt, Severity, ToolError};
@@ -272,7 +274,6 @@ impl StdError for Error {
 #[cfg(test)]
 mod tests {
     use super::{Error, ErrorKind};
-    use crate::model::{ModelError, ModelErrorKind};
     use std::io;
 
     #[test]
@@ -286,11 +287,8 @@ mod tests {
         );
         assert!(format!("{error:#?}").contains("kind: Failed"));
         // A cause that has been quoted is not said twice.
-        let refused = ModelError::new(ModelErrorKind::Unreachable, "nobody answers");
-        let error = Error::from(refused).context("agent `reader`, turn 1");
-        assert_eq!(
-            format!("{error:?}"),
-            "agent `reader`, turn 1: nobody answers"
-        );
+        let refused = io::Error::other("nobody answers");
+        let error = Error::new(ErrorKind::Model, refused.to_string()).with_source(refused);
+        assert_eq!(format!("{error:?}"), "nobody answers");
     }
 }

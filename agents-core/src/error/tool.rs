@@ -181,6 +181,21 @@ pub(crate) fn shorten(raw: &str) -> String {
 }
 
 /// A [`ToolError`] on the wire.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::ToolError;
+///
+/// let error = ToolError::InvalidArgs {
+///     raw_args: "path is a.txt".into(),
+///     parse_error: "they are not a JSON object".into(),
+///     expected_schema: serde_json::json!({"type": "object"}),
+/// };
+/// let receipt = serde_json::to_value(error.receipt())?;
+/// assert_eq!(receipt["code"], "VALIDATION_ERROR");
+/// assert_eq!(receipt["details"]["raw_args"], "path is a.txt");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorReceipt {
     /// The stable code.
@@ -291,6 +306,15 @@ impl fmt::Display for Code {
 }
 
 /// Who can do something about a failure.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Class, Code};
+///
+/// // Alerts for what somebody has to mend, and for nothing that heals by itself.
+/// let wakes_somebody = |code: Code| code.class() == Class::Terminal;
+/// assert!(!wakes_somebody(Code::Timeout) && !wakes_somebody(Code::ValidationError));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Class {
     /// Whoever made the call: other arguments may succeed.

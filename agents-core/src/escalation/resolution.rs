@@ -36,6 +36,16 @@ pub(crate) type SharedHandler<'a, I, O> =
 ///
 /// A model is no data. A stored run that goes on asks the handlers again with the same escalation, and has to
 /// be given a model of the same name: else it ends with [`ErrorKind::Replay`](crate::ErrorKind::Replay).
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::escalation::*;
+/// use agents::testing::{Script, ScriptedModel};
+///
+/// let (larger, _) = ScriptedModel::new([Script::text("done")]);
+/// let resolution = retry_with_model::<String, String>(larger);
+/// assert!(format!("{resolution:?}").starts_with("retry_with_model("));
+/// ```
 pub fn retry_with_model<I, O>(model: impl Model) -> Resolution<I, O> {
     Resolution(What::Model(Arc::new(model)))
 }
@@ -73,6 +83,16 @@ pub fn reroute_to<I: Data, O: Data>(agent: impl TakesOver<I, O>) -> Resolution<I
 
 /// The handling agent ends with this value. It is marked partial: in the run's
 /// [`Outcome`](crate::run::Outcome), or for the model to which the agent is a delegate.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{AgentBuilder, escalation::*};
+///
+/// let lead = AgentBuilder::<String, Vec<String>>::new("lead")
+///     .on_escalation(|escalation: Escalation| return_partial_result(vec![escalation.reason]))
+///     .build();
+/// # let _ = lead;
+/// ```
 pub fn return_partial_result<I, O>(value: O) -> Resolution<I, O> {
     Resolution(What::Partial(value))
 }

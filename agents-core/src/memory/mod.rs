@@ -36,6 +36,20 @@ use std::{error::Error as StdError, sync::Arc};
 pub type MemoryError = Box<dyn StdError + Send + Sync>;
 
 /// Whose memory it is.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::memory::{Memory, MemoryBank, MemoryError, Owner};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), MemoryError> {
+///
+/// let bank = MemoryBank::new();
+/// bank.write(&Owner::agent("clerk").scope("acme"), vec!["They pay late.".into()]).await?;
+/// assert_eq!(bank.read(&Owner::agent("clerk").scope("acme")).await?.len(), 1);
+/// assert!(bank.read(&Owner::agent("clerk").scope("globex")).await?.is_empty(), "never another's");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Owner {
     /// The agent that remembers.

@@ -48,6 +48,16 @@ pub enum Message {
 }
 
 /// A call as the model asked for it.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::{Reply, ToolCall};
+///
+/// // What a model of one's own gives that wants a tool called.
+/// let call = ToolCall { id: String::new(), name: "add".into(), arguments: r#"{"left": 1}"#.into() };
+/// let reply = Reply { calls: vec![call], ..Reply::default() };
+/// assert_eq!(reply.calls[0].name, "add");
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The id by which the answer is matched. Empty when the model gave none: the run mints one.
@@ -73,6 +83,15 @@ pub enum Finish {
 }
 
 /// A model's answer to one request.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::{Finish, Reply};
+///
+/// let reply = Reply { content: "42".into(), ..Reply::default() };
+/// assert!(reply.calls.is_empty());
+/// assert_eq!(reply.finish, Finish::Stop);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
     /// The text.

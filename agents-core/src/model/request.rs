@@ -15,6 +15,19 @@ pub enum Delta<'a> {
 }
 
 /// What a model is asked: a history, the tools it may call, and the shape of the answer.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::{History, Message, Request};
+/// use serde_json::json;
+///
+/// let mut history = History::default();
+/// history.push(Message::User { content: "How old is the universe?".into() });
+/// let schema = json!({"type": "integer"});
+/// let request = Request::new(&history).with_format(&schema);
+/// assert_eq!(request.messages().len(), 1);
+/// assert_eq!(request.format(), Some(&schema));
+/// ```
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     history: &'a History,

@@ -97,6 +97,21 @@ where
 }
 
 /// What a rule says.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::policy::{Action, Verdict};
+///
+/// // A rule: what costs more than a budget of tokens is decided by people.
+/// fn thrifty(action: &Action<'_>) -> Verdict {
+///     match action {
+///         Action::Tool(call) if call.usage.tokens() > 100_000 => Verdict::Confirm,
+///         Action::Model(call) if call.usage.tokens() > 200_000 => Verdict::deny("enough has been spent"),
+///         _ => Verdict::Allow,
+///     }
+/// }
+/// # let _ = thrifty;
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It may happen, as far as this rule goes.

@@ -4,6 +4,16 @@ use super::{Action, Policy, Verdict};
 use crate::tool::{Effects, Pattern, ToolSpec};
 
 /// Nothing is changed: tools that write are refused, and tools of which nobody says what they do.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::policy::read_only;
+/// # use agents::{Agent, agent::ModelAgent};
+/// # async fn run(agent: ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+/// agent.run("What would you change?").policy(read_only()).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn read_only() -> impl Policy {
     refusing(|spec| match (spec.declared, spec.effects) {
         (false, _) => Some(format!("{}, and this run is read-only", unknown(spec))),

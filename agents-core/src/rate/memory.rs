@@ -11,6 +11,22 @@ use tokio::time::Instant;
 
 /// Limits in memory: for every tenant and every tool on its own. A tool that several limits are for
 /// keeps them all.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::rate::{MemoryLimiter, Rate, RateLimiter};
+/// use agents::{Effects, tool::ToolSpec};
+/// use serde_json::json;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+///
+/// let limiter = MemoryLimiter::new().limit("web_*", Rate::per_minute(1));
+/// let tool = ToolSpec::new("web_search", "Searches.", Effects::Reads, json!({"type": "object"}));
+/// assert!(limiter.take("acme", &tool).await.is_ok());
+/// assert!(limiter.take("acme", &tool).await.is_err());
+/// assert!(limiter.take("globex", &tool).await.is_ok(), "each tenant on its own");
+/// # }
+/// ```
 #[derive(Default)]
 pub struct MemoryLimiter {
     limits: Vec<(Pattern, Rate)>,

@@ -41,6 +41,26 @@ use std::{sync::Arc, time::Duration};
 ///
 /// One that panics, or does not answer within 5 seconds, has not given leave: the call fails with
 /// `RATE_LIMIT`, and the run goes on.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{async_trait, rate::RateLimiter, tool::ToolSpec};
+/// use std::time::Duration;
+///
+/// /// Nothing that leaves the house runs while the office is closed.
+/// struct OfficeHours { closed_for: Option<Duration> }
+///
+/// #[async_trait]
+/// impl RateLimiter for OfficeHours {
+///     async fn take(&self, _tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
+///         match self.closed_for.filter(|_| tool.external) {
+///             Some(wait) => Err(wait),
+///             None => Ok(()),
+///         }
+///     }
+/// }
+/// # let _ = OfficeHours { closed_for: None };
+/// ```
 #[async_trait]
 pub trait RateLimiter: Send + Sync + 'static {
     /// Takes leave to run this tool once, for this tenant.
@@ -59,6 +79,14 @@ impl<L: RateLimiter + ?Sized> RateLimiter for Arc<L> {
 
 /// How often something may happen: so many times at once, and one more whenever its share of the time
 /// has passed.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::rate::Rate;
+/// use std::time::Duration;
+///
+/// assert_eq!(Rate::per_minute(3), Rate::new(3, Duration::from_secs(60)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     times: u32,

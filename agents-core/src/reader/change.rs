@@ -100,6 +100,19 @@ pub enum ChangeKind {
 /// All changes of one reading, in the order they were made.
 ///
 /// Of each kind the first few are told one by one, the rest as a count.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::reader::{ChangeKind, read};
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+/// let reading = read(r#"{"n": "5",}"#, &schema)?;
+/// assert!(reading.repairs.any(ChangeKind::TrailingComma));
+/// let coerced = reading.repairs.iter().find(|change| change.kind == ChangeKind::Coerced).unwrap();
+/// assert_eq!(coerced.path, "n");
+/// # Ok::<(), agents::reader::Refusal>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Repairs(pub Vec<Change>);

@@ -87,6 +87,20 @@ const MAX_DEPTH: usize = 127;
 const MAX_LENGTH: usize = 1 << 30;
 
 /// What was read.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::reader::lenient;
+/// use std::borrow::Cow;
+///
+/// let untouched = lenient(r#"{"a": 1}"#)?;
+/// assert!(matches!(untouched.json, Cow::Borrowed(_)) && untouched.repairs.is_empty());
+///
+/// let mended = lenient("{a: 1}")?;
+/// assert_eq!(mended.json, r#"{"a":1}"#);
+/// assert_eq!(mended.repairs.len(), 1);
+/// # Ok::<(), agents::reader::Refusal>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading<'a> {
     /// Valid JSON. Borrowed from the input if the input, or a part of it, could
@@ -164,6 +178,16 @@ pub fn coerce<'a>(json: &'a str, schema: &Value) -> Result<Reading<'a>, Refusal>
 
 /// Checks that valid JSON fits the schema as it stands: types, required fields,
 /// allowed values, bounds, and no key that the schema does not know.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::reader::fits;
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}});
+/// assert!(fits(r#"{"n": 2}"#, &schema).is_ok());
+/// assert_eq!(fits(r#"{"n": 0}"#, &schema).unwrap_err().path(), "n");
+/// ```
 ///
 /// # Errors
 ///

@@ -8,6 +8,16 @@ use serde::{Deserialize, Serialize};
 ///
 /// It prints as one line in lower case that names the place and the remedy, fit
 /// to be shown to a model.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::reader::{RefusalKind, read};
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+/// let refusal = read(r#"{"n": "many"}"#, &schema).unwrap_err();
+/// assert_eq!((refusal.kind(), refusal.path()), (RefusalKind::Mismatch, "n"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     kind: RefusalKind,

@@ -105,6 +105,28 @@ impl fmt::Display for Fault<'_> {
 }
 
 /// A failure as the arms of one tool see it, with the tool's own error type.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::recovery::*;
+/// use std::io;
+///
+/// // The arms of a tool that fails with `io::Error`, without macros.
+/// fn arms(error: CallError<'_, io::Error>) -> Option<Plan> {
+///     match error {
+///         CallError::InvalidArgs(raw, _) => {
+///             let text = raw.strip_prefix("args: ").map(str::to_owned);
+///             Some(fix::<InvalidArgs>(text).into())
+///         }
+///         CallError::Execution(Failure::Returned(error)) if error.kind() == io::ErrorKind::NotFound => {
+///             Some(feedback::<Execution>("list the folder first").into())
+///         }
+///         CallError::Execution(_) => Some(retry::<Execution>().into()),
+///         CallError::Deserialization(..) | CallError::InvalidOutput(..) => None,
+///     }
+/// }
+/// # let _ = arms;
+/// ```
 #[derive(Debug)]
 pub enum CallError<'a, E> {
     /// `invalid_args(raw, error)`

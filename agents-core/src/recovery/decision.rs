@@ -46,6 +46,20 @@ pub enum Step {
 /// What an arm decides: steps to try in order, each when the one before gave nothing.
 ///
 /// It is data: compare it in tests, write it down, hand it around.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::recovery::*;
+///
+/// fn patient() -> Decision<Execution> {
+///     retry().max_attempts(3).or(escalate("still failing"))
+/// }
+///
+/// // Two that say the same are equal, and it is written as it is meant.
+/// assert_eq!(patient(), retry().max_attempts(3).or(escalate("still failing")));
+/// assert_eq!(serde_json::to_value(patient())?[1]["escalate"]["reason"], "still failing");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[must_use = "a decision does nothing until an arm gives it back"]
 pub struct Decision<K> {
     steps: Vec<Step>,
@@ -188,6 +202,17 @@ impl<K> Serialize for Decision<K> {
 }
 
 /// A decision of whatever kind, as the run carries it out and stores it.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::recovery::*;
+///
+/// let plan = Plan::from(throw::<Execution>("the licence has run out"));
+/// assert!(matches!(plan.steps(), [Step::Throw { .. }]));
+/// let stored = serde_json::to_string(&plan)?;
+/// assert_eq!(plan, serde_json::from_str::<Plan>(&stored)?);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Plan(pub(crate) Vec<Step>);

@@ -89,6 +89,16 @@ impl fmt::Display for Repair {
 
 /// An agent that can repair a call: it takes a [`Repair`], or anything made from one such as a
 /// `String`, and gives the text to read instead.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::recovery::{Decision, InvalidArgs, fix, fix_with};
+/// use agents::AgentBuilder;
+///
+/// let mender = AgentBuilder::<String, String>::new("mender").prompt("Answer with the JSON alone.").build();
+/// let decision: Decision<InvalidArgs> = fix(None).or(fix_with(mender).retries(2));
+/// assert_eq!(decision.steps().len(), 2);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot repair a call",
     label = "not a repair agent",

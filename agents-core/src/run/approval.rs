@@ -8,6 +8,24 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 /// A call that waits for somebody's word.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{Approval, ApprovalRequest};
+///
+/// async fn small_sums(request: ApprovalRequest) -> Approval {
+///     let args = request.args.to_value().unwrap_or_default();
+///     match args["amount"].as_u64() {
+///         Some(amount) if amount <= 100 => Approval::Approve,
+///         _ => Approval::Revise { note: "at most 100 at once".into() },
+///     }
+/// }
+/// # use agents::{Agent, agent::ModelAgent};
+/// # async fn run(agent: ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+/// agent.run("Pay the bills.").approver(small_sums).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ApprovalRequest {
     /// The agent that wants to call.

@@ -74,6 +74,35 @@ impl<'de> Deserialize<'de> for Timestamp {
 ///
 /// Every reading says what it is for: `key` is the same whenever the same run is run again, however
 /// its parts overtake each other.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{Clock, Timestamp};
+/// use std::{fmt, sync::atomic::{AtomicU64, Ordering::Relaxed}};
+///
+/// /// Every look at it is a second later: for tests that compare receipts.
+/// #[derive(Default)]
+/// struct Ticking(AtomicU64);
+///
+/// impl Clock for Ticking {
+///     fn now(&self, _: fmt::Arguments<'_>) -> Timestamp {
+///         Timestamp::from_millis(1_000 * self.0.fetch_add(1, Relaxed))
+///     }
+///
+///     fn run_id(&self) -> String {
+///         "run-1".into()
+///     }
+/// }
+/// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("42")]);
+/// # let agent = AgentBuilder::<String, u32>::new("oracle").model(model).build();
+/// let outcome = agent.run("?").clock(Ticking::default()).outcome().await?;
+/// assert_eq!(outcome.run_id, "run-1");
+/// # Ok(())
+/// # }
+/// ```
 pub trait Clock: Send + Sync {
     /// The time, for the reading called `key`.
     fn now(&self, key: fmt::Arguments<'_>) -> Timestamp;

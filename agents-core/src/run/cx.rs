@@ -1,6 +1,6 @@
 use super::{
     Cost, Desk, EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch,
-    Timestamp,
+    Timestamp, Within,
 };
 use crate::{
     Json,
@@ -19,6 +19,41 @@ tokio::task_local! {
 
 /// A place in a run. Whoever runs agents somewhere else, such as in a spawned task, hands it to
 /// [`Agent::run_in`](crate::Agent::run_in).
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Agent, Error, async_trait, run::Cx};
+///
+/// /// Runs another agent in a task of its own, as a part of the same run.
+/// struct Aside<A>(std::sync::Arc<A>);
+///
+/// #[async_trait]
+/// impl<A: Agent + 'static> Agent for Aside<A> {
+///     type In = A::In;
+///     type Out = A::Out;
+///
+///     fn name(&self) -> &str {
+///         "aside"
+///     }
+///
+///     async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+///         let (agent, cx) = (self.0.clone(), cx.clone());
+///         tokio::spawn(async move { agent.run_in(&cx, input).await })
+///             .await
+///             .map_err(|error| Error::new(agents::ErrorKind::Failed, error.to_string()))?
+///     }
+/// }
+/// # use agents::{AgentBuilder, testing::{Script, ScriptedModel}};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("42")]);
+/// # let oracle = AgentBuilder::<String, u32>::new("oracle").model(model).build();
+/// let outcome = Aside(oracle.into()).run("?").outcome().await?;
+/// assert_eq!(outcome.result?, 42);
+/// assert_eq!(outcome.usage.requests, 1, "it was a part of this run");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Cx {
     pub(crate) node: Arc<Node>,
@@ -356,24 +391,5 @@ impl fmt::Debug for Cx {
             .field("run_id", &self.run_id())
             .field("path", &self.node.path().to_string())
             .finish_non_exhaustive()
-    }
-}
-
-/// What a model-driven agent does, and agents may run within.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Within {
-    /// This call, in this attempt.
-    Call(u32, u32),
-    /// The answer of this turn.
-    Answer(u32),
-}
-
-impl fmt::Display for Within {
-    /// The key of the place; receipts are in the order of keys, those of answers behind those of calls.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Within::Call(seq, attempt) => write!(f, "call{seq:04}.{attempt:02}"),
-            Within::Answer(turn) => write!(f, "turn{turn:04}"),
-        }
     }
 }

@@ -38,12 +38,12 @@ pub(crate) mod trace;
 mod tries;
 mod watched;
 mod ways_out;
+mod within;
 
 pub use crate::budget::{Budget, Cost, Limit, minutes, tokens};
 pub use approval::{Approval, ApprovalRequest, Approver};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use cx::Cx;
-pub(crate) use cx::Within;
 pub use event::{Event, EventKind};
 pub use metadata::ToolCallMetadata;
 pub use outcome::{
@@ -66,3 +66,4 @@ pub(crate) use stopwatch::Stopwatch;
 pub(crate) use taken::{Taken, To};
 pub(crate) use talk::{Said, Talk};
 pub(crate) use tries::{Given, gave_none, give_up};
+pub(crate) use within::Within;

@@ -55,6 +55,23 @@ pub struct Outcome<T> {
 }
 
 /// What ended a run before its answer.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+/// use agents::{Budget, run::{Limit, Stopped}};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let schema = serde_json::json!({"type": "object"});
+/// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("dark") });
+/// # let (model, _) = ScriptedModel::new([Script::call("look", "{}")]);
+/// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model).build();
+/// let outcome = agent.run("What is there?").budget(Budget::new().max_turns(1)).outcome().await?;
+/// assert!(outcome.result.unwrap_err().is_budget());
+/// assert_eq!(outcome.stopped, Some(Stopped::Budget { agent: "watcher".into(), limit: Limit::Turns(1) }));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -125,6 +142,26 @@ impl fmt::Display for Stopped {
 }
 
 /// The receipts of a run. Its shape never depends on how the agent is configured.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+/// # use serde_json::json;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let add = FnTool::new("add", "Adds.", Effects::None, json!({"type": "object"}), |_, _| async { Ok::<_, std::io::Error>(3) });
+/// # let (model, _) = ScriptedModel::new([Script::calls([("add", "{}"); 2]), Script::text("3, twice")]);
+/// # let agent = AgentBuilder::<String, String>::new("adder").tool(add).model(model).build();
+/// let outputs = agent.run("1 + 2, twice").outcome().await?.outputs;
+/// assert_eq!(outputs.response, "3, twice");
+/// assert_eq!(outputs.receipts().count(), 2);
+///
+/// // Data: stored, sent, and compared.
+/// let stored = serde_json::to_string(&outputs)?;
+/// assert_eq!(outputs, serde_json::from_str(&stored)?);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentOutputs {
     /// The final answer as text; empty when there is none.
@@ -254,6 +291,34 @@ impl ToolEnvelope {
 }
 
 /// One execution of a call.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+/// use agents::recovery::*;
+/// # use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+/// # static RUNS: AtomicU32 = AtomicU32::new(0);
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let schema = serde_json::json!({"type": "object"});
+/// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async {
+/// #     match RUNS.fetch_add(1, Relaxed) { 0 => Err(std::io::Error::other("dark")), _ => Ok("light") }
+/// # });
+/// # let (model, _) = ScriptedModel::new([Script::call("look", "{}"), Script::text("light")]);
+/// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model);
+/// let agent = agent.on_error(|error, _| match error {
+///     CallError::Execution(_) => Some(retry::<Execution>().backoff(none()).into()),
+///     _ => None,
+/// });
+/// # let agent = agent.build();
+/// let outcome = agent.run("Look.").outcome().await?;
+/// let receipt = outcome.outputs.receipts().next().unwrap();
+/// assert!(receipt.is_ok());
+/// assert_eq!(receipt.attempts[0].error.as_ref().unwrap().message, "dark");
+/// assert_eq!((receipt.attempts[1].number, &receipt.attempts[1].error), (2, &None));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Attempt {

@@ -56,6 +56,17 @@ pub enum Strategy {
 }
 
 /// What comes out when there was no such call.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{AgentOutputs, OnMissing, PinnedHandle};
+///
+/// let outputs = AgentOutputs::default(); // of a run without calls
+/// let mut pin = PinnedHandle::latest("report", "http_request");
+/// assert_eq!(pin.resolve(&outputs, None).unwrap(), None);
+/// pin.on_missing = OnMissing::Error;
+/// assert!(pin.resolve(&outputs, None).is_err());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnMissing {

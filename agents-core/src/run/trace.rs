@@ -33,6 +33,21 @@ pub struct Trace {
 }
 
 /// One step of a run.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+/// use agents::observe::StepKind;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("42")]);
+/// # let agent = AgentBuilder::<String, u32>::new("oracle").model(model).build();
+/// let trace = agent.run("?").outcome().await?.trace;
+/// let turns = trace.steps.iter().filter(|step| matches!(step.kind, StepKind::Turn { .. }));
+/// assert_eq!(turns.count(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Where in the run; the place of what went on within it begins with this one. Empty for the run

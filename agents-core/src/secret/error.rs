@@ -5,6 +5,21 @@ use std::{fmt, io};
 /// Why a tool did not get a secret. With `?` it becomes a tool's own error, if that is an
 /// [`io::Error`], a `String`, or anything that takes errors; the call's code is `AUTH_REQUIRED` whatever
 /// it becomes.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{ToolContext, secret::SecretError};
+/// use std::io;
+///
+/// // With `?` it becomes the tool's own error.
+/// async fn ask_crm(cx: &ToolContext) -> io::Result<String> {
+///     let key = cx.secret("crm").await?;
+///     Ok(format!("asked with a key of {} bytes", key.expose_secret().len()))
+/// }
+/// # let _ = ask_crm;
+/// let error = SecretError::unavailable("crm", "the vault is sealed");
+/// assert!(error.to_string().contains("the vault is sealed"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretError {
     name: String,

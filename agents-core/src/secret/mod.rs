@@ -61,8 +61,7 @@ pub use store::SecretStore;
 pub use writer::Masked;
 
 use crate::scope::Scope;
-/// What goes over an `impl Secrets`; re-exported from the crate of that name.
-pub use async_trait::async_trait;
+use async_trait::async_trait;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -94,6 +93,15 @@ impl fmt::Display for SecretScope {
 
 /// Somebody who may have a secret. The organisation is always part of it, so that no tenant is ever
 /// given another's.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{secret::Holder, tool::Scope};
+///
+/// let scope = Scope::from("acme").user("ada");
+/// let asked: Vec<_> = Holder::of(&scope).map(|holder| holder.scope().to_string()).collect();
+/// assert_eq!(asked, ["user", "organisation"]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Holder {
@@ -162,7 +170,7 @@ impl Holder {
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::{secret::{Holder, SecretError, Secrets, async_trait}, tool::SecretString};
+/// use agents::{async_trait, secret::{Holder, SecretError, Secrets}, tool::SecretString};
 ///
 /// /// One set of keys for everybody, from the environment.
 /// struct Environment;
@@ -232,6 +240,22 @@ impl fmt::Debug for Secret {
 
 /// Asks for a secret as a run does, the narrowest holder first: what a page shows that says which key
 /// would be used.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::secret::{SecretError, SecretScope, SecretStore, resolve};
+/// use agents::tool::Scope;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), SecretError> {
+///
+/// let secrets = SecretStore::new().org("acme", "crm", "the key of all");
+/// let secret = resolve(&secrets, &Scope::from("acme").user("ada"), "crm").await?.unwrap();
+/// assert_eq!(secret.scope(), SecretScope::Org);
+/// assert!(secret.is_fallback(), "Ada was asked first");
+/// assert_eq!(format!("{secret:?}"), "Secret(of the organisation)");
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 /// When a holder cannot be asked, or the value is too short to be masked.

@@ -4,6 +4,19 @@ use secrecy::SecretString;
 use std::{collections::HashMap, fmt};
 
 /// Secrets in memory.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::secret::SecretStore;
+/// # use agents::{Agent, agent::ModelAgent};
+/// # async fn run(agent: ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+/// let secrets = SecretStore::new()
+///     .org("acme", "crm", "the key of all of acme")
+///     .user("acme", "ada", "crm", "the key of ada");
+/// agent.run("Who is our best customer?").scope("acme").secrets(secrets).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Default)]
 pub struct SecretStore {
     kept: HashMap<(Holder, String), SecretString>,

@@ -55,6 +55,23 @@ pub enum Script {
 }
 
 /// What a model was asked.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder};
+/// use agents::testing::{Script, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// let (model, handle) = ScriptedModel::new([Script::text("Hello")]);
+/// let greeter = AgentBuilder::<String, String>::new("greeter").prompt("You greet.").model(model).build();
+/// greeter.run("Ada is here").await?;
+///
+/// let asked = &handle.requests()[0];
+/// assert_eq!(asked.last(), "Ada is here");
+/// assert!(asked.tools.is_empty() && asked.format.is_none());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     /// The conversation.

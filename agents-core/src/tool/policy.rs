@@ -1,4 +1,7 @@
-use super::{Approval, DynTool, ErrorType, Misfit, Prepared, SharedTool, ToolContext, ToolSpec};
+use super::{
+    Approval, DynTool, ErrorType, Misfit, Prepared, SharedTool, ToolContext, ToolSpec,
+    alias::under_spec,
+};
 use crate::{
     Json,
     error::{Cause, Code, ToolError},
@@ -102,12 +105,15 @@ impl ToolPolicy {
         spec.approval = approval.unwrap_or(spec.approval);
         spec.timeout = timeout.or(spec.timeout);
         spec.strict |= strict;
-        Arc::new(Governed {
-            tool,
-            spec,
-            when: when.clone(),
-            asks_itself,
-        })
+        let tool = under_spec(tool, spec);
+        match when.clone() {
+            None => tool,
+            Some(when) => Arc::new(Judged {
+                tool,
+                when,
+                asks_itself,
+            }),
+        }
     }
 }
 
@@ -121,11 +127,10 @@ impl fmt::Debug for ToolPolicy {
     }
 }
 
-/// A tool under an agent's policy: what is known of it differs, what it does is the same.
-struct Governed {
+/// A tool whose calls its agent judges by their arguments.
+struct Judged {
     tool: SharedTool,
-    spec: ToolSpec,
-    when: Option<When>,
+    when: When,
     /// The tool has a word of its own on which calls need approval.
     asks_itself: bool,
 }
@@ -137,16 +142,13 @@ struct Held {
 }
 
 #[async_trait]
-impl DynTool for Governed {
+impl DynTool for Judged {
     fn spec(&self) -> &ToolSpec {
-        &self.spec
+        self.tool.spec()
     }
 
     fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
         let prepared = self.tool.prepare(arguments)?;
-        if self.when.is_none() {
-            return Ok(prepared);
-        }
         let value =
             serde_json::from_str(arguments).map_err(|error| Misfit::new("", error.to_string()))?;
         Ok(Prepared(Box::new(Held { value, prepared })))
@@ -169,12 +171,9 @@ impl DynTool for Governed {
     }
 
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {
-        let Some(when) = &self.when else {
-            return self.tool.needs_approval(prepared, cx);
-        };
         // Arguments of another kind cannot come here; if they did, a person had better look.
         prepared.0.downcast_ref().is_none_or(|held: &Held| {
-            when(&held.value, cx)
+            (self.when)(&held.value, cx)
                 || (self.asks_itself && self.tool.needs_approval(&held.prepared, cx))
         })
     }
@@ -184,9 +183,6 @@ impl DynTool for Governed {
     }
 
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
-        if self.when.is_none() {
-            return self.tool.execute(prepared, cx).await;
-        }
         match prepared.0.downcast::<Held>() {
             Ok(held) => self.tool.execute(held.prepared, cx).await,
             Err(_) => Err(Cause::text(

@@ -2,6 +2,15 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Whether a version of a tool is still to be used.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::tool::Status;
+///
+/// let blocked = Status::Blocked { reason: "it paid twice".into() };
+/// assert_eq!(blocked.blocked(), Some("it paid twice"));
+/// assert!(Status::default().is_active());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -106,10 +106,10 @@ fn system(brain: &Brain<'_>, schema: Option<&Value>) -> String {
 }
 
 fn unusable(brain: &Brain<'_>, reason: &str) -> Error {
-    let turns = brain.budget.turns();
+    let limit = Limit::Turns(brain.budget.turns());
     Error::new(
         ErrorKind::InvalidOutput,
-        format!("the answer does not fit: {reason} ({turns} turns are used up; allow more with `max_turns`)"),
+        format!("the answer does not fit: {reason}; {limit}"),
     )
     .context(format!("agent `{}`", brain.name))
 }

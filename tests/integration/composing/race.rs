@@ -96,7 +96,7 @@ async fn what_losers_have_spent_stays_charged_with_their_receipts() {
 /// Is asked and never answers.
 struct Silent;
 
-#[agents::__rt::async_trait]
+#[agents::async_trait]
 impl agents::Model for Silent {
     fn id(&self) -> &str {
         "silent"

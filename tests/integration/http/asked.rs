@@ -183,7 +183,7 @@ async fn no_connection_and_no_answer() {
         .unwrap()
         .local_addr()
         .unwrap();
-    let tool = server.tool().allow_host(&gone.to_string());
+    let tool = server.tool().allow_private_host(&gone.to_string());
     let error = get(tool, &format!("http://{gone}/")).await.unwrap_err();
     assert_eq!(error.code, Code::NetworkError);
     assert!(

@@ -64,7 +64,7 @@ async fn remembered(cx: &ToolContext) -> Result<String, String> {
 /// A cache of which everybody can see what it keeps.
 struct OpenCache(Kept);
 
-#[agents::__rt::async_trait]
+#[agents::async_trait]
 impl ToolCache for OpenCache {
     async fn get(&self, _: &CacheKey) -> Result<Option<Json>, CacheError> {
         Ok(None)
@@ -87,7 +87,7 @@ async fn publish(
 /// A repair agent that talks too much.
 struct Blabber;
 
-#[agents::__rt::async_trait]
+#[agents::async_trait]
 impl Agent for Blabber {
     type In = String;
     type Out = String;

@@ -176,7 +176,7 @@ async fn the_code_survives_any_error_type() {
 /// A vault whose user part does not answer at first.
 struct Vault(Arc<AtomicU32>);
 
-#[agents::secret::async_trait]
+#[agents::async_trait]
 impl Secrets for Vault {
     async fn find(&self, holder: &Holder, name: &str) -> Result<Option<SecretString>, SecretError> {
         match holder {

@@ -251,7 +251,7 @@ fn what_would_come_to_nobody() {
 fn an_agent_written_by_hand_says_what_it_has() {
     use agents::{agent::Profile, run::Cx};
     struct Hand;
-    #[agents::__rt::async_trait]
+    #[agents::async_trait]
     impl Agent for Hand {
         type In = String;
         type Out = String;

@@ -33,6 +33,21 @@ use tokio_util::sync::CancellationToken;
 /// budget, receipts and trace; the model, the tape and the secrets are then those around it unless it
 /// is given others, and what it costs is charged to both. Its own budget and its own token end it alone; a throw
 /// in it ends the run around as well, and then nothing comes back from here.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+/// use agents::Budget;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("42"), Script::text("43")]);
+/// # let oracle = AgentBuilder::<String, u32>::new("oracle").model(model).build();
+/// let answer = oracle.run("?").await?;
+/// let outcome = oracle.run("And now?").scope("acme").budget(Budget::new().max_turns(3)).outcome().await?;
+/// assert_eq!((answer, outcome.result?), (42, 43));
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a run does nothing until it is awaited"]
 pub struct Run<'a, A: Agent> {
     agent: &'a A,

@@ -176,7 +176,7 @@ impl Steady {
     }
 }
 
-#[agents::__rt::async_trait]
+#[agents::async_trait]
 impl Model for Steady {
     fn id(&self) -> &str {
         self.id
