@@ -16,6 +16,7 @@
 //! [y]es, [n]o and why, or what to change:
 //! ```
 
+use crate::screen::shown;
 use agents_core::{
     Effects,
     run::{Approval, ApprovalRequest},
@@ -117,23 +118,6 @@ fn answer(said: &str) -> Approval {
         ("n" | "no", reason) => Approval::deny(reason),
         _ => Approval::Revise { note: said.into() },
     }
-}
-
-/// What a model wrote must not move the cursor, nor turn the text around: what could is spelled out.
-fn shown(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\r' | '\t' => shown.push(' '),
-            '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{feff}' => shown.extend(c.escape_unicode()),
-            c if c.is_control() => shown.extend(c.escape_unicode()),
-            c => shown.push(c),
-        }
-    }
-    shown
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 //!
 //! Colour is used on a terminal only, and not when `NO_COLOR` is set.
 
+use crate::screen::{shorten, shown};
 use agents_core::{
     error::ErrorReceipt,
     run::{Approval, Event, EventKind, ToolEnvelope},
@@ -59,16 +60,19 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             )
         }
         EventKind::Repaired { tool, repairs, .. } => {
+            let repairs = safe(repairs);
             format!("{} {repairs}", ink.yellow(&format!("~ {tool} repaired:")))
         }
         EventKind::AnswerRepaired { answer, repairs } => {
             let said = shorten(answer, 70);
             format!(
-                "{} {said:?}: {repairs}",
-                ink.yellow("~ the answer was repaired,")
+                "{} {said:?}: {}",
+                ink.yellow("~ the answer was repaired,"),
+                safe(repairs)
             )
         }
         EventKind::AnswerRefused { reason } => {
+            let reason = safe(reason);
             format!("{} {reason}", ink.yellow("! the answer goes back:"))
         }
         EventKind::BackingOff { tool, wait } => ink.dim(&format!("… {tool} again in {wait:.0?}")),
@@ -94,7 +98,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             ..
         } => ink.yellow(&format!("! {fixer}: {why}")),
         EventKind::Escalated(escalation) => {
-            format!("{} {escalation}", ink.yellow("^ escalated:"))
+            format!("{} {}", ink.yellow("^ escalated:"), safe(escalation))
         }
         EventKind::ResolutionRefused(refused) => ink.yellow(&format!("! {refused}; it climbs on")),
         EventKind::EscalationSettled(receipt) => ink.yellow(&format!("^ {}", receipt.settled)),
@@ -121,7 +125,9 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             Approval::Deny { .. } => "  denied",
             Approval::Revise { .. } => "  to be changed",
         }),
-        EventKind::Stopped(stopped) => format!("{} {stopped}", ink.red("✗ stopped:")),
+        EventKind::Stopped(stopped) => {
+            format!("{} {}", ink.red("✗ stopped:"), safe(stopped))
+        }
         EventKind::RunStarted { .. }
         | EventKind::AgentStarted
         | EventKind::AgentEnded { .. }
@@ -191,6 +197,11 @@ pub fn receipt(receipt: &ToolEnvelope, colour: bool) -> String {
 }
 
 /// What went wrong, and what the model was told beside it. What follows an escalation is told by itself.
+/// What is written beside the colours: those take only what is safe themselves.
+fn safe(what: &impl ToString) -> String {
+    shown(&what.to_string()).into_owned()
+}
+
 pub(crate) fn problem(error: &ErrorReceipt) -> String {
     let said = format!("{}: {}", error.code, shorten(&error.message, 160));
     match error.hint().filter(|_| error.reason.is_none()) {
@@ -207,28 +218,17 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
-/// One line of at most so many characters.
-pub(crate) fn shorten(text: &str, most: usize) -> String {
-    let flat: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    match flat.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &flat[..end]),
-        None => flat,
-    }
-}
-
 pub(crate) struct Ink {
     pub(crate) colour: bool,
 }
 
 impl Ink {
+    /// The text, safe for a terminal, in that colour.
     fn paint(&self, code: &str, text: &str) -> String {
-        if self.colour {
-            format!("\x1b[{code}m{text}\x1b[0m")
-        } else {
-            text.to_owned()
+        let text = shown(text);
+        match self.colour {
+            true => format!("\x1b[{code}m{text}\x1b[0m"),
+            false => text.into_owned(),
         }
     }
 

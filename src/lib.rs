@@ -101,6 +101,7 @@ pub mod http;
 pub mod otel;
 pub mod rate;
 pub mod record;
+mod screen;
 pub mod timeline;
 
 #[doc(hidden)]

@@ -80,6 +80,9 @@ pub(crate) async fn streamed(
         rest.clear();
         rest.extend_from_slice(begun);
         if answer.is_done() {
+            if body.is_whole() {
+                break None;
+            }
             body.hurry(FAREWELL);
         }
     };

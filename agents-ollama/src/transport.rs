@@ -102,6 +102,11 @@ impl Body {
         }
     }
 
+    /// Whether all has come, where the server has said how much that is.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.response.content_length() == Some(0)
+    }
+
     /// The next piece; `None` after the last.
     pub(crate) async fn next(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, Broken> {
         let piece = timeout(self.wait, self.response.chunk())

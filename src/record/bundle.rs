@@ -1,6 +1,6 @@
 use super::{
     Replay, WhatIf,
-    tape::{Digest, Entry, Exchange, FORMAT, Line, Said, prefixes},
+    tape::{Entry, Exchange, FORMAT, Line, Said},
 };
 use agents_core::{
     Json,
@@ -10,6 +10,7 @@ use agents_core::{
 };
 use serde_json::Value;
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap},
     fmt, fs, io,
     path::Path,
@@ -75,7 +76,7 @@ pub(super) struct Heard {
     pub(super) messages: Vec<Message>,
     pub(super) tools: Value,
     pub(super) format: Option<Value>,
-    pub(super) said: Said,
+    pub(super) said: Said<'static>,
 }
 
 impl Bundle {
@@ -93,10 +94,10 @@ impl Bundle {
     /// When the text is no tape of this format; the message names the line.
     pub fn parse(tape: &str) -> io::Result<Bundle> {
         let mut told = Told::default();
-        let mut conversations = Conversations::default();
+        let mut tools = Value::Array(Vec::new());
         let lines = tape.lines().enumerate();
         for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-            told.read(line, &mut conversations).map_err(|what| {
+            told.read(line, &mut tools).map_err(|what| {
                 let message = format!("line {} of the tape: {what}", number + 1);
                 io::Error::new(io::ErrorKind::InvalidData, message)
             })?;
@@ -181,7 +182,7 @@ impl Bundle {
     /// What the models replied, in the order in which they did.
     pub fn replies(&self) -> impl Iterator<Item = &Reply> {
         self.0.heard.iter().filter_map(|heard| match &heard.said {
-            Said::Reply(reply) => Some(reply),
+            Said::Reply(reply) => Some(&**reply),
             Said::Failure(_) | Said::Nothing => None,
         })
     }
@@ -199,24 +200,8 @@ impl Bundle {
     }
 }
 
-/// What is needed to put conversations together again.
-struct Conversations {
-    /// Every beginning of one, by its digest.
-    known: HashMap<Digest, Vec<Message>>,
-    tools: Value,
-}
-
-impl Default for Conversations {
-    fn default() -> Self {
-        Conversations {
-            known: HashMap::from([(Digest::default(), Vec::new())]),
-            tools: Value::Array(Vec::new()),
-        }
-    }
-}
-
 impl Told {
-    fn read(&mut self, line: &str, conversations: &mut Conversations) -> Result<(), String> {
+    fn read(&mut self, line: &str, tools: &mut Value) -> Result<(), String> {
         // An old tape may lack what lines have now; then its age is what has to be said.
         if let Some(format) = format_of(line).filter(|format| *format != FORMAT) {
             return Err(format!(
@@ -230,15 +215,15 @@ impl Told {
                 input,
                 format: _,
             } => {
-                self.run_id = run_id;
-                self.agent = agent;
-                self.input = Some(input);
+                self.run_id = run_id.into_owned();
+                self.agent = agent.into_owned();
+                self.input = Some(input.into_owned());
             }
             Line::Clock { key, millis } => {
-                self.clock.insert(key, millis);
+                self.clock.insert(key.into_owned(), millis);
             }
             Line::Happened(entry) => self.take_in(*entry),
-            Line::Exchange(exchange) => self.hear(*exchange, conversations)?,
+            Line::Exchange(exchange) => self.hear(*exchange, tools)?,
         }
         Ok(())
     }
@@ -255,11 +240,8 @@ impl Told {
         }
     }
 
-    fn hear(
-        &mut self,
-        exchange: Exchange,
-        conversations: &mut Conversations,
-    ) -> Result<(), String> {
+    /// `offered` is what was offered last.
+    fn hear(&mut self, exchange: Exchange<'static>, offered: &mut Value) -> Result<(), String> {
         let Exchange {
             model,
             place,
@@ -269,27 +251,28 @@ impl Told {
             format,
             said,
         } = exchange;
-        let known = &mut conversations.known;
-        let mut messages = known
-            .get(&after)
-            .cloned()
-            .ok_or("it continues a conversation that no line before it holds")?;
-        messages.extend(new);
-        for (len, digest) in prefixes(&messages).into_iter().enumerate() {
-            known
-                .entry(digest)
-                .or_insert_with(|| messages[..len].to_vec());
+        let mut messages = Vec::new();
+        if let Some(after) = after {
+            let number = after.exchange.checked_sub(1);
+            let earlier = number.and_then(|number| self.heard.get(number));
+            let begun = earlier.and_then(|heard| heard.messages.get(..after.messages));
+            messages.extend_from_slice(
+                begun.ok_or("it continues a conversation that no line before it holds")?,
+            );
+        }
+        for new in &*new {
+            messages.push(serde_json::from_str(new.get()).map_err(|error| error.to_string())?);
         }
         if let Some(tools) = tools {
-            conversations.tools = tools;
+            *offered = tools;
         }
         self.heard.push(Heard {
             number: self.heard.len() + 1,
-            model,
-            place,
+            model: model.into_owned(),
+            place: place.into_owned(),
             messages,
-            tools: conversations.tools.clone(),
-            format,
+            tools: offered.clone(),
+            format: format.map(Cow::into_owned),
             said,
         });
         Ok(())

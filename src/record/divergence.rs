@@ -126,7 +126,7 @@ fn said(message: &Message) -> String {
         Message::System { content } | Message::User { content } | Message::Tool { content, .. } => {
             content.clone()
         }
-        Message::Assistant { .. } => text(message),
+        Message::Assistant { .. } => text(message).get().to_owned(),
     }
 }
 

@@ -1,18 +1,18 @@
-use super::tape::{Digest, Entry, Exchange, FORMAT, Line, Said, prefixes_after, tools_of, written};
+use super::tape::{Earlier, Entry, Exchange, FORMAT, Line, Said, Text, tools_of, tree, written};
 use crate::files;
 use agents_core::{
     async_trait,
-    model::{Message, Model, ModelError, Reply, Request},
+    model::{Model, ModelError, Reply, Request},
     run::{Begun, Clock, Happened, Moment, Tape, Timestamp},
     secret::Masker,
 };
-use serde_json::Value;
 use std::{
-    collections::{HashMap, HashSet},
+    borrow::Cow,
+    collections::HashMap,
     fmt,
     io::{self, Write},
     path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 /// Writes a run down as it happens; give it to [`Run::tape`](crate::agent::Run::tape).
@@ -29,50 +29,30 @@ struct Writer {
 
 struct Sink {
     out: Box<dyn Write + Send>,
-    known: HashSet<Digest>,
-    /// What was written of each conversation, by its place.
-    told: HashMap<String, Told>,
-    tools: Value,
-    /// The same as the request had it.
-    tools_json: Option<String>,
+    /// How many exchanges are written.
+    exchanges: usize,
+    /// Where those are that a conversation began with.
+    begun_with: HashMap<Beginning, Earlier>,
+    /// What was last offered.
+    tools: String,
     failed: Option<io::Error>,
     /// The first line is written: whose run this is.
     begun: bool,
     masker: Option<Arc<Masker>>,
 }
 
-/// What was written of a conversation.
+/// The first messages of a conversation: those before, and the digest of the last of them.
+type Beginning = (Option<Earlier>, [u8; 32]);
+
+/// What was written of a conversation; it is kept with that.
 #[derive(Default)]
 struct Told {
-    messages: Vec<Message>,
-    /// That of all of them.
-    digest: Digest,
+    /// Where it was written.
+    writer: Weak<Writer>,
+    /// All that was.
+    last: Option<Earlier>,
     /// How many secrets were hidden in them.
     secrets: usize,
-}
-
-impl Told {
-    /// Whether the request has these messages, and nothing more is to be hidden in them.
-    fn is_begun_by(&self, request: &Request<'_>) -> bool {
-        self.secrets == secrets_of(request) && request.messages().starts_with(&self.messages)
-    }
-
-    /// All that the request has is written now.
-    fn goes_on(&mut self, request: &Request<'_>, digest: Option<&Digest>) {
-        let new = &request.messages()[self.messages.len()..];
-        self.messages.extend_from_slice(new);
-        self.digest = digest.cloned().unwrap_or_default();
-        self.secrets = secrets_of(request);
-    }
-}
-
-fn secrets_of(request: &Request<'_>) -> usize {
-    request.masker().map_or(0, Masker::len)
-}
-
-/// The place of the agent whose turn this is.
-fn conversation_of(place: &str) -> &str {
-    place.rsplit_once("/turn").map_or("", |(agent, _)| agent)
 }
 
 impl Recording {
@@ -89,10 +69,9 @@ impl Recording {
     pub fn to(out: impl Write + Send + 'static) -> Recording {
         let sink = Sink {
             out: Box::new(out),
-            known: HashSet::from([Digest::default()]),
-            told: HashMap::new(),
-            tools: Value::Array(Vec::new()),
-            tools_json: None,
+            exchanges: 0,
+            begun_with: HashMap::new(),
+            tools: "[]".to_owned(),
             failed: None,
             begun: false,
             masker: None,
@@ -120,41 +99,57 @@ impl Writer {
         self.sink.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn exchange(&self, model: &str, request: &Request<'_>, said: Said) {
+    fn exchange(self: &Arc<Self>, model: &str, request: &Request<'_>, said: Said<'_>) {
         let mut sink = self.sink();
-        let conversation = conversation_of(request.place());
-        let mut told = sink.told.remove(conversation).unwrap_or_default();
-        if !told.is_begun_by(request) {
-            told = Told::default();
-        }
-        // What was written for an earlier request is not looked at again.
-        let messages = &*written(request, told.messages.len());
-        let digests = prefixes_after(told.digest.clone(), messages);
-        let known = digests
-            .iter()
-            .rposition(|digest| sink.known.contains(digest))
-            .unwrap_or(0);
-        told.goes_on(request, digests.last());
-        sink.told.insert(conversation.to_owned(), told);
-        let tools = match request.tools_json() == sink.tools_json.as_deref() {
-            true => sink.tools.clone(),
-            false => tools_of(request),
-        };
+        sink.exchanges += 1;
+        let (after, messages) = self.news(request, &mut sink);
+        let tools = tools_of(request);
+        let are_new = tools != sink.tools;
         let line = Line::Exchange(Box::new(Exchange {
-            model: model.to_owned(),
-            place: request.place().to_owned(),
-            after: digests[known].clone(),
-            messages: messages[known..].to_vec(),
-            tools: (tools != sink.tools).then(|| tools.clone()),
-            format: request.format().cloned(),
+            model: model.into(),
+            place: request.place().into(),
+            after,
+            messages: Cow::Owned(messages),
+            tools: are_new.then(|| tree(tools)),
+            format: request.format().map(Cow::Borrowed),
             said,
         }));
-        sink.known.extend(digests);
-        sink.tools = tools;
-        if request.tools_json() != sink.tools_json.as_deref() {
-            sink.tools_json = request.tools_json().map(str::to_owned);
+        sink.write(&line);
+        if are_new {
+            tools.clone_into(&mut sink.tools);
         }
-        sink.write(line);
+    }
+
+    /// What of the conversation is not written yet, and where the rest is.
+    fn news(
+        self: &Arc<Self>,
+        request: &Request<'_>,
+        sink: &mut Sink,
+    ) -> (Option<Earlier>, Vec<Text>) {
+        let masker = request.masker();
+        let secrets = masker.map_or(0, Masker::len);
+        request.history().wire(|told: &mut Told, messages| {
+            // What was written for an earlier request is not looked at again, unless more is to be hidden.
+            if !std::ptr::eq(told.writer.as_ptr(), &**self) || told.secrets != secrets {
+                *told = Told {
+                    writer: Arc::downgrade(self),
+                    secrets,
+                    last: None,
+                };
+            }
+            let covered = told.last.map_or(0, |last| last.messages);
+            let new = messages[covered..].iter();
+            let mut new: Vec<_> = new.map(|message| written(message, masker)).collect();
+            let after = match told.last {
+                Some(last) => Some(last),
+                None => sink.begin_conversation(&mut new),
+            };
+            told.last = Some(Earlier {
+                exchange: sink.exchanges,
+                messages: messages.len(),
+            });
+            (after, new)
+        })
     }
 }
 
@@ -163,29 +158,50 @@ impl Sink {
     fn begin(&mut self, begun: &Begun<'_>) {
         if !std::mem::replace(&mut self.begun, true) {
             self.masker = Some(begun.masker.clone());
-            self.write(Line::Tape {
+            self.write(&Line::Tape {
                 format: FORMAT,
-                run_id: begun.run_id.to_owned(),
-                agent: begun.agent.to_owned(),
-                input: begun.input.clone(),
+                run_id: begun.run_id.into(),
+                agent: begun.agent.into(),
+                input: Cow::Borrowed(begun.input),
             });
         }
     }
 
-    /// Every line passes here, so no secret passes.
-    fn write(&mut self, line: Line) {
-        if self.failed.is_some() {
-            return;
+    /// Takes off a conversation that begins what another began with, and says where that is.
+    fn begin_conversation(&mut self, messages: &mut Vec<Text>) -> Option<Earlier> {
+        let (mut before, mut after) = (None, None);
+        for (index, message) in messages.iter().enumerate() {
+            let here = Earlier {
+                exchange: self.exchanges,
+                messages: index + 1,
+            };
+            let digest = hmac_sha256::Hash::hash(message.get().as_bytes());
+            let known = *self.begun_with.entry((before, digest)).or_insert(here);
+            after = if known == here { after } else { Some(known) };
+            before = Some(known);
         }
-        let text = match &self.masker {
-            Some(masker) => masker.written(line),
-            None => serde_json::to_string(&line),
-        };
-        let written = text
-            .map_err(io::Error::other)
-            .and_then(|text| writeln!(self.out, "{text}"))
-            .and_then(|()| self.out.flush());
-        self.failed = written.err();
+        messages.drain(..after.map_or(0, |after: Earlier| after.messages));
+        after
+    }
+
+    /// Every line passes here, so no secret passes.
+    fn write(&mut self, line: &Line<'_>) {
+        if self.failed.is_none() {
+            self.failed = self.try_to_write(line).err();
+        }
+    }
+
+    fn try_to_write(&mut self, line: &Line<'_>) -> io::Result<()> {
+        let mut text = serde_json::to_string(line).map_err(io::Error::other)?;
+        if let Some(masker) = &self.masker
+            && let Cow::Owned(masked) = masker.written::<Line<'static>>(&text)
+        {
+            text = masked;
+        }
+        // In one piece: a file takes each by itself.
+        text.push('\n');
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()
     }
 }
 
@@ -207,9 +223,13 @@ impl Tape for Recording {
         self.0.sink().begin(begun);
     }
 
+    fn recalls(&self) -> bool {
+        false
+    }
+
     fn keep(&self, moment: Moment, what: Happened) {
         let entry = Entry { moment, what };
-        self.0.sink().write(Line::Happened(Box::new(entry)));
+        self.0.sink().write(&Line::Happened(Box::new(entry)));
     }
 }
 
@@ -237,8 +257,8 @@ impl Model for Recorded {
         };
         let result = self.model.chat(request).await;
         let said = match &result {
-            Ok(reply) => Said::Reply(reply.clone()),
-            Err(error) => Said::Failure(error.clone()),
+            Ok(reply) => Said::Reply(Cow::Borrowed(reply)),
+            Err(error) => Said::Failure(Cow::Borrowed(error)),
         };
         asked.write(said);
         result
@@ -253,7 +273,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn write(&mut self, said: Said) {
+    fn write(&mut self, said: Said<'_>) {
         self.answered = true;
         let Recorded { model, writer } = self.recorded;
         writer.exchange(model.id(), &self.request, said);
@@ -273,8 +293,8 @@ struct RecordedClock(Arc<Writer>);
 impl Clock for RecordedClock {
     fn now(&self, key: fmt::Arguments<'_>) -> Timestamp {
         let now = Timestamp::now();
-        self.0.sink().write(Line::Clock {
-            key: key.to_string(),
+        self.0.sink().write(&Line::Clock {
+            key: key.to_string().into(),
             millis: now.as_millis(),
         });
         now

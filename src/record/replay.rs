@@ -2,16 +2,17 @@ use super::{
     Bundle, Divergence,
     bundle::Told,
     ending::{Ending, is_from_outside, is_in},
-    tape::{Said, tools_of, written},
+    tape::{Said, tools_of, tree},
     what_if::Changes,
 };
 use agents_core::{
     async_trait,
-    model::{Delta, Model, ModelError, ModelErrorKind, Reply, Request},
+    model::{Delta, Message, Model, ModelError, ModelErrorKind, Reply, Request},
     rt::BoxFuture,
     run::{Clock, Happened, Inside, Moment, Recalled, Stopped, Tape, Timestamp},
 };
 use std::{
+    borrow::Cow,
     cmp::Reverse,
     collections::HashSet,
     convert::Infallible,
@@ -144,7 +145,7 @@ impl Reader {
     /// What is recorded of this request.
     fn answer(&self, request: &Request<'_>) -> Result<Answer, ModelError> {
         let mut used = lock(&self.used);
-        let (messages, tools) = (&*written(request, 0), tools_of(request));
+        let (messages, tools) = (&*hidden(request), tree(tools_of(request)));
         let left = || {
             let heard = self.told.heard.iter().enumerate();
             heard.filter(|(index, _)| !used.contains(index))
@@ -173,9 +174,9 @@ impl Reader {
         used.insert(index);
         self.ending.moved();
         match heard.said.clone() {
-            Said::Reply(reply) => Ok(Answer::Reply(reply)),
+            Said::Reply(reply) => Ok(Answer::Reply(reply.into_owned())),
             Said::Nothing => Ok(Answer::Never { is_recorded: true }),
-            Said::Failure(error) => Err(error),
+            Said::Failure(error) => Err(error.into_owned()),
         }
     }
 
@@ -356,6 +357,14 @@ impl fmt::Debug for Replay {
             .field("left", &self.left())
             .field("divergence", &self.divergence())
             .finish()
+    }
+}
+
+/// The conversation as it may have been written down: without secrets.
+fn hidden<'a>(request: &Request<'a>) -> Cow<'a, [Message]> {
+    match request.masker() {
+        Some(masker) => Cow::Owned(masker.data(request.messages().to_vec())),
+        None => Cow::Borrowed(request.messages()),
     }
 }
 

@@ -2,7 +2,10 @@ use super::{
     row::{Kind, Row},
     width::{columns, cut, pad},
 };
-use crate::console::{Ink, duration};
+use crate::{
+    console::{Ink, duration},
+    screen::shown,
+};
 use agents_core::run::Timestamp;
 
 /// How long lines are where nothing is said.
@@ -44,7 +47,7 @@ impl Sheet {
             false => format!("({}) ", row.facts.join(", ")),
         };
         let left = self.width.saturating_sub(self.names + BAR + 12);
-        let said = cut(&format!("{facts}{}", row.note), left);
+        let said = cut(&shown(&format!("{facts}{}", row.note)), left);
         let ink = &self.ink;
         let name = match row.kind {
             Kind::Agent => ink.bold(&name),

@@ -2,7 +2,7 @@ use super::{
     draw::Sheet,
     row::{Kind, Row, within},
 };
-use crate::console::{duration, shorten};
+use crate::{console::duration, screen::shorten};
 use agents_core::run::{Event, EventKind, Timestamp};
 use std::{
     io::{self, IsTerminal, Write},

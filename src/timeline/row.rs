@@ -1,4 +1,7 @@
-use crate::console::{problem, shorten};
+use crate::{
+    console::problem,
+    screen::{shorten, shown},
+};
 use agents_core::{
     model::Usage,
     reader::ChangeKind,
@@ -72,7 +75,7 @@ impl Row {
             place: place.to_owned(),
             depth,
             kind,
-            name: name.to_owned(),
+            name: shown(name).into_owned(),
             start,
             end: None,
             facts: Vec::new(),

@@ -4,7 +4,6 @@ use crate::world::{agent_with, spec, told};
 use agents::{
     Agent, Effects, async_trait,
     blob::{Blob, BlobError, BlobStore, DirectoryBlobs, MemoryBlobs},
-    record::Recording,
     run::{AttachmentKind, Snapshot, ToolEnvelope},
     testing::Script,
     tool::FnTool,
@@ -228,6 +227,7 @@ async fn a_stored_run_still_knows_where_the_whole_is() {
 #[cfg(unix)]
 #[tokio::test]
 async fn nobody_else_reads_what_is_kept() {
+    use agents::record::Recording;
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new("mode");
     let deep = folder.0.join("deep");

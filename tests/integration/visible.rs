@@ -1,11 +1,14 @@
 //! What recovery does is seen in three places: the receipt, the events and `tracing`.
 
 use agents::{
-    Agent, AgentBuilder, Error,
+    Agent, AgentBuilder, Error, console,
+    model::{ModelError, ModelErrorKind},
     prelude::*,
     reader::ChangeKind,
     recovery::{CallError, *},
+    run,
     testing::{Script, ScriptedModel},
+    timeline,
 };
 use std::{
     fmt::{self, Write},
@@ -211,4 +214,76 @@ async fn escalations_are_in_the_log() {
         ["escalated; source=giver severity=LOW attempts=1 reason=it is too much"]
     );
     assert_eq!(lines.of("escalation settled;").len(), 1);
+}
+
+/// Nothing of it moves the cursor, is unseen or turns the text around.
+fn is_safe(line: &str) -> bool {
+    let deceives = |c| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !line.chars().any(|c| c.is_control() || deceives(c))
+}
+
+#[tokio::test]
+async fn what_a_model_writes_cannot_deceive_whoever_reads_the_terminal() {
+    let (rtl, zero) = ("\u{202e}", "\u{200b}");
+    let (model, _) = ScriptedModel::new([
+        Script::call(format!("{rtl}shaky{zero}\u{1b}[2J"), "{}"),
+        Script::call("shaky", format!(r#"{{"count": "{rtl}{zero}many"}}"#)),
+        Script::text(format!("{rtl}three{zero}\u{9b}")),
+        Script::fail(format!("{rtl}no more{zero}\u{1b}[2J")),
+    ]);
+    let agent = AgentBuilder::<String, u32>::new(format!("counter{rtl}"))
+        .tool(Shaky)
+        .model(model)
+        .build();
+    let (lines, screen) = (Arc::new(Mutex::new(Vec::new())), Screen::default());
+    let (sink, live) = (lines.clone(), timeline::live_to(screen.clone(), false));
+    let watch = move |event: &run::Event| {
+        sink.lock().unwrap().extend(console::line(event, false));
+        live(event);
+    };
+    let outcome = agent.run("go").on_event(watch).outcome().await.unwrap();
+    let mut lines = lines.lock().unwrap().clone();
+    assert!(lines.len() >= 3, "{lines:?}");
+    let drawn = timeline::of(&outcome).to_string();
+    lines.extend(drawn.lines().map(str::to_owned));
+    let live = String::from_utf8(screen.0.lock().unwrap().clone()).unwrap();
+    lines.extend(live.lines().map(str::to_owned));
+    for line in &lines {
+        assert!(is_safe(line), "{line:?}");
+    }
+    let all = lines.concat();
+    assert!(all.contains("\\u{202e}shaky\\u{200b}\\u{1b}[2J"), "{all}");
+}
+
+/// A screen in memory.
+#[derive(Clone, Default)]
+struct Screen(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_is_asked_again_is_a_line_in_the_log() {
+    let lines = Lines::default();
+    let _guard = tracing::subscriber::set_default(lines.clone());
+    let busy = || Script::Fail(ModelError::new(ModelErrorKind::Overloaded, "busy"));
+    let (first, _) = ScriptedModel::new([busy(), busy()]);
+    let (second, _) = ScriptedModel::new([Script::text("here")]);
+    let wait = constant(Duration::from_secs(2));
+    let model = first.retry(2).backoff(wait).or(second);
+    let agent = AgentBuilder::<String, String>::new("clerk").model(model);
+    agent.build().run("go").await.unwrap();
+    assert_eq!(
+        lines.of("the model did not answer"),
+        [
+            "the model did not answer, and is asked again; model=\"scripted\" attempt=1 wait=2s error=\"busy\"",
+            "the model did not answer, and another one is asked; model=\"scripted\" instead=\"scripted\" error=\"busy\"",
+        ]
+    );
 }

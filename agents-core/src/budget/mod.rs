@@ -236,9 +236,7 @@ impl fmt::Display for Limit {
             Limit::Turns(n) => write!(f, "{n} turns are used up (`max_turns`)"),
             Limit::ToolCalls(1) => f.write_str("1 tool call is used up (`max_tool_calls`)"),
             Limit::ToolCalls(n) => write!(f, "{n} tool calls are used up (`max_tool_calls`)"),
-            Limit::Recursion(1) => {
-                f.write_str("1 step of recursion is used up (`max_recursion`)")
-            }
+            Limit::Recursion(1) => f.write_str("1 step of recursion is used up (`max_recursion`)"),
             Limit::Recursion(n) => {
                 write!(f, "{n} steps of recursion are used up (`max_recursion`)")
             }

@@ -1,24 +1,26 @@
-use crate::{
-    hex::hex,
-    json::canonical,
-    tool::{DynTool, ToolSpec},
+use crate::{hex::hex, json::canonical, tool::ToolSpec};
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+    sync::Arc,
 };
-use std::{fmt, hash::Hasher, sync::Arc};
 
 /// What a result is kept under: two calls that differ in anything have two keys, on any machine the
-/// same.
-#[derive(Clone, PartialEq, Eq, Hash)]
+/// same. Cheap to clone.
+#[derive(Clone, PartialEq, Eq)]
 pub struct CacheKey {
-    tenant: Arc<str>,
-    tool: Arc<str>,
-    digest: Arc<str>,
+    /// The tenant, the tool, and the digest, with a stroke between them.
+    text: Arc<str>,
+    /// How long the first of them is, and the second.
+    tenant: usize,
+    tool: usize,
 }
 
 /// The call that is asked for.
 pub(crate) struct Asked<'a> {
     pub(crate) spec: &'a ToolSpec,
-    /// What tells the value of the tool from others of its type.
-    pub(crate) instance: &'a [u8],
+    /// Feeds what tells the value of the tool from others of its type.
+    pub(crate) instance: &'a dyn Fn(&mut dyn Hasher),
     /// The arguments, as text.
     pub(crate) args: &'a str,
     /// The tenant.
@@ -29,51 +31,50 @@ pub(crate) struct Asked<'a> {
 
 impl CacheKey {
     pub(crate) fn of(asked: &Asked<'_>) -> CacheKey {
-        let Asked {
-            spec,
-            instance,
-            args,
-            tenant,
-            secrets,
-        } = asked;
-        let (args, schema) = (canonical(args), spec.schema_digest());
-        let parts: [&[u8]; 7] = [
-            spec.own_name().as_bytes(),
-            spec.version.as_bytes(),
-            schema,
-            instance,
-            args.as_bytes(),
-            tenant.as_bytes(),
-            secrets,
-        ];
+        let (tool, digest) = (asked.spec.key(), asked.digest());
         CacheKey {
-            tenant: (*tenant).into(),
-            tool: spec.key().into(),
-            digest: digest(parts).into(),
+            text: format!("{}/{tool}/{digest}", asked.tenant).into(),
+            tenant: asked.tenant.len(),
+            tool: tool.len(),
         }
     }
 
     /// The tenant to whom the result belongs.
     pub fn tenant(&self) -> &str {
-        &self.tenant
+        &self.text[..self.tenant]
     }
 
     /// The tool, as `name@version`.
     pub fn tool(&self) -> &str {
-        &self.tool
+        &self.text[self.tenant + 1..][..self.tool]
     }
 
     /// A digest of everything, the tenant and the tool included: it alone is a key.
     pub fn digest(&self) -> &str {
-        &self.digest
+        &self.text[self.tenant + self.tool + 2..]
     }
 }
 
-/// What tells this value of a tool from others of its type.
-pub(crate) fn instance_of(tool: &dyn DynTool) -> Vec<u8> {
-    let mut fed = Fed(hmac_sha256::Hash::new());
-    tool.distinguish(&mut fed);
-    fed.0.finalize().to_vec()
+impl Asked<'_> {
+    /// Each part with its length before it, so that no two lists of parts look alike; what the tool feeds
+    /// comes last, as there may be any number of it.
+    fn digest(&self) -> String {
+        let mut digest = Fed(hmac_sha256::Hash::new());
+        digest.0.update("agents/cache/2");
+        let args = canonical(self.args);
+        for part in [
+            self.spec.own_name().as_bytes(),
+            self.spec.version.as_bytes(),
+            self.spec.schema_digest(),
+            args.as_bytes(),
+            self.tenant.as_bytes(),
+            self.secrets,
+        ] {
+            digest.write(part);
+        }
+        (self.instance)(&mut digest);
+        hex(&digest.0.finalize())
+    }
 }
 
 /// A hasher that forgets nothing: two values that feed it differently differ.
@@ -90,20 +91,15 @@ impl Hasher for Fed {
     }
 }
 
-/// Each part with its length before it, so that no two lists of parts look alike.
-fn digest(parts: [&[u8]; 7]) -> String {
-    let mut digest = hmac_sha256::Hash::new();
-    digest.update("agents/cache/1");
-    for part in parts {
-        digest.update((part.len() as u64).to_le_bytes());
-        digest.update(part);
+impl Hash for CacheKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.digest().hash(state);
     }
-    hex(&digest.finalize())
 }
 
 impl fmt::Display for CacheKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}/{}", self.tenant, self.tool, self.digest)
+        f.write_str(&self.text)
     }
 }
 
@@ -129,7 +125,7 @@ mod tests {
         let spec = ToolSpec::new(name.clone(), "", Effects::Reads, schema).version(version.clone());
         CacheKey::of(&Asked {
             spec: &spec,
-            instance: instance.as_bytes(),
+            instance: &|state| state.write(instance.as_bytes()),
             args,
             tenant,
             secrets: secrets.as_bytes(),

@@ -163,7 +163,7 @@ mod tests {
         let spec = ToolSpec::new("t", "", Effects::Reads, json!({}));
         CacheKey::of(&Asked {
             spec: &spec,
-            instance: &[],
+            instance: &|_| {},
             args: &n.to_string(),
             tenant: "acme",
             secrets: &[],

@@ -8,9 +8,9 @@ use std::{
 
 /// A conversation that only grows.
 ///
-/// Beside the messages it keeps one slot in which a model client may hold what it has already
-/// encoded, so that no message is serialised twice. The slot is a cache: cloning or storing a
-/// history leaves it behind.
+/// Beside the messages it keeps slots in which a model client, and whoever stands around one, may hold
+/// what it has already encoded, so that no message is serialised twice. The slots are a cache: cloning or
+/// storing a history leaves them behind.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -29,7 +29,8 @@ use std::{
 #[derive(Default)]
 pub struct History {
     messages: Vec<Message>,
-    wire: Mutex<Option<Box<dyn Any + Send>>>,
+    /// One for each type; there are few.
+    wire: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
 impl History {
@@ -65,23 +66,20 @@ impl History {
         Arc::new(History::from(messages))
     }
 
-    /// A copy that takes the client's slot along.
+    /// A copy that takes the slots along.
     pub(crate) fn moved(&self) -> History {
-        let wire = self
-            .wire
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let mut slots = self.wire.lock().unwrap_or_else(PoisonError::into_inner);
+        let wire = std::mem::take(&mut *slots);
         History {
             messages: self.messages.clone(),
             wire: Mutex::new(wire),
         }
     }
 
-    /// Lends the client's slot together with the messages.
+    /// Lends the slot of this type together with the messages.
     ///
-    /// The slot starts as `W::default()`, and again whenever another client's type was in it.
-    /// `W` should remember how many messages it covers and whose they are.
+    /// The slot starts as `W::default()`, and stays as it was left while messages are added. `W` should
+    /// remember how many it covers; and whose it is, where several may use the same type.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -105,11 +103,13 @@ impl History {
     where
         W: Default + Send + 'static,
     {
-        let mut slot = self.wire.lock().unwrap_or_else(PoisonError::into_inner);
-        if !slot.as_ref().is_some_and(|held| held.is::<W>()) {
-            *slot = Some(Box::new(W::default()));
-        }
-        match slot.as_mut().and_then(|held| held.downcast_mut::<W>()) {
+        let mut slots = self.wire.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = slots.iter().position(|slot| slot.is::<W>());
+        let at = held.unwrap_or_else(|| {
+            slots.push(Box::new(W::default()));
+            slots.len() - 1
+        });
+        match slots[at].downcast_mut::<W>() {
             Some(wire) => f(wire, &self.messages),
             None => f(&mut W::default(), &self.messages),
         }
@@ -126,7 +126,7 @@ impl From<Vec<Message>> for History {
     fn from(messages: Vec<Message>) -> Self {
         History {
             messages,
-            wire: Mutex::new(None),
+            wire: Mutex::default(),
         }
     }
 }

@@ -11,9 +11,9 @@ use tokio::time::sleep;
 /// [`Model::retry`].
 ///
 /// Asked again is after a failure that is [transient](ModelError::is_transient) and where nobody was at the
-/// address, as while a server starts anew; but not once a piece of the answer was shown to whoever watches it being written. Each wait is a log line, ends with the
-/// run, and counts against its time. A server that says when to come back is left alone for so long, but
-/// not for longer than the cap of the back-off.
+/// address, as while a server starts anew; but not once a piece of the answer was shown to whoever watches it
+/// being written. Each wait is a log line, ends with the run, and counts against its time. A server that says
+/// when to come back is left alone for so long, but not for longer than the cap of the back-off.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -3,7 +3,6 @@
 
 use super::EventKind;
 use crate::{Error, secret::Masker};
-use std::sync::Arc;
 
 impl Masker {
     fn string(&self, text: String) -> String {
@@ -69,9 +68,7 @@ impl Masker {
                 reason: self.string(reason),
             },
             EventKind::Stopped(stopped) => EventKind::Stopped(self.data(stopped)),
-            EventKind::CallEnded(receipt) => {
-                EventKind::CallEnded(Arc::new(self.data(Arc::unwrap_or_clone(receipt))))
-            }
+            EventKind::CallEnded(receipt) => EventKind::CallEnded(self.shared(receipt)),
             EventKind::Text(text) => EventKind::Text(self.string(text)),
             EventKind::Thinking(text) => EventKind::Thinking(self.string(text)),
             EventKind::RunStarted { .. }

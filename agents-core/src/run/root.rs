@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret, SecretString};
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
 use tokio::sync::Notify;
@@ -126,7 +126,7 @@ impl Settings {
 impl Settings {
     /// What tells apart those for whom a tool may give different results with the secrets that it is
     /// given; empty in a run without secrets, which shares what is cached with all of its tenant.
-    pub(crate) fn secret_scope(&self) -> Vec<u8> {
+    fn secret_scope(&self) -> Vec<u8> {
         if self.secrets.is_empty() && self.keeper_of_secrets.is_none() {
             return Vec::new();
         }
@@ -196,6 +196,7 @@ pub(crate) struct Root {
     /// The agent that was run and its input, for snapshots.
     origin: Option<(String, Json)>,
     pub(crate) watched: Watched,
+    secret_scope: OnceLock<Vec<u8>>,
     /// Where in which trace the run was before it was put down.
     pub(crate) trace_before: Option<String>,
 }
@@ -248,6 +249,7 @@ impl Root {
             repairs: Mutex::default(),
             origin,
             watched: Watched::of(steps),
+            secret_scope: OnceLock::new(),
             trace_before,
         })
     }
@@ -301,6 +303,12 @@ impl Root {
             });
             told("on_checkpoint", &self.settings.masker, || keeper(snapshot));
         }
+    }
+
+    /// [`Settings::secret_scope`], found out once.
+    pub(crate) fn secret_scope(&self) -> &[u8] {
+        let scope = || self.settings.secret_scope();
+        self.secret_scope.get_or_init(scope)
     }
 
     /// Keeps what became of an escalation.

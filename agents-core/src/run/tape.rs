@@ -21,6 +21,11 @@ pub trait Tape: Send + Sync + 'static {
         let _ = begun;
     }
 
+    /// Whether it has anything to say to [`recall`](Tape::recall): one that only listens is not asked.
+    fn recalls(&self) -> bool {
+        true
+    }
+
     /// What is to be taken to happen now.
     fn recall(&self, moment: &Moment) -> Recalled {
         let _ = moment;

@@ -194,7 +194,7 @@ impl Ladder<'_> {
         let turn = self.cx.node.with_frame(|frame| frame.turns);
         let path = self.cx.node.path();
         let at = format!("{path}/turn{turn:04}/arms{}", context.previous.len());
-        remembered::decided(self.cx, &at, &self.failure(text, fault), asked)
+        remembered::decided(self.cx, at, &self.failure(text, fault), asked)
     }
 
     async fn ask(&self, fixer: &FixerRef, text: &str, fault: &Misfit) -> Result<(), Error> {

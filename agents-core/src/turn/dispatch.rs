@@ -3,7 +3,7 @@
 use super::{Place, call::Event, execute};
 use crate::{
     Code, Json,
-    cache::{Asked, CacheKey, Served, SharedCache, instance_of},
+    cache::{Asked, CacheKey, Served, SharedCache},
     error::Cause,
     tool::{Cache, Effects, Prepared, SharedTool, ToolContext},
 };
@@ -83,13 +83,13 @@ impl Place<'_> {
     }
 
     fn key(&self, tool: &SharedTool) -> CacheKey {
-        let settings = &self.cx.root.settings;
+        let root = &self.cx.root;
         CacheKey::of(&Asked {
             spec: tool.spec(),
-            instance: &instance_of(&**tool),
+            instance: &|state| tool.distinguish(state),
             args: self.with_call(|call| call.input()).as_str(),
-            tenant: settings.scope.tenant_id(),
-            secrets: &settings.secret_scope(),
+            tenant: root.settings.scope.tenant_id(),
+            secrets: root.secret_scope(),
         })
     }
 }

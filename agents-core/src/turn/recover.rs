@@ -33,7 +33,7 @@ pub(crate) fn decide(rules: &Rules<'_>, call: &CallState, error: &ToolError) -> 
     let asked = || rules.arms().decide(&**rules.tool(), error, &context);
     remembered::decided(
         rules.cx(),
-        &remembered::arms_of(rules.cx(), call),
+        remembered::arms_of(rules.cx(), call),
         error,
         asked,
     )

@@ -13,8 +13,9 @@ use crate::{
     },
     tool::{Prepared, SharedTool, ToolContext},
 };
-use serde_json::{Value, json};
-use std::sync::Arc;
+use serde::{Serialize, Serializer};
+use serde_json::json;
+use std::{fmt, sync::Arc};
 
 impl Place<'_> {
     /// Carries out a call whose arguments are accepted, or takes what the tape says came of it.
@@ -29,7 +30,7 @@ impl Place<'_> {
         let Some(tape) = self.tape().filter(|_| !is_part) else {
             return self.carry_out(tool, prepared, context).await;
         };
-        let moment = self.moment(&format!("run{}", context.attempt), self.asked(tool));
+        let moment = self.moment(format_args!("run{}", context.attempt), &self.asked(tool));
         let cx = &context.cx;
         if let Some(Happened::Executed {
             result,
@@ -67,7 +68,7 @@ impl Place<'_> {
     ) -> Approval {
         let (seq, when) = self.with_call(|call| (call.seq, when(call)));
         let at = format!("{}/approval{when}", self.cx.node.call_path(seq));
-        approved(self.cx, &at, self.asked(tool), asked).await
+        approved(self.cx, at, &self.asked(tool), asked).await
     }
 
     /// Keeps the output of a settled call whole, or takes it to be kept where the tape says it is.
@@ -75,23 +76,25 @@ impl Place<'_> {
         let Some(tape) = self.tape() else {
             return self.put_away().await;
         };
-        let moment = self.moment("whole", Value::Null);
-        if let Some(Happened::Kept(attachments)) = recalled(self.cx, &**tape, &moment).await {
+        let moment = || self.moment(format_args!("whole"), &());
+        if tape.recalls()
+            && let Some(Happened::Kept(attachments)) = recalled(self.cx, &**tape, &moment()).await
+        {
             return self.with_call(|call| call.attachments.extend(attachments));
         }
         self.put_away().await;
         let attachments = self.with_call(|call| call.attachments.clone());
         if !attachments.is_empty() {
-            tape.keep(moment, Happened::Kept(attachments));
+            tape.keep(moment(), Happened::Kept(attachments));
         }
     }
 
     /// Settles the call as the tape wants it, whatever would have come of it; says whether it does.
     pub(super) async fn is_settled_by_tape(&self) -> bool {
-        let Some(tape) = self.tape() else {
+        let Some(tape) = self.tape().filter(|tape| tape.recalls()) else {
             return false;
         };
-        let moment = self.moment("settled", Value::Null);
+        let moment = self.moment(format_args!("settled"), &());
         let Some(Happened::Settled(receipt)) = recalled(self.cx, &**tape, &moment).await else {
             return false;
         };
@@ -104,7 +107,7 @@ impl Place<'_> {
     /// The call has its receipt.
     pub(super) fn tell_settled(&self, receipt: &Arc<ToolEnvelope>) {
         if let Some(tape) = self.tape() {
-            let moment = self.moment("settled", Value::Null);
+            let moment = self.moment(format_args!("settled"), &());
             tape.keep(moment, Happened::Settled(receipt.clone()));
         }
     }
@@ -118,24 +121,38 @@ impl Place<'_> {
         self.cx.root.settings.tape.as_ref()
     }
 
-    fn moment(&self, what: &str, asked: Value) -> Moment {
+    fn moment(&self, what: fmt::Arguments<'_>, asked: &impl Serialize) -> Moment {
         let seq = self.with_call(|call| call.seq);
         let at = format!("{}/{what}", self.cx.node.call_path(seq));
-        moment(self.cx, &at, asked)
+        moment(self.cx, at, asked)
     }
 
-    fn asked(&self, tool: &SharedTool) -> Value {
-        // Numbers may be longer than a `Value` can hold: the arguments stay text.
-        let args = self.with_call(|call| call.input());
-        json!({ "tool": tool.spec().name, "args": args.as_str() })
+    fn asked<'a>(&self, tool: &'a SharedTool) -> Asked<'a> {
+        Asked {
+            args: self.with_call(|call| call.input()),
+            tool: &tool.spec().name,
+        }
     }
+}
+
+/// What is asked of a tool, or about it.
+#[derive(Serialize)]
+struct Asked<'a> {
+    /// Numbers may be longer than what reads them can hold: the arguments stay text.
+    #[serde(serialize_with = "as_text")]
+    args: Json,
+    tool: &'a str,
+}
+
+fn as_text<S: Serializer>(args: &Json, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(args.as_str())
 }
 
 /// What somebody says about what is to happen there, or has said.
 async fn approved(
     cx: &Cx,
-    at: &str,
-    what: Value,
+    at: String,
+    what: &impl Serialize,
     asked: impl Future<Output = Approval>,
 ) -> Approval {
     let Some(tape) = &cx.root.settings.tape else {
@@ -159,7 +176,7 @@ impl Cx {
         let at = format!("{}/approval", self.node.path());
         let asked = json!({ "tool": request.tool_name, "args": request.args.as_str() });
         self.emit(|| EventKind::ApprovalAsked(request.clone()));
-        let approval = approved(self, &at, asked, self.ask(request)).await;
+        let approval = approved(self, at, &asked, self.ask(request)).await;
         self.emit(|| EventKind::ApprovalDecided {
             call_id: call_id.into(),
             approval: approval.clone(),
@@ -172,14 +189,14 @@ impl Cx {
 /// name alone.
 pub(crate) fn decided(
     cx: &Cx,
-    at: &str,
+    at: String,
     error: &ToolError,
     asked: impl FnOnce() -> Option<Plan>,
 ) -> Option<Plan> {
     let Some(tape) = &cx.root.settings.tape else {
         return asked();
     };
-    let moment = moment(cx, at, json!({ "error": error.to_string() }));
+    let moment = moment(cx, at, &json!({ "error": error.to_string() }));
     if let Recalled::Happened(happened) = tape.recall(&moment)
         && let Happened::Decided(plan) = *happened
     {
@@ -201,10 +218,10 @@ fn when(call: &CallState) -> String {
     format!("{}.{}", call.executions(), call.progress.tried().len())
 }
 
-fn moment(cx: &Cx, at: &str, asked: Value) -> Moment {
-    let asked = Json::of(&asked).unwrap_or_else(|_| Json::string(""));
+fn moment(cx: &Cx, at: String, asked: &impl Serialize) -> Moment {
+    let asked = Json::of(asked).unwrap_or_else(|_| Json::string(""));
     Moment {
-        at: at.to_owned(),
+        at,
         asked: cx.masker().json(&asked),
     }
 }

@@ -269,7 +269,7 @@ async fn a_redirect_takes_no_secret_along() {
     let tool = server
         .tool()
         .bearer(&format!("127.0.0.1:{}", server.port), "crm")
-        .allow_host(&format!("127.0.0.1:{}", other.port));
+        .allow_private_host(&format!("127.0.0.1:{}", other.port));
     get(tool, &server.url("/")).await.unwrap();
     assert!(server.asked()[0].contains("authorization: Bearer the-key"));
     assert!(

@@ -1,24 +1,17 @@
 use super::{
     SHORTEST, base64,
+    heads::Heads,
     spelling::{Found, spelled},
 };
 use secrecy::{ExposeSecret, SecretString};
+use serde::de::DeserializeOwned;
 use std::{borrow::Cow, sync::Arc};
 
 /// The secrets that are known, and what they look like.
+#[derive(Default)]
 pub(super) struct Known {
     secrets: Vec<Arc<Spellings>>,
-    /// The bytes with which one may begin.
-    starts: [bool; 256],
-}
-
-impl Default for Known {
-    fn default() -> Self {
-        Known {
-            secrets: Vec::new(),
-            starts: [false; 256],
-        }
-    }
+    heads: Heads,
 }
 
 /// One secret.
@@ -58,15 +51,9 @@ impl Known {
     }
 
     fn from(secrets: Vec<Arc<Spellings>>) -> Known {
-        let mut starts = [false; 256];
-        for pattern in secrets.iter().flat_map(|secret| secret.patterns()) {
-            let first = pattern.expose_secret().bytes().next().unwrap_or_default();
-            starts[usize::from(first)] = true;
-            starts[usize::from(b'+')] |= first == b' ';
-        }
-        starts[usize::from(b'%')] = true;
-        starts[usize::from(b'\\')] = true;
-        Known { secrets, starts }
+        let patterns = secrets.iter().flat_map(|secret| secret.patterns());
+        let heads = Heads::of(patterns.map(ExposeSecret::expose_secret));
+        Known { secrets, heads }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -74,7 +61,7 @@ impl Known {
     }
 
     /// Each secret alone.
-    pub(super) fn each(&self) -> impl Iterator<Item = Known> {
+    fn each(&self) -> impl Iterator<Item = Known> {
         let one = |secret: &Arc<Spellings>| Known::from(vec![secret.clone()]);
         self.secrets.iter().map(one)
     }
@@ -82,7 +69,7 @@ impl Known {
     /// The longest secret that begins here.
     pub(super) fn at(&self, text: &str, at: usize) -> At<'_> {
         let bytes = text.as_bytes();
-        if !self.starts[usize::from(bytes[at])] {
+        if !self.heads.may_begin(bytes[at]) {
             return At::Nothing;
         }
         let (mut best, mut open) = (None, false);
@@ -116,6 +103,19 @@ impl Known {
             None if open => At::Open,
             None => At::Nothing,
         }
+    }
+
+    /// Whether there is any in the text: if not, none of what is below changes it.
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        let mut from = 0;
+        while let Some(at) = self.heads.next(bytes, from) {
+            if matches!(self.at(text, at), At::Secret { .. }) {
+                return true;
+            }
+            from = self.heads.past(bytes, at);
+        }
+        false
     }
 
     /// The same text without secrets.
@@ -183,6 +183,34 @@ impl Known {
         }
         out.push_str(json.get(copied..).unwrap_or_default());
         Cow::Owned(out)
+    }
+
+    /// What this JSON says, without secrets; `None` if it holds none.
+    pub(super) fn data<T: DeserializeOwned>(&self, json: &str) -> Option<T> {
+        for numbers in [true, false] {
+            match self.json(json, numbers) {
+                Cow::Borrowed(_) => return None,
+                Cow::Owned(masked) => {
+                    if let Ok(masked) = serde_json::from_str(&masked) {
+                        return Some(masked);
+                    }
+                }
+            }
+        }
+        // A secret is a word of the format itself, such as `user`: that one stays.
+        let mut text = json.to_owned();
+        for known in self.each() {
+            match known.json(&text, false) {
+                Cow::Owned(masked) if serde_json::from_str::<T>(&masked).is_ok() => text = masked,
+                _ => {}
+            }
+        }
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Whether any could stand as a number.
+    pub(super) fn has_digits(&self) -> bool {
+        self.secrets.iter().any(|secret| secret.digits)
     }
 
     /// The secret that is a part of this number.

@@ -1,7 +1,9 @@
 //! What hides secrets in everything that is written.
 
 mod base64;
+mod heads;
 mod known;
+mod look;
 mod spelling;
 mod stream;
 
@@ -16,7 +18,7 @@ use std::{
     borrow::Cow,
     fmt,
     sync::{
-        Arc, PoisonError, RwLock,
+        Arc, PoisonError, RwLock, RwLockReadGuard,
         atomic::{AtomicBool, Ordering::Acquire, Ordering::Release},
     },
 };
@@ -87,14 +89,26 @@ impl Masker {
         self.known().map_or(0, |known| known.len())
     }
 
+    fn read(&self) -> RwLockReadGuard<'_, Arc<Known>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn known(&self) -> Option<Arc<Known>> {
-        (!self.is_empty())
-            .then(|| Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner)))
+        (!self.is_empty()).then(|| Arc::clone(&self.read()))
+    }
+
+    /// What is known, if there is any of it in the text: mostly there is none, and that is soon seen.
+    fn known_in(&self, text: &str) -> Option<Arc<Known>> {
+        if self.is_empty() {
+            return None;
+        }
+        let known = self.read();
+        known.is_in(text).then(|| Arc::clone(&known))
     }
 
     /// The same text without secrets.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match self.known() {
+        match self.known_in(text) {
             Some(known) => known.text(text),
             None => Cow::Borrowed(text),
         }
@@ -102,7 +116,7 @@ impl Masker {
 
     /// The same value without secrets: in its strings, its keys, and its numbers.
     pub fn json(&self, json: &Json) -> Json {
-        let Some(known) = self.known() else {
+        let Some(known) = self.known_in(json.as_str()) else {
             return json.clone();
         };
         let masked = known.json(json.as_str(), true);
@@ -118,54 +132,46 @@ impl Masker {
 
     /// JSON text without secrets; it stays JSON.
     pub fn json_text<'a>(&self, json: &'a str) -> Cow<'a, str> {
-        match self.known() {
+        match self.known_in(json) {
             Some(known) => known.json(json, true),
             None => Cow::Borrowed(json),
         }
     }
 
-    /// Data of any type as JSON, without secrets: where there are none, it is written once.
-    ///
-    /// # Errors
-    /// When `value` cannot be written as JSON.
-    pub fn written<T: Serialize + DeserializeOwned>(
-        &self,
-        value: T,
-    ) -> Result<String, serde_json::Error> {
-        let text = serde_json::to_string(&value)?;
-        match self.json_text(&text) {
-            Cow::Borrowed(_) => Ok(text),
-            Cow::Owned(_) => serde_json::to_string(&self.data(value)),
+    /// JSON text without secrets, where a `T` is to be read from it: it can still be.
+    pub fn written<'a, T: Serialize + DeserializeOwned>(&self, json: &'a str) -> Cow<'a, str> {
+        let masked = self.known_in(json).and_then(|known| known.data::<T>(json));
+        match masked.and_then(|masked| serde_json::to_string(&masked).ok()) {
+            Some(masked) => Cow::Owned(masked),
+            None => Cow::Borrowed(json),
         }
     }
 
     /// Data of any type without secrets, in all its strings.
     pub fn data<T: Serialize + DeserializeOwned>(&self, value: T) -> T {
-        let Some(known) = self.known() else {
+        if !self.may_hide(&value) {
             return value;
-        };
+        }
         let Ok(text) = serde_json::to_string(&value) else {
             return value;
         };
-        for numbers in [true, false] {
-            match known.json(&text, numbers) {
-                Cow::Borrowed(_) => return value,
-                Cow::Owned(masked) => {
-                    if let Ok(masked) = serde_json::from_str(&masked) {
-                        return masked;
-                    }
-                }
-            }
+        let masked = self.known_in(&text).and_then(|known| known.data(&text));
+        masked.unwrap_or(value)
+    }
+
+    /// The same of data that is shared, which is copied only if something is to be hidden in it.
+    pub(crate) fn shared<T>(&self, value: Arc<T>) -> Arc<T>
+    where
+        T: Serialize + DeserializeOwned + Clone,
+    {
+        match self.may_hide(&*value) {
+            true => Arc::new(self.data(Arc::unwrap_or_clone(value))),
+            false => value,
         }
-        // A secret is a word of the format itself, such as `user`: that one stays.
-        let mut text = text;
-        for known in known.each() {
-            match known.json(&text, false) {
-                Cow::Owned(masked) if serde_json::from_str::<T>(&masked).is_ok() => text = masked,
-                _ => {}
-            }
-        }
-        serde_json::from_str(&text).unwrap_or(value)
+    }
+
+    fn may_hide<T: Serialize>(&self, value: &T) -> bool {
+        !self.is_empty() && self.read().may_be_in(value)
     }
 }
 

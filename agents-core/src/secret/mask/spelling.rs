@@ -66,7 +66,7 @@ fn may_escape(text: &[u8], c: char) -> bool {
 }
 
 /// What a letter after a backslash means.
-fn meant(letter: u8) -> Option<char> {
+pub(super) fn meant(letter: u8) -> Option<char> {
     match letter {
         b'"' | b'\'' | b'/' => Some(char::from(letter)),
         b'n' => Some('\n'),

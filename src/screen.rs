@@ -1,0 +1,81 @@
+//! Text of models, tools and servers, made safe for a terminal.
+
+use std::borrow::Cow;
+
+/// One line that moves no cursor, hides nothing and turns nothing around: line breaks are spaces, what
+/// else could do that is spelled out.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    if text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => shown.push(' '),
+            c if is_plain(c) => shown.push(c),
+            c => shown.extend(c.escape_unicode()),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// The same, of at most so many characters.
+pub(crate) fn shorten(text: &str, most: usize) -> String {
+    let shown = shown(text);
+    match shown.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown.into_owned(),
+    }
+}
+
+/// Neither a control character nor one that is not seen: zero-width ones, those of the direction of
+/// writing, separators of lines, fillers, and the tags in which text can be hidden.
+fn is_plain(c: char) -> bool {
+    let unseen = matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}'
+    );
+    !c.is_control() && !unseen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{shorten, shown};
+    use std::borrow::Cow;
+
+    #[test]
+    fn what_is_safe_stays_as_it_is() {
+        for text in ["", "delete \"a.txt\"", "Grüße, 日本語, עברית, नमस्ते, 🙂"]
+        {
+            assert!(matches!(shown(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+
+    #[test]
+    fn what_could_deceive_is_spelled_out() {
+        for (text, seen) in [
+            ("a\r\nb\tc", "a  b c"),
+            ("\u{1b}[2J", "\\u{1b}[2J"),
+            ("\u{9b}2J", "\\u{9b}2J"),
+            ("a\u{202e}txt.exe", "a\\u{202e}txt.exe"),
+            ("a\u{2066}b\u{2069}", "a\\u{2066}b\\u{2069}"),
+            ("a\u{61c}b", "a\\u{61c}b"),
+            ("pay\u{200b}pal", "pay\\u{200b}pal"),
+            ("\u{e0041}", "\\u{e0041}"),
+        ] {
+            assert_eq!(shown(text), seen);
+        }
+    }
+
+    #[test]
+    fn short_is_as_long_as_it_is_seen() {
+        assert_eq!(shorten("abc", 3), "abc");
+        assert_eq!(shorten("äbcd", 3), "äbc…");
+        assert_eq!(shorten("\u{202e}", 4), "\\u{2…");
+    }
+}
