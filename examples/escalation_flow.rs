@@ -1,17 +1,19 @@
-//! A malformed call, all the way: a cleanup that finds nothing, a repair agent that tries in vain and
-//! gives up, and the coder who decides what that means.
+//! A malformed call, all the way: a cleanup, a repair agent that tries in vain and gives up, the coder who
+//! decides what that means, and the lead above the coder.
 //!
 //! `cargo run --example escalation_flow`
 //!
 //! ```text
 //! the model calls with malformed arguments
-//!   └ fix(cleanup) finds nothing
-//!       └ fix(agent = JsonFixer, retries = 3)
+//!   └ fix(cleanup)
+//!       ├ knows what is meant ─► the tool runs
+//!       └ finds nothing: fix(agent = JsonFixer, retries = 3)
 //!           ├ repairs at the second try ─► the tool runs
-//!           └ fails, and escalates: "not a formatting problem"
-//!               └ the coder: a stronger model ─► the tool runs
-//!                            or end with what there is
-//!                            or throw ─► the run ends
+//!           └ fails three times, and escalates: "not a formatting problem"
+//!               └ the coder
+//!                   ├ a stronger model ─► the tool runs
+//!                   ├ cannot settle it either ─► its parent ends with what there is
+//!                   └ throw ─► the run ends
 //! ```
 //!
 //! No server is asked: scripted models play the agents.
@@ -28,11 +30,10 @@ use agents::{
 #[agent(budget(max_turns = 1))]
 async fn json_fixer(request: Repair) -> String;
 
-/// Takes the JSON out of a code fence; nothing, if there is none.
+/// Takes `main.rs: // empty` for what it means; nothing, if it is not written so.
 fn cleanup(raw: &str) -> Option<String> {
-    let (_, fenced) = raw.split_once("```json")?;
-    let (json, _) = fenced.split_once("```")?;
-    Some(json.trim().to_owned())
+    let (path, content) = raw.split_once(": ")?;
+    Some(serde_json::json!({ "path": path, "content": content }).to_string())
 }
 
 tool! {
@@ -62,17 +63,33 @@ impl Coder {
     #[skill]
     async fn code(&self, task: String) -> String;
 
-    // The one who knows what the code is for decides what a failure means.
+    // The one who knows what the code is for decides what a failure means, or hands it on.
     on_escalation!(match escalation.severity {
         Low | Medium => retry_with_model(self.stronger.clone()),
-        High => return_partial_result(format!("nothing was written: {}", escalation.reason)),
+        High => escalate(escalation.reason, severity = High),
         Critical => throw(escalation.reason),
     });
 }
 
+struct Lead;
+
+#[agent(prompt = "You lead. Ask the coder.")]
+impl Lead {
+    /// Sees to it that code is written.
+    #[skill]
+    async fn lead(&self, goal: String) -> String;
+
+    on_escalation!(return_partial_result(format!(
+        "nothing was written: {}",
+        escalation.reason
+    )));
+}
+
 async fn run(title: &str, script: Vec<Script>) -> Result<(), Error> {
     println!("\n{title}");
-    let (model, _) = ScriptedModel::new(script);
+    let asks = Script::call("coder", r#"{"input": "Write main.rs"}"#);
+    let says = Script::text("The coder has written it.");
+    let (model, _) = ScriptedModel::new([asks].into_iter().chain(script).chain([says]));
     let (stronger, _) = ScriptedModel::new([
         Script::call(
             "write_file",
@@ -80,9 +97,9 @@ async fn run(title: &str, script: Vec<Script>) -> Result<(), Error> {
         ),
         Script::text("main.rs is written."),
     ]);
-    let coder = Coder { stronger };
-    let outcome = coder
-        .run("Write main.rs")
+    let team = structure!(Lead.delegates(Coder { stronger }));
+    let outcome = team
+        .run("A program that does nothing")
         .model(model)
         .on_event(print_line)
         .outcome()
@@ -127,6 +144,14 @@ fn gives_up(severity: &str) -> Vec<Script> {
 async fn main() -> Result<(), Error> {
     println!("Scripted models play the coder, its repair agent and a stronger model.");
     run(
+        "The cleanup knows what is meant.",
+        vec![
+            Script::call("write_file", "main.rs: // nothing yet"),
+            Script::text("main.rs is written."),
+        ],
+    )
+    .await?;
+    run(
         "The repair agent repairs it at the second try.",
         vec![
             malformed(),
@@ -138,7 +163,7 @@ async fn main() -> Result<(), Error> {
     .await?;
     run("It gives up; a stronger model goes on.", gives_up("MEDIUM")).await?;
     run(
-        "It gives up; the coder ends with what there is.",
+        "It gives up, and so does the coder; the lead ends with what there is.",
         gives_up("HIGH"),
     )
     .await?;

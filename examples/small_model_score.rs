@@ -127,7 +127,10 @@ async fn call(case: &Value, options: &Options) -> Reading {
     }
     let outcome = run.outcome().await.map_err(|error| error.to_string())?;
     match outcome.outputs.last_tool {
-        Some(receipt) => Ok(receipt.input.to_value()),
+        Some(receipt) => {
+            let value = receipt.input.to_value();
+            value.map_err(|error| error.to_string())
+        }
         None => Err(outcome
             .result
             .map_or_else(|error| error.to_string(), |_| "refused".into())),

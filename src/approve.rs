@@ -26,7 +26,7 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// Asks whoever sits at the terminal; give it to [`Run::approver`](crate::run::Run::approver).
+/// Asks whoever sits at the terminal; give it to [`Run::approver`](crate::agent::Run::approver).
 ///
 /// One question is asked at a time. With nobody there, which is to say when the standard input is no
 /// terminal or has ended, the answer is no. A question whose run is over meanwhile stays on the

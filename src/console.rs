@@ -24,7 +24,8 @@ use std::{
 };
 
 /// Prints what is worth a line: calls and what became of them, repairs, waits, approvals, answers
-/// that went back. Give it to [`Run::on_event`](crate::run::Run::on_event).
+/// that went back, and what ended the run before its answer. Give it to
+/// [`Run::on_event`](crate::agent::Run::on_event).
 pub fn print_line(event: &Event) {
     if let Some(line) = line(event, *COLOUR) {
         let indent = "  ".repeat(event.depth as usize + 1);
@@ -95,6 +96,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         EventKind::Escalated(escalation) => {
             format!("{} {escalation}", ink.yellow("^ escalated:"))
         }
+        EventKind::ResolutionRefused(refused) => ink.yellow(&format!("! {refused}; it climbs on")),
         EventKind::EscalationSettled(receipt) => ink.yellow(&format!("^ {}", receipt.settled)),
         EventKind::SecretResolved {
             tool,
@@ -103,6 +105,11 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             ..
         } => ink.yellow(&format!("! {tool} uses `{name}` of the whole organisation")),
         EventKind::SecretMissing { tool, reason, .. } => ink.yellow(&format!("! {tool}: {reason}")),
+        EventKind::Asked {
+            model,
+            choosing: true,
+            ..
+        } => ink.dim(&format!("? {model} chooses a skill")),
         EventKind::SkillChosen { skill } => ink.dim(&format!("· answers with the skill {skill}")),
         EventKind::ApprovalAsked(request) => ink.dim(&format!(
             "? may {} run with {}",
@@ -114,6 +121,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             Approval::Deny { .. } => "  denied",
             Approval::Revise { .. } => "  to be changed",
         }),
+        EventKind::Stopped(stopped) => format!("{} {stopped}", ink.red("✗ stopped:")),
         EventKind::RunStarted { .. }
         | EventKind::AgentStarted
         | EventKind::AgentEnded { .. }
@@ -125,7 +133,6 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         | EventKind::CallStarted { .. }
         | EventKind::AttemptStarted { .. }
         | EventKind::KnowledgeUsed { .. }
-        | EventKind::Stopped(_)
         | EventKind::RunEnded { .. } => return None,
     })
 }
@@ -183,8 +190,13 @@ pub fn receipt(receipt: &ToolEnvelope, colour: bool) -> String {
     line
 }
 
+/// What went wrong, and what the model was told beside it. What follows an escalation is told by itself.
 pub(crate) fn problem(error: &ErrorReceipt) -> String {
-    format!("{}: {}", error.code, shorten(&error.message, 160))
+    let said = format!("{}: {}", error.code, shorten(&error.message, 160));
+    match error.hint().filter(|_| error.reason.is_none()) {
+        Some(hint) => format!("{said}; hint: {}", shorten(hint, 160)),
+        None => said,
+    }
 }
 
 pub(crate) fn duration(time: Duration) -> String {

@@ -50,14 +50,14 @@
 //! | to put several together | [`branch!`], [`compose`] |
 //! | to have some ask others | [`structure!`], [`team`] |
 //! | to go on with a conversation | [`Agent::chat`], [`agent::Chat`] |
-//! | to run one | [`Agent::run`], [`run::Run`], [`run::Outcome`] |
+//! | to run one | [`Agent::run`], [`agent::Run`], [`run::Outcome`] |
 //! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], [`timeline`], [`observe`] |
-//! | somebody to decide whether a call may run | [`approve`], [`run::Run::approver`] |
+//! | somebody to decide whether a call may run | [`approve`], [`agent::Run::approver`] |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |
 //! | to say what happens when a call fails | [`recovery`] |
 //! | to give tools keys that nobody sees | [`secret`], [`ToolContext::secret`] |
 //! | to say who judges what nobody could settle | [`escalation`], [`on_escalation!`] |
-//! | to say what a run may do, how often, and at what cost | [`policy`], [`rate`], [`run::Run::price`] |
+//! | to say what a run may do, how often, and at what cost | [`policy`], [`rate`], [`agent::Run::price`] |
 //! | to reuse results, and to keep large ones | [`cache`], [`blob`] |
 //! | to keep versions of tools | [`tool::Registry`] |
 //! | to read what models write | [`reader`] |
@@ -94,6 +94,7 @@ pub mod approve;
 pub mod blob;
 pub mod cache;
 pub mod console;
+mod files;
 #[cfg(feature = "http-tool")]
 pub mod http;
 #[cfg(feature = "otel")]

@@ -104,6 +104,133 @@ fn the_core_reaches_nothing_outside() {
     }
 }
 
+/// The list and the table under "Layers" in ARCHITECTURE.md: a module names those above it, and the table says
+/// which files look down.
+#[test]
+fn modules_look_up() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let architecture = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let (_, layers) = architecture.split_once("\n## Layers\n").unwrap();
+    let layers: Vec<_> = layers.split("```").collect();
+    let lines = layers[1].lines().skip(1);
+    let order: Vec<_> = lines
+        .flat_map(|line| line.split("  ").next().unwrap().split(' '))
+        .collect();
+    let down: Vec<_> = layers[2]
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| {
+            (
+                line.split('`').nth(1).unwrap(),
+                line.split('`').nth(3).unwrap(),
+            )
+        })
+        .collect();
+    let sources = root.join("agents-core/src");
+    // What the root re-exports is the module's that it comes from.
+    let facade = fs::read_to_string(sources.join("lib.rs")).unwrap();
+    let exports = facade
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub use "));
+    let exports: Vec<_> = exports
+        .map(|export| export.split_once("::").unwrap())
+        .collect();
+    let module_of = |name: &str| {
+        let exported = |what: &&(&str, &str)| {
+            what.1
+                .split(['{', '}', ',', ';', ' '])
+                .any(|one| one == name)
+        };
+        let exported = exports.iter().find(exported).map(|(module, _)| *module);
+        let module = exported.unwrap_or(name);
+        order
+            .iter()
+            .position(|other| *other == module)
+            .ok_or_else(|| name.to_owned())
+    };
+    let (mut wrong, mut used) = (Vec::new(), Vec::new());
+    for file in files("agents-core/src", ".rs") {
+        let place = file.strip_prefix(&sources).unwrap().to_str().unwrap();
+        let own = place.split(['/', '.']).next().unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        if own == "lib" || place.contains("tests") {
+            continue;
+        }
+        let own = module_of(own).unwrap();
+        for named in names_of_the_crate(text) {
+            let module = module_of(&named).unwrap_or_else(|name| {
+                panic!("{place} names `{name}`: which layer of ARCHITECTURE.md is that?")
+            });
+            match down
+                .iter()
+                .find(|(file, of)| *file == place && *of == order[module])
+            {
+                _ if module <= own => {}
+                Some(said) => used.push(said),
+                None => wrong.push(format!("{place} names `{named}`")),
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "these look down the layers of ARCHITECTURE.md: {wrong:#?}"
+    );
+    let idle: Vec<_> = down.iter().filter(|said| !used.contains(said)).collect();
+    assert!(
+        idle.is_empty(),
+        "ARCHITECTURE.md says that these look down, and they do not: {idle:?}"
+    );
+}
+
+/// What stands right behind `crate::`, in paths and in lists.
+fn names_of_the_crate(text: &str) -> Vec<String> {
+    let code = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    let code = code.collect::<Vec<_>>().join("\n");
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut names = Vec::new();
+    for (_, after) in code
+        .match_indices("crate::")
+        .map(|(at, path)| code.split_at(at + path.len()))
+    {
+        if !after.starts_with('{') {
+            names.push(
+                after
+                    .split(|letter| !is_letter(letter))
+                    .next()
+                    .unwrap()
+                    .to_owned(),
+            );
+            continue;
+        }
+        let mut depth = 0;
+        let mut before = ' ';
+        for (at, letter) in after.char_indices() {
+            match letter {
+                '{' => depth += 1,
+                '}' if depth == 1 => break,
+                '}' => depth -= 1,
+                _ if depth == 1 && is_letter(letter) && matches!(before, '{' | ',') => {
+                    names.push(
+                        after[at..]
+                            .split(|letter| !is_letter(letter))
+                            .next()
+                            .unwrap()
+                            .to_owned(),
+                    );
+                }
+                _ => {}
+            }
+            if !letter.is_whitespace() {
+                before = letter;
+            }
+        }
+    }
+    names
+}
+
 /// The table in `tests/integration/behaviours/mod.rs`: every row has a test that there is, or a reason.
 #[test]
 fn every_behaviour_has_its_test() {

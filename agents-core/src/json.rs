@@ -59,8 +59,11 @@ impl Json {
 
     /// The text as a tree; integers beyond 64 bits become floats there, which is why this is not
     /// how values are kept.
-    pub fn to_value(&self) -> Value {
-        self.to().unwrap_or(Value::Null)
+    ///
+    /// # Errors
+    /// When a number is too large even for that (`1e999`), or brackets nest deeper than 127 levels.
+    pub fn to_value(&self) -> Result<Value, serde_json::Error> {
+        self.to()
     }
 
     /// The tool's answer as a model reads it: a string bare, anything else as JSON.
@@ -146,7 +149,37 @@ fn is_canonical(json: &str) -> bool {
     true
 }
 
-// Recursion is bounded: the text has been accepted by serde_json, which allows 128 levels.
+/// How deep brackets may nest: what serde_json reads into a tree.
+const DEEPEST: usize = 127;
+
+/// Whether brackets nest so deep that what goes down level by level would fill the stack. Into
+/// `RawValue` and `IgnoredAny`, serde_json reads any depth.
+pub(crate) fn is_too_deep(json: &str) -> bool {
+    let opens = |byte: &&u8| matches!(byte, b'{' | b'[');
+    // Most texts have not even as many brackets.
+    if json.as_bytes().iter().filter(opens).count() <= DEEPEST {
+        return false;
+    }
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEEPEST {
+            return true;
+        }
+    }
+    false
+}
+
+// Recursion is bounded: arguments that nest too deep are refused before they come here, and a schema
+// was a tree.
 fn write(json: &str, out: &mut String) {
     match json.trim_start().bytes().next() {
         Some(b'{') => match serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(json) {
@@ -189,7 +222,20 @@ fn separated<T>(
 
 #[cfg(test)]
 mod tests {
-    use super::{canonical, is_canonical, write};
+    use super::{DEEPEST, canonical, is_canonical, is_too_deep, write};
+
+    #[test]
+    fn depth_is_counted_outside_of_strings() {
+        let nested = |levels| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(!is_too_deep(&nested(DEEPEST)));
+        assert!(is_too_deep(&nested(DEEPEST + 1)));
+        assert!(is_too_deep(&nested(1_000_000)));
+        assert!(!is_too_deep(&format!(
+            r#"{{"a": "\"{}"}}"#,
+            "[".repeat(500)
+        )));
+        assert!(!is_too_deep(&format!("[{}]", vec!["[]"; 500].join(","))));
+    }
 
     #[test]
     fn what_is_canonical_stays_as_it_is() {

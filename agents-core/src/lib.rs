@@ -29,15 +29,19 @@
 
 pub mod agent;
 pub mod blob;
+mod brain;
+mod budget;
 pub mod cache;
 pub mod compose;
 pub mod error;
 pub mod escalation;
+mod hex;
 mod json;
 pub mod memory;
 pub mod model;
 pub mod observe;
 mod panics;
+mod place;
 pub mod policy;
 pub mod rate;
 pub mod reader;
@@ -45,6 +49,7 @@ pub mod recovery;
 #[doc(hidden)]
 pub mod rt;
 pub mod run;
+mod scope;
 pub mod secret;
 pub mod team;
 #[cfg(any(test, feature = "testing"))]

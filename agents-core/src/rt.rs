@@ -9,8 +9,8 @@ pub use crate::{
     error::{AnyError, Code, ErrorKind, Failure, Severity, ToolFailure},
     escalation::{Escalation, Resolution, vocabulary as resolutions},
     recovery::{
-        CallError, Decision, ErrorContext, Fixer, FixerRef, IntoDecision, Plan, fix_with, kinds,
-        vocabulary,
+        CallError, Decision, ErrorContext, Fixer, FixerRef, IntoDecision, Plan, RetrySafe,
+        fix_with, kinds, vocabulary,
     },
     run::{Budget, Cx},
     team::Member,
@@ -181,18 +181,6 @@ pub fn fixers_of<K: Kind, const N: usize>(decisions: [Decision<K>; N]) -> Vec<Ar
             _ => None,
         })
         .collect()
-}
-
-/// A tool that can run twice without doing anything twice: it does not write, or is `idempotent`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` writes, so `retry` could apply it twice",
-    label = "this tool is neither free of writes nor `idempotent`",
-    note = "if running it twice is as good as once, say so: `#[tool(writes, idempotent)]`; otherwise `escalate(..)` or `throw(..)`",
-    note = "where the `retry` is an agent's default, give the tool arms of its own with `on_error!({Self}, match error {{ .. }})`"
-)]
-pub trait RetrySafe {
-    /// `<ReadFile as RetrySafe>::check()`: refuses, at the caller's span, a tool that may not be retried.
-    fn check() {}
 }
 
 /// An agent's own body returned `Err`. What came out of another agent goes on as it is.

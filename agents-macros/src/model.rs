@@ -115,6 +115,8 @@ pub(crate) struct Handler {
     pub(crate) escalation: Ident,
     /// The skills that `reroute_to_skill` names.
     pub(crate) skills: Vec<Path>,
+    /// Those that it names as text.
+    pub(crate) spelled: Vec<LitStr>,
     /// The verbs of `on_error` that do nothing for an escalation.
     pub(crate) strangers: Vec<Ident>,
 }

@@ -2,10 +2,7 @@
 
 use crate::{KeepAlive, Ollama, Think, ToolMode, config::Config, host, settings::Header};
 use serde_json::Value;
-use std::{
-    sync::{Arc, atomic::AtomicBool},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 /// A model of an Ollama server, by the name that `ollama list` shows.
 ///
@@ -22,7 +19,6 @@ use std::{
 pub fn ollama(name: impl Into<String>) -> Ollama {
     Ollama {
         config: Arc::new(Config::new(name.into())),
-        no_tools: Arc::default(),
     }
 }
 
@@ -36,10 +32,19 @@ impl Ollama {
     }
 
     /// Where the server is: `http://host:port`, or any form that `OLLAMA_HOST` may take. What is
-    /// no address at all is reported by the first question.
+    /// no address at all is reported by the first question. A user name and a password in it,
+    /// `http://user:password@host`, are sent as `Authorization: Basic` and shown nowhere;
+    /// [`bearer`](Self::bearer) and [`header`](Self::header) come before them.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_ollama::ollama; }
+    /// use agents::ollama;
+    ///
+    /// let model = ollama("qwen3:4b").url("https://me:hunter2@gpu.example.com");
+    /// assert_eq!(model.address(), "https://gpu.example.com");
+    /// ```
     #[must_use]
-    pub fn url(mut self, url: impl AsRef<str>) -> Self {
-        self.no_tools = Arc::new(AtomicBool::new(false));
+    pub fn url(self, url: impl AsRef<str>) -> Self {
         self.set(|config| config.base = host::parse(url.as_ref()))
     }
 

@@ -4,24 +4,20 @@ use crate::{
     answer::{Answer, Fault},
     body::{Mode, body},
     config::{Config, Ready},
-    error::{Place, refuses_tools},
+    error::{Place, Refusal, refuses_tools},
+    learned,
     receive::{salvaged, streamed, unwrapped, whole},
     salvage,
     settings::ToolMode,
     transport::{self, Body, Broken},
-    wire::error_text,
 };
-use agents_core::model::{Model, ModelError, ModelErrorKind, Reply, Request};
+use agents_core::model::{Model, ModelError, ModelErrorKind, Reply, Request, prompted};
 use async_trait::async_trait;
-use reqwest::{Method, StatusCode, Url, header::LOCATION};
+use reqwest::{Method, StatusCode, Url};
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use std::{
     fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
@@ -30,13 +26,11 @@ const GLANCE: Duration = Duration::from_millis(500);
 
 /// A model on an Ollama server; made by [`ollama`](crate::ollama).
 ///
-/// Cloning is cheap, and clones share what they learn about the model. Connections are shared by
-/// all clients of a tokio runtime.
+/// Cloning is cheap. What a server says about a model is known to all clients of the process that
+/// are made after it, and to clones. Connections are shared by all clients of a tokio runtime.
 #[derive(Clone)]
 pub struct Ollama {
     pub(crate) config: Arc<Config>,
-    /// The server said that the model has no tools: from then on they are offered by prompt.
-    pub(crate) no_tools: Arc<AtomicBool>,
 }
 
 #[async_trait]
@@ -46,15 +40,17 @@ impl Model for Ollama {
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        let mode = self.mode();
-        match self.ask(&request, mode).await {
+        let ready = self.config.ready()?;
+        let mode = self.mode(ready, &request);
+        match self.ask(ready, &request, mode).await {
             Err(Asked::NoTools) => {
                 tracing::info!(
                     model = self.config.name,
                     "the model has no tools; offering them by prompt from now on"
                 );
-                self.no_tools.store(true, Ordering::Relaxed);
-                self.ask(&request, Mode::Prompted).await
+                ready.no_tools.store(true, Ordering::Relaxed);
+                learned::without(&ready.server, &self.config.name);
+                self.ask(ready, &request, Mode::Prompted).await
             }
             answered => answered,
         }
@@ -82,25 +78,27 @@ impl From<ModelError> for Asked {
 }
 
 impl Ollama {
-    fn mode(&self) -> Mode {
+    fn mode(&self, ready: &Ready, request: &Request<'_>) -> Mode {
         match self.config.tools {
-            ToolMode::Auto if self.no_tools.load(Ordering::Relaxed) => Mode::Prompted,
+            ToolMode::Auto if ready.no_tools.load(Ordering::Relaxed) => Mode::Prompted,
             ToolMode::Auto | ToolMode::Native => Mode::Native,
             ToolMode::Prompted => Mode::Prompted,
+            // Where there is nothing to do but to answer, or to give up, no form is needed.
+            ToolMode::Constrained if !prompted::any_work(request.tools()) => Mode::Prompted,
             ToolMode::Constrained => Mode::Constrained,
         }
     }
 
-    fn place<'a>(&'a self, ready: &'a Ready) -> Place<'a> {
+    fn place<'a>(&'a self, ready: &'a Ready, path: &'static str) -> Place<'a> {
         Place {
             model: &self.config.name,
             server: &ready.server,
+            path,
             wait: self.config.wait,
         }
     }
 
-    async fn ask(&self, request: &Request<'_>, mode: Mode) -> Result<Reply, Asked> {
-        let ready = self.config.ready()?;
+    async fn ask(&self, ready: &Ready, request: &Request<'_>, mode: Mode) -> Result<Reply, Asked> {
         let grammar = mode == Mode::Constrained && request.has_tools();
         let stream = self.config.streaming && request.sink().is_some();
         // The text of a constrained reply is JSON around what is meant: nothing to show.
@@ -109,7 +107,7 @@ impl Ollama {
         let mut post = reqwest::Request::new(Method::POST, ready.chat.clone());
         *post.headers_mut() = ready.headers.clone();
         *post.body_mut() = Some(body(ready, request, mode, stream).into());
-        let place = self.place(ready);
+        let place = self.place(ready, "api/chat");
         let response = transport::send(post, ready.loopback, self.config.wait)
             .await
             .map_err(|broken| place.broken(&broken))?;
@@ -139,22 +137,10 @@ impl Ollama {
         request: &Request<'_>,
         mode: Mode,
     ) -> Result<Reply, Asked> {
-        #[derive(Deserialize)]
-        struct Refusal<'a> {
-            #[serde(borrow)]
-            error: &'a RawValue,
-        }
-        let status = response.status();
-        let redirect = response
-            .headers()
-            .get(LOCATION)
-            .and_then(|to| to.to_str().ok())
-            .map(str::to_owned);
+        let refusal = Refusal::of(&response);
         let read = |bytes: &[u8], _| {
-            let said = serde_json::from_slice::<Refusal<'_>>(bytes)
-                .ok()
-                .map(|refusal| error_text(refusal.error));
-            if status == StatusCode::BAD_REQUEST
+            let said = Refusal::said(bytes);
+            if refusal.status == StatusCode::BAD_REQUEST
                 && mode == Mode::Native
                 && self.config.tools == ToolMode::Auto
                 && request.has_tools()
@@ -168,9 +154,7 @@ impl Ollama {
             {
                 return Ok(salvaged(Answer::default(), call));
             }
-            Err(place
-                .status(status, said.as_deref(), bytes, redirect.as_deref())
-                .into())
+            Err(place.refused(&refusal, bytes).into())
         };
         Body::new(response, self.config.wait).whole(read).await
     }
@@ -198,15 +182,15 @@ impl Ollama {
             name: String,
         }
         let ready = self.config.ready()?;
-        let place = self.place(ready);
+        let place = self.place(ready, "api/tags");
         let response = self
             .get(ready, "api/tags", self.config.wait)
             .await
             .map_err(|broken| place.broken(&broken))?;
-        let status = response.status();
+        let refusal = Refusal::of(&response);
         let read =
             |bytes: &[u8], broken: Option<Broken>| match serde_json::from_slice::<Tags>(bytes) {
-                _ if status != StatusCode::OK => Err(place.status(status, None, bytes, None)),
+                _ if refusal.status != StatusCode::OK => Err(place.refused(&refusal, bytes)),
                 Ok(tags) => Ok(tags
                     .models
                     .into_iter()

@@ -1,16 +1,19 @@
 //! The settings of a client, and what is worked out from them once.
 
 use crate::{
-    host,
+    host, learned,
     settings::{Header, KeepAlive, Think, ToolMode},
 };
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
 use reqwest::{
     Url,
-    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+    header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use serde_json::Value;
-use std::{sync::OnceLock, time::Duration};
+use std::{
+    sync::{OnceLock, atomic::AtomicBool},
+    time::Duration,
+};
 
 /// Long enough for a big model to come off a slow disk.
 const WAIT: Duration = Duration::from_secs(300);
@@ -42,6 +45,8 @@ pub(crate) struct Ready {
     pub(crate) head: Vec<u8>,
     /// What follows that value: everything else that is set, each with a comma before it.
     pub(crate) settings: Vec<u8>,
+    /// The server said that the model has no tools: from then on they are offered by prompt.
+    pub(crate) no_tools: AtomicBool,
 }
 
 impl Config {
@@ -81,32 +86,39 @@ impl Config {
         let base = self
             .base
             .as_ref()
-            .map_err(|why| ModelError::new(Kind::Unreachable, why.clone()))?;
+            .map_err(|why| ModelError::new(Kind::Setup, why.clone()))?;
         if base.scheme() == "https" && !cfg!(feature = "tls") {
             let server = host::shown(base);
             let message = format!(
                 "{server} asks for HTTPS, which this build does not speak: enable the feature `tls`"
             );
-            return Err(ModelError::new(Kind::Unreachable, message));
+            return Err(ModelError::new(Kind::Setup, message));
         }
+        let (base, login) = host::lift_login(base);
         let mut headers = HeaderMap::with_capacity(self.headers.len() + 1);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(login) = login {
+            headers.insert(AUTHORIZATION, login);
+        }
+        // What is said of a header counts, whatever the address says.
         for Header { name, value } in &self.headers {
             let wrong = || {
                 let message = format!(
                     "`{name}` is no HTTP header, or its value cannot be sent: see `.header(..)`"
                 );
-                ModelError::new(Kind::Refused, message)
+                ModelError::new(Kind::Setup, message)
             };
             let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
             let mut value = HeaderValue::from_str(value).map_err(|_| wrong())?;
             value.set_sensitive(true);
             headers.insert(key, value);
         }
+        let server = host::shown(&base);
         Ok(Ready {
-            chat: host::endpoint(base, "api/chat"),
-            server: host::shown(base),
-            loopback: host::is_loopback(base),
+            chat: host::endpoint(&base, "api/chat"),
+            loopback: host::is_loopback(&base),
+            no_tools: learned::has_no_tools(&server, &self.name).into(),
+            server,
             headers,
             head: format!(
                 "{{\"model\":{},\"stream\":",

@@ -1,8 +1,13 @@
 //! What went wrong -> a [`ModelError`] that says the way out.
 
-use crate::{answer::Fault, transport::Broken};
+use crate::{answer::Fault, transport::Broken, wire::error_text};
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
-use reqwest::StatusCode;
+use reqwest::{
+    Response, StatusCode,
+    header::{HeaderName, LOCATION, RETRY_AFTER},
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use std::{error::Error, time::Duration};
 
 /// What the messages need to know about the client.
@@ -10,7 +15,42 @@ use std::{error::Error, time::Duration};
 pub(crate) struct Place<'a> {
     pub(crate) model: &'a str,
     pub(crate) server: &'a str,
+    /// What of the server was asked.
+    pub(crate) path: &'static str,
     pub(crate) wait: Duration,
+}
+
+/// The head of an answer with another status than 200.
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    /// Where the server wanted to send us.
+    redirect: Option<String>,
+    /// How long it wants to be left alone; a date is not read.
+    retry_after: Option<Duration>,
+}
+
+impl Refusal {
+    pub(crate) fn of(response: &Response) -> Self {
+        let header = |name: HeaderName| response.headers().get(name)?.to_str().ok();
+        Refusal {
+            status: response.status(),
+            redirect: header(LOCATION).map(str::to_owned),
+            retry_after: header(RETRY_AFTER)
+                .and_then(|wait| wait.trim().parse().ok())
+                .map(Duration::from_secs),
+        }
+    }
+
+    /// The server's own words, if it has any.
+    pub(crate) fn said(body: &[u8]) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Said<'a> {
+            #[serde(borrow)]
+            error: &'a RawValue,
+        }
+        let said: Said<'_> = serde_json::from_slice(body).ok()?;
+        Some(error_text(said.error))
+    }
 }
 
 impl Place<'_> {
@@ -27,7 +67,7 @@ impl Place<'_> {
                 ),
             ),
             Broken::Cut(error) => ModelError::new(
-                Kind::Malformed,
+                Kind::Interrupted,
                 format!(
                     "{server} broke off before it answered ({})",
                     root_cause(error)
@@ -48,7 +88,7 @@ impl Place<'_> {
                 ),
             ),
             Broken::NoRuntime => ModelError::new(
-                Kind::Unreachable,
+                Kind::Setup,
                 "a model can only be asked inside a tokio runtime",
             ),
         }
@@ -60,14 +100,14 @@ impl Place<'_> {
         match broken {
             Some(broken @ (Broken::Silent | Broken::TooLong)) => self.broken(broken),
             Some(Broken::Cut(error)) => ModelError::new(
-                Kind::Malformed,
+                Kind::Interrupted,
                 format!(
                     "the answer of {server} broke off after {said} characters ({})",
                     root_cause(error)
                 ),
             ),
             _ => ModelError::new(
-                Kind::Malformed,
+                Kind::Interrupted,
                 format!(
                     "the answer of {server} broke off after {said} characters: it never said `\"done\": true`"
                 ),
@@ -105,20 +145,20 @@ impl Place<'_> {
         )
     }
 
-    /// The server answered with something else than 200. `said` is its own error text, if it gave
-    /// one; `redirect` where it wanted to send us.
-    pub(crate) fn status(
-        &self,
-        status: StatusCode,
-        said: Option<&str>,
-        body: &[u8],
-        redirect: Option<&str>,
-    ) -> ModelError {
-        let Place { server, model, .. } = self;
-        let text = said.map_or_else(|| excerpt(body), str::to_owned);
-        let code = status.as_u16();
+    /// The server answered with something else than 200.
+    pub(crate) fn refused(&self, refusal: &Refusal, body: &[u8]) -> ModelError {
+        let Place {
+            server,
+            model,
+            path,
+            ..
+        } = self;
+        let said = Refusal::said(body);
+        let of_model = said.as_deref().is_some_and(|text| text.contains("model"));
+        let text = said.unwrap_or_else(|| excerpt(body));
+        let code = refusal.status.as_u16();
         let (kind, message) = match code {
-            404 if said.is_some_and(|text| text.contains("model")) => (
+            404 if of_model && *path == "api/chat" => (
                 Kind::NotFound,
                 format!(
                     "Ollama at {server} has no model `{model}`: get it with `ollama pull {model}`"
@@ -127,7 +167,7 @@ impl Place<'_> {
             404 | 405 => (
                 Kind::Refused,
                 format!(
-                    "{server} does not have /api/chat ({code}: `{text}`): is that Ollama? the address is given \
+                    "{server} does not have /{path} ({code}: `{text}`): is that Ollama? the address is given \
                          without a path such as /v1 or /api"
                 ),
             ),
@@ -136,7 +176,7 @@ impl Place<'_> {
                 format!(
                     "{server} redirects ({code}) to {}: redirects are not followed, give that address to `.url(..)` \
                      if you trust it",
-                    redirect.unwrap_or("nowhere")
+                    refusal.redirect.as_deref().unwrap_or("nowhere")
                 ),
             ),
             401 | 403 | 407 => (
@@ -155,16 +195,31 @@ impl Place<'_> {
                 Kind::Refused,
                 format!("model `{model}` cannot think: leave out `.think(..)`"),
             ),
+            429 | 503 => (
+                Kind::Overloaded,
+                format!(
+                    "Ollama at {server} has too much to do ({code}: `{text}`): ask again later, or let the model do so \
+                     with `.retry(3)`"
+                ),
+            ),
             400..500 => (
                 Kind::Refused,
                 format!("Ollama at {server} refused the request ({code}): {text}"),
+            ),
+            502 | 504 => (
+                Kind::Unreachable,
+                format!("the gateway at {server} does not reach Ollama ({code}): {text}"),
             ),
             _ => (
                 Kind::Refused,
                 format!("Ollama at {server} failed ({code}): {text}"),
             ),
         };
-        ModelError::new(kind, message).with_status(code)
+        let error = ModelError::new(kind, message).with_status(code);
+        match refusal.retry_after {
+            Some(wait) => error.with_retry_after(wait),
+            None => error,
+        }
     }
 }
 

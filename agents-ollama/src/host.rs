@@ -1,6 +1,8 @@
 //! Where Ollama is: the forms that `OLLAMA_HOST` and [`Ollama::url`](crate::Ollama::url) may take.
 
-use reqwest::Url;
+use base64::{Engine, engine::general_purpose::STANDARD};
+use percent_encoding::percent_decode_str;
+use reqwest::{Url, header::HeaderValue};
 
 /// The port Ollama listens on when nobody says otherwise.
 const PORT: u16 = 11434;
@@ -15,27 +17,34 @@ pub(crate) fn from_env() -> Result<Url, String> {
 
 /// Reads an address as Ollama's own programs do: `host`, `host:port`, `:port`, `[v6]:port`, each
 /// with or without a scheme and a path. Without a scheme the port is 11434 unless given; with one
-/// it is the scheme's. An address to listen on (`0.0.0.0`, `[::]`) means this machine.
+/// it is the scheme's. An address to listen on (`0.0.0.0`, `[::]`) means this machine. A user name and
+/// a password may stand before the host: `user:password@host`.
 pub(crate) fn parse(text: &str) -> Result<Url, String> {
     let text = text.trim().trim_matches(['"', '\'']).trim();
+    let seen = without_login(text);
     let wrong = |why: &dyn std::fmt::Display| {
         format!(
-            "`{text}` is no address for Ollama ({why}): write `http://host:port`, or `host:port`"
+            "`{seen}` is no address for Ollama ({why}): write `http://host:port`, or `host:port`"
         )
     };
     let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
     if !matches!(scheme, "http" | "https") {
-        return Err(wrong(&format_args!("scheme `{scheme}`")));
+        return Err(wrong(&"its scheme is neither `http` nor `https`"));
     }
     let (place, path) = rest.split_once('/').unwrap_or((rest, ""));
     let place = match place {
         "" => "127.0.0.1".to_owned(),
         bare if is_bare_v6(bare) => format!("[{bare}]"),
-        port if port.starts_with(':') => format!("127.0.0.1{port}"),
+        port if port.starts_with(':') && !port.contains('@') => format!("127.0.0.1{port}"),
         given => given.to_owned(),
     };
     let path = path.trim_end_matches('/');
     let mut url = Url::parse(&format!("{scheme}://{place}/{path}")).map_err(|e| wrong(&e))?;
+    if text.contains('@') && !has_login(&url) {
+        return Err(wrong(
+            &"in a user name or a password, `/` is written `%2F`, `?` is `%3F` and `#` is `%23`",
+        ));
+    }
 
     let here = match url.host_str() {
         Some("0.0.0.0") => Some("127.0.0.1"),
@@ -50,6 +59,37 @@ pub(crate) fn parse(text: &str) -> Result<Url, String> {
             .map_err(|()| wrong(&"no port possible"))?;
     }
     Ok(url)
+}
+
+/// The text without all that may be a user name or a password, however it is written.
+fn without_login(text: &str) -> String {
+    let Some((before, place)) = text.rsplit_once('@') else {
+        return text.to_owned();
+    };
+    match before.split_once("://") {
+        Some((scheme @ ("http" | "https"), _)) => format!("{scheme}://{place}"),
+        _ => place.to_owned(),
+    }
+}
+
+fn has_login(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
+}
+
+/// The address alone, and its user name and password as the header that carries them.
+pub(crate) fn lift_login(base: &Url) -> (Url, Option<HeaderValue>) {
+    let mut url = base.clone();
+    // What has no host has no login either.
+    let _ = url.set_username("").and_then(|()| url.set_password(None));
+    let login = has_login(base).then(|| {
+        let mut login: Vec<u8> = percent_decode_str(base.username()).collect();
+        login.push(b':');
+        login.extend(percent_decode_str(base.password().unwrap_or_default()));
+        let mut value = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(login))).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    });
+    (url, login.flatten())
 }
 
 /// Several colons without brackets: an IPv6 address on its own.
@@ -125,7 +165,7 @@ mod tests {
     fn an_address_that_is_none_says_what_to_write() {
         assert_eq!(
             parse("ftp://gpu-box").unwrap_err(),
-            "`ftp://gpu-box` is no address for Ollama (scheme `ftp`): write `http://host:port`, or `host:port`"
+            "`ftp://gpu-box` is no address for Ollama (its scheme is neither `http` nor `https`): write `http://host:port`, or `host:port`"
         );
         assert_eq!(
             parse("gpu-box:port").unwrap_err(),
@@ -137,6 +177,52 @@ mod tests {
     fn a_password_in_the_address_is_not_shown() {
         let url = parse("http://me:hunter2@gpu-box:8080").unwrap();
         assert_eq!(shown(&url), "http://gpu-box:8080");
+        for text in [
+            "http://me:hunter2@gpu-box:port",
+            "me:hunter2@gpu-box:port",
+            "ftp://me:hunter2@gpu-box",
+            "me:hunter2://x@gpu-box",
+            "hunter2://x@gpu-box",
+            "http://me:hunter2/x@gpu-box",
+            "http://me:1/hunter2@gpu-box",
+            "http://me:1?hunter2@gpu-box",
+            "http://me:1#hunter2@gpu-box",
+            "http://me:hunter2@",
+            "http://me:a@hunter2@gpu-box:port",
+        ] {
+            let why = parse(text).unwrap_err();
+            assert!(!why.contains("hunter2"), "{text}: {why}");
+            assert!(why.contains("is no address for Ollama"), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_login_is_lifted_out_of_the_address() {
+        let lifted = |text: &str| {
+            let (url, login) = lift_login(&parse(text).unwrap());
+            let login = login.map(|value| {
+                assert!(value.is_sensitive());
+                value.to_str().unwrap().to_owned()
+            });
+            (url.to_string(), login)
+        };
+        for (text, login) in [
+            ("http://gpu-box:8080", None),
+            (
+                "http://me:hunter2@gpu-box:8080",
+                Some("Basic bWU6aHVudGVyMg=="),
+            ),
+            ("me:hunter2@gpu-box:8080", Some("Basic bWU6aHVudGVyMg==")),
+            ("me@gpu-box:8080", Some("Basic bWU6")),
+            (":hunter2@gpu-box:8080", Some("Basic Omh1bnRlcjI=")),
+            (
+                "http://m%40e:a%2Fb@gpu-box:8080",
+                Some("Basic bUBlOmEvYg=="),
+            ),
+        ] {
+            let expect = ("http://gpu-box:8080/".to_owned(), login.map(str::to_owned));
+            assert_eq!(lifted(text), expect, "{text}");
+        }
     }
 
     #[test]

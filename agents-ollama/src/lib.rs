@@ -27,13 +27,14 @@
 //! # Models without tools
 //!
 //! A model that has no template for tools makes Ollama refuse the request. The client notices once,
-//! and offers tools by prompt from then on: [`ToolMode::Auto`]. For models that are too small to
+//! for all clients of the process, and offers tools by prompt from then on: [`ToolMode::Auto`]. For models that are too small to
 //! keep to a form there is [`ToolMode::Constrained`].
 //!
 //! # When it fails
 //!
 //! Every error says the way out: no server (`ollama serve`), no such model (`ollama pull`), a
-//! model that cannot think, silence ([`Ollama::timeout`]), an answer that broke off. A call that
+//! model that cannot think, silence ([`Ollama::timeout`]), an answer that broke off. One request is
+//! one request: who wants another one writes [`.retry(3)`](agents_core::Model::retry). A call that
 //! Ollama could not read itself (`error parsing tool call`) is no error here: it is handed on as
 //! the malformed call it is, for `on_error` to repair.
 //!
@@ -49,6 +50,7 @@ mod client;
 mod config;
 mod error;
 mod host;
+mod learned;
 mod receive;
 mod salvage;
 mod settings;

@@ -30,8 +30,16 @@ impl Task {
     pub fn from_args() -> Task {
         let args: Vec<String> = env::args().collect();
         let number = |at: usize| args.get(at).and_then(|text| text.parse().ok()).unwrap_or(1);
-        let url = args.get(1).cloned().unwrap_or_else(|| "http://127.0.0.1:19090".into());
-        Task { url, turns: number(2), runs: number(3), width: number(4) }
+        let url = args
+            .get(1)
+            .cloned()
+            .unwrap_or_else(|| "http://127.0.0.1:19090".into());
+        Task {
+            url,
+            turns: number(2),
+            runs: number(3),
+            width: number(4),
+        }
     }
 }
 
@@ -60,7 +68,9 @@ where
     }
     let before = resident("VmRSS:");
     let (clock, cpu) = (Instant::now(), cpu_us());
-    let mut runs = futures_util::stream::iter(0..task.runs).map(|_| one()).buffer_unordered(task.width);
+    let mut runs = futures_util::stream::iter(0..task.runs)
+        .map(|_| one())
+        .buffer_unordered(task.width);
     let mut right = 0;
     while let Some(answer) = runs.next().await {
         right += usize::from(answer.contains("done"));
@@ -73,22 +83,39 @@ where
         wall_us: clock.elapsed().as_secs_f64() * 1e6 / requests,
         kb_per_run: resident("VmHWM:").saturating_sub(before) as f64 / task.width as f64,
     };
-    println!("{}", serde_json::to_string(&figures).expect("figures are numbers"));
+    println!(
+        "{}",
+        serde_json::to_string(&figures).expect("figures are numbers")
+    );
 }
 
 /// CPU time of this process so far, user and system, from `/proc` (100 ticks a second on Linux).
 fn cpu_us() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").expect("this needs Linux");
     // Fields 14 and 15, counted after the name in parentheses.
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks: f64 = fields[11..13].iter().filter_map(|text| text.parse::<f64>().ok()).sum();
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect();
+    let ticks: f64 = fields[11..13]
+        .iter()
+        .filter_map(|text| text.parse::<f64>().ok())
+        .sum();
     ticks * 10_000.0
 }
 
 fn resident(key: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("this needs Linux");
-    let line = status.lines().find(|line| line.starts_with(key)).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|text| text.parse().ok()).unwrap_or(0)
+    let line = status
+        .lines()
+        .find(|line| line.starts_with(key))
+        .unwrap_or_default();
+    line.split_whitespace()
+        .nth(1)
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(0)
 }
 
 /// What a program says, without the end of the line; empty if there is none of that name.

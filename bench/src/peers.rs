@@ -30,24 +30,59 @@ pub fn installed() -> Vec<Peer> {
     fs::create_dir_all(&modules).expect("a folder can be made");
     let wanted = format!("json_repair=={JSON_REPAIR}");
     let has_python = has(&python, &["-c", "import json_repair"])
-        || (has(Path::new("python3"), &["-m", "venv", &venv.to_string_lossy()])
-            && has(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", &wanted]));
+        || (has(
+            Path::new("python3"),
+            &["-m", "venv", &venv.to_string_lossy()],
+        ) && has(
+            &python,
+            &[
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                &wanted,
+            ],
+        ));
     let wanted = format!("jsonrepair@{JSONREPAIR}");
     let has_node = modules.join("node_modules/jsonrepair").exists()
         || has(
             Path::new("npm"),
-            &["install", "--silent", "--no-audit", "--no-fund", "--prefix", &modules.to_string_lossy(), &wanted],
+            &[
+                "install",
+                "--silent",
+                "--no-audit",
+                "--no-fund",
+                "--prefix",
+                &modules.to_string_lossy(),
+                &wanted,
+            ],
         );
     let python_version = said("python3", &["--version"]);
     let node_version = said("node", &["--version"]);
     let peers = [
-        (has_python, format!("json_repair {JSON_REPAIR} ({python_version})"), python, "peers/repair.py"),
-        (has_node, format!("jsonrepair {JSONREPAIR} (Node {node_version})"), "node".into(), "peers/repair.mjs"),
+        (
+            has_python,
+            format!("json_repair {JSON_REPAIR} ({python_version})"),
+            python,
+            "peers/repair.py",
+        ),
+        (
+            has_node,
+            format!("jsonrepair {JSONREPAIR} (Node {node_version})"),
+            "node".into(),
+            "peers/repair.mjs",
+        ),
     ];
     let mut found = Vec::new();
     for (is_there, name, program, script) in peers {
         match is_there {
-            true => found.push(Peer { name, program, script: bench.join(script), modules: modules.clone() }),
+            true => found.push(Peer {
+                name,
+                program,
+                script: bench.join(script),
+                modules: modules.clone(),
+            }),
             false => eprintln!("{name} cannot be installed here"),
         }
     }
@@ -55,7 +90,10 @@ pub fn installed() -> Vec<Peer> {
 }
 
 fn has(program: &Path, args: &[&str]) -> bool {
-    let status = Command::new(program).args(args).stdout(Stdio::null()).status();
+    let status = Command::new(program)
+        .args(args)
+        .stdout(Stdio::null())
+        .status();
     status.is_ok_and(|status| status.success())
 }
 
@@ -73,7 +111,10 @@ impl Peer {
             .stderr(Stdio::null())
             .output()
             .ok()?;
-        let seconds = String::from_utf8_lossy(&output.stdout).trim().parse().ok()?;
+        let seconds = String::from_utf8_lossy(&output.stdout)
+            .trim()
+            .parse()
+            .ok()?;
         output.status.success().then_some(())?;
         Some((seconds, fs::read_to_string(made).ok()?))
     }

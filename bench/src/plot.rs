@@ -23,8 +23,16 @@ pub fn svg(table: &Table, footer: &str) -> String {
 "##,
         escaped(&table.title),
         escaped(&table.unit),
-        if table.less { "less is better" } else { "more is better" },
-        if table.logarithmic { "; logarithmic" } else { "" },
+        if table.less {
+            "less is better"
+        } else {
+            "more is better"
+        },
+        if table.logarithmic {
+            "; logarithmic"
+        } else {
+            ""
+        },
     );
     let mut y = 64.0;
     for (at, column) in table.columns.iter().enumerate() {
@@ -32,10 +40,21 @@ pub fn svg(table: &Table, footer: &str) -> String {
         let values = (0..table.rows.len()).filter_map(|row| cell(row).value);
         let scale = Scale::of(values.collect(), table.logarithmic);
         y += 16.0;
-        let _ = writeln!(out, r##"<text x="16" y="{y}" font-weight="bold">{}</text>"##, escaped(column));
+        let _ = writeln!(
+            out,
+            r##"<text x="16" y="{y}" font-weight="bold">{}</text>"##,
+            escaped(column)
+        );
         y += 8.0;
         for (nth, row) in table.rows.iter().enumerate() {
-            bar(&mut out, y, &row.name, cell(nth), &scale, COLOURS[nth % COLOURS.len()]);
+            bar(
+                &mut out,
+                y,
+                &row.name,
+                cell(nth),
+                &scale,
+                COLOURS[nth % COLOURS.len()],
+            );
             y += BAR + 4.0;
         }
         y += 10.0;
@@ -88,7 +107,11 @@ impl Scale {
             true => least.fold(f64::INFINITY, f64::min) / 10.0,
             false => 0.0,
         };
-        Scale { from, to, logarithmic }
+        Scale {
+            from,
+            to,
+            logarithmic,
+        }
     }
 
     fn width(&self, value: f64) -> f64 {
@@ -97,10 +120,16 @@ impl Scale {
             false => value / self.to,
         };
         let room = WIDTH - NAMES - 70.0;
-        if share.is_finite() { share.clamp(0.0, 1.0) * room } else { 0.0 }
+        if share.is_finite() {
+            share.clamp(0.0, 1.0) * room
+        } else {
+            0.0
+        }
     }
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }

@@ -125,7 +125,7 @@ fn show(outcome: &Outcome<Weather>) {
     let good = receipts.iter().filter(|receipt| receipt.is_ok()).count();
     let repaired = receipts
         .iter()
-        .filter(|receipt| !receipt.repairs.is_empty())
+        .filter(|receipt| receipt.is_ok() && !receipt.repairs.is_empty())
         .count();
     let usage = outcome.usage;
     println!(

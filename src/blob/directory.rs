@@ -1,4 +1,5 @@
 use super::{Blob, BlobError, BlobStore};
+use crate::files;
 use agents_core::rt::async_trait;
 use std::{
     fs,
@@ -8,8 +9,8 @@ use std::{
 };
 use tokio::task::spawn_blocking;
 
-/// Blobs as files: `<folder>/<tenant>/<sha256>`, where the tenant is a digest of its name. What is
-/// kept stays until somebody deletes it. A file that is not what its name says is never given, and is
+/// Blobs as files: `<folder>/<tenant>/<sha256>`, where the tenant is a digest of its name. On Unix nobody
+/// but their owner may read what is made. What is kept stays until somebody deletes it. A file that is not what its name says is never given, and is
 /// written anew when the same content comes again.
 ///
 /// ```
@@ -40,12 +41,12 @@ pub struct DirectoryBlobs {
 }
 
 impl DirectoryBlobs {
-    /// Keeps blobs in this folder; it is made if it is not there.
+    /// Keeps blobs in this folder; it is made if it is not there, and keeps its permissions if it is.
     ///
     /// # Errors
     /// When it cannot be made.
     pub fn new(folder: impl AsRef<Path>) -> io::Result<Self> {
-        fs::create_dir_all(&folder)?;
+        files::create_folder(folder.as_ref())?;
         let folder = folder.as_ref().canonicalize()?;
         Ok(DirectoryBlobs { folder })
     }
@@ -116,10 +117,10 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     if read(&whole).is_ok() {
         return Ok(());
     }
-    fs::create_dir_all(folder)?;
+    files::create_folder(folder)?;
     let nth = NEXT.fetch_add(1, Relaxed);
     let part = folder.join(format!("{name}.{}.{nth}.part", std::process::id()));
-    let written = fs::File::create_new(&part)
+    let written = files::create_new(&part)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&part, &whole));
     if written.is_err() {

@@ -10,6 +10,9 @@ use std::{
 /// Resolves names to addresses of the public internet.
 pub(super) struct PublicOnly;
 
+/// Resolves names to any address but those from which machines in a cloud get their credentials.
+pub(super) struct NoMetadata;
+
 /// All that a name leads to is in this machine or its network.
 #[derive(Debug)]
 pub(super) struct NotPublic(pub(super) String);
@@ -24,15 +27,43 @@ impl std::error::Error for NotPublic {}
 
 impl Resolve for PublicOnly {
     fn resolve(&self, name: Name) -> Resolving {
-        Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let public: Vec<SocketAddr> = found.filter(|found| is_public(found.ip())).collect();
-            match public.is_empty() {
-                true => Err(NotPublic(name.as_str().to_owned()).into()),
-                false => Ok(Box::new(public.into_iter()) as Addrs),
-            }
-        })
+        resolve(name, is_public)
     }
+}
+
+impl Resolve for NoMetadata {
+    fn resolve(&self, name: Name) -> Resolving {
+        resolve(name, |address| !is_metadata(address))
+    }
+}
+
+fn resolve(name: Name, is_allowed: fn(IpAddr) -> bool) -> Resolving {
+    Box::pin(async move {
+        let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+        let allowed: Vec<SocketAddr> = found.filter(|found| is_allowed(found.ip())).collect();
+        match allowed.is_empty() {
+            true => Err(NotPublic(name.as_str().to_owned()).into()),
+            false => Ok(Box::new(allowed.into_iter()) as Addrs),
+        }
+    })
+}
+
+/// Whether machines in a cloud get their credentials from there: all that is link-local, and where
+/// providers have it besides.
+fn is_metadata(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_metadata_v4(address),
+        IpAddr::V6(address) => match address.segments() {
+            [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254] | [0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254] => true,
+            [first, ..] if first & 0xffc0 == 0xfe80 => true,
+            _ => hidden_v4(address).is_some_and(is_metadata_v4),
+        },
+    }
+}
+
+fn is_metadata_v4(address: Ipv4Addr) -> bool {
+    let others = [[100, 100, 100, 200], [192, 0, 0, 192], [168, 63, 129, 16]];
+    address.is_link_local() || others.contains(&address.octets())
 }
 
 /// Whether an address is one of the public internet, also where another one is hidden in it.
@@ -58,19 +89,27 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
             | (198, 51, 100)
             | (203, 0, 113)
     );
-    !reserved
+    !reserved && !is_metadata_v4(address)
+}
+
+/// An IPv4 address, written as one of IPv6 or translated into one.
+fn hidden_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0xffff, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => {
+            let [[a, b], [c, d]] = [high.to_be_bytes(), low.to_be_bytes()];
+            Some(Ipv4Addr::new(a, b, c, d))
+        }
+        _ => None,
+    }
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    let segments = address.segments();
-    let v4 = |high: u16, low: u16| {
-        let [[a, b], [c, d]] = [high.to_be_bytes(), low.to_be_bytes()];
-        is_public_v4(Ipv4Addr::new(a, b, c, d))
-    };
-    match segments {
-        // An IPv4 address, written as one of IPv6 or translated into one.
-        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
-        [0x2002, high, low, ..] => v4(high, low),
+    if let Some(hidden) = hidden_v4(address) {
+        return is_public_v4(hidden);
+    }
+    match address.segments() {
         [0x2001, 0, ..] | [0x2001, 0xdb8, ..] | [0x64, 0xff9b, 1, ..] => false,
         // Only global unicast is left: what begins with 001.
         [first, ..] => first & 0xe000 == 0x2000,
@@ -79,7 +118,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_public;
+    use super::{is_metadata, is_public};
 
     #[test]
     fn what_is_public() {
@@ -129,8 +168,31 @@ mod tests {
             "64:ff9b::7f00:1",
             "2002:7f00:1::1",
             "::127.0.0.1",
+            "168.63.129.16",
         ] {
             assert!(!is_public(private.parse().unwrap()), "{private}");
+        }
+    }
+
+    #[test]
+    fn where_credentials_are_had() {
+        for metadata in [
+            "169.254.169.254",
+            "169.254.170.2",
+            "::ffff:169.254.169.254",
+            "64:ff9b::a9fe:a9fe",
+            "fd00:ec2::254",
+            "fd20:ce::254",
+            "fe80::1",
+            "100.100.100.200",
+            "192.0.0.192",
+            "168.63.129.16",
+        ] {
+            let address = metadata.parse().unwrap();
+            assert!(is_metadata(address) && !is_public(address), "{metadata}");
+        }
+        for other in ["127.0.0.1", "10.0.0.1", "::1", "fd00::1", "1.1.1.1"] {
+            assert!(!is_metadata(other.parse().unwrap()), "{other}");
         }
     }
 }

@@ -194,13 +194,13 @@ pub(super) fn wait(said: &str) -> Option<Duration> {
     match said.trim().parse() {
         Ok(seconds) => Some(Duration::from_secs(seconds)),
         Err(_) => {
-            let until = UNIX_EPOCH + Duration::from_secs(date(said)?);
+            let until = UNIX_EPOCH.checked_add(Duration::from_secs(date(said)?))?;
             Some(until.duration_since(SystemTime::now()).unwrap_or_default())
         }
     }
 }
 
-/// `Wed, 21 Oct 2015 07:28:00 GMT` in seconds since 1970.
+/// `Wed, 21 Oct 2015 07:28:00 GMT` in seconds since 1970; `None` for what is no such date.
 fn date(said: &str) -> Option<u64> {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     let (_, rest) = said.split_once(", ")?;
@@ -208,9 +208,13 @@ fn date(said: &str) -> Option<u64> {
     let [day, month, year, hours, minutes, seconds, "GMT"] = parts[..] else {
         return None;
     };
-    let number = |text: &str| text.parse::<u64>().ok();
-    let month = MONTHS.find(month).filter(|at| at % 3 == 0)? as u64 / 3 + 1;
-    let (day, year) = (number(day)?, number(year)?);
+    let number = |text: &str, most: u64| text.parse::<u64>().ok().filter(|number| *number <= most);
+    let month = MONTHS
+        .find(month)
+        .filter(|at| at % 3 == 0 && month.len() == 3)? as u64
+        / 3
+        + 1;
+    let (day, year) = (number(day, 31)?, number(year, 9999)?);
     // Days since 1970, counting years from March so that leap days come last.
     let shifted = if month > 2 {
         year
@@ -220,12 +224,15 @@ fn date(said: &str) -> Option<u64> {
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day.checked_sub(1)?;
     let days = (shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + of_year)
         .checked_sub(719_468)?;
-    Some(days * 86_400 + number(hours)? * 3600 + number(minutes)? * 60 + number(seconds)?)
+    // A leap second is one more.
+    let of_day = number(hours, 23)? * 3600 + number(minutes, 59)? * 60 + number(seconds, 60)?;
+    Some(days * 86_400 + of_day)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{date, wait};
+    use proptest::prelude::*;
     use std::time::Duration;
 
     #[test]
@@ -235,8 +242,36 @@ mod tests {
         assert_eq!(date("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
         assert_eq!(date("Thu, 29 Feb 2024 23:59:59 GMT"), Some(1_709_251_199));
         assert_eq!(wait("Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
-        for nonsense in ["", "soon", "Wed, 21 Oct", "Wed, 00 Oct 2015 07:28:00 GMT"] {
+        assert_eq!(date("Fri, 31 Dec 9999 23:59:60 GMT"), Some(253_402_300_800));
+        for nonsense in [
+            "",
+            "soon",
+            "Wed, 21 Oct",
+            "Wed, 00 Oct 2015 07:28:00 GMT",
+            "Wed, 32 Oct 2015 07:28:00 GMT",
+            "Wed, 21  2015 07:28:00 GMT",
+            "Wed, 21 JanFeb 2015 07:28:00 GMT",
+            "Wed, 21 Oct 10000 07:28:00 GMT",
+            "Wed, 21 Oct 18446744073709551615 07:28:00 GMT",
+            "Wed, 21 Oct 2015 24:28:00 GMT",
+            "Wed, 21 Oct 2015 07:18446744073709551615:00 GMT",
+            "Wed, 01 Jan 0000 00:00:00 GMT",
+        ] {
             assert_eq!(wait(nonsense), None, "{nonsense}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_header_is_too_much(
+            text in prop_oneof![
+                ".{0,60}",
+                "[0-9]{0,40}",
+                "[A-Z][a-z]{2}, [0-9]{1,21} (Jan|Feb|Mar|Oct|Dec) [0-9]{1,21} [0-9]{1,21}:[0-9]{1,21}:[0-9]{1,21} GMT",
+                "Wed, [0-9]{2} Feb [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT",
+            ],
+        ) {
+            let _ = wait(&text);
         }
     }
 }

@@ -7,6 +7,10 @@ pub(super) struct Pattern {
     host: Host,
     /// Only this one; without it the usual one of the scheme.
     port: Option<u16>,
+    /// It may be asked in the clear.
+    clear: bool,
+    /// It may lead to this machine and its network.
+    private: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,14 +27,20 @@ impl Pattern {
         Pattern {
             host: Host::Any,
             port: None,
+            clear: false,
+            private: false,
         }
     }
 
-    /// Reads `host`, `*.host`, and both with a port.
+    /// Reads `host`, `*.host`, both with a port, and all of that with `http://` before it.
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
-        let (below, rest) = match text.strip_prefix("*.") {
+        let (clear, named) = match text.strip_prefix("http://") {
             Some(rest) => (true, rest),
             None => (false, text),
+        };
+        let (below, rest) = match named.strip_prefix("*.") {
+            Some(rest) => (true, rest),
+            None => (false, named),
         };
         if rest.is_empty() || rest.contains(['/', '*', '@', '?', '#', '\\']) {
             return Err("write `example.com`, `*.example.com` or `example.com:8443`");
@@ -48,10 +58,33 @@ impl Pattern {
             true => Host::Below(format!(".{host}")),
             false => Host::Is(host),
         };
-        Ok(Pattern { host, port })
+        Ok(Pattern {
+            host,
+            port,
+            clear,
+            private: false,
+        })
     }
 
-    pub(super) fn allows(&self, url: &Url) -> bool {
+    /// The same, of this machine or its network: there it is asked in the clear, too.
+    pub(super) fn private(self) -> Self {
+        Pattern {
+            clear: true,
+            private: true,
+            ..self
+        }
+    }
+
+    pub(super) fn is_clear(&self) -> bool {
+        self.clear
+    }
+
+    pub(super) fn is_private(&self) -> bool {
+        self.private
+    }
+
+    /// Whether the URL is one of it, in the clear or not.
+    pub(super) fn names(&self, url: &Url) -> bool {
         let host = normal(url.host_str().unwrap_or_default());
         let port = match self.port {
             Some(port) => url.port_or_known_default() == Some(port),
@@ -73,6 +106,9 @@ fn normal(host: &str) -> String {
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.clear {
+            f.write_str("http://")?;
+        }
         match &self.host {
             Host::Any => f.write_str("any"),
             Host::Is(host) => f.write_str(host),
@@ -91,7 +127,7 @@ mod tests {
     use reqwest::Url;
 
     #[test]
-    fn what_a_pattern_allows() {
+    fn what_a_pattern_names() {
         for (pattern, url, allowed) in [
             ("example.com", "https://example.com/a", true),
             ("example.com", "http://EXAMPLE.com./a", true),
@@ -112,10 +148,13 @@ mod tests {
             ("127.0.0.1:80", "http://0x7f.1/", true),
             ("[::1]:9", "http://[0:0::1]:9/", true),
             ("[::1]", "http://[::1]/", true),
+            ("http://example.com", "https://example.com/", true),
+            ("http://*.example.com:81", "http://a.example.com:81/", true),
         ] {
             let parsed = Pattern::parse(pattern).unwrap();
             let url = Url::parse(url).unwrap();
-            assert_eq!(parsed.allows(&url), allowed, "{pattern} {url}");
+            assert_eq!(parsed.names(&url), allowed, "{pattern} {url}");
+            assert_eq!(parsed.is_clear(), pattern.starts_with("http://"));
         }
     }
 

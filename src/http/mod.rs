@@ -30,11 +30,14 @@
 //! # What is closed
 //!
 //! - Hosts: all but those that were allowed, for the first request and for every redirect.
+//! - What goes in the clear: all but what was allowed with `http://` before it, or as private.
 //! - Addresses: a name that leads into the machine or its network is not followed, whatever it is called and
-//!   whenever that changes: addresses are looked at where the connection is made. See
-//!   [`allow_private`](HttpTool::allow_private).
+//!   whenever that changes: addresses are looked at where the connection is made. What may be asked there is
+//!   named, [host by host](HttpTool::allow_private_host); and even then no name leads to where machines in a
+//!   cloud get their credentials (169.254.169.254 and its like).
 //! - Methods: all but `GET` and `HEAD`. Others make it a tool that [writes](crate::Effects::Writes); such a
-//!   call needs somebody's approval.
+//!   call needs somebody's approval. What was approved for a server goes to no other: where one
+//!   redirects what writes (307, 308) to another scheme, host or port, that is the answer.
 //! - Proxies of the environment, cookies and compressed answers are not used.
 
 mod address;
@@ -70,15 +73,21 @@ pub struct HttpTool {
     name: String,
     hosts: Vec<Pattern>,
     methods: Vec<Method>,
-    private: bool,
     headers: Vec<Sent>,
     timeout: Duration,
     redirects: usize,
     max_bytes: usize,
     preview: usize,
     spec: OnceLock<ToolSpec>,
-    /// The client, and the runtime that drives its connections.
-    client: Mutex<Option<(tokio::runtime::Id, Client)>>,
+    /// The clients, and the runtime that drives their connections.
+    clients: Mutex<Option<(tokio::runtime::Id, Clients)>>,
+}
+
+/// One for each of what names may lead to.
+#[derive(Clone)]
+struct Clients {
+    public: Client,
+    private: Client,
 }
 
 /// A header that is sent to some hosts.
@@ -91,15 +100,38 @@ struct Sent {
     secret: String,
 }
 
-/// What a model says.
-#[derive(Debug, Deserialize)]
+/// What a model says; or a tool of your own that asks by way of this one.
+///
+/// ```
+/// use agents::{ToolContext, prelude::*, http::{HttpArgs, HttpError, HttpTool}};
+///
+/// async fn customer(http: &HttpTool, id: u32, cx: &ToolContext) -> Result<Option<String>, HttpError> {
+///     let args = HttpArgs::get(format!("https://crm.example.com/customers/{id}"));
+///     Ok(http.call(args, cx).await?.text)
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HttpArgs {
-    url: String,
+    /// The whole URL.
+    pub url: String,
+    /// The method; `GET` where nothing is said.
     #[serde(default)]
-    method: Method,
+    pub method: Method,
+    /// What to send: JSON, or a string as plain text.
     #[serde(default)]
-    body: Option<Json>,
+    pub body: Option<Json>,
+}
+
+impl HttpArgs {
+    /// `GET` of a URL.
+    pub fn get(url: impl Into<String>) -> Self {
+        HttpArgs {
+            url: url.into(),
+            method: Method::Get,
+            body: None,
+        }
+    }
 }
 
 impl Default for HttpTool {
@@ -115,14 +147,13 @@ impl HttpTool {
             name: "http_request".to_owned(),
             hosts: Vec::new(),
             methods: vec![Method::Get, Method::Head],
-            private: false,
             headers: Vec::new(),
             timeout: Duration::from_secs(30),
             redirects: 5,
             max_bytes: 1_000_000,
             preview: 20_000,
             spec: OnceLock::new(),
-            client: Mutex::new(None),
+            clients: Mutex::new(None),
         }
     }
 
@@ -134,7 +165,8 @@ impl HttpTool {
     }
 
     /// Allows a host: `api.example.com`, or with `*.example.com` all those below it. Without a port it is
-    /// the usual one of `http` and `https`; `example.com:8443` allows that one alone.
+    /// the usual one; `example.com:8443` allows that one alone. It is asked over `https`;
+    /// `http://example.com` allows it in the clear as well.
     ///
     /// # Panics
     /// When that is no host, such as a whole URL.
@@ -144,17 +176,30 @@ impl HttpTool {
         self
     }
 
-    /// Allows every host of the public internet, on the usual ports.
+    /// Allows every host of the public internet over `https`, on the usual port.
     #[must_use]
     pub fn allow_any_host(mut self) -> Self {
         self.hosts.push(Pattern::any());
         self
     }
 
-    /// Allows hosts that are allowed to lead to this machine and its network, too.
+    /// Allows a host that may lead to this machine or its network, over `http` and `https`:
+    /// `localhost:8080`, `*.corp.example.com`, `10.0.0.7`. Others stay closed.
+    ///
+    /// Even then a name does not lead to where machines in a cloud get their credentials, such as
+    /// 169.254.169.254 and all that is link-local; who wants that names the address itself.
+    ///
+    /// ```
+    /// use agents::http::HttpTool;
+    ///
+    /// let http = HttpTool::new().allow_any_host().allow_private_host("localhost:8080");
+    /// ```
+    ///
+    /// # Panics
+    /// When that is no host.
     #[must_use]
-    pub fn allow_private(mut self) -> Self {
-        self.private = true;
+    pub fn allow_private_host(mut self, host: &str) -> Self {
+        self.hosts.push(pattern(host).private());
         self
     }
 
@@ -172,7 +217,7 @@ impl HttpTool {
     /// ends with `AUTH_REQUIRED`. It is never sent in the clear, but to this machine.
     ///
     /// # Panics
-    /// When that is no host.
+    /// When that is no host, or has `http://` before it.
     #[must_use]
     pub fn bearer(self, host: &str, secret: impl Into<String>) -> Self {
         self.send(host, AUTHORIZATION, "Bearer ", secret.into())
@@ -181,7 +226,7 @@ impl HttpTool {
     /// Sends the secret of this name to that host in a header of its own, such as `x-api-key`.
     ///
     /// # Panics
-    /// When that is no host, or no header.
+    /// When that is no host, or has `http://` before it, or when it is no header.
     #[must_use]
     pub fn secret_header(self, host: &str, header: &str, secret: impl Into<String>) -> Self {
         match HeaderName::from_bytes(header.as_bytes()) {
@@ -191,8 +236,13 @@ impl HttpTool {
     }
 
     fn send(mut self, host: &str, name: HeaderName, prefix: &'static str, secret: String) -> Self {
+        let to = pattern(host);
+        assert!(
+            !to.is_clear(),
+            "a secret goes nowhere in the clear: leave out the `http://` of `{host}`"
+        );
         self.headers.push(Sent {
-            to: pattern(host),
+            to,
             name,
             prefix,
             secret,

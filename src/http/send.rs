@@ -1,13 +1,15 @@
 //! From what a model says to an answer: checked, sent, redirected, checked again.
 
 use super::{
-    HttpAnswer, HttpArgs, HttpError, HttpTool, Method,
-    address::{PublicOnly, is_public},
+    Clients, HttpAnswer, HttpArgs, HttpError, HttpTool, Method,
+    address::{NoMetadata, PublicOnly, is_public},
     answer, error,
+    hosts::Pattern,
 };
 use agents_core::{Code, Json, ToolContext};
 use reqwest::{
     Client, Response, Url,
+    dns::Resolve,
     header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER},
     redirect,
 };
@@ -27,16 +29,25 @@ impl HttpTool {
                 format!("`url` is no whole URL: {error}"),
             )
         })?;
-        let client = self.client()?;
+        let clients = self.clients()?;
         let mut by_way_of = Vec::new();
         loop {
-            self.check(&url, by_way_of.is_empty())?;
+            let client = match self.check(&url, by_way_of.is_empty())? {
+                Place::Public => &clients.public,
+                Place::Private => &clients.private,
+            };
             let response = self
-                .send_to(&client, method, &url, body.as_ref(), cx)
+                .send_to(client, method, &url, body.as_ref(), cx)
                 .await?;
             let Some(next) = redirected(&response, &url)? else {
                 return self.answer(response, by_way_of).await;
             };
+            // As browsers do it: only 307 and 308 send again what was sent.
+            let again = matches!(response.status().as_u16(), 307 | 308);
+            if again && !method.reads() && url.origin() != next.origin() {
+                // It was approved for this server, and not for that one.
+                return self.answer(response, by_way_of).await;
+            }
             if by_way_of.len() >= self.redirects {
                 let most = self.redirects;
                 return Err(HttpError::new(
@@ -44,8 +55,7 @@ impl HttpTool {
                     format!("the server redirects more than {most} times"),
                 ));
             }
-            // As browsers do it: only 307 and 308 send again what was sent.
-            if !matches!(response.status().as_u16(), 307 | 308) && !method.reads() {
+            if !again && !method.reads() {
                 method = Method::Get;
                 body = None;
             }
@@ -65,8 +75,8 @@ impl HttpTool {
         )))
     }
 
-    /// Whether this may be asked, as far as the URL says it.
-    fn check(&self, url: &Url, is_first: bool) -> Result<(), HttpError> {
+    /// Whether this may be asked, as far as the URL says it, and where it may lead.
+    fn check(&self, url: &Url, is_first: bool) -> Result<Place, HttpError> {
         let invalid = |what: &str| {
             Err(match is_first {
                 true => HttpError::new(Code::ValidationError, format!("`url` {what}")),
@@ -83,7 +93,8 @@ impl HttpTool {
             Some(port) => format!("{}:{port}", url.host_str().unwrap_or_default()),
             None => url.host_str().unwrap_or_default().to_owned(),
         };
-        if !self.hosts.iter().any(|host| host.allows(url)) {
+        let named: Vec<_> = self.hosts.iter().filter(|host| host.names(url)).collect();
+        if named.is_empty() {
             let hosts: Vec<_> = self.hosts.iter().map(|host| format!("`{host}`")).collect();
             let allowed = match hosts.is_empty() {
                 true => "no host is".to_owned(),
@@ -96,9 +107,20 @@ impl HttpTool {
                 }
             }));
         }
+        if url.scheme() == "http" && !named.iter().any(|host| host.is_clear()) {
+            return Err(HttpError::denied(match is_first {
+                true => format!("`{place}` may not be asked in the clear; ask it over `https://`"),
+                false => {
+                    format!("the server redirects to `{place}` in the clear, which is not allowed")
+                }
+            }));
+        }
+        if named.iter().any(|host| host.is_private()) {
+            return Ok(Place::Private);
+        }
         match literal(url) {
-            Some(address) if !self.private && !is_public(address) => Err(error::private(&place)),
-            _ => Ok(()),
+            Some(address) if !is_public(address) => Err(error::private(&place)),
+            _ => Ok(Place::Public),
         }
     }
 
@@ -135,7 +157,7 @@ impl HttpTool {
         for sent in self
             .headers
             .iter()
-            .filter(|sent| hidden && sent.to.allows(url))
+            .filter(|sent| hidden && sent.to.names(url))
         {
             let secret = cx.secret(&sent.secret).await?;
             let value = format!("{}{}", sent.prefix, secret.expose_secret().trim());
@@ -172,30 +194,46 @@ impl HttpTool {
         }
     }
 
-    /// The client of the runtime that we are on: connections are driven by the one that opened them.
-    fn client(&self) -> Result<Client, HttpError> {
+    /// The clients of the runtime that we are on: connections are driven by the one that opened them.
+    fn clients(&self) -> Result<Clients, HttpError> {
         let runtime = tokio::runtime::Handle::current().id();
-        let mut held = self.client.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, client)) = &*held
+        let mut held = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, clients)) = &*held
             && *of == runtime
         {
-            return Ok(client.clone());
+            return Ok(clients.clone());
         }
-        let mut builder = Client::builder()
+        let public = self.client(PublicOnly)?;
+        let clients = Clients {
+            // Another one only where somebody may be asked with it.
+            private: match self.hosts.iter().any(Pattern::is_private) {
+                true => self.client(NoMetadata)?,
+                false => public.clone(),
+            },
+            public,
+        };
+        *held = Some((runtime, clients.clone()));
+        Ok(clients)
+    }
+
+    fn client(&self, resolver: impl Resolve + 'static) -> Result<Client, HttpError> {
+        Client::builder()
             .no_proxy()
             .redirect(redirect::Policy::none())
             .referer(false)
             .connect_timeout(self.timeout.min(Duration::from_secs(10)))
-            .user_agent(concat!("agents/", env!("CARGO_PKG_VERSION")));
-        if !self.private {
-            builder = builder.dns_resolver(PublicOnly);
-        }
-        let client = builder
+            .user_agent(concat!("agents/", env!("CARGO_PKG_VERSION")))
+            .dns_resolver(resolver)
             .build()
-            .map_err(|error| HttpError::of_transport(&error))?;
-        *held = Some((runtime, client.clone()));
-        Ok(client)
+            .map_err(|error| HttpError::of_transport(&error))
     }
+}
+
+/// Where a URL that is allowed may lead.
+#[derive(Clone, Copy)]
+enum Place {
+    Public,
+    Private,
 }
 
 /// The address, where a URL names one instead of a host.

@@ -43,7 +43,7 @@ use std::{
 /// assert_eq!(again, "noon");
 ///
 /// // And if it had been midnight?
-/// let what_if = bundle.what_if().output(0, "0:00").replay();
+/// let what_if = bundle.what_if().output(0, "0:00").replay()?;
 /// clerk.run(bundle.input::<String>()?).tape(what_if.clone()).await.unwrap_err();
 /// let parted = what_if.divergence().unwrap();
 /// assert_eq!((&*parted.recorded, &*parted.now), ("12:00", "0:00"));
@@ -187,7 +187,7 @@ impl Bundle {
         })
     }
 
-    /// The run again: give it to [`Run::tape`](crate::run::Run::tape). Models answer from the bundle, tools
+    /// The run again: give it to [`Run::tape`](crate::agent::Run::tape). Models answer from the bundle, tools
     /// give what they gave, arms and approvers say what they said. What agents do beside that they do
     /// again: agents that are functions, delegates, repair agents.
     pub fn replay(&self) -> Replay {

@@ -1,4 +1,5 @@
 use super::tape::{Earlier, Entry, Exchange, FORMAT, Line, Said, Text, tools_of, tree, written};
+use crate::files;
 use agents_core::{
     model::{Model, ModelError, Reply, Request},
     rt::async_trait,
@@ -9,17 +10,16 @@ use std::{
     borrow::Cow,
     collections::HashMap,
     fmt,
-    fs::File,
     io::{self, Write},
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-/// Writes a run down as it happens; give it to [`Run::tape`](crate::run::Run::tape).
+/// Writes a run down as it happens; give it to [`Run::tape`](crate::agent::Run::tape).
 ///
 /// Every line is on its way to the disk before the run goes on, so a tape is whole up to the
 /// moment at which a program ends. A tape holds prompts, answers and tool results in the clear, but for
-/// the run's [secrets](crate::secret).
+/// the run's [secrets](crate::secret); on Unix, only the owner of a new file may read it.
 #[derive(Clone)]
 pub struct Recording(Arc<Writer>);
 
@@ -56,12 +56,13 @@ struct Told {
 }
 
 impl Recording {
-    /// Records into a new file, or over an old one.
+    /// Records into a new file, which on Unix nobody but its owner may read, or over an old one, which keeps
+    /// its permissions.
     ///
     /// # Errors
     /// When the file cannot be created.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Recording> {
-        File::create(path).map(Recording::to)
+        files::create(path.as_ref()).map(Recording::to)
     }
 
     /// Records into anything that can be written to.

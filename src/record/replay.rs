@@ -20,7 +20,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Answers from a tape; give it to [`Run::tape`](crate::run::Run::tape).
+/// Answers from a tape; give it to [`Run::tape`](crate::agent::Run::tape).
 ///
 /// No model is asked and no network is used. Each recorded reply is given once, to the request
 /// that has the same messages, tools and format as the one it was given to; which model it was is on

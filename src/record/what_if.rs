@@ -1,6 +1,6 @@
 use super::{Replay, bundle::Told};
 use agents_core::{
-    Code, Json, ToolError,
+    Code, Error, ErrorKind, Json, ToolError,
     error::Cause,
     recovery::Plan,
     run::{Happened, ToolEnvelope},
@@ -21,13 +21,13 @@ use std::{collections::HashMap, fmt, sync::Arc};
 ///
 /// # async fn run(clerk: agents::agent::ModelAgent<'_, String, String>, bundle: Bundle, model: impl Model) -> Result<(), Error> {
 /// // What would the model have done, had the first call failed so?
-/// let replay = bundle.what_if().error(0, Code::Timeout, "the disk sleeps").live().replay();
+/// let replay = bundle.what_if().error(0, Code::Timeout, "the disk sleeps").live().replay()?;
 /// let outcome = clerk.run("go").model(model).tape(replay.clone()).outcome().await?;
 /// println!("{:?}, from {:?} on", outcome.result, replay.divergence());
 ///
 /// // And what, had an arm said to the failure of this one that it is to be tried again?
 /// let again: Decision<Execution> = retry().max_attempts(3);
-/// let replay = bundle.what_if().plan("9a7b173ec7a5021c36afbb3fb0d5738e", again).live().replay();
+/// let replay = bundle.what_if().plan("9a7b173ec7a5021c36afbb3fb0d5738e", again).live().replay()?;
 /// # let _ = replay;
 /// # Ok(())
 /// # }
@@ -37,6 +37,8 @@ pub struct WhatIf {
     told: Arc<Told>,
     changes: Changes,
     live: bool,
+    /// The first thing that cannot be changed so.
+    fault: Option<String>,
 }
 
 /// Which call of a recorded run: its place in the order of [`Bundle::envelopes`](super::Bundle::envelopes),
@@ -58,6 +60,15 @@ impl From<usize> for Call {
 impl From<&str> for Call {
     fn from(id: &str) -> Self {
         Call::Id(id.to_owned())
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Call::Nth(nth) => write!(f, "{nth}, counted from 0"),
+            Call::Id(id) => write!(f, "`{id}`"),
+        }
     }
 }
 
@@ -98,28 +109,22 @@ impl WhatIf {
             told,
             changes: Changes::default(),
             live: false,
+            fault: None,
         }
     }
 
     /// The call gives this.
-    ///
-    /// # Panics
-    /// When the recording has no such call, or `output` cannot be written as JSON.
     pub fn output(self, call: impl Into<Call>, output: impl Serialize) -> Self {
-        let output = match Json::of(&output) {
-            Ok(output) => output,
-            Err(error) => panic!("the output cannot be written as JSON: {error}"),
-        };
-        self.settled(call.into(), |receipt| {
-            receipt.output = Some(output);
-            receipt.error = None;
-        })
+        match Json::of(&output) {
+            Ok(output) => self.settled(call.into(), |receipt| {
+                receipt.output = Some(output);
+                receipt.error = None;
+            }),
+            Err(error) => self.but(format!("the output cannot be written as JSON: {error}")),
+        }
     }
 
     /// The call fails so.
-    ///
-    /// # Panics
-    /// When the recording has no such call.
     pub fn error(self, call: impl Into<Call>, code: Code, message: impl Into<String>) -> Self {
         let cause = Cause::text(code, message);
         self.settled(call.into(), |receipt| {
@@ -130,13 +135,14 @@ impl WhatIf {
     }
 
     /// Arms answer the call's failures with this plan, whatever they said.
-    ///
-    /// # Panics
-    /// When the recording has no such call.
     pub fn plan(mut self, call: impl Into<Call>, plan: impl Into<Plan>) -> Self {
-        let (place, _) = self.find(&call.into());
-        self.changes.plans.insert(place, plan.into());
-        self
+        match self.find(&call.into()) {
+            Ok((place, _)) => {
+                self.changes.plans.insert(place, plan.into());
+                self
+            }
+            Err(missing) => self.but(missing),
+        }
     }
 
     /// Where the recording ends, the run goes on: with the models that it has now, and with tools that run.
@@ -145,29 +151,46 @@ impl WhatIf {
         self
     }
 
-    /// The run with these changes: give it to [`Run::tape`](crate::run::Run::tape).
-    pub fn replay(self) -> Replay {
-        Replay::changed(self.told, self.changes, self.live)
+    /// The run with these changes: give it to [`Run::tape`](crate::agent::Run::tape).
+    ///
+    /// # Errors
+    /// When the recording has no such call as was to be changed, or an output cannot be written as JSON;
+    /// with [`ErrorKind::Replay`].
+    pub fn replay(self) -> Result<Replay, Error> {
+        match self.fault {
+            None => Ok(Replay::changed(self.told, self.changes, self.live)),
+            Some(fault) => Err(Error::new(ErrorKind::Replay, fault)),
+        }
     }
 
     fn settled(mut self, call: Call, change: impl FnOnce(&mut ToolEnvelope)) -> Self {
-        let (place, mut receipt) = self.find(&call);
-        change(&mut receipt);
-        self.changes.settled.insert(place, receipt);
+        match self.find(&call) {
+            Ok((place, mut receipt)) => {
+                change(&mut receipt);
+                self.changes.settled.insert(place, receipt);
+                self
+            }
+            Err(missing) => self.but(missing),
+        }
+    }
+
+    /// It cannot be replayed so: the first reason counts.
+    fn but(mut self, fault: String) -> Self {
+        self.fault.get_or_insert(fault);
         self
     }
 
-    fn find(&self, call: &Call) -> (String, ToolEnvelope) {
+    fn find(&self, call: &Call) -> Result<(String, ToolEnvelope), String> {
         let mut settled = self.told.settled.iter();
         let found = match call {
             Call::Nth(nth) => settled.nth(*nth),
             Call::Id(id) => settled.find(|(_, receipt)| *receipt.call_id == **id),
         };
         match found {
-            Some((place, receipt)) => (place.clone(), ToolEnvelope::clone(receipt)),
+            Some((place, receipt)) => Ok((place.clone(), ToolEnvelope::clone(receipt))),
             None => {
                 let calls = self.told.settled.len();
-                panic!("the recording has no call {call:?}; it has {calls}")
+                Err(format!("the recording has no call {call}; it has {calls}"))
             }
         }
     }
@@ -179,6 +202,7 @@ impl fmt::Debug for WhatIf {
             .field("calls", &self.changes.settled.keys())
             .field("plans", &self.changes.plans)
             .field("live", &self.live)
+            .field("fault", &self.fault)
             .finish()
     }
 }

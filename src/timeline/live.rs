@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Draws a run on the standard output while it goes on: give it to
-/// [`Run::on_event`](crate::run::Run::on_event).
+/// [`Run::on_event`](crate::agent::Run::on_event).
 pub fn live() -> impl Fn(&Event) + Send + Sync + 'static {
     live_to(io::stdout(), io::stdout().is_terminal())
 }
@@ -21,6 +21,7 @@ pub fn live_to(out: impl Write + Send + 'static, redraw: bool) -> impl Fn(&Event
         out,
         redraw,
         rows: Vec::new(),
+        stopped: None,
         drawn: 0,
     });
     move |event| {
@@ -35,6 +36,8 @@ struct Live<W> {
     redraw: bool,
     /// Every step so far, each below the one within which it is.
     rows: Vec<Row>,
+    /// What ended the run before its answer.
+    stopped: Option<String>,
     /// How many lines have to be drawn over.
     drawn: usize,
 }
@@ -64,9 +67,14 @@ impl<W: Write> Live<W> {
             EventKind::RunStarted { .. } | EventKind::AgentStarted => {
                 self.add(|depth| Row::agent(place, depth, &event.agent, now), place);
             }
-            EventKind::Asked { turn, model } => {
+            EventKind::Asked {
+                turn,
+                model,
+                choosing,
+            } => {
                 let place = format!("{place}/turn{turn:04}");
-                self.add(|depth| Row::turn(&place, depth, model, now), &place);
+                let row = |depth| Row::turn(&place, depth, model, *choosing, now);
+                self.add(row, &place);
             }
             EventKind::Replied {
                 turn, calls, usage, ..
@@ -94,6 +102,10 @@ impl<W: Write> Live<W> {
             EventKind::Escalated(escalation) => {
                 self.note(place, format!("escalated: {}", escalation.reason));
             }
+            EventKind::Stopped(stopped) => {
+                self.stopped = Some(stopped.to_string());
+                return None;
+            }
             EventKind::AgentEnded { ok } => return self.end(place, now, |row| row.done(*ok)),
             EventKind::RunEnded { ok, .. } => {
                 // What was dropped has not said that it ended.
@@ -103,7 +115,11 @@ impl<W: Write> Live<W> {
                         row.kind = Kind::Failed;
                     }
                 }
-                return self.end("", now, |row| row.done(*ok));
+                let why = self.stopped.take();
+                return self.end("", now, |row| match why {
+                    Some(why) => row.done(*ok).because(why),
+                    None => row.done(*ok),
+                });
             }
             _ => return None,
         }

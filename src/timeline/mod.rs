@@ -56,8 +56,16 @@ pub struct Timeline {
 
 /// The timeline of a run: print it.
 pub fn of<T>(outcome: &Outcome<T>) -> Timeline {
+    let mut rows = rows(&outcome.trace.steps, &outcome.outputs);
+    if let (Some(root), Err(error)) = (rows.first_mut(), &outcome.result) {
+        let why = match &outcome.stopped {
+            Some(stopped) => stopped.to_string(),
+            None => error.to_string(),
+        };
+        *root = root.clone().because(why);
+    }
     Timeline {
-        rows: rows(&outcome.trace.steps, &outcome.outputs),
+        rows,
         colour: false,
         width: draw::WIDTH,
     }
@@ -132,8 +140,12 @@ fn row_of(step: &Step, depth: usize, outputs: &AgentOutputs) -> Row {
             model,
             calls,
             usage,
+            choosing,
             ..
-        } => Row::turn(&step.place, depth, model, step.t_start).replied(*calls, *usage),
+        } => {
+            let row = Row::turn(&step.place, depth, model, *choosing, step.t_start);
+            row.replied(*calls, *usage)
+        }
         StepKind::Call { call_id } => match outputs.tools_by_id.get(call_id) {
             Some(receipt) => {
                 Row::call(&step.place, depth, &receipt.name, step.t_start).settled(receipt)

@@ -1,6 +1,7 @@
 use crate::console::{problem, shorten};
 use agents_core::{
     model::Usage,
+    reader::ChangeKind,
     run::{Timestamp, ToolEnvelope},
 };
 
@@ -43,8 +44,23 @@ impl Row {
         Row::new(Kind::Agent, place, depth, name, start)
     }
 
-    pub(super) fn turn(place: &str, depth: usize, model: &str, start: Timestamp) -> Row {
-        Row::new(Kind::Turn, place, depth, model, start)
+    pub(super) fn turn(
+        place: &str,
+        depth: usize,
+        model: &str,
+        choosing: bool,
+        start: Timestamp,
+    ) -> Row {
+        match choosing {
+            true => Row::new(
+                Kind::Turn,
+                place,
+                depth,
+                &format!("{model} chooses a skill"),
+                start,
+            ),
+            false => Row::new(Kind::Turn, place, depth, model, start),
+        }
     }
 
     pub(super) fn call(place: &str, depth: usize, tool: &str, start: Timestamp) -> Row {
@@ -68,6 +84,14 @@ impl Row {
         if !ok {
             self.kind = Kind::Failed;
             self.note = "no answer".to_owned();
+        }
+        self
+    }
+
+    /// There is no answer, for this reason.
+    pub(super) fn because(mut self, why: String) -> Row {
+        if self.kind == Kind::Failed {
+            self.note = why;
         }
         self
     }
@@ -110,7 +134,9 @@ impl Row {
         fact(receipt.truncated, "cut".into());
         let attempts = receipt.attempts.len();
         fact(attempts > 1, format!("{attempts} attempts"));
-        fact(!receipt.repairs.is_empty(), "repaired".into());
+        let mut changes = receipt.repairs.iter();
+        let is_repaired = changes.any(|change| change.kind != ChangeKind::Tried);
+        fact(is_repaired, "repaired".into());
         self
     }
 }

@@ -33,7 +33,7 @@ fn every_error_has_its_row() {
     for (path, name) in [
         ("error/kind.rs", "ErrorKind"),
         ("run/outcome.rs", "Stopped"),
-        ("run/budget.rs", "Limit"),
+        ("budget/mod.rs", "Limit"),
         ("model/error.rs", "ModelErrorKind"),
         ("error/tool.rs", "ToolError"),
         ("error/tool.rs", "Code"),

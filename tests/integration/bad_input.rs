@@ -2,11 +2,12 @@
 
 use crate::world::{told, work, worker};
 use agents::{
-    Agent, AgentBuilder, Code, Effects,
+    Agent, AgentBuilder, Code, Effects, Json,
     testing::{Script, ScriptedModel},
-    tool::FnTool,
+    tool::{FnTool, Tool, ToolContext, ToolSpec},
 };
 use serde_json::json;
+use std::{convert::Infallible, sync::LazyLock};
 
 /// Sends these arguments to `add` and gives what the model was told.
 async fn sent(arguments: impl Into<String>) -> String {
@@ -55,6 +56,44 @@ async fn two_hundred_levels_are_refused() {
     );
     let told = sent(deep).await;
     assert!(told.contains("VALIDATION_ERROR"), "{told}");
+}
+
+/// Takes whatever it is given.
+struct Any;
+
+impl Tool for Any {
+    type Args = Json;
+    type Ok = usize;
+    type Err = Infallible;
+
+    fn spec(&self) -> &ToolSpec {
+        static SPEC: LazyLock<ToolSpec> = LazyLock::new(|| {
+            ToolSpec::new("any", "Takes.", Effects::None, json!({"type": "object"}))
+        });
+        &SPEC
+    }
+
+    async fn call(&self, args: Json, _: &ToolContext) -> Result<usize, Infallible> {
+        Ok(args.as_str().len())
+    }
+}
+
+#[tokio::test]
+async fn what_would_fill_the_stack_is_refused_though_the_tool_would_take_it() {
+    for deep in [128, 200_000] {
+        let (open, close) = ("[".repeat(deep), "]".repeat(deep));
+        let arguments = format!(r#"{{"b": {open}{close}, "a": 1}}"#);
+        let script = [Script::call("any", arguments), Script::text("on")];
+        let (model, handle) = ScriptedModel::new(script);
+        let agent = AgentBuilder::<String, String>::new("agent")
+            .tool(Any)
+            .model(model)
+            .build();
+        let outcome = agent.run("go").outcome().await.unwrap();
+        assert_eq!(outcome.result.unwrap(), "on");
+        let told = told(&handle).remove(0);
+        assert!(told.contains("brackets nest too deep"), "{told}");
+    }
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use agents::{
     __rt::async_trait,
     Agent, Effects,
     blob::{Blob, BlobError, BlobStore, DirectoryBlobs, MemoryBlobs},
+    record::Recording,
     run::{AttachmentKind, Snapshot, ToolEnvelope},
     testing::Script,
     tool::FnTool,
@@ -223,4 +224,34 @@ async fn a_stored_run_still_knows_where_the_whole_is() {
     let resumed = resumed.outcome().await.unwrap();
     assert_eq!(resumed.outputs, whole.outputs);
     assert_eq!(resumed.outputs.last_tool.unwrap().attachments.len(), 1);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nobody_else_reads_what_is_kept() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("mode");
+    let deep = folder.0.join("deep");
+    let blobs = DirectoryBlobs::new(&deep).unwrap();
+    let blob = Blob::new("acme", "text/plain", b"a whole output");
+    blobs.put(&blob).await.unwrap();
+    let tenant = deep.join(blob.folder());
+    let file = tenant.join(blob.sha256());
+    let recorded = folder.0.join("run.jsonl");
+    Recording::create(&recorded).unwrap();
+    for (path, mode) in [
+        (&*folder.0, 0o700),
+        (&*deep, 0o700),
+        (&*tenant, 0o700),
+        (&*file, 0o600),
+        (&*recorded, 0o600),
+    ] {
+        let found = std::fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(found & 0o777, mode, "{}", path.display());
+    }
+    // Whose file it was before decides.
+    std::fs::set_permissions(&recorded, PermissionsExt::from_mode(0o640)).unwrap();
+    Recording::create(&recorded).unwrap();
+    let kept = std::fs::metadata(&recorded).unwrap().permissions().mode();
+    assert_eq!(kept & 0o777, 0o640);
 }

@@ -1,10 +1,12 @@
 //! Escalations: where they come to, and what becomes of them.
 
+mod adverse;
 mod bounds;
 mod handed_up;
 mod outliving;
 mod own;
 mod races;
+mod refused;
 mod table;
 mod team;
 mod thrown;

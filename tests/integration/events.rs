@@ -70,6 +70,7 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::Stopped(_) => "stopped",
         EventKind::RunEnded { .. } => "run ended",
         EventKind::Escalated(_) => "escalated",
+        EventKind::ResolutionRefused(_) => "resolution refused",
         EventKind::EscalationSettled(_) => "settled",
         EventKind::SecretResolved { .. } => "secret",
         EventKind::SecretMissing { .. } => "no secret",

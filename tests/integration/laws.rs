@@ -3,11 +3,11 @@
 use agents::{
     __rt::async_trait,
     Agent, AgentBuilder, Budget, Effects, Outcome, Severity,
-    agent::ModelAgent,
+    agent::{ModelAgent, Run},
     model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage},
     reader::{Change, ChangeKind},
     recovery::{CallError, Decision, Kind, Plan, Repair, *},
-    run::{EventKind, Run, Snapshot},
+    run::{EventKind, Snapshot},
     tool::{FnTool, ToolSpec},
 };
 use proptest::{prelude::*, sample::select};
@@ -335,6 +335,12 @@ proptest! {
             let fixed = |change: &&Change| change.kind == ChangeKind::Fixed;
             let fixed = receipt.repairs.iter().filter(fixed).count();
             prop_assert!(fixed <= 8);
+            // What is told as fixed was used.
+            let never_fitted = receipt.attempts.is_empty()
+                && receipt.error.as_ref().is_some_and(|error| {
+                    matches!(&*error.kind, "InvalidArgs" | "DeserializationError")
+                });
+            prop_assert!(!never_fitted || fixed == 0, "{:?}", receipt);
             // A fix may run the call once more than retries would.
             prop_assert!(receipt.attempts.len() <= most_attempts(&case) as usize + fixed);
             let numbers = receipt.attempts.iter().map(|attempt| attempt.number as usize);

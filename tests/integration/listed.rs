@@ -197,7 +197,9 @@ async fn a_policy_can_ask_for_more_than_a_tool_and_not_for_less() {
         .policy("ad", ToolPolicy::new())
         .on_error_of_named("github_*", |_, _| None)
         .build();
-    let error = loosening.run("go").outcome().await.unwrap_err();
+    let model = ScriptedModel::new([]).0;
+    let error = loosening.run("go").model(model).outcome().await;
+    let error = error.unwrap_err();
     assert!(error.is_build());
     assert_eq!(
         error.message(),

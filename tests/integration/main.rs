@@ -6,6 +6,7 @@
 mod answers;
 mod approvals;
 mod arms_by_hand;
+mod asking_again;
 mod bad_input;
 mod behaviours;
 mod blobs;

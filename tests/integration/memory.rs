@@ -166,19 +166,23 @@ async fn only_skills_that_ask_for_it_have_it() {
 
 #[tokio::test]
 async fn a_memory_without_a_skill_and_a_skill_without_a_memory_are_refused() {
+    async fn said(agent: ModelAgent<'static, String, String>) -> agents::Error {
+        let run = agent.run("go").model(ScriptedModel::new([]).0);
+        run.await.unwrap_err()
+    }
     let idle = AgentBuilder::<String, String>::new("clerk")
         .memory(MemoryBank::new())
         .skill(Skill::model("count", "Counts."))
         .build();
     assert_eq!(
-        idle.run("go").await.unwrap_err().message(),
+        said(idle).await.message(),
         "agent `clerk` has a memory that none of its skills asks for; mark one `#[skill(memory)]`, or call `.with_memory()` on it"
     );
     let without = AgentBuilder::<String, String>::new("clerk")
         .skill(Skill::model("count", "Counts.").with_memory())
         .build();
     assert_eq!(
-        without.run("go").await.unwrap_err().message(),
+        said(without).await.message(),
         "skill `count` asks for the memory, and agent `clerk` has none; give it one with `.memory(bank)`"
     );
 }

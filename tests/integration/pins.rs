@@ -47,7 +47,7 @@ const ON_MISSING: [OnMissing; 3] = [
 
 /// What comes out: the argument of the call, or the error's text.
 fn out(pin: &PinnedHandle, now: &AgentOutputs, before: Option<&AgentOutputs>) -> String {
-    let n = |receipt: &ToolEnvelope| receipt.input.to_value()["n"].to_string();
+    let n = |receipt: &ToolEnvelope| receipt.input.to_value().unwrap()["n"].to_string();
     match pin.resolve(now, before) {
         Ok(Some(receipt)) => n(&receipt),
         Ok(None) => "null".into(),

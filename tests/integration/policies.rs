@@ -2,7 +2,7 @@
 
 use crate::world::{Add, agent_with, counted, errors, spec, told};
 use agents::{
-    Agent, AgentBuilder, Code, Effects, ErrorKind,
+    Agent, AgentBuilder, Code, Effects, ErrorKind, Json,
     policy::{
         Action, Policy, Verdict, confirm_tools, confirm_writes, deny_tools, no_external,
         only_tools, read_only,
@@ -115,9 +115,10 @@ fn pay() -> (FnTool, Arc<AtomicU32>) {
 
 fn at_most_100(action: &Action<'_>) -> Verdict {
     match action {
-        Action::Tool(call) => match call.args.map(|args| args.to_value()["amount"].clone()) {
-            Some(amount) if amount.as_u64() > Some(100) => Verdict::deny("more than 100"),
-            _ => Verdict::Allow,
+        Action::Tool(call) => match call.args.map(Json::to_value) {
+            None => Verdict::Allow,
+            Some(Ok(args)) if args["amount"].as_u64() <= Some(100) => Verdict::Allow,
+            Some(_) => Verdict::deny("more than 100"),
         },
         Action::Model(_) => Verdict::Allow,
     }
@@ -326,4 +327,27 @@ async fn a_run_within_a_run_is_under_its_rules() {
     assert_eq!(outcome.result.unwrap(), "out");
     assert!(outcome.outputs.last_tool.is_some());
     assert_eq!(runs.load(SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_run_within_a_run_is_no_less_strict() {
+    let (counter, runs) = counted(spec("look", Effects::None));
+    let sloppy = Script::call("look", "{},");
+    let (nested, _) = agent_with([counter], [sloppy, Script::text("in")]);
+    let nested = Arc::new(nested);
+    let ask = move |_, _| {
+        let nested = nested.clone();
+        async move { nested.run("go").scope("other").await }
+    };
+    let schema = json!({"type": "object"});
+    let outer = FnTool::new("ask", "Asks.", Effects::None, schema, ask);
+    let script = || [Script::call("ask", "{}"), Script::text("out")];
+    let (agent, _) = agent_with([outer], script());
+    let outcome = agent.run("go").strict().outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), "out");
+    assert_eq!(
+        runs.load(SeqCst),
+        0,
+        "what has a comma too much is not read"
+    );
 }

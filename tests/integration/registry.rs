@@ -165,3 +165,13 @@ async fn blocked_tools_are_refused_and_not_offered() {
     );
     assert_eq!(outcome.result.unwrap(), "done");
 }
+
+#[tokio::test]
+async fn a_changed_copy_of_a_tool_is_told_of_as_it_is() {
+    let schema = json!({"type": "object", "properties": {"left": {"type": "integer"}}});
+    let old = ToolSpec::new("add", "Adds.", Effects::None, schema);
+    assert!(old.declaration().contains("left"));
+    let mut new = old.clone();
+    new.input_schema = json!({"type": "object", "properties": {"right": {"type": "integer"}}});
+    assert!(new.declaration().contains("right"), "{}", new.declaration());
+}

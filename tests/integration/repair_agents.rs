@@ -146,3 +146,101 @@ async fn what_a_repair_agent_could_not_complete_makes_nothing_else_partial() {
     assert!(receipt.is_ok() && receipt.input.as_str() == r#"{"n": 3}"#);
     assert_eq!(handle.requests()[1].last(), "3", "the call is whole");
 }
+
+#[tokio::test]
+async fn whoever_gives_up_says_why() {
+    for (tool, nothing) in [
+        ("throw_exception", r#"{"reason": "string"}"#),
+        ("throw_exception", r#"{"reason": ""}"#),
+        ("escalate", r#"{"reason": "<reason>", "severity": "HIGH"}"#),
+    ] {
+        let script = vec![Script::call(tool, nothing), Script::text(r#"{"n": 3}"#)];
+        let (agent, handle, fixer) = with_model_fixer(script, 2);
+        let outcome = agent.run("go").outcome().await.unwrap();
+        assert_eq!(outcome.result.unwrap(), "end");
+        assert_eq!(handle.requests()[1].last(), "3");
+        assert_eq!(fixer.count(), 2, "it used up a try");
+        let refused = outcome.outputs.receipts().find(|one| one.name == tool);
+        let error = refused.unwrap().error.as_ref().unwrap();
+        assert_eq!(error.details.as_ref().unwrap()["path"], "reason");
+        assert!(
+            error.message.contains("in your own words"),
+            "{}",
+            error.message
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_repair_that_has_a_reason_in_it_gives_nothing_up() {
+    let script = vec![Script::text(
+        r#"{"reason": "it is late", "severity": "HIGH"}"#,
+    )];
+    let (agent, _, _) = with_model_fixer(script, 1);
+    let outcome = agent.run("go").outcome().await.unwrap();
+    assert!(outcome.escalations.is_empty());
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    let told = receipt.repairs.to_string();
+    assert!(told.contains(r#"tried `{"reason": "it is late""#), "{told}");
+}
+
+mod wire {
+    include!(concat!(env!("CARGO_MANIFEST_DIR"), "/book/ollama.rs"));
+
+    pub(super) fn ollama(
+        answer: &'static str,
+    ) -> (agents::Ollama, std::sync::mpsc::Receiver<serde_json::Value>) {
+        let (url, asked) = server([answer]);
+        let constrained = agents::ollama::ToolMode::Constrained;
+        (agents::ollama("tiny").url(url).tools(constrained), asked)
+    }
+}
+
+/// A tiny model that is held to "a call or an answer" would have to choose between its answer and an end.
+#[tokio::test]
+async fn no_grammar_holds_a_repair_agent_to_giving_up() {
+    let repairing = |answer| {
+        let (model, asked) = wire::ollama(answer);
+        let fixer = AgentBuilder::<String, String>::new("json_fixer")
+            .prompt("Repair JSON.")
+            .budget(Budget::new().max_turns(1))
+            .model(model)
+            .build();
+        let fixer = Arc::new(fixer);
+        let (model, handle) = ScriptedModel::new(one_call("gibberish"));
+        let agent: Plain = AgentBuilder::new("patient")
+            .tool(tool_with(0).0)
+            .model(model)
+            .on_error(move |error, _| match error {
+                CallError::InvalidArgs(..) => Some(fix_with::<InvalidArgs>(fixer.clone()).into()),
+                _ => None,
+            })
+            .build();
+        (agent, handle, asked)
+    };
+    let (agent, handle, asked) = repairing(r#"{"n": 3}"#);
+    agent.run("go").await.unwrap();
+    assert_eq!(handle.requests()[1].last(), "3");
+    let body = asked.recv().unwrap();
+    assert_eq!((&body["format"], &body["tools"]), (&().into(), &().into()));
+    let messages = body["messages"].as_array().unwrap();
+    assert_eq!(
+        messages.len(),
+        2,
+        "nobody shows it how to give up: {messages:?}"
+    );
+    let system = messages[0]["content"].as_str().unwrap();
+    assert!(
+        system.starts_with("Repair JSON.\n\nOnly if it cannot be repaired"),
+        "{system}"
+    );
+    // It can, all the same.
+    let said = r#"{"name": "escalate", "arguments": {"reason": "this is a poem"}}"#;
+    let (agent, handle, _asked) = repairing(said);
+    agent.run("go").await.unwrap();
+    let told = handle.requests()[1].last().to_owned();
+    assert!(
+        told.contains("`json_fixer` gave up (HIGH): this is a poem"),
+        "{told}"
+    );
+}

@@ -6,10 +6,10 @@ use crate::{
 };
 use agents::{
     Agent, AgentBuilder, Budget, Effects,
-    agent::ModelAgent,
+    agent::{ModelAgent, Run},
     policy::read_only,
     rate::{MemoryLimiter, Rate},
-    run::{Limit, Run, Snapshot, Stopped},
+    run::{Limit, Snapshot, Stopped},
     testing::{Script, ScriptedModel},
     tool::{FnTool, Scope},
 };

@@ -4,10 +4,13 @@ use crate::world::{Add, ReadFile, WriteFile};
 use agents::{
     Agent, AgentBuilder, Budget, ErrorKind,
     agent::{ModelAgent, Skill},
+    console,
     model::Message,
+    observe::StepKind,
     record::{Recording, Replay},
     run::{EventKind, Limit, Snapshot, Stopped},
     testing::{Script, ScriptedModel},
+    timeline,
 };
 use std::sync::{Arc, Mutex};
 
@@ -129,8 +132,10 @@ async fn strictly_only_the_name_itself_counts() {
 
 #[tokio::test]
 async fn calls_instead_of_a_name_are_answered() {
-    let (model, handle) =
-        ScriptedModel::new([Script::call("say_hello", "{}"), Script::text("say_hello")]);
+    let (model, handle) = ScriptedModel::new([
+        Script::calls([("say_hello", "{}"), ("read_file", r#"{"path":"ada"}"#)]),
+        Script::text("say_hello"),
+    ]);
     let outcome = clerk()
         .model(model)
         .build()
@@ -139,10 +144,21 @@ async fn calls_instead_of_a_name_are_answered() {
         .await
         .unwrap();
     assert_eq!(outcome.result.unwrap(), "hello, Ada");
-    assert!(handle.requests()[1].last().contains("you have no tools"));
+    let asked = handle.requests();
+    let [.., skill, tool] = &texts(&asked[1].messages)[..] else {
+        panic!("{asked:?}")
+    };
+    assert_eq!(
+        *skill,
+        "ERROR POLICY_DENIED (Policy) in `say_hello`: `say_hello` is a skill and no tool; to choose it, say say_hello and nothing else"
+    );
+    assert_eq!(
+        *tool,
+        "ERROR POLICY_DENIED (Policy) in `read_file`: no tool can be called before a skill is chosen; say the name of one and nothing else: `read_notes`, `do_sums`, `say_hello`"
+    );
     assert_eq!(
         outcome.outputs.tool_order.len(),
-        1,
+        2,
         "each call has its receipt"
     );
 
@@ -153,6 +169,52 @@ async fn calls_instead_of_a_name_are_answered() {
             .message()
             .ends_with("`say_hello`: it made calls instead"),
         "{error}"
+    );
+}
+
+#[tokio::test]
+async fn how_a_choice_looks_on_a_console_and_in_a_trace() {
+    let (model, _) = ScriptedModel::new([
+        Script::call("say_hello", "{}"),
+        Script::text("do_sums"),
+        Script::text("two"),
+    ]);
+    let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+    let sink = lines.clone();
+    let agent = clerk().build();
+    let run = agent.run("1 + 1").model(model).on_event(move |event| {
+        let line = console::line(event, false);
+        let line = line.map(|line| line.split("  (").next().unwrap_or_default().to_owned());
+        sink.lock().unwrap().extend(line);
+    });
+    let outcome = run.outcome().await.unwrap();
+    let refused = "say_hello \"{}\" → POLICY_DENIED: `say_hello` is a skill and no tool; to choose it, say say_hello and nothing else";
+    assert_eq!(
+        *lines.lock().unwrap(),
+        [
+            "? scripted chooses a skill".to_owned(),
+            format!("✗ {refused}"),
+            "? scripted chooses a skill".to_owned(),
+            "· answers with the skill do_sums".to_owned(),
+        ]
+    );
+    let turns = outcome
+        .trace
+        .steps
+        .iter()
+        .filter_map(|step| match &step.kind {
+            StepKind::Turn { turn, choosing, .. } => Some((*turn, *choosing)),
+            _ => None,
+        });
+    assert_eq!(
+        turns.collect::<Vec<_>>(),
+        [(1, true), (2, true), (3, false)]
+    );
+    let drawn = timeline::of(&outcome).to_string();
+    assert_eq!(
+        drawn.matches("scripted chooses a skill").count(),
+        2,
+        "{drawn}"
     );
 }
 
@@ -342,6 +404,8 @@ async fn what_does_not_fit_together_is_said_at_once() {
             "add it to the agent's tools, or remove it from the list",
             "skill `idle` of agent `clerk` lists tools, and it has a body: no model is there to use that",
             "remove the one or the other",
+            "agent `clerk` has no model to choose among its skills `read_notes`, `do_sums`, `say_hello`, `do_sums`, `idle`",
+            "give all of them but one a `when = |input| ..`, or name one with `#[agent(model = ..)]` or `.model(..)` on the agent, or with `.run(..).model(..)`",
         ]
     );
 }

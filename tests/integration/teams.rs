@@ -6,6 +6,7 @@ mod defects;
 mod delegating;
 mod from_code;
 mod grants;
+mod without_model;
 
 use agents::{
     Agent, AgentBuilder, Budget, Code, Error, ErrorKind,

@@ -153,7 +153,7 @@ async fn sixty_four_calls_leave_sixty_four_receipts_in_order() {
     let receipts: Vec<_> = outcome.outputs.receipts().collect();
     assert_eq!(receipts.len(), 64);
     for (n, receipt) in receipts.iter().enumerate() {
-        assert_eq!(receipt.input.to_value()["n"], n);
+        assert_eq!(receipt.input.to_value().unwrap()["n"], n);
         assert!(receipt.output.is_some() != receipt.error.is_some());
         assert!(receipt.t_end > Timestamp::default());
         let code = receipt.error.as_ref().map(|error| error.code);

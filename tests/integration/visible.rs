@@ -118,7 +118,7 @@ async fn every_step_of_a_recovery_is_in_the_receipt_and_in_the_log() {
         repairs,
         [
             "`mender` gave nothing of use: no idea",
-            "`mender` gave the arguments anew",
+            "`mender` tried `still not JSON` in vain: the arguments cannot be read: no JSON found; write a JSON object",
             "`mender` gave the arguments anew",
         ]
     );

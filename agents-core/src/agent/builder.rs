@@ -1,13 +1,13 @@
-use super::{Answer, Data, Skill, hooks::Hooks, knowledge::Knowledge};
+use super::{Data, Skill};
 use crate::{
+    brain::{Answer, Brain},
     error::AnyError,
     escalation::{Escalation, IntoResolution, SharedHandler},
     memory::Memory,
     model::Model,
-    recovery::{Arms, CallError, ErrorContext, Fixer, Plan, SharedFixer},
-    run::{Budget, Place},
-    team::Placement,
-    tool::{IntoTool, Pattern, SharedTool, ToolPolicy, ToolSet, ToolSpec},
+    recovery::{CallError, ErrorContext, Fixer, Plan},
+    run::Budget,
+    tool::{IntoTool, Pattern, ToolPolicy, ToolSet},
 };
 use schemars::JsonSchema;
 use std::{borrow::Cow, fmt, sync::Arc};
@@ -34,21 +34,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
         AgentBuilder {
             agent: ModelAgent {
-                brain: Brain {
-                    name: name.into(),
-                    description: Cow::Borrowed(""),
-                    prompt: Cow::Borrowed(""),
-                    model: None,
-                    tools: ToolSet::new(),
-                    budget: Budget::new(),
-                    strict: false,
-                    arms: Arms::default(),
-                    fixers: Vec::new(),
-                    placement: None,
-                    listed: None,
-                    knowledge: Vec::new(),
-                    hooks: Hooks::default(),
-                },
+                brain: Brain::new(name.into()),
                 skills: Vec::new(),
                 memory: None,
                 policies: Vec::new(),
@@ -158,86 +144,6 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// The agent.
     pub fn build(self) -> ModelAgent<'a, I, O> {
         self.agent.equipped()
-    }
-}
-
-/// What the run needs to know of a model-driven agent; nothing in it depends on `In` and `Out`.
-#[derive(Clone)]
-pub(crate) struct Brain<'a> {
-    pub(crate) name: Cow<'static, str>,
-    pub(crate) description: Cow<'static, str>,
-    pub(crate) prompt: Cow<'static, str>,
-    pub(crate) model: Option<Arc<dyn Model>>,
-    pub(crate) tools: ToolSet,
-    pub(crate) budget: Budget,
-    pub(crate) strict: bool,
-    pub(crate) arms: Arms<'a>,
-    pub(crate) fixers: Vec<SharedFixer>,
-    /// Where it is placed in a team.
-    placement: Option<Arc<Placement>>,
-    /// What the skill that it is for lists: of the delegates as well it has those alone.
-    pub(super) listed: Option<Vec<Pattern>>,
-    pub(crate) knowledge: Vec<Knowledge<'a>>,
-    pub(crate) hooks: Hooks<'a>,
-}
-
-impl Brain<'_> {
-    /// The same, with more tools.
-    pub(crate) fn with_tools<T: IntoTool>(&self, tools: impl IntoIterator<Item = T>) -> Self {
-        let mut brain = self.clone();
-        brain.tools = brain.tools.with_all(tools);
-        brain
-    }
-
-    /// The same, at its place in a team: of its tools those that the place admits, and the delegates;
-    /// of these, those that its skill lists if it lists any tools.
-    ///
-    /// What the place bounds for all below it is bounded there; here is what belongs to this agent.
-    pub(crate) fn placed(&self, place: &Place) -> Self {
-        let Place { placement, allowed } = place;
-        let mut brain = self.clone();
-        // What belongs to the agent itself needs no grant.
-        let admits = |spec: &ToolSpec| spec.innate || placement.admits(&spec.name);
-        brain.tools = self.tools.only(admits);
-        let withheld = |name: &str| {
-            let own = self.tools.get(name);
-            own.is_some_and(|tool| !admits(tool.spec()))
-        };
-        brain.arms.retain(|name| !withheld(name));
-        let is_listed = |delegate: &SharedTool| {
-            let name = &delegate.spec().name;
-            let listed = self.listed.as_ref();
-            listed.is_none_or(|listed| listed.iter().any(|pattern| pattern.matches(name)))
-        };
-        let delegates = placement.delegates().filter(is_listed);
-        brain.tools = brain.tools.with_all(delegates);
-        brain.budget = self.budget.tighter(&placement.budget);
-        // The deadline of the call is what bounds it then, and stands still while people decide.
-        brain.budget.time = brain
-            .budget
-            .time
-            .filter(|own| allowed.is_none_or(|call| *own < call));
-        brain.placement = Some(placement.clone());
-        brain
-    }
-
-    /// Whether its place demands that somebody approves every call of this tool.
-    pub(crate) fn confirms(&self, tool: &str) -> bool {
-        let placement = self.placement.as_ref();
-        placement.is_some_and(|placement| placement.confirms(tool))
-    }
-
-    /// The same, in a run that bounds each of its agents.
-    pub(crate) fn within(&self, run: &Budget) -> Self {
-        Brain {
-            budget: self.budget.within(run),
-            ..self.clone()
-        }
-    }
-
-    /// What the agent knows under this name.
-    pub(crate) fn knowledge(&self, name: &str) -> Option<&Knowledge<'_>> {
-        self.knowledge.iter().find(|one| one.name() == name)
     }
 }
 

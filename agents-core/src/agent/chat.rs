@@ -1,8 +1,8 @@
-use super::{Agent, Data, IntoInput, ModelAgent, prompt_of};
+use super::{Agent, Data, IntoInput, ModelAgent, Run, prompt_of};
 use crate::{
     Error, ErrorKind,
     model::{History, Message, Model},
-    run::{Run, Said, Snapshot, Talk},
+    run::{Said, Snapshot, Talk},
 };
 use serde::{Deserialize, Serialize};
 use std::{

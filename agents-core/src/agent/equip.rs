@@ -1,10 +1,11 @@
 //! What the model has for each skill, and whether all of it fits together.
 
-use super::{Brain, Knowledge, ModelAgent, Skill, io::Data, profile::Defect};
+use super::{ModelAgent, Skill, io::Data};
 use crate::{
     Error, ErrorKind,
+    brain::{Brain, Knowledge},
     memory::{self, Memory},
-    run::Place,
+    place::{Defect, Place},
     tool::{ErrorType, Pattern},
 };
 use std::{borrow::Cow, sync::Arc};

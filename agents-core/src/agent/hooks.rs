@@ -1,41 +1,10 @@
 use super::{AgentBuilder, io::Data};
-use crate::{Json, error::ErrorReceipt, panics::told, run::ToolEnvelope, secret::Masker};
+use crate::{Json, error::ErrorReceipt, run::ToolEnvelope};
 use schemars::JsonSchema;
 use std::sync::Arc;
 
-type Named<'a> = Arc<dyn Fn(&str) + Send + Sync + 'a>;
-type Called<'a> = Arc<dyn Fn(&ToolEnvelope) + Send + Sync + 'a>;
-
-/// Who is told what an agent uses, in every run of it.
-#[derive(Clone, Default)]
-pub(crate) struct Hooks<'a> {
-    skill: Option<Named<'a>>,
-    knowledge: Option<Named<'a>>,
-    tool: Option<Called<'a>>,
-}
-
-impl Hooks<'_> {
-    pub(crate) fn skill_chosen(&self, skill: &str, masker: &Masker) {
-        if let Some(hook) = &self.skill {
-            told("on_skill_chosen", masker, || hook(skill));
-        }
-    }
-
-    pub(crate) fn knowledge_used(&self, knowledge: &str, masker: &Masker) {
-        if let Some(hook) = &self.knowledge {
-            told("on_knowledge_used", masker, || hook(knowledge));
-        }
-    }
-
-    pub(crate) fn tool_used(&self, receipt: &ToolEnvelope, masker: &Masker) {
-        if let Some(hook) = &self.tool {
-            told("on_tool_use", masker, || hook(receipt));
-        }
-    }
-}
-
 /// What the agent uses, told to you in every run of it. What happens in one run is told by
-/// [`Run::on_event`](crate::run::Run::on_event), to which all of this belongs as well.
+/// [`Run::on_event`](crate::agent::Run::on_event), to which all of this belongs as well.
 ///
 /// A hook that panics is logged, and the run goes on.
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
@@ -52,7 +21,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     }
 
     /// Is told of every call of a tool once, when it is settled: the tool's name, the arguments as
-    /// they ran, repairs included, and what came of it. See [`Run::on_tool_use`](crate::run::Run::on_tool_use) for a
+    /// they ran, repairs included, and what came of it. See [`Run::on_tool_use`](crate::agent::Run::on_tool_use) for a
     /// single run.
     pub fn on_tool_use(
         mut self,

@@ -3,35 +3,36 @@
 //! [`Agent`] is the trait; [`ModelAgent`] is the agent that a model drives, made by
 //! [`AgentBuilder`]; [`Skill`] is one way an agent has of answering.
 
+mod attend;
 mod builder;
 mod chat;
 mod equip;
 mod fit;
+mod fixer;
 mod hooks;
 mod io;
 mod knowledge;
+mod need;
 mod policies;
-mod profile;
+mod run;
 mod select;
 mod skill;
 mod work;
 
-pub(crate) use builder::Brain;
+pub use crate::place::Profile;
 pub use builder::{AgentBuilder, ModelAgent};
 pub use chat::{Chat, Conversation, ModelDriven};
 pub use fit::{AgentData, ModelAnswer};
-pub(crate) use io::{Answer, prompt_of};
+pub(crate) use io::prompt_of;
 pub use io::{Data, IntoInput};
-pub(crate) use knowledge::Knowledge;
 pub use knowledge::KnowledgeText;
-pub(crate) use profile::OwnTool;
-pub use profile::Profile;
+pub use run::Run;
 pub use skill::Skill;
 
 use crate::{
     Error, ErrorKind, Json,
     compose::{Map, Takes, Then, Until, Verdict},
-    run::{Cx, Run, Snapshot, Stop},
+    run::{Cx, Snapshot, Stop},
 };
 use async_trait::async_trait;
 
@@ -160,7 +161,10 @@ pub trait Agent: Send + Sync {
     async fn run_in(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error> {
         let key = Json::of(&input).map_err(|error| unwritable(self.name(), "input", &error))?;
         let child = cx.agent_child(self.name(), key.as_str());
+        // What a repair agent could not complete is a matter of the repair, and not of the call.
+        let top = child.shield().map_or(0, |repair| repair.level() + 1);
         if let Some(done) = child.result() {
+            child.node.hand_up_partial(top);
             return done.to().map_err(|error| {
                 Error::new(
                     ErrorKind::Replay,
@@ -183,6 +187,7 @@ pub trait Agent: Send + Sync {
             Err(error) => return Err(error),
         };
         child.finish(Json::of(&output).map_err(|error| unwritable(self.name(), "output", &error))?);
+        child.node.hand_up_partial(top);
         Ok(output)
     }
 
@@ -235,9 +240,9 @@ pub(crate) fn unwritable(agent: &str, what: &str, error: &serde_json::Error) -> 
 
 #[async_trait]
 #[diagnostic::do_not_recommend]
-impl<I: Data, O: Data> Agent for Box<dyn Agent<In = I, Out = O> + '_> {
-    type In = I;
-    type Out = O;
+impl<A: Agent + ?Sized> Agent for Box<A> {
+    type In = A::In;
+    type Out = A::Out;
 
     fn name(&self) -> &str {
         (**self).name()
@@ -251,7 +256,7 @@ impl<I: Data, O: Data> Agent for Box<dyn Agent<In = I, Out = O> + '_> {
         (**self).profile()
     }
 
-    async fn work(&self, cx: &Cx, input: I) -> Result<O, Error> {
+    async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
         (**self).work(cx, input).await
     }
 }

@@ -1,8 +1,9 @@
 //! What an agent says about tools by their names, for tools that nobody has written down.
 
-use super::{AgentBuilder, ModelAgent, io::Data, profile::Defect};
+use super::{AgentBuilder, ModelAgent, io::Data};
 use crate::{
     error::AnyError,
+    place::Defect,
     recovery::{CallError, ErrorContext, Plan},
     tool::{Pattern, ToolPolicy, ToolSet},
 };

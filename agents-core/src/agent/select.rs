@@ -1,8 +1,9 @@
 //! Which skill answers: by condition, else the only one, else the one the model names.
 
-use super::{Brain, ModelAgent, Skill, io::Data};
+use super::{ModelAgent, Skill, io::Data, need::undecided};
 use crate::{
     Error, ErrorKind,
+    brain::Brain,
     error::shorten,
     model::{History, Message},
     panics::{self, guarded},
@@ -126,15 +127,12 @@ async fn ask(
     skills: &[(&str, &str)],
     task: &str,
 ) -> Result<String, Error> {
-    let brain = &chooser(agent, cx);
-    if !has_model(brain, cx) {
-        return Err(no_model(brain, skills));
-    }
+    let listed: Vec<_> = skills.iter().map(|(name, _)| *name).collect();
+    let brain = &chooser(agent, cx, &listed);
     cx.node.bound(&brain.budget);
     if let Some(passed) = cx.node.too_deep() {
         match cx.exceed(passed).await {}
     }
-    let listed: Vec<_> = skills.iter().map(|(name, _)| name).collect();
     let schema = json!({ "type": "string", "enum": listed });
     let strict = brain.strict || cx.root.settings.strict;
     let turns = brain.budget.turns();
@@ -148,6 +146,11 @@ async fn ask(
     loop {
         match cx.node.with_frame(|frame| frame.next(&tries)) {
             Next::Chat { turn, must_fit } => {
+                let own = brain.model.as_ref().or(cx.model()).cloned();
+                if cx.root.settings.model_for(own).is_none() {
+                    let why = undecided(&brain.name, &listed);
+                    return Err(Error::new(ErrorKind::Build, why));
+                }
                 let reply = turn::reply::ask(brain, cx, turn, Some(&schema), must_fit).await?;
                 let longest = cx.root.settings.max_argument_bytes;
                 cx.node
@@ -164,7 +167,7 @@ async fn ask(
                     Ok(name) => return Ok(name),
                     Err(reason) => {
                         cx.emit(|| EventKind::AnswerRefused {
-                            reason: reason.clone(),
+                            reason: format!("it names no skill: {reason}"),
                         });
                         cx.node.with_frame(|frame| frame.on(Told::Refused(reason)));
                     }
@@ -234,30 +237,14 @@ fn read(said: &str, schema: &Value, strict: bool) -> Result<String, String> {
 }
 
 /// The agent without anything that is for its work.
-fn chooser<'a>(agent: &Brain<'a>, cx: &Cx) -> Brain<'a> {
+fn chooser<'a>(agent: &Brain<'a>, cx: &Cx, skills: &[&str]) -> Brain<'a> {
     let mut brain = match &cx.root.settings.budget {
         Some(run) => agent.within(run),
         None => agent.clone(),
     };
     brain.tools = ToolSet::new();
+    brain.open = skills.iter().map(|&name| name.to_owned()).collect();
     brain
-}
-
-fn has_model(brain: &Brain<'_>, cx: &Cx) -> bool {
-    let own = brain.model.as_ref().or(cx.model()).cloned();
-    match &cx.root.settings.tape {
-        Some(tape) => tape.model(own).is_some(),
-        None => own.is_some(),
-    }
-}
-
-fn no_model(brain: &Brain<'_>, skills: &[(&str, &str)]) -> Error {
-    let names = names(skills.iter().map(|(name, _)| *name));
-    let message = format!(
-        "agent `{}` has no model to choose among its skills {names}; give it one, or give all of them but one a `when = |input| ..`",
-        brain.name
-    );
-    Error::new(ErrorKind::Build, message)
 }
 
 fn no_choice(brain: &Brain<'_>, skills: &[(&str, &str)], why: &str) -> Error {

@@ -1,4 +1,4 @@
-use super::Brain;
+use crate::brain::Brain;
 use crate::{Error, tool::Pattern};
 use futures_util::future::BoxFuture;
 use std::{borrow::Cow, fmt, sync::Arc};

@@ -1,16 +1,21 @@
 //! The agent at work: which skill answers, and who carries it out.
 
 use super::{
-    Agent, Brain, Data, ModelAgent, Profile, Skill, prompt_of,
+    Agent, Data, ModelAgent, Profile, Skill,
+    attend::{Job, Occupant, attend},
+    prompt_of,
     select::{Selection, settle},
     unwritable,
 };
 use crate::{
     Error, ErrorKind, Json,
-    escalation::{Desk, Job, attend},
+    brain::Brain,
+    escalation::SharedHandler,
     memory,
     panics::{self, guarded_while},
-    run::{Cx, drive},
+    place::Place,
+    run::{Cx, Desk},
+    turn::drive,
 };
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
@@ -38,6 +43,8 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
         let Brain { tools, budget, .. } = &self.brain;
         let mut profile = Profile::driven(tools, budget);
         profile.defects = self.own_defects();
+        profile.brings_model = self.brain.model.is_some();
+        profile.needs_model = self.unmet().into_iter().collect();
         if let Some(memory) = &self.memory {
             profile = profile.with_tools(memory::tools(memory, &self.brain.name));
         }
@@ -76,8 +83,36 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
                 self.carry_out(cx, job, input).await
             })
         };
-        let knows = |name: &str| self.skill_named(name).is_some();
-        attend(cx, &desk, self.on_escalation.as_ref(), knows, carry_out).await
+        attend(cx, &desk, self, carry_out).await
+    }
+}
+
+impl<I: Data, O: Data> Occupant<I, O> for ModelAgent<'_, I, O> {
+    fn handler(&self) -> Option<&SharedHandler<'_, I, O>> {
+        self.on_escalation.as_ref()
+    }
+
+    fn skills(&self) -> Vec<&str> {
+        self.skills.iter().map(Skill::name).collect()
+    }
+
+    /// Work goes to nobody who may do more with it than the agent that hands it on.
+    fn may_leave_to(&self, other: &dyn Agent<In = I, Out = O>, cx: &Cx) -> Result<(), String> {
+        let Some(Place { placement, .. }) = cx.place() else {
+            return Ok(());
+        };
+        let profile = other.profile();
+        // What belongs to that agent itself, such as its memory, needs no grant here either.
+        let granted = profile.all_tools().filter(|tool| !tool.innate);
+        let mut names = granted.map(|tool| &*tool.name);
+        let beyond = names.find(|tool| !placement.admits(tool) || placement.confirms(tool));
+        let Some(tool) = beyond else {
+            return Ok(());
+        };
+        let agent = &self.brain.name;
+        Err(format!(
+            "that has the tool `{tool}`, which `{agent}` may not use freely; hand on a placed delegate (`agents::team::delegate`), or grant it"
+        ))
     }
 }
 
@@ -93,10 +128,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 let cx = anew(cx, &format!("skill:{name}"));
                 self.by(Some(skill), &cx, input).await
             }
-            Job::Agent(other) => {
-                self.may_take_over(&*other, cx)?;
-                other.run_in(&anew(cx, "reroute"), input).await
-            }
+            Job::Agent(other) => other.run_in(&anew(cx, "reroute"), input).await,
             Job::Partial(value) => Ok(value),
         }
     }
@@ -150,27 +182,6 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         }
     }
 
-    /// Work goes to nobody who may do more with it than the agent that hands it on.
-    fn may_take_over(&self, other: &dyn Agent<In = I, Out = O>, cx: &Cx) -> Result<(), Error> {
-        let Some(place) = cx.place() else {
-            return Ok(());
-        };
-        let profile = other.profile();
-        // What belongs to that agent itself, such as its memory, needs no grant here either.
-        let granted = profile.all_tools().filter(|tool| !tool.innate);
-        let mut names = granted.map(|tool| &*tool.name);
-        let beyond =
-            names.find(|tool| !place.placement.admits(tool) || place.placement.confirms(tool));
-        let Some(tool) = beyond else {
-            return Ok(());
-        };
-        let (agent, other) = (&self.brain.name, other.name());
-        let message = format!(
-            "`{agent}` cannot leave its work to `{other}`, which has the tool `{tool}`: `{agent}` may not use that freely; hand on a placed delegate (`agents::team::delegate`), or grant it"
-        );
-        Err(Error::new(ErrorKind::Build, message))
-    }
-
     fn lost_input(&self) -> Error {
         let name = &self.brain.name;
         let message = format!("the input of agent `{name}` cannot be read back");
@@ -180,6 +191,6 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
 
 /// A place for work that begins anew, each time another.
 fn anew(cx: &Cx, what: &str) -> Cx {
-    let count = cx.node.taken().map_or(0, |taken| taken.count());
+    let count = cx.node.taken().map_or(0, |taken| taken.count);
     cx.beside(&format!("{what}.{count}"))
 }

@@ -1,6 +1,6 @@
 //! Where outputs go that are too large for a receipt.
 //!
-//! Of an output beyond [`max_output_bytes`](crate::run::Run::max_output_bytes) the receipt and the
+//! Of an output beyond [`max_output_bytes`](crate::agent::Run::max_output_bytes) the receipt and the
 //! model get the beginning. With a [`BlobStore`] the whole is kept there, under its SHA-256, and the
 //! receipt has an attachment that says where.
 //!
@@ -32,7 +32,7 @@ mod memory;
 
 pub use memory::MemoryBlobs;
 
-use crate::run::hex;
+use crate::hex::hex;
 use async_trait::async_trait;
 use std::{error::Error as StdError, sync::Arc};
 

@@ -1,4 +1,4 @@
-use crate::{json::canonical, run::hex, tool::ToolSpec};
+use crate::{hex::hex, json::canonical, tool::ToolSpec};
 use std::{
     fmt,
     hash::{Hash, Hasher},

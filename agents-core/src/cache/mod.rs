@@ -2,7 +2,7 @@
 //! same call before.
 //!
 //! Without a word about it every run has a [`MemoryCache`] of its own. One that several runs share is
-//! given with [`Run::cache`](crate::run::Run::cache):
+//! given with [`Run::cache`](crate::agent::Run::cache):
 //!
 //! ```
 //! # use agents_core as agents;

@@ -84,7 +84,6 @@ fn ends_everything(error: &Error) -> bool {
         | ErrorKind::Denied
         | ErrorKind::Thrown
         | ErrorKind::Cancelled
-        | ErrorKind::Suspended
         | ErrorKind::Replay => true,
         ErrorKind::Escalated => error.severity() == Some(Severity::Critical),
         ErrorKind::Model

@@ -134,6 +134,7 @@ impl<A: Agent> Agent for Settling<'_, A> {
             Err(error) if ends_everything(&error) => Err(error),
             Err(error) => {
                 close_dropped(cx);
+                cx.node.begin_anew();
                 Ok(Err(Failed::new(self.name(), &error)))
             }
         }

@@ -1,5 +1,4 @@
-use super::{Code, Error, ErrorKind};
-use crate::{escalation::Escalation, secret::Masker};
+use super::{Code, Error, ErrorKind, escalation::Escalation};
 use serde::{Deserialize, Serialize};
 use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
 
@@ -36,6 +35,7 @@ pub trait ToolFailure {
 /// Where an execution failure came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Origin {
     /// The tool returned `Err`.
     Returned,
@@ -135,7 +135,7 @@ impl Cause {
 
     /// The tool ran out of time.
     pub fn timed_out(after: Duration) -> Self {
-        let message = format!("did not finish within {after:?}");
+        let message = format!("it did not finish within {after:?}");
         Cause::of(Origin::TimedOut(after), Code::Timeout, message)
     }
 
@@ -179,12 +179,12 @@ impl Cause {
         }
     }
 
-    /// The same failure without secrets in its text. The live error stays, for the arms.
-    pub(crate) fn masked(self, masker: &Masker) -> Self {
-        match masker.text(&self.0.message) {
+    /// The same failure with its text changed so. The live error stays, for the arms.
+    pub(crate) fn mapped(self, text: impl Fn(&str) -> Cow<'_, str>) -> Self {
+        match text(&self.0.message) {
             Cow::Owned(message) => self.but(|inner| {
                 let thrown = inner.thrown.take();
-                inner.thrown = thrown.map(|reason| masker.text(&reason).into_owned());
+                inner.thrown = thrown.map(|reason| text(&reason).into_owned());
                 inner.message = message;
             }),
             Cow::Borrowed(_) => self,
@@ -303,6 +303,10 @@ impl fmt::Debug for Cause {
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // An agent that panicked says so itself.
+        if self.0.origin == Origin::Panicked && self.downcast_ref::<Error>().is_none() {
+            f.write_str("it panicked: ")?;
+        }
         f.write_str(&self.0.message)
     }
 }
@@ -338,7 +342,9 @@ impl PartialEq for Cause {
 ///
 /// let gone = io::Error::from(io::ErrorKind::NotFound);
 /// assert!(!is_worth_a_retry(&Failure::Returned(&gone)));
-/// assert!(is_worth_a_retry(&Failure::TimedOut(Duration::from_secs(2))));
+/// let slow: Failure<'_, io::Error> = Failure::TimedOut(Duration::from_secs(2));
+/// assert!(is_worth_a_retry(&slow));
+/// assert_eq!(slow.to_string(), "it did not finish within 2s");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure<'a, E> {
@@ -348,6 +354,17 @@ pub enum Failure<'a, E> {
     TimedOut(Duration),
     /// The tool panicked with this message.
     Panicked(&'a str),
+}
+
+/// As it is told to a model: for the text of a [`feedback`](crate::recovery::feedback), or of an escalation.
+impl<E: fmt::Display> fmt::Display for Failure<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Returned(error) => error.fmt(f),
+            Failure::TimedOut(after) => write!(f, "it did not finish within {after:?}"),
+            Failure::Panicked(said) => write!(f, "it panicked: {said}"),
+        }
+    }
 }
 
 /// The error of some tool, its type unknown: what an agent's shared arms get.

@@ -30,8 +30,6 @@ pub enum ErrorKind {
     Thrown,
     /// An escalation that nobody handled reached the top.
     Escalated,
-    /// The run waits for a decision and has been put down.
-    Suspended,
     /// The final answer did not fit the agent's `Out`, and the budget for saying so is used up.
     InvalidOutput,
     /// No skill of the agent takes this input: another may find one.
@@ -54,7 +52,6 @@ impl fmt::Display for ErrorKind {
             ErrorKind::Cancelled => "cancelled",
             ErrorKind::Thrown => "thrown",
             ErrorKind::Escalated => "escalated",
-            ErrorKind::Suspended => "suspended",
             ErrorKind::InvalidOutput => "invalid output",
             ErrorKind::InvalidInput => "invalid input",
             ErrorKind::Replay => "replay",

@@ -5,6 +5,7 @@
 //! chain of context to read.
 
 mod cause;
+pub(crate) mod escalation;
 mod kind;
 mod tool;
 
@@ -14,12 +15,13 @@ pub use kind::ErrorKind;
 pub(crate) use tool::shorten;
 pub use tool::{Class, Code, ErrorReceipt, Severity, ToolError};
 
-use crate::escalation::Escalation;
+use escalation::Escalation;
 use std::{error::Error as StdError, fmt, sync::Arc};
 
 /// A failure that left an agent.
 ///
-/// It is one word wide, cheap to clone, and prints as a chain: the innermost reason last.
+/// It is one word wide, cheap to clone, and prints as a chain: the innermost reason last. A `main` that returns
+/// it prints the same, and below it whatever else is known of the cause.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -191,6 +193,26 @@ impl Error {
     pub fn is_invalid_output(&self) -> bool {
         self.kind() == ErrorKind::InvalidOutput
     }
+
+    /// No skill of the agent takes this input.
+    pub fn is_invalid_input(&self) -> bool {
+        self.kind() == ErrorKind::InvalidInput
+    }
+
+    /// A replay met a request that its recording does not hold.
+    pub fn is_replay(&self) -> bool {
+        self.kind() == ErrorKind::Replay
+    }
+
+    /// A deterministic agent's own body returned `Err`.
+    pub fn is_failed(&self) -> bool {
+        self.kind() == ErrorKind::Failed
+    }
+
+    /// Code that an agent runs panicked.
+    pub fn is_panicked(&self) -> bool {
+        self.kind() == ErrorKind::Panicked
+    }
 }
 
 impl fmt::Display for Error {
@@ -198,13 +220,43 @@ impl fmt::Display for Error {
         for context in self.0.context.iter().rev() {
             write!(f, "{context}: ")?;
         }
-        f.write_str(&self.0.message)
+        f.write_str(&self.0.message)?;
+        let refused = self
+            .escalation()
+            .map_or(&[][..], |escalation| &escalation.refused);
+        refused.iter().try_for_each(|one| write!(f, "; {one}"))
     }
 }
 
+/// For people: this is what a `main` prints that returns the error. What [`Display`](fmt::Display) says, and a line
+/// for each cause that says more. `{:#?}` has the parts, the kind among them.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Error({:?}: {self})", self.0.kind)
+        if f.alternate() {
+            let mut parts = f.debug_struct("Error");
+            parts.field("kind", &self.0.kind);
+            parts.field("message", &self.to_string());
+            if let Some(escalation) = &self.0.escalation {
+                parts.field("escalation", escalation);
+            }
+            if let Some(source) = self.source() {
+                parts.field("source", &source);
+            }
+            return parts.finish();
+        }
+        let mut said = self.to_string();
+        f.write_str(&said)?;
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            let text = error.to_string();
+            // Most messages quote what caused them.
+            if !said.contains(&text) {
+                write!(f, "\n  caused by: {text}")?;
+                said = text;
+            }
+            cause = error.source();
+        }
+        Ok(())
     }
 }
 
@@ -214,5 +266,31 @@ impl StdError for Error {
             .source
             .as_deref()
             .map(|s| s as &(dyn StdError + 'static))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, ErrorKind};
+    use crate::model::{ModelError, ModelErrorKind};
+    use std::io;
+
+    #[test]
+    fn what_main_prints() {
+        let reset = io::Error::other(io::Error::from(io::ErrorKind::ConnectionReset));
+        let error = Error::new(ErrorKind::Failed, "the page cannot be read").with_source(reset);
+        let error = error.context("agent `reader`");
+        assert_eq!(
+            format!("{error:?}"),
+            "agent `reader`: the page cannot be read\n  caused by: connection reset"
+        );
+        assert!(format!("{error:#?}").contains("kind: Failed"));
+        // A cause that has been quoted is not said twice.
+        let refused = ModelError::new(ModelErrorKind::Unreachable, "nobody answers");
+        let error = Error::from(refused).context("agent `reader`, turn 1");
+        assert_eq!(
+            format!("{error:?}"),
+            "agent `reader`, turn 1: nobody answers"
+        );
     }
 }

@@ -192,7 +192,7 @@ pub struct ErrorReceipt {
     /// For people.
     pub message: String,
     /// The path and the raw text; of an escalation its source, its severity, the attempts before it and the
-    /// failure it began with.
+    /// failure it began with; and the [`hint`](ErrorReceipt::hint).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// Seconds after which the same call may succeed.
@@ -202,6 +202,24 @@ pub struct ErrorReceipt {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
+
+impl ErrorReceipt {
+    /// What the model was told beside the error: the text of a [`feedback`](crate::recovery::feedback), for
+    /// one. It stands in the details.
+    pub fn hint(&self) -> Option<&str> {
+        self.details.as_ref()?.get(HINT)?.as_str()
+    }
+
+    pub(crate) fn with_hint(mut self, hint: &str) -> Self {
+        let details = self
+            .details
+            .get_or_insert_with(|| Value::Object(serde_json::Map::new()));
+        details[HINT] = hint.into();
+        self
+    }
+}
+
+const HINT: &str = "hint";
 
 /// A stable, machine-readable error code. A code this version does not know reads as `UNKNOWN`.
 ///

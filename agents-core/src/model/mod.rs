@@ -8,15 +8,20 @@
 //! of it beside it: see [`History::wire`].
 
 mod error;
+mod fallback;
 mod history;
 mod message;
 pub mod prompted;
 mod request;
+mod retry;
+mod told;
 
 pub use error::{ModelError, ModelErrorKind};
+pub use fallback::Fallback;
 pub use history::History;
 pub use message::{Finish, Message, Reply, ToolCall, Usage};
 pub use request::{Delta, Request};
+pub use retry::Retry;
 
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -72,6 +77,23 @@ pub trait Model: Send + Sync + 'static {
     /// # Errors
     /// When the model cannot be reached, refuses, or breaks off.
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError>;
+
+    /// Asks it at most so often in all where it may answer a moment later; see [`Retry`]. Unless somebody
+    /// says so, a request is made once.
+    fn retry(self, max_attempts: u32) -> Retry<Self>
+    where
+        Self: Sized,
+    {
+        Retry::new(self, max_attempts)
+    }
+
+    /// Asks another model what this one does not answer; see [`Fallback`].
+    fn or<M: Model>(self, other: M) -> Fallback<Self, M>
+    where
+        Self: Sized,
+    {
+        Fallback::new(self, other)
+    }
 }
 
 #[async_trait]

@@ -49,8 +49,9 @@ const MANY_TOOLS: usize = 5;
 /// To use a tool, answer with its call and nothing else. You will be given its result. When you have what you need, answer in plain words."#);
 /// ```
 pub fn instructions<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> String {
+    let (ways_out, tools): (Vec<_>, Vec<_>) = tools.into_iter().partition(|tool| tool.last_resort);
     let mut out = String::new();
-    for tool in tools {
+    for tool in &tools {
         // Writing into a string cannot fail.
         let _ = writeln!(out, "## {}\n{}", tool.name, tool.description.trim());
         for line in parameters(&tool.input_schema) {
@@ -62,8 +63,38 @@ pub fn instructions<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> String
             spelled(&tool.name, &worked(tool, 0).to_string())
         );
     }
-    out + "To use a tool, answer with its call and nothing else. You will be given its result. \
-           When you have what you need, answer in plain words."
+    if !tools.is_empty() {
+        out.push_str(
+            "To use a tool, answer with its call and nothing else. You will be given its result. \
+             When you have what you need, answer in plain words.",
+        );
+    }
+    for tool in ways_out {
+        let gap = if out.is_empty() { "" } else { "\n\n" };
+        let call = spelled(&tool.name, "{\"reason\": \"...\"}");
+        let _ = write!(
+            out,
+            "{gap}{} For that, and for nothing else, answer with {call}",
+            tool.description.trim()
+        );
+    }
+    out
+}
+
+/// Whether one of these tools does work. The two by which a repair agent gives up do none: a model that has
+/// no others is not to be held to the form of "a call or an answer", which would make giving up one of two
+/// things that it can say.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Effects, model::prompted::any_work, tool::ToolSpec};
+/// use serde_json::json;
+///
+/// let now = ToolSpec::new("now", "The time.", Effects::Reads, json!({ "type": "object" }));
+/// assert!(any_work([&now]) && !any_work([]));
+/// ```
+pub fn any_work<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> bool {
+    tools.into_iter().any(|tool| !tool.last_resort)
 }
 
 /// Worked examples as the turns that would have come before: for each tool a wish, the call that
@@ -71,7 +102,8 @@ pub fn instructions<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> String
 /// its call. Without a result among them a small model never stops calling, and with results only
 /// it never begins.
 pub fn examples<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Message> {
-    let tools: Vec<_> = tools.into_iter().collect();
+    // Who is shown how to give up gives up.
+    let tools: Vec<_> = tools.into_iter().filter(|tool| !tool.last_resort).collect();
     let mut turns = Vec::new();
     for tool in &tools {
         let result = result(tool);

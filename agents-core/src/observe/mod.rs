@@ -17,7 +17,7 @@
 //!
 //! A span that ends in a failure has `error.type` and the status `ERROR`. What happens between two spans
 //! is an event of the one around it: `arguments repaired`, `call failed`, `backing off`, `asking a repair
-//! agent`, `escalated`. With [`Run::record_content`](crate::run::Run::record_content) there are
+//! agent`, `escalated`. With [`Run::record_content`](crate::agent::Run::record_content) there are
 //! `gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.tool.call.arguments` and `.result` too, as
 //! JSON in the conventions' own form; without it, no prompt, argument or result is in any span.
 //!
@@ -29,18 +29,14 @@
 //!
 //! [semantic conventions for generative AI]: https://github.com/open-telemetry/semantic-conventions/tree/v1.41.0/docs/gen-ai
 
-mod kept;
-pub(crate) mod messages;
+mod line;
+mod messages;
 pub(crate) mod spans;
-mod trace;
-mod watched;
 
-pub(crate) use kept::{Kept, What, Worker};
-pub use trace::{Step, StepKind, Trace, Tracing, trace_with};
-use trace::{hang, place, trace_id};
-pub(crate) use watched::Watched;
+pub use crate::run::trace::{Step, StepKind, Trace, Tracing, trace_with};
+pub(crate) use line::settled;
 
-use crate::run::{Outcome, Root};
+use crate::run::{Kept, Outcome, Root, trace::hang};
 use std::{future::Future, sync::Arc};
 use tracing::Instrument;
 

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Json, ToolError,
-    agent::Brain,
+    brain::Brain,
     error::{Cause, Origin},
     model::{Model, ModelError, Reply},
     run::{Cx, Outcome, Root},
@@ -78,6 +78,7 @@ pub(crate) fn chat(cx: &Cx, model: &Arc<dyn Model>, turn: u32, format: Option<&V
         gen_ai.conversation.id = cx.run_id(),
         gen_ai.output.type = output_type(format),
         agents.turn = i64::from(turn),
+        agents.choosing = field::Empty,
         agents.finish = field::Empty,
         gen_ai.usage.input_tokens = field::Empty,
         gen_ai.usage.output_tokens = field::Empty,
@@ -86,6 +87,11 @@ pub(crate) fn chat(cx: &Cx, model: &Arc<dyn Model>, turn: u32, format: Option<&V
         error.type = field::Empty,
         otel.status_code = field::Empty,
     )
+}
+
+/// The model is asked which of these skills answers.
+pub(crate) fn choosing(span: &Span, skills: &[String]) {
+    span.record("agents.choosing", skills.join(", "));
 }
 
 /// What the model is told, if that is wanted.

@@ -3,7 +3,7 @@
 //! A [`Policy`] is asked before every model call and before every tool call. It is a closure, or one
 //! of those that are ready: [`read_only`], [`no_external`], [`deny_tools`], [`only_tools`],
 //! [`confirm_tools`], [`confirm_writes`]. Several are given one after the other with
-//! [`Run::policy`](crate::run::Run::policy), and the strictest word counts: a rule can tighten what
+//! [`Run::policy`](crate::agent::Run::policy), and the strictest word counts: a rule can tighten what
 //! agents and tools say of themselves, and never loosen it.
 //!
 //! ```
@@ -44,8 +44,8 @@ pub use rules::{confirm_tools, confirm_writes, deny_tools, no_external, only_too
 
 use crate::{
     Json,
+    budget::Cost,
     model::Usage,
-    run::Cost,
     tool::{Scope, ToolSpec},
 };
 use std::{fmt, sync::Arc};
@@ -57,7 +57,7 @@ use std::{fmt, sync::Arc};
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::policy::{Action, Verdict};
+/// use agents::{Json, policy::{Action, Verdict}};
 /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
 /// # use serde_json::json;
 /// # #[tokio::main(flavor = "current_thread")]
@@ -68,13 +68,11 @@ use std::{fmt, sync::Arc};
 /// # let clerk = AgentBuilder::<String, String>::new("clerk").tool(pay).model(model).build();
 /// // A rule is a function; it sees the arguments as soon as they have been read.
 /// let small_sums = |action: &Action<'_>| match action {
-///     Action::Tool(call) if call.spec.name == "pay" => {
-///         let amount = call.args.and_then(|args| args.to_value()["amount"].as_u64());
-///         match amount {
-///             Some(amount) if amount > 100 => Verdict::deny("more than 100 is paid by people"),
-///             _ => Verdict::Allow,
-///         }
-///     }
+///     Action::Tool(call) if call.spec.name == "pay" => match call.args.map(Json::to_value) {
+///         None => Verdict::Allow, // not read yet: the rule is asked again
+///         Some(Ok(args)) if args["amount"].as_u64().is_some_and(|amount| amount <= 100) => Verdict::Allow,
+///         Some(_) => Verdict::deny("more than 100 is paid by people"),
+///     },
 ///     _ => Verdict::Allow,
 /// };
 ///
@@ -132,6 +130,7 @@ pub enum Action<'a> {
 
 /// A model is about to be asked.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ModelCall<'a> {
     /// The agent that it drives.
     pub agent: &'a str,
@@ -149,6 +148,7 @@ pub struct ModelCall<'a> {
 
 /// A tool is about to run.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ToolCall<'a> {
     /// The agent that calls.
     pub agent: &'a str,

@@ -1,4 +1,4 @@
-use crate::{Agent, Error, run::Cx};
+use crate::{Error, run::Cx};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -78,7 +78,10 @@ impl fmt::Display for Repair {
         writeln!(f, "What is wrong: {error}")?;
         writeln!(f, "It has to follow this JSON Schema: {schema}")?;
         for Tried { by, text, error } in previous {
-            writeln!(f, "`{by}` tried this in vain ({error}): {text}")?;
+            match &**text {
+                "" => writeln!(f, "`{by}` gave nothing ({error})")?,
+                text => writeln!(f, "`{by}` tried this in vain ({error}): {text}")?,
+            }
         }
         write!(f, "The JSON: {raw}")
     }
@@ -101,22 +104,6 @@ pub trait Fixer: Send + Sync + 'static {
     /// # Errors
     /// As the agent does.
     async fn repair(&self, cx: &Cx, repair: Repair) -> Result<String, Error>;
-}
-
-#[async_trait]
-#[diagnostic::do_not_recommend]
-impl<A> Fixer for A
-where
-    A: Agent<Out = String> + 'static,
-    A::In: From<Repair>,
-{
-    fn fixer_name(&self) -> &str {
-        self.name()
-    }
-
-    async fn repair(&self, cx: &Cx, repair: Repair) -> Result<String, Error> {
-        self.run_in(cx, repair.into()).await
-    }
 }
 
 pub(crate) type SharedFixer = Arc<dyn Fixer>;
@@ -166,6 +153,8 @@ impl fmt::Debug for FixerRef {
 pub(crate) enum FixError {
     /// It failed; that uses up a try.
     Failed(String),
+    /// It cannot be asked, and trying again would not change that: whoever is next has their turn.
+    Unable(String),
     /// It handed the failure up.
     Escalated {
         reason: String,
@@ -178,7 +167,7 @@ pub(crate) enum FixError {
 impl fmt::Display for FixError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FixError::Failed(why) => f.write_str(why),
+            FixError::Failed(why) | FixError::Unable(why) => f.write_str(why),
             FixError::Escalated { reason, severity } => {
                 write!(f, "escalated ({severity}): {reason}")
             }

@@ -53,3 +53,15 @@ impl CanRetry for Execution {}
 pub trait CanSanitize: Kind {}
 #[diagnostic::do_not_recommend]
 impl CanSanitize for Deserialization {}
+
+/// A tool that can run twice without doing anything twice: it does not write, or is `idempotent`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` writes, so `retry` could apply it twice",
+    label = "this tool is neither free of writes nor `idempotent`",
+    note = "if running it twice is as good as once, say so: `#[tool(writes, idempotent)]`; otherwise `escalate(..)` or `throw(..)`",
+    note = "where the `retry` is an agent's default, give the tool arms of its own with `on_error!({Self}, match error {{ .. }})`"
+)]
+pub trait RetrySafe {
+    /// `<ReadFile as RetrySafe>::check()`: refuses, at the caller's span, a tool that may not be retried.
+    fn check() {}
+}

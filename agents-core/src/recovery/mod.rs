@@ -32,21 +32,19 @@ mod decision;
 mod fixer;
 mod into;
 mod kind;
-mod layers;
 mod progress;
 mod splice;
 mod verbs;
 
 pub use crate::error::{AnyError, Failure, Severity};
 pub use crate::reader::{normalize_separators, strip_fences};
-pub use crate::rt::RetrySafe;
 pub use backoff::{Backoff, constant, exponential, none};
 pub use context::{CallError, ErrorContext, Fault, Raw};
 pub use decision::{Decision, IntoDecision, Plan, Step};
 pub use fixer::{Fixer, FixerRef, Repair, Tried};
 pub use into::{IntoText, IntoValue};
 pub use kind::{
-    CanRetry, CanSanitize, Deserialization, Execution, InvalidArgs, InvalidOutput, Kind,
+    CanRetry, CanSanitize, Deserialization, Execution, InvalidArgs, InvalidOutput, Kind, RetrySafe,
 };
 pub use verbs::{
     coerce, escalate, feedback, fix, fix_with, inherit, lenient, retry, sanitize, throw,
@@ -69,6 +67,5 @@ pub mod vocabulary {
 
 pub(crate) use context::{with_any_error, with_error};
 pub(crate) use fixer::{FixError, SharedFixer};
-pub(crate) use layers::Arms;
-pub(crate) use progress::{Failed, Move, Progress, SANITIZE};
+pub(crate) use progress::{FAILED_ALREADY, Failed, Move, Progress, SANITIZE};
 pub(crate) use splice::put_at;

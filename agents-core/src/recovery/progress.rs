@@ -3,12 +3,18 @@
 //! The plan is an arm's answer, written down: a stored call goes on with it and asks no arm again.
 //! A *new* failure asks again; what has been spent stays spent.
 
-use super::{Backoff, FixerRef, Plan, Severity, Step, Tried, put_at};
+use super::{Backoff, FixError, FixerRef, Plan, Severity, Step, Tried, put_at};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 /// By whom a text was given that differs in one value.
 pub(crate) const SANITIZE: &str = "sanitize";
+
+/// What is wrong with a text that was tried before.
+pub(crate) const FAILED_ALREADY: &str = "this is what failed already";
 
 /// Texts that may be tried for one call before recovery gives up on it.
 const MOST_REPAIRS: usize = 8;
@@ -20,6 +26,9 @@ pub(crate) struct Progress {
     at: usize,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     asked: BTreeMap<String, u32>,
+    /// Repair agents that cannot be asked.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    unable: BTreeSet<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tried: Vec<Tried>,
 }
@@ -119,7 +128,9 @@ impl Progress {
     }
 
     fn may_ask(&self, fixer: &FixerRef, retries: u32) -> bool {
-        self.asked(fixer.name()) < retries && self.tried.len() < MOST_REPAIRS
+        self.asked(fixer.name()) < retries
+            && !self.unable.contains(fixer.name())
+            && self.tried.len() < MOST_REPAIRS
     }
 
     fn asked(&self, fixer: &str) -> u32 {
@@ -131,23 +142,32 @@ impl Progress {
         *self.asked.entry(fixer.to_owned()).or_default() += 1;
         let next = self.read(fixer, text.clone(), failed);
         if next.is_none() && self.tried.len() < MOST_REPAIRS {
-            let error = "this is what failed already".to_owned();
             self.tried.push(Tried {
                 by: fixer.to_owned(),
                 text,
-                error,
+                error: FAILED_ALREADY.to_owned(),
             });
         }
         next
     }
 
-    /// A repair agent was asked and failed: that uses up a try.
-    pub(crate) fn gave_nothing(&mut self, fixer: &str, why: &str) {
+    /// A repair agent was asked and gave no text: that uses up a try. One that could not even be asked has
+    /// tried nothing, and is not asked again.
+    pub(crate) fn gave_none(&mut self, fixer: &str, why: &FixError) {
+        let error = match why {
+            FixError::Unable(_) => {
+                self.unable.insert(fixer.to_owned());
+                return;
+            }
+            FixError::Failed(reason)
+            | FixError::Escalated { reason, .. }
+            | FixError::Thrown(reason) => reason.clone(),
+        };
         *self.asked.entry(fixer.to_owned()).or_default() += 1;
         self.tried.push(Tried {
             by: fixer.to_owned(),
             text: String::new(),
-            error: why.to_owned(),
+            error,
         });
     }
 

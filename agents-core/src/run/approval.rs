@@ -1,13 +1,11 @@
-use super::{Cx, EventKind, Stopwatch};
+use super::{Cx, Stopwatch};
 use crate::{
     Json,
     panics::{guarded, guarded_while},
     tool::Effects,
-    turn::remembered,
 };
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 /// A call that waits for somebody's word.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -92,20 +90,5 @@ impl Cx {
         decided.await.unwrap_or_else(|panic: String| {
             Approval::deny(format!("whoever was asked panicked: {panic}"))
         })
-    }
-
-    /// The same, for what is no call of a model: it is told, and a tape is asked first.
-    pub(crate) async fn approve(&self, request: ApprovalRequest) -> Approval {
-        let request = self.masker().data(request);
-        let call_id = request.call_id.clone();
-        let at = format!("{}/approval", self.node.path());
-        let asked = json!({ "tool": request.tool_name, "args": request.args.as_str() });
-        self.emit(|| EventKind::ApprovalAsked(request.clone()));
-        let approval = remembered::approved(self, at, &asked, self.ask(request)).await;
-        self.emit(|| EventKind::ApprovalDecided {
-            call_id: call_id.into(),
-            approval: approval.clone(),
-        });
-        approval
     }
 }

@@ -1,15 +1,14 @@
 use super::{
-    Cost, EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch, Timestamp,
+    Cost, Desk, EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch,
+    Timestamp,
 };
 use crate::{
     Json,
-    escalation::Desk,
     model::{Model, Usage},
+    place::{Place, Placement},
     recovery::FixError,
     secret::{Masker, Secret, SecretError, resolve},
-    team::Placement,
     tool::Scope,
-    turn::envelope,
 };
 use std::{convert::Infallible, fmt, future::Future, sync::Arc, time::Duration};
 use tracing::{Instrument, Span};
@@ -42,14 +41,6 @@ pub struct Cx {
     place: Option<Place>,
     /// The span within which this is, for work that goes on in another task.
     span: Span,
-}
-
-/// An agent's place in a team, as the agent that works there finds it.
-#[derive(Clone)]
-pub(crate) struct Place {
-    pub(crate) placement: Arc<Placement>,
-    /// How long the call may take by which its parent asks it.
-    pub(crate) allowed: Option<Duration>,
 }
 
 impl Cx {
@@ -137,7 +128,7 @@ impl Cx {
         }
     }
 
-    fn here(&self) -> Arc<Node> {
+    pub(crate) fn here(&self) -> Arc<Node> {
         match self.within {
             Some(within) => self.node.inside(within),
             None => self.node.clone(),
@@ -307,13 +298,6 @@ impl Cx {
     /// The tokens spent within this place.
     pub(crate) fn spent(&self) -> u64 {
         self.here().spent()
-    }
-
-    /// Writes the receipts of calls that agents within this place have left unsettled.
-    pub(crate) fn close_within(&self, why: &str) {
-        for child in self.here().children() {
-            envelope::close_all(&child, &self.root.settings, why);
-        }
     }
 
     /// Tells the subscriber what happened to the agent that works here, or to the call.

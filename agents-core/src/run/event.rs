@@ -1,15 +1,38 @@
 use super::{Approval, ApprovalRequest, Stopped, ToolEnvelope};
 use crate::{
-    error::ErrorReceipt,
-    escalation::{Escalation, EscalationReceipt},
+    error::{
+        ErrorReceipt,
+        escalation::{Escalation, EscalationReceipt, Refused},
+    },
     model::{Finish, Usage},
     reader::Repairs,
     secret::SecretScope,
 };
+use serde::{Serialize, Serializer};
 use std::{sync::Arc, time::Duration};
 
-/// Something that happened in a run: who, and what.
-#[derive(Clone, Debug)]
+/// Something that happened in a run: who, and what. As JSON, what `on_event` may send on:
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, run::Event, testing::{Script, ScriptedModel}};
+/// # use std::sync::{Arc, Mutex};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("Good morning")]);
+/// # let agent = AgentBuilder::<String, String>::new("greeter").model(model).build();
+/// # let lines = Arc::new(Mutex::new(Vec::new()));
+/// # let sent = lines.clone();
+/// let send = move |event: &Event| sent.lock().unwrap().push(serde_json::to_string(event).unwrap());
+/// agent.run("Greet me").on_event(send).await?;
+/// assert_eq!(
+///     lines.lock().unwrap()[2],
+///     r#"{"agent":"greeter","depth":0,"place":"","event":"text","data":"Good morning"}"#,
+/// );
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Serialize)]
 pub struct Event {
     /// The agent to which it happened.
     pub agent: Arc<str>,
@@ -19,6 +42,7 @@ pub struct Event {
     /// so.
     pub place: String,
     /// What happened.
+    #[serde(flatten)]
     pub kind: EventKind,
 }
 
@@ -43,7 +67,8 @@ pub struct Event {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", content = "data", rename_all = "snake_case")]
 pub enum EventKind {
     /// The run began.
     RunStarted {
@@ -63,6 +88,8 @@ pub enum EventKind {
         turn: u32,
         /// Which model.
         model: String,
+        /// It is asked which of the agent's skills answers.
+        choosing: bool,
     },
     /// A piece of the model's text, as it is written.
     Text(String),
@@ -146,6 +173,7 @@ pub enum EventKind {
         /// The tool.
         tool: String,
         /// How long.
+        #[serde(rename = "wait_ms", serialize_with = "milliseconds")]
         wait: Duration,
     },
     /// A repair agent is asked.
@@ -186,6 +214,8 @@ pub enum EventKind {
     CallEnded(Arc<ToolEnvelope>),
     /// A failure was given up and climbs.
     Escalated(Box<Escalation>),
+    /// The agent could not do about an escalation what it wanted to; it climbs on.
+    ResolutionRefused(Refused),
     /// Somebody settled it, or nobody was left to.
     EscalationSettled(Box<EscalationReceipt>),
     /// The final answer needed changes to fit.
@@ -215,4 +245,8 @@ pub enum EventKind {
         /// What the models cost.
         usage: Usage,
     },
+}
+
+fn milliseconds<S: Serializer>(wait: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u128(wait.as_millis())
 }

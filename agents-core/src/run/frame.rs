@@ -3,10 +3,9 @@
 //! [`Frame::next`] looks; [`Frame::on`] is told. Neither waits, asks or runs anything, which is
 //! why a run can be put down between any two of them.
 
-use super::{Budget, CallState, Limit, Said};
+use super::{Budget, CallState, Given, Limit, Said, climb::Override};
 use crate::{
-    error::shorten,
-    escalation::{Escalation, Override},
+    error::{escalation::Escalation, shorten},
     model::{History, Message, Reply},
     reader::Repairs,
     recovery::Progress,
@@ -41,6 +40,9 @@ pub(crate) struct Frame {
     /// What arms and repair agents made of the answer.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub(crate) fixed: Repairs,
+    /// The answer at hand, if it was given in place of the model's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) replaced: Vec<Given>,
     /// The model it was given because it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) given: Option<Override>,
@@ -155,6 +157,7 @@ impl Frame {
                 self.fault = None;
                 self.climbing = None;
                 self.fixed = Repairs::default();
+                self.replaced.clear();
                 self.say([Message::User {
                     content: match self.choosing {
                         true => no_such_skill(&reason),

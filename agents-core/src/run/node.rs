@@ -5,8 +5,8 @@ mod path;
 
 use path::Path;
 
-use super::{Budget, Frame, ToolEnvelope, Within, cost::Paid};
-use crate::{Json, escalation::Taken, model::Model, observe::Worker};
+use super::{Budget, Frame, Taken, ToolEnvelope, Within, kept::Worker};
+use crate::{Json, budget::Paid, hex::hex, model::Model};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -323,15 +323,26 @@ impl Node {
         self.state().given = Some(model);
     }
 
-    /// The result here is partial, and so is what those above make of it who look no closer: up to
-    /// the call that it answers, where the model is told, and never above the level `top`.
-    pub(crate) fn mark_partial(&self, top: u32) {
+    /// What the agent here gives is not all that was asked for.
+    pub(crate) fn mark_partial(&self) {
         self.state().partial = true;
-        if !self.is_call()
-            && let Some(above) = self.parent.upgrade()
-            && above.level >= top
-        {
-            above.mark_partial(top);
+    }
+
+    /// Whoever ran the agent here has what it gives: if that is partial, so is what is made of it by those
+    /// who look no closer. A call's model is told, so it ends there; and never above the level `top`.
+    pub(crate) fn hand_up_partial(&self, top: u32) {
+        if !self.is_partial() || self.is_call() {
+            return;
+        }
+        let above = self.parent.upgrade();
+        let Some(above) = above.filter(|above| above.level >= top) else {
+            return;
+        };
+        above.mark_partial();
+        // What an agent does beside its own place it gives from there.
+        let agent = above.parent.upgrade();
+        if agent.is_some_and(|agent| above.continues(&agent)) {
+            above.hand_up_partial(top);
         }
     }
 
@@ -361,14 +372,4 @@ impl Node {
     pub(crate) fn path(&self) -> Path<'_> {
         Path::of(self)
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
-    }
-    text
 }

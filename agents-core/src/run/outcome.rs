@@ -1,11 +1,13 @@
-use super::{Cost, Limit, Timestamp};
+use super::{Cost, Limit, Timestamp, trace::Trace};
 use crate::{
-    Error, Json, Severity, error::ErrorReceipt, escalation::EscalationReceipt, model::Usage,
-    observe::Trace, reader::Repairs,
+    Error, Json, Severity,
+    error::{ErrorReceipt, escalation::EscalationReceipt},
+    model::Usage,
+    reader::Repairs,
 };
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 /// How a run ended, and everything it leaves behind.
 ///
@@ -26,6 +28,7 @@ use std::sync::Arc;
 /// # }
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Outcome<T> {
     /// The answer, or what ended the run without one.
     pub result: Result<T, Error>,
@@ -42,7 +45,7 @@ pub struct Outcome<T> {
     pub outputs: AgentOutputs,
     /// What the models used.
     pub usage: Usage,
-    /// What that cost, by the [prices](super::Run::price) that the run was given; `None` if a model
+    /// What that cost, by the [prices](crate::agent::Run::price) that the run was given; `None` if a model
     /// that was asked has none.
     pub cost: Option<Cost>,
     /// The run's id, as it stands in logs and traces.
@@ -54,6 +57,7 @@ pub struct Outcome<T> {
 /// What ended a run before its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Stopped {
     /// A budget was used up, by the agent of this name.
     Budget {
@@ -99,6 +103,25 @@ pub enum Stopped {
         /// How bad it is.
         severity: Severity,
     },
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stopped::Budget { agent, limit } => write!(f, "agent `{agent}`: {limit}"),
+            Stopped::Denied { agent, reason } | Stopped::Unfit { agent, reason } => {
+                write!(f, "agent `{agent}`: {reason}")
+            }
+            Stopped::Diverged { reason } => f.write_str(reason),
+            Stopped::Cancelled => f.write_str("the run was cancelled"),
+            Stopped::Thrown { source, reason } => write!(f, "`{source}` threw: {reason}"),
+            Stopped::Escalated {
+                source,
+                reason,
+                severity,
+            } => write!(f, "`{source}` gave up ({severity}): {reason}"),
+        }
+    }
 }
 
 /// The receipts of a run. Its shape never depends on how the agent is configured.
@@ -174,6 +197,7 @@ impl AgentOutputs {
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolEnvelope {
     /// A digest of tool, version, input and place in the run: the same on any machine.
     pub call_id: Arc<str>,
@@ -181,7 +205,8 @@ pub struct ToolEnvelope {
     pub name: String,
     /// The version that ran.
     pub version: String,
-    /// The arguments that ran; what the model sent, as a string, if they could not be read.
+    /// The arguments that ran last. If none did, what the model sent: as it was read, or as a string if
+    /// nobody could read it. What was given in its place and did not help is in `repairs`.
     pub input: Json,
     /// What the tool gave back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -204,7 +229,8 @@ pub struct ToolEnvelope {
     pub attachments: Vec<Attachment>,
     /// Every execution, in order.
     pub attempts: Vec<Attempt>,
-    /// Every change to the arguments: what reading mended, and what arms and repair agents gave instead.
+    /// Every change to the arguments: what reading mended, and what arms and repair agents gave instead, with
+    /// what they tried in vain and why that did not help.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub repairs: Repairs,
 }
@@ -229,6 +255,7 @@ impl ToolEnvelope {
 
 /// One execution of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Attempt {
     /// Which, from 1.
     pub number: u32,
@@ -258,6 +285,7 @@ pub struct Attachment {
 /// What an attachment is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum AttachmentKind {
     /// Bytes.
     Blob,

@@ -1,11 +1,5 @@
 use super::{Cx, Limit, Stop};
-use crate::{
-    Error, ErrorKind, Severity,
-    recovery::FixError,
-    tool::{Effects, FnTool, SharedTool},
-};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use crate::{Error, ErrorKind, model::ModelError, recovery::FixError};
 use std::{
     convert::Infallible,
     sync::{Arc, Mutex, PoisonError},
@@ -89,74 +83,30 @@ impl RepairScope {
             self.notify.notified().await;
         }
     }
-
-    /// The two tools that a model-driven repair agent has while it repairs, and at no other time.
-    pub(crate) fn tools(self: &Arc<Self>) -> [SharedTool; 2] {
-        let (escalate, throw) = (self.clone(), self.clone());
-        let reason = json!({ "type": "string", "description": "Why." });
-        let severity = json!({
-            "type": "string",
-            "description": "How bad it is; HIGH if nothing is said.",
-            "enum": Severity::ALL,
-        });
-        let schema = |properties: Value| json!({ "type": "object", "properties": properties, "required": ["reason"] });
-        [
-            Arc::new(
-                FnTool::new(
-                    "escalate",
-                    "Give up, and hand the failure to somebody who can judge it.",
-                    Effects::None,
-                    schema(json!({ "reason": reason, "severity": severity })),
-                    move |args, _| {
-                        let scope = escalate.clone();
-                        async move {
-                            let end = FixError::Escalated {
-                                reason: reason_of(&args),
-                                severity: Severity::deserialize(&args["severity"])
-                                    .unwrap_or_default(),
-                            };
-                            Err::<(), _>(scope.finish(end).await)
-                        }
-                    },
-                )
-                .part_of_the_run(),
-            ),
-            Arc::new(
-                FnTool::new(
-                    "throw_exception",
-                    "End everything, because going on would do harm.",
-                    Effects::None,
-                    schema(json!({ "reason": reason })),
-                    move |args, _| {
-                        let scope = throw.clone();
-                        async move {
-                            Err::<(), _>(scope.finish(FixError::Thrown(reason_of(&args))).await)
-                        }
-                    },
-                )
-                .part_of_the_run(),
-            ),
-        ]
-    }
-}
-
-fn reason_of(args: &Value) -> String {
-    args["reason"]
-        .as_str()
-        .filter(|text| !text.is_empty())
-        .unwrap_or("no reason given")
-        .to_owned()
 }
 
 impl From<Error> for FixError {
-    /// What a repair agent returned as `Err`: an escalation and a throw are meant, the rest happened.
+    /// What a repair agent returned as `Err`: an escalation and a throw are meant, the rest happened. What
+    /// would happen at every try is told from what may pass.
     fn from(error: Error) -> Self {
+        let is_lasting = || {
+            let mut cause: Option<&dyn std::error::Error> = Some(&error);
+            while let Some(error) = cause {
+                if let Some(model) = error.downcast_ref::<ModelError>() {
+                    return !model.is_transient();
+                }
+                cause = error.source();
+            }
+            false
+        };
         match error.kind() {
             ErrorKind::Escalated => FixError::Escalated {
                 reason: error.message().to_owned(),
                 severity: error.severity().unwrap_or_default(),
             },
             ErrorKind::Thrown => FixError::Thrown(error.message().to_owned()),
+            ErrorKind::Build => FixError::Unable(error.to_string()),
+            _ if is_lasting() => FixError::Unable(error.to_string()),
             _ => FixError::Failed(error.to_string()),
         }
     }

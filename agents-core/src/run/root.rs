@@ -1,12 +1,11 @@
 use super::{
     Approver, Begun, Budget, Clock, Cx, Event, EventKind, Executor, Node, Snapshot, Stop,
-    Stopwatch, SystemClock, Talk, Tape, ToolEnvelope, terms::Terms,
+    Stopwatch, SystemClock, Talk, Tape, ToolEnvelope, terms::Terms, watched::Watched,
 };
 use crate::{
     Error, ErrorKind, Json,
-    escalation::EscalationReceipt,
+    error::escalation::EscalationReceipt,
     model::{Model, Usage},
-    observe::Watched,
     panics::told,
     reader::Repairs,
     secret::{Masker, Secrets},
@@ -72,6 +71,7 @@ impl Settings {
             return Err(Error::new(ErrorKind::Budget, message));
         }
         self.watch = around.watch().cloned();
+        self.tighten(outer);
         self.executor.inherit(&outer.executor);
         self.model = self.model.take().or_else(|| around.model().cloned());
         if self.tape.is_none()
@@ -95,6 +95,22 @@ impl Settings {
             self.scope = outer.scope.clone();
         }
         Ok(())
+    }
+
+    /// A run within a run may be held to more than the one around it, never to less.
+    fn tighten(&mut self, outer: &Settings) {
+        self.strict |= outer.strict;
+        self.tool_timeout = self.tool_timeout.min(outer.tool_timeout);
+        self.max_output_bytes = self.max_output_bytes.min(outer.max_output_bytes);
+        self.max_argument_bytes = self.max_argument_bytes.min(outer.max_argument_bytes);
+    }
+
+    /// The model to ask where `own` is the agent's or its caller's: that, or what a tape has in its place.
+    pub(crate) fn model_for(&self, own: Option<Arc<dyn Model>>) -> Option<Arc<dyn Model>> {
+        match &self.tape {
+            Some(tape) => tape.model(own),
+            None => own,
+        }
     }
 
     /// What was given to the run is masked from its beginning.

@@ -1,16 +1,18 @@
-use super::{node::StoredNode, terms::Terms};
+use super::{node::StoredNode, terms::Terms, trace::Step};
 use crate::{
-    Error, Json, error::ErrorKind, escalation::EscalationReceipt, model::Usage, observe::Step,
+    Error, Json,
+    error::{ErrorKind, escalation::EscalationReceipt},
+    model::Usage,
 };
 use serde::{Deserialize, Serialize};
 
 /// A run that was put down: give it to [`Agent::resume`](crate::Agent::resume).
 ///
 /// It is data: what was done, and under which terms. A resumed run works for the same
-/// [scope](super::Run::scope), and its budget and [`strict`](super::Run::strict) hold where nothing else is
+/// [scope](crate::agent::Run::scope), and its budget and [`strict`](crate::agent::Run::strict) hold where nothing else is
 /// said. What is code is not in it and has to be said again: models, tools, secrets, prices, an approver, a
-/// cache, a blob store. A run that was under [rules](super::Run::policy) or
-/// [limits](super::Run::rate_limits) is not resumed without as many; without a price nothing is asked
+/// cache, a blob store. A run that was under [rules](crate::agent::Run::policy) or
+/// [limits](crate::agent::Run::rate_limits) is not resumed without as many; without a price nothing is asked
 /// where cost is bounded; without an approver nobody says yes; a missing cache or blob store costs
 /// only what it would have kept.
 ///

@@ -1,5 +1,5 @@
 use super::{Limit, Stopped};
-use crate::{Error, ErrorKind, Severity};
+use crate::{Error, ErrorKind, error::escalation::Escalation};
 use std::sync::Arc;
 
 /// Why the whole run ends, now. It is not an error that travels: whoever calls for it never
@@ -27,11 +27,7 @@ pub(crate) enum Stop {
         source: Arc<str>,
         reason: String,
     },
-    Escalated {
-        source: Arc<str>,
-        reason: String,
-        severity: Severity,
-    },
+    Escalated(Box<Escalation>),
 }
 
 impl Stop {
@@ -57,11 +53,10 @@ impl Stop {
             Stop::Diverged { reason } => Error::new(ErrorKind::Replay, reason),
             Stop::Cancelled => Error::new(ErrorKind::Cancelled, "the run was cancelled"),
             Stop::Thrown { source, reason } => Error::thrown(reason).context(format!("`{source}`")),
-            Stop::Escalated {
-                source,
-                reason,
-                severity,
-            } => Error::escalated(reason, *severity).context(format!("`{source}`")),
+            Stop::Escalated(escalation) => {
+                let source = format!("`{}`", escalation.source);
+                Error::of_escalation((**escalation).clone(), false).context(source)
+            }
         }
     }
 
@@ -90,11 +85,10 @@ impl Stop {
                 source,
                 reason,
                 severity,
-            } => Stop::Escalated {
-                source: source.into(),
-                reason,
-                severity,
-            },
+            } => {
+                let escalation = Escalation::of_agent(&source, &reason, severity);
+                Stop::Escalated(Box::new(escalation))
+            }
         }
     }
 
@@ -120,14 +114,10 @@ impl Stop {
                 source: source.to_string(),
                 reason: reason.clone(),
             },
-            Stop::Escalated {
-                source,
-                reason,
-                severity,
-            } => Stopped::Escalated {
-                source: source.to_string(),
-                reason: reason.clone(),
-                severity: *severity,
+            Stop::Escalated(escalation) => Stopped::Escalated {
+                source: escalation.source.clone(),
+                reason: escalation.reason.clone(),
+                severity: escalation.severity,
             },
         }
     }

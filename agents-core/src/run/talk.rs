@@ -1,10 +1,7 @@
 //! A conversation of which a run is one part.
 
-use super::{Cx, Node, Outcome, Run};
-use crate::{
-    Agent,
-    model::{History, Message},
-};
+use super::{Cx, Node, Outcome};
+use crate::model::{History, Message};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What has been said, lent to the run that goes on with it.
@@ -77,13 +74,5 @@ impl Cx {
             Some(talk) => talk.said().clone(),
             None => Said::default(),
         }
-    }
-}
-
-impl<A: Agent> Run<'_, A> {
-    /// Makes the run a part of a conversation.
-    pub(crate) fn part_of(mut self, talk: Talk) -> Self {
-        self.settings.talk = Some(talk);
-        self.root()
     }
 }

@@ -1,5 +1,5 @@
-use super::{Approval, Attachment, Clock, Stopped, ToolEnvelope};
-use crate::{Json, error::Cause, model::Model, observe::Step, recovery::Plan, secret::Masker};
+use super::{Approval, Attachment, Clock, Stopped, ToolEnvelope, trace::Step};
+use crate::{Json, error::Cause, model::Model, recovery::Plan, secret::Masker};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use std::{convert::Infallible, future::pending, sync::Arc};

@@ -20,7 +20,7 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    pub(super) fn of(settings: &Settings) -> Terms {
+    pub(crate) fn of(settings: &Settings) -> Terms {
         let executor = &settings.executor;
         Terms {
             scope: settings.scope.clone(),
@@ -32,7 +32,7 @@ impl Terms {
     }
 
     /// What was said of the run before holds where nothing else is said now.
-    pub(super) fn take_over(&self, settings: &mut Settings) -> Result<(), Error> {
+    pub(crate) fn take_over(&self, settings: &mut Settings) -> Result<(), Error> {
         if settings.scope == Scope::default() {
             settings.scope = self.scope.clone();
         }
@@ -47,7 +47,7 @@ impl Terms {
     }
 
     /// Rules and limits are code, and have to be said again.
-    pub(super) fn check(&self, settings: &Settings) -> Result<(), Error> {
+    pub(crate) fn check(&self, settings: &Settings) -> Result<(), Error> {
         let executor = &settings.executor;
         let (rules, given) = (self.rules, executor.policies.len());
         if given < rules {

@@ -60,7 +60,7 @@ pub use mask::{Masker, SHORTEST};
 pub use store::SecretStore;
 pub use writer::Masked;
 
-use crate::tool::Scope;
+use crate::scope::Scope;
 /// What goes over an `impl Secrets`; re-exported from the crate of that name.
 pub use async_trait::async_trait;
 use secrecy::{ExposeSecret, SecretString};
@@ -155,7 +155,7 @@ impl Holder {
 }
 
 /// Where secrets are kept: a vault, a table, or a [`SecretStore`] in memory. Give it to
-/// [`Run::secrets`](crate::run::Run::secrets).
+/// [`Run::secrets`](crate::agent::Run::secrets).
 ///
 /// It is asked each time a tool asks, for one holder after the other; who comes first is not its
 /// business.

@@ -1,12 +1,14 @@
-use super::Placement;
-use crate::run::Budget;
+use crate::{
+    budget::Budget,
+    place::{Found, OwnTool, Placement, found},
+};
 use serde::Serialize;
 use std::fmt;
 
 /// Who asks whom in a team, and who may use what; [`Team::render`](super::Team::render) gives it.
 ///
 /// Printed it is a tree; [`to_json`](Chart::to_json) and [`mermaid`](Chart::mermaid) give it to
-/// programs and to pages.
+/// programs and to pages. What is wrong at a place is marked with `!` there.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -27,23 +29,47 @@ pub struct Chart {
     tools: Vec<String>,
     confirm: Vec<String>,
     budget: Budget,
+    /// What is wrong at its place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    defects: Vec<String>,
     delegates: Vec<Chart>,
 }
 
 impl Chart {
-    pub(super) fn of(placement: &Placement) -> Self {
+    pub(super) fn of(root: &Placement) -> Self {
+        // Whether there is a model for everybody is not known before a run begins.
+        let mut found = found(root, true).into_iter();
+        Chart::at(root, &mut Vec::new(), &mut found)
+    }
+
+    /// The chart of what is at a place and below. `found` has the defects in the same order.
+    fn at<'t>(
+        placement: &'t Placement,
+        above: &mut Vec<&'t Placement>,
+        found: &mut impl Iterator<Item = Found>,
+    ) -> Self {
         let inner = placement.inner();
+        // Nobody has what somebody above is not granted, even where a place says so.
+        let is_had = |tool: &&OwnTool| tool.innate || above.iter().all(|up| up.admits(&tool.name));
         let (confirm, tools) = inner
-            .tools()
-            .map(str::to_owned)
+            .usable()
+            .filter(is_had)
+            .map(|tool| tool.name.clone())
             .partition(|tool| inner.confirms(tool));
+        let defects = found.next().map(|found| found.defects);
+        above.push(inner);
+        let below: Vec<_> = inner.below().collect();
+        let delegates = below.into_iter().map(|one| Chart::at(one, above, found));
+        let delegates = delegates.collect();
+        above.pop();
         Chart {
             name: placement.name.clone(),
             description: placement.description.clone(),
             tools,
             confirm,
             budget: placement.bounds(),
-            delegates: inner.below().map(Chart::of).collect(),
+            defects: defects.unwrap_or_default(),
+            delegates,
         }
     }
 
@@ -57,7 +83,7 @@ impl Chart {
         &self.description
     }
 
-    /// The tools that it may use.
+    /// The tools that it may use: its own, as far as its place and all places above grant them.
     pub fn tools(&self) -> &[String] {
         &self.tools
     }
@@ -72,13 +98,19 @@ impl Chart {
         &self.budget
     }
 
+    /// What is wrong at its place: a team in which anything is does not run. See
+    /// [`Team::check`](super::Team::check).
+    pub fn defects(&self) -> &[String] {
+        &self.defects
+    }
+
     /// The agents below it; below one that is made of others, the teams among those.
     pub fn delegates(&self) -> &[Chart] {
         &self.delegates
     }
 
     /// The chart as JSON: for each agent its `name`, `description`, `tools`, `confirm`, `budget` and
-    /// `delegates`.
+    /// `delegates`, and its `defects` if there are any.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }
@@ -94,7 +126,9 @@ impl Chart {
     fn nodes(&self, graph: &mut String, next: &mut usize) -> usize {
         let me = *next;
         *next += 1;
-        let lines = [self.name.clone()].into_iter().chain(self.facts());
+        let defects = self.defects.iter().map(|defect| format!("! {defect}"));
+        let lines = [self.name.clone()].into_iter();
+        let lines = lines.chain(self.facts()).chain(defects);
         let label: Vec<_> = lines.map(|line| escaped(&line)).collect();
         *graph += &format!("    a{me}[\"{}\"]\n", label.join("<br/>"));
         for below in &self.delegates {
@@ -123,6 +157,14 @@ impl Chart {
         let facts: Vec<_> = self.facts().collect();
         let gap = if facts.is_empty() { "" } else { ": " };
         writeln!(f, "{}{gap}{}", self.name, facts.join(", "))?;
+        let beside = if self.delegates.is_empty() {
+            "   "
+        } else {
+            "│  "
+        };
+        for defect in &self.defects {
+            writeln!(f, "{before}{beside}! {defect}")?;
+        }
         for (i, below) in self.delegates.iter().enumerate() {
             let (corner, under) = match i + 1 == self.delegates.len() {
                 true => ("└─ ", "   "),

@@ -1,10 +1,11 @@
 //! A delegate, as its parent's model sees it: a tool.
 
-use super::{Placed, Placement};
+use super::Placed;
 use crate::{
     Agent, Error, Json,
-    agent::{Data, Profile},
+    agent::Data,
     error::{Cause, Code},
+    place::{Delegate, Placement, Profile, tool_name},
     run::Cx,
     tool::{DynTool, ErrorType, Misfit, Prepared, ToolContext, ToolSpec, read, schema_of},
 };
@@ -77,17 +78,6 @@ impl<I: Data + JsonSchema> Form<I> {
     }
 }
 
-/// A delegate, its types hidden.
-pub(crate) trait Delegate: DynTool {
-    fn placement(&self) -> &Arc<Placement>;
-
-    /// An `Arc<Placed<A>>`, for code of the agent above if the delegate is of this type.
-    fn by_type(&self, above: &Placement) -> Arc<dyn Any + Send + Sync>;
-
-    /// The same as an `Arc<dyn Agent<In = A::In, Out = A::Out>>`.
-    fn by_signature(&self, above: &Placement) -> Box<dyn Any>;
-}
-
 /// A delegate as a tool.
 pub(super) struct DelegateTool<A: Agent> {
     placed: Arc<Placed<A>>,
@@ -122,14 +112,6 @@ impl<A: Agent> DelegateTool<A> {
             false => self.placed.clone(),
         }
     }
-}
-
-/// The name of an agent as models can write it: `parse > plan` becomes `parse_plan`.
-pub(super) fn tool_name(agent: &str) -> String {
-    let words = agent
-        .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '_');
-    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-    words.join("_")
 }
 
 #[async_trait]
@@ -213,18 +195,6 @@ impl<A: Agent> Agent for Called<'_, A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn models_can_write_every_name() {
-        for (agent, tool) in [
-            ("coder", "coder"),
-            ("parse > plan", "parse_plan"),
-            ("first_of(a, b-c)", "first_of_a_b-c"),
-            ("[a; 3]", "a_3"),
-        ] {
-            assert_eq!(tool_name(agent), tool);
-        }
-    }
 
     #[derive(Deserialize, serde::Serialize, JsonSchema, Debug, PartialEq)]
     struct Order {

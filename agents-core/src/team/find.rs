@@ -1,5 +1,9 @@
-use super::{Delegate, Placed, Placement};
-use crate::{Agent, Error, ErrorKind, run::Cx};
+use super::Placed;
+use crate::{
+    Agent, Error, ErrorKind,
+    place::{Delegate, Placement},
+    run::Cx,
+};
 use std::{any::type_name, sync::Arc};
 
 /// The delegate of this type, for code: in a skill with a body, or in a tool, of the agent that it is

@@ -1,9 +1,13 @@
 use super::{
-    Placed, Placement, Team,
-    delegate::{Delegate, DelegateTool, Entrusted},
-    names::Named,
+    Placed, Team,
+    delegate::{DelegateTool, Entrusted},
 };
-use crate::{Agent, run::Budget, tool::ToolName};
+use crate::{
+    Agent,
+    place::{Delegate, Placement},
+    run::Budget,
+    tool::{Pattern, ToolName},
+};
 use std::{borrow::Cow, fmt, sync::Arc};
 
 /// An agent and its place in a team: what it may use, what a person has to approve, how much it may
@@ -39,7 +43,15 @@ pub struct Member<A> {
 impl<A: Agent> Member<A> {
     /// An agent that has all its own tools, and no delegates.
     pub fn new(agent: A) -> Self {
-        let placement = Placement::of(&agent);
+        let placement = Placement {
+            name: agent.name().to_owned(),
+            description: agent.description().to_owned(),
+            profile: agent.profile(),
+            granted: None,
+            confirmed: Vec::new(),
+            budget: Budget::new(),
+            delegates: Vec::new(),
+        };
         Member { agent, placement }
     }
 }
@@ -55,7 +67,7 @@ impl<A> Member<A> {
     /// Grants a tool by name, or with `*` all tools whose names are alike: `"mcp_*"`.
     pub fn grant_named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         let granted = self.placement.granted.get_or_insert_default();
-        granted.push(Named::from(name));
+        granted.push(Pattern::new(name));
         self
     }
 
@@ -73,7 +85,7 @@ impl<A> Member<A> {
     /// The same for a tool or a delegate by name, or with `*` for all whose names are alike. A delegate is
     /// confirmed for the agent's model and for its code: see [`delegate`](super::delegate()).
     pub fn confirm_named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.placement.confirmed.push(Named::from(name));
+        self.placement.confirmed.push(Pattern::new(name));
         self
     }
 
@@ -135,7 +147,15 @@ pub struct Below(Box<dyn FnOnce(Placement) -> Arc<dyn Delegate>>);
 impl Member<Below> {
     #[doc(hidden)]
     pub fn below<A: Agent + Entrusted<<A as Agent>::In>>(agent: A) -> Self {
-        let placement = Placement::of(&agent);
+        let placement = Placement {
+            name: agent.name().to_owned(),
+            description: agent.description().to_owned(),
+            profile: agent.profile(),
+            granted: None,
+            confirmed: Vec::new(),
+            budget: Budget::new(),
+            delegates: Vec::new(),
+        };
         let placed = |placement| -> Arc<dyn Delegate> {
             let placement = Arc::new(placement);
             Arc::new(DelegateTool::new(Placed::new(agent, placement)))

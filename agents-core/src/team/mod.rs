@@ -11,7 +11,7 @@
 //!   which may be granted some of it and nothing else. An agent's memory and what it knows are its own
 //!   and need no grant. A skill that lists tools has those, and of the delegates those, that it lists.
 //! - **Confirmed tools** can be used as well, but a person has to approve every call, whatever the
-//!   tool says itself; see [`Run::approver`](crate::run::Run::approver).
+//!   tool says itself; see [`Run::approver`](crate::agent::Run::approver).
 //! - **A place goes for the agent that has it** and for nobody whom that agent runs in its own code.
 //! - **A team is held to that wherever it stands**, also as one of the agents of which a delegate is made.
 //! - **All defects are found before anything runs**, and reported at once: [`Team::check`].
@@ -26,13 +26,10 @@
 //! ```
 
 mod chart;
-mod check;
 mod delegate;
 mod find;
 mod member;
-mod names;
 mod placed;
-mod placement;
 mod structure;
 
 pub use chart::Chart;
@@ -43,8 +40,3 @@ pub use find::{delegate, delegate_named};
 pub use member::{IntoMember, Member};
 pub use placed::Placed;
 pub use structure::Team;
-
-pub(crate) use check::check_parts;
-pub(crate) use placement::Placement;
-
-use delegate::Delegate;

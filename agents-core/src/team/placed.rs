@@ -1,7 +1,7 @@
-use super::{Placement, delegate::tool_name};
 use crate::{
     Agent, Error, ErrorKind, Json,
-    agent::{Profile, unwritable},
+    agent::unwritable,
+    place::{Placement, Profile, tool_name},
     run::{Approval, ApprovalRequest, Cx},
 };
 use async_trait::async_trait;

@@ -1,7 +1,8 @@
-use super::{Chart, Placed, check::check};
+use super::{Chart, Placed};
 use crate::{
     Agent, Error,
     agent::{ModelDriven, Profile},
+    place::check,
     run::Cx,
 };
 use async_trait::async_trait;
@@ -40,12 +41,13 @@ pub struct Team<A> {
 
 impl<A> Team<A> {
     pub(super) fn of(root: Placed<A>) -> Self {
-        let defects = check(&root.placement).err();
+        // Whether there is a model for everybody is not known before a run begins.
+        let defects = check(&root.placement, true).err();
         Team { root, defects }
     }
 
     /// Whether the team can work as it is put together. It is checked anyhow, before the first model
-    /// is asked.
+    /// is asked; then also whether everybody has a model who needs one, since a run may bring it.
     ///
     /// # Errors
     /// One error of the kind `Build` that names all defects, one a line, each with the way to the

@@ -21,8 +21,9 @@ mod spec;
 mod status;
 mod version;
 
+pub use crate::scope::Scope;
 pub use alias::alias;
-pub use context::{Scope, ToolContext};
+pub use context::ToolContext;
 pub use erased::{DynTool, ErrorType, Misfit, Prepared};
 pub(crate) use erased::{read, without_position};
 pub(crate) use execution::Execution;

@@ -51,6 +51,12 @@ impl Pattern {
         }
         name.ends_with(last)
     }
+
+    /// Whether every name that `other` stands for is one of these: a `*` of the other's has to be within
+    /// one of these.
+    pub(crate) fn covers(&self, other: &Pattern) -> bool {
+        self.matches(&other.0)
+    }
 }
 
 impl fmt::Display for Pattern {
@@ -109,6 +115,15 @@ mod tests {
                 "{pattern} {name}"
             );
         }
+    }
+
+    #[test]
+    fn a_pattern_covers_what_is_narrower() {
+        let covers = |a: &'static str, b: &'static str| Pattern::new(a).covers(&Pattern::new(b));
+        assert!(covers("mcp_*", "mcp_file_*") && covers("mcp_*", "mcp_*") && covers("*", "a*b"));
+        assert!(
+            !covers("mcp_file_*", "mcp_*") && !covers("mcp_a", "mcp_*") && !covers("a*b", "a*")
+        );
     }
 
     /// The same question, asked one letter after the other.

@@ -42,6 +42,7 @@ pub struct FnTool {
     apart: Vec<u8>,
     fixers: Vec<Arc<dyn Fixer>>,
     part_of_the_run: bool,
+    check: fn(&Value) -> Result<(), Misfit>,
 }
 
 impl FnTool {
@@ -93,6 +94,7 @@ impl FnTool {
             apart: Vec::new(),
             fixers: Vec::new(),
             part_of_the_run: false,
+            check: |_| Ok(()),
         }
     }
 
@@ -140,6 +142,12 @@ impl FnTool {
     /// What it does is a part of the run; see [`DynTool::is_part_of_the_run`].
     pub(crate) fn part_of_the_run(mut self) -> Self {
         self.part_of_the_run = true;
+        self
+    }
+
+    /// What no schema can say about its arguments.
+    pub(crate) fn checked(mut self, check: fn(&Value) -> Result<(), Misfit>) -> Self {
+        self.check = check;
         self
     }
 
@@ -200,6 +208,7 @@ impl DynTool for FnTool {
         }
         // No type checks these arguments, so the schema does.
         self.schema.fits(arguments)?;
+        (self.check)(&value)?;
         Ok(Prepared(Box::new(value)))
     }
 

@@ -129,11 +129,34 @@ pub struct ToolSpec {
     pub(crate) has_said: bool,
     /// It belongs to its agent as such: no list and no grant has to name it.
     pub(crate) innate: bool,
+    /// It does no work: it is a way out, for a model that can do none.
+    pub(crate) last_resort: bool,
     /// Its own name, where `name` is another.
     own_name: Option<Cow<'static, str>>,
-    declaration: OnceLock<String>,
-    constraints: OnceLock<Option<Schema>>,
-    schema_digest: OnceLock<[u8; 32]>,
+    declaration: Derived<String>,
+    constraints: Derived<Option<Schema>>,
+    schema_digest: Derived<[u8; 32]>,
+}
+
+/// What is made from the other fields when it is asked for. A copy makes its own: they may be changed there.
+struct Derived<T>(OnceLock<T>);
+
+impl<T> Derived<T> {
+    fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+        self.0.get_or_init(make)
+    }
+}
+
+impl<T> Default for Derived<T> {
+    fn default() -> Self {
+        Derived(OnceLock::new())
+    }
+}
+
+impl<T> Clone for Derived<T> {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl ToolSpec {
@@ -173,10 +196,11 @@ impl ToolSpec {
             examples: Vec::new(),
             has_said: false,
             innate: false,
+            last_resort: false,
             own_name: None,
-            declaration: OnceLock::new(),
-            constraints: OnceLock::new(),
-            schema_digest: OnceLock::new(),
+            declaration: Derived::default(),
+            constraints: Derived::default(),
+            schema_digest: Derived::default(),
         }
     }
 
@@ -257,6 +281,12 @@ impl ToolSpec {
     /// It belongs to its agent as such.
     pub(crate) fn innate(mut self) -> Self {
         self.innate = true;
+        self
+    }
+
+    /// It is a way out, and does no work.
+    pub(crate) fn last_resort(mut self) -> Self {
+        self.last_resort = true;
         self
     }
 
@@ -345,7 +375,6 @@ impl ToolSpec {
         ToolSpec {
             name,
             own_name,
-            declaration: OnceLock::new(),
             ..self.clone()
         }
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 /// Whether a version of a tool is still to be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Status {
     /// Yes.
     #[default]

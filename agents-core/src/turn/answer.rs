@@ -3,16 +3,19 @@
 
 use crate::{
     Error, Severity, ToolError,
-    agent::{Answer, Brain},
-    error::{Cause, Code},
-    escalation::{Climbed, Escalation, climb, returned},
+    brain::{Answer, Brain},
+    error::{Cause, Code, escalation::Escalation},
     model::Message,
     panics::guarded,
-    reader::{Change, ChangeKind},
     recovery::{
-        ErrorContext, Failed, Fault, FixError, FixerRef, Kind, Move, Plan, Raw, Repair, kinds,
+        ErrorContext, FAILED_ALREADY, Failed, Fault, FixError, FixerRef, Kind, Move, Plan, Raw,
+        Repair, kinds,
     },
-    run::{Cx, EventKind, Stop, cost, tried},
+    run::{
+        Cx, EventKind, Given, Stop,
+        climb::{Climbed, climb, returned},
+        gave_none, give_up,
+    },
     tool::Misfit,
     turn::{recover, remembered},
 };
@@ -79,7 +82,15 @@ pub(crate) async fn settle<O>(
                     }
                     return Ok(Settled::Value(value));
                 }
-                Err(fault) => ladder.ask_the_arms(&text, fault),
+                Err(fault) => {
+                    cx.node.with_frame(|frame| {
+                        let replaced = frame.replaced.last_mut();
+                        replaced
+                            .into_iter()
+                            .for_each(|one| one.failed(&fault.to_string()));
+                    });
+                    ladder.ask_the_arms(&text, fault)
+                }
             },
         };
         if let Climbing::Fell(fault) = climbing {
@@ -152,11 +163,12 @@ impl Ladder<'_> {
     }
 
     fn replace(&self, by: &str, text: String, tokens: u64) {
-        let note = format!("`{by}` gave the answer anew{}", cost(tokens));
         self.cx.node.with_frame(|frame| {
-            frame
-                .fixed
-                .extend(Change::new(ChangeKind::Fixed, "", note).into());
+            let before = std::mem::take(&mut frame.replaced);
+            give_up(&mut frame.fixed, 0, before);
+            let given = Given::new(by, &text, tokens);
+            frame.fixed.extend(given.used("answer"));
+            frame.replaced.push(given);
             frame.answer = Some(text);
             frame.fault = None;
         });
@@ -203,36 +215,38 @@ impl Ladder<'_> {
         let place = self.cx.in_answer(turn);
         let recover::Repaired { answer, tokens, .. } =
             recover::ask(self.brain, &place, fixer, repair).await;
-        let in_vain = |why: &str| {
-            let tried = tried(&name, why, tokens);
-            self.cx.node.with_frame(|frame| frame.fixed.extend(tried));
-        };
-        match answer {
+        let none = match answer {
             Ok(better) => {
+                let mut given = Given::new(&name, &better, tokens);
                 let next = self
                     .cx
                     .node
                     .with_frame(|frame| frame.progress.answered(&name, better, text));
                 match next {
                     Some(Move::Read { by, text }) => self.replace(&by, text, tokens),
-                    _ => in_vain("what failed already"),
+                    _ => {
+                        given.failed(FAILED_ALREADY);
+                        self.cx
+                            .node
+                            .with_frame(|frame| frame.fixed.extend(given.in_vain()));
+                    }
                 }
-                Ok(())
+                return Ok(());
             }
-            Err(FixError::Failed(why)) => {
-                self.cx
-                    .node
-                    .with_frame(|frame| frame.progress.gave_nothing(&name, &why));
-                in_vain(&why);
-                Ok(())
-            }
-            Err(FixError::Escalated { reason, severity }) => {
-                in_vain(&reason);
+            Err(none) => none,
+        };
+        self.cx.node.with_frame(|frame| {
+            frame.fixed.extend(gave_none(&name, &none, tokens));
+            frame.progress.gave_none(&name, &none);
+        });
+        match none {
+            FixError::Failed(_) | FixError::Unable(_) => {}
+            FixError::Escalated { reason, severity } => {
                 self.give_up(&name, reason, severity, text, fault);
-                Ok(())
             }
-            Err(FixError::Thrown(reason)) => self.throw(&name, reason).await,
+            FixError::Thrown(reason) => self.throw(&name, reason).await,
         }
+        Ok(())
     }
 
     /// What is wrong with the answer, as a failure of its agent.
@@ -263,6 +277,7 @@ impl Ladder<'_> {
                 original,
                 attempts: frame.progress.tries(),
                 path: Vec::new(),
+                refused: Vec::new(),
             }));
         });
     }

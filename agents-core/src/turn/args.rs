@@ -5,11 +5,11 @@
 
 use crate::{
     Json,
-    agent::Brain,
+    brain::{Arms, Brain},
     error::{self, Cause, Code, ToolError},
+    json,
     policy::Verdict,
     reader::{self, Change, ChangeKind, Repairs},
-    recovery::Arms,
     run::{Cx, Timestamp},
     tool::{DynTool, Misfit, Prepared, SharedTool, ToolContext},
     turn::{expected::expectation, guard, remembered::attempt_of},
@@ -111,6 +111,9 @@ pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, Box<Refused
             raw,
             Repairs::default(),
         ));
+    }
+    if json::is_too_deep(raw) {
+        return Err(refused(too_deep(tool, raw), raw, Repairs::default()));
     }
     let misfit = match accept(rules, raw, Repairs::default()) {
         Ok(accepted) => return Ok(accepted),
@@ -251,6 +254,14 @@ fn too_long(tool: &dyn DynTool, raw: &str, limit: usize) -> ToolError {
             "they are {} bytes long, and {limit} are allowed; send less",
             raw.len()
         ),
+        expected_schema: tool.spec().input_schema.clone(),
+    }
+}
+
+fn too_deep(tool: &dyn DynTool, raw: &str) -> ToolError {
+    ToolError::InvalidArgs {
+        raw_args: raw.to_owned(),
+        parse_error: "brackets nest too deep; flatten the value".into(),
         expected_schema: tool.spec().input_schema.clone(),
     }
 }

@@ -2,8 +2,9 @@
 //! in the run. It is the same on any machine, whatever the order of keys and the white space.
 
 use crate::{
+    hex::hex,
     json::canonical,
-    run::{CallState, Node, hex},
+    run::{CallState, Node},
 };
 use std::{
     fmt::{self, Write},

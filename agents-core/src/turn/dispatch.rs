@@ -1,11 +1,10 @@
 //! Stage 3: where the result comes from: a cache, or the tool, when its turn has come.
 
-use super::{Place, execute};
+use super::{Place, call::Event, execute};
 use crate::{
     Code, Json,
     cache::{Asked, CacheKey, Served, SharedCache},
     error::Cause,
-    run::CallEvent,
     tool::{Cache, Effects, Prepared, SharedTool, ToolContext},
 };
 use futures_util::FutureExt;
@@ -22,17 +21,17 @@ impl Place<'_> {
         tool: &SharedTool,
         prepared: Prepared,
         context: &ToolContext,
-    ) -> CallEvent {
+    ) -> Event {
         let Some((cache, keep_for)) = self.cache_of(tool) else {
-            return CallEvent::Executed(self.run(tool, prepared, context).await);
+            return Event::Executed(self.run(tool, prepared, context).await);
         };
         let key = self.key(tool);
         let cx = &context.cx;
         // On the heap, for it is passed on: calls without a cache are not to be as large.
         let work = Box::pin(self.run(tool, prepared, context));
         match cache.serve(key, keep_for, work, || !cx.is_partial()).await {
-            Served::Cached(output) => CallEvent::Cached(output),
-            Served::Ran(result) => CallEvent::Executed(result),
+            Served::Cached(output) => Event::Cached(output),
+            Served::Ran(result) => Event::Executed(result),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::{
     Json,
     error::{ToolError, shorten},
     model::Message,
-    run::{CallState, Node, Settings, Timestamp, ToolEnvelope},
+    run::{CallState, Cx, Node, Settings, Timestamp, ToolEnvelope},
     turn::call_id,
 };
 use std::{mem, sync::Arc};
@@ -30,7 +30,13 @@ pub(super) fn close(
             }
             (Some(output), None, text)
         }
-        Some(Err(error)) => (None, Some(Box::new(error.receipt())), told(call, error)),
+        Some(Err(error)) => {
+            let receipt = match &call.hint {
+                Some(hint) => error.receipt().with_hint(hint),
+                None => error.receipt(),
+            };
+            (None, Some(Box::new(receipt)), told(call, error))
+        }
         // Only a settled call is closed.
         None => (Some(Json::string("")), None, String::new()),
     };
@@ -90,6 +96,15 @@ pub(crate) fn close_all(node: &Node, settings: &Settings, why: &str) {
         .for_each(|receipt| node.add_receipt(receipt));
     for child in node.children() {
         close_all(&child, settings, why);
+    }
+}
+
+impl Cx {
+    /// Writes the receipts of calls that agents within this place have left unsettled.
+    pub(crate) fn close_within(&self, why: &str) {
+        for child in self.here().children() {
+            close_all(&child, &self.root.settings, why);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     Json,
-    agent::Knowledge,
+    brain::Knowledge,
     error::Cause,
     observe::spans,
     panics::guarded_while,
@@ -66,9 +66,10 @@ pub(super) async fn run(
 /// says so if it is one that it lacked.
 fn hidden(result: Result<Json, Cause>, context: &ToolContext) -> Result<Json, Cause> {
     let masker = context.masker();
+    let masked = |cause: Cause| cause.mapped(|text| masker.text(text));
     match (result, context.execution.lacked()) {
         (Ok(output), _) => Ok(masker.json(&output)),
-        (Err(cause), Some(code)) => Err(cause.masked(masker).coded(code)),
-        (Err(cause), None) => Err(cause.masked(masker)),
+        (Err(cause), Some(code)) => Err(masked(cause).coded(code)),
+        (Err(cause), None) => Err(masked(cause)),
     }
 }

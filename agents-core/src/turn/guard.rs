@@ -2,7 +2,7 @@
 
 use crate::{
     Json,
-    agent::Brain,
+    brain::Brain,
     error::{Cause, ToolError},
     panics::guarded,
     policy::{Action, ModelCall, ToolCall, Verdict},
@@ -99,6 +99,19 @@ pub(super) fn undecided(call: &CallState, panic: &str) -> ToolError {
 }
 
 fn unknown(brain: &Brain<'_>, name: &str) -> String {
+    let quoted = |name: &str| format!("`{name}`");
+    if brain.open.iter().any(|skill| skill == name) {
+        return format!(
+            "`{name}` is a skill and no tool; to choose it, say {name} and nothing else"
+        );
+    }
+    if !brain.open.is_empty() {
+        let open: Vec<_> = brain.open.iter().map(|skill| quoted(skill)).collect();
+        return format!(
+            "no tool can be called before a skill is chosen; say the name of one and nothing else: {}",
+            open.join(", ")
+        );
+    }
     let suggestion = match brain.tools.suggest(name) {
         Some(meant) => format!(" did you mean `{meant}`?"),
         None => String::new(),
@@ -106,7 +119,7 @@ fn unknown(brain: &Brain<'_>, name: &str) -> String {
     let allowed: Vec<_> = brain
         .tools
         .offered()
-        .map(|spec| format!("`{}`", spec.name))
+        .map(|spec| quoted(&spec.name))
         .collect();
     match allowed.is_empty() {
         true => format!("there is no tool `{name}`; you have no tools, so answer in text"),

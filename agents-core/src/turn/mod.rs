@@ -9,8 +9,10 @@
 
 pub(crate) mod answer;
 pub(crate) mod args;
+mod call;
 mod call_id;
 mod dispatch;
+mod driver;
 pub(crate) mod envelope;
 mod execute;
 mod expected;
@@ -21,16 +23,19 @@ pub(crate) mod reply;
 mod together;
 mod whole;
 
+pub(crate) use driver::drive;
+
+use call::{Act, Event};
+
 use crate::{
-    agent::Brain,
+    brain::Brain,
     error::ToolError,
-    escalation::{Climbed, climb, told},
     model::Message,
-    observe::{Kept, What, spans},
+    observe::{self, spans},
     panics::{self, guarded},
     run::{
-        Act, Approval, CallEvent, CallState, Cx, EventKind, Timestamp, Told, ToolEnvelope,
-        ToolHook, observed,
+        Approval, CallState, Cx, EventKind, Kept, Timestamp, Told, ToolEnvelope, ToolHook, What,
+        climb::{Climbed, climb, told},
     },
     tool::{SharedTool, ToolContext},
 };
@@ -164,10 +169,10 @@ impl Place<'_> {
             self.tell_repairs();
             let event = match act {
                 Act::Done => return,
-                Act::Approve(args) => CallEvent::Decided(self.ask(tool, args, &context).await),
+                Act::Approve(args) => Event::Decided(self.ask(tool, args, &context).await),
                 Act::Execute(prepared) => {
                     let event = self.dispatch(tool, prepared, &context).await;
-                    if matches!(event, CallEvent::Executed(Ok(_))) && context.cx.is_partial() {
+                    if matches!(event, Event::Executed(Ok(_))) && context.cx.is_partial() {
                         self.with_call(|call| call.hint = Some(PARTIAL.to_owned()));
                     }
                     event
@@ -181,18 +186,18 @@ impl Place<'_> {
                     if self.waits() {
                         tokio::time::sleep(wait).await;
                     }
-                    CallEvent::Woke
+                    Event::Woke
                 }
                 Act::Ask(fixer, repair) => {
                     let repaired = recover::ask(self.brain, &context.cx, &fixer, *repair).await;
-                    CallEvent::Answered(fixer, repaired)
+                    Event::Answered(fixer, repaired)
                 }
                 Act::Climb(escalation) => {
                     let climbed = Box::pin(climb(self.cx, *escalation)).await;
                     if let Climbed::Unhandled(escalation) = &climbed {
                         told(self.cx, escalation);
                     }
-                    CallEvent::Climbed(climbed)
+                    Event::Climbed(climbed)
                 }
                 Act::Stop(stop) => match self.cx.stop(stop).await {},
             };
@@ -265,7 +270,7 @@ impl Place<'_> {
                     call_id: receipt.call_id.clone(),
                 },
             });
-            observed(self.cx, seq, &receipt);
+            observe::settled(self.cx, seq, &receipt);
             self.tell_settled(&receipt);
             self.tell_used(&receipt);
             self.emit(|| EventKind::CallEnded(receipt.clone()));

@@ -4,7 +4,7 @@
 //! decided is carried out by the driver of the call, like every other stage.
 
 use crate::{
-    agent::Brain,
+    brain::Brain,
     error::{Code, Origin, ToolError},
     panics::guarded_while,
     recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
@@ -133,12 +133,12 @@ async fn run(
 ) -> Result<String, FixError> {
     let Some(agent) = find(brain, fixer, &repair.tool) else {
         let name = fixer.name();
-        return Err(FixError::Failed(format!(
+        return Err(FixError::Unable(format!(
             "repair agent `{name}` is not known; list it with `fixers = [..]`"
         )));
     };
     let Some(scope) = RepairScope::within(cx) else {
-        return Err(FixError::Failed("repairs are nested too deep".into()));
+        return Err(FixError::Unable("repairs are nested too deep".into()));
     };
     let cx = cx.repairing(&scope);
     tokio::select! {

@@ -1,16 +1,15 @@
 //! What a tape remembers, taken for what happens; and what happens, told to the tape.
 
-use super::{Place, envelope::ENDED};
+use super::{Place, call::Event, envelope::ENDED};
 use crate::{
     Json,
     error::{Cause, ErrorReceipt, ToolError},
     model::Usage,
-    observe::{Kept, StepKind},
     panics::guarded,
     recovery::Plan,
     run::{
-        Approval, CallEvent, CallState, Cx, Happened, Inside, Moment, Recalled, Stop, Tape,
-        ToolEnvelope, Within,
+        Approval, ApprovalRequest, CallState, Cx, EventKind, Happened, Inside, Kept, Moment,
+        Recalled, Stop, Tape, ToolEnvelope, Within, trace::StepKind,
     },
     tool::{Prepared, SharedTool, ToolContext},
 };
@@ -25,7 +24,7 @@ impl Place<'_> {
         tool: &SharedTool,
         prepared: Prepared,
         context: &ToolContext,
-    ) -> CallEvent {
+    ) -> Event {
         let is_part =
             tool.is_part_of_the_run() || self.brain.knowledge(&tool.spec().name).is_some();
         let Some(tape) = self.tape().filter(|_| !is_part) else {
@@ -41,15 +40,15 @@ impl Place<'_> {
         {
             restore(cx, inside);
             return match (result, cached) {
-                (Ok(output), true) => CallEvent::Cached(output),
-                (result, _) => CallEvent::Executed(result),
+                (Ok(output), true) => Event::Cached(output),
+                (result, _) => Event::Executed(result),
             };
         }
         let mut told = Told::within(&**tape, moment, cx);
         let event = self.carry_out(tool, prepared, context).await;
         let (result, cached) = match &event {
-            CallEvent::Cached(output) => (Ok(output.clone()), true),
-            CallEvent::Executed(result) => (result.clone(), false),
+            Event::Cached(output) => (Ok(output.clone()), true),
+            Event::Executed(result) => (result.clone(), false),
             _ => return event,
         };
         let inside = told.inside();
@@ -150,7 +149,7 @@ fn as_text<S: Serializer>(args: &Json, serializer: S) -> Result<S::Ok, S::Error>
 }
 
 /// What somebody says about what is to happen there, or has said.
-pub(crate) async fn approved(
+async fn approved(
     cx: &Cx,
     at: String,
     what: &impl Serialize,
@@ -167,6 +166,23 @@ pub(crate) async fn approved(
     let approval = asked.await;
     told.tell(Happened::Approved(approval.clone()));
     approval
+}
+
+impl Cx {
+    /// Asks whoever decides about what is no call of a model: it is told, and a tape is asked first.
+    pub(crate) async fn approve(&self, request: ApprovalRequest) -> Approval {
+        let request = self.masker().data(request);
+        let call_id = request.call_id.clone();
+        let at = format!("{}/approval", self.node.path());
+        let asked = json!({ "tool": request.tool_name, "args": request.args.as_str() });
+        self.emit(|| EventKind::ApprovalAsked(request.clone()));
+        let approval = approved(self, at, &asked, self.ask(request)).await;
+        self.emit(|| EventKind::ApprovalDecided {
+            call_id: call_id.into(),
+            approval: approval.clone(),
+        });
+        approval
+    }
 }
 
 /// What arms say to a failure, or have said. They are asked in any case, for a tape knows repair agents by
@@ -329,7 +345,7 @@ fn restore(cx: &Cx, inside: Inside) {
         .for_each(|receipt| place.add_receipt(receipt));
     place.spend(tokens);
     if partial {
-        place.mark_partial(0);
+        place.mark_partial();
     }
     let mut usage = Usage::default();
     for step in steps {

@@ -2,11 +2,11 @@
 
 use crate::{
     Error, ErrorKind,
-    agent::Brain,
+    brain::Brain,
     model::{Delta, Model, ModelError, Reply, Request, ToolCall, Usage},
-    observe::{Kept, What, spans},
+    observe::spans,
     reader::printed::{self, Declared},
-    run::{Cx, EventKind},
+    run::{Cx, EventKind, Kept, What},
     secret,
     turn::guard,
 };
@@ -30,11 +30,8 @@ pub(crate) async fn ask(
         .node
         .given()
         .or_else(|| brain.model.as_ref().or(cx.model()).cloned());
-    let model = match &cx.root.settings.tape {
-        Some(tape) => tape.model(own),
-        None => own,
-    };
-    let model = &model.ok_or_else(|| no_model(brain))?;
+    let model = cx.root.settings.model_for(own);
+    let model = &model.ok_or_else(|| Error::new(ErrorKind::Build, brain.undriven()))?;
     let prices = &cx.root.settings.executor.prices;
     if cx.node.has_cost_bound() && prices.of(model.id(), &Usage::default()).is_none() {
         return Err(no_price(brain, model.id()));
@@ -48,6 +45,7 @@ pub(crate) async fn ask(
     cx.root.emit(&cx.node, || EventKind::Asked {
         turn,
         model: model.id().to_owned(),
+        choosing: !brain.open.is_empty(),
     });
     let path = cx.node.path();
     let t_start = cx.now(format_args!("{path}/turn{turn}/start"));
@@ -63,6 +61,7 @@ pub(crate) async fn ask(
             usage: reply
                 .as_ref()
                 .map_or_else(|_| Usage::default(), |reply| reply.usage),
+            choosing: !brain.open.is_empty(),
         },
     });
     let reply = reply.map_err(|error| {
@@ -88,9 +87,7 @@ async fn send(
     schema: Option<&Value>,
     must_fit: bool,
 ) -> Result<Reply, ModelError> {
-    let (history, choosing) = cx
-        .node
-        .with_frame(|frame| (frame.history.clone(), frame.choosing));
+    let history = cx.node.with_frame(|frame| frame.history.clone());
     let masker = &**cx.masker();
     let place = match &cx.root.settings.tape {
         Some(_) => format!("{}/turn{turn:04}", cx.node.path()),
@@ -107,7 +104,7 @@ async fn send(
         _ => request = request.with_tools(&brain.tools),
     }
     // Which skill a model names is no text of its answer.
-    let streamed = cx.root.settings.subscriber.is_some() && !choosing;
+    let streamed = cx.root.settings.subscriber.is_some() && brain.open.is_empty();
     let declared = streamed.then(|| declared(brain, must_fit));
     let show = declared.as_deref().map(|declared| Show::new(cx, declared));
     let sink = |delta: Delta<'_>| show.iter().for_each(|show| show.delta(delta));
@@ -115,6 +112,9 @@ async fn send(
         request = request.with_sink(&sink);
     }
     let span = spans::chat(cx, model, turn, request.format());
+    if !brain.open.is_empty() {
+        spans::choosing(&span, &brain.open);
+    }
     spans::asked(&span, cx, history.messages());
     // The model itself, not the pointer to it: that would be a future around its future.
     let reply = (**model).chat(request).instrument(span.clone()).await;
@@ -234,34 +234,6 @@ fn with_ids(mut reply: Reply, turn: u32) -> Reply {
 
 fn minted(turn: u32, index: usize) -> String {
     format!("call_{turn}_{index}")
-}
-
-/// There is no model for the agent, and so none for the repair agents that would be driven by it.
-fn no_model(brain: &Brain<'_>) -> Error {
-    let name = &brain.name;
-    let of_tools = brain.tools.specs().filter_map(|spec| {
-        let tool = brain.tools.get(&spec.name)?;
-        Some(tool.fixers())
-    });
-    let fixers = brain.fixers.iter().cloned().chain(of_tools.flatten());
-    let mut fixers: Vec<_> = fixers
-        .map(|fixer| format!("`{}`", fixer.fixer_name()))
-        .collect();
-    fixers.sort_unstable();
-    fixers.dedup();
-    let along = match &fixers[..] {
-        [] => String::new(),
-        fixers => format!(
-            "; the repair agents of its arms ({}) are driven by the same, unless they bring their own",
-            fixers.join(", ")
-        ),
-    };
-    Error::new(
-        ErrorKind::Build,
-        format!(
-            "agent `{name}` has no model; name one with `#[agent(model = ..)]` or `.model(..)` on the agent, or with `.run(..).model(..)`{along}"
-        ),
-    )
 }
 
 /// What has no known price cannot be bounded: it is never taken to be free.

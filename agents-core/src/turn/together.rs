@@ -2,7 +2,7 @@
 
 use super::{Place, one};
 use crate::{
-    agent::Brain,
+    brain::Brain,
     model::Message,
     run::{Cx, ToolEnvelope},
 };

@@ -21,6 +21,12 @@ pub(super) fn on_escalation(handlers: &mut [Handler], skills: &[Skill], errors: 
         for verb in &handler.strangers {
             errors.at(verb, messages::not_for_escalations(verb));
         }
+        for spelled in &handler.spelled {
+            let name = spelled.value();
+            if !known.contains(&name.as_str()) {
+                errors.at(spelled, messages::not_a_skill(&name, &known));
+            }
+        }
         // What is reported here is not named again for rustc to report.
         handler.skills.retain(|path| {
             let last = &path.segments[path.segments.len() - 1].ident;

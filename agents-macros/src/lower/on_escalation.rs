@@ -19,7 +19,7 @@ use crate::{
 };
 use proc_macro2::Span;
 use syn::{
-    Expr, ExprMatch, Ident, Member, Pat, parse_quote_spanned,
+    Expr, ExprLit, ExprMatch, Ident, Lit, LitStr, Member, Pat, parse_quote_spanned,
     punctuated::Punctuated,
     visit_mut::{self, VisitMut},
 };
@@ -30,6 +30,7 @@ pub(crate) fn on_escalation(written: ast::Handler, errors: &Errors) -> Handler {
     let mut sugar = Sugar {
         escalation: None,
         skills: Vec::new(),
+        spelled: Vec::new(),
         strangers: Vec::new(),
         errors,
     };
@@ -37,6 +38,7 @@ pub(crate) fn on_escalation(written: ast::Handler, errors: &Errors) -> Handler {
     let Sugar {
         escalation,
         skills,
+        spelled,
         strangers,
         ..
     } = sugar;
@@ -45,6 +47,7 @@ pub(crate) fn on_escalation(written: ast::Handler, errors: &Errors) -> Handler {
         body,
         escalation: escalation.unwrap_or_else(|| Ident::new("escalation", Span::call_site())),
         skills,
+        spelled,
         strangers,
     }
 }
@@ -52,6 +55,7 @@ pub(crate) fn on_escalation(written: ast::Handler, errors: &Errors) -> Handler {
 struct Sugar<'a> {
     escalation: Option<Ident>,
     skills: Vec<syn::Path>,
+    spelled: Vec<LitStr>,
     strangers: Vec<Ident>,
     errors: &'a Errors,
 }
@@ -87,6 +91,14 @@ impl Sugar<'_> {
             }
             return;
         };
+        if verb == "reroute_to_skill"
+            && let Some(Expr::Lit(ExprLit {
+                lit: Lit::Str(name),
+                ..
+            })) = call.args.first()
+        {
+            self.spelled.push(name.clone());
+        }
         if verb == "reroute_to_skill"
             && let Some(Expr::Path(skill)) = call.args.first_mut().map(|skill| &*skill)
             && skill.path.segments.len() == 2

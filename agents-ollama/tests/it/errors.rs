@@ -80,10 +80,10 @@ async fn nobody_listens() {
 #[tokio::test]
 async fn an_address_or_a_header_that_is_none() {
     let error = ask(&ollama("m").url("ftp://gpu-box")).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Unreachable);
+    assert_eq!((error.kind(), error.is_transient()), (Kind::Setup, false));
     assert_eq!(
         error.to_string(),
-        "`ftp://gpu-box` is no address for Ollama (scheme `ftp`): write `http://host:port`, or `host:port`"
+        "`ftp://gpu-box` is no address for Ollama (its scheme is neither `http` nor `https`): write `http://host:port`, or `host:port`"
     );
     let error = ask(&ollama("m").header("a b", "c")).await.unwrap_err();
     assert_eq!(
@@ -145,18 +145,79 @@ async fn refusals() {
             "content-type: text/html\r\n",
             "<html>\n  <h1>Bad   Gateway</h1>\n</html>",
         ),
-        Kind::Refused,
+        Kind::Unreachable,
         Some(502),
-        "Ollama at SERVER failed (502): <html> <h1>Bad Gateway</h1> </html>",
+        "the gateway at SERVER does not reach Ollama (502): <html> <h1>Bad Gateway</h1> </html>",
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_server_with_too_much_to_do() {
+    let busy = r#"{"error":"server busy, please try again.  maximum pending requests exceeded"}"#;
     check(
-        Answer::json(503, ""),
-        Kind::Refused,
+        Answer::json(503, busy),
+        Kind::Overloaded,
         Some(503),
-        "Ollama at SERVER failed (503): (nothing)",
+        "Ollama at SERVER has too much to do (503: `server busy, please try again.  maximum pending requests exceeded`): \
+         ask again later, or let the model do so with `.retry(3)`",
     )
     .await;
+    let often = Answer::with_head(429, "retry-after: 7\r\n", "");
+    let server = Server::plays([often]).await;
+    let error = ask(&server.model()).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Overloaded);
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
+}
+
+#[tokio::test]
+async fn what_may_be_answered_a_moment_later() {
+    for (answer, transient) in [
+        (Answer::json(400, "{}"), false),
+        (Answer::json(404, "{}"), false),
+        (Answer::json(500, "{}"), false),
+        (Answer::json(200, "<html>"), false),
+        (Answer::json(408, "{}"), true),
+        (Answer::json(429, "{}"), true),
+        (Answer::json(502, "{}"), true),
+        (Answer::json(503, "{}"), true),
+        (Answer::json(504, "{}"), true),
+        (Answer::nothing().cut(), true),
+        (Answer::begun().piece("{\"mess").cut(), true),
+    ] {
+        for error in both(answer.clone(), |model| model).await {
+            assert_eq!(error.is_transient(), transient, "{answer:?}: {error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_was_asked_for_its_models_says_why_not() {
+    for (status, body, message) in [
+        (
+            404,
+            "404 page not found",
+            "SERVER does not have /api/tags (404: `404 page not found`): is that Ollama? the address is given without a path such as /v1 or /api",
+        ),
+        (
+            404,
+            r#"{"error":"no model here"}"#,
+            "SERVER does not have /api/tags (404: `no model here`): is that Ollama? the address is given without a path such as /v1 or /api",
+        ),
+        (
+            500,
+            r#"{"error":"the disk is gone"}"#,
+            "Ollama at SERVER failed (500): the disk is gone",
+        ),
+    ] {
+        let server = Server::plays([Answer::json(status, body)]).await;
+        let error = server.model().models().await.unwrap_err();
+        assert_eq!(error.to_string().replace(&server.url, "SERVER"), message);
+        assert_eq!(
+            (error.kind(), error.status()),
+            (Kind::Refused, Some(status))
+        );
+    }
 }
 
 #[tokio::test]
@@ -243,7 +304,7 @@ async fn answers_that_are_none() {
     .await;
     check(
         Answer::json(200, ""),
-        Kind::Malformed,
+        Kind::Interrupted,
         None,
         "the answer of SERVER broke off after 0 characters: it never said `\"done\": true`",
     )
@@ -255,17 +316,17 @@ async fn a_stream_that_breaks_off() {
     let begun = "{\"message\":{\"role\":\"assistant\",\"content\":\"Grüße\"},\"done\":false}\n";
     let never = "the answer of SERVER broke off after 5 characters: it never said `\"done\": true`";
     // the body ends as it should, but too early
-    check(Answer::pieces([begun]), Kind::Malformed, None, never).await;
+    check(Answer::pieces([begun]), Kind::Interrupted, None, never).await;
     check(
         Answer::pieces([begun, "{\"message\":{\"conte"]),
-        Kind::Malformed,
+        Kind::Interrupted,
         None,
         never,
     )
     .await;
     check(
         Answer::json(200, begun.strip_suffix("lse}\n").unwrap()),
-        Kind::Malformed,
+        Kind::Interrupted,
         None,
         &never.replace('5', "0"),
     )
@@ -277,7 +338,7 @@ async fn a_stream_that_breaks_off() {
     ] {
         let [whole, streamed] = both(answer, |model| model).await;
         for error in [whole, streamed] {
-            assert_eq!(error.kind(), Kind::Malformed);
+            assert_eq!(error.kind(), Kind::Interrupted);
             let text = error.to_string();
             assert!(
                 text.starts_with("the answer of SERVER broke off after 5 characters ("),
@@ -288,7 +349,7 @@ async fn a_stream_that_breaks_off() {
     // before there was anything
     let [whole, streamed] = both(Answer::nothing().cut(), |model| model).await;
     for error in [whole, streamed] {
-        assert_eq!(error.kind(), Kind::Malformed);
+        assert_eq!(error.kind(), Kind::Interrupted);
         assert!(
             error
                 .to_string()

@@ -2,7 +2,7 @@
 
 use crate::{HELLO, call, history, listen, result, said, server::*, system, tools, user};
 use agents_core::model::{History, Model, ModelErrorKind, Request, prompted};
-use agents_ollama::ToolMode;
+use agents_ollama::{ToolMode, ollama};
 use serde_json::{Value, json};
 
 const NO_TOOLS: &str = r#"{"error":"registry.ollama.ai/library/m:latest does not support tools"}"#;
@@ -14,7 +14,8 @@ fn parsed(body: &str) -> Value {
 #[tokio::test]
 async fn a_refusal_of_tools_is_noticed_once() {
     let server = Server::plays([Answer::json(400, NO_TOOLS), Answer::json(200, HELLO)]).await;
-    let (model, tools) = (server.model(), tools());
+    // A name of its own: what is learned of a model lasts as long as the process.
+    let (model, tools) = (ollama("without-tools").url(&server.url), tools());
     let clone = model.clone().temperature(0.0);
     let mut history = history([system("You help.  "), user("hi")]);
     assert_eq!(
@@ -57,6 +58,26 @@ async fn a_refusal_of_tools_is_noticed_once() {
     );
     expect.push(json!({ "role": "user", "content": "Result of add: ERROR `right` is missing" }));
     assert_eq!(third["messages"], json!(expect));
+}
+
+#[tokio::test]
+async fn a_client_that_is_made_anew_for_each_run_is_not_refused_for_each() {
+    let server = Server::plays([Answer::json(400, NO_TOOLS), Answer::json(200, HELLO)]).await;
+    let (history, tools) = (history([user("hi")]), tools());
+    for _ in 0..3 {
+        let model = ollama("made-anew").url(&server.url);
+        let request = Request::new(&history).with_tools(&tools);
+        model.chat(request).await.unwrap();
+    }
+    assert_eq!(server.seen().len(), 4, "one refusal, three answers");
+    let other = ollama("another").url(&server.url);
+    let request = Request::new(&history).with_tools(&tools);
+    other.chat(request).await.unwrap();
+    let bodies = server.bodies();
+    assert!(
+        parsed(&bodies[4])["tools"].is_array(),
+        "of another nothing is known"
+    );
 }
 
 #[tokio::test]

@@ -338,3 +338,47 @@ async fn the_models_of_a_server() {
     assert!(!silent.model().is_up().await);
     assert!(begun.elapsed() < Duration::from_secs(2));
 }
+
+#[tokio::test]
+async fn a_user_and_a_password_in_the_address_are_sent() {
+    let server = Server::plays([Answer::json(200, HELLO)]).await;
+    let url = server.url.replace("://", "://me:hunter%2F2@");
+    let model = ollama("m").url(&url);
+    ask(&model).await.unwrap();
+    assert!(model.is_up().await);
+    let keyed = model.clone().bearer("key");
+    ask(&keyed).await.unwrap();
+    let heads: Vec<_> = server.seen().into_iter().map(|seen| seen.head).collect();
+    let basic = "authorization: Basic bWU6aHVudGVyLzI=";
+    assert!(
+        heads[0].contains(basic) && heads[1].contains(basic),
+        "{heads:?}"
+    );
+    assert!(
+        heads[2].contains("authorization: Bearer key"),
+        "{}",
+        heads[2]
+    );
+    assert!(
+        !heads[2].contains("Basic"),
+        "what is said of the header counts: {}",
+        heads[2]
+    );
+    assert!(
+        heads.iter().all(|head| !head.contains("hunter")),
+        "{heads:?}"
+    );
+    for seen in [format!("{model:?}"), model.address()] {
+        assert!(!seen.contains("hunter"), "{seen}");
+    }
+}
+
+#[tokio::test]
+async fn a_password_in_an_address_that_is_none_is_not_shown() {
+    let model = ollama("m").url("http://me:hunter2@box:port");
+    let error = ask(&model).await.unwrap_err();
+    for seen in [error.to_string(), format!("{model:?}"), model.address()] {
+        assert!(seen.contains("`http://box:port` is no address"), "{seen}");
+        assert!(!seen.contains("hunter2"), "{seen}");
+    }
+}

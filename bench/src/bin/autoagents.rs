@@ -5,9 +5,7 @@ use async_trait::async_trait;
 use autoagents::{
     core::{
         agent::{
-            AgentBuilder, DirectAgent,
-            memory::SlidingWindowMemory,
-            prebuilt::executor::ReActAgent,
+            AgentBuilder, DirectAgent, memory::SlidingWindowMemory, prebuilt::executor::ReActAgent,
             task::Task as Prompt,
         },
         tool::{ToolCallError, ToolRuntime, ToolT},
@@ -46,18 +44,26 @@ struct Math {}
 async fn main() {
     let task = Task::from_args();
     let _ = PROMPT; // it is the macro's description, which has to be a literal
-    let model = LLMBuilder::<Ollama>::new().base_url(task.url.clone()).model("bench").build();
+    let model = LLMBuilder::<Ollama>::new()
+        .base_url(task.url.clone())
+        .model("bench")
+        .build();
     let model: Arc<Ollama> = model.expect("the model is well built");
     measure("AutoAgents 0.4", &task, || {
         let model = model.clone();
         async move {
-            let agent = AgentBuilder::<_, DirectAgent>::new(ReActAgent::with_max_turns(Math {}, 1000))
-                .llm(model)
-                .memory(Box::new(SlidingWindowMemory::new(10_000)))
-                .build()
+            let agent =
+                AgentBuilder::<_, DirectAgent>::new(ReActAgent::with_max_turns(Math {}, 1000))
+                    .llm(model)
+                    .memory(Box::new(SlidingWindowMemory::new(10_000)))
+                    .build()
+                    .await
+                    .expect("the agent is well built");
+            let answer = agent
+                .agent
+                .run(Prompt::new(QUESTION))
                 .await
-                .expect("the agent is well built");
-            let answer = agent.agent.run(Prompt::new(QUESTION)).await.expect("the agent answers");
+                .expect("the agent answers");
             format!("{answer:?}")
         }
     })

@@ -42,11 +42,16 @@ fn main() {
         let port = 19090 + at;
         let _server = Server::start(bins, port, turns, delay);
         println!("\n{name}");
-        println!("  {:<22} {:>12} {:>12} {:>12} {:>9} {:>9}", "", "CPU/turn µs", "wall/turn µs", "kB/run", "CPU ×", "kB ×");
+        println!(
+            "  {:<22} {:>12} {:>12} {:>12} {:>9} {:>9}",
+            "", "CPU/turn µs", "wall/turn µs", "kB/run", "CPU ×", "kB ×"
+        );
         let mut best: Vec<Figures> = Vec::new();
         for _ in 0..rounds {
             for bin in CONTENDERS {
-                let Some(now) = run(bins, bin, port, turns, runs, width) else { continue };
+                let Some(now) = run(bins, bin, port, turns, runs, width) else {
+                    continue;
+                };
                 match best.iter_mut().find(|held| held.name == now.name) {
                     Some(held) => {
                         held.cpu_us = held.cpu_us.min(now.cpu_us);
@@ -58,10 +63,22 @@ fn main() {
                 }
             }
         }
-        let (cpu, kb) = best.first().map_or((1.0, 1.0), |hand| (hand.cpu_us, hand.kb_per_run));
+        let (cpu, kb) = best
+            .first()
+            .map_or((1.0, 1.0), |hand| (hand.cpu_us, hand.kb_per_run));
         for figures in &best {
-            let Figures { name, right, cpu_us, wall_us, kb_per_run } = figures;
-            let wrong = if *right == runs { String::new() } else { format!("  ({right} of {runs} right)") };
+            let Figures {
+                name,
+                right,
+                cpu_us,
+                wall_us,
+                kb_per_run,
+            } = figures;
+            let wrong = if *right == runs {
+                String::new()
+            } else {
+                format!("  ({right} of {runs} right)")
+            };
             println!(
                 "  {name:<22} {cpu_us:>12.1} {wall_us:>12.1} {kb_per_run:>12.1} {:>9.2} {:>9.2}{wrong}",
                 cpu_us / cpu,
@@ -88,7 +105,12 @@ fn tables(found: &[Vec<Figures>], rounds: usize) -> [Table; 2] {
     };
     let rows = |cells: &dyn Fn(&str) -> Vec<Cell>| -> Vec<Row> {
         let names = short.iter().map(|figures| figures.name.clone());
-        names.map(|name| Row { cells: cells(&name), name }).collect()
+        names
+            .map(|name| Row {
+                cells: cells(&name),
+                name,
+            })
+            .collect()
     };
     let turns = Table {
         name: "turns".into(),
@@ -102,7 +124,12 @@ fn tables(found: &[Vec<Figures>], rounds: usize) -> [Table; 2] {
         logarithmic: false,
         less: true,
         columns: vec!["10 turns".into(), "100 turns".into()],
-        rows: rows(&|name| vec![of(short, name, |all| all.cpu_us), of(long, name, |all| all.cpu_us)]),
+        rows: rows(&|name| {
+            vec![
+                of(short, name, |all| all.cpu_us),
+                of(long, name, |all| all.cpu_us),
+            ]
+        }),
     };
     let memory = Table {
         name: "memory".into(),
@@ -123,21 +150,42 @@ fn tables(found: &[Vec<Figures>], rounds: usize) -> [Table; 2] {
 /// The other programs of this package; `cargo run` builds only this one.
 fn build() {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-    let status = Command::new(env!("CARGO")).args(["build", "--release", "--bins", "--manifest-path"]).arg(manifest).status();
-    assert!(status.is_ok_and(|status| status.success()), "the contenders do not build");
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--bins", "--manifest-path"])
+        .arg(manifest)
+        .status();
+    assert!(
+        status.is_ok_and(|status| status.success()),
+        "the contenders do not build"
+    );
 }
 
-fn run(bins: &Path, bin: &str, port: usize, turns: usize, runs: usize, width: usize) -> Option<Figures> {
+fn run(
+    bins: &Path,
+    bin: &str,
+    port: usize,
+    turns: usize,
+    runs: usize,
+    width: usize,
+) -> Option<Figures> {
     let url = format!("http://127.0.0.1:{port}");
     let output = pinned(bins.join(bin), "0")
-        .args([&url, &turns.to_string(), &runs.to_string(), &width.to_string()])
+        .args([
+            &url,
+            &turns.to_string(),
+            &runs.to_string(),
+            &width.to_string(),
+        ])
         .env("TOKIO_WORKER_THREADS", "1")
         .env("OLLAMA_API_BASE_URL", &url)
         .stderr(Stdio::inherit())
         .output()
         .ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let figures = text.lines().last().and_then(|line| serde_json::from_str(line).ok());
+    let figures = text
+        .lines()
+        .last()
+        .and_then(|line| serde_json::from_str(line).ok());
     if figures.is_none() {
         eprintln!("{bin} gave no figures");
     }

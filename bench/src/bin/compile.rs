@@ -33,8 +33,14 @@ fn main() {
     for (name, folder, more) in CONTENDERS {
         let package = Package::of(name, folder, more);
         let cells = package.measured();
-        println!("{name:<20} {}", cells.iter().map(Cell::text).collect::<Vec<_>>().join("  "));
-        rows.push(Row { name: name.into(), cells });
+        println!(
+            "{name:<20} {}",
+            cells.iter().map(Cell::text).collect::<Vec<_>>().join("  ")
+        );
+        rows.push(Row {
+            name: name.into(),
+            cells,
+        });
     }
     let table = Table {
         name: "compile".into(),
@@ -67,13 +73,21 @@ impl Package {
         let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
         let package = Package {
             folder: bench.join("minimal").join(folder),
-            target: bench.join("target/minimal").join(name.replace([' ', ','], "-")),
+            target: bench
+                .join("target/minimal")
+                .join(name.replace([' ', ','], "-")),
             more,
         };
         // Everybody gets the versions that are measured elsewhere, too.
         let lock = package.folder.join("Cargo.lock");
         fs::copy(bench.join("Cargo.lock"), lock).expect("the lock file can be copied");
-        assert!(package.cargo("fetch", &[]).status().is_ok_and(|status| status.success()), "{name}: nothing to compile");
+        assert!(
+            package
+                .cargo("fetch", &[])
+                .status()
+                .is_ok_and(|status| status.success()),
+            "{name}: nothing to compile"
+        );
         package
     }
 
@@ -98,11 +112,25 @@ impl Package {
     fn crates(&self) -> usize {
         let manifest = self.folder.join("Cargo.toml");
         let manifest = manifest.to_string_lossy();
-        let mut args = vec!["tree", "-e", "normal", "--prefix", "none", "--format", "{p}", "--manifest-path", &manifest];
+        let mut args = vec![
+            "tree",
+            "-e",
+            "normal",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+            "--manifest-path",
+            &manifest,
+        ];
         args.extend(self.more);
         let tree = said("cargo", &args);
         // `{p}` says of packages from a folder where they lie.
-        let names: BTreeSet<_> = tree.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.is_empty()).collect();
+        let names: BTreeSet<_> = tree
+            .lines()
+            .map(|line| line.trim_end_matches(" (*)"))
+            .filter(|line| !line.is_empty())
+            .collect();
         names.len().saturating_sub(1)
     }
 
@@ -110,17 +138,26 @@ impl Package {
     fn build(&self) -> Option<(f64, f64)> {
         let (clock, cpu) = (Instant::now(), children_s());
         let status = self.cargo("build", &["--offline"]).status().ok()?;
-        status.success().then(|| (clock.elapsed().as_secs_f64(), children_s() - cpu))
+        status
+            .success()
+            .then(|| (clock.elapsed().as_secs_f64(), children_s() - cpu))
     }
 
     fn cargo(&self, verb: &str, args: &[&str]) -> Command {
         let mut command = Command::new("timeout");
-        command.args([PATIENCE, "cargo", verb, "--quiet"]).args(args);
-        command.arg("--manifest-path").arg(self.folder.join("Cargo.toml"));
+        command
+            .args([PATIENCE, "cargo", verb, "--quiet"])
+            .args(args);
+        command
+            .arg("--manifest-path")
+            .arg(self.folder.join("Cargo.toml"));
         if verb == "build" {
             command.args(self.more);
         }
-        command.env("CARGO_TARGET_DIR", &self.target).env("CARGO_BUILD_JOBS", "2").stdout(Stdio::null());
+        command
+            .env("CARGO_TARGET_DIR", &self.target)
+            .env("CARGO_BUILD_JOBS", "2")
+            .stdout(Stdio::null());
         command
     }
 }
@@ -129,6 +166,15 @@ impl Package {
 fn children_s() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").expect("this needs Linux");
     // Fields 16 and 17, counted after the name in parentheses; 100 ticks a second on Linux.
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    fields[13..15].iter().filter_map(|text| text.parse::<f64>().ok()).sum::<f64>() / 100.0
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect();
+    fields[13..15]
+        .iter()
+        .filter_map(|text| text.parse::<f64>().ok())
+        .sum::<f64>()
+        / 100.0
 }

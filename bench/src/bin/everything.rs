@@ -57,7 +57,14 @@ async fn main() {
                 .rate_limits(limiter)
                 .tape(Recording::to(io::sink()));
             let outcome = run.outcome().await.expect("the agent is well built");
-            assert_eq!(outcome.outputs.receipts().filter(|receipt| receipt.is_ok()).count(), task.turns);
+            assert_eq!(
+                outcome
+                    .outputs
+                    .receipts()
+                    .filter(|receipt| receipt.is_ok())
+                    .count(),
+                task.turns
+            );
             assert!(seen.load(Relaxed) > before, "the subscriber is told");
             outcome.result.expect("the agent answers")
         }

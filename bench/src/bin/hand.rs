@@ -26,8 +26,14 @@ async fn main() {
             json!({"role": "user", "content": QUESTION}),
         ];
         loop {
-            let body = json!({"model": "bench", "stream": false, "messages": messages, "tools": tools});
-            let response = http.post(&url).json(&body).send().await.expect("the server answers");
+            let body =
+                json!({"model": "bench", "stream": false, "messages": messages, "tools": tools});
+            let response = http
+                .post(&url)
+                .json(&body)
+                .send()
+                .await
+                .expect("the server answers");
             let reply: Value = response.json().await.expect("the server speaks JSON");
             let message = reply["message"].clone();
             let Some(calls) = message["tool_calls"].as_array().cloned() else {
@@ -37,7 +43,8 @@ async fn main() {
             for call in calls {
                 let args = &call["function"]["arguments"];
                 let sum = args["left"].as_i64().unwrap_or(0) + args["right"].as_i64().unwrap_or(0);
-                messages.push(json!({"role": "tool", "content": sum.to_string(), "tool_name": "add"}));
+                messages
+                    .push(json!({"role": "tool", "content": sum.to_string(), "tool_name": "add"}));
             }
         }
     })

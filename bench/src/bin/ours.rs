@@ -25,8 +25,20 @@ async fn main() {
     measure("agents", &task, || {
         let model = model.clone();
         async move {
-            let outcome = Math.run(QUESTION).model(model).outcome().await.expect("the agent is well built");
-            assert_eq!(outcome.outputs.receipts().filter(|receipt| receipt.is_ok()).count(), task.turns);
+            let outcome = Math
+                .run(QUESTION)
+                .model(model)
+                .outcome()
+                .await
+                .expect("the agent is well built");
+            assert_eq!(
+                outcome
+                    .outputs
+                    .receipts()
+                    .filter(|receipt| receipt.is_ok())
+                    .count(),
+                task.turns
+            );
             outcome.result.expect("the agent answers")
         }
     })

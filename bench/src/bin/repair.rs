@@ -34,25 +34,38 @@ fn megabytes() -> Table {
     let schema = Schema::new(&schema());
     let peers = peers::installed();
     let mut columns = Vec::new();
-    let mut rows: Vec<Row> = ["serde_json", "jsonrepair-rs", "agents, lenient", "agents, with schema"]
-        .into_iter()
-        .chain(peers.iter().map(|peer| &*peer.name))
-        .map(|name| Row { name: name.into(), cells: Vec::new() })
-        .collect();
+    let mut rows: Vec<Row> = [
+        "serde_json",
+        "jsonrepair-rs",
+        "agents, lenient",
+        "agents, with schema",
+    ]
+    .into_iter()
+    .chain(peers.iter().map(|peer| &*peer.name))
+    .map(|name| Row {
+        name: name.into(),
+        cells: Vec::new(),
+    })
+    .collect();
     for (name, text) in documents(&truth) {
         // What was cut off is lost: any value will do.
         let right = |json: &str| {
-            serde_json::from_str::<Value>(json).is_ok_and(|value| name == "truncated" || value == truth)
+            serde_json::from_str::<Value>(json)
+                .is_ok_and(|value| name == "truncated" || value == truth)
         };
         let peer = jsonrepair_rs::jsonrepair(&text).is_ok_and(|json| right(&json));
         let ours = reader::lenient(&text).is_ok_and(|reading| right(&reading.json));
         let led = schema.read(&text).is_ok_and(|reading| right(&reading.json));
         let mut cells = vec![
             match serde_json::from_str::<Value>(&text) {
-                Ok(_) => speed(&text, true, |text| _ = black_box(serde_json::from_str::<Value>(text))),
+                Ok(_) => speed(&text, true, |text| {
+                    _ = black_box(serde_json::from_str::<Value>(text))
+                }),
                 Err(_) => Cell::default(),
             },
-            speed(&text, peer, |text| _ = black_box(jsonrepair_rs::jsonrepair(text))),
+            speed(&text, peer, |text| {
+                _ = black_box(jsonrepair_rs::jsonrepair(text))
+            }),
             speed(&text, ours, |text| _ = black_box(reader::lenient(text))),
             speed(&text, led, |text| _ = black_box(schema.read(text))),
         ];
@@ -60,7 +73,9 @@ fn megabytes() -> Table {
             Some((seconds, made)) => megabytes_a_second(&text, seconds, right(&made)),
             None => Cell::default(),
         }));
-        rows.iter_mut().zip(cells).for_each(|(row, cell)| row.cells.push(cell));
+        rows.iter_mut()
+            .zip(cells)
+            .for_each(|(row, cell)| row.cells.push(cell));
         columns.push(name.to_owned());
     }
     Table {
@@ -88,7 +103,10 @@ fn speed(text: &str, right: bool, run: impl Fn(&str)) -> Cell {
 }
 
 fn megabytes_a_second(text: &str, seconds: f64, right: bool) -> Cell {
-    Cell { wrong: !right, ..Cell::of(text.len() as f64 / seconds / 1e6) }
+    Cell {
+        wrong: !right,
+        ..Cell::of(text.len() as f64 / seconds / 1e6)
+    }
 }
 
 fn time(run: impl FnOnce()) -> Duration {

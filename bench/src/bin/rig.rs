@@ -18,10 +18,21 @@ async fn add(
 async fn main() {
     // `OLLAMA_API_BASE_URL` is the only public way to another address; `compare` sets it.
     let task = Task::from_args();
-    let model = Ollama::from_env().expect("the address is set").native_completion("bench");
-    let agent = AgentBuilder::new(model).preamble(PROMPT).default_max_turns(1000).tool(Add).build();
+    let model = Ollama::from_env()
+        .expect("the address is set")
+        .native_completion("bench");
+    let agent = AgentBuilder::new(model)
+        .preamble(PROMPT)
+        .default_max_turns(1000)
+        .tool(Add)
+        .build();
     measure("rig 0.44", &task, || async {
-        agent.prompt(QUESTION).await.expect("the agent answers").output().to_string()
+        agent
+            .prompt(QUESTION)
+            .await
+            .expect("the agent answers")
+            .output()
+            .to_string()
     })
     .await;
 }

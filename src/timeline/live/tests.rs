@@ -36,6 +36,7 @@ fn story() -> Vec<(u64, Event)> {
         requests: 1,
     };
     let asked = |turn| EventKind::Asked {
+        choosing: false,
         turn,
         model: "scripted".into(),
     };
@@ -82,6 +83,7 @@ fn drawn(redraw: bool) -> Vec<String> {
         redraw,
         rows: Vec::new(),
         drawn: 0,
+        stopped: None,
     };
     let mut frames = Vec::new();
     for (millis, event) in story() {

@@ -70,6 +70,7 @@ mod governance;
 mod own;
 mod repairing;
 mod retrying;
+mod tried;
 
 use ::agents::{
     Agent, AgentBuilder, Budget, Error, Outcome,

@@ -92,7 +92,10 @@ async fn an_escalating_repair_agent_ends_the_repair_with_its_reason_and_severity
     let original = details.as_object_mut().unwrap().remove("original").unwrap();
     assert_eq!(
         details,
-        json!({"source": "scribe", "severity": "MEDIUM", "attempts": 1})
+        json!({
+            "source": "scribe", "severity": "MEDIUM", "attempts": 1,
+            "hint": "nobody above could settle it, so decide yourself how to go on",
+        })
     );
     assert_eq!(
         (&original["kind"], &original["details"]["raw_args"]),

@@ -5,12 +5,13 @@ use crate::recording::Tape;
 use agents::{
     Agent, AgentBuilder, Code, Effects, ErrorKind, Severity,
     agent::ModelAgent,
-    record::{Bundle, Recording},
+    record::{Bundle, Recording, WhatIf},
     recovery::*,
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };
 use serde_json::json;
+use std::collections::HashMap;
 
 fn script() -> Vec<Script> {
     vec![
@@ -23,7 +24,11 @@ fn script() -> Vec<Script> {
 #[tokio::test]
 async fn another_output_and_the_first_request_that_differs() {
     let (_, bundle, _) = recorded(script()).await;
-    let replay = bundle.what_if().output(0, json!({ "doubled": 5 })).replay();
+    let replay = bundle
+        .what_if()
+        .output(0, json!({ "doubled": 5 }))
+        .replay()
+        .unwrap();
     let (outcome, runs) = again(&bundle, replay.clone()).await;
     let error = outcome.result.as_ref().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Replay);
@@ -50,7 +55,7 @@ async fn a_failure_instead_by_the_receipt_s_id() {
     let id = first.outputs.tool_order[2].to_string();
     let what_if = bundle.what_if();
     let what_if = what_if.error(id.as_str(), Code::Timeout, "the disk sleeps");
-    let replay = what_if.replay();
+    let replay = what_if.replay().unwrap();
     let (outcome, _) = again(&bundle, replay.clone()).await;
     let parted = replay.divergence().unwrap();
     assert_eq!(parted.place, "/turn0003");
@@ -62,7 +67,11 @@ async fn a_failure_instead_by_the_receipt_s_id() {
 #[tokio::test]
 async fn what_changes_nothing_parts_nowhere() {
     let (first, bundle, _) = recorded(script()).await;
-    let replay = bundle.what_if().output(0, json!({ "doubled": 4 })).replay();
+    let replay = bundle
+        .what_if()
+        .output(0, json!({ "doubled": 4 }))
+        .replay()
+        .unwrap();
     let (outcome, _) = again(&bundle, replay.clone()).await;
     assert_eq!(replay.divergence(), None);
     assert_eq!(outcome.result.unwrap(), first.result.unwrap());
@@ -71,7 +80,12 @@ async fn what_changes_nothing_parts_nowhere() {
 #[tokio::test]
 async fn live_from_where_it_parts() {
     let (_, bundle, _) = recorded(script()).await;
-    let replay = bundle.what_if().output(0, "nothing").live().replay();
+    let replay = bundle
+        .what_if()
+        .output(0, "nothing")
+        .live()
+        .replay()
+        .unwrap();
     let (model, handle) = ScriptedModel::new([
         Script::call("double", r#"{"n": 21}"#),
         Script::text("another way"),
@@ -95,7 +109,7 @@ async fn another_word_of_the_arms() {
     assert_eq!(first.escalations.len(), 1);
     // The model would have been told something else.
     let told: Decision<Execution> = feedback("use double instead");
-    let replay = bundle.what_if().plan(1, told).replay();
+    let replay = bundle.what_if().plan(1, told).replay().unwrap();
     let (outcome, runs) = again(&bundle, replay.clone()).await;
     assert!(outcome.escalations.is_empty());
     let parted = replay.divergence().unwrap();
@@ -105,14 +119,14 @@ async fn another_word_of_the_arms() {
     // The tool would have run again: that is not recorded.
     let tried: Decision<Execution> = retry().max_attempts(3).backoff(none());
     let plan = tried.or(escalate("really").severity(Severity::Low));
-    let replay = bundle.what_if().plan(1, plan.clone()).replay();
+    let replay = bundle.what_if().plan(1, plan.clone()).replay().unwrap();
     let (outcome, runs) = again(&bundle, replay.clone()).await;
     assert_eq!(runs.count(), 0);
     assert!(outcome.stopped.is_some());
     let parted = replay.divergence().unwrap();
     assert_eq!((parted.place.as_str(), parted.message), ("/call0001", None));
     // Live it does run, twice more.
-    let replay = bundle.what_if().plan(1, plan).live().replay();
+    let replay = bundle.what_if().plan(1, plan).live().replay().unwrap();
     let (model, _) = ScriptedModel::new([Script::text("so be it")]);
     let runs = Runs::default();
     let agent = busy(&runs);
@@ -153,7 +167,7 @@ async fn what_is_changed_within_a_tool_s_body_shows_where_the_tool_runs() {
     let bundle = Bundle::parse(&tape.text()).unwrap();
     let changed = || bundle.what_if().output(1, "seven");
 
-    let (replay, runs) = (changed().replay(), Runs::default());
+    let (replay, runs) = (changed().replay().unwrap(), Runs::default());
     let error = delver(&runs).run("go").tape(replay.clone()).await;
     assert_eq!(error.unwrap_err().kind(), ErrorKind::Replay);
     assert_eq!(runs.count(), 0);
@@ -163,7 +177,7 @@ async fn what_is_changed_within_a_tool_s_body_shows_where_the_tool_runs() {
     assert!(parted.to_string().starts_with(said), "{parted}");
 
     // Live it does, and the call within it gives what it is to give.
-    let (replay, runs) = (changed().live().replay(), Runs::default());
+    let (replay, runs) = (changed().live().replay().unwrap(), Runs::default());
     let (model, handle) = ScriptedModel::new([Script::text("it is seven"), Script::text("so")]);
     let agent = delver(&runs);
     let run = agent.run("go").model(model).tape(replay);
@@ -173,8 +187,20 @@ async fn what_is_changed_within_a_tool_s_body_shows_where_the_tool_runs() {
 }
 
 #[tokio::test]
-#[should_panic(expected = "the recording has no call Nth(7); it has 3")]
 async fn a_call_that_there_is_not() {
     let (_, bundle, _) = recorded(script()).await;
-    let _ = bundle.what_if().output(7, 1);
+    let told: Decision<Execution> = feedback("use double instead");
+    let fails = |what_if: WhatIf| {
+        let error = what_if.replay().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Replay);
+        error.to_string()
+    };
+    let missing = "the recording has no call 7, counted from 0; it has 3";
+    assert_eq!(fails(bundle.what_if().output(7, 1)), missing);
+    assert_eq!(fails(bundle.what_if().error(7, Code::Timeout, "")), missing);
+    assert_eq!(fails(bundle.what_if().plan(7, told)), missing);
+    let both = bundle.what_if().output("nobody", 1).output(7, 1);
+    assert_eq!(fails(both), "the recording has no call `nobody`; it has 3");
+    let odd = bundle.what_if().output(0, HashMap::from([((), 1)]));
+    assert!(fails(odd).starts_with("the output cannot be written as JSON:"));
 }

@@ -93,19 +93,6 @@ async fn three_models_are_the_most_however_many_calls_ask() {
 }
 
 #[tokio::test]
-async fn a_skill_that_is_not_there_is_no_way_out() {
-    let (model, _) = ScriptedModel::new([asks("low"), Script::text("told")]);
-    let agent: Plain = AgentBuilder::new("lead")
-        .tool(Work)
-        .model(model)
-        .on_escalation(|_| reroute_to_skill("tpyo"))
-        .build();
-    let outcome = agent.run("go").outcome().await.unwrap();
-    assert_eq!(outcome.result.unwrap(), "told");
-    assert_eq!(outcome.escalations[0].settled, Settlement::Told);
-}
-
-#[tokio::test]
 async fn what_was_partial_in_an_earlier_round_is_not_partial() {
     let (model, _) = ScriptedModel::new([asks("high"), Script::text("whole")]);
     let agent: Plain = AgentBuilder::new("lead")
@@ -222,33 +209,6 @@ async fn an_approver_that_panics_has_said_no() {
         handle.requests()[1].last().contains("the phone fell"),
         "{}",
         handle.requests()[1].last()
-    );
-}
-
-#[tokio::test]
-async fn work_is_not_rerouted_past_the_grants_of_a_place() {
-    let (model, _) = ScriptedModel::new([
-        asks("medium"),
-        Script::call("note", r#"{"text":"past it"}"#),
-        Script::text("end"),
-    ]);
-    let lead = AgentBuilder::<String, String>::new("lead")
-        .tool(Work)
-        .model(model.clone())
-        .on_escalation(move |_| {
-            agents::escalation::reroute_to(
-                AgentBuilder::<String, String>::new("free")
-                    .tool(Note)
-                    .model(model.clone())
-                    .build(),
-            )
-        })
-        .build();
-    let team = agents::team::Member::new(lead).grant::<Work>().build();
-    let error = team.run("go").await.unwrap_err();
-    assert!(
-        error.to_string().contains("which has the tool `note`"),
-        "{error}"
     );
 }
 

@@ -24,7 +24,7 @@ async fn json_comes_as_json_and_numbers_keep_their_digits() {
             .contains(r#""json":{"id": 9007199254740993, "ok": true}"#),
         "{output}"
     );
-    let answer = output.to_value();
+    let answer = output.to_value().unwrap();
     assert_eq!(answer["status"], 200);
     assert_eq!(answer["url"], server.url("/a?b=c"));
     assert_eq!(
@@ -183,7 +183,7 @@ async fn no_connection_and_no_answer() {
         .unwrap()
         .local_addr()
         .unwrap();
-    let tool = server.tool().allow_host(&gone.to_string());
+    let tool = server.tool().allow_private_host(&gone.to_string());
     let error = get(tool, &format!("http://{gone}/")).await.unwrap_err();
     assert_eq!(error.code, Code::NetworkError);
     assert!(

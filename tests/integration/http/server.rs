@@ -76,8 +76,7 @@ impl Server {
     /// The tool that may ask this server.
     pub(crate) fn tool(&self) -> HttpTool {
         HttpTool::new()
-            .allow_host(&format!("127.0.0.1:{}", self.port))
-            .allow_private()
+            .allow_private_host(&format!("127.0.0.1:{}", self.port))
             .timeout(Duration::from_secs(5))
     }
 }

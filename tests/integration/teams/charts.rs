@@ -63,3 +63,53 @@ fn as_a_graph() {
          a1[\"a #62; b<br/>write_file, compile, run_tests, deploy\"]\n    a0 --> a1\n"
     );
 }
+
+/// What a place says that does not come to anything is no tool in the chart, and marked there.
+#[test]
+fn what_is_wrong_is_marked_where_it_is() {
+    let writer: Plain = AgentBuilder::new("writer").tool(Compile).build();
+    let coder = Member::new(idle("coder"))
+        .grant::<Compile>()
+        .grant::<Deploy>();
+    let tester = Member::new(idle("tester"))
+        .grant::<Compile>()
+        .grant::<Deploy>();
+    let team = Member::new(idle("lead"))
+        .grant::<Compile>()
+        .delegate(coder.delegate(tester))
+        .delegate(Member::new(writer).grant::<Compile>().grant_named("draw"))
+        .build();
+    let beyond =
+        "`deploy` is beyond what `lead` is granted; grant it there as well, or leave it out here";
+    let unknown = "there is no tool `draw` here or below";
+    let out =
+        "`draw` is beyond what `lead` is granted; grant it there as well, or leave it out here";
+    let chart = team.render();
+    assert_eq!(
+        chart.to_string(),
+        format!(
+            "\
+lead: compile
+├─ coder: compile
+│  │  ! {beyond}
+│  └─ tester: compile
+└─ writer: compile
+      ! {unknown}
+      ! {out}
+"
+        )
+    );
+    assert_eq!(chart.delegates()[1].defects(), [unknown, out]);
+    let json = chart.to_json();
+    assert_eq!(json["delegates"][0]["defects"], json!([beyond]));
+    assert_eq!(json["delegates"][0]["delegates"][0].get("defects"), None);
+    assert!(
+        chart
+            .mermaid()
+            .contains("writer<br/>compile<br/>! there is no tool `draw`")
+    );
+    let told = team.check().unwrap_err().to_string();
+    for defect in [beyond, unknown, out] {
+        assert!(told.contains(defect), "{told}");
+    }
+}

@@ -367,7 +367,9 @@ async fn what_a_part_would_say_when_it_runs_is_said_when_it_is_put_together() {
     );
     // Without a team as well, and before the part that would be first has asked its model.
     let (first, asked) = lead([]);
-    let error = first.then(broken("broken")).run("go").await.unwrap_err();
+    let both = first.then(broken("broken"));
+    let error = both.run("go").model(ScriptedModel::new([]).0).await;
+    let error = error.unwrap_err();
     assert!(error.is_build() && asked.count() == 0);
     assert_eq!(error.message(), all.join("; "));
     let team = Member::new(idle("top"))

@@ -14,7 +14,8 @@ pub enum Constrained {
 
 /// The JSON Schema in which a reply is either one call or an answer:
 /// `{"name": .., "arguments": {..}}` or `{"answer": ..}`. `answer` is the schema of the answer; a
-/// string where there is none.
+/// string where there is none. Where there is [no work](super::any_work) for a model to do, it should be
+/// held to nothing.
 ///
 /// It is text because the order of keys counts: a grammar makes the model write them in the order
 /// in which they stand here, and it has to choose the tool before it fills in the arguments.
@@ -26,10 +27,10 @@ pub enum Constrained {
 ///
 /// let now = ToolSpec::new("now", "The time.", Effects::Reads, json!({ "type": "object" }));
 /// assert_eq!(constrained([&now], None), concat!(
-///     r#"{"oneOf":[{"type":"object","properties":{"name":{"const":"now"},"arguments":{"type":"object"}},"#,
-///     r#""required":["name","arguments"],"additionalProperties":false},"#,
-///     r#"{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"],"#,
-///     r#""additionalProperties":false}]}"#,
+///     r#"{"oneOf":[{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"],"#,
+///     r#""additionalProperties":false},"#,
+///     r#"{"type":"object","properties":{"name":{"const":"now"},"arguments":{"type":"object"}},"#,
+///     r#""required":["name","arguments"],"additionalProperties":false}]}"#,
 /// ));
 /// ```
 pub fn constrained<'a>(
@@ -37,7 +38,14 @@ pub fn constrained<'a>(
     answer: Option<&Value>,
 ) -> String {
     let mut shared = Vec::new();
-    let mut choices = Vec::new();
+    let answer = match answer {
+        Some(schema) => embed(schema, "answer.", &mut shared),
+        None => json!({ "type": "string" }),
+    };
+    let mut choices = vec![format!(
+        "{{\"type\":\"object\",\"properties\":{{\"answer\":{answer}}},\"required\":[\"answer\"],\
+         \"additionalProperties\":false}}"
+    )];
     for (index, tool) in tools.into_iter().enumerate() {
         let arguments = embed(&tool.input_schema, &format!("t{index}."), &mut shared);
         let name = Value::from(&*tool.name);
@@ -46,14 +54,6 @@ pub fn constrained<'a>(
              \"required\":[\"name\",\"arguments\"],\"additionalProperties\":false}}"
         ));
     }
-    let answer = match answer {
-        Some(schema) => embed(schema, "answer.", &mut shared),
-        None => json!({ "type": "string" }),
-    };
-    choices.push(format!(
-        "{{\"type\":\"object\",\"properties\":{{\"answer\":{answer}}},\"required\":[\"answer\"],\
-         \"additionalProperties\":false}}"
-    ));
     let choices = choices.join(",");
     if shared.is_empty() {
         return format!("{{\"oneOf\":[{choices}]}}");

@@ -206,16 +206,19 @@ fn a_grammar_for_tools_with_definitions_of_one_name() {
         [&convert(), &convert()],
         Some(&json!({ "$ref": "#/definitions/Unit", "definitions": { "Unit": {} } })),
     );
-    assert!(text.starts_with(
-        r#"{"oneOf":[{"type":"object","properties":{"name":{"const":"convert"},"arguments":{"#
-    ));
+    assert!(text.starts_with(r#"{"oneOf":[{"type":"object","properties":{"answer":{"#));
+    assert!(
+        text.contains(
+            r#",{"type":"object","properties":{"name":{"const":"convert"},"arguments":{"#
+        )
+    );
     let schema: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(schema["oneOf"].as_array().unwrap().len(), 3);
-    let arguments = &schema["oneOf"][1]["properties"]["arguments"];
+    let arguments = &schema["oneOf"][2]["properties"]["arguments"];
     assert_eq!(arguments["properties"]["to"]["$ref"], "#/$defs/t1.Unit");
     assert_eq!(arguments["definitions"], Value::Null);
     assert_eq!(
-        schema["oneOf"][2]["properties"]["answer"]["$ref"],
+        schema["oneOf"][0]["properties"]["answer"]["$ref"],
         "#/$defs/answer.Unit"
     );
     let shared: Vec<_> = schema["$defs"].as_object().unwrap().keys().collect();
@@ -255,4 +258,29 @@ fn what_a_constrained_model_said() {
         };
         assert_eq!(back, text);
     }
+}
+
+/// A tool by which a model gives up.
+fn give_up() -> ToolSpec {
+    let schema = json!({
+        "type": "object",
+        "properties": { "reason": { "type": "string", "description": "Why." } },
+        "required": ["reason"],
+    });
+    ToolSpec::new("escalate", "Only if all is lost.", Effects::None, schema).last_resort()
+}
+
+#[test]
+fn a_way_out_is_mentioned_and_not_shown() {
+    let said = "Only if all is lost. For that, and for nothing else, \
+                answer with {\"name\": \"escalate\", \"arguments\": {\"reason\": \"...\"}}";
+    assert_eq!(instructions([&give_up()]), said);
+    let both = instructions([&give_up(), &convert()]);
+    assert_eq!(both, format!("{}\n\n{said}", instructions([&convert()])));
+    assert!(examples([&give_up()]).is_empty());
+    assert_eq!(
+        examples([&give_up(), &convert()]).len(),
+        examples([&convert()]).len()
+    );
+    assert!(!any_work([&give_up()]) && any_work([&give_up(), &convert()]));
 }

@@ -1,7 +1,10 @@
 //! How much is used in a run, and how much may be: each node counts what is used at it and below.
 
 use super::Node;
-use crate::run::{Budget, Cost, Limit, Passed, cost::Paid};
+use crate::{
+    budget::{Budget, Cost, Limit, Paid},
+    run::Passed,
+};
 use std::sync::{MutexGuard, PoisonError, atomic::Ordering::Relaxed};
 
 impl Node {

@@ -1,7 +1,6 @@
 //! What hides secrets in everything that is written.
 
 mod base64;
-mod event;
 mod heads;
 mod known;
 mod look;

@@ -4,9 +4,7 @@ use async_trait::async_trait;
 use autoagents::{
     core::{
         agent::{
-            AgentBuilder, DirectAgent,
-            memory::SlidingWindowMemory,
-            prebuilt::executor::ReActAgent,
+            AgentBuilder, DirectAgent, memory::SlidingWindowMemory, prebuilt::executor::ReActAgent,
             task::Task as Prompt,
         },
         tool::{ToolCallError, ToolRuntime, ToolT},
@@ -51,6 +49,10 @@ async fn main() {
         .build()
         .await
         .expect("the agent is well built");
-    let answer = agent.agent.run(Prompt::new("What is 17 + 25?")).await.expect("the agent answers");
+    let answer = agent
+        .agent
+        .run(Prompt::new("What is 17 + 25?"))
+        .await
+        .expect("the agent answers");
     println!("{answer:?}");
 }

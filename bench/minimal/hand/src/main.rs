@@ -16,8 +16,13 @@ async fn main() -> Result<(), reqwest::Error> {
     }}]);
     let mut messages = vec![json!({"role": "user", "content": "What is 17 + 25?"})];
     loop {
-        let body = json!({"model": "qwen3:4b", "stream": false, "messages": messages, "tools": tools});
-        let response = http.post("http://127.0.0.1:11434/api/chat").json(&body).send().await?;
+        let body =
+            json!({"model": "qwen3:4b", "stream": false, "messages": messages, "tools": tools});
+        let response = http
+            .post("http://127.0.0.1:11434/api/chat")
+            .json(&body)
+            .send()
+            .await?;
         let reply: Value = response.json().await?;
         let message = reply["message"].clone();
         let Some(calls) = message["tool_calls"].as_array().cloned() else {

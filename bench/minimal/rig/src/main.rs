@@ -15,8 +15,16 @@ async fn add(
 
 #[tokio::main]
 async fn main() {
-    let model = Ollama::from_env().expect("the address is set").native_completion("qwen3:4b");
-    let agent = AgentBuilder::new(model).preamble("You are a math agent.").tool(Add).build();
-    let answer = agent.prompt("What is 17 + 25?").await.expect("the agent answers");
+    let model = Ollama::from_env()
+        .expect("the address is set")
+        .native_completion("qwen3:4b");
+    let agent = AgentBuilder::new(model)
+        .preamble("You are a math agent.")
+        .tool(Add)
+        .build();
+    let answer = agent
+        .prompt("What is 17 + 25?")
+        .await
+        .expect("the agent answers");
     println!("{}", answer.output());
 }

@@ -1,0 +1,25 @@
+//! Every agent that takes a repair, and gives text, is a repair agent.
+
+use super::Agent;
+use crate::{
+    Error,
+    recovery::{Fixer, Repair},
+    run::Cx,
+};
+use async_trait::async_trait;
+
+#[async_trait]
+#[diagnostic::do_not_recommend]
+impl<A> Fixer for A
+where
+    A: Agent<Out = String> + 'static,
+    A::In: From<Repair>,
+{
+    fn fixer_name(&self) -> &str {
+        self.name()
+    }
+
+    async fn repair(&self, cx: &Cx, repair: Repair) -> Result<String, Error> {
+        self.run_in(cx, repair.into()).await
+    }
+}

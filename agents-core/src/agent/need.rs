@@ -1,0 +1,33 @@
+//! What an agent needs a model for, and what is said where there is none.
+
+use super::{Data, ModelAgent, Skill};
+
+impl<I: Data, O: Data> ModelAgent<'_, I, O> {
+    /// What cannot be done without a model that this agent does not bring: to tell skills apart of which
+    /// several take any input, or anything at all. `None` where it can do without.
+    pub(super) fn unmet(&self) -> Option<String> {
+        if self.brain.model.is_some() {
+            return None;
+        }
+        let open: Vec<_> = self
+            .skills
+            .iter()
+            .filter(|skill| !skill.is_conditional())
+            .map(Skill::name)
+            .collect();
+        if open.len() > 1 {
+            return Some(undecided(&self.brain.name, &open));
+        }
+        let is_driven = self.skills.iter().all(|skill| skill.body().is_none());
+        is_driven.then(|| self.brain.undriven())
+    }
+}
+
+/// There is no model to choose one of these skills.
+pub(super) fn undecided(agent: &str, skills: &[&str]) -> String {
+    let skills: Vec<_> = skills.iter().map(|skill| format!("`{skill}`")).collect();
+    format!(
+        "agent `{agent}` has no model to choose among its skills {}; give all of them but one a `when = |input| ..`, or name one with `#[agent(model = ..)]` or `.model(..)` on the agent, or with `.run(..).model(..)`",
+        skills.join(", ")
+    )
+}

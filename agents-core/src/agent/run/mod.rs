@@ -1,0 +1,333 @@
+//! A run from outside: what is said before it begins, and what ends it.
+
+mod calls;
+mod steer;
+
+use super::Agent;
+use crate::{
+    Error, ErrorKind, Json,
+    error::ErrorReceipt,
+    model::Model,
+    observe,
+    place::check_run,
+    run::{
+        Approver, Budget, Clock, Cx, Event, Node, Outcome, Root, Settings, Snapshot, Stop, Talk,
+        Tape, ToolEnvelope,
+    },
+    secret::Secrets,
+    tool::Scope,
+};
+use futures_util::future::BoxFuture;
+use secrecy::SecretString;
+use std::{fmt, future::IntoFuture, mem, sync::Arc};
+use steer::steer;
+use tokio_util::sync::CancellationToken;
+
+/// One run of an agent, about to begin. Say what there is to say about it, then await it: the
+/// answer, or with [`outcome`](Run::outcome) everything the run leaves behind.
+///
+/// Dropping the future ends the run at once and frees everything.
+///
+/// Inside a tool or another agent an awaited run is a part of the run that goes on there. Saying more
+/// about it than `.model(..)`, or asking for its `.outcome()`, makes it a run of its own, with its own
+/// budget, receipts and trace; the model, the tape and the secrets are then those around it unless it
+/// is given others, and what it costs is charged to both. Its own budget and its own token end it alone; a throw
+/// in it ends the run around as well, and then nothing comes back from here.
+#[must_use = "a run does nothing until it is awaited"]
+pub struct Run<'a, A: Agent> {
+    agent: &'a A,
+    start: Start<A::In>,
+    settings: Settings,
+    /// Something was said that only the root of a run can do.
+    own_root: bool,
+}
+
+enum Start<I> {
+    Fresh(I),
+    Stored(Box<Snapshot>),
+}
+
+impl<'a, A: Agent> Run<'a, A> {
+    pub(crate) fn new(agent: &'a A, input: A::In) -> Self {
+        Run {
+            agent,
+            start: Start::Fresh(input),
+            settings: Settings::default(),
+            own_root: false,
+        }
+    }
+
+    pub(crate) fn resumed(agent: &'a A, snapshot: Snapshot) -> Self {
+        Run {
+            agent,
+            start: Start::Stored(Box::new(snapshot)),
+            settings: Settings::default(),
+            own_root: true,
+        }
+    }
+
+    /// The model for agents that bring none of their own.
+    pub fn model(mut self, model: impl Model) -> Self {
+        self.settings.model = Some(Arc::new(model));
+        self
+    }
+
+    /// For whom the run works: a tenant's name, or a whole [`Scope`].
+    pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
+        self.settings.scope = scope.into();
+        self.root()
+    }
+
+    /// A secret that tools may ask for by name, before any that [`secrets`](Run::secrets) finds.
+    pub fn secret(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
+        self.settings.secrets.insert(name.into(), value.into());
+        self.root()
+    }
+
+    /// Ends the run when the token is triggered.
+    pub fn cancel(mut self, token: CancellationToken) -> Self {
+        self.settings.cancel = token;
+        self.root()
+    }
+
+    /// Bounds the whole run: tokens, cost, time and depth are shared by all its agents; turns, tool calls
+    /// and recursion belong to each, and the tighter of its own bound and this one counts.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.settings.budget = Some(budget);
+        self.root()
+    }
+
+    /// Who is asked when a call needs approval. With nobody to ask, the answer is no.
+    pub fn approver(mut self, approver: impl Approver) -> Self {
+        self.settings.approver = Some(Arc::new(approver));
+        self.root()
+    }
+
+    /// Is told everything that happens, as it happens. It should be quick: the run waits for it. A panic in it is
+    /// logged, and the run goes on.
+    pub fn on_event(mut self, subscriber: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.settings.subscriber = Some(Arc::new(subscriber));
+        self.root()
+    }
+
+    /// Is told of every call once, when it is settled: the tool's name, the arguments as they ran,
+    /// repairs included, and what came of it.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder};
+    /// # async fn run(agent: agents::agent::ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+    /// let answer = agent.run("go").on_tool_use(|name, args, result| {
+    ///     eprintln!("[{name}] args={args} result={result:?}");
+    /// }).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_tool_use(
+        mut self,
+        hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.tool_hook = Some(Arc::new(move |receipt: &ToolEnvelope| {
+            if let Some(result) = receipt.result() {
+                hook(&receipt.name, &receipt.input, result);
+            }
+        }));
+        self.root()
+    }
+
+    /// Is given the run, to store, whenever a model has replied and whenever its calls are settled.
+    pub fn on_checkpoint(mut self, keeper: impl Fn(Snapshot) + Send + Sync + 'static) -> Self {
+        self.settings.keeper = Some(Arc::new(keeper));
+        self.root()
+    }
+
+    /// Where the time and the run's id come from.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.settings.clock = Arc::new(clock);
+        self.root()
+    }
+
+    /// Records the run, or replays one that was recorded: see `agents::record`.
+    pub fn tape(mut self, tape: impl Tape) -> Self {
+        self.settings.clock = tape.clock();
+        self.settings.tape = Some(Arc::new(tape));
+        self.root()
+    }
+
+    /// Reads arguments and answers strictly, whatever agents and tools say: nothing is repaired.
+    pub fn strict(mut self) -> Self {
+        self.settings.strict = true;
+        self.root()
+    }
+
+    /// Writes prompts, answers and arguments into the `tracing` spans. Off unless asked for: they
+    /// may hold what logs should not.
+    pub fn record_content(mut self) -> Self {
+        self.settings.record_content = true;
+        self.root()
+    }
+
+    /// Who is asked for the secrets that tools want, for the [scope](Run::scope) of the run; see
+    /// [`secret`](crate::secret).
+    pub fn secrets(mut self, secrets: impl Secrets) -> Self {
+        self.settings.keeper_of_secrets = Some(Arc::new(secrets));
+        self.root()
+    }
+
+    /// Where the run's trace can be looked at: with `{trace_id}` and `{run_id}` in it, this is the
+    /// `traces_url` of the [outputs](crate::run::AgentOutputs).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::Agent;
+    /// # async fn run(agent: agents::agent::ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+    /// let run = agent.run("go").traces_url("https://traces.example.com/trace/{trace_id}");
+    /// # run.await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn traces_url(mut self, template: impl Into<Arc<str>>) -> Self {
+        self.settings.traces_url = Some(template.into());
+        self.root()
+    }
+
+    /// Makes the run a part of a conversation.
+    pub(crate) fn part_of(mut self, talk: Talk) -> Self {
+        self.settings.talk = Some(talk);
+        self.root()
+    }
+
+    fn root(mut self) -> Self {
+        self.own_root = true;
+        self
+    }
+
+    /// Made in a frame of its own, which a run within a run need not keep.
+    fn on_its_own(self) -> BoxFuture<'a, Result<Outcome<A::Out>, Error>> {
+        Box::pin(self.outcome())
+    }
+
+    /// Runs to the end and gives everything the run leaves behind. This is always a run of its
+    /// own, also inside another one.
+    ///
+    /// # Errors
+    /// Only when nothing can run as it was put together; what happens later is in
+    /// [`Outcome::result`].
+    pub async fn outcome(self) -> Result<Outcome<A::Out>, Error> {
+        let Run {
+            agent,
+            start,
+            mut settings,
+            ..
+        } = self;
+        let around = Cx::current();
+        let terms = match &start {
+            Start::Fresh(_) => None,
+            Start::Stored(stored) => {
+                stored.check(agent.name())?;
+                stored.terms.take_over(&mut settings)?;
+                Some(stored.terms.clone())
+            }
+        };
+        if let Some(around) = &around {
+            settings.inherit(around)?;
+        }
+        if let Some(terms) = terms {
+            terms.check(&settings)?;
+        }
+        settings.hide()?;
+        // What a stored run has finished needs no model any more.
+        let has_model = matches!(start, Start::Stored(_))
+            || settings.model_for(settings.model.clone()).is_some();
+        check_run(&agent.profile(), has_model)?;
+        let (input, node, past) = match start {
+            Start::Fresh(input) => {
+                let place = match &around {
+                    Some(around) => around.place_of(agent.name(), written(&input)?.as_str()),
+                    None => String::new(),
+                };
+                (input, Node::root(place), None)
+            }
+            Start::Stored(mut stored) => {
+                let input = stored.input.to().map_err(|error| {
+                    Error::new(
+                        ErrorKind::Build,
+                        format!("the stored input does not fit `{}`: {error}", agent.name()),
+                    )
+                })?;
+                (
+                    input,
+                    Node::load(mem::take(&mut stored.root)),
+                    Some(*stored),
+                )
+            }
+        };
+        let origin = match settings.keeper.is_some() || settings.tape.is_some() {
+            true => Some((agent.name().to_owned(), written(&input)?)),
+            false => None,
+        };
+        let root = Root::new(settings, node, past, origin);
+        let run = steer(agent, input, &root);
+        let outcome = observe::observed(&root, agent.name(), Box::pin(run)).await;
+        if let Some(around) = around {
+            around.charge(outcome.usage, outcome.cost);
+            if let Err(error) = &outcome.result
+                && error.is_thrown()
+            {
+                match around.stop(Stop::thrown(agent.name(), error)).await {}
+            }
+        }
+        if let Some(talk) = &root.settings.talk {
+            talk.settle(&root.node, &outcome);
+        }
+        match outcome.result {
+            Err(error) if error.is_build() && outcome.usage.requests == 0 => Err(error),
+            result => Ok(Outcome { result, ..outcome }),
+        }
+    }
+}
+
+fn written<I: serde::Serialize>(input: &I) -> Result<Json, Error> {
+    Json::of(input).map_err(|error| {
+        Error::new(
+            ErrorKind::Build,
+            format!("the input cannot be stored: {error}"),
+        )
+    })
+}
+
+impl<'a, A: Agent> IntoFuture for Run<'a, A> {
+    type Output = Result<A::Out, Error>;
+    type IntoFuture = BoxFuture<'a, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            match (Cx::current(), self.own_root) {
+                (Some(cx), false) => {
+                    // Plain code is above the agent that it runs, and gets what that hands up.
+                    let cx = cx.under_code();
+                    let cx = match self.settings.model {
+                        Some(model) => cx.with_model(model),
+                        None => cx,
+                    };
+                    match self.start {
+                        Start::Fresh(input) => self.agent.run_in(&cx, input).await,
+                        Start::Stored(_) => Err(Error::new(
+                            ErrorKind::Build,
+                            "a stored run is resumed on its own",
+                        )),
+                    }
+                }
+                _ => self.on_its_own().await?.result,
+            }
+        })
+    }
+}
+
+impl<A: Agent> fmt::Debug for Run<'_, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("agent", &self.agent.name())
+            .finish_non_exhaustive()
+    }
+}

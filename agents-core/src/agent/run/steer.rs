@@ -1,0 +1,134 @@
+//! The run from outside: the agent is polled until it answers, or until something ends the run.
+
+use super::Agent;
+use crate::{
+    Error, ErrorKind, Json, panics,
+    run::{
+        AgentOutputs, Cx, EventKind, Happened, Limit, Moment, Outcome, Root, Stop, Stopped,
+        Stopwatch, trace::Trace,
+    },
+    turn,
+};
+use std::{pin::pin, sync::Arc};
+
+/// Polls the agent until it answers, or until somebody ends the run; then drops what is left.
+pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A::Out> {
+    let budget = root.settings.budget.as_ref();
+    let limit = budget.and_then(|budget| budget.time);
+    let watch = limit.map(|time| Stopwatch::start(time, root.settings.watch.clone()));
+    let cx = Cx::root(root.clone()).timed(watch.as_ref());
+    let _over = root.over.clone().drop_guard();
+    root.node.name(agent.name());
+    if let Some(budget) = budget {
+        root.node.bound_run(budget);
+    }
+    root.emit(&cx.node, || EventKind::RunStarted {
+        run_id: root.run_id.clone(),
+    });
+    let result = {
+        let work = pin!(cx.carry_out(agent.name(), agent.work(&cx, input)));
+        tokio::select! {
+            biased;
+            () = root.settings.cancel.cancelled() => {
+                root.request_stop(Stop::Cancelled);
+                None
+            }
+            () = root.notify.notified() => None,
+            result = work => Some(result),
+            () = Stopwatch::over(watch.as_deref()) => {
+                let limit = Limit::Time(limit.unwrap_or_default());
+                root.request_stop(Stop::Budget { agent: agent.name().into(), limit });
+                None
+            }
+            stopped = root.ended_on_tape() => {
+                root.request_stop(Stop::again(stopped));
+                None
+            }
+        }
+    };
+    let thrown = match &result {
+        Some(Err(error)) => error.is_thrown().then(|| Stop::thrown(agent.name(), error)),
+        _ => None,
+    };
+    let is_stopped = result.is_none() || thrown.is_some();
+    thrown.into_iter().for_each(|stop| root.request_stop(stop));
+    let stop = root.stopped();
+    root.tell_ended(stop.as_ref().filter(|_| is_stopped));
+    if let Some(stop) = stop.as_ref().filter(|_| is_stopped) {
+        root.emit(&cx.node, || EventKind::Stopped(stop.reason()));
+    }
+    let result = match (result, &stop) {
+        (Some(result), _) => result,
+        (None, Some(stop)) => Err(stop.error()),
+        (None, None) => Err(Stop::Cancelled.error()),
+    };
+    let settings = &root.settings;
+    turn::envelope::close_all(&root.node, settings, turn::envelope::ENDED);
+    let usage = root.usage();
+    root.emit(&cx.node, || EventKind::RunEnded {
+        ok: result.is_ok(),
+        usage,
+    });
+    let masker = &settings.masker;
+    let response = match &result {
+        Ok(output) => Json::of(output)
+            .map(|json| masker.json(&json).to_text())
+            .unwrap_or_default(),
+        Err(_) => String::new(),
+    };
+    Outcome {
+        result: result.map_err(|error| masker.error(error)),
+        partial: root.node.is_partial(),
+        repairs: masker.data(root.repairs()),
+        escalations: masker.data(root.escalations()),
+        stopped: masker.data(stop.map(|stop| stop.reason())),
+        outputs: AgentOutputs::collect(response, root.node.receipts()),
+        usage,
+        cost: root.node.paid().total(),
+        run_id: root.run_id.to_string(),
+        trace: Trace::default(),
+    }
+}
+
+impl Cx {
+    /// An agent's work here: a panic in it is an error of the agent, and when the run is over, so is
+    /// work that was spawned in it.
+    pub(crate) async fn carry_out<T>(
+        &self,
+        agent: &str,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        // On the heap: agents that run each other would fill the stack with it.
+        let work = Box::pin(panics::of_agent(agent, self.clone().enter(work)));
+        tokio::select! {
+            biased;
+            () = self.root.over.cancelled() => {
+                let message = format!("the run of which `{agent}` is a part is over");
+                Err(Error::new(ErrorKind::Cancelled, message))
+            }
+            result = work => result,
+        }
+    }
+}
+
+impl Root {
+    /// What ended the recorded run, when it is time for it.
+    async fn ended_on_tape(&self) -> Stopped {
+        let Some(tape) = &self.settings.tape else {
+            return std::future::pending().await;
+        };
+        let place = self.node.path().to_string();
+        tape.ended(&place).await
+    }
+
+    /// The run is over, by this stop if it has no answer.
+    fn tell_ended(&self, stop: Option<&Stop>) {
+        if let Some(tape) = &self.settings.tape {
+            let moment = Moment {
+                at: format!("{}/ended", self.node.path()),
+                asked: Json::trusted("null"),
+            };
+            tape.keep(moment, Happened::Ended(stop.map(Stop::reason)));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The typed end of an agent: what a model says becomes what comes out.
+
+use crate::{
+    reader::{self, Repairs},
+    tool::{Misfit, constrained, schema_of, without_position},
+};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::{
+    any::{Any, TypeId, type_name},
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+type ReadAnswer<O> = fn(&str, bool) -> Result<(O, Repairs), Misfit>;
+
+/// How a model's final text becomes an `O`.
+pub(crate) struct Answer<O> {
+    schema: Option<Arc<Value>>,
+    read: ReadAnswer<O>,
+}
+
+impl<O: DeserializeOwned + JsonSchema + 'static> Answer<O> {
+    pub(crate) fn new() -> Self {
+        if TypeId::of::<O>() == TypeId::of::<String>() {
+            return Answer {
+                schema: None,
+                read: as_it_is,
+            };
+        }
+        Answer {
+            schema: Some(schema_once::<O>()),
+            read: read_as,
+        }
+    }
+}
+
+impl<O> Answer<O> {
+    /// The schema the model is told of; `None` when any text will do.
+    pub(crate) fn schema(&self) -> Option<&Value> {
+        self.schema.as_deref()
+    }
+
+    /// Reads the final text; `Err` says what is wrong with it, for the model to read.
+    pub(crate) fn read(&self, text: &str, strict: bool) -> Result<(O, Repairs), Misfit> {
+        (self.read)(text, strict)
+    }
+}
+
+impl<O> Clone for Answer<O> {
+    fn clone(&self) -> Self {
+        Answer {
+            schema: self.schema.clone(),
+            read: self.read,
+        }
+    }
+}
+
+impl<O> fmt::Debug for Answer<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Answer<{}>", type_name::<O>())
+    }
+}
+
+/// `String` takes whatever the model says.
+fn as_it_is<O: 'static>(text: &str, _: bool) -> Result<(O, Repairs), Misfit> {
+    let text: Box<dyn Any> = Box::new(text.to_owned());
+    let text = text
+        .downcast::<O>()
+        .map_err(|_| Misfit::new("", "the answer is not text"))?;
+    Ok((*text, Repairs::default()))
+}
+
+/// Strictly first; then as leniently as arguments are read, led by the schema.
+fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
+    text: &str,
+    strict: bool,
+) -> Result<(O, Repairs), Misfit> {
+    let parse = |text: &str| {
+        let value = parse::<O>(text)?;
+        let schema = schema_once::<O>();
+        match constrained(&schema) {
+            true => reader::fits(text, &schema)
+                .map(|()| value)
+                .map_err(Misfit::from),
+            false => Ok(value),
+        }
+    };
+    let misfit = match parse(text) {
+        Ok(value) => return Ok((value, Repairs::default())),
+        Err(misfit) => misfit,
+    };
+    if strict {
+        return Err(misfit);
+    }
+    let schema = schema_once::<O>();
+    let reading = reader::read(text, &schema)?;
+    parse(&reading.json).map(|value| (value, reading.repairs))
+}
+
+fn parse<O: DeserializeOwned>(text: &str) -> Result<O, Misfit> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = match error.path().to_string() {
+            whole if whole == "." => String::new(),
+            path => path,
+        };
+        Misfit::new(path, without_position(error.inner()))
+    })?;
+    json.end()
+        .map_err(|error| Misfit::new("", error.to_string()))?;
+    Ok(value)
+}
+
+/// The schema of `T`, made once for each type.
+fn schema_once<T: JsonSchema + 'static>() -> Arc<Value> {
+    use std::{collections::HashMap, sync::Mutex};
+    static SCHEMAS: OnceLock<Mutex<HashMap<TypeId, Arc<Value>>>> = OnceLock::new();
+    let mut schemas = SCHEMAS
+        .get_or_init(Mutex::default)
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    schemas
+        .entry(TypeId::of::<T>())
+        .or_insert_with(|| Arc::new(schema_of::<T>()))
+        .clone()
+}

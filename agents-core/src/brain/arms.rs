@@ -1,0 +1,141 @@
+//! Who is asked about a failure, and in which order: the agent's arm for that tool, its arms for tools
+//! of such names, the tool's own, the agent's default. The first that decides is followed; nothing is mixed.
+
+use crate::{
+    error::{AnyError, ToolError},
+    recovery::{CallError, ErrorContext, Fault, Plan, Raw, Step, with_any_error, with_error},
+    tool::{DynTool, ErrorType, Pattern},
+};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Arms whose error type is hidden.
+pub(crate) type SharedArms<'a> =
+    Arc<dyn Fn(&ToolError, &Value, &ErrorContext) -> Option<Plan> + Send + Sync + 'a>;
+
+type OutputArms<'a> =
+    Arc<dyn Fn(&Raw<'_>, &Fault<'_>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a>;
+
+/// Arms for the tool of this name, written for errors of this type.
+#[derive(Clone)]
+struct OfTool<'a> {
+    tool: String,
+    written_for: ErrorType,
+    arms: SharedArms<'a>,
+}
+
+/// An agent's arms: for one tool each, for tools by name, for all others, and for its own final answer.
+#[derive(Clone, Default)]
+pub(crate) struct Arms<'a> {
+    of_tools: Vec<OfTool<'a>>,
+    of_named: Vec<(Pattern, SharedArms<'a>)>,
+    default: Option<SharedArms<'a>>,
+    output: Option<OutputArms<'a>>,
+}
+
+impl<'a> Arms<'a> {
+    /// Adds arms for one tool, with its own error type.
+    pub(crate) fn add_for<E: 'static>(
+        &mut self,
+        tool: &str,
+        arms: impl Fn(CallError<'_, E>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
+    ) {
+        let erased: SharedArms<'a> = Arc::new(move |error, schema, cx| {
+            with_error::<E, _>(error, schema, |error| arms(error, cx))
+        });
+        self.of_tools.push(OfTool {
+            tool: tool.to_owned(),
+            written_for: ErrorType::of::<E>(),
+            arms: erased,
+        });
+    }
+
+    /// Adds arms for the tools whose names fit.
+    pub(crate) fn add_for_named(
+        &mut self,
+        pattern: Pattern,
+        arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
+    ) {
+        let erased: SharedArms<'a> = Arc::new(move |error, schema, cx| {
+            with_any_error(error, schema, |error| arms(error, cx))
+        });
+        self.of_named.push((pattern, erased));
+    }
+
+    /// Sets the arms for every tool, and for the agent's final answer.
+    pub(crate) fn set_default(
+        &mut self,
+        arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
+    ) {
+        let arms = Arc::new(arms);
+        let output = arms.clone();
+        self.default = Some(Arc::new(move |error, schema, cx| {
+            with_any_error(error, schema, |error| arms(error, cx))
+        }));
+        self.output = Some(Arc::new(move |raw, fault, cx| {
+            output(CallError::InvalidOutput(raw, fault), cx)
+        }));
+    }
+
+    /// What is to be done about a failure of a call.
+    pub(crate) fn decide(
+        &self,
+        tool: &dyn DynTool,
+        error: &ToolError,
+        cx: &ErrorContext,
+    ) -> Option<Plan> {
+        let spec = tool.spec();
+        let schema = &spec.input_schema;
+        let for_tool = self
+            .of_tools
+            .iter()
+            .filter(|of| of.tool == spec.name)
+            .map(|of| (of.arms)(error, schema, cx));
+        let for_named = self
+            .of_named
+            .iter()
+            .filter(|(pattern, _)| pattern.matches(&spec.name))
+            .map(|(_, arms)| arms(error, schema, cx));
+        let own = std::iter::once_with(|| tool.decide(error, cx));
+        let default = self.default.iter().map(|arms| arms(error, schema, cx));
+        first(for_tool.chain(for_named).chain(own).chain(default))
+    }
+
+    /// What is to be done about a final answer that does not fit.
+    pub(crate) fn decide_output(
+        &self,
+        raw: &Raw<'_>,
+        fault: &Fault<'_>,
+        cx: &ErrorContext,
+    ) -> Option<Plan> {
+        first(self.output.iter().map(|arms| arms(raw, fault, cx)))
+    }
+
+    /// Keeps the arms of the tools for which `keep` holds.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        self.of_tools.retain(|of| keep(&of.tool));
+    }
+
+    /// The patterns that have arms here.
+    pub(crate) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        self.of_named.iter().map(|(pattern, _)| pattern)
+    }
+
+    /// The tools that have arms here, and the errors that the arms are written for.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = (&str, ErrorType)> {
+        self.of_tools.iter().map(|of| (&*of.tool, of.written_for))
+    }
+}
+
+/// The first plan; where it says `inherit`, the next layer's follows in its place.
+fn first(mut layers: impl Iterator<Item = Option<Plan>>) -> Option<Plan> {
+    let plan = layers.by_ref().flatten().next()?;
+    let Some(at) = plan.0.iter().position(|step| *step == Step::Inherit) else {
+        return Some(plan);
+    };
+    let mut steps = plan.0;
+    let after = steps.split_off(at).into_iter().skip(1);
+    steps.extend(first(layers).into_iter().flat_map(|plan| plan.0));
+    steps.extend(after);
+    Some(Plan(steps))
+}

@@ -1,0 +1,148 @@
+//! What a model-driven agent brings to its turns, whatever it takes and gives.
+
+mod answer;
+mod arms;
+mod hooks;
+mod knowledge;
+
+pub(crate) use answer::Answer;
+pub(crate) use arms::Arms;
+pub(crate) use hooks::Hooks;
+pub(crate) use knowledge::Knowledge;
+
+use crate::{
+    budget::Budget,
+    model::Model,
+    place::{Place, Placement},
+    recovery::SharedFixer,
+    tool::{IntoTool, Pattern, SharedTool, ToolSet, ToolSpec},
+};
+use std::{borrow::Cow, sync::Arc};
+
+/// What the run needs to know of a model-driven agent; nothing in it depends on `In` and `Out`.
+#[derive(Clone)]
+pub(crate) struct Brain<'a> {
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) description: Cow<'static, str>,
+    pub(crate) prompt: Cow<'static, str>,
+    pub(crate) model: Option<Arc<dyn Model>>,
+    pub(crate) tools: ToolSet,
+    pub(crate) budget: Budget,
+    pub(crate) strict: bool,
+    pub(crate) arms: Arms<'a>,
+    pub(crate) fixers: Vec<SharedFixer>,
+    /// Where it is placed in a team.
+    placement: Option<Arc<Placement>>,
+    /// What the skill that it is for lists: of the delegates as well it has those alone.
+    pub(crate) listed: Option<Vec<Pattern>>,
+    pub(crate) knowledge: Vec<Knowledge<'a>>,
+    pub(crate) hooks: Hooks<'a>,
+    /// The skills of which its model has to choose one before it has any tools.
+    pub(crate) open: Vec<String>,
+}
+
+impl Brain<'_> {
+    /// An agent of this name, without prompt, tools or model of its own.
+    pub(crate) fn new(name: Cow<'static, str>) -> Self {
+        Brain {
+            name,
+            description: Cow::Borrowed(""),
+            prompt: Cow::Borrowed(""),
+            model: None,
+            tools: ToolSet::new(),
+            budget: Budget::new(),
+            strict: false,
+            arms: Arms::default(),
+            fixers: Vec::new(),
+            placement: None,
+            listed: None,
+            knowledge: Vec::new(),
+            hooks: Hooks::default(),
+            open: Vec::new(),
+        }
+    }
+
+    /// The same, with more tools.
+    pub(crate) fn with_tools<T: IntoTool>(&self, tools: impl IntoIterator<Item = T>) -> Self {
+        let mut brain = self.clone();
+        brain.tools = brain.tools.with_all(tools);
+        brain
+    }
+
+    /// The same, at its place in a team: of its tools those that the place admits, and the delegates;
+    /// of these, those that its skill lists if it lists any tools.
+    ///
+    /// What the place bounds for all below it is bounded there; here is what belongs to this agent.
+    pub(crate) fn placed(&self, place: &Place) -> Self {
+        let Place { placement, allowed } = place;
+        let mut brain = self.clone();
+        // What belongs to the agent itself needs no grant.
+        let admits = |spec: &ToolSpec| spec.innate || placement.admits(&spec.name);
+        brain.tools = self.tools.only(admits);
+        let withheld = |name: &str| {
+            let own = self.tools.get(name);
+            own.is_some_and(|tool| !admits(tool.spec()))
+        };
+        brain.arms.retain(|name| !withheld(name));
+        let is_listed = |delegate: &SharedTool| {
+            let name = &delegate.spec().name;
+            let listed = self.listed.as_ref();
+            listed.is_none_or(|listed| listed.iter().any(|pattern| pattern.matches(name)))
+        };
+        let delegates = placement.delegates().filter(is_listed);
+        brain.tools = brain.tools.with_all(delegates);
+        brain.budget = self.budget.tighter(&placement.budget);
+        // The deadline of the call is what bounds it then, and stands still while people decide.
+        brain.budget.time = brain
+            .budget
+            .time
+            .filter(|own| allowed.is_none_or(|call| *own < call));
+        brain.placement = Some(placement.clone());
+        brain
+    }
+
+    /// Whether its place demands that somebody approves every call of this tool.
+    pub(crate) fn confirms(&self, tool: &str) -> bool {
+        let placement = self.placement.as_ref();
+        placement.is_some_and(|placement| placement.confirms(tool))
+    }
+
+    /// The same, in a run that bounds each of its agents.
+    pub(crate) fn within(&self, run: &Budget) -> Self {
+        Brain {
+            budget: self.budget.within(run),
+            ..self.clone()
+        }
+    }
+
+    /// What the agent knows under this name.
+    pub(crate) fn knowledge(&self, name: &str) -> Option<&Knowledge<'_>> {
+        self.knowledge.iter().find(|one| one.name() == name)
+    }
+
+    /// What is said where there is no model for the agent, and so none for the repair agents that would be
+    /// driven by it.
+    pub(crate) fn undriven(&self) -> String {
+        let of_tools = self.tools.specs().filter_map(|spec| {
+            let tool = self.tools.get(&spec.name)?;
+            Some(tool.fixers())
+        });
+        let fixers = self.fixers.iter().cloned().chain(of_tools.flatten());
+        let mut fixers: Vec<_> = fixers
+            .map(|fixer| format!("`{}`", fixer.fixer_name()))
+            .collect();
+        fixers.sort_unstable();
+        fixers.dedup();
+        let along = match &fixers[..] {
+            [] => String::new(),
+            fixers => format!(
+                "; the repair agents of its arms ({}) are driven by the same, unless they bring their own",
+                fixers.join(", ")
+            ),
+        };
+        let name = &self.name;
+        format!(
+            "agent `{name}` has no model; name one with `#[agent(model = ..)]` or `.model(..)` on the agent, or with `.run(..).model(..)`{along}"
+        )
+    }
+}

@@ -1,0 +1,184 @@
+use crate::{model::Usage, tool::Pattern};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::{fmt, ops::AddAssign};
+
+/// So many parts has the unit of money.
+const PARTS: u64 = 1_000_000_000_000;
+
+/// An amount of money, in the currency in which prices are given; exact to the twelfth digit.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::Cost;
+///
+/// let cost = Cost::of(0.25);
+/// assert_eq!(cost.to_string(), "0.25");
+/// assert!(cost < Cost::of(1.0));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cost(u64);
+
+impl Cost {
+    /// Nothing.
+    pub const ZERO: Cost = Cost(0);
+
+    /// So much. What is negative or no number is taken for the most there can be, so that no mistake
+    /// makes anything free.
+    pub fn of(amount: f64) -> Cost {
+        match amount >= 0.0 {
+            // Beyond the range it is the most there can be.
+            true => Cost((amount * PARTS as f64).round() as u64),
+            false => Cost(u64::MAX),
+        }
+    }
+
+    /// As a number.
+    pub fn amount(self) -> f64 {
+        self.0 as f64 / PARTS as f64
+    }
+}
+
+impl From<f64> for Cost {
+    fn from(amount: f64) -> Cost {
+        Cost::of(amount)
+    }
+}
+
+impl AddAssign for Cost {
+    fn add_assign(&mut self, other: Cost) {
+        self.0 = self.0.saturating_add(other.0);
+    }
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = format!("{:012}", self.0 % PARTS);
+        match digits.trim_end_matches('0') {
+            "" => write!(f, "{}", self.0 / PARTS),
+            digits => write!(f, "{}.{digits}", self.0 / PARTS),
+        }
+    }
+}
+
+impl Serialize for Cost {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.amount())
+    }
+}
+
+impl<'de> Deserialize<'de> for Cost {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        f64::deserialize(deserializer).map(Cost::of)
+    }
+}
+
+/// What was paid so far.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Paid {
+    parts: u64,
+    /// A model was asked that has no price.
+    unpriced: bool,
+}
+
+impl Paid {
+    pub(crate) fn add(&mut self, cost: Option<Cost>) {
+        match cost {
+            Some(Cost(parts)) => self.parts = self.parts.saturating_add(parts),
+            None => self.unpriced = true,
+        }
+    }
+
+    /// The sum of what is known.
+    pub(crate) fn known(self) -> Cost {
+        Cost(self.parts)
+    }
+
+    /// The sum; `None` if a part of it is not known.
+    pub(crate) fn total(self) -> Option<Cost> {
+        (!self.unpriced).then_some(self.known())
+    }
+}
+
+/// What some models cost, by the parts of one token.
+#[derive(Clone, Debug)]
+struct Price {
+    models: Pattern,
+    input: u64,
+    output: u64,
+}
+
+/// What models cost.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Prices(Vec<Price>);
+
+impl Prices {
+    /// Adds a price for a million tokens; of several that fit a model the first counts.
+    pub(crate) fn add(&mut self, models: Pattern, input: f64, output: f64) {
+        let of_one = |million: f64| Cost::of(million).0.div_ceil(1_000_000);
+        self.0.push(Price {
+            models,
+            input: of_one(input),
+            output: of_one(output),
+        });
+    }
+
+    /// The prices of the run around serve where there is no other.
+    pub(crate) fn inherit(&mut self, outer: &Prices) {
+        self.0.extend(outer.0.iter().cloned());
+    }
+
+    /// What that cost; `None` if the model has no price.
+    pub(crate) fn of(&self, model: &str, usage: &Usage) -> Option<Cost> {
+        let price = self.0.iter().find(|price| price.models.matches(model))?;
+        let input = price.input.saturating_mul(usage.input_tokens);
+        let output = price.output.saturating_mul(usage.output_tokens);
+        Some(Cost(input.saturating_add(output)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_written_without_loss() {
+        for (amount, text) in [
+            (0.0, "0"),
+            (1.5, "1.5"),
+            (0.000_000_15, "0.00000015"),
+            (12_345.0, "12345"),
+        ] {
+            let cost = Cost::of(amount);
+            assert_eq!(cost.to_string(), text);
+            let wire = serde_json::to_string(&cost).unwrap();
+            assert_eq!(serde_json::from_str::<Cost>(&wire).unwrap(), cost);
+        }
+    }
+
+    #[test]
+    fn no_mistake_makes_anything_free() {
+        for amount in [-1.0, f64::NAN, f64::INFINITY, 1e30] {
+            assert_eq!(Cost::of(amount), Cost(u64::MAX));
+        }
+    }
+
+    #[test]
+    fn a_token_costs_a_millionth_of_a_million() {
+        let mut prices = Prices::default();
+        prices.add("gpt-mini*".into(), 0.15, 0.6);
+        prices.add("gpt-*".into(), 2.5, 10.0);
+        let usage = Usage {
+            input_tokens: 1_000,
+            output_tokens: 100,
+            requests: 1,
+        };
+        assert_eq!(prices.of("gpt-mini-4", &usage), Some(Cost::of(0.00021)));
+        assert_eq!(prices.of("gpt-4", &usage), Some(Cost::of(0.0035)));
+        assert_eq!(prices.of("other", &usage), None);
+        let endless = Usage {
+            input_tokens: u64::MAX,
+            ..usage
+        };
+        assert_eq!(prices.of("gpt-4", &endless), Some(Cost(u64::MAX)));
+    }
+}

@@ -1,0 +1,232 @@
+//! How much a run may use, and what it has paid.
+
+mod cost;
+
+pub use cost::Cost;
+pub(crate) use cost::{Paid, Prices};
+
+use serde::{Deserialize, Serialize};
+use std::{fmt, time::Duration};
+
+/// How much a run may use. Turns, tool calls and recursion belong to each agent and are bounded
+/// from the start; tokens, cost, time and depth are shared by everything below an agent and are bounded
+/// when you say so.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{Budget, minutes, tokens};
+///
+/// let careful = Budget::new().max_turns(3);
+/// let whole_run = tokens(500_000).time(minutes(30));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Budget {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turns: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_calls: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recursion: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cost: Option<Cost>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) time: Option<Duration>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) depth: Option<u32>,
+}
+
+impl Budget {
+    /// 10 turns, 25 tool calls, 25 steps of recursion.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn turns(&self) -> u32 {
+        self.turns.unwrap_or(10)
+    }
+
+    pub(crate) fn tool_calls(&self) -> u32 {
+        self.tool_calls.unwrap_or(25)
+    }
+
+    pub(crate) fn recursion(&self) -> u32 {
+        self.recursion.unwrap_or(25)
+    }
+
+    /// What an agent may use in a run that has bounds of its own: for what belongs to each agent,
+    /// the tighter of the two, if the run says anything about it.
+    pub(crate) fn within(&self, run: &Budget) -> Budget {
+        let tighter = |own: u32, run: Option<u32>| Some(run.map_or(own, |run| own.min(run)));
+        Budget {
+            turns: tighter(self.turns(), run.turns),
+            tool_calls: tighter(self.tool_calls(), run.tool_calls),
+            recursion: tighter(self.recursion(), run.recursion),
+            ..self.clone()
+        }
+    }
+
+    /// The bound on recursion, if anything was said about it.
+    pub(crate) fn said_recursion(&self) -> Option<u32> {
+        self.recursion
+    }
+
+    /// The bounds on what belongs to each agent by itself.
+    pub(crate) fn said_of_each(&self) -> Budget {
+        Budget {
+            turns: self.turns,
+            tool_calls: self.tool_calls,
+            recursion: self.recursion,
+            ..Budget::new()
+        }
+    }
+
+    /// The tighter of the two, bound by bound; where one says nothing, the other's.
+    pub(crate) fn tighter(&self, other: &Budget) -> Budget {
+        Budget {
+            turns: least(self.turns, other.turns),
+            tool_calls: least(self.tool_calls, other.tool_calls),
+            recursion: least(self.recursion, other.recursion),
+            tokens: least(self.tokens, other.tokens),
+            cost: least(self.cost, other.cost),
+            time: least(self.time, other.time),
+            depth: least(self.depth, other.depth),
+        }
+    }
+
+    /// Every bound about which something was said, for people to read.
+    pub(crate) fn said(&self) -> impl Iterator<Item = String> {
+        let count = |n: Option<u64>, what: &'static str| n.map(|n| format!("{n} {what}"));
+        [
+            count(self.turns.map(u64::from), "turns"),
+            count(self.tool_calls.map(u64::from), "tool calls"),
+            count(self.recursion.map(u64::from), "steps"),
+            count(self.tokens, "tokens"),
+            self.cost.map(|cost| format!("a cost of {cost}")),
+            self.time.map(spoken),
+            self.depth.map(|depth| format!("{depth} deep")),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// How often the model may be asked.
+    #[must_use]
+    pub fn max_turns(mut self, turns: u32) -> Self {
+        self.turns = Some(turns);
+        self
+    }
+
+    /// How many tool calls may be made.
+    #[must_use]
+    pub fn max_tool_calls(mut self, calls: u32) -> Self {
+        self.tool_calls = Some(calls);
+        self
+    }
+
+    /// How many model turns and rounds of tool calls there may be, those of nested agents
+    /// included. This is what ends two agents that call each other.
+    #[must_use]
+    pub fn max_recursion(mut self, steps: u32) -> Self {
+        self.recursion = Some(steps);
+        self
+    }
+
+    /// How many tokens may be read and written, nested agents included: once that is reached, no model
+    /// is asked any more. Requests that are under way by then are counted too, so that a run goes over
+    /// by one request at most for each of its agents that is at work at that moment.
+    #[must_use]
+    pub fn tokens(mut self, tokens: u64) -> Self {
+        self.tokens = Some(tokens);
+        self
+    }
+
+    /// How much its models may cost, nested agents included: once that is reached, no model is asked
+    /// any more. As with [`tokens`](Budget::tokens), what is under way by then is paid. Every model needs
+    /// a price for it: see [`Run::price`](crate::agent::Run::price).
+    #[must_use]
+    pub fn cost(mut self, amount: impl Into<Cost>) -> Self {
+        self.cost = Some(amount.into());
+        self
+    }
+
+    /// How long it may take. Time stands still while a person is asked.
+    #[must_use]
+    pub fn time(mut self, time: Duration) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    /// How deep agents may be nested.
+    #[must_use]
+    pub fn depth(mut self, depth: u32) -> Self {
+        self.depth = Some(depth);
+        self
+    }
+}
+
+/// A time as people say it.
+fn spoken(time: Duration) -> String {
+    let (minutes, rest) = (time.as_secs() / 60, time.as_secs() % 60);
+    match minutes > 0 && rest == 0 && time.subsec_nanos() == 0 {
+        true => format!("{minutes} min"),
+        false => format!("{time:?}"),
+    }
+}
+
+/// The smaller, of those that are there.
+fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// A budget of so many tokens.
+pub fn tokens(tokens: u64) -> Budget {
+    Budget::new().tokens(tokens)
+}
+
+/// So many minutes.
+pub fn minutes(minutes: u64) -> Duration {
+    Duration::from_secs(minutes.saturating_mul(60))
+}
+
+/// The bound that was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Limit {
+    /// So many turns.
+    Turns(u32),
+    /// So many tool calls.
+    ToolCalls(u32),
+    /// So many steps, nested agents included.
+    Recursion(u32),
+    /// So many tokens.
+    Tokens(u64),
+    /// So much money.
+    Cost(Cost),
+    /// So much time.
+    Time(Duration),
+    /// So many agents within each other.
+    Depth(u32),
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Turns(n) => write!(f, "{n} turns are used up (`max_turns`)"),
+            Limit::ToolCalls(n) => write!(f, "{n} tool calls are used up (`max_tool_calls`)"),
+            Limit::Recursion(n) => {
+                write!(f, "{n} steps of recursion are used up (`max_recursion`)")
+            }
+            Limit::Tokens(n) => write!(f, "{n} tokens are used up (`tokens`)"),
+            Limit::Cost(cost) => write!(f, "a cost of {cost} is used up (`cost`)"),
+            Limit::Time(time) => write!(f, "{time:?} are over (`time`)"),
+            Limit::Depth(n) => write!(f, "agents are nested {n} deep (`depth`)"),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+use super::{Model, ModelError, ModelErrorKind, Reply, Request, told::Told};
+use crate::recovery::{Backoff, exponential};
+use async_trait::async_trait;
+use std::{
+    hash::{BuildHasher, RandomState},
+    time::Duration,
+};
+use tokio::time::sleep;
+
+/// A model that is asked again where it may answer a moment later; made by
+/// [`Model::retry`].
+///
+/// Asked again is after a failure that is [transient](ModelError::is_transient) and where nobody was at the
+/// address, as while a server starts anew; but not once a piece of the answer was shown to whoever watches it being written. Each wait is a log line, ends with the
+/// run, and counts against its time. A server that says when to come back is left alone for so long, but
+/// not for longer than the cap of the back-off.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Agent, AgentBuilder, Model, recovery::exponential};
+/// use agents::model::{ModelError, ModelErrorKind};
+/// # use agents::testing::{Script, ScriptedModel};
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let busy = || Script::Fail(ModelError::new(ModelErrorKind::Overloaded, "busy").with_status(503));
+/// # let (model, handle) = ScriptedModel::new([busy(), busy(), Script::text("Oslo")]);
+/// // Three requests in all, at most.
+/// let model = model.retry(3).backoff(exponential().base(Duration::from_secs(1)));
+/// let agent = AgentBuilder::<String, String>::new("geographer").model(model).build();
+/// assert_eq!(agent.run("Norway").await?, "Oslo");
+/// # assert_eq!(handle.count(), 3);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "it is a model, and asks nobody by itself"]
+pub struct Retry<M> {
+    model: M,
+    max_attempts: u32,
+    backoff: Backoff,
+}
+
+impl<M: Model> Retry<M> {
+    /// Asks at most so often in all, and once at least.
+    pub(super) fn new(model: M, max_attempts: u32) -> Self {
+        Retry {
+            model,
+            max_attempts,
+            backoff: exponential(),
+        }
+    }
+
+    /// How long it waits; [`exponential`] where nothing is said.
+    pub fn backoff(mut self, backoff: Backoff) -> Self {
+        self.backoff = backoff;
+        self
+    }
+
+    /// How long to wait after this attempt; `None` if its failure is the last word.
+    fn wait(&self, attempt: u32, error: &ModelError, told: &Told) -> Option<Duration> {
+        let starting = error.kind() == ModelErrorKind::Unreachable;
+        let passing = error.is_transient() || starting;
+        let again = attempt < self.max_attempts && passing && !told.anything();
+        again.then(|| self.backoff.wait(attempt, error.retry_after(), chance()))
+    }
+}
+
+/// A number from 0 to 1. A recorded run has the answer on its tape and does not wait, so nobody needs
+/// the same one again.
+fn chance() -> f64 {
+    RandomState::new().hash_one(()) as f64 / u64::MAX as f64
+}
+
+#[async_trait]
+impl<M: Model> Model for Retry<M> {
+    fn id(&self) -> &str {
+        self.model.id()
+    }
+
+    fn provider(&self) -> &str {
+        self.model.provider()
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let told = Told::default();
+        let sink = told.sink(&request);
+        let watched = match request.sink() {
+            Some(_) => request.with_sink(&sink),
+            None => request,
+        };
+        let mut attempt = 1;
+        loop {
+            let error = match self.model.chat(watched).await {
+                Ok(reply) => return Ok(reply),
+                Err(error) => error,
+            };
+            let Some(wait) = self.wait(attempt, &error, &told) else {
+                return Err(error);
+            };
+            tracing::warn!(
+                model = self.id(),
+                attempt,
+                ?wait,
+                error = error.shown(&request),
+                "the model did not answer, and is asked again"
+            );
+            sleep(wait).await;
+            attempt += 1;
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! What is wrong with a team, all of it, before anything runs.
+
+use super::{OwnTool, Placement, Profile};
+use crate::{
+    Error, ErrorKind,
+    budget::Budget,
+    tool::{Pattern, nearest},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+};
+
+/// Checks the team below `root`, which is driven by a model unless it is known that there is none.
+pub(crate) fn check(root: &Placement, has_model: bool) -> Result<(), Error> {
+    let found = found(root, has_model).into_iter();
+    let lines = found.flat_map(|Found { path, defects }| {
+        let at_its_place = move |defect| format!("{path}: {defect}");
+        defects.into_iter().map(at_its_place)
+    });
+    let defects: Vec<_> = lines.collect();
+    if defects.is_empty() {
+        return Ok(());
+    }
+    let (name, defects) = (&root.name, defects.join("\n  "));
+    let message = format!("the team of `{name}` cannot work as it is put together:\n  {defects}");
+    Err(Error::new(ErrorKind::Build, message))
+}
+
+/// What cannot work of an agent and of all that it is known to be made of, before anything runs;
+/// `has_model` says whether the run can drive those that bring no model.
+pub(crate) fn check_run(whole: &Profile, has_model: bool) -> Result<(), Error> {
+    if let Some(root) = &whole.team {
+        return check(root, has_model);
+    }
+    let own = whole.defects.iter().map(|defect| defect.text.clone());
+    let unmet = whole.needs_model.iter().filter(|_| !has_model).cloned();
+    let teams = whole.teams.iter();
+    let teams = teams.filter_map(|team| check(team, has_model).err());
+    let teams = teams.map(|error| error.to_string());
+    let defects: Vec<_> = own.chain(unmet).chain(teams).collect();
+    match defects.is_empty() {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::Build, defects.join("; "))),
+    }
+}
+
+/// What is wrong at one place of a team.
+pub(crate) struct Found {
+    /// The way to the agent, from the root.
+    path: String,
+    pub(crate) defects: Vec<String>,
+}
+
+/// What is wrong at each place of the team, each before those below it.
+pub(crate) fn found(root: &Placement, has_model: bool) -> Vec<Found> {
+    let mut check = Check::default();
+    check.visit(root, &mut Vec::new(), has_model);
+    check.found
+}
+
+#[derive(Default)]
+struct Check {
+    found: Vec<Found>,
+    /// Every agent so far, with the way to it.
+    seen: BTreeMap<String, String>,
+}
+
+impl Check {
+    fn visit<'t>(&mut self, here: &'t Placement, above: &mut Vec<&'t Placement>, has_model: bool) {
+        let names = above.iter().chain([&here]).map(|place| &*place.name);
+        let path = names.collect::<Vec<_>>().join(" / ");
+        let twice = self.seen.insert(here.name.clone(), path.clone());
+        let mut defects = Vec::new();
+        defects.extend(twice.map(|other| placed_twice(&here.name, &other)));
+        defects.extend(reaches_nobody(here));
+        defects.extend(bounds_nobody(here));
+        // Of a team that is placed here, its own root is what counts.
+        let place = here.inner();
+        if !place.profile.is_composite {
+            unknown(place, &mut defects);
+            same_names(place, &mut defects);
+        }
+        granted_and_confirmed(place, &mut defects);
+        beyond(place, above, &mut defects);
+        unconfirmed(place, above, &mut defects);
+        above_budget(here, above, &mut defects);
+        let delegates: Vec<_> = place.delegate_names().collect();
+        skills(place, &delegates, &mut defects);
+        let own = place.profile.defects.iter();
+        let own = own.filter(|own| !delegates.iter().any(|name| own.is_mended_by(name)));
+        defects.extend(own.map(|own| own.text.clone()));
+        let unmet = place.profile.needs_model.iter().filter(|_| !has_model);
+        defects.extend(unmet.cloned());
+        let has_model = has_model || place.profile.brings_model;
+        self.found.push(Found { path, defects });
+        above.push(here);
+        for below in &place.delegates {
+            self.visit(below.placement(), above, has_model);
+        }
+        for team in &place.profile.teams {
+            // A part may stand there as often as one likes, and so may all that is below it.
+            let seen = mem::take(&mut self.seen);
+            self.visit(team, above, has_model);
+            self.seen = seen;
+        }
+        above.pop();
+    }
+}
+
+fn placed_twice(name: &str, other: &str) -> String {
+    format!(
+        "agent `{name}` is placed twice, the other time as `{other}`; place it once, or give one of them another name"
+    )
+}
+
+/// What is said of a composite, or from outside of a team, comes to nobody.
+fn reaches_nobody(here: &Placement) -> Option<String> {
+    let says_nothing =
+        here.granted.is_none() && here.confirmed.is_empty() && here.delegates.is_empty();
+    if says_nothing {
+        None
+    } else if here.profile.team.is_some() {
+        Some("it is a team of its own; say what it may use and whom it can ask where that team is put together".to_owned())
+    } else if here.profile.is_composite {
+        Some("it is put together of other agents, and what its place says comes to none of them; say it of the part that is meant: `a.then(structure!(b.grants([..])))`".to_owned())
+    } else {
+        None
+    }
+}
+
+/// What belongs to each agent cannot be bounded for several at once: they do not share it.
+fn bounds_nobody(here: &Placement) -> Option<String> {
+    let bounds: Vec<_> = here.bounds().said_of_each().said().collect();
+    (here.profile.is_composite && !bounds.is_empty()).then(|| {
+        format!(
+            "it is put together of other agents, and a bound of {} comes to none of them; say it of the part that is meant: `a.then(structure!(b.budget(..)))`, or bound what they share, such as tokens and time",
+            bounds.join(", ")
+        )
+    })
+}
+
+/// Each name that is granted or confirmed is that of a tool, here or below: grants are handed down.
+fn unknown(here: &Placement, defects: &mut Vec<String>) {
+    let mut known = BTreeSet::new();
+    tools_below(here, &mut known);
+    let delegates: Vec<_> = here.delegate_names().collect();
+    let granted = here.granted.iter().flatten();
+    let is_delegate = |name: &Pattern| delegates.iter().any(|delegate| name.matches(delegate));
+    let confirmed = here.confirmed.iter().filter(|name| !is_delegate(name));
+    for name in granted.chain(confirmed) {
+        if known.iter().any(|tool| name.matches(tool)) {
+            continue;
+        }
+        let meant = nearest(name.as_str(), known.iter().copied());
+        defects.push(match (name.is_name(), meant) {
+            (false, _) => format!("no tool here or below has a name like `{name}`"),
+            (true, Some(meant)) => {
+                format!("there is no tool `{name}` here or below; did you mean `{meant}`?")
+            }
+            (true, None) => format!("there is no tool `{name}` here or below"),
+        });
+    }
+}
+
+fn tools_below<'t>(here: &'t Placement, known: &mut BTreeSet<&'t str>) {
+    known.extend(here.profile.tools());
+    for below in here.inner().below() {
+        tools_below(below, known);
+    }
+}
+
+/// A model tells tools and delegates apart by their names.
+fn same_names(here: &Placement, defects: &mut Vec<String>) {
+    let mut seen = BTreeSet::new();
+    for tool in here.profile.tools() {
+        if !seen.insert(tool.to_owned()) {
+            defects.push(format!(
+                "two of its tools are called `{tool}`; rename one or remove it"
+            ));
+        }
+    }
+    let mut seen: BTreeSet<_> = here.tools().map(str::to_owned).collect();
+    for name in here.delegate_names() {
+        if !seen.insert(name.clone()) {
+            defects.push(format!(
+                "its delegate `{name}` has the name of another of its tools; rename one of them"
+            ));
+        }
+    }
+}
+
+fn granted_and_confirmed(here: &Placement, defects: &mut Vec<String>) {
+    for name in here.granted.iter().flatten() {
+        // A pattern may be granted of which a part is confirmed.
+        let contradicts = match name.is_name() {
+            true => here.confirms(name.as_str()),
+            false => here.confirmed.contains(name),
+        };
+        if contradicts {
+            defects.push(format!("`{name}` is both granted and confirmed; keep one"));
+        }
+    }
+}
+
+/// What is granted lies within what the nearest agent above has been granted.
+fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
+    let authority = above.iter().rev().map(|place| place.inner());
+    let Some(authority) = authority.into_iter().find(|place| place.granted.is_some()) else {
+        return;
+    };
+    let limit = &authority.name;
+    let own = here.granted.iter().flatten().chain(&here.confirmed);
+    for name in own.clone() {
+        let limits = authority
+            .granted
+            .iter()
+            .flatten()
+            .chain(&authority.confirmed);
+        if !limits.clone().any(|limit| limit.covers(name)) {
+            defects.push(format!(
+                "`{name}` is beyond what `{limit}` is granted; grant it there as well, or leave it out here"
+            ));
+        }
+    }
+    let unsaid = |tool: &&OwnTool| {
+        let name = &tool.name;
+        here.has(tool)
+            && !(tool.innate || authority.admits(name))
+            && !own.clone().any(|own| own.matches(name))
+    };
+    let unsaid = here.profile.tools.iter().filter(unsaid);
+    let unsaid: Vec<_> = unsaid.map(|tool| &*tool.name).collect();
+    if !unsaid.is_empty() {
+        let tools = unsaid.join("`, `");
+        defects.push(format!(
+            "nothing was granted to it, so it has all its tools, and `{tools}` is beyond what `{limit}` is granted; say which it may use with `grants`"
+        ));
+    }
+}
+
+/// What an agent above may use with a person's approval only is not to be had without by asking
+/// somebody below.
+fn unconfirmed(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
+    for tool in here.tools().filter(|tool| !here.confirms(tool)) {
+        let confirming = above.iter().find(|place| place.inner().confirms(tool));
+        if let Some(Placement { name, .. }) = confirming {
+            defects.push(format!(
+                "`{name}` has `{tool}` with confirmation only; confirm it here as well"
+            ));
+        }
+    }
+}
+
+/// What is shared by everything below an agent cannot be more for one of those.
+fn above_budget(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
+    let mut compare = |bound: fn(&Budget) -> Option<Budget>| {
+        let said = |budget: &Budget| bound(budget).and_then(|budget| budget.said().next());
+        let limits = above
+            .iter()
+            .filter_map(|place| Some((bound(&place.bounds())?, place)));
+        let Some(own) = bound(&here.budget) else {
+            return;
+        };
+        for (limit, place) in limits {
+            if own.tighter(&limit) != own {
+                let (own, limit) = (
+                    said(&own).unwrap_or_default(),
+                    said(&limit).unwrap_or_default(),
+                );
+                defects.push(format!(
+                    "its budget of {own} is above that of `{}`, {limit}; allow at most as much",
+                    place.name
+                ));
+                return;
+            }
+        }
+    };
+    compare(|budget| budget.tokens.map(|tokens| Budget::new().tokens(tokens)));
+    compare(|budget| budget.cost.map(|cost| Budget::new().cost(cost)));
+    compare(|budget| budget.time.map(|time| Budget::new().time(time)));
+    compare(|budget| budget.depth.map(|depth| Budget::new().depth(depth)));
+    compare(|budget| {
+        budget
+            .said_recursion()
+            .map(|steps| Budget::new().max_recursion(steps))
+    });
+}
+
+/// A skill that is limited to some tools has them: each that it names, and for a pattern one at least.
+fn skills(here: &Placement, delegates: &[String], defects: &mut Vec<String>) {
+    // That is said by the agent itself.
+    let is_lacking = |pattern: &Pattern| {
+        let mut own = here.profile.defects.iter();
+        own.any(|own| own.lacks.as_ref() == Some(pattern))
+    };
+    let has = |pattern: &Pattern| {
+        let tools = &here.profile.tools;
+        let is_meant = |tool: &&OwnTool| pattern.matches(&tool.name);
+        tools.iter().filter(is_meant).any(|tool| here.has(tool))
+            || delegates.iter().any(|delegate| pattern.matches(delegate))
+            // Code need not say which tools it has.
+            || here.granted.is_none()
+            || pattern.is_name() && here.admits(pattern.as_str())
+            || is_lacking(pattern)
+    };
+    for skill in &here.profile.skills {
+        let listed = skill.tools.iter().flatten().map(Pattern::from);
+        for needed in listed.filter(|pattern| !has(pattern)) {
+            let skill = &skill.name;
+            defects.push(match needed.is_name() {
+                true => format!(
+                    "its skill `{skill}` needs the tool `{needed}`, which is not granted; grant it"
+                ),
+                false => format!(
+                    "its skill `{skill}` needs tools like `{needed}`, and none is granted; grant one"
+                ),
+            });
+        }
+    }
+}

@@ -1,0 +1,228 @@
+use super::Placement;
+use crate::{
+    budget::Budget,
+    tool::{Effects, Pattern, SharedTool, ToolSet, ToolSpec},
+};
+use std::sync::Arc;
+
+/// What an agent says of itself before anything runs: which tools it has, which skills, how much it
+/// may use. A [`team`](crate::team) is checked and drawn by it.
+///
+/// [`Agent::profile`](crate::Agent::profile) gives it. An agent that is written by hand and has tools
+/// says so:
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::agent::Profile;
+/// use agents::Effects;
+///
+/// let profile = Profile::new().tool("read_file", Effects::Reads).skill("read", None);
+/// assert_eq!(profile.tools().collect::<Vec<_>>(), ["read_file"]);
+/// assert_eq!(profile.effects(), Effects::Writes);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Profile {
+    pub(crate) tools: Vec<OwnTool>,
+    pub(crate) skills: Vec<OwnSkill>,
+    pub(crate) budget: Budget,
+    /// What it does to the world beside what its tools do.
+    pub(crate) code: Effects,
+    /// It is made of other agents: what a place grants does not come to those.
+    pub(crate) is_composite: bool,
+    /// It is a team, with this place for its root.
+    pub(crate) team: Option<Arc<Placement>>,
+    /// The teams among the agents that it is made of: each says for itself what it may use.
+    pub(crate) teams: Vec<Arc<Placement>>,
+    /// What cannot work.
+    pub(crate) defects: Vec<Defect>,
+    /// It brings a model, which drives those below it as well unless they bring their own.
+    pub(crate) brings_model: bool,
+    /// What cannot be done without a model from outside.
+    pub(crate) needs_model: Vec<String>,
+}
+
+/// Something that cannot work.
+#[derive(Clone, Debug)]
+pub(crate) struct Defect {
+    pub(crate) text: String,
+    /// A delegate of such a name makes up for it.
+    pub(crate) lacks: Option<Pattern>,
+}
+
+impl From<String> for Defect {
+    fn from(text: String) -> Self {
+        Defect { text, lacks: None }
+    }
+}
+
+impl Defect {
+    pub(crate) fn is_mended_by(&self, delegate: &str) -> bool {
+        let lacks = self.lacks.as_ref();
+        lacks.is_some_and(|pattern| pattern.matches(delegate))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnTool {
+    pub(crate) name: String,
+    pub(crate) effects: Effects,
+    /// It belongs to the agent as such: no grant has to name it.
+    pub(crate) innate: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnSkill {
+    pub(crate) name: String,
+    /// The tools it is limited to.
+    pub(crate) tools: Option<Vec<String>>,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Profile {
+    /// An agent of which nothing is known: no tools, no skills, and it may write, since code says
+    /// nothing of its effects.
+    pub fn new() -> Self {
+        Profile {
+            tools: Vec::new(),
+            skills: Vec::new(),
+            budget: Budget::new(),
+            code: Effects::Writes,
+            is_composite: false,
+            team: None,
+            teams: Vec::new(),
+            defects: Vec::new(),
+            brings_model: false,
+            needs_model: Vec::new(),
+        }
+    }
+
+    /// An agent that does nothing to the world but through these tools.
+    pub(crate) fn driven(tools: &ToolSet, budget: &Budget) -> Self {
+        let bare = Profile {
+            code: Effects::None,
+            budget: budget.clone(),
+            ..Self::new()
+        };
+        bare.with_tools(tools.clone())
+    }
+
+    /// The same, with these tools as well. That two have one name is a defect which the agent tells itself.
+    pub(crate) fn with_tools(mut self, tools: impl IntoIterator<Item = SharedTool>) -> Self {
+        for tool in tools {
+            let ToolSpec {
+                name,
+                effects,
+                innate,
+                ..
+            } = tool.spec();
+            if !self.tools.iter().any(|own| own.name == **name) {
+                self.tools.push(OwnTool {
+                    name: name.to_string(),
+                    effects: *effects,
+                    innate: *innate,
+                });
+            }
+        }
+        self
+    }
+
+    /// Several agents that are one: all that any of them has, but for the teams among them, which are
+    /// kept as what they are.
+    pub(crate) fn of_parts(parts: impl IntoIterator<Item = Profile>) -> Self {
+        let mut whole = Profile {
+            code: Effects::None,
+            is_composite: true,
+            ..Self::new()
+        };
+        for part in parts {
+            whole.code = whole.code.max(part.code);
+            if let Some(team) = part.team {
+                if !whole.teams.iter().any(|other| Arc::ptr_eq(other, &team)) {
+                    whole.teams.push(team);
+                }
+                continue;
+            }
+            whole.teams.extend(part.teams);
+            whole.defects.extend(part.defects);
+            whole.needs_model.extend(part.needs_model);
+            for tool in part.tools {
+                if !whole.tools.contains(&tool) {
+                    whole.tools.push(tool);
+                }
+            }
+        }
+        whole
+    }
+
+    /// Adds a tool.
+    #[must_use]
+    pub fn tool(mut self, name: impl Into<String>, effects: Effects) -> Self {
+        self.tools.push(OwnTool {
+            name: name.into(),
+            effects,
+            innate: false,
+        });
+        self
+    }
+
+    /// Adds a skill, with the tools that it needs if it is limited to some.
+    #[must_use]
+    pub fn skill(mut self, name: impl Into<String>, tools: Option<Vec<String>>) -> Self {
+        self.skills.push(OwnSkill {
+            name: name.into(),
+            tools,
+        });
+        self
+    }
+
+    /// Sets the bounds.
+    #[must_use]
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// It runs code that says nothing of its effects, so it may write.
+    pub(crate) fn with_code(mut self) -> Self {
+        self.code = Effects::Writes;
+        self
+    }
+
+    /// The team with this place for its root.
+    pub(crate) fn of_team(root: Arc<Placement>) -> Self {
+        let mut profile = root.profile.clone();
+        profile.tools.retain(|tool| root.has(tool));
+        profile.code = root.effects();
+        profile.budget = root.bounds();
+        profile.team = Some(root);
+        profile
+    }
+
+    /// The names of its tools; of an agent that is made of others, those of all of them.
+    pub fn tools(&self) -> impl Iterator<Item = &str> {
+        self.all_tools().map(|tool| &*tool.name)
+    }
+
+    /// Its tools; of an agent that is made of others, those of all of them.
+    pub(crate) fn all_tools(&self) -> impl Iterator<Item = &OwnTool> {
+        let teams = self.teams.iter();
+        let of_teams = teams.flat_map(|team| team.inner().usable());
+        self.tools.iter().chain(of_teams)
+    }
+
+    /// The names of its skills.
+    pub fn skills(&self) -> impl Iterator<Item = &str> {
+        self.skills.iter().map(|skill| &*skill.name)
+    }
+
+    /// The most that it does to the world.
+    pub fn effects(&self) -> Effects {
+        let tools = self.tools.iter().map(|tool| tool.effects);
+        tools.fold(self.code, Ord::max)
+    }
+}

@@ -1,0 +1,265 @@
+//! One call, as data: what was asked for, how far it has come, and what to do next.
+
+use super::{
+    Attachment, Attempt, ToolEnvelope,
+    tries::{Given, give_up},
+};
+use crate::{
+    Json,
+    error::{Cause, Code, ErrorReceipt, ToolError, escalation::Escalation},
+    model::ToolCall,
+    reader::Repairs,
+    recovery::Progress,
+    tool::{Prepared, ToolSpec},
+};
+use serde::{Deserialize, Serialize};
+use std::{fmt, sync::Arc};
+
+/// Where one call stands.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct CallState {
+    pub(crate) call: ToolCall,
+    /// Which call of its agent this is, from 0.
+    pub(crate) seq: u32,
+    pub(crate) stage: Stage,
+    /// The id in the receipt; settled when the arguments are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<Arc<str>>,
+    pub(crate) attempts: Vec<Attempt>,
+    #[serde(default, skip_serializing_if = "Repairs::is_empty")]
+    pub(crate) repairs: Repairs,
+    /// How many of these were made to texts that are no longer at hand.
+    #[serde(default)]
+    pub(crate) outdated: usize,
+    /// The texts at hand that were given in place of the model's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) given: Vec<Given>,
+    /// What the receipt shows if the call fails: the arguments that ran last, else the model's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) shown: Option<Json>,
+    #[serde(default)]
+    pub(crate) progress: Progress,
+    /// What an arm wants the model to be told beside the error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<String>,
+    /// The attempt that is being prepared, and the tokens that repairs have cost in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) accounted: Option<(u32, u64)>,
+    /// How many seconds the next execution was held back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) waited: Option<f64>,
+    /// The version of the tool, if the agent has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<String>,
+    /// The tool's own name, where the model knows it by another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    own_name: Option<String>,
+    /// The result came from a cache.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) cached: bool,
+    /// What belongs to the receipt and lies elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) attachments: Vec<Attachment>,
+    /// What is left of the call, once it is settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) receipt: Option<Arc<ToolEnvelope>>,
+    /// Milliseconds since 1970; 0 until the call is taken up.
+    #[serde(default)]
+    pub(crate) started: u64,
+    /// Failures that nobody has been told of.
+    #[serde(skip)]
+    pub(crate) news: Vec<ErrorReceipt>,
+    /// How the arguments were changed that have been accepted, if nobody has been told.
+    #[serde(skip)]
+    pub(crate) mended: Repairs,
+    /// The arguments as the tool will take them: made again from the text after a reload.
+    #[serde(skip)]
+    pub(crate) prepared: Ready,
+}
+
+/// How far a call has come.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Stage {
+    /// The arguments have to be read.
+    Read { raw: String },
+    /// Somebody has to approve.
+    Approve { args: Json },
+    /// The tool has to run.
+    Execute { args: Json },
+    /// The tool has to run again, but not before this time.
+    BackOff { args: Json, until: u64 },
+    /// It failed, and nobody has been asked what to do.
+    Failed { text: String, error: ToolError },
+    /// It failed, and an arm has said what to do; the plan is in `progress`.
+    Recover { text: String, error: ToolError },
+    /// It was given up, and whoever is above is asked.
+    Climb { escalation: Box<Escalation> },
+    /// Settled.
+    Done {
+        input: Json,
+        result: Result<Json, ToolError>,
+    },
+}
+
+impl CallState {
+    pub(crate) fn new(seq: u32, call: ToolCall) -> CallState {
+        CallState {
+            stage: Stage::Read {
+                raw: call.arguments.clone(),
+            },
+            call,
+            seq,
+            id: None,
+            attempts: Vec::new(),
+            repairs: Repairs::default(),
+            outdated: 0,
+            given: Vec::new(),
+            shown: None,
+            progress: Progress::default(),
+            hint: None,
+            accounted: None,
+            waited: None,
+            version: None,
+            own_name: None,
+            cached: false,
+            attachments: Vec::new(),
+            receipt: None,
+            started: 0,
+            news: Vec::new(),
+            mended: Repairs::default(),
+            prepared: Ready(None),
+        }
+    }
+
+    /// The tool that is called is this one.
+    pub(crate) fn is_of(&mut self, spec: &ToolSpec) {
+        self.version = Some(spec.version.to_string());
+        self.own_name = Some(spec.own_name())
+            .filter(|own| *own != self.call.name)
+            .map(str::to_owned);
+    }
+
+    /// The name of the tool, as receipts have it.
+    pub(crate) fn tool(&self) -> &str {
+        self.own_name.as_ref().unwrap_or(&self.call.name)
+    }
+
+    /// The call is refused before anything is read.
+    pub(crate) fn refuse(&mut self, error: ToolError) {
+        let input = Json::string(&self.call.arguments);
+        self.stage = Stage::Done {
+            input,
+            result: Err(error),
+        };
+    }
+
+    /// This is what comes of the call, whatever would have.
+    pub(crate) fn settle_as(&mut self, input: Json, result: Result<Json, Cause>) {
+        let result = result.map_err(|cause| ToolError::Execution {
+            args: input.clone(),
+            cause,
+        });
+        self.stage = Stage::Done { input, result };
+    }
+
+    /// How many times the tool has run.
+    pub(crate) fn executions(&self) -> u32 {
+        u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Which execution comes next, from 1.
+    pub(crate) fn attempt(&self) -> u32 {
+        self.executions().saturating_add(1)
+    }
+
+    /// Settles the call with an error. Of the arguments its receipt keeps those that ran, else what the
+    /// model sent, and not what was given in its place to no avail.
+    pub(crate) fn settle(&mut self, error: ToolError) {
+        self.give_up_texts();
+        let input = match &error {
+            ToolError::Execution { args, .. } => args.clone(),
+            _ => self.input(),
+        };
+        self.stage = Stage::Done {
+            input,
+            result: Err(error),
+        };
+    }
+
+    /// Nothing of what was given and is at hand is used.
+    pub(crate) fn give_up_texts(&mut self) {
+        let given = std::mem::take(&mut self.given);
+        give_up(&mut self.repairs, self.outdated, given);
+        self.outdated = self.repairs.len();
+    }
+
+    /// The arguments as they stand: those that are accepted, else what a receipt would show.
+    pub(crate) fn input(&self) -> Json {
+        match &self.stage {
+            Stage::Approve { args } | Stage::Execute { args } | Stage::BackOff { args, .. } => {
+                args.clone()
+            }
+            Stage::Done { input, .. } => input.clone(),
+            Stage::Read { .. }
+            | Stage::Failed { .. }
+            | Stage::Recover { .. }
+            | Stage::Climb { .. } => self
+                .shown
+                .clone()
+                .unwrap_or_else(|| Json::string(&self.call.arguments)),
+        }
+    }
+
+    /// Whether the arguments have been accepted, or never will be: then the id can be settled.
+    pub(crate) fn is_identified(&self) -> bool {
+        !matches!(
+            self.stage,
+            Stage::Read { .. } | Stage::Failed { .. } | Stage::Recover { .. } | Stage::Climb { .. }
+        )
+    }
+
+    /// What the call is a part of ends before the call is settled: it ends with the failure that was being dealt with,
+    /// or with having been left undone.
+    pub(crate) fn abandon(&mut self, why: &str) {
+        if self.result().is_some() {
+            return;
+        }
+        let error = match &self.stage {
+            Stage::Failed { error, .. } | Stage::Recover { error, .. } => error.clone(),
+            Stage::Climb { escalation } => ToolError::from((**escalation).clone()),
+            _ => ToolError::Execution {
+                args: self.input(),
+                cause: Cause::text(Code::Unknown, why),
+            },
+        };
+        self.settle(error);
+    }
+
+    /// What came of the call, once it is settled.
+    pub(crate) fn result(&self) -> Option<&Result<Json, ToolError>> {
+        match &self.stage {
+            Stage::Done { result, .. } => Some(result),
+            _ => None,
+        }
+    }
+}
+
+/// Prepared arguments are live values: a copy of the state has none.
+#[derive(Default)]
+pub(crate) struct Ready(pub(crate) Option<Prepared>);
+
+impl Clone for Ready {
+    fn clone(&self) -> Self {
+        Ready(None)
+    }
+}
+
+impl fmt::Debug for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() {
+            "prepared"
+        } else {
+            "not prepared"
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! Events without secrets. Every variant is named here, so that a new one has to say what of it may
+//! hold any.
+
+use super::EventKind;
+use crate::{Error, secret::Masker};
+
+impl Masker {
+    fn string(&self, text: String) -> String {
+        match self.text(&text) {
+            std::borrow::Cow::Owned(masked) => masked,
+            std::borrow::Cow::Borrowed(_) => text,
+        }
+    }
+
+    /// The same event without secrets.
+    pub(crate) fn event(&self, kind: EventKind) -> EventKind {
+        match kind {
+            EventKind::CallStarted {
+                id,
+                tool,
+                arguments,
+            } => EventKind::CallStarted {
+                id,
+                tool: self.string(tool),
+                arguments: self.string(arguments),
+            },
+            EventKind::Repaired { id, tool, repairs } => EventKind::Repaired {
+                id,
+                tool,
+                repairs: self.data(repairs),
+            },
+            EventKind::ApprovalAsked(request) => EventKind::ApprovalAsked(self.data(request)),
+            EventKind::ApprovalDecided { call_id, approval } => EventKind::ApprovalDecided {
+                call_id,
+                approval: self.data(approval),
+            },
+            EventKind::FixerAnswered {
+                tool,
+                fixer,
+                answer,
+                tokens,
+            } => EventKind::FixerAnswered {
+                tool,
+                fixer,
+                answer: match answer {
+                    Ok(text) => Ok(self.string(text)),
+                    Err(why) => Err(self.string(why)),
+                },
+                tokens,
+            },
+            EventKind::CallFailed { id, tool, error } => EventKind::CallFailed {
+                id,
+                tool: self.string(tool),
+                error: self.data(error),
+            },
+            EventKind::Escalated(escalation) => EventKind::Escalated(self.data(escalation)),
+            EventKind::ResolutionRefused(refused) => {
+                EventKind::ResolutionRefused(self.data(refused))
+            }
+            EventKind::EscalationSettled(receipt) => {
+                EventKind::EscalationSettled(self.data(receipt))
+            }
+            EventKind::AnswerRepaired { answer, repairs } => EventKind::AnswerRepaired {
+                answer: self.string(answer),
+                repairs: self.data(repairs),
+            },
+            EventKind::AnswerRefused { reason } => EventKind::AnswerRefused {
+                reason: self.string(reason),
+            },
+            EventKind::Stopped(stopped) => EventKind::Stopped(self.data(stopped)),
+            EventKind::CallEnded(receipt) => EventKind::CallEnded(self.shared(receipt)),
+            EventKind::Text(text) => EventKind::Text(self.string(text)),
+            EventKind::Thinking(text) => EventKind::Thinking(self.string(text)),
+            EventKind::RunStarted { .. }
+            | EventKind::AgentStarted
+            | EventKind::AgentEnded { .. }
+            | EventKind::Asked { .. }
+            | EventKind::SkillChosen { .. }
+            | EventKind::KnowledgeUsed { .. }
+            | EventKind::Replied { .. }
+            | EventKind::AttemptStarted { .. }
+            | EventKind::SecretResolved { .. }
+            | EventKind::SecretMissing { .. }
+            | EventKind::BackingOff { .. }
+            | EventKind::FixerAsked { .. }
+            | EventKind::RunEnded { .. } => kind,
+        }
+    }
+
+    /// The same error without secrets. What caused it is kept unless that has some.
+    pub(crate) fn error(&self, error: Error) -> Error {
+        match self.is_empty() {
+            true => error,
+            false => error.mapped(|text| self.string(text), |value| self.data(value)),
+        }
+    }
+}

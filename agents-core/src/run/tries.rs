@@ -1,0 +1,155 @@
+//! What was tried for a call or an answer, as a receipt tells it: by whom, with what, and what came of it.
+
+use crate::{
+    reader::{Change, ChangeKind, Repairs},
+    recovery::FixError,
+};
+use serde::{Deserialize, Serialize};
+
+/// A text that was given in place of what failed, and is at hand: it counts as used until it is given up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Given {
+    by: String,
+    /// As much of it as a receipt shows.
+    text: String,
+    /// What it cost.
+    #[serde(default)]
+    tokens: u64,
+    /// Why it cannot be used as it is; empty as long as nobody has found anything wrong with it.
+    #[serde(default)]
+    why: String,
+}
+
+impl Given {
+    pub(crate) fn new(by: &str, text: &str, tokens: u64) -> Self {
+        Given {
+            by: by.to_owned(),
+            text: in_short(text),
+            tokens,
+            why: String::new(),
+        }
+    }
+
+    /// It was of no use as it is.
+    pub(crate) fn failed(&mut self, why: &str) {
+        if self.why.is_empty() {
+            self.why = why.to_owned();
+        }
+    }
+
+    /// It is used, `what` it is given anew.
+    pub(crate) fn used(&self, what: &str) -> Repairs {
+        let Given { by, tokens, .. } = self;
+        let note = format!("`{by}` gave the {what} anew{}", cost(*tokens));
+        Change::new(ChangeKind::Fixed, "", note).into()
+    }
+
+    /// It was tried, and is not used.
+    pub(crate) fn in_vain(&self) -> Repairs {
+        let Given {
+            by,
+            text,
+            tokens,
+            why,
+        } = self;
+        let mut note = format!("`{by}` tried `{text}` in vain{}", cost(*tokens));
+        if !why.is_empty() {
+            note.push_str(": ");
+            note.push_str(why);
+        }
+        Change::new(ChangeKind::Tried, "", note).into()
+    }
+}
+
+/// A repair agent was asked and gave no text.
+pub(crate) fn gave_none(fixer: &str, why: &FixError, tokens: u64) -> Repairs {
+    let (did, why) = match why {
+        FixError::Failed(why) => ("gave nothing of use".to_owned(), why),
+        FixError::Unable(why) => ("cannot be asked".to_owned(), why),
+        FixError::Escalated { reason, severity } => (format!("gave up ({severity})"), reason),
+        FixError::Thrown(reason) => ("ended the run".to_owned(), reason),
+    };
+    let note = format!("`{fixer}` {did}{}: {why}", cost(tokens));
+    Change::new(ChangeKind::Tried, "", note).into()
+}
+
+/// Nothing of what is at hand is used: the changes behind the first `outdated` were made for nothing. What
+/// reading changed in such a text is not worth telling; what it changed in the model's own is.
+pub(crate) fn give_up(repairs: &mut Repairs, outdated: usize, given: Vec<Given>) {
+    let at_hand = repairs.0.split_off(outdated.min(repairs.len()));
+    let mut given = given.into_iter();
+    let mut is_model_s = true;
+    for change in at_hand {
+        match (change.kind, is_model_s) {
+            (ChangeKind::Fixed, _) => match given.next() {
+                Some(given) => {
+                    is_model_s = false;
+                    repairs.extend(given.in_vain());
+                }
+                None => repairs.0.push(change),
+            },
+            (ChangeKind::Tried, _) | (_, true) => repairs.0.push(change),
+            (_, false) => {}
+        }
+    }
+}
+
+/// What the model of a repair agent cost, if one was asked.
+fn cost(tokens: u64) -> String {
+    match tokens {
+        0 => String::new(),
+        tokens => format!(" for {tokens} tokens"),
+    }
+}
+
+/// A line of the text: enough to see what it was.
+fn in_short(text: &str) -> String {
+    const ENOUGH: usize = 200;
+    let flat = |c: char| if c.is_control() { ' ' } else { c };
+    let mut short: String = text.chars().take(ENOUGH).map(flat).collect();
+    if text.chars().nth(ENOUGH).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(kind: ChangeKind, note: &str) -> Change {
+        Change::new(kind, "", note)
+    }
+
+    #[test]
+    fn what_is_given_up_was_tried_and_what_reading_made_of_it_is_forgotten() {
+        let mut first = Given::new("fix", "{\"n\": \n\"four\",}", 0);
+        first.failed("field `n`: no number");
+        first.failed("what is found later says nothing about it");
+        let second = Given::new("sanitize", &"9".repeat(300), 7);
+        let mut repairs = Repairs(vec![
+            change(ChangeKind::Fixed, "used long ago"),
+            change(ChangeKind::Quotes, "the model's own"),
+            change(ChangeKind::Fixed, "given"),
+            change(ChangeKind::TrailingComma, "in what was given"),
+            change(ChangeKind::Tried, "somebody else"),
+            change(ChangeKind::Fixed, "given on top"),
+        ]);
+        give_up(&mut repairs, 1, vec![first, second]);
+        let told: Vec<_> = repairs.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "used long ago",
+                "the model's own",
+                "`fix` tried `{\"n\":  \"four\",}` in vain: field `n`: no number",
+                "somebody else",
+                &format!(
+                    "`sanitize` tried `{}…` in vain for 7 tokens",
+                    "9".repeat(200)
+                ),
+            ]
+        );
+        assert_eq!(repairs.0[2].kind, ChangeKind::Tried);
+    }
+}

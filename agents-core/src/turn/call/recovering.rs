@@ -1,0 +1,198 @@
+//! What a failed call does next: the arms are asked, and their plan is followed step by step.
+
+use super::Act;
+use crate::{
+    error::{Handed, Severity, ToolError, escalation::Escalation},
+    recovery::{FAILED_ALREADY, FixError, Move, SANITIZE},
+    run::{CallState, Given, Stage, Stop, climb::Climbed, gave_none},
+    turn::{args, recover},
+};
+
+impl CallState {
+    /// A new failure: the arms are asked, and what they say is written down.
+    pub(super) fn ask_the_arms(&mut self, rules: &args::Rules<'_>) {
+        let Stage::Failed { text, error } = &self.stage else {
+            return;
+        };
+        let (text, error) = (text.clone(), error.clone());
+        match recover::decide(rules, self, &error) {
+            Some(plan) => {
+                let message = error.to_string();
+                let failed = recover::facts(rules, self, &text, &error, &message);
+                self.progress.follow(plan, &failed);
+                self.stage = Stage::Recover { text, error };
+            }
+            None => self.settle(error),
+        }
+    }
+
+    /// The next step of the plan; `None` when the stage has changed and says what to do.
+    pub(super) fn recover(&mut self, rules: &args::Rules<'_>) -> Option<Act> {
+        let Stage::Recover { text, error } = &self.stage else {
+            return None;
+        };
+        let (text, error) = (text.clone(), error.clone());
+        let message = error.to_string();
+        let failed = recover::facts(rules, self, &text, &error, &message);
+        match self.progress.next(&failed, rules.chance()) {
+            Move::Read { by, text } => self.repaired(&by, text, 0),
+            Move::Ask(fixer) => {
+                let repair = recover::repair(rules, self, &text, &error);
+                return Some(Act::Ask(fixer, Box::new(repair)));
+            }
+            Move::Retry(wait) => {
+                let ToolError::Execution { args, .. } = error else {
+                    self.settle(error);
+                    return None;
+                };
+                self.waited = (!wait.is_zero()).then_some(wait.as_secs_f64());
+                self.stage = Stage::BackOff {
+                    args,
+                    until: rules.after(wait),
+                };
+            }
+            Move::Tell(hint) => {
+                self.hint = Some(hint);
+                self.settle(error);
+            }
+            Move::Escalate { reason, severity } => {
+                let source = self.call.name.clone();
+                self.give_up(error, source, reason, severity);
+            }
+            Move::Throw(reason) => return Some(Act::Stop(self.thrown(&reason))),
+            Move::Spent => self.settle(error),
+        }
+        None
+    }
+
+    fn repaired(&mut self, by: &str, text: String, tokens: u64) {
+        // A value that is put into the text leaves it at hand; all else takes its place.
+        if by != SANITIZE {
+            self.give_up_texts();
+        }
+        let given = Given::new(by, &text, tokens);
+        self.repairs.extend(given.used("arguments"));
+        self.given.push(given);
+        self.stage = Stage::Read { raw: text };
+    }
+
+    /// The failure is handed up: whoever is above is asked next.
+    pub(super) fn give_up(
+        &mut self,
+        original: ToolError,
+        source: String,
+        reason: String,
+        severity: Severity,
+    ) {
+        let escalation = Box::new(Escalation {
+            source,
+            reason,
+            severity,
+            original,
+            attempts: self.executions() + self.progress.tries(),
+            path: Vec::new(),
+            refused: Vec::new(),
+        });
+        self.stage = Stage::Climb { escalation };
+    }
+
+    /// The tool has failed; if it was an agent, it may have said more than that.
+    pub(super) fn came_back(
+        &mut self,
+        handed: Option<Handed>,
+        text: String,
+        error: ToolError,
+    ) -> Option<Stop> {
+        match handed {
+            None => self.failed(text, error),
+            Some(Handed::Up(escalation)) => {
+                self.news.push(error.receipt());
+                let escalation = Box::new(Escalation {
+                    original: error,
+                    attempts: self.executions() + self.progress.tries(),
+                    ..escalation
+                });
+                self.stage = Stage::Climb { escalation };
+            }
+            Some(Handed::Back(escalation)) => {
+                self.climbed(escalation.clone(), Climbed::Unhandled(escalation));
+            }
+            Some(Handed::Unfit(reason)) => {
+                let agent = self.call.name.as_str().into();
+                return Some(Stop::Unfit { agent, reason });
+            }
+        }
+        None
+    }
+
+    /// The agent goes on: with another model, or told that nobody could help.
+    pub(super) fn climbed(&mut self, raised: Escalation, climbed: Climbed) {
+        let (escalation, hint) = match climbed {
+            Climbed::Unhandled(escalation) => (
+                escalation,
+                "nobody above could settle it, so decide yourself how to go on",
+            ),
+            Climbed::Continues => (
+                raised,
+                "you take over from the model that failed here: make the call again, correctly, if it is still needed",
+            ),
+        };
+        self.hint = Some(hint.to_owned());
+        self.settle(escalation.into());
+    }
+
+    pub(super) fn thrown(&self, reason: &str) -> Stop {
+        Stop::Thrown {
+            source: self.call.name.as_str().into(),
+            reason: reason.to_owned(),
+        }
+    }
+
+    pub(super) fn answered(&mut self, fixer: &str, repaired: recover::Repaired) -> Option<Stop> {
+        let recover::Repaired { answer, spent, .. } = repaired;
+        let tokens = self.charge(spent);
+        let Stage::Recover { text, error } = &self.stage else {
+            return None;
+        };
+        let none = match answer {
+            Ok(new) => {
+                let mut given = Given::new(fixer, &new, tokens);
+                let failed = text.clone();
+                match self.progress.answered(fixer, new, &failed) {
+                    Some(Move::Read { by, text }) => self.repaired(&by, text, tokens),
+                    _ => {
+                        given.failed(FAILED_ALREADY);
+                        self.repairs.extend(given.in_vain());
+                    }
+                }
+                return None;
+            }
+            Err(none) => none,
+        };
+        self.repairs.extend(gave_none(fixer, &none, tokens));
+        self.progress.gave_none(fixer, &none);
+        match none {
+            FixError::Failed(_) | FixError::Unable(_) => None,
+            FixError::Escalated { reason, severity } => {
+                let error = error.clone();
+                self.give_up(error, fixer.to_owned(), reason, severity);
+                None
+            }
+            FixError::Thrown(reason) => Some(Stop::Thrown {
+                source: fixer.into(),
+                reason,
+            }),
+        }
+    }
+
+    /// What of the tokens spent within this attempt has not been accounted for.
+    fn charge(&mut self, spent: u64) -> u64 {
+        let attempt = self.attempt();
+        let before = self
+            .accounted
+            .filter(|(of, _)| *of == attempt)
+            .map_or(0, |(_, spent)| spent);
+        self.accounted = Some((attempt, spent));
+        spent.saturating_sub(before)
+    }
+}

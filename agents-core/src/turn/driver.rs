@@ -1,0 +1,115 @@
+//! The loop: look what comes next, do it, tell the frame what happened.
+
+use super::{
+    answer::{self, Settled},
+    reply,
+};
+use crate::{
+    Error, ErrorKind,
+    brain::{Answer, Brain},
+    observe::spans,
+    run::{Cx, Limit, Next, Stopwatch, Told, climb::given},
+};
+use serde_json::Value;
+use tracing::Instrument;
+
+/// Drives a model-driven agent from its task to its answer.
+pub(crate) async fn drive<O>(
+    brain: &Brain<'_>,
+    answer: &Answer<O>,
+    cx: &Cx,
+    task: String,
+) -> Result<O, Error> {
+    let own = fitted(brain, cx);
+    let brain = own.as_ref().unwrap_or(brain);
+    brain
+        .tools
+        .check()
+        .map_err(|defect| Error::new(ErrorKind::Build, defect))?;
+    cx.node.bound(&brain.budget);
+    if let Some(passed) = cx.node.too_deep() {
+        match cx.exceed(passed).await {}
+    }
+    // Agents that run in this one's tools are driven by the same model unless they bring their own.
+    let time = brain.budget.time;
+    let watch = time.map(|time| Stopwatch::start(time, cx.watch().cloned()));
+    let cx = &cx.driven(brain.model.as_ref(), watch.as_ref());
+    cx.node
+        .with_frame(|frame| frame.begin(|| cx.said(), || system(brain, answer.schema()), task));
+    if cx.node.with_frame(|frame| frame.given.is_some()) {
+        Box::pin(given(cx)).await?;
+    }
+    let span = spans::agent(brain, cx, answer.schema());
+    // On the heap, and so are its parts: agents that run each other would fill the stack.
+    let work = Box::pin(
+        async {
+            loop {
+                match cx.node.with_frame(|frame| frame.next(&brain.budget)) {
+                    Next::Chat { turn, must_fit } => {
+                        let reply = reply::ask(brain, cx, turn, answer.schema(), must_fit).await?;
+                        let longest = cx.root.settings.max_argument_bytes;
+                        cx.node
+                            .with_frame(|frame| frame.on(Told::Replied(reply, longest)));
+                        cx.root.checkpoint();
+                    }
+                    Next::Calls => super::calls(brain, cx).await,
+                    Next::Answer => match Box::pin(answer::settle(brain, answer, cx)).await? {
+                        Settled::Value(value) => return Ok(value),
+                        Settled::Refused(reason) => {
+                            cx.node.with_frame(|frame| frame.on(Told::Refused(reason)))
+                        }
+                    },
+                    Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
+                    Next::GiveUp(reason) => return Err(unusable(brain, &reason)),
+                }
+            }
+        }
+        .instrument(span.clone()),
+    );
+    let result = tokio::select! {
+        biased;
+        result = work => result,
+        () = Stopwatch::over(watch.as_deref()) => {
+            let limit = Limit::Time(time.unwrap_or_default());
+            match cx.exceed(cx.node.passed(limit)).await {}
+        }
+    };
+    spans::worked(&span, &result);
+    result
+}
+
+/// The agent as it is here, where that is not as it is: at its place in a team, in a repair, in a run that
+/// bounds its agents.
+fn fitted<'a>(brain: &Brain<'a>, cx: &Cx) -> Option<Brain<'a>> {
+    let mut own = cx.place().map(|place| brain.placed(place));
+    if let Some(scope) = cx.repair() {
+        own = Some(own.as_ref().unwrap_or(brain).with_tools(scope.tools()));
+    }
+    if let Some(run) = &cx.root.settings.budget {
+        own = Some(own.as_ref().unwrap_or(brain).within(run));
+    }
+    own
+}
+
+/// The agent's prompt, and the shape of its answer when it is not plain text.
+fn system(brain: &Brain<'_>, schema: Option<&Value>) -> String {
+    match schema {
+        None => brain.prompt.to_string(),
+        Some(schema) => {
+            let gap = if brain.prompt.is_empty() { "" } else { "\n\n" };
+            format!(
+                "{}{gap}When you are done, answer with nothing but JSON that follows this schema:\n{schema}",
+                brain.prompt
+            )
+        }
+    }
+}
+
+fn unusable(brain: &Brain<'_>, reason: &str) -> Error {
+    let turns = brain.budget.turns();
+    Error::new(
+        ErrorKind::InvalidOutput,
+        format!("the answer does not fit: {reason} ({turns} turns are used up; allow more with `max_turns`)"),
+    )
+    .context(format!("agent `{}`", brain.name))
+}

@@ -1,0 +1,309 @@
+//! What nobody plans for: escalations at once, in races, at the end of a budget or of the run, and handlers
+//! that are no help.
+
+use super::own::{Work, asks};
+use super::team::{Plain, coder, passes_on};
+use agents::{
+    Agent, AgentBuilder, Budget, Error, ErrorKind,
+    agent::Skill,
+    compose::{Step, first_of},
+    escalation::{
+        Escalation, IntoResolution, Resolution, Settlement, inherit, reroute_to, reroute_to_skill,
+        retry_with_model, return_partial_result,
+    },
+    run::{Limit, Snapshot, Stopped},
+    team::Member,
+    testing::{Script, ScriptedModel},
+};
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+use tokio_util::sync::CancellationToken;
+
+/// Gives up as badly as it is told, under this handler; then says what is left of the script.
+fn clerk<R: IntoResolution<String, String>>(
+    script: impl IntoIterator<Item = Script>,
+    handler: impl Fn(Escalation) -> R + Send + Sync + 'static,
+) -> AgentBuilder<'static, String, String> {
+    AgentBuilder::new("clerk")
+        .tool(Work)
+        .model(ScriptedModel::new(script).0)
+        .on_escalation(handler)
+}
+
+/// Says what it is given, after so many seconds.
+fn after(name: &'static str, seconds: u64) -> Plain {
+    let body = move |said: String| async move {
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+        Ok::<_, Error>(format!("{said}, {name}"))
+    };
+    AgentBuilder::new(name)
+        .skill(Skill::native("wait", "Waits.", body))
+        .build()
+}
+
+fn half() -> Plain {
+    clerk([asks("high")], |_| return_partial_result("half".to_owned())).build()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_partial_result_counts_if_what_is_made_of_it_wins() {
+    for (slow, fast, said, partial) in [
+        (60, 5, "go, fast, end", false),
+        (5, 60, "half, slow, end", true),
+    ] {
+        let race = first_of((
+            half().then(after("slow", slow)).boxed(),
+            after("fast", fast).boxed(),
+        ));
+        let outcome = race
+            .then(after("end", 0))
+            .run("go")
+            .outcome()
+            .await
+            .unwrap();
+        assert_eq!(outcome.result.unwrap(), said);
+        assert_eq!(outcome.partial, partial, "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_partial_round_does_not_count_within_more() {
+    let rounds = AtomicU32::new(0);
+    let (model, _) = ScriptedModel::new([asks("high"), Script::text("whole")]);
+    let agent: Plain = AgentBuilder::new("clerk")
+        .tool(Work)
+        .model(model)
+        .on_escalation(|_| return_partial_result("half".to_owned()))
+        .build();
+    let until = agent.until(move |said: String| match rounds.fetch_add(1, SeqCst) {
+        0 => Step::Again(said),
+        _ => Step::Done(said),
+    });
+    let outcome = until
+        .then(after("end", 0))
+        .run("go")
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(outcome.result.unwrap(), "whole, end");
+    assert!(!outcome.partial);
+}
+
+#[tokio::test]
+async fn what_takes_over_may_be_partial_as_well() {
+    let lead = clerk([asks("medium")], |_| reroute_to(half())).build();
+    let outcome = lead
+        .then(after("end", 0))
+        .run("go")
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(outcome.result.unwrap(), "half, end");
+    assert!(outcome.partial);
+}
+
+/// A boss above two coders that work at once.
+fn above_two<R: IntoResolution<String, String>>(
+    how: &str,
+    handler: impl Fn(Escalation) -> R + Send + Sync + 'static,
+) -> impl Agent<In = String, Out = String> {
+    let one = |name: &'static str| -> Plain {
+        AgentBuilder::new(name)
+            .tool(Work)
+            .model(ScriptedModel::new([asks(how)]).0)
+            .build()
+    };
+    let both = (one("left"), one("right")).map(|(left, right): (String, String)| left + &right);
+    let boss: Plain = AgentBuilder::new("boss")
+        .model(ScriptedModel::new(passes_on("left_right", "code it")).0)
+        .on_escalation(handler)
+        .build();
+    Member::new(boss).delegate(both).build()
+}
+
+#[tokio::test]
+async fn two_at_once_to_one_desk_and_the_first_settles_both() {
+    let asked = Arc::new(AtomicU32::new(0));
+    let counted = asked.clone();
+    let team = above_two("high", move |escalation| {
+        counted.fetch_add(1, SeqCst);
+        return_partial_result(escalation.path.join(" "))
+    });
+    let outcome = team.run("go".to_owned()).outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), "left boss");
+    assert_eq!((asked.load(SeqCst), outcome.escalations.len()), (1, 1));
+    assert!(outcome.partial);
+    let receipts: Vec<_> = outcome.outputs.receipts().collect();
+    assert!(receipts.len() == 3 && receipts.iter().all(|one| !one.is_ok()));
+}
+
+#[tokio::test]
+async fn two_at_once_to_one_desk_are_both_helped() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = asked.clone();
+    let team = above_two("low", move |escalation| {
+        let who = escalation.path[0].clone();
+        seen.lock().unwrap().push(who.clone());
+        retry_with_model(ScriptedModel::new([Script::text(format!("[{who}]"))]).0)
+    });
+    let outcome = team.run("go".to_owned()).outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), "said: [left][right]");
+    assert_eq!(*asked.lock().unwrap(), ["left", "right"]);
+    assert_eq!(outcome.escalations.len(), 2);
+}
+
+#[tokio::test]
+async fn a_handler_that_cancels_the_run_has_ended_it() {
+    let token = CancellationToken::new();
+    let stop = token.clone();
+    let (better, asked) = ScriptedModel::always(Script::text("never"));
+    let agent = clerk([asks("low")], move |_| {
+        stop.cancel();
+        retry_with_model(better.clone())
+    })
+    .build();
+    let outcome = agent.run("go").cancel(token).outcome().await.unwrap();
+    assert!(matches!(outcome.stopped, Some(Stopped::Cancelled)));
+    assert!(outcome.result.unwrap_err().is_cancelled());
+    assert_eq!(
+        outcome.outputs.receipts().count(),
+        1,
+        "the call has its receipt"
+    );
+    assert!(asked.count() <= 1);
+}
+
+#[tokio::test]
+async fn work_that_begins_anew_is_within_the_same_budget() {
+    let agent = clerk(
+        [asks("medium"), asks("fine"), Script::text("never")],
+        |_| reroute_to_skill("again"),
+    )
+    .skill(Skill::model("again", "Again."))
+    .budget(Budget::new().max_turns(1))
+    .build();
+    let outcome = agent.run("go").outcome().await.unwrap();
+    let stopped = Stopped::Budget {
+        agent: "clerk".into(),
+        limit: Limit::Turns(1),
+    };
+    assert_eq!(outcome.stopped, Some(stopped));
+    assert!(matches!(
+        outcome.escalations[0].settled,
+        Settlement::ReroutedToSkill { .. }
+    ));
+
+    // Tokens are shared with whoever takes over.
+    let agent = clerk([asks("medium")], |_| {
+        let (model, _) = ScriptedModel::new([asks("fine"), Script::text("never")]);
+        reroute_to(
+            AgentBuilder::<String, String>::new("deputy")
+                .tool(Work)
+                .model(model)
+                .build(),
+        )
+    })
+    .build();
+    let whole = agent
+        .run("go")
+        .budget(agents::run::tokens(3))
+        .outcome()
+        .await
+        .unwrap();
+    assert!(
+        matches!(
+            whole.stopped,
+            Some(Stopped::Budget {
+                limit: Limit::Tokens(_),
+                ..
+            })
+        ),
+        "{:?}",
+        whole.stopped
+    );
+}
+
+#[tokio::test]
+async fn whoever_takes_over_and_gives_up_again_is_not_asked_for_ever() {
+    let asked = Arc::new(AtomicU32::new(0));
+    let counted = asked.clone();
+    let agent = clerk([asks("medium")], move |_| {
+        counted.fetch_add(1, SeqCst);
+        let (model, _) = ScriptedModel::new([asks("medium"), Script::text("enough")]);
+        reroute_to(
+            AgentBuilder::<String, String>::new("deputy")
+                .tool(Work)
+                .model(model)
+                .build(),
+        )
+    })
+    .build();
+    let outcome = agent.run("go").outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), "enough");
+    assert_eq!(asked.load(SeqCst), 4);
+    let last = &outcome.escalations[3];
+    assert_eq!(last.settled, Settlement::Told);
+    assert_eq!(last.escalation.path, ["deputy", "clerk"]);
+    assert_eq!(
+        last.escalation.refused[0].to_string(),
+        "`clerk` could not begin anew: it has done so 3 times"
+    );
+}
+
+#[tokio::test]
+async fn a_handler_that_panics_is_passed_by() {
+    let (coder, _) = coder([asks("high")]);
+    let lead: Plain = AgentBuilder::new("lead")
+        .model(ScriptedModel::new(passes_on("coder", "code it")).0)
+        .on_escalation(|_| -> Resolution<String, String> { panic!("not my day") })
+        .build();
+    let boss: Plain = AgentBuilder::new("boss")
+        .model(ScriptedModel::new(passes_on("lead", "plan it")).0)
+        .on_escalation(|escalation| return_partial_result(escalation.refused[0].why.clone()))
+        .build();
+    let team = Member::new(boss)
+        .delegate(Member::new(lead).delegate(coder))
+        .build();
+    let outcome = team.run("build").outcome().await.unwrap();
+    assert_eq!(
+        outcome.result.unwrap(),
+        "its `on_escalation` panicked: not my day"
+    );
+}
+
+#[tokio::test]
+async fn a_stored_run_whose_handler_is_no_help_any_more_says_so() {
+    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
+    let keep = kept.clone();
+    let better = || ScriptedModel::new([asks("second"), Script::text("done")]).0;
+    let first = clerk([asks("low")], move |_| retry_with_model(better())).build();
+    first
+        .run("go")
+        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
+        .await
+        .unwrap();
+    // The better model has asked for the second call.
+    let stored = kept.lock().unwrap()[2].clone();
+    let panics = |_: Escalation| -> Resolution<String, String> { panic!("oops") };
+    let (silent, panicking) = (
+        clerk([], |_| inherit::<String, String>()).build(),
+        clerk([], panics).build(),
+    );
+    for agent in [silent, panicking] {
+        let (model, asked) = ScriptedModel::always(Script::text("never"));
+        let error = agent.resume(stored.clone()).model(model).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Replay);
+        assert!(
+            error
+                .message()
+                .contains("nobody's `on_escalation` gives that model"),
+            "{error}"
+        );
+        assert_eq!(asked.count(), 0);
+    }
+}

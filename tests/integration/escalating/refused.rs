@@ -1,0 +1,218 @@
+//! What a handler says that cannot be done: the escalation climbs on, and everybody can see why.
+
+use super::own::{Work, asks};
+use super::team::{Plain, coder, passes_on};
+use agents::{
+    Agent, AgentBuilder, Outcome,
+    agent::{ModelAgent, Skill},
+    console,
+    escalation::{
+        IntoResolution, Refused, Resolution, Settlement, reroute_to, reroute_to_skill,
+        retry_with_model,
+    },
+    run::EventKind,
+    team::Member,
+    testing::{Script, ScriptedModel},
+    tool,
+};
+use std::sync::{Arc, Mutex};
+
+/// Gives up as badly as it is told, under this handler; then says `told`.
+fn clerk<R: IntoResolution<String, String>>(
+    how: &str,
+    handler: impl Fn(agents::escalation::Escalation) -> R + Send + Sync + 'static,
+) -> AgentBuilder<'static, String, String> {
+    let (model, _) = ScriptedModel::new([asks(how), Script::text("told")]);
+    AgentBuilder::new("clerk")
+        .tool(Work)
+        .model(model)
+        .on_escalation(handler)
+}
+
+/// The lines on a console about what was refused, and how the run ended.
+async fn watched(agent: impl Agent<In = String, Out = String>) -> (Vec<String>, Outcome<String>) {
+    let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+    let sink = lines.clone();
+    let watch = move |event: &agents::run::Event| {
+        if matches!(event.kind, EventKind::ResolutionRefused(_)) {
+            sink.lock().unwrap().extend(console::line(event, false));
+        }
+    };
+    let outcome = agent.run("go".to_owned()).on_event(watch).outcome().await;
+    let lines = lines.lock().unwrap().clone();
+    (lines, outcome.unwrap())
+}
+
+const NO_SUCH_SKILL: &str = "`clerk` could not turn to its skill `by_hnad`: it has none of that name; \
+    it has `file`, `by_hand`; did you mean `by_hand`?";
+
+#[tokio::test]
+async fn a_skill_that_is_not_there_is_named_with_those_that_are() {
+    let agent = clerk("low", |_| reroute_to_skill("by_hnad"))
+        .skill(Skill::model("file", "Files.").when(|_: &String| true))
+        .skill(Skill::model("by_hand", "By hand."))
+        .build();
+    let (lines, outcome) = watched(agent).await;
+    assert_eq!(outcome.result.unwrap(), "told");
+    assert_eq!(lines, [format!("! {NO_SUCH_SKILL}; it climbs on")]);
+    let [receipt] = &outcome.escalations[..] else {
+        panic!("{:?}", outcome.escalations)
+    };
+    assert_eq!(receipt.settled, Settlement::Told);
+    let [refused] = &receipt.escalation.refused[..] else {
+        panic!("{:?}", receipt.escalation)
+    };
+    assert_eq!(refused.to_string(), NO_SUCH_SKILL);
+    let said = receipt.escalation.to_string();
+    assert!(said.ends_with(NO_SUCH_SKILL), "{said}");
+}
+
+#[tokio::test]
+async fn the_error_says_it_as_well() {
+    let agent = || {
+        clerk("critical", |_| reroute_to_skill("tpyo"))
+            .skill(Skill::model("file", "Files."))
+            .build()
+    };
+    let expected =
+        "`clerk` could not turn to its skill `tpyo`: it has none of that name; it has `file`";
+    let outcome = agent().run("go").outcome().await.unwrap();
+    assert_eq!(outcome.escalations[0].settled, Settlement::Ended);
+    let error = outcome.result.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("`work`: the house burns; {expected}")
+    );
+    assert_eq!(error.message(), "the house burns");
+    assert_eq!(error.escalation().unwrap().path, ["clerk"]);
+
+    // Plain code above gets the same.
+    let inner = Arc::new(agent());
+    let outer: ModelAgent<'static, String, String> = AgentBuilder::new("outer")
+        .skill(Skill::native("ask", "Asks.", move |input: String| {
+            let inner = inner.clone();
+            async move { Ok(inner.run(input).await.unwrap_err().to_string()) }
+        }))
+        .build();
+    let said = outer.run("go").await.unwrap();
+    assert!(said.ends_with(expected), "{said}");
+}
+
+#[tokio::test]
+async fn whoever_is_above_reads_what_was_refused_below() {
+    let (coder, _) = coder([asks("high")]);
+    let lead: Plain = AgentBuilder::new("lead")
+        .model(ScriptedModel::new(passes_on("coder", "code it")).0)
+        .on_escalation(|_| reroute_to_skill("nothing"))
+        .build();
+    let boss: Plain = AgentBuilder::new("boss")
+        .model(ScriptedModel::new(passes_on("lead", "plan it")).0)
+        .on_escalation(|escalation| {
+            let seen: Vec<_> = escalation.refused.iter().map(ToString::to_string).collect();
+            agents::escalation::return_partial_result(seen.join("; "))
+        })
+        .build();
+    let team = Member::new(boss)
+        .delegate(Member::new(lead).delegate(coder))
+        .build();
+    assert_eq!(
+        team.run("build").await.unwrap(),
+        "`lead` could not turn to its skill `nothing`: it has no skills"
+    );
+}
+
+/// Writes something down.
+#[tool(writes)]
+async fn jot(
+    /// What.
+    text: String,
+) -> String {
+    text
+}
+
+#[tokio::test]
+async fn work_is_not_left_to_somebody_who_may_do_more() {
+    let free = |name: &'static str| -> Plain {
+        let script = [
+            Script::call("jot", r#"{"text":"past it"}"#),
+            Script::text("end"),
+        ];
+        AgentBuilder::new(name)
+            .tool(Jot)
+            .model(ScriptedModel::new(script).0)
+            .build()
+    };
+    let lead = clerk("medium", move |_| reroute_to(free("free"))).build();
+    let team = Member::new(lead).grant::<Work>().build();
+    let (lines, outcome) = watched(team).await;
+    assert_eq!(
+        lines,
+        [
+            "! `clerk` could not leave its work to `free`: that has the tool `jot`, which `clerk` may not use freely; \
+          hand on a placed delegate (`agents::team::delegate`), or grant it; it climbs on"
+        ]
+    );
+    assert_eq!(outcome.result.unwrap(), "told");
+    let names: Vec<_> = outcome.outputs.receipts().map(|one| &one.name).collect();
+    assert_eq!(names, ["work"], "nothing was written");
+}
+
+#[tokio::test]
+async fn a_handler_that_panics_is_seen() {
+    let agent = clerk("low", |_| -> Resolution<String, String> { panic!("oops") }).build();
+    let (lines, outcome) = watched(agent).await;
+    assert_eq!(
+        lines,
+        ["! `clerk` could not decide: its `on_escalation` panicked: oops; it climbs on"]
+    );
+    assert_eq!(outcome.result.unwrap(), "told");
+}
+
+#[tokio::test]
+async fn what_has_been_done_often_enough_is_refused() {
+    let refused = |outcome: &Outcome<String>| -> Vec<Option<String>> {
+        let said = |refused: &[Refused]| refused.first().map(ToString::to_string);
+        let receipts = outcome.escalations.iter();
+        receipts.map(|one| said(&one.escalation.refused)).collect()
+    };
+    let script = |how: &'static str| {
+        let turns = (0..5).map(move |turn| match turn {
+            4 => Script::text("enough"),
+            _ => asks(how),
+        });
+        ScriptedModel::new(turns).0
+    };
+    let anew: Plain = AgentBuilder::new("clerk")
+        .tool(Work)
+        .model(script("medium"))
+        .skill(Skill::model("again", "Again."))
+        .on_escalation(|_| reroute_to_skill("again"))
+        .build();
+    let (lines, outcome) = watched(anew).await;
+    let said = "`clerk` could not begin anew: it has done so 3 times";
+    assert_eq!(lines, [format!("! {said}; it climbs on")]);
+    assert_eq!(refused(&outcome), [None, None, None, Some(said.to_owned())]);
+
+    let model = script("low");
+    let same = model.clone();
+    let given: Plain = AgentBuilder::new("clerk")
+        .tool(Work)
+        .model(model)
+        .on_escalation(move |_| retry_with_model(same.clone()))
+        .build();
+    let (lines, outcome) = watched(given).await;
+    let said = "`clerk` could not give the model `scripted`: the failed agent has been given 3 models already";
+    assert_eq!(lines, [format!("! {said}; it climbs on")]);
+    assert_eq!(refused(&outcome), [None, None, None, Some(said.to_owned())]);
+    assert_eq!(outcome.result.unwrap(), "enough");
+}
+
+#[tokio::test]
+async fn a_stored_run_keeps_what_was_refused() {
+    let agent = clerk("low", |_| reroute_to_skill("nothing")).build();
+    let outcome = agent.run("go").outcome().await.unwrap();
+    let text = serde_json::to_string(&outcome.escalations).unwrap();
+    assert!(text.contains(r#""refused":[{"agent":"clerk""#), "{text}");
+    let read: Vec<agents::escalation::EscalationReceipt> = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, outcome.escalations);
+}
