@@ -1,7 +1,7 @@
 use super::tape::{Earlier, Entry, Exchange, FORMAT, Line, Said, Text, tools_of, tree, written};
 use crate::files;
 use agents_core::{
-    async_trait,
+    Error, ErrorKind, async_trait,
     model::{Model, ModelError, Reply, Request},
     run::{Begun, Clock, Happened, Moment, Tape, Timestamp},
     secret::Masker,
@@ -20,6 +20,14 @@ use std::{
 /// Every line is on its way to the disk before the run goes on, so a tape is whole up to the
 /// moment at which a program ends. A tape holds prompts, answers and tool results in the clear, but for
 /// the run's [secrets](crate::secret); on Unix, only the owner of a new file may read it.
+///
+/// A recording is of one run, with all that goes on within it: each message of a [chat](crate::agent::Chat)
+/// is a run of its own. Another run that is given the same one ends with
+/// [`ErrorKind::Build`](crate::ErrorKind::Build) before it begins; one that was stored and goes on may go on
+/// with its own.
+///
+/// Where it cannot be written, the run goes on; that is a warning in the log, and what
+/// [`finish`](Recording::finish) says. Nothing is written after that: a tape has no holes.
 #[derive(Clone)]
 pub struct Recording(Arc<Writer>);
 
@@ -36,8 +44,8 @@ struct Sink {
     /// What was last offered.
     tools: String,
     failed: Option<io::Error>,
-    /// The first line is written: whose run this is.
-    begun: bool,
+    /// The run that it is of, from the first line on.
+    run_id: Option<String>,
     masker: Option<Arc<Masker>>,
 }
 
@@ -73,7 +81,7 @@ impl Recording {
             begun_with: HashMap::new(),
             tools: "[]".to_owned(),
             failed: None,
-            begun: false,
+            run_id: None,
             masker: None,
         };
         Recording(Arc::new(Writer {
@@ -87,8 +95,8 @@ impl Recording {
     /// With the first failure to write.
     pub fn finish(&self) -> io::Result<()> {
         let mut sink = self.0.sink();
-        match sink.failed.take() {
-            Some(error) => Err(error),
+        match &sink.failed {
+            Some(error) => Err(io::Error::new(error.kind(), error.to_string())),
             None => sink.out.flush(),
         }
     }
@@ -155,16 +163,31 @@ impl Writer {
 
 impl Sink {
     /// The first line. A run within the recorded one is a part of its tape.
-    fn begin(&mut self, begun: &Begun<'_>) {
-        if !std::mem::replace(&mut self.begun, true) {
-            self.masker = Some(begun.masker.clone());
-            self.write(&Line::Tape {
-                format: FORMAT,
-                run_id: begun.run_id.into(),
-                agent: begun.agent.into(),
-                input: Cow::Borrowed(begun.input),
-            });
+    fn begin(&mut self, begun: &Begun<'_>) -> Result<(), Error> {
+        match &self.run_id {
+            Some(_) if begun.is_within => {}
+            // It was stored, and goes on.
+            Some(run_id) if run_id == begun.run_id => self.masker = Some(begun.masker.clone()),
+            Some(run_id) => {
+                let message = format!(
+                    "this recording holds the run {run_id} already, and cannot hold another one, of `{}`: make a \
+                     `Recording` for each run, and so for each message of a chat",
+                    begun.agent
+                );
+                return Err(Error::new(ErrorKind::Build, message));
+            }
+            None => {
+                self.run_id = Some(begun.run_id.to_owned());
+                self.masker = Some(begun.masker.clone());
+                self.write(&Line::Tape {
+                    format: FORMAT,
+                    run_id: begun.run_id.into(),
+                    agent: begun.agent.into(),
+                    input: Cow::Borrowed(begun.input),
+                });
+            }
         }
+        Ok(())
     }
 
     /// Takes off a conversation that begins what another began with, and says where that is.
@@ -186,8 +209,15 @@ impl Sink {
 
     /// Every line passes here, so no secret passes.
     fn write(&mut self, line: &Line<'_>) {
-        if self.failed.is_none() {
-            self.failed = self.try_to_write(line).err();
+        if self.failed.is_none()
+            && let Err(error) = self.try_to_write(line)
+        {
+            tracing::warn!(
+                run_id = self.run_id,
+                %error,
+                "the recording cannot be written, and ends here; the run goes on"
+            );
+            self.failed = Some(error);
         }
     }
 
@@ -219,8 +249,8 @@ impl Tape for Recording {
         Arc::new(RecordedClock(self.0.clone()))
     }
 
-    fn begins(&self, begun: &Begun<'_>) {
-        self.0.sink().begin(begun);
+    fn begins(&self, begun: &Begun<'_>) -> Result<(), Error> {
+        self.0.sink().begin(begun)
     }
 
     fn recalls(&self) -> bool {
