@@ -196,12 +196,12 @@ pub fn receipt(receipt: &ToolEnvelope, colour: bool) -> String {
     line
 }
 
-/// What went wrong, and what the model was told beside it. What follows an escalation is told by itself.
 /// What is written beside the colours: those take only what is safe themselves.
 fn safe(what: &impl ToString) -> String {
     shown(&what.to_string()).into_owned()
 }
 
+/// What went wrong, and what the model was told beside it. What follows an escalation is told by itself.
 pub(crate) fn problem(error: &ErrorReceipt) -> String {
     let said = format!("{}: {}", error.code, shorten(&error.message, 160));
     match error.hint().filter(|_| error.reason.is_none()) {

@@ -7,16 +7,16 @@
 //!
 //! | module | what |
 //! |-|-|
-//! | [`agent`] | a typed function `In -> Out` that may need a model |
+//! | [`agent`] | a typed function `In -> Out` that may need a model, and a run of it |
 //! | [`compose`] | agents put together are agents again |
 //! | [`team`] | agents that have delegates: who may use what, and who asks whom |
 //! | [`memory`] | what an agent remembers from one run to the next |
 //! | [`tool`] | a plain async function, and what the runtime knows about it |
 //! | [`model`] | something that answers a history |
-//! | [`run`] | a tree of nodes that can be stored, and the loop that moves it |
+//! | [`run`] | a tree of nodes that can be stored, and what a run leaves behind |
 //! | [`observe`] | the spans, log lines and steps by which a run is watched |
 //! | [`secret`] | found when a tool asks, and masked wherever anything is written |
-//! | `turn` | the way of one call, a file for each stage |
+//! | `turn` | what moves a run: the way of one call, a file for each stage |
 //! | [`policy`], [`rate`] | what a run's calls may do, and how often |
 //! | [`cache`], [`blob`] | results that are reused, and results that are too large |
 //! | [`reader`] | strict, then lenient, then coerced: what models say, read by the schema |

@@ -213,6 +213,7 @@ impl<T> Refused for Listing<T> {}
 /// Whatever else stands in a list: `#[tool]` gives its types a method of this name.
 pub trait Listed: Sized {
     /// The thing itself.
+    #[must_use]
     fn __listed(self) -> Self {
         self
     }

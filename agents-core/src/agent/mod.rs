@@ -97,6 +97,9 @@ pub trait Agent: Send + Sync {
     /// The agent's own work, at the place in the run that `cx` stands for.
     ///
     /// Call [`run`](Agent::run) or [`run_in`](Agent::run_in) instead: they keep the books.
+    ///
+    /// # Errors
+    /// With whatever keeps it from an answer; [`Error::escalated`] hands the work up, [`Error::thrown`] ends the run.
     async fn work(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error>;
 
     /// Runs the agent. Await what this returns, or say more about the run first.

@@ -52,7 +52,8 @@ pub fn retry_with_model<I, O>(model: impl Model) -> Resolution<I, O> {
 
 /// The handling agent begins anew with its skill of this name, on the input that it was given.
 ///
-/// In `on_escalation!` the skill is named as the method is: `reroute_to_skill(Self::by_hand)`.
+/// In `on_escalation!` the skill is named as the method is: `reroute_to_skill(Self::by_hand)`. A name that is
+/// none of its skills is refused: the escalation climbs on, and [`Escalation::refused`] says so.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -76,7 +77,8 @@ pub fn reroute_to_skill<I, O>(skill: impl SkillName) -> Resolution<I, O> {
 /// This agent does the handling agent's work instead, on the input that it was given.
 ///
 /// Like a model it is asked for again when a stored run goes on. In a team it may have no tool that the place of the
-/// handling agent does not have freely; what belongs to it as such, its memory and what it knows, does not count.
+/// handling agent does not have freely; what belongs to it as such, its memory and what it knows, does not count. Where
+/// it has more, that is refused, and the escalation climbs on with it in [`Escalation::refused`].
 pub fn reroute_to<I: Data, O: Data>(agent: impl TakesOver<I, O>) -> Resolution<I, O> {
     Resolution(What::Agent(agent.taking_over()))
 }

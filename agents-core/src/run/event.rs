@@ -19,7 +19,7 @@ use std::{sync::Arc, time::Duration};
 /// # use std::sync::{Arc, Mutex};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), agents::Error> {
-/// # let (model, _) = ScriptedModel::new([Script::text("Good morning")]);
+/// # let (model, _) = ScriptedModel::new([Script::text("Hello")]);
 /// # let agent = AgentBuilder::<String, String>::new("greeter").model(model).build();
 /// # let lines = Arc::new(Mutex::new(Vec::new()));
 /// # let sent = lines.clone();
@@ -27,7 +27,7 @@ use std::{sync::Arc, time::Duration};
 /// agent.run("Greet me").on_event(send).await?;
 /// assert_eq!(
 ///     lines.lock().unwrap()[2],
-///     r#"{"agent":"greeter","depth":0,"place":"","event":"text","data":"Good morning"}"#,
+///     r#"{"agent":"greeter","depth":0,"place":"","event":"text","data":"Hello"}"#,
 /// );
 /// # Ok(())
 /// # }

@@ -1,13 +1,14 @@
-//! A run: a tree of nodes that can be stored, and the loop that moves it.
+//! A run: a tree of nodes that can be stored, and the place in it where one stands.
 //!
 //! ```text
-//! agent.run(input) ─► Run ─► Root { Node { Frame { history, calls: [CallState] } } }   (steer.rs)
-//!                              drive: next() ─► do it ─► on(..)      (driver.rs)
+//! agent.run(input) ─► Run ─► Root { Node { Frame { history, calls: [CallState] } } }   (agent/run/)
+//!                              drive: next() ─► do it ─► on(..)      (turn/driver.rs)
 //!                              one call: next() ─► do it ─► on(..)   (turn/mod.rs)
 //! ```
 //!
 //! `Frame` and `CallState` are data: they say what comes next and are told what happened.
 //! Everything that waits is outside of them, so a run can be put down between any two steps.
+//! What is said of a run before it begins is said of a [`Run`](crate::agent::Run).
 
 mod approval;
 mod call;

@@ -94,6 +94,9 @@ pub trait Tool: Send + Sync + 'static {
     fn spec(&self) -> &ToolSpec;
 
     /// Does the work.
+    ///
+    /// # Errors
+    /// With the tool's own error: its arms are asked, and what nobody settles is told to the model.
     fn call(
         &self,
         args: Self::Args,

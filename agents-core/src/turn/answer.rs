@@ -84,10 +84,9 @@ pub(crate) async fn settle<O>(
                 }
                 Err(fault) => {
                     cx.node.with_frame(|frame| {
-                        let replaced = frame.replaced.last_mut();
-                        replaced
-                            .into_iter()
-                            .for_each(|one| one.failed(&fault.to_string()));
+                        if let Some(given) = frame.replaced.last_mut() {
+                            given.failed(&fault.to_string());
+                        }
                     });
                     ladder.ask_the_arms(&text, fault)
                 }

@@ -115,7 +115,7 @@ fn element(element: &Element) -> TokenStream {
         Element::One(tool) if element.tool_type().is_some() => {
             let with = quote_spanned!(here(tool.span())=> .with);
             // By a name of its own: of a value that lacks fields rustc says how it is written.
-            let listed = quote_spanned!(here(tool.span())=> { let tool = #tool; tool.__listed() });
+            let listed = quote_spanned!(tool.span()=> { let tool = #tool; tool.__listed() });
             quote!(#with(#listed))
         }
         Element::One(tool) => quote_spanned!(here(tool.span())=> .with(#tool)),

@@ -12,10 +12,8 @@ async fn both(answer: Answer, set: impl Fn(Ollama) -> Ollama) -> [ModelError; 2]
     let history = history([user("hi")]);
     let shorten = |error: ModelError| {
         let status = error.status();
-        let short = ModelError::new(
-            error.kind(),
-            error.to_string().replace(&server.url, "SERVER"),
-        );
+        let said = error.to_string().replace(&server.url, "SERVER");
+        let short = ModelError::new(error.kind(), said);
         status.map_or(short.clone(), |status| short.with_status(status))
     };
     let whole = ask(&model).await.unwrap_err();

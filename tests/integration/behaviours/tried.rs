@@ -230,3 +230,36 @@ async fn a_throw_is_told_with_its_reason() {
         "{drawn}"
     );
 }
+
+#[tokio::test]
+async fn what_was_tried_with_an_answer_is_told_as_well() {
+    let (agent, _) = scribe(|repair| match repair.attempt {
+        1 => Ok("seven, I think".into()),
+        2 => Err(Error::new(ErrorKind::Failed, "no idea")),
+        _ => Ok("7".into()),
+    });
+    let (model, handle) = ScriptedModel::new([Script::text("a few")]);
+    let counter = AgentBuilder::<String, u32>::new("counter")
+        .model(model)
+        .on_error(move |error, _| match error {
+            CallError::InvalidOutput(..) => {
+                Some(fix_with::<InvalidOutput>(agent.clone()).retries(3).into())
+            }
+            _ => None,
+        })
+        .build();
+    let outcome = counter.run("How many?").outcome().await.unwrap();
+    assert_eq!((outcome.result.unwrap(), handle.count()), (7, 1));
+    let repairs = outcome.repairs.iter();
+    let told: Vec<_> = repairs
+        .map(|change| (change.kind, change.note.split(':').next().unwrap()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (ChangeKind::Tried, "`scribe` tried `seven, I think` in vain"),
+            (ChangeKind::Tried, "`scribe` gave nothing of use"),
+            (ChangeKind::Fixed, "`scribe` gave the answer anew"),
+        ]
+    );
+}
