@@ -108,12 +108,15 @@ pub(crate) struct Skill {
 
 /// `on_escalation!(match escalation.severity { .. })`
 pub(crate) struct Handler {
+    pub(crate) attrs: Vec<Attribute>,
     pub(crate) keyword: Ident,
     pub(crate) body: Expr,
 }
 
 /// `on_error { .. }`, or `on_error!(Tool, match error { .. })`; with `"github_*"` for the tool, too
 pub(crate) struct Arms {
+    /// Those of the whole, where it stands in an `impl`.
+    pub(crate) attrs: Vec<Attribute>,
     pub(crate) keyword: Ident,
     /// Whose failures these are; without, those of every tool, or of the tool beside.
     pub(crate) tool: Option<Path>,
@@ -124,6 +127,7 @@ pub(crate) struct Arms {
 
 /// `execution_error(Returned(e)) if e.is_timeout() => retry(max_attempts = 3),`
 pub(crate) struct Arm {
+    pub(crate) attrs: Vec<Attribute>,
     pub(crate) kind: Ident,
     pub(crate) patterns: Punctuated<Pat, Token![,]>,
     pub(crate) guard: Option<(Token![if], Expr)>,

@@ -139,7 +139,7 @@ fn attribute_agent(arguments: Tokens, item: &Tokens) -> Tokens {
 
 fn block_on_error(tokens: Tokens) -> Tokens {
     let errors = Errors::new();
-    let Some(arms) = parse::on_error_block(tokens, &errors) else {
+    let Some((rt, arms)) = parse::on_error_block(tokens, &errors) else {
         return errors.finish();
     };
     let arms = lower::on_error(arms, &[], &errors);
@@ -149,23 +149,23 @@ fn block_on_error(tokens: Tokens) -> Tokens {
         errors.at(&arms.written.keyword, check::messages::arms_need_a_tool());
     }
     check::on_error(&arms.written, true, &errors);
-    let (errors, arms) = (errors.finish(), expand::on_error(&arms));
+    let (errors, arms) = (errors.finish(), expand::on_error(&arms, &rt));
     quote!(#errors #arms)
 }
 
 fn expression_structure(tokens: Tokens) -> Tokens {
     let errors = Errors::new();
-    let Some(root) = parse::structure(tokens, &errors) else {
+    let Some((rt, root)) = parse::structure(tokens, &errors) else {
         return expand::no_expression(errors);
     };
     let root = lower::member(root, &errors);
     check::structure(&root, &errors);
-    expand::expression(errors, &expand::structure(&root))
+    expand::expression(errors, &expand::structure(&root, &rt))
 }
 
 fn expression_branch(tokens: Tokens) -> Tokens {
     let errors = Errors::new();
-    let Some(branch) = parse::branch(tokens, &errors) else {
+    let Some((rt, branch)) = parse::branch(tokens, &errors) else {
         return expand::no_expression(errors);
     };
     let is_read = errors.is_whole();
@@ -176,5 +176,5 @@ fn expression_branch(tokens: Tokens) -> Tokens {
     if branch.targets.is_empty() {
         return expand::no_expression(errors);
     }
-    expand::expression(errors, &expand::branch(&branch))
+    expand::expression(errors, &expand::branch(&branch, &rt))
 }

@@ -94,15 +94,22 @@ pub(crate) struct Arms {
     pub(crate) tool: Option<Path>,
     pub(crate) arms: Vec<Arm>,
     /// Every `retry` that is written there.
-    pub(crate) retries: Vec<Ident>,
+    pub(crate) retries: Vec<Under<Ident>>,
     /// Every `Returned` that is waited for there.
-    pub(crate) returned: Vec<Ident>,
+    pub(crate) returned: Vec<Under<Ident>>,
     /// Every `agent = ..` that is named there.
-    pub(crate) fixers: Vec<Expr>,
+    pub(crate) fixers: Vec<Under<Expr>>,
+}
+
+/// What is there if its arm is.
+pub(crate) struct Under<T> {
+    pub(crate) cfgs: Vec<Attribute>,
+    pub(crate) it: T,
 }
 
 /// One arm, of a kind that there is.
 pub(crate) struct Arm {
+    pub(crate) attrs: Vec<Attribute>,
     pub(crate) variant: Ident,
     pub(crate) patterns: Punctuated<Pat, Token![,]>,
     pub(crate) guard: Option<Expr>,
@@ -111,6 +118,7 @@ pub(crate) struct Arm {
 
 /// `on_escalation!(..)`, with the sugar taken out.
 pub(crate) struct Handler {
+    pub(crate) attrs: Vec<Attribute>,
     pub(crate) keyword: Ident,
     pub(crate) body: Expr,
     /// What the user calls the escalation, where it is named.
@@ -175,6 +183,7 @@ pub(crate) enum Budget {
 
 /// A way an agent has of answering.
 pub(crate) struct Skill {
+    pub(crate) cfgs: Vec<Attribute>,
     pub(crate) function: Function,
     pub(crate) docs: Docs,
     pub(crate) when: Option<Expr>,
@@ -188,6 +197,7 @@ pub(crate) struct Skill {
 
 /// What an agent can look up in itself.
 pub(crate) struct Knowledge {
+    pub(crate) cfgs: Vec<Attribute>,
     pub(crate) function: Function,
     pub(crate) docs: Docs,
     /// The text's type.
@@ -261,6 +271,17 @@ impl Returns {
     }
 }
 
+impl Arms {
+    /// Under which conditions something is retried: under none, if a `retry` is always there.
+    pub(crate) fn retries_by_cfgs(&self) -> Vec<&[Attribute]> {
+        let conditions = self.retries.iter().map(|retry| retry.cfgs.as_slice());
+        match conditions.clone().find(|cfgs| cfgs.is_empty()) {
+            Some(always) => vec![always],
+            None => conditions.collect(),
+        }
+    }
+}
+
 impl Agent {
     /// Whether the type would have the name of the function.
     pub(crate) fn clashes(&self) -> bool {
@@ -292,13 +313,15 @@ impl Agent {
         }
     }
 
-    /// What the user's own code gives back, of which there may be several pieces.
+    /// What the user's own code gives back, of which there may be several pieces; of those, what is always there.
     pub(crate) fn returned(&self) -> impl Iterator<Item = &Returns> {
         let (function, skills) = match &self.make {
             Make::Function(function, _) => (function.has_body().then_some(&self.output), &[][..]),
             Make::Skills(_, skills) => (None, skills.as_slice()),
         };
-        let skills = skills.iter().filter(|skill| skill.function.has_body());
+        let skills = skills
+            .iter()
+            .filter(|skill| skill.function.has_body() && skill.cfgs.is_empty());
         function
             .into_iter()
             .chain(skills.map(|skill| &skill.returns))

@@ -71,7 +71,10 @@ fn once(arms: &Arms, above: &[Arms], errors: &Errors) {
         tool.or(named.map(written))
             .map_or_else(|| "the agent".to_owned(), |of| format!("`{of}`"))
     };
-    for twin in above.iter().filter(|twin| of(twin) == of(arms)) {
+    // Of those under a `#[cfg]` only one may be there.
+    let always = |arms: &Arms| arms.written.attrs.iter().all(|a| !a.path().is_ident("cfg"));
+    let twins = above.iter().filter(|twin| of(twin) == of(arms));
+    for twin in twins.filter(|twin| always(twin) && always(arms)) {
         errors.at(&twin.written.keyword, messages::arms_twice(of(arms)));
         errors.at(&arms.written.keyword, messages::arms_twice(of(arms)));
     }

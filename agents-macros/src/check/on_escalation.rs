@@ -8,7 +8,10 @@ use crate::{
 
 /// One block an agent, and nothing in it that an escalation cannot be answered with.
 pub(super) fn on_escalation(handlers: &mut [Handler], skills: &[Skill], errors: &Errors) {
-    if let [first, second, ..] = handlers {
+    // Of those under a `#[cfg]` only one may be there.
+    let always = |handler: &&Handler| handler.attrs.iter().all(|a| !a.path().is_ident("cfg"));
+    let always: Vec<&Handler> = handlers.iter().filter(always).collect();
+    if let [first, second, ..] = always.as_slice() {
         errors.at(&first.keyword, messages::handled_twice());
         errors.at(&second.keyword, messages::handled_twice());
     }

@@ -1,6 +1,10 @@
 //! The printer of agents.
 
-use super::{asserts, hidden, settings, skills};
+use super::{
+    asserts, hidden,
+    settings::{self, Step},
+    skills,
+};
 use crate::{
     ast::Function,
     model::{Agent, Make, Returns},
@@ -58,7 +62,7 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
                 agent,
                 &ty.to_token_stream(),
                 &Generics::default(),
-                &[],
+                Vec::new(),
             )),
         )
     };
@@ -227,7 +231,7 @@ pub(super) fn built(
     agent: &Agent,
     ty: &TokenStream,
     generics: &Generics,
-    skills: &[TokenStream],
+    skills: Vec<Step>,
 ) -> TokenStream {
     let Edges {
         input,

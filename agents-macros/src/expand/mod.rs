@@ -21,26 +21,59 @@ pub(crate) use tool::tool;
 use crate::paths::{Rt, end};
 use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::quote;
-use syn::{Attribute, Expr};
+use syn::{Attribute, Block, Expr, Macro, Stmt};
 
 /// What an arm gives, turned into what is wanted; an arm that gives nothing, such as `todo!()`, as it is.
 fn given(arm: &Expr, into: &TokenStream) -> TokenStream {
-    let gives_nothing = match arm {
-        Expr::Return(_) => true,
-        Expr::Macro(called) => called.mac.path.segments.last().is_some_and(|name| {
-            ["todo", "unimplemented", "unreachable", "panic"]
-                .iter()
-                .any(|known| name.ident == known)
-        }),
-        _ => false,
-    };
-    if gives_nothing {
+    // Behind `=>` nobody minds braces, in a call lints do.
+    if let Expr::Block(block) = arm
+        && let ([Stmt::Expr(only, None)], [], None) =
+            (&*block.block.stmts, &*block.attrs, &block.label)
+    {
+        return given(only, into);
+    }
+    if gives_nothing(arm) {
         return quote!(#arm);
     }
     // What rustc proposes to write behind the arm is put where this ends.
     let mut handed = Group::new(Delimiter::Parenthesis, quote!(#arm));
     handed.set_span(end(arm));
     quote!(#into #handed)
+}
+
+/// Whether no way through `arm` comes to an end, as far as tokens tell.
+fn gives_nothing(arm: &Expr) -> bool {
+    match arm {
+        Expr::Return(_) => true,
+        Expr::Macro(called) => is_end(&called.mac),
+        Expr::Block(block) => ends(&block.block),
+        Expr::Group(group) => gives_nothing(&group.expr),
+        Expr::Paren(paren) => gives_nothing(&paren.expr),
+        Expr::If(choice) => {
+            let otherwise = choice.else_branch.as_ref();
+            ends(&choice.then_branch)
+                && otherwise.is_some_and(|(_, otherwise)| gives_nothing(otherwise))
+        }
+        Expr::Match(choice) => choice.arms.iter().all(|arm| gives_nothing(&arm.body)),
+        _ => false,
+    }
+}
+
+fn ends(block: &Block) -> bool {
+    match block.stmts.last() {
+        Some(Stmt::Expr(last, _)) => gives_nothing(last),
+        Some(Stmt::Macro(last)) => is_end(&last.mac),
+        _ => false,
+    }
+}
+
+/// `todo!()`
+fn is_end(called: &Macro) -> bool {
+    called.path.segments.last().is_some_and(|name| {
+        ["todo", "unimplemented", "unreachable", "panic"]
+            .iter()
+            .any(|known| name.ident == known)
+    })
 }
 
 /// A place of its own for everything the user does not name:

@@ -1,12 +1,13 @@
 //! The printer of arms.
 
-use super::{given, hidden};
+use super::{given, hidden, settings::Step};
 use crate::{
-    model::{Agent, Arm, Arms, Tool},
+    model::{Agent, Arm, Arms, Tool, Under},
     paths::{Rt, respan},
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use std::iter;
 use syn::spanned::Spanned;
 
 /// `on_error!(ReadFile, match error { .. })`, on its own:
@@ -17,12 +18,12 @@ use syn::spanned::Spanned;
 ///     impl __rt::OnError for ReadFile { .. }
 /// };
 /// ```
-pub(crate) fn alone(arms: &Arms) -> TokenStream {
+pub(crate) fn alone(arms: &Arms, rt: &Rt) -> TokenStream {
     let Some(tool) = &arms.tool else {
         return TokenStream::new();
     };
     let items = implementation(&tool.to_token_stream(), arms, &TokenStream::new());
-    hidden(&Rt::under(None), &[], &items)
+    hidden(rt, &[], &items)
 }
 
 /// The arms that stand beside their tool. They see what is injected.
@@ -62,14 +63,15 @@ fn implementation(tool: &TokenStream, arms: &Arms, injected: &TokenStream) -> To
     let matched = matched(arms, &error);
     let checked = checked(tool, arms);
     // Named as the arm names them: an agent that is no repair agent is one mistake, not two.
-    let named = arms.fixers.iter().map(
-        |fixer| quote_spanned!(fixer.span()=> __rt::fix_with::<__rt::kinds::Execution>(#fixer)),
-    );
+    let named = arms.fixers.iter().map(|Under { cfgs, it: fixer }| {
+        let fixer = quote_spanned!(fixer.span()=> __rt::fix_with::<__rt::kinds::Execution>(#fixer));
+        quote!(#(#cfgs)* #fixer)
+    });
     let fixers = (!arms.fixers.is_empty()).then(|| {
         quote! {
             fn fixers_of_arms(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> {
                 #injected
-                __rt::fixers_of([#(#named),*])
+                __rt::fixers_of::<__rt::kinds::Execution, _>([#(#named),*])
             }
         }
     });
@@ -97,14 +99,17 @@ fn implementation(tool: &TokenStream, arms: &Arms, injected: &TokenStream) -> To
 fn checked(tool: &TokenStream, arms: &Arms) -> TokenStream {
     let retries = arms.retries.iter().map(|verb| ("RetrySafe", verb));
     let returned = arms.returned.iter().map(|variant| ("Fallible", variant));
-    let asserts = retries.chain(returned).map(|(what, at)| {
-        let (tool, what) = (respan(tool.clone(), at.span()), Ident::new(what, at.span()));
-        quote_spanned!(at.span()=> <#tool as __rt::#what>::check();)
-    });
+    let asserts = retries
+        .chain(returned)
+        .map(|(what, Under { cfgs, it: at })| {
+            let (tool, what) = (respan(tool.clone(), at.span()), Ident::new(what, at.span()));
+            let check = quote_spanned!(at.span()=> <#tool as __rt::#what>::check(););
+            quote!(#(#cfgs)* #check)
+        });
     asserts.collect()
 }
 
-/// The arms that stand in an agent, as calls on its builder:
+/// The arms that stand in an agent, as steps of its builder:
 ///
 /// ```ignore
 /// .on_error(|error, cx| match error { .. })
@@ -112,8 +117,8 @@ fn checked(tool: &TokenStream, arms: &Arms) -> TokenStream {
 /// .on_error_of_named("github_*", |error, cx| match error { .. })
 /// .fixer(JsonFixer)
 /// ```
-pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> TokenStream {
-    let (error, cx, fixers) = (error(), cx(), &arms.fixers);
+pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> impl Iterator<Item = Step> {
+    let (error, cx, attrs) = (error(), cx(), &arms.written.attrs);
     let matched = matched(arms, &error);
     let any = quote! {
         move |#error: __rt::CallError<'_, __rt::AnyError>, #[allow(unused_variables)] #cx: &__rt::ErrorContext|
@@ -123,11 +128,12 @@ pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> TokenStream {
             quote!(.on_error_of_named(#pattern, #any { #matched }))
         }
         None => {
-            let tools = agent
-                .retried_by_default()
-                .filter(|_| !arms.retries.is_empty());
-            let retried = tools
-                .map(|tool| quote_spanned!(tool.span()=> <#tool as __rt::RetrySafe>::check();));
+            let retried = arms.retries_by_cfgs().into_iter().flat_map(|cfgs| {
+                agent.retried_by_default().map(move |tool| {
+                    let check = quote_spanned!(tool.span()=> <#tool as __rt::RetrySafe>::check(););
+                    quote!(#(#cfgs)* #check)
+                })
+            });
             quote!(.on_error(#any { #(#retried)* #matched }))
         }
         Some(tool) => {
@@ -142,7 +148,15 @@ pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> TokenStream {
             }
         }
     };
-    quote!(#call #(.fixer(#fixers))*)
+    let fixers = arms.fixers.iter().map(|Under { cfgs, it: fixer }| Step {
+        attrs: attrs.iter().chain(cfgs).cloned().collect(),
+        call: quote!(.fixer(#fixer)),
+    });
+    let arms = Step {
+        attrs: attrs.clone(),
+        call,
+    };
+    iter::once(arms).chain(fixers)
 }
 
 /// ```ignore
@@ -157,6 +171,7 @@ fn matched(arms: &Arms, error: &Ident) -> TokenStream {
     let deny = quote_spanned!(arms.written.keyword.span()=> #[deny(unreachable_patterns)]);
     let arms = arms.arms.iter().map(
         |Arm {
+             attrs,
              variant,
              patterns,
              guard,
@@ -167,7 +182,7 @@ fn matched(arms: &Arms, error: &Ident) -> TokenStream {
             let decided = given(body, &into_plan);
             // The user's own place: rustc lints patterns that people wrote, and no others.
             let pattern = quote_spanned!(variant.span()=> __rt::CallError::#variant(#patterns));
-            quote!(#pattern #guard => #decided,)
+            quote!(#(#attrs)* #pattern #guard => #decided,)
         },
     );
     quote! {

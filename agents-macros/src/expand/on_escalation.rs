@@ -3,6 +3,7 @@
 use super::{
     agent::{Edges, edges},
     given,
+    settings::Step,
 };
 use crate::{
     model::{Agent, Handler},
@@ -16,7 +17,7 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// As a call on the agent's builder:
+/// As a step of the agent's builder:
 ///
 /// ```ignore
 /// .on_escalation(move |escalation: __rt::Escalation| -> __rt::Resolution<String, Summary> {
@@ -27,8 +28,9 @@ use syn::{
 ///     }
 /// })
 /// ```
-pub(super) fn of_agent(agent: &Agent, handler: &Handler) -> TokenStream {
+pub(super) fn of_agent(agent: &Agent, handler: &Handler) -> Step {
     let Handler {
+        attrs,
         body,
         escalation,
         skills,
@@ -44,13 +46,17 @@ pub(super) fn of_agent(agent: &Agent, handler: &Handler) -> TokenStream {
         .iter()
         .map(|skill| quote_spanned!(skill.span()=> let _ = #skill;));
     let output = quote_spanned!(keyword.span()=> __rt::Resolution<#input, #output>);
-    quote! {
+    let call = quote! {
         .on_escalation(move |#[allow(unused_variables)] #escalation: __rt::Escalation| -> #output {
             #[allow(unused_imports)]
             use __rt::resolutions::*;
             #(#named)*
             #body
         })
+    };
+    Step {
+        attrs: attrs.clone(),
+        call,
     }
 }
 

@@ -5,9 +5,9 @@ use crate::{
     model::{Agent, Budget, Call, Make, Settings},
     paths::here,
 };
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, ExprLit, Lit, spanned::Spanned};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, spanned::Spanned};
 
 /// ```ignore
 /// __rt::AgentBuilder::new("json_fixer")
@@ -18,7 +18,7 @@ use syn::{Expr, ExprLit, Lit, spanned::Spanned};
 ///     /* skills */
 ///     .build()
 /// ```
-pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
+pub(super) fn builder(agent: &Agent, skills: Vec<Step>) -> TokenStream {
     let Settings {
         prompt,
         description,
@@ -59,24 +59,54 @@ pub(super) fn builder(agent: &Agent, skills: &[TokenStream]) -> TokenStream {
     let policies = policies.map(|(pattern, policy)| quote!(.policy(#pattern, #policy)));
     let strict = strict.as_ref().map(|key| quote!(.#key()));
     let fixers = fixers.iter().flat_map(|(_, fixers)| fixers).map(fixer);
+    let begun = quote! {
+        __rt::AgentBuilder::new(#name)
+            #description #prompt #model #tools #budget #memory #strict
+            #(#policies)* #(#fixers)*
+    };
     let known = agent.knowledge.iter().map(super::skills::knowledge);
     let arms = agent
         .on_error
         .iter()
-        .map(|arms| super::on_error::of_agent(agent, arms));
+        .flat_map(|arms| super::on_error::of_agent(agent, arms));
     let handlers = agent
         .on_escalation
         .iter()
         .map(|handler| super::on_escalation::of_agent(agent, handler));
-    quote! {
-        __rt::AgentBuilder::new(#name)
-            #description #prompt #model #tools #budget #memory #strict
-            #(#policies)*
-            #(#known)*
-            #(#fixers)* #(#arms)* #(#handlers)*
-            #(.skill(#skills))*
-            .build()
+    built(begun, known.chain(arms).chain(handlers).chain(skills))
+}
+
+/// What one member of the agent's block says to the builder, and the attributes that go for it.
+pub(super) struct Step {
+    pub(super) attrs: Vec<Attribute>,
+    pub(super) call: TokenStream,
+}
+
+/// One chain of calls, as far as all of it is there anyway:
+///
+/// ```ignore
+/// let builder = __rt::AgentBuilder::new("clerk").skill(..);
+/// #[cfg(feature = "mail")]
+/// let builder = builder.skill(..);
+/// builder.skill(..).build()
+/// ```
+fn built(mut chain: TokenStream, steps: impl Iterator<Item = Step>) -> TokenStream {
+    // A name of the macro's own.
+    let builder = Ident::new("builder", Span::mixed_site());
+    let mut said = TokenStream::new();
+    for Step { attrs, call } in steps {
+        if attrs.is_empty() {
+            chain.extend(call);
+        } else {
+            said.extend(quote! {
+                let #builder = #chain;
+                #(#attrs)*
+                let #builder = #builder #call;
+            });
+            chain = builder.to_token_stream();
+        }
     }
+    quote!(#said #chain.build())
 }
 
 /// `.with({ let tool = ReadFile; tool.__listed() })`, or `.with_all(more)` for `..more`

@@ -3,16 +3,17 @@
 use super::{
     agent::{Work, built, implementation, outcome, unpacked, value},
     asserts, hidden,
+    settings::Step,
 };
 use crate::{
     ast::{Impl, Member},
-    check::names::plain,
+    check::{messages, names::plain},
     model::{Agent, Knowledge, Skill, ToolRef},
     paths::here,
 };
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
-use syn::spanned::Spanned;
+use syn::{Meta, spanned::Spanned};
 
 /// The block without what only the macro knows, and what the runtime calls:
 ///
@@ -39,13 +40,18 @@ pub(super) fn agent(agent: &Agent, block: &Impl, skills: &[Skill]) -> TokenStrea
     } else {
         let printed: Vec<_> = skills.iter().map(|one| skill(agent, one)).collect();
         let implementation = implementation(agent, &ty, &block.generics, &Work::driven());
-        let built = built(agent, &ty, &block.generics, &printed);
+        let built = built(agent, &ty, &block.generics, printed);
+        let none = without_skills(agent, skills);
         // The probe knows nothing of type parameters.
         let probes = skills
             .iter()
             .filter(|_| block.generics.params.is_empty())
-            .filter_map(|skill| asserts::no_hidden_result(&skill.returns));
-        quote!(#implementation #built #(#probes)*)
+            .filter_map(|skill| {
+                let probe = asserts::no_hidden_result(&skill.returns)?;
+                let cfgs = &skill.cfgs;
+                Some(quote!(#(#cfgs)* #probe))
+            });
+        quote!(#implementation #built #none #(#probes)*)
     };
     let items = hidden(rt, cfgs, &items);
     quote!(#docs #kept #items)
@@ -67,6 +73,28 @@ pub(crate) fn block(block: &Impl) -> TokenStream {
     block.with_members(&members)
 }
 
+/// Where each skill may be left out, all may be:
+///
+/// ```ignore
+/// #[cfg(not(any(all(feature = "mail"), all(unix))))]
+/// ::core::compile_error!("..");
+/// ```
+fn without_skills(agent: &Agent, skills: &[Skill]) -> Option<TokenStream> {
+    if skills.iter().any(|skill| skill.cfgs.is_empty()) {
+        return None;
+    }
+    let each = skills.iter().map(|skill| {
+        let conditions = skill.cfgs.iter().filter_map(|cfg| match &cfg.meta {
+            Meta::List(list) => Some(&list.tokens),
+            _ => None,
+        });
+        quote!(all(#(#conditions),*))
+    });
+    let (at, message) = (agent.ident.span(), messages::no_skill(&agent.ident));
+    let refused = quote_spanned!(at=> ::core::compile_error!(#message););
+    Some(quote!(#[cfg(not(any(#(#each),*)))] #refused))
+}
+
 /// ```ignore
 /// __rt::Skill::<'_, .., _>::model("manage_files", "File management operations.")
 ///
@@ -77,8 +105,9 @@ pub(crate) fn block(block: &Impl) -> TokenStream {
 /// ```
 ///
 /// With a list, the first goes on `.tools::<&str>([<ReadFile as __rt::ToolName>::NAME, "github_*"])`.
-fn skill(agent: &Agent, skill: &Skill) -> TokenStream {
+fn skill(agent: &Agent, skill: &Skill) -> Step {
     let Skill {
+        cfgs,
         function,
         docs,
         when,
@@ -100,10 +129,16 @@ fn skill(agent: &Agent, skill: &Skill) -> TokenStream {
     let memory = memory
         .as_ref()
         .map(|key| quote_spanned!(here(key.span())=> .with_memory()));
+    let step = |skill: TokenStream| Step {
+        attrs: cfgs.clone(),
+        call: quote!(.skill(#skill)),
+    };
     if !function.has_body() {
         // The types are said, so that a condition may leave that of its input out.
         let input = asserts::through(input, "AgentData");
-        return quote!(__rt::Skill::<'_, #input, _>::model(#name, #description) #when #tools #memory);
+        return step(
+            quote!(__rt::Skill::<'_, #input, _>::model(#name, #description) #when #tools #memory),
+        );
     }
     let value = value();
     let takes_input = function.sig.inputs.len() > 1;
@@ -115,9 +150,9 @@ fn skill(agent: &Agent, skill: &Skill) -> TokenStream {
     let input = asserts::through(input, "AgentData");
     let called = quote_spanned!(here(ident.span())=> self.#ident(#passed));
     let result = outcome(&called, function, returns, agent.output_bound());
-    quote! {
+    step(quote! {
         __rt::Skill::native(#name, #description, move |#pattern: #input| async move { #result }) #when
-    }
+    })
 }
 
 /// `<ReadFile as __rt::ToolName>::NAME`, or `"github_*"`
@@ -129,11 +164,19 @@ fn tool_name(tool: &ToolRef) -> TokenStream {
 }
 
 /// `.knowledge("style_guide", "House style.", || self.style_guide())`
-pub(super) fn knowledge(knowledge: &Knowledge) -> TokenStream {
-    let Knowledge { function, docs, ty } = knowledge;
+pub(super) fn knowledge(knowledge: &Knowledge) -> Step {
+    let Knowledge {
+        cfgs,
+        function,
+        docs,
+        ty,
+    } = knowledge;
     let ident = &function.sig.ident;
     let (name, description) = (plain(ident), docs.text());
     // What cannot be a text is wrong where its type is written.
     let method = quote_spanned!(ty.span()=> .knowledge);
-    quote!(#method(#name, #description, || self.#ident()))
+    Step {
+        attrs: cfgs.clone(),
+        call: quote!(#method(#name, #description, || self.#ident())),
+    }
 }

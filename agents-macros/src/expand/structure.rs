@@ -17,8 +17,8 @@ use syn::spanned::Spanned;
 ///     .and_below(::agents::__rt::Member::below(Coder).grant::<WriteFile>())
 ///     .build()
 /// ```
-pub(crate) fn structure(root: &Member) -> TokenStream {
-    let member = member(root, "new", &Rt::under(None));
+pub(crate) fn structure(root: &Member, rt: &Rt) -> TokenStream {
+    let member = member(root, "new", rt);
     quote!(#member.build())
 }
 
@@ -72,7 +72,7 @@ fn named(tool: &ToolRef, verb: &str, at: &Ident) -> TokenStream {
 ///     })
 /// }
 /// ```
-pub(crate) fn branch(branch: &Branch) -> TokenStream {
+pub(crate) fn branch(branch: &Branch, rt: &Rt) -> TokenStream {
     let Branch {
         agent,
         match_token,
@@ -80,7 +80,7 @@ pub(crate) fn branch(branch: &Branch) -> TokenStream {
         targets,
         arms,
     } = branch;
-    let (rt, cx) = (Rt::under(None), cx(match_token.span));
+    let cx = cx(match_token.span);
     // Where no value stands: what is moved is moved at the agent, and not bound there.
     let names = targets.iter().map(|(name, _)| {
         let mut name = name.clone();

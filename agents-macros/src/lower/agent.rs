@@ -120,7 +120,8 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
     let cfgs = cfgs(&block.attrs);
     let docs = Docs::take(&mut block.attrs);
     let name = wire_name(&ident);
-    let (input, output) = match skills.first() {
+    let always = skills.iter().find(|skill| skill.cfgs.is_empty());
+    let (input, output) = match always.or(skills.first()) {
         Some(first) => (first.input.clone(), first.returns.clone()),
         None => (unit(), Returns::Nothing(ident.span())),
     };
@@ -173,6 +174,7 @@ fn skill(function: &mut Function, mark: ast::Skill, errors: &Errors) -> Option<S
     let mut kept = function.clone();
     let docs = Docs::take(&mut kept.attrs);
     let skill = Skill {
+        cfgs: cfgs(&kept.attrs),
         function: kept,
         docs,
         when,

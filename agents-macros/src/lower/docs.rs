@@ -54,7 +54,7 @@ impl Docs {
         match parts.as_slice() {
             [] => quote!(""),
             [one] => quote!(#one),
-            many => quote!(::core::concat!(#(#many),*)),
+            [first, others @ ..] => quote!(::core::concat!(#first #(, "\n", #others)*)),
         }
     }
 }
@@ -71,7 +71,10 @@ fn joined(parts: &[Part]) -> TokenStream {
     for part in parts {
         match part {
             // An empty line is one, too.
-            Part::Text(text) => lines.extend(text.split('\n').map(trimmed)),
+            Part::Text(text) => match is_decorated(text) {
+                true => lines.extend(text.split('\n').map(undecorated)),
+                false => lines.extend(text.split('\n').map(trimmed)),
+            },
             Part::Expr(expr) => return quote!(#expr),
         }
     }
@@ -81,9 +84,24 @@ fn joined(parts: &[Part]) -> TokenStream {
 
 fn trimmed(line: &str) -> String {
     let line = line.strip_prefix(' ').unwrap_or(line);
-    // The margin of `/** .. */`.
-    let line = line.strip_prefix("* ").unwrap_or(line);
     line.trim_end().to_owned()
+}
+
+/// Whether the lines of a `/** .. */` begin with ` *`, all but the first: then that is no list.
+fn is_decorated(text: &str) -> bool {
+    let mut others = text
+        .split('\n')
+        .skip(1)
+        .filter(|line| !line.trim().is_empty())
+        .peekable();
+    others.peek().is_some()
+        && others.all(|line| line.trim_start().starts_with('*') && !line.starts_with('*'))
+}
+
+/// A line without its ` * `.
+fn undecorated(line: &str) -> String {
+    let line = line.trim_start();
+    trimmed(line.strip_prefix('*').unwrap_or(line))
 }
 
 impl ToTokens for Docs {

@@ -7,7 +7,10 @@ use crate::{
         names::{nearest, plain},
     },
     diag::Errors,
-    parse::keys::{self, Key},
+    parse::{
+        keys::{self, Key},
+        ungrouped,
+    },
     paths::Rt,
 };
 use quote::ToTokens;
@@ -187,7 +190,7 @@ pub(super) fn pair(value: Expr) -> Result<(Ident, Expr), Box<Expr>> {
         && let Expr::Path(left) = &*assign.left
         && let Some(name) = left.path.get_ident()
     {
-        return Ok((name.clone(), (*assign.right).clone()));
+        return Ok((name.clone(), ungrouped((*assign.right).clone())));
     }
     Err(Box::new(value))
 }

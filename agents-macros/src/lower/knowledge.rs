@@ -1,6 +1,6 @@
 //! `#[knowledge] fn style(&self) -> String { .. }`, from its function.
 
-use super::{docs::Docs, last_name, wants_no_arguments};
+use super::{cfgs, docs::Docs, last_name, wants_no_arguments};
 use crate::{ast::Function, check::messages, diag::Errors, model::Knowledge};
 use syn::{Attribute, FnArg, ReceiverKind, ReturnType};
 
@@ -48,6 +48,10 @@ pub(super) fn knowledge(
     };
     let mut function = function.clone();
     let docs = Docs::take(&mut function.attrs);
-    ty.filter(|_| fits)
-        .map(|ty| Knowledge { function, docs, ty })
+    ty.filter(|_| fits).map(|ty| Knowledge {
+        cfgs: cfgs(&function.attrs),
+        function,
+        docs,
+        ty,
+    })
 }

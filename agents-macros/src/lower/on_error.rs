@@ -10,7 +10,7 @@
 //! Calls are rewritten in place, with the user's own tokens: what is wrong with them is underlined
 //! there.
 
-use super::{bound, function, keys::pair};
+use super::{bound, cfgs, function, keys::pair};
 use crate::{
     ast,
     check::{
@@ -18,13 +18,14 @@ use crate::{
         names::{nearest, plain},
     },
     diag::Errors,
-    model::{Arm, Arms},
+    model::{Arm, Arms, Under},
     parse::keys::{self, Verb},
-    paths::end,
+    paths::{end, here},
 };
 use proc_macro2::Span;
 use syn::{
-    Expr, ExprCall, ExprMethodCall, Ident, Pat, PatTupleStruct, Token, parse_quote_spanned,
+    Attribute, Expr, ExprCall, ExprMethodCall, Ident, Pat, PatTupleStruct, Token,
+    parse_quote_spanned,
     punctuated::Punctuated,
     token,
     visit::{self, Visit},
@@ -32,10 +33,12 @@ use syn::{
 };
 
 /// What the user meant by one `on_error`; its arms see the values of these names besides their own.
-pub(crate) fn on_error(written: ast::Arms, injected: &[Ident], errors: &Errors) -> Arms {
+pub(crate) fn on_error(mut written: ast::Arms, injected: &[Ident], errors: &Errors) -> Arms {
+    written
+        .attrs
+        .retain(|attribute| !attribute.path().is_ident("doc"));
     let mut arms = Vec::new();
-    let (mut retries, mut fixers) = (Vec::new(), Vec::new());
-    let mut returned = Returned(Vec::new());
+    let (mut retries, mut returned, mut fixers) = (Vec::new(), Vec::new(), Vec::new());
     for arm in &written.arms {
         let Some(kind) = meant(&arm.kind) else {
             continue;
@@ -49,8 +52,8 @@ pub(crate) fn on_error(written: ast::Arms, injected: &[Ident], errors: &Errors) 
             inner: 0,
             bound: bound::names(arm),
             injected,
-            retries: &mut retries,
-            fixers: &mut fixers,
+            retries: Vec::new(),
+            fixers: Vec::new(),
             waits: false,
             errors,
         };
@@ -69,14 +72,20 @@ pub(crate) fn on_error(written: ast::Arms, injected: &[Ident], errors: &Errors) 
             sugar.visit_expr_mut(&mut guard);
             guard
         });
+        let cfgs = cfgs(&arm.attrs);
+        retries.extend(under(&cfgs, sugar.retries));
+        fixers.extend(under(&cfgs, sugar.fixers));
         let mut patterns = arm.patterns.clone();
         if kind.name == "execution_error" {
+            let mut waited = Returned(Vec::new());
             patterns
                 .iter()
-                .for_each(|pattern| returned.visit_pat(pattern));
+                .for_each(|pattern| waited.visit_pat(pattern));
+            returned.extend(under(&cfgs, waited.0));
             patterns.iter_mut().for_each(qualify);
         }
         arms.push(Arm {
+            attrs: arm.attrs.clone(),
             variant,
             patterns,
             guard,
@@ -89,9 +98,17 @@ pub(crate) fn on_error(written: ast::Arms, injected: &[Ident], errors: &Errors) 
         tool,
         arms,
         retries,
-        returned: returned.0,
+        returned,
         fixers,
     }
+}
+
+/// What stands in an arm is there if the arm is.
+fn under<T>(cfgs: &[Attribute], all: Vec<T>) -> impl Iterator<Item = Under<T>> {
+    all.into_iter().map(|it| Under {
+        cfgs: cfgs.to_vec(),
+        it,
+    })
 }
 
 /// The kind of this name, or the one that it is a misspelling of: that has been said, and what else is
@@ -102,17 +119,18 @@ fn meant(name: &Ident) -> Option<&'static keys::Kind> {
     keys::KINDS.iter().find(|kind| kind.name == meant)
 }
 
-/// A bare capitalised name is a variant of `Failure`: so a typo is an error, and not a binding.
+/// A bare capitalised name is a variant of `Failure`: so a typo is an error, and not a binding. What is put
+/// before it is nothing that a lint could ask the user to leave out.
 fn qualify(pattern: &mut Pat) {
     match pattern {
         Pat::TupleStruct(variant) => {
             if let Some(name) = variant.path.get_ident().filter(|name| is_capitalised(name)) {
-                variant.path = parse_quote_spanned!(name.span()=> __rt::Failure::#name);
+                variant.path = parse_quote_spanned!(here(name.span())=> __rt::Failure::#name);
             }
         }
         Pat::Ident(binding) if binding.subpat.is_none() && is_capitalised(&binding.ident) => {
             let name = &binding.ident;
-            *pattern = parse_quote_spanned!(name.span()=> __rt::Failure::#name);
+            *pattern = parse_quote_spanned!(here(name.span())=> __rt::Failure::#name);
         }
         Pat::Ident(binding) => {
             if let Some((_, inner)) = &mut binding.subpat {
@@ -151,8 +169,8 @@ struct Sugar<'a> {
     /// What the arm binds: nothing outside of it can name that.
     bound: Vec<Ident>,
     injected: &'a [Ident],
-    retries: &'a mut Vec<Ident>,
-    fixers: &'a mut Vec<Expr>,
+    retries: Vec<Ident>,
+    fixers: Vec<Expr>,
     /// Whether the arm waits for something, which it cannot.
     waits: bool,
     errors: &'a Errors,

@@ -16,6 +16,7 @@ use crate::{
     diag::Errors,
     model::Handler,
     parse::keys,
+    paths::here,
 };
 use proc_macro2::Span;
 use syn::{
@@ -26,7 +27,12 @@ use syn::{
 
 /// What the user meant by one `on_escalation!`.
 pub(crate) fn on_escalation(written: ast::Handler, errors: &Errors) -> Handler {
-    let ast::Handler { keyword, mut body } = written;
+    let ast::Handler {
+        mut attrs,
+        keyword,
+        mut body,
+    } = written;
+    attrs.retain(|attribute| !attribute.path().is_ident("doc"));
     let mut sugar = Sugar {
         escalation: None,
         skills: Vec::new(),
@@ -43,6 +49,7 @@ pub(crate) fn on_escalation(written: ast::Handler, errors: &Errors) -> Handler {
         ..
     } = sugar;
     Handler {
+        attrs,
         keyword,
         body,
         escalation: escalation.unwrap_or_else(|| Ident::new("escalation", Span::call_site())),
@@ -168,7 +175,7 @@ fn qualify_pattern(pattern: &mut Pat) {
     match pattern {
         Pat::Ident(binding) if binding.subpat.is_none() && is_capitalised(&binding.ident) => {
             let name = &binding.ident;
-            *pattern = parse_quote_spanned!(name.span()=> __rt::Severity::#name);
+            *pattern = parse_quote_spanned!(here(name.span())=> __rt::Severity::#name);
         }
         Pat::Or(either) => either.cases.iter_mut().for_each(qualify_pattern),
         Pat::Paren(inner) => qualify_pattern(&mut inner.pat),

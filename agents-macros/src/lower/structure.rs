@@ -5,7 +5,10 @@ use crate::{
     check::{messages, names::type_name},
     diag::Errors,
     model::{Member, Said, ToolRef},
-    parse::keys::{self, Key},
+    parse::{
+        keys::{self, Key},
+        ungrouped,
+    },
 };
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -121,7 +124,7 @@ fn tools(elements: Punctuated<Expr, syn::Token![,]>, errors: &Errors) -> Vec<Too
 }
 
 fn tool(element: Expr, errors: &Errors) -> Option<ToolRef> {
-    match element {
+    match ungrouped(element) {
         Expr::Path(path) if path.qself.is_none() => match function(&path.path) {
             Some(name) => errors.at(&path, messages::tool_by_function(name, type_name(name))),
             None => return Some(ToolRef::Type(path.path)),

@@ -10,7 +10,7 @@
 
 use super::{all, entries, function, keys, on_error, rest, tool::is};
 use crate::{
-    ast::{Agent, Function, Handler, Impl, Mark, Member, Skill},
+    ast::{Agent, Arms, Function, Handler, Impl, Mark, Member, Skill},
     check::messages,
     diag::Errors,
 };
@@ -108,9 +108,14 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
                     let read = |input: ParseStream<'_>| {
                         on_error::matched(input, Some(name.clone()), errors)
                     };
-                    Member::OnError(read.parse2(call.mac.tokens)?)
+                    let arms = read.parse2(call.mac.tokens)?;
+                    Member::OnError(Arms {
+                        attrs: call.attrs,
+                        ..arms
+                    })
                 }
                 Some(keyword) => Member::OnEscalation(Handler {
+                    attrs: call.attrs,
                     keyword,
                     body: syn::parse2(call.mac.tokens)?,
                 }),

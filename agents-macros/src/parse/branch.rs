@@ -7,18 +7,19 @@
 //! })
 //! ```
 
-use super::{all, rest, skip_to_comma};
-use crate::{ast::Branch, check::messages, diag::Errors};
+use super::{all, rest, rt, skip_to_comma, ungrouped};
+use crate::{ast::Branch, check::messages, diag::Errors, paths::Rt};
 use proc_macro2::TokenStream;
 use syn::{
     Arm, Expr, Token, braced,
     parse::{Parse, ParseStream},
 };
 
-/// `branch!(agent, match value { arms })`
-pub(crate) fn branch(tokens: TokenStream, errors: &Errors) -> Option<Branch> {
+/// `branch!(agent, match value { arms })`, and whose runtime it is for
+pub(crate) fn branch(tokens: TokenStream, errors: &Errors) -> Option<(Rt, Branch)> {
+    let branch = |input: ParseStream<'_>| Ok((rt(input)?, read(input, errors)?));
     all(tokens, errors, |input| {
-        let branch = errors.ok(read(input, errors));
+        let branch = errors.ok(branch(input));
         if branch.is_none() {
             rest(input);
         }
@@ -27,7 +28,7 @@ pub(crate) fn branch(tokens: TokenStream, errors: &Errors) -> Option<Branch> {
 }
 
 fn read(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Branch> {
-    let agent = input.parse::<Expr>()?;
+    let agent = ungrouped(input.parse()?);
     input.parse::<Token![,]>()?;
     if !input.peek(Token![match]) {
         return Err(input.error(messages::BRANCH_WANTS_MATCH));

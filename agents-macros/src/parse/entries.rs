@@ -7,7 +7,7 @@
 //!
 //! Which keys there are, and what they take, is no question of syntax: `lower` asks it.
 
-use super::{all, list};
+use super::{all, list, ungrouped};
 use crate::{
     ast::{Element, Entry, Value},
     check::messages,
@@ -58,7 +58,7 @@ fn entry(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Entry> {
             bracketed!(inside in input);
             Value::List(list(&inside, errors, element))
         } else {
-            Value::Is(input.parse()?)
+            Value::Is(ungrouped(input.parse()?))
         }
     } else if input.peek(token::Paren) {
         let inside;
@@ -105,7 +105,7 @@ fn is_list(input: ParseStream<'_>) -> bool {
 
 fn element(input: ParseStream<'_>) -> syn::Result<Element> {
     if input.peek(Token![..]) && !input.peek(Token![..=]) && !input.peek(Token![...]) {
-        return Ok(Element::Spread(input.parse()?, input.parse()?));
+        return Ok(Element::Spread(input.parse()?, ungrouped(input.parse()?)));
     }
-    input.parse().map(Element::One)
+    input.parse().map(ungrouped).map(Element::One)
 }

@@ -13,7 +13,7 @@ use crate::{
     lower::written,
     paths::end,
 };
-use proc_macro2::{Group, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenTree};
 use syn::{
     Abi, Attribute, FnArg, Generics, Ident, Pat, ReturnType, Safety, Signature, Token, Visibility,
     ext::IdentExt, parenthesized, parse::ParseStream, token,
@@ -116,13 +116,24 @@ fn is_bare(input: ParseStream<'_>) -> bool {
     ahead.parse::<Ident>().is_ok() && (ahead.is_empty() || ahead.peek(Token![,]))
 }
 
+/// The block in the invisible brackets that `macro_rules!` leaves.
+fn block(tree: TokenTree) -> syn::Result<Group> {
+    match tree {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
+            syn::parse2::<TokenTree>(group.stream()).and_then(block)
+        }
+        TokenTree::Group(block) => Ok(block),
+        other => Err(syn::Error::new(other.span(), "expected a block")),
+    }
+}
+
 /// A function behind which the next item comes at once lacks its `;`, and is read as if it had one.
 fn body(input: ParseStream<'_>, sig: &Signature, errors: &Errors) -> syn::Result<Body> {
     if input.peek(Token![;]) {
         return input.parse().map(Body::Semi);
     }
     if input.peek(token::Brace) {
-        return input.parse::<Group>().map(Body::Block);
+        return block(input.parse()?).map(Body::Block);
     }
     let message = messages::no_end(&sig.ident);
     if !(input.is_empty() || input.peek(Token![#]) || input.peek(Ident::peek_any)) {

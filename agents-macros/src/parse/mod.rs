@@ -18,10 +18,10 @@ pub(crate) use on_error::on_error_block;
 pub(crate) use structure::structure;
 pub(crate) use tool::{tool_attribute, tool_block};
 
-use crate::{check::messages, diag::Errors};
+use crate::{check::messages, diag::Errors, paths::Rt};
 use proc_macro2::{Punct, TokenStream, TokenTree};
 use syn::{
-    Token,
+    Expr, Lit, Path, Token,
     parse::{ParseStream, Parser},
 };
 
@@ -111,6 +111,31 @@ fn skip_to_comma(input: ParseStream<'_>) {
             _ => 0,
         };
         last = this;
+    }
+}
+
+/// `crate = path,` before anything else: what the user calls the crate.
+fn rt(input: ParseStream<'_>) -> syn::Result<Rt> {
+    if !(input.peek(Token![crate]) && input.peek2(Token![=])) {
+        return Ok(Rt::under(None));
+    }
+    input.parse::<Token![crate]>()?;
+    input.parse::<Token![=]>()?;
+    if input.peek(Lit) {
+        return Err(input.error(messages::crate_wants_a_path()));
+    }
+    let root = input.call(Path::parse_mod_style)?;
+    if !input.is_empty() {
+        input.parse::<Token![,]>()?;
+    }
+    Ok(Rt::under(Some(root)))
+}
+
+/// The expression without the invisible brackets that `macro_rules!` leaves.
+pub(crate) fn ungrouped(expr: Expr) -> Expr {
+    match expr {
+        Expr::Group(group) if group.attrs.is_empty() => ungrouped(*group.expr),
+        other => other,
     }
 }
 

@@ -10,16 +10,17 @@
 //! on_error!("github_*", match error { execution_error(_) => feedback("try later") });
 //! ```
 
-use super::{all, keys, rest, skip_to_comma};
+use super::{all, keys, rest, rt, skip_to_comma};
 use crate::{
     ast::{Arm, Arms},
     check::messages,
     diag::Errors,
     lower::written,
+    paths::Rt,
 };
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, TokenStream};
 use syn::{
-    Expr, Ident, LitStr, Pat, Path, Token, braced, parenthesized, parse::ParseStream,
+    Attribute, Expr, Ident, LitStr, Pat, Path, Token, braced, parenthesized, parse::ParseStream,
     punctuated::Punctuated, token,
 };
 
@@ -40,6 +41,7 @@ pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<A
         );
     }
     Ok(Arms {
+        attrs: Vec::new(),
         keyword,
         tool: None,
         named: None,
@@ -80,6 +82,7 @@ pub(super) fn matched(
     let arms = arms(&inside, errors);
     input.parse::<Option<Token![,]>>()?;
     Ok(Arms {
+        attrs: Vec::new(),
         keyword,
         tool,
         named,
@@ -87,10 +90,11 @@ pub(super) fn matched(
     })
 }
 
-/// `on_error!(ReadFile, match error { .. })`
-pub(crate) fn on_error_block(tokens: TokenStream, errors: &Errors) -> Option<Arms> {
+/// `on_error!(ReadFile, match error { .. })`, and whose runtime it is for
+pub(crate) fn on_error_block(tokens: TokenStream, errors: &Errors) -> Option<(Rt, Arms)> {
+    let read = |input: ParseStream<'_>| Ok((rt(input)?, matched(input, None, errors)?));
     all(tokens, errors, |input| {
-        let arms = errors.ok(matched(input, None, errors));
+        let arms = errors.ok(read(input));
         if arms.is_none() {
             rest(input);
         }
@@ -131,6 +135,8 @@ fn arms(input: ParseStream<'_>, errors: &Errors) -> Vec<Arm> {
 }
 
 fn arm(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Arm> {
+    let attrs = input.call(Attribute::parse_outer)?;
+    input.parse::<Option<Token![|]>>()?;
     let kind = if let Some(any) = input.parse::<Option<Token![_]>>()? {
         let kinds: Vec<&str> = keys::KINDS.iter().map(|kind| kind.name).collect();
         errors.at(any, messages::arm_by_kind(&kinds));
@@ -146,12 +152,18 @@ fn arm(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Arm> {
     } else {
         Punctuated::new()
     };
+    while input.parse::<Option<Token![|]>>()?.is_some() {
+        let second: Ident = input.parse()?;
+        input.parse::<Option<Group>>()?;
+        errors.at(&second, messages::kinds_joined(&kind, &second));
+    }
     let guard = match input.parse::<Option<Token![if]>>()? {
         Some(if_token) => Some((if_token, input.parse()?)),
         None => None,
     };
     input.parse::<Token![=>]>()?;
     Ok(Arm {
+        attrs,
         kind,
         patterns,
         guard,

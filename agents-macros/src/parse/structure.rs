@@ -11,7 +11,7 @@
 //! What is said of a place is said behind the agent, which is any expression. So the last calls of a
 //! chain belong to the place as far as they are [known](keys::PLACE), and the agent begins behind them.
 
-use super::keys;
+use super::{keys, rt, ungrouped};
 use crate::{
     ast::{Argument, Placed, Said},
     check::{
@@ -19,6 +19,7 @@ use crate::{
         names::{nearest, plain},
     },
     diag::Errors,
+    paths::Rt,
 };
 use proc_macro2::{Span, TokenStream};
 use syn::{
@@ -26,24 +27,25 @@ use syn::{
     parse::{ParseStream, Parser},
 };
 
-/// `structure!(root)`
-pub(crate) fn structure(tokens: TokenStream, errors: &Errors) -> Option<Placed> {
+/// `structure!(root)`, and whose runtime it is for
+pub(crate) fn structure(tokens: TokenStream, errors: &Errors) -> Option<(Rt, Placed)> {
     if tokens.is_empty() {
         errors.note(syn::Error::new(Span::call_site(), messages::NO_ROOT));
         return None;
     }
     let root = |input: ParseStream<'_>| {
+        let rt = rt(input)?;
         let root = input.parse::<Expr>()?;
         input.parse::<Option<Token![,]>>()?;
         if !input.is_empty() {
             let second = input.parse::<proc_macro2::TokenStream>()?;
             errors.at(second, messages::SECOND_ROOT);
         }
-        Ok(root)
+        Ok((rt, root))
     };
     errors
         .ok(root.parse2(tokens))
-        .map(|root| placed(root, errors))
+        .map(|(rt, root)| (rt, placed(root, errors)))
 }
 
 fn placed(mut expr: Expr, errors: &Errors) -> Placed {
@@ -95,7 +97,7 @@ fn taken_apart(call: ExprMethodCall, errors: &Errors) -> (Expr, Said) {
     }
     let argument = |value| match method == "delegates" {
         true => Argument::Delegate(placed(value, errors)),
-        false => Argument::Value(value),
+        false => Argument::Value(ungrouped(value)),
     };
     let one = Said {
         args: args.into_iter().map(argument).collect(),

@@ -88,7 +88,7 @@ fn docs_that_are_included() {
     );
     let text = expansion.to_string();
     assert!(
-        text.contains("concat ! (\"Look:\" , include_str ! (\"x.md\"))"),
+        text.contains("concat ! (\"Look:\" , \"\\n\" , include_str ! (\"x.md\"))"),
         "{text}"
     );
 }

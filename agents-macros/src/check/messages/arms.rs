@@ -46,6 +46,12 @@ pub(crate) fn arm_by_kind(kinds: &[&str]) -> String {
     )
 }
 
+pub(crate) fn kinds_joined(first: impl Display, second: impl Display) -> String {
+    format!(
+        "each kind of failure hands over something of its own, so `{first}` and `{second}` cannot be one arm: write an arm for each"
+    )
+}
+
 pub(crate) fn function_for_tool(function: &Ident) -> String {
     let ty = names::type_name(function);
     format!(
