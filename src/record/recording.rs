@@ -47,6 +47,8 @@ struct Sink {
     /// The run that it is of, from the first line on.
     run_id: Option<String>,
     masker: Option<Arc<Masker>>,
+    /// The model that was asked last.
+    recorded: Weak<Recorded>,
 }
 
 /// The first messages of a conversation: those before, and the digest of the last of them.
@@ -83,6 +85,7 @@ impl Recording {
             failed: None,
             run_id: None,
             masker: None,
+            recorded: Weak::new(),
         };
         Recording(Arc::new(Writer {
             sink: Mutex::new(sink),
@@ -105,6 +108,21 @@ impl Recording {
 impl Writer {
     fn sink(&self) -> MutexGuard<'_, Sink> {
         self.sink.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The model, recorded: the same as before where it is the same model.
+    fn recorded(self: &Arc<Self>, model: Arc<dyn Model>) -> Arc<Recorded> {
+        let mut sink = self.sink();
+        let last = sink.recorded.upgrade();
+        if let Some(last) = last.filter(|last| Arc::ptr_eq(&last.model, &model)) {
+            return last;
+        }
+        let recorded = Arc::new(Recorded {
+            model,
+            writer: self.clone(),
+        });
+        sink.recorded = Arc::downgrade(&recorded);
+        recorded
     }
 
     fn exchange(self: &Arc<Self>, model: &str, request: &Request<'_>, said: Said<'_>) {
@@ -222,7 +240,10 @@ impl Sink {
     }
 
     fn try_to_write(&mut self, line: &Line<'_>) -> io::Result<()> {
-        let mut text = serde_json::to_string(line).map_err(io::Error::other)?;
+        // Most lines are not longer.
+        let mut text = Vec::with_capacity(512);
+        serde_json::to_writer(&mut text, line)?;
+        let mut text = String::from_utf8(text).map_err(io::Error::other)?;
         if let Some(masker) = &self.masker
             && let Cow::Owned(masked) = masker.written::<Line<'static>>(&text)
         {
@@ -237,12 +258,8 @@ impl Sink {
 
 impl Tape for Recording {
     fn model(&self, model: Option<Arc<dyn Model>>) -> Option<Arc<dyn Model>> {
-        model.map(|model| {
-            Arc::new(Recorded {
-                model,
-                writer: self.0.clone(),
-            }) as Arc<dyn Model>
-        })
+        let recorded = self.0.recorded(model?);
+        Some(recorded)
     }
 
     fn clock(&self) -> Arc<dyn Clock> {

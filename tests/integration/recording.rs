@@ -269,6 +269,40 @@ async fn a_run_within_a_tool_is_on_the_tape_whatever_was_said_about_it() {
     );
 }
 
+#[tokio::test]
+async fn what_two_conversations_begin_with_is_on_the_tape_once() {
+    use agents::{Effects, tool::FnTool};
+    use serde_json::json;
+    let boss = || {
+        let schema = json!({"type": "object"});
+        let ask = FnTool::new("ask", "Asks.", Effects::None, schema, |_, _| async {
+            let colleague =
+                AgentBuilder::<String, String>::new("colleague").prompt("You know the sea.");
+            let colleague = colleague.build();
+            let first = colleague.run("How deep?").await?;
+            Ok::<_, agents::Error>(first + &colleague.run("How wide?").await?)
+        });
+        AgentBuilder::<String, String>::new("boss")
+            .tool(ask)
+            .build()
+    };
+    let texts = ["deep", "wide", "done"].map(Script::text);
+    let (model, _) = ScriptedModel::new([Script::call("ask", "{}")].into_iter().chain(texts));
+    let tape = Tape::default();
+    let agent = boss();
+    let run = agent.run("go").model(model);
+    assert_eq!(run.tape(Recording::to(tape.clone())).await.unwrap(), "done");
+    let text = tape.text();
+    assert_eq!(text.matches("You know the sea.").count(), 1, "{text}");
+    assert!(
+        text.contains(r#""after":{"exchange":2,"messages":1}"#),
+        "{text}"
+    );
+    let replay = Replay::parse(&text).unwrap();
+    assert_eq!(boss().run("go").tape(replay.clone()).await.unwrap(), "done");
+    assert_eq!(replay.left(), 0);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_run_that_ended_while_the_model_was_thinking_ends_so_again() {
     use agents::{
