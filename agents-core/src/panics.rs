@@ -37,6 +37,11 @@ pub(crate) fn error(what: impl AsRef<str>) -> impl FnOnce(String) -> Error {
     }
 }
 
+/// What an agent says of itself, in which a panic is an error of the agent: its attribute holds expressions.
+pub(crate) fn said_by<T>(name: &str, say: impl FnOnce() -> T) -> Result<T, Error> {
+    guarded(say).map_err(error(format!("agent `{name}`")))
+}
+
 /// An agent's work, in which a panic is an error of the agent.
 pub(crate) async fn of_agent<T>(
     name: &str,

@@ -39,9 +39,13 @@ pub use std::{
     vec::Vec,
 };
 
-use crate::recovery::{Kind, Step};
+use crate::{
+    agent::IntoSource,
+    error::chain,
+    recovery::{Kind, Step},
+};
 pub use futures_util::future::BoxFuture;
-use std::marker::PhantomData;
+use std::{error::Error as StdError, marker::PhantomData};
 
 /// What a function returns, taken apart: `<io::Result<T> as Returns>::Ok`.
 pub trait Returns {
@@ -76,6 +80,62 @@ pub trait NoFacts {
 }
 
 impl<E> NoFacts for &FailureProbe<'_, E> {}
+
+/// What an error says of itself and of what caused it. Generated code asks `(&ChainProbe(error)).said()`: the
+/// inherent method exists only for a `std::error::Error`.
+pub struct ChainProbe<'a, E>(pub &'a E);
+
+impl<E: StdError + 'static> ChainProbe<'_, E> {
+    /// Its text and those of its causes.
+    pub fn said(&self) -> String {
+        chain(self.0)
+    }
+}
+
+/// The answer for what holds an error and is none itself: `anyhow::Error`, a box of one.
+pub trait HoldsError {
+    /// The text of what it holds and those of its causes.
+    fn said(&self) -> String;
+}
+
+impl<E: AsRef<dyn StdError + Send + Sync>> HoldsError for ChainProbe<'_, E> {
+    fn said(&self) -> String {
+        chain(self.0.as_ref())
+    }
+}
+
+/// The answer for what is only a text.
+pub trait OnlyText {
+    /// The text.
+    fn said(&self) -> String;
+}
+
+impl<E: Display> OnlyText for &ChainProbe<'_, E> {
+    fn said(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+/// Whether the error of an agent's own body can be the source of another. Generated code asks
+/// `(&SourceProbe(&error)).source()`: the inherent method exists only for what is an error, or becomes one.
+pub struct SourceProbe<'a, E>(pub &'a E);
+
+impl<E: Into<Box<dyn StdError + Send + Sync>>> SourceProbe<'_, E> {
+    /// How it becomes one.
+    pub fn source(&self) -> Option<IntoSource<E>> {
+        Some(E::into)
+    }
+}
+
+/// The answer for what is no error and becomes none.
+pub trait NoSource<E> {
+    /// Not at all.
+    fn source(&self) -> Option<IntoSource<E>> {
+        None
+    }
+}
+
+impl<E> NoSource<E> for &SourceProbe<'_, E> {}
 
 /// What tells one injected value from another. Generated code asks
 /// `(&HashProbe(&self.root)).feed(state)`: the inherent method exists only for what is `Hash`.

@@ -129,3 +129,13 @@ async fn the_time_left_does_not_get_less_while_a_person_is_asked() {
 fn seconds(cx: &ToolContext) -> Option<u64> {
     cx.time_left().map(|left| left.as_secs())
 }
+
+#[tokio::test]
+async fn a_function_that_takes_the_context_is_tested_as_one() {
+    let cx = ToolContext::detached("echo");
+    let said = echo(&cx).await;
+    assert_eq!(said["run_id"], cx.run_id());
+    assert_eq!((cx.tool(), cx.attempt()), ("echo", 1));
+    assert!(cx.time_left().is_none() && !cx.cancellation().is_cancelled());
+    assert!(cx.secret("bank").await.is_err());
+}

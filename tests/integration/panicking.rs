@@ -230,3 +230,23 @@ async fn nothing_is_left_in_disorder() {
     left(fussy.clone()).await;
     assert_eq!(fussy.run("four").await.unwrap(), 4);
 }
+
+struct Careless {
+    prompt: Option<String>,
+}
+
+#[agent(prompt = self.prompt.clone().expect("a prompt"))]
+impl Careless {
+    /// Answers.
+    #[skill]
+    async fn answer(&self, request: String) -> String;
+}
+
+#[tokio::test]
+async fn an_expression_in_an_attribute_is_a_part_of_the_agent() {
+    let (model, _) = ScriptedModel::always(Script::text("done"));
+    let error = Careless { prompt: None }.run("go").model(model).await;
+    let error = error.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Panicked);
+    assert_eq!(error.to_string(), "agent `careless` panicked: a prompt");
+}

@@ -4,7 +4,7 @@
 use super::Data;
 use crate::{Error, ErrorKind};
 use schemars::JsonSchema;
-use std::{any::Any, fmt::Display};
+use std::{any::Any, error::Error as StdError, fmt::Display};
 
 /// What can go into an agent, and what an agent with a body can give: every type that is `Serialize`
 /// and `Deserialize`, and owns what it holds.
@@ -86,17 +86,27 @@ impl<T: Data + JsonSchema> ModelAnswer for T {
     note = "give it a text: `impl std::fmt::Display for {Self}`, or `#[derive(thiserror::Error)]`; it has to own what it holds"
 )]
 pub trait AgentFault {
-    /// The error of the run. What came out of another agent goes on as it is.
+    /// The error of the run, with this as its source if it can be one. What came out of another agent goes on as it
+    /// is.
     #[doc(hidden)]
-    fn failed(self) -> Error;
+    fn failed(self, source: Option<IntoSource<Self>>) -> Error
+    where
+        Self: Sized;
 }
+
+/// How an error becomes the source of another.
+pub(crate) type IntoSource<E> = fn(E) -> Box<dyn StdError + Send + Sync>;
 
 #[diagnostic::do_not_recommend]
 impl<E: Display + 'static> AgentFault for E {
-    fn failed(self) -> Error {
-        match (&self as &dyn Any).downcast_ref::<Error>() {
-            Some(error) => error.clone(),
-            None => Error::new(ErrorKind::Failed, self.to_string()),
+    fn failed(self, source: Option<IntoSource<E>>) -> Error {
+        if let Some(error) = (&self as &dyn Any).downcast_ref::<Error>() {
+            return error.clone();
+        }
+        let failed = Error::new(ErrorKind::Failed, self.to_string());
+        match source {
+            Some(source) => failed.caused_by(source(self)),
+            None => failed,
         }
     }
 }

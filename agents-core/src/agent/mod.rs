@@ -22,6 +22,7 @@ mod work;
 pub use crate::place::Profile;
 pub use builder::{AgentBuilder, ModelAgent};
 pub use chat::{Chat, Conversation, ModelDriven};
+pub(crate) use fit::IntoSource;
 pub use fit::{AgentData, AgentFault, ModelAnswer};
 pub(crate) use io::prompt_of;
 pub use io::{Data, IntoInput};

@@ -101,7 +101,8 @@ impl<I: Data, O: Data> Occupant<I, O> for ModelAgent<'_, I, O> {
         let Some(Place { placement, .. }) = cx.place() else {
             return Ok(());
         };
-        let profile = other.profile();
+        let profile = panics::said_by(other.name(), || other.profile());
+        let profile = profile.map_err(|error| error.to_string())?;
         // What belongs to that agent itself, such as its memory, needs no grant here either.
         let granted = profile.all_tools().filter(|tool| !tool.innate);
         let mut names = granted.map(|tool| &*tool.name);

@@ -2,7 +2,7 @@
 
 use crate::{
     reader::{self, Repairs},
-    tool::{Misfit, constrained, schema_of, without_position},
+    tool::{self, Misfit, constrained, schema_of},
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -77,9 +77,9 @@ fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
     text: &str,
     strict: bool,
 ) -> Result<(O, Repairs), Misfit> {
+    let schema = schema_once::<O>();
     let parse = |text: &str| {
-        let value = parse::<O>(text)?;
-        let schema = schema_once::<O>();
+        let value = tool::read::<O>(text).map_err(|misfit| misfit.of_the_field(&schema, text))?;
         match constrained(&schema) {
             true => reader::fits(text, &schema)
                 .map(|()| value)
@@ -94,23 +94,8 @@ fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
     if strict {
         return Err(misfit);
     }
-    let schema = schema_once::<O>();
     let reading = reader::read(text, &schema)?;
     parse(&reading.json).map(|value| (value, reading.repairs))
-}
-
-fn parse<O: DeserializeOwned>(text: &str) -> Result<O, Misfit> {
-    let mut json = serde_json::Deserializer::from_str(text);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let path = match error.path().to_string() {
-            whole if whole == "." => String::new(),
-            path => path,
-        };
-        Misfit::new(path, without_position(error.inner()))
-    })?;
-    json.end()
-        .map_err(|error| Misfit::new("", error.to_string()))?;
-    Ok(value)
 }
 
 /// The schema of `T`, made once for each type.

@@ -88,14 +88,27 @@ impl Cause {
     where
         E: fmt::Display + Send + Sync + 'static,
     {
+        let message = error.to_string();
+        Self::returned_saying(message, error, code, retry_after)
+    }
+
+    /// The same, told in these words: what its type knows of its causes is among them.
+    pub(crate) fn returned_saying<E>(
+        message: String,
+        error: E,
+        code: Code,
+        retry_after: Option<Duration>,
+    ) -> Self
+    where
+        E: Send + Sync + 'static,
+    {
         let said = (&error as &dyn Any).downcast_ref::<Error>();
         let thrown = said.filter(|error| error.is_thrown());
         Cause(Arc::new(Inner {
             retry_after,
             thrown: thrown.map(|error| error.message().to_owned()),
-            message: capped(error.to_string()),
             live: Some(Arc::new(error)),
-            ..Self::inner(Origin::Returned, code, String::new())
+            ..Self::inner(Origin::Returned, code, message)
         }))
     }
 
@@ -126,10 +139,9 @@ impl Cause {
             _ => Origin::Returned,
         };
         Cause(Arc::new(Inner {
-            message: capped(error.to_string()),
-            live: Some(Arc::new(error)),
+            live: Some(Arc::new(error.clone())),
             handed,
-            ..Self::inner(origin, code, String::new())
+            ..Self::inner(origin, code, format!("{error:#}"))
         }))
     }
 

@@ -5,6 +5,7 @@
 //! chain of context to read.
 
 mod cause;
+mod chain;
 pub(crate) mod escalation;
 mod failure;
 mod kind;
@@ -12,18 +13,20 @@ mod tool;
 
 pub(crate) use cause::Handed;
 pub use cause::{Cause, Origin, ToolFailure};
+pub(crate) use chain::chain;
 pub use failure::{AnyError, Failure};
 pub use kind::ErrorKind;
 pub(crate) use tool::shorten;
 pub use tool::{Class, Code, ErrorReceipt, Severity, ToolError};
 
+use chain::causes;
 use escalation::Escalation;
 use std::{error::Error as StdError, fmt, sync::Arc};
 
 /// A failure that left an agent.
 ///
-/// It is one word wide, cheap to clone, and prints as a chain: the innermost reason last. A `main` that returns
-/// it prints the same, and below it whatever else is known of the cause.
+/// It is one word wide, cheap to clone, and prints as a chain: the innermost reason last. `{:#}` adds what caused
+/// it, if that says more; a `main` that returns it prints that on lines of its own.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -91,8 +94,12 @@ impl Error {
     /// Keeps the error that caused this one; [`source`](StdError::source) gives it back.
     #[must_use]
     pub fn with_source(self, source: impl StdError + Send + Sync + 'static) -> Self {
+        self.caused_by(Box::new(source))
+    }
+
+    pub(crate) fn caused_by(self, source: Box<dyn StdError + Send + Sync>) -> Self {
         let mut inner = Arc::unwrap_or_clone(self.0);
-        inner.source = Some(Arc::new(source));
+        inner.source = Some(Arc::from(source));
         Error(Arc::new(inner))
     }
 
@@ -226,7 +233,13 @@ impl fmt::Display for Error {
         let refused = self
             .escalation()
             .map_or(&[][..], |escalation| &escalation.refused);
-        refused.iter().try_for_each(|one| write!(f, "; {one}"))
+        refused.iter().try_for_each(|one| write!(f, "; {one}"))?;
+        match f.alternate() {
+            true => causes(self, self.to_string())
+                .iter()
+                .try_for_each(|cause| write!(f, ": {cause}")),
+            false => Ok(()),
+        }
     }
 }
 
@@ -246,19 +259,11 @@ impl fmt::Debug for Error {
             }
             return parts.finish();
         }
-        let mut said = self.to_string();
+        let said = self.to_string();
         f.write_str(&said)?;
-        let mut cause = self.source();
-        while let Some(error) = cause {
-            let text = error.to_string();
-            // Most messages quote what caused them.
-            if !said.contains(&text) {
-                write!(f, "\n  caused by: {text}")?;
-                said = text;
-            }
-            cause = error.source();
-        }
-        Ok(())
+        causes(self, said)
+            .iter()
+            .try_for_each(|cause| write!(f, "\n  caused by: {cause}"))
     }
 }
 
@@ -286,6 +291,10 @@ mod tests {
             "agent `reader`: the page cannot be read\n  caused by: connection reset"
         );
         assert!(format!("{error:#?}").contains("kind: Failed"));
+        assert_eq!(
+            format!("{error:#}"),
+            "agent `reader`: the page cannot be read: connection reset"
+        );
         // A cause that has been quoted is not said twice.
         let refused = io::Error::other("nobody answers");
         let error = Error::new(ErrorKind::Model, refused.to_string()).with_source(refused);

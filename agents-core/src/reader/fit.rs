@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     refusal::{Refusal, RefusalKind},
     schema::{Rest, Schema, Shape, Types},
-    tape::{Kind, Tape},
+    tape::{Kind, Tape, push_key},
 };
 
 /// The first thing that does not fit.
@@ -148,7 +148,7 @@ fn object(
                 match rest(shape, tape, key) {
                     Rest::Keep => {}
                     Rest::Shape(shape) => fit(schema, tape, value, shape, budget)?,
-                    Rest::Drop => {
+                    Rest::Drop | Rest::Refuse => {
                         return Err(Misfit {
                             at: key,
                             shape: shape_at,
@@ -298,14 +298,14 @@ impl Misfit {
                 format!("expected {}, got {found}", one_of(shape)),
             ),
             Why::Limit(limit) => (RefusalKind::Mismatch, format!("{found} is {limit}")),
-            Why::Missing(field) => (RefusalKind::Mismatch, missing(&shape.fields[field].name)),
-            Why::Unknown => {
-                path.truncate(path.rfind('.').unwrap_or(0));
-                (
-                    RefusalKind::Mismatch,
-                    format!("unknown key {found}; {}", known(shape)),
-                )
+            Why::Missing(field) => {
+                push_key(&mut path, &shape.fields[field].name);
+                (RefusalKind::Mismatch, MISSING.into())
             }
+            Why::Unknown => (
+                RefusalKind::Mismatch,
+                format!("unknown key {found}; {}", known(shape)),
+            ),
             Why::Twice => (RefusalKind::Ambiguous, twice()),
             Why::Work => (
                 RefusalKind::TooLong,
@@ -316,9 +316,8 @@ impl Misfit {
     }
 }
 
-pub(super) fn missing(name: &str) -> String {
-    format!("required field `{name}` is missing; add it")
-}
+/// What is said of a field that is not there.
+pub(crate) const MISSING: &str = "required, and missing; add it";
 
 pub(super) fn twice() -> String {
     "the key stands twice with different values; keep one".into()

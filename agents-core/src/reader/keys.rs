@@ -3,7 +3,7 @@
 use super::{
     change::ChangeKind,
     coerce::{Coercer, Outcome, cost},
-    fit::{self, Seen, known, missing, twice},
+    fit::{self, MISSING, Seen, known, twice},
     refusal::RefusalKind,
     scalar::fold,
     schema::{Rest, Schema, Shape, Types},
@@ -22,13 +22,15 @@ enum Role {
     /// Not a field, but allowed.
     Kept(Option<usize>),
     Unknown,
+    /// What would be an entry of a map, under a key that the map cannot have.
+    Foreign,
 }
 
 impl Role {
     fn field(self) -> Option<usize> {
         match self {
             Self::Field(n) | Self::Restyled(n) | Self::Renamed(n) => Some(n),
-            Self::Kept(_) | Self::Unknown => None,
+            Self::Kept(_) | Self::Unknown | Self::Foreign => None,
         }
     }
 }
@@ -75,13 +77,18 @@ impl Coercer<'_> {
                     continue;
                 }
                 // Beside a value, none says nothing.
-                if empty && (!field.required || from[n].is_some()) {
+                let optional = !field.required && shape.rest != Rest::Refuse;
+                if empty && (optional || from[n].is_some()) {
                     self.log(ChangeKind::DroppedNull, "left out, since it has no value");
                     sum += cost::SPELLING;
                     gone += 1;
                     continue;
                 }
                 from[n] = Some(value);
+            }
+            if role == Role::Foreign {
+                let reason = format!("this map has no such key; {}", known(shape));
+                return Err(self.refuse(RefusalKind::Mismatch, reason));
             }
             if role == Role::Unknown {
                 self.log(
@@ -102,7 +109,7 @@ impl Coercer<'_> {
                     self.value(tape, value, shape.fields[n].shape)?
                 }
                 Role::Kept(Some(shape)) => self.value(tape, value, shape)?,
-                Role::Kept(None) | Role::Unknown => self.copy(tape, value)?,
+                Role::Kept(None) | Role::Unknown | Role::Foreign => self.copy(tape, value)?,
             };
         }
         self.path.truncate(depth);
@@ -113,7 +120,8 @@ impl Coercer<'_> {
             .zip(&from)
             .find(|(field, from)| field.required && from.is_none())
         {
-            return Err(self.refuse(RefusalKind::Mismatch, missing(&field.0.name)));
+            push_key(&mut self.path, &field.0.name);
+            return Err(self.refuse(RefusalKind::Mismatch, MISSING));
         }
         // Nothing of what was said is left: that is no reading of it.
         if kept + gone == 0 && !members.is_empty() && !shape.fields.is_empty() {
@@ -142,7 +150,7 @@ impl Coercer<'_> {
     /// Writes the key, under its right name.
     fn renamed(&mut self, tape: &Tape<'_>, key: usize, role: Role, shape: &Shape) -> u32 {
         let (n, price) = match role {
-            Role::Field(_) | Role::Kept(_) | Role::Unknown => {
+            Role::Field(_) | Role::Kept(_) | Role::Unknown | Role::Foreign => {
                 self.out.push_str(tape.text(key));
                 return 0;
             }
@@ -180,10 +188,11 @@ fn roles(schema: &Schema, shape: &Shape, tape: &Tape<'_>, members: &[(usize, usi
                     unknown += 1;
                     Role::Unknown
                 }
+                Rest::Refuse => Role::Foreign,
             },
         })
         .collect();
-    let open = |role: Role| matches!(role, Role::Unknown | Role::Kept(None));
+    let open = |role: Role| matches!(role, Role::Unknown | Role::Foreign | Role::Kept(None));
     if shape.fields.is_empty() || !roles.iter().any(|&role| open(role)) {
         return roles;
     }
@@ -195,7 +204,7 @@ fn roles(schema: &Schema, shape: &Shape, tape: &Tape<'_>, members: &[(usize, usi
         }
         let name = fold(&tape.string(key));
         // What is not known otherwise may say a field a second time; what is allowed beside it does not.
-        let again = *role == Role::Unknown;
+        let again = *role != Role::Kept(None);
         let said = tape.string(key).to_lowercase();
         let free = |&n: &usize| folded[n] == name && (again || !taken.has(n));
         let alike = |n: &usize| shape.fields[*n].name.to_lowercase() == said;

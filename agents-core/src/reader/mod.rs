@@ -63,6 +63,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+pub(crate) use self::fit::MISSING;
 use self::{
     change::Log,
     coerce::{Coercer, work},

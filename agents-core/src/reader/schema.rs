@@ -48,6 +48,8 @@ pub(super) struct Field {
 pub(super) enum Rest {
     Keep,
     Drop,
+    /// They would be entries of a map: data, which is not left out.
+    Refuse,
     Shape(usize),
 }
 

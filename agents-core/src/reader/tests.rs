@@ -150,12 +150,12 @@ fn what_is_not_said_is_not_made_up() {
     refused(
         "{}",
         RefusalKind::Mismatch,
-        "required field `city` is missing; add it",
+        "`city`: required, and missing; add it",
     );
     refused(
         r#"{"city": "Oslo"}"#,
         RefusalKind::Mismatch,
-        "required field `nights` is missing; add it",
+        "`nights`: required, and missing; add it",
     );
     refused(
         r#"{"city": null, "nights": 1}"#,
@@ -244,7 +244,7 @@ fn a_misfit_is_named() {
     );
     let unknown = says(r#"{"city": "Oslo", "nights": 2, "mood": 1}"#);
     assert!(
-        unknown.starts_with("unknown key \"mood\"; the keys are `"),
+        unknown.starts_with("`mood`: unknown key \"mood\"; the keys are `"),
         "{unknown}"
     );
     assert_eq!(

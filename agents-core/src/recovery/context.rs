@@ -252,7 +252,7 @@ fn with_text<E, R>(
             let whole: Option<Value> = serde_json::from_str(raw_value).ok();
             let value = whole
                 .as_ref()
-                .and_then(|whole| super::splice::value_at(whole, path));
+                .and_then(|whole| super::value_at(whole, path));
             ask(CallError::Deserialization(
                 value,
                 &Fault::new(path, cause.message()),

@@ -86,7 +86,9 @@ impl Progress {
         while let Some(step) = self.plan.0.get(self.at).cloned() {
             let taken = match step {
                 Step::Fix(text) => text.and_then(|text| self.read("fix", text, failed.text)),
+                // Where no field is at fault, what is put in its place is the whole of the arguments.
                 Step::Sanitize(value) => value
+                    .filter(|value| !failed.path.is_empty() || value.is_object())
                     .and_then(|value| put_at(failed.text, failed.path, &value))
                     .and_then(|text| self.read(SANITIZE, text, failed.text)),
                 Step::Ask { fixer, retries } => {

@@ -4,7 +4,7 @@ use serde_json::{Value, value::RawValue};
 use std::borrow::Cow;
 
 /// The value at a path such as `items[2].name`.
-pub(super) fn value_at<'a>(whole: &'a Value, path: &str) -> Option<&'a Value> {
+pub(crate) fn value_at<'a>(whole: &'a Value, path: &str) -> Option<&'a Value> {
     parts(path).try_fold(whole, |at, part| match part.parse::<usize>() {
         Ok(index) if at.is_array() => at.get(index),
         _ => at.get(part),
@@ -51,7 +51,8 @@ pub(crate) fn put_at(text: &str, path: &str, value: &Value) -> Option<String> {
     ))
 }
 
-fn parts(path: &str) -> impl Iterator<Item = &str> {
+/// The names and indices of which a path is made.
+pub(crate) fn parts(path: &str) -> impl Iterator<Item = &str> {
     path.split(['.', '[', ']']).filter(|part| !part.is_empty())
 }
 

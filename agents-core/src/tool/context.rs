@@ -1,4 +1,6 @@
 use super::Execution;
+#[cfg(any(test, feature = "testing"))]
+use crate::run::{Node, Root, Settings};
 use crate::{
     ToolFailure,
     run::{Cx, EventKind, Stopwatch},
@@ -34,6 +36,38 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
+    /// The context of a call that no run has made: for a test of the function behind a tool. The run around it is
+    /// one of its own, for nobody, with neither a model nor secrets.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::ToolContext;
+    ///
+    /// async fn pay(cents: u32, cx: &ToolContext) -> String {
+    ///     format!("{cents} cents, attempt {}", cx.attempt())
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let cx = ToolContext::detached("pay");
+    /// assert_eq!(pay(100, &cx).await, "100 cents, attempt 1");
+    /// assert!(cx.find_secret("bank").await.unwrap().is_none());
+    /// # }
+    /// ```
+    #[cfg(any(test, feature = "testing"))]
+    pub fn detached(tool: &str) -> Self {
+        let root = Root::new(Settings::default(), Node::root(String::new()), None, None)
+            .expect("a run that is not resumed has nothing that could be refused");
+        ToolContext {
+            cx: Cx::root(root),
+            call_id: tool.into(),
+            tool: tool.into(),
+            attempt: 1,
+            watch: None,
+            execution: Arc::default(),
+        }
+    }
+
     /// The id in this call's receipt: the same for every attempt, and on any machine.
     pub fn call_id(&self) -> &str {
         &self.call_id

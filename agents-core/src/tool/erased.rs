@@ -1,12 +1,11 @@
-use super::{Tool, ToolContext, ToolSpec};
+use super::{Misfit, Tool, ToolContext, ToolSpec};
 use crate::{
     Json,
     error::{Cause, Code, ToolError},
-    reader::Refusal,
     recovery::{ErrorContext, Fixer, Plan},
 };
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use std::{
     any::{Any, TypeId, type_name},
     fmt,
@@ -16,40 +15,6 @@ use std::{
 
 /// Arguments that have been read and fit: ready to run, once.
 pub struct Prepared(pub(crate) Box<dyn Any + Send + Sync>);
-
-/// Where and why arguments do not fit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Misfit {
-    /// The field, as a path; empty for the whole.
-    pub path: String,
-    /// What was expected and what was found.
-    pub message: String,
-}
-
-impl Misfit {
-    /// Something wrong at this path; the empty path is the whole.
-    pub(crate) fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Misfit {
-            path: path.into(),
-            message: message.into(),
-        }
-    }
-}
-
-impl fmt::Display for Misfit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.path.as_str() {
-            "" => f.write_str(&self.message),
-            path => write!(f, "field `{path}`: {}", self.message),
-        }
-    }
-}
-
-impl From<Refusal> for Misfit {
-    fn from(refusal: Refusal) -> Self {
-        Misfit::new(refusal.path(), refusal.reason())
-    }
-}
 
 /// The type of the errors that a tool returns, so that arms written for another are refused.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -184,7 +149,8 @@ impl<T: Tool> DynTool for T {
             }),
             Err(error) => {
                 let (code, retry_after) = T::failure(&error);
-                Err(Cause::returned(error, code, retry_after))
+                let told = T::told(&error);
+                Err(Cause::returned_saying(told, error, code, retry_after))
             }
         }
     }
@@ -194,10 +160,7 @@ impl<T: Tool> DynTool for T {
 pub(crate) fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, Misfit> {
     let mut json = serde_json::Deserializer::from_str(arguments);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| Misfit {
-        path: match error.path().to_string() {
-            whole if whole == "." => String::new(),
-            path => path,
-        },
+        path: known(&error.path().to_string()).to_owned(),
         message: without_position(&error.into_inner()),
     })?;
     json.end().map_err(|error| Misfit {
@@ -207,8 +170,16 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, Misfit> {
     Ok(value)
 }
 
+/// A path as far as it is known: `.` is the whole, and `?` a place that nobody can name, such as a key that is none.
+fn known(path: &str) -> &str {
+    match path {
+        "." | "?" => "",
+        path => path.strip_suffix(".?").unwrap_or(path),
+    }
+}
+
 /// serde_json ends its messages with a position that means nothing once a field is named.
-pub(crate) fn without_position(error: &serde_json::Error) -> String {
+fn without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     if error.is_data() {

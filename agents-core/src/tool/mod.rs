@@ -8,8 +8,10 @@ mod alias;
 mod context;
 mod erased;
 mod execution;
+mod expected;
 mod fit;
 mod listed;
+mod misfit;
 mod output;
 mod pattern;
 mod policy;
@@ -24,11 +26,13 @@ mod version;
 pub use crate::scope::Scope;
 pub use alias::alias;
 pub use context::ToolContext;
-pub use erased::{DynTool, ErrorType, Misfit, Prepared};
-pub(crate) use erased::{read, without_position};
+pub(crate) use erased::read;
+pub use erased::{DynTool, ErrorType, Prepared};
 pub(crate) use execution::Execution;
+pub(crate) use expected::expectation;
 pub use fit::{Argument, ToolFault, ToolOutput};
 pub use listed::{Annotations, ListedTool};
+pub use misfit::Misfit;
 pub use pattern::Pattern;
 pub use policy::ToolPolicy;
 pub use registry::Registry;
@@ -107,6 +111,12 @@ pub trait Tool: Send + Sync + 'static {
     fn failure(error: &Self::Err) -> (Code, Option<Duration>) {
         let _ = error;
         (Code::Unknown, None)
+    }
+
+    /// What the model, the receipt and whoever handles the failure are told of an error: of one that a macro's tool
+    /// returns, its text and those of its causes.
+    fn told(error: &Self::Err) -> String {
+        error.to_string()
     }
 
     /// What the tool's own arms say to a failure of it: what `on_error` writes. `None` asks the next

@@ -11,8 +11,8 @@ use crate::{
     policy::Verdict,
     reader::{self, Change, ChangeKind, Repairs},
     run::{Cx, Timestamp},
-    tool::{DynTool, Misfit, Prepared, SharedTool, ToolContext},
-    turn::{expected::expectation, guard, remembered::attempt_of},
+    tool::{DynTool, Misfit, Prepared, SharedTool, ToolContext, expectation},
+    turn::{guard, remembered::attempt_of},
 };
 use std::time::Duration;
 
@@ -222,7 +222,8 @@ fn describe(tool: &dyn DynTool, raw: &str, misfit: Misfit) -> ToolError {
             expected_schema: spec.input_schema.clone(),
         };
     }
-    let expected = expectation(&spec.input_schema, &misfit.path);
+    let misfit = misfit.of_the_field(&spec.input_schema, raw);
+    let expected = expectation(&spec.input_schema, raw, &misfit.path);
     let message = match expected {
         Some(schema) => format!("{}; it has to follow {schema}", misfit.message),
         None => misfit.message,

@@ -15,7 +15,6 @@ mod dispatch;
 mod driver;
 pub(crate) mod envelope;
 mod execute;
-mod expected;
 mod guard;
 pub(crate) mod recover;
 pub(crate) mod remembered;

@@ -157,7 +157,7 @@ pub(super) fn edges(agent: &Agent) -> Edges {
     }
 }
 
-/// `__rt::Ok(__rt::AgentData::pack(regex_fixer(__rt::AgentData::unpack(input))))`; with `.await`, and with `.map_err(__rt::AgentFault::failed)`, where it takes them
+/// `__rt::Ok(__rt::AgentData::pack(regex_fixer(__rt::AgentData::unpack(input))))`; with `.await`, and with `.map_err(..)` by `__rt::AgentFault::failed`, where it takes them
 fn native(agent: &Agent, function: &Function) -> TokenStream {
     let name = &function.sig.ident;
     let takes_input = !function.sig.inputs.is_empty();
@@ -184,7 +184,14 @@ pub(super) fn outcome(
         .then(|| quote_spanned!(here(function.sig.ident.span())=> .await));
     let bound = Ident::new(bound, Span::call_site());
     if returns.is_result() {
-        quote!(#called #awaited.map(__rt::#bound::pack).map_err(__rt::AgentFault::failed))
+        quote! {
+            #called #awaited.map(__rt::#bound::pack).map_err(|error| {
+                #[allow(unused_imports)]
+                use __rt::NoSource as _;
+                let source = (&__rt::SourceProbe(&error)).source();
+                __rt::AgentFault::failed(error, source)
+            })
+        }
     } else {
         quote!(__rt::Ok(__rt::#bound::pack(#called #awaited)))
     }

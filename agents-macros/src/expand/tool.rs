@@ -335,6 +335,10 @@ fn call(tool: &Tool) -> TokenStream {
 ///     use __rt::NoFacts as _;
 ///     (&__rt::FailureProbe(error)).facts()
 /// }
+/// fn told(error: &Self::Err) -> __rt::String {
+///     use __rt::{HoldsError as _, OnlyText as _};
+///     (&__rt::ChainProbe(error)).said()
+/// }
 /// ```
 fn failure(tool: &Tool) -> Option<TokenStream> {
     tool.returns.is_result().then(|| {
@@ -343,6 +347,12 @@ fn failure(tool: &Tool) -> Option<TokenStream> {
                 #[allow(unused_imports)]
                 use __rt::NoFacts as _;
                 (&__rt::FailureProbe(error)).facts()
+            }
+
+            fn told(error: &Self::Err) -> __rt::String {
+                #[allow(unused_imports)]
+                use __rt::{HoldsError as _, OnlyText as _};
+                (&__rt::ChainProbe(error)).said()
             }
         }
     })

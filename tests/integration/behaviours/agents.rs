@@ -34,7 +34,10 @@ async fn an_answer_without_a_required_field_is_none_and_the_model_is_told_which(
     let ticket = agent.run("go").await.unwrap();
     assert_eq!((ticket.title.as_str(), ticket.done), ("fix it", true));
     let told = handle.requests()[1].last().to_owned();
-    assert!(told.contains("required field `title` is missing"), "{told}");
+    assert!(
+        told.contains("field `title`: required, and missing"),
+        "{told}"
+    );
 }
 
 // 38: a skill of another `Out` than its agent's does not type-check, so none can be missing.

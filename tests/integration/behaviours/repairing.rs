@@ -259,7 +259,7 @@ async fn an_unknown_severity_is_refused_with_the_list() {
         (r#"{"reason":"r","severity":"apocalyptic"}"#, list),
         (
             r#"{"severity":"LOW"}"#,
-            "required field `reason` is missing; add it",
+            "field `reason`: required, and missing; add it",
         ),
     ] {
         let script = [

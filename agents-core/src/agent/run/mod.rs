@@ -8,7 +8,7 @@ use crate::{
     Error, ErrorKind, Json,
     error::ErrorReceipt,
     model::Model,
-    observe,
+    observe, panics,
     place::check_run,
     run::{
         Approver, Budget, Clock, Cx, Event, Node, Outcome, Root, Settings, Snapshot, Stop, Talk,
@@ -254,7 +254,8 @@ impl<'a, A: Agent> Run<'a, A> {
         // What a stored run has finished needs no model any more.
         let has_model = matches!(start, Start::Stored(_))
             || settings.model_for(settings.model.clone()).is_some();
-        check_run(&agent.profile(), has_model)?;
+        let profile = panics::said_by(agent.name(), || agent.profile())?;
+        check_run(&profile, has_model)?;
         let (input, node, past) = match start {
             Start::Fresh(input) => {
                 let place = match &around {

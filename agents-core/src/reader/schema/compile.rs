@@ -234,6 +234,7 @@ impl<'a> Compiler<'a> {
             }
         }
         shape.rest = match closed {
+            Some(Rest::Drop) if parts.iter().any(|part| is_map(part.schema)) => Rest::Refuse,
             // An empty list of properties says nothing about others.
             Some(Rest::Drop)
                 if shape.fields.is_empty()
@@ -278,6 +279,30 @@ impl<'a> Compiler<'a> {
         }
         None
     }
+}
+
+/// Whether the members of an object are the entries of a map. One from numbers has a pattern for its keys; one
+/// from the variants of an enum has them all as members that may be absent, each with the bare schema of a value.
+fn is_map(schema: &Value) -> bool {
+    if schema.get("patternProperties").is_some() || schema.get("propertyNames").is_some() {
+        return true;
+    }
+    let described = |member: &Value| {
+        ["description", "default"]
+            .iter()
+            .any(|key| member.get(key).is_some())
+    };
+    let members = schema.get("properties").and_then(Value::as_object);
+    let mut members = members.into_iter().flat_map(|members| members.values());
+    let required = schema.get("required").and_then(Value::as_array);
+    let closed = schema["additionalProperties"] == Value::Bool(false);
+    let of_one_kind = match (members.next(), members.next()) {
+        (Some(one), Some(two)) => {
+            one == two && !described(one) && members.all(|other| other == one)
+        }
+        _ => false,
+    };
+    closed && of_one_kind && required.is_none_or(Vec::is_empty)
 }
 
 /// Whether a schema says anything at all about values.

@@ -99,3 +99,30 @@ fn a_piece_of_something_broken_is_not_the_whole() {
     let inner = read(r#"{"name" f, "arguments": {"kind_mode": "a"}}"#, &schema).unwrap();
     assert_eq!(inner.json, r#"{"kind_mode": "a"}"#);
 }
+
+#[test]
+fn entries_of_a_map_are_never_left_out() {
+    let numbers = json!({
+        "type": "object",
+        "patternProperties": {"^\\d+$": {"type": "string"}},
+        "additionalProperties": false,
+    });
+    let variants = json!({
+        "type": "object",
+        "properties": {"low": {"type": "integer"}, "high": {"type": "integer"}},
+        "additionalProperties": false,
+    });
+    for (schema, text) in [
+        (&numbers, r#"{"1": "a", "two": "b"}"#),
+        (&variants, r#"{"low": 1, "middle": 2}"#),
+        // Not even one that is nearly a key, nor one without a value.
+        (&variants, r#"{"low": 1, "higher": 2}"#),
+        (&variants, r#"{"low": 1, "high": null}"#),
+    ] {
+        let refused = read(text, schema).unwrap_err();
+        assert_eq!(refused.kind(), RefusalKind::Mismatch, "{text}");
+    }
+    let read = |text, schema| read(text, schema).unwrap().json.into_owned();
+    assert_eq!(read(r#"{"1": 2,}"#, &numbers), r#"{"1":"2"}"#);
+    assert_eq!(read(r#"{"Low": "1"}"#, &variants), r#"{"low":1}"#);
+}

@@ -32,7 +32,15 @@ const _: () = {
             cx: &__rt::Cx,
             input: Self::In,
         ) -> __rt::Result<Self::Out, __rt::Error> {
-            fetch().await.map(__rt::AgentData::pack).map_err(__rt::AgentFault::failed)
+            fetch()
+                .await
+                .map(__rt::AgentData::pack)
+                .map_err(|error| {
+                    #[allow(unused_imports)]
+                    use __rt::NoSource as _;
+                    let source = (&__rt::SourceProbe(&error)).source();
+                    __rt::AgentFault::failed(error, source)
+                })
         }
     }
 };

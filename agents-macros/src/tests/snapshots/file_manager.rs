@@ -84,7 +84,12 @@ const _: () = {
                             move |input: <String as __rt::AgentData>::Type| async move {
                                 self.root(__rt::AgentData::unpack(input))
                                     .map(__rt::ModelAnswer::pack)
-                                    .map_err(__rt::AgentFault::failed)
+                                    .map_err(|error| {
+                                        #[allow(unused_imports)]
+                                        use __rt::NoSource as _;
+                                        let source = (&__rt::SourceProbe(&error)).source();
+                                        __rt::AgentFault::failed(error, source)
+                                    })
                             },
                         )
                         .when(|r: &String| r.contains("where")),

@@ -84,6 +84,11 @@ const _: () = {
             use __rt::NoFacts as _;
             (&__rt::FailureProbe(error)).facts()
         }
+        fn told(error: &Self::Err) -> __rt::String {
+            #[allow(unused_imports)]
+            use __rt::{HoldsError as _, OnlyText as _};
+            (&__rt::ChainProbe(error)).said()
+        }
     }
     #[automatically_derived]
     #[diagnostic::do_not_recommend]

@@ -1,6 +1,7 @@
 //! What a schema says of one field, in words for a model that got it wrong.
 
-use serde_json::{Map, Value};
+use crate::recovery;
+use serde_json::{Map, Value, json};
 
 /// References within each other are followed so deep.
 const DEEPEST: usize = 8;
@@ -8,17 +9,66 @@ const DEEPEST: usize = 8;
 /// So many parts of a schema are shown; what is left of it the model has read where the tool was offered.
 const MOST_PARTS: usize = 200;
 
-/// The part of the schema that a path leads to, as text, with what it refers to in its place; `None` for
-/// the whole, which the model was given already.
-pub(super) fn expectation(schema: &Value, path: &str) -> Option<String> {
-    let parts = path.split(['.', '[', ']']).filter(|part| !part.is_empty());
-    let at = parts.clone().try_fold(schema, |at, part| {
-        meanings(schema, at)
-            .into_iter()
-            .find_map(|at| step(at, part))
-    })?;
-    let shown = || resolved(schema, at, DEEPEST, &mut { MOST_PARTS }).to_string();
-    (!path.is_empty()).then(shown)
+/// What the schema says of the place to which a path in these arguments leads, as text, with what it refers to
+/// in its place; `None` for the whole, which the model was given already.
+pub(crate) fn expectation(schema: &Value, text: &str, path: &str) -> Option<String> {
+    if path.is_empty() {
+        return None;
+    }
+    let whole: Value = serde_json::from_str(text).ok()?;
+    let places = places(schema, &whole, path);
+    let mut said: Vec<Value> = Vec::new();
+    for place in places {
+        let place = resolved(schema, place, DEEPEST, &mut { MOST_PARTS });
+        if !said.contains(&place) {
+            said.push(place);
+        }
+    }
+    let choices: Option<Vec<Vec<&Value>>> = said.iter().map(choices).collect();
+    match (said.as_slice(), choices.map(|all| all.concat())) {
+        ([], _) => None,
+        ([only], _) => Some(only.to_string()),
+        // Of a tag, each alternative says its own name.
+        (_, Some(choices)) => Some(json!({ "enum": choices }).to_string()),
+        (several, None) => Some(json!({ "anyOf": several }).to_string()),
+    }
+}
+
+/// Whether the object to which a path leads may have this field, as far as the schema says.
+pub(super) fn may_have(schema: &Value, whole: &Value, path: &str, field: &str) -> bool {
+    let at = recovery::value_at(whole, path);
+    let around = places(schema, whole, path);
+    let mut all = around.iter().flat_map(|place| meanings(schema, place, at));
+    let mut says_nothing = true;
+    all.any(|place| {
+        says_nothing &= place.get("properties").is_none();
+        step(place, field).is_some()
+    }) || says_nothing
+}
+
+/// The schemas that may hold where a path in these arguments leads.
+fn places<'a>(schema: &'a Value, whole: &Value, path: &str) -> Vec<&'a Value> {
+    let mut at = Some(whole);
+    recovery::path_parts(path).fold(vec![schema], |places, part| {
+        let mut next: Vec<&Value> = Vec::new();
+        for place in places {
+            for place in meanings(schema, place, at) {
+                next.extend(step(place, part));
+            }
+        }
+        at = at.and_then(|value| recovery::value_at(value, part));
+        next.truncate(MOST_PARTS);
+        next
+    })
+}
+
+/// The values that a schema names, if it names them all.
+fn choices(schema: &Value) -> Option<Vec<&Value>> {
+    match (schema.get("const"), schema.get("enum")) {
+        (Some(only), _) => Some(vec![only]),
+        (None, Some(Value::Array(values))) => Some(values.iter().collect()),
+        (None, _) => None,
+    }
 }
 
 /// What a schema says of a member, or of an element.
@@ -40,18 +90,25 @@ fn step<'a>(schema: &'a Value, part: &str) -> Option<&'a Value> {
     member().or_else(element).or_else(other)
 }
 
-/// The schemas that hold, or may hold, at the same place: the one itself, what it refers to, its parts and
-/// its alternatives.
-fn meanings<'a>(whole: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
+/// The schemas that hold, or may hold, for this value: the one itself, what it refers to, its parts, and those of
+/// its alternatives whose tags the value does not contradict; all of them if it contradicts each.
+fn meanings<'a>(whole: &'a Value, schema: &'a Value, value: Option<&Value>) -> Vec<&'a Value> {
     let mut all = vec![schema];
     let mut at = 0;
     while at < all.len().min(MOST_PARTS) {
         let here = all[at];
-        let parts = ["allOf", "anyOf", "oneOf"]
-            .iter()
-            .filter_map(|key| here.get(key)?.as_array())
-            .flatten();
-        for part in target(whole, here).into_iter().chain(parts) {
+        let listed = |key: &str| here.get(key).and_then(Value::as_array);
+        let mut parts: Vec<&Value> = target(whole, here).into_iter().collect();
+        parts.extend(listed("allOf").into_iter().flatten());
+        for branches in ["anyOf", "oneOf"].into_iter().filter_map(listed) {
+            let meant = |branch: &&Value| value.is_none_or(|value| agrees(whole, branch, value));
+            let before = parts.len();
+            parts.extend(branches.iter().filter(meant));
+            if parts.len() == before {
+                parts.extend(branches);
+            }
+        }
+        for part in parts {
             if !all.iter().any(|known| std::ptr::eq(*known, part)) {
                 all.push(part);
             }
@@ -59,6 +116,16 @@ fn meanings<'a>(whole: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
         at += 1;
     }
     all
+}
+
+/// Whether a value has the tags of an alternative, as far as it has any.
+fn agrees(whole: &Value, branch: &Value, value: &Value) -> bool {
+    let branch = target(whole, branch).unwrap_or(branch);
+    let members = branch.get("properties").and_then(Value::as_object);
+    members.into_iter().flatten().all(|(key, member)| {
+        let (tag, said) = (member.get("const"), value.get(key));
+        tag.is_none() || said.is_none() || tag == said
+    })
 }
 
 /// What a schema refers to, within the same document.
@@ -121,7 +188,8 @@ mod tests {
     use serde_json::{Value, json};
 
     fn check(schema: &Value, path: &str, expected: Option<Value>) {
-        let shown = expectation(schema, path).map(|text| serde_json::from_str(&text).unwrap());
+        let shown =
+            expectation(schema, "{}", path).map(|text| serde_json::from_str(&text).unwrap());
         assert_eq!(shown, expected, "{path}");
     }
 
@@ -169,10 +237,37 @@ mod tests {
                 "Loop": {"allOf": [{"$ref": "#/definitions/Loop"}, {"$ref": "#/definitions/Loop"}]},
             },
         });
-        let shown = expectation(&schema, "tree.left.right").unwrap();
+        let shown = expectation(&schema, "{}", "tree.left.right").unwrap();
         assert!(shown.starts_with(r#"{"properties":{"left":"#), "{shown}");
         assert!(shown.len() < 20_000, "{}", shown.len());
-        assert!(expectation(&schema, "loop").unwrap().len() < 20_000);
-        assert_eq!(expectation(&schema, "loop.x"), None);
+        assert!(expectation(&schema, "{}", "loop").unwrap().len() < 20_000);
+        assert_eq!(expectation(&schema, "{}", "loop.x"), None);
+    }
+
+    #[test]
+    fn a_tag_is_one_of_all_and_says_which_alternative_is_meant() {
+        let schema = json!({
+            "properties": {"shape": {"oneOf": [
+                {"properties": {"type": {"const": "Circle"}, "size": {"type": "number"}}},
+                {"$ref": "#/definitions/Square"},
+            ]}},
+            "definitions": {"Square": {"properties": {"type": {"const": "Square"}, "size": {"type": "integer"}}}},
+        });
+        let said = |text: &str, path: &str| expectation(&schema, text, path).unwrap();
+        assert_eq!(
+            said(r#"{"shape": {"type": "Hexagon"}}"#, "shape.type"),
+            r#"{"enum":["Circle","Square"]}"#
+        );
+        assert_eq!(
+            said(
+                r#"{"shape": {"type": "Square", "size": "x"}}"#,
+                "shape.size"
+            ),
+            r#"{"type":"integer"}"#
+        );
+        assert_eq!(
+            said(r#"{"shape": {"size": "x"}}"#, "shape.size"),
+            r#"{"anyOf":[{"type":"number"},{"type":"integer"}]}"#
+        );
     }
 }
