@@ -1,7 +1,7 @@
 use super::tape::{Earlier, Entry, Exchange, FORMAT, Line, Said, Text, tools_of, tree, written};
 use crate::files;
 use agents_core::{
-    async_trait,
+    Error, ErrorKind, async_trait,
     model::{Model, ModelError, Reply, Request},
     run::{Begun, Clock, Happened, Moment, Tape, Timestamp},
     secret::Masker,
@@ -20,6 +20,14 @@ use std::{
 /// Every line is on its way to the disk before the run goes on, so a tape is whole up to the
 /// moment at which a program ends. A tape holds prompts, answers and tool results in the clear, but for
 /// the run's [secrets](crate::secret); on Unix, only the owner of a new file may read it.
+///
+/// A recording is of one run, with all that goes on within it: each message of a [chat](crate::agent::Chat)
+/// is a run of its own. Another run that is given the same one ends with
+/// [`ErrorKind::Build`](crate::ErrorKind::Build) before it begins; one that was stored and goes on may go on
+/// with its own.
+///
+/// Where it cannot be written, the run goes on; that is a warning in the log, and what
+/// [`finish`](Recording::finish) says. Nothing is written after that: a tape has no holes.
 #[derive(Clone)]
 pub struct Recording(Arc<Writer>);
 
@@ -36,9 +44,11 @@ struct Sink {
     /// What was last offered.
     tools: String,
     failed: Option<io::Error>,
-    /// The first line is written: whose run this is.
-    begun: bool,
+    /// The run that it is of, from the first line on.
+    run_id: Option<String>,
     masker: Option<Arc<Masker>>,
+    /// The model that was asked last.
+    recorded: Weak<Recorded>,
 }
 
 /// The first messages of a conversation: those before, and the digest of the last of them.
@@ -73,8 +83,9 @@ impl Recording {
             begun_with: HashMap::new(),
             tools: "[]".to_owned(),
             failed: None,
-            begun: false,
+            run_id: None,
             masker: None,
+            recorded: Weak::new(),
         };
         Recording(Arc::new(Writer {
             sink: Mutex::new(sink),
@@ -87,8 +98,8 @@ impl Recording {
     /// With the first failure to write.
     pub fn finish(&self) -> io::Result<()> {
         let mut sink = self.0.sink();
-        match sink.failed.take() {
-            Some(error) => Err(error),
+        match &sink.failed {
+            Some(error) => Err(io::Error::new(error.kind(), error.to_string())),
             None => sink.out.flush(),
         }
     }
@@ -97,6 +108,21 @@ impl Recording {
 impl Writer {
     fn sink(&self) -> MutexGuard<'_, Sink> {
         self.sink.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The model, recorded: the same as before where it is the same model.
+    fn recorded(self: &Arc<Self>, model: Arc<dyn Model>) -> Arc<Recorded> {
+        let mut sink = self.sink();
+        let last = sink.recorded.upgrade();
+        if let Some(last) = last.filter(|last| Arc::ptr_eq(&last.model, &model)) {
+            return last;
+        }
+        let recorded = Arc::new(Recorded {
+            model,
+            writer: self.clone(),
+        });
+        sink.recorded = Arc::downgrade(&recorded);
+        recorded
     }
 
     fn exchange(self: &Arc<Self>, model: &str, request: &Request<'_>, said: Said<'_>) {
@@ -155,16 +181,31 @@ impl Writer {
 
 impl Sink {
     /// The first line. A run within the recorded one is a part of its tape.
-    fn begin(&mut self, begun: &Begun<'_>) {
-        if !std::mem::replace(&mut self.begun, true) {
-            self.masker = Some(begun.masker.clone());
-            self.write(&Line::Tape {
-                format: FORMAT,
-                run_id: begun.run_id.into(),
-                agent: begun.agent.into(),
-                input: Cow::Borrowed(begun.input),
-            });
+    fn begin(&mut self, begun: &Begun<'_>) -> Result<(), Error> {
+        match &self.run_id {
+            Some(_) if begun.is_within => {}
+            // It was stored, and goes on.
+            Some(run_id) if run_id == begun.run_id => self.masker = Some(begun.masker.clone()),
+            Some(run_id) => {
+                let message = format!(
+                    "this recording holds the run {run_id} already, and cannot hold another one, of `{}`: make a \
+                     `Recording` for each run, and so for each message of a chat",
+                    begun.agent
+                );
+                return Err(Error::new(ErrorKind::Build, message));
+            }
+            None => {
+                self.run_id = Some(begun.run_id.to_owned());
+                self.masker = Some(begun.masker.clone());
+                self.write(&Line::Tape {
+                    format: FORMAT,
+                    run_id: begun.run_id.into(),
+                    agent: begun.agent.into(),
+                    input: Cow::Borrowed(begun.input),
+                });
+            }
         }
+        Ok(())
     }
 
     /// Takes off a conversation that begins what another began with, and says where that is.
@@ -186,13 +227,23 @@ impl Sink {
 
     /// Every line passes here, so no secret passes.
     fn write(&mut self, line: &Line<'_>) {
-        if self.failed.is_none() {
-            self.failed = self.try_to_write(line).err();
+        if self.failed.is_none()
+            && let Err(error) = self.try_to_write(line)
+        {
+            tracing::warn!(
+                run_id = self.run_id,
+                %error,
+                "the recording cannot be written, and ends here; the run goes on"
+            );
+            self.failed = Some(error);
         }
     }
 
     fn try_to_write(&mut self, line: &Line<'_>) -> io::Result<()> {
-        let mut text = serde_json::to_string(line).map_err(io::Error::other)?;
+        // Most lines are not longer.
+        let mut text = Vec::with_capacity(512);
+        serde_json::to_writer(&mut text, line)?;
+        let mut text = String::from_utf8(text).map_err(io::Error::other)?;
         if let Some(masker) = &self.masker
             && let Cow::Owned(masked) = masker.written::<Line<'static>>(&text)
         {
@@ -207,20 +258,16 @@ impl Sink {
 
 impl Tape for Recording {
     fn model(&self, model: Option<Arc<dyn Model>>) -> Option<Arc<dyn Model>> {
-        model.map(|model| {
-            Arc::new(Recorded {
-                model,
-                writer: self.0.clone(),
-            }) as Arc<dyn Model>
-        })
+        let recorded = self.0.recorded(model?);
+        Some(recorded)
     }
 
     fn clock(&self) -> Arc<dyn Clock> {
         Arc::new(RecordedClock(self.0.clone()))
     }
 
-    fn begins(&self, begun: &Begun<'_>) {
-        self.0.sink().begin(begun);
+    fn begins(&self, begun: &Begun<'_>) -> Result<(), Error> {
+        self.0.sink().begin(begun)
     }
 
     fn recalls(&self) -> bool {

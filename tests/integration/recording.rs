@@ -1,6 +1,7 @@
 use crate::world::worker;
 use agents::{
     Agent, AgentBuilder, Budget, ErrorKind,
+    model::Reply,
     record::{Recording, Replay},
     testing::{Script, ScriptedModel},
 };
@@ -145,7 +146,81 @@ async fn a_recording_that_fails_says_so_and_the_run_goes_on() {
         .await
         .unwrap();
     assert_eq!(answer, "hi");
-    assert_eq!(recording.finish().unwrap_err().to_string(), "no space left");
+    for _ in 0..2 {
+        assert_eq!(recording.finish().unwrap_err().to_string(), "no space left");
+    }
+}
+
+#[tokio::test]
+async fn a_recording_that_failed_does_not_go_on_behind_a_hole() {
+    /// Has no room for the second line, and room again for what follows.
+    struct Once(Tape, usize);
+    impl Write for Once {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.1 += 1;
+            match self.1 {
+                2 => Err(io::Error::other("no space left")),
+                _ => self.0.write(bytes),
+            }
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let tape = Tape::default();
+    let recording = Recording::to(Once(tape.clone(), 0));
+    let said = recording.clone();
+    let (model, _) = ScriptedModel::new([Script::with(move |_| {
+        said.finish().expect_err("it has failed already");
+        Reply {
+            content: "done".into(),
+            ..Reply::default()
+        }
+    })]);
+    let agent = worker::<String>();
+    let run = agent.run("go").model(model);
+    run.tape(recording.clone()).await.unwrap();
+    assert_eq!(tape.text().lines().count(), 1);
+    assert!(recording.finish().is_err());
+}
+
+#[tokio::test]
+async fn a_recording_is_of_one_run() {
+    let (model, handle) = ScriptedModel::new([Script::text("one"), Script::text("two")]);
+    let (tape, agent) = (Tape::default(), worker::<String>());
+    let recording = Recording::to(tape.clone());
+    let mut chat = agent.chat().model(model);
+    chat.send("go").tape(recording.clone()).await.unwrap();
+    let first = tape.text();
+    let error = chat.send("on").tape(recording.clone()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Build);
+    let said = "and cannot hold another one, of `worker`: make a `Recording` for each run";
+    assert!(error.to_string().contains(said), "{error}");
+    assert_eq!((tape.text(), handle.count()), (first, 1));
+    recording.finish().unwrap();
+    // The chat stands where it stood.
+    assert_eq!(chat.send("on").await.unwrap(), "two");
+    assert_eq!(handle.requests()[1].messages.len(), 4);
+}
+
+#[tokio::test]
+async fn a_run_that_was_stored_goes_on_with_its_recording() {
+    let stored = std::sync::Arc::<Mutex<Vec<agents::run::Snapshot>>>::default();
+    let (keep, tape) = (stored.clone(), Tape::default());
+    let recording = Recording::to(tape.clone());
+    let call = Script::call("add", r#"{"left":1,"right":1}"#);
+    let (model, _) = ScriptedModel::new([call, Script::text("done")]);
+    let agent = worker::<String>();
+    let run = agent.run("go").model(model).tape(recording.clone());
+    let run = run.on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot));
+    run.await.unwrap();
+    let snapshot = stored.lock().unwrap().remove(0);
+    let (model, _) = ScriptedModel::new([
+        Script::call("add", r#"{"left":1,"right":1}"#),
+        Script::text("done"),
+    ]);
+    let run = agent.resume(snapshot).model(model).tape(recording);
+    assert_eq!(run.await.unwrap(), "done");
 }
 
 #[tokio::test]
@@ -192,6 +267,40 @@ async fn a_run_within_a_tool_is_on_the_tape_whatever_was_said_about_it() {
         serde_json::to_value(&again.outputs).unwrap(),
         serde_json::to_value(&first.outputs).unwrap()
     );
+}
+
+#[tokio::test]
+async fn what_two_conversations_begin_with_is_on_the_tape_once() {
+    use agents::{Effects, tool::FnTool};
+    use serde_json::json;
+    let boss = || {
+        let schema = json!({"type": "object"});
+        let ask = FnTool::new("ask", "Asks.", Effects::None, schema, |_, _| async {
+            let colleague =
+                AgentBuilder::<String, String>::new("colleague").prompt("You know the sea.");
+            let colleague = colleague.build();
+            let first = colleague.run("How deep?").await?;
+            Ok::<_, agents::Error>(first + &colleague.run("How wide?").await?)
+        });
+        AgentBuilder::<String, String>::new("boss")
+            .tool(ask)
+            .build()
+    };
+    let texts = ["deep", "wide", "done"].map(Script::text);
+    let (model, _) = ScriptedModel::new([Script::call("ask", "{}")].into_iter().chain(texts));
+    let tape = Tape::default();
+    let agent = boss();
+    let run = agent.run("go").model(model);
+    assert_eq!(run.tape(Recording::to(tape.clone())).await.unwrap(), "done");
+    let text = tape.text();
+    assert_eq!(text.matches("You know the sea.").count(), 1, "{text}");
+    assert!(
+        text.contains(r#""after":{"exchange":2,"messages":1}"#),
+        "{text}"
+    );
+    let replay = Replay::parse(&text).unwrap();
+    assert_eq!(boss().run("go").tape(replay.clone()).await.unwrap(), "done");
+    assert_eq!(replay.left(), 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -60,16 +60,9 @@ impl Asked<'_> {
     /// comes last, as there may be any number of it.
     fn digest(&self) -> String {
         let mut digest = Fed(hmac_sha256::Hash::new());
-        digest.0.update("agents/cache/2");
+        digest.0.update(self.spec.digest());
         let args = canonical(self.args);
-        for part in [
-            self.spec.own_name().as_bytes(),
-            self.spec.version.as_bytes(),
-            self.spec.schema_digest(),
-            args.as_bytes(),
-            self.tenant.as_bytes(),
-            self.secrets,
-        ] {
+        for part in [args.as_bytes(), self.tenant.as_bytes(), self.secrets] {
             digest.write(part);
         }
         (self.instance)(&mut digest);

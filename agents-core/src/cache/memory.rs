@@ -26,8 +26,8 @@ pub struct MemoryCache {
 #[derive(Default)]
 struct Kept {
     entries: HashMap<CacheKey, Entry>,
-    /// When each was asked for last, the longest ago first.
-    order: BTreeMap<u64, CacheKey>,
+    /// When each was asked for last, the longest ago first; there once the cache has been full.
+    order: Option<BTreeMap<u64, CacheKey>>,
     bytes: usize,
     clock: u64,
 }
@@ -86,9 +86,11 @@ impl Kept {
             self.remove(key);
             return None;
         }
-        self.order.remove(&entry.asked);
+        if let Some(order) = &mut self.order {
+            order.remove(&entry.asked);
+            order.insert(now, key.clone());
+        }
         entry.asked = now;
-        self.order.insert(now, key.clone());
         Some(entry.output.clone())
     }
 
@@ -96,7 +98,9 @@ impl Kept {
         self.remove(key);
         let asked = self.tick();
         self.bytes += output.as_str().len();
-        self.order.insert(asked, key.clone());
+        if let Some(order) = &mut self.order {
+            order.insert(asked, key.clone());
+        }
         let entry = Entry {
             output,
             until,
@@ -108,13 +112,21 @@ impl Kept {
     fn remove(&mut self, key: &CacheKey) {
         if let Some(entry) = self.entries.remove(key) {
             self.bytes -= entry.output.as_str().len();
-            self.order.remove(&entry.asked);
+            if let Some(order) = &mut self.order {
+                order.remove(&entry.asked);
+            }
         }
     }
 
     fn shrink(&mut self, max_entries: usize, max_bytes: usize) {
         while self.entries.len() > max_entries || self.bytes > max_bytes {
-            match self.order.first_key_value().map(|(_, key)| key.clone()) {
+            let order = self.order.get_or_insert_with(|| {
+                let entries = self.entries.iter();
+                entries
+                    .map(|(key, entry)| (entry.asked, key.clone()))
+                    .collect()
+            });
+            match order.first_key_value().map(|(_, key)| key.clone()) {
                 Some(oldest) => self.remove(&oldest),
                 None => return,
             }
@@ -197,7 +209,7 @@ mod tests {
         cache.put(&key(9), &huge, None).await.unwrap();
         assert!(!has(&cache, 9).await);
         assert_eq!(cache.kept().bytes, 0);
-        assert!(cache.kept().order.is_empty());
+        assert!(cache.kept().order.as_ref().unwrap().is_empty());
     }
 
     #[tokio::test(start_paused = true)]

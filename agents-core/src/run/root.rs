@@ -42,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) keeper: Option<Keeper>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tape: Option<Arc<dyn Tape>>,
+    /// It is that of the run around.
+    tape_is_shared: bool,
     pub(crate) talk: Option<Talk>,
     pub(crate) strict: bool,
     pub(crate) record_content: bool,
@@ -79,6 +81,7 @@ impl Settings {
         {
             self.clock = tape.clock();
             self.tape = Some(tape.clone());
+            self.tape_is_shared = true;
         }
         for (name, secret) in &outer.secrets {
             self.secrets
@@ -166,6 +169,7 @@ impl Default for Settings {
             keeper: None,
             clock: Arc::new(SystemClock),
             tape: None,
+            tape_is_shared: false,
             talk: None,
             strict: false,
             record_content: false,
@@ -207,7 +211,7 @@ impl Root {
         node: Arc<Node>,
         past: Option<Snapshot>,
         origin: Option<(String, Json)>,
-    ) -> Arc<Root> {
+    ) -> Result<Arc<Root>, Error> {
         let (run_id, usage, escalations, steps, trace_before) = match past {
             Some(past) => {
                 settings.clock.resumed(&past.run_id);
@@ -234,10 +238,11 @@ impl Root {
                 run_id: &run_id,
                 agent,
                 input,
+                is_within: settings.tape_is_shared,
                 masker: &settings.masker,
-            });
+            })?;
         }
-        Arc::new(Root {
+        Ok(Arc::new(Root {
             settings,
             run_id: run_id.into(),
             node,
@@ -251,7 +256,7 @@ impl Root {
             watched: Watched::of(steps),
             secret_scope: OnceLock::new(),
             trace_before,
-        })
+        }))
     }
 
     /// Tells the subscriber; what happened is only put together if there is one.

@@ -1,5 +1,5 @@
 use super::{Approval, Attachment, Clock, Stopped, ToolEnvelope, trace::Step};
-use crate::{Json, error::Cause, model::Model, recovery::Plan, secret::Masker};
+use crate::{Error, Json, error::Cause, model::Model, recovery::Plan, secret::Masker};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use std::{convert::Infallible, future::pending, sync::Arc};
@@ -17,8 +17,12 @@ pub trait Tape: Send + Sync + 'static {
     fn clock(&self) -> Arc<dyn Clock>;
 
     /// A run begins, or one within it.
-    fn begins(&self, begun: &Begun<'_>) {
+    ///
+    /// # Errors
+    /// When this is no run for the tape: it ends with that, before anything is asked.
+    fn begins(&self, begun: &Begun<'_>) -> Result<(), Error> {
         let _ = begun;
+        Ok(())
     }
 
     /// Whether it has anything to say to [`recall`](Tape::recall): one that only listens is not asked.
@@ -65,6 +69,8 @@ pub struct Begun<'a> {
     pub agent: &'a str,
     /// Its input.
     pub input: &'a Json,
+    /// It is a part of the run that has the tape.
+    pub is_within: bool,
     /// What hides its secrets: nothing is to be written but through it.
     pub masker: &'a Arc<Masker>,
 }

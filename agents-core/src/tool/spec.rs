@@ -135,7 +135,7 @@ pub struct ToolSpec {
     own_name: Option<Cow<'static, str>>,
     declaration: Derived<String>,
     constraints: Derived<Option<Schema>>,
-    schema_digest: Derived<[u8; 32]>,
+    digest: Derived<[u8; 32]>,
 }
 
 /// What is made from the other fields when it is asked for. A copy makes its own: they may be changed there.
@@ -200,7 +200,7 @@ impl ToolSpec {
             own_name: None,
             declaration: Derived::default(),
             constraints: Derived::default(),
-            schema_digest: Derived::default(),
+            digest: Derived::default(),
         }
     }
 
@@ -352,10 +352,16 @@ impl ToolSpec {
             .as_ref()
     }
 
-    /// A digest of the schema of the arguments, the same on any machine.
-    pub(crate) fn schema_digest(&self) -> &[u8; 32] {
-        self.schema_digest.get_or_init(|| {
-            hmac_sha256::Hash::hash(canonical(&self.input_schema.to_string()).as_bytes())
+    /// A digest of the tool's own name, its version, and the schema of its arguments, the same on any machine.
+    pub(crate) fn digest(&self) -> &[u8; 32] {
+        self.digest.get_or_init(|| {
+            let schema = self.input_schema.to_string();
+            let mut digest = hmac_sha256::Hash::new();
+            for part in [self.own_name(), &self.version, &canonical(&schema)] {
+                digest.update((part.len() as u64).to_le_bytes());
+                digest.update(part);
+            }
+            digest.finalize()
         })
     }
 

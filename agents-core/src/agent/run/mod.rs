@@ -281,7 +281,7 @@ impl<'a, A: Agent> Run<'a, A> {
             true => Some((agent.name().to_owned(), written(&input)?)),
             false => None,
         };
-        let root = Root::new(settings, node, past, origin);
+        let root = Root::new(settings, node, past, origin)?;
         let run = steer(agent, input, &root);
         let outcome = observe::observed(&root, agent.name(), Box::pin(run)).await;
         if let Some(around) = around {

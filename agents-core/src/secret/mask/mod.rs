@@ -18,7 +18,7 @@ use std::{
     borrow::Cow,
     fmt,
     sync::{
-        Arc, PoisonError, RwLock, RwLockReadGuard,
+        Arc, PoisonError, RwLock,
         atomic::{AtomicBool, Ordering::Acquire, Ordering::Release},
     },
 };
@@ -89,21 +89,14 @@ impl Masker {
         self.known().map_or(0, |known| known.len())
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Arc<Known>> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn known(&self) -> Option<Arc<Known>> {
-        (!self.is_empty()).then(|| Arc::clone(&self.read()))
+        (!self.is_empty())
+            .then(|| Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// What is known, if there is any of it in the text: mostly there is none, and that is soon seen.
     fn known_in(&self, text: &str) -> Option<Arc<Known>> {
-        if self.is_empty() {
-            return None;
-        }
-        let known = self.read();
-        known.is_in(text).then(|| Arc::clone(&known))
+        self.known().filter(|known| known.is_in(text))
     }
 
     /// The same text without secrets.
@@ -171,7 +164,7 @@ impl Masker {
     }
 
     fn may_hide<T: Serialize>(&self, value: &T) -> bool {
-        !self.is_empty() && self.read().may_be_in(value)
+        self.known().is_some_and(|known| known.may_be_in(value))
     }
 }
 

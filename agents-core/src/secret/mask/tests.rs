@@ -1,4 +1,4 @@
-use super::{Masker, Stream};
+use super::{Masker, Stream, known::At};
 use crate::Json;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -112,6 +112,20 @@ proptest! {
     }
 
     #[test]
+    fn a_few_bytes_pass_over_no_secret(
+        value in r#"[ab \\%é"]{4,5}"#, around in r#"[ab +\\%2u0…"]{0,12}"#, again in r#"[ab +\\%2u0…"é]{0,12}"#,
+        cut in 0..6usize,
+    ) {
+        prop_assume!(value.trim().chars().count() >= 4);
+        let known = knowing(&[("k", &value)]).known().unwrap();
+        let beginning: String = value.chars().take(cut).collect();
+        for text in [format!("{around}{value}{again}"), format!("{around}{beginning}{again}")] {
+            let anywhere = (0..text.len()).any(|at| matches!(known.at(&text, at), At::Secret { .. }));
+            prop_assert_eq!(known.is_in(&text), anywhere, "{:?} in {:?}", value, text);
+        }
+    }
+
+    #[test]
     fn pieces_are_masked_as_the_whole_is(
         before in r"[ -~]{0,20}", after in r"[ -~]{0,20}", cuts in prop::collection::vec(0..60usize, 0..6),
     ) {
@@ -208,4 +222,33 @@ fn what_is_written_holds_none_of_it() {
     let written = |json| masker.written::<Vec<String>>(json);
     assert_eq!(written(r#"["a fox"]"#), r#"["a fox"]"#);
     assert_eq!(written(r#"["a hunter/22"]"#), r#"["a [secret:crm]"]"#);
+}
+
+#[test]
+fn data_is_looked_at_in_all_its_parts() {
+    let masker = knowing(&[("crm", "hunter\"22"), ("pin", "12345678")]);
+    let hidden = |value: Value| masker.data(value).to_string();
+    for value in [
+        json!("a hunter\"22"),
+        json!([[], [null, true, "hunter%2222"]]),
+        json!({ "a": { "hunter\"22": 1 } }),
+        json!({ "a": 12345678 }),
+    ] {
+        let hidden = hidden(value);
+        assert!(hidden.contains("[secret:"), "{hidden}");
+        assert!(
+            !hidden.contains("22") && !hidden.contains("5678"),
+            "{hidden}"
+        );
+    }
+    // JSON text within data stays text.
+    let kept = masker.data(vec![Json::string("hunter\"22"), Json::string("a fox")]);
+    assert_eq!(kept[0].as_str(), r#""[secret:crm]""#);
+    assert_eq!(kept[1].as_str(), r#""a fox""#);
+    let shared = Arc::new(json!(["a fox"]));
+    assert!(Arc::ptr_eq(&masker.shared(shared.clone()), &shared));
+    assert_eq!(
+        *masker.shared(Arc::new(json!("hunter\"22"))),
+        "[secret:crm]"
+    );
 }
