@@ -8,8 +8,21 @@ use agents::{prelude::*, tool};
 async fn read_file(
     /// Where.
     path: String,
+    /// Which lines.
+    #[serde(default = "Vec::new")]
+    lines: Vec<u32>,
+    /// What for.
+    #[serde(rename = "for", default = "Default::default")]
+    r#for: String,
+    /// How many.
+    #[serde(default = "three")]
+    many: u32,
 ) -> Result<String, String> {
-    Err(path)
+    Err(format!("{path} {lines:?} {for_} {many}", for_ = r#for))
+}
+
+fn three() -> u32 {
+    3
 }
 
 on_error!(ReadFile, match error {
