@@ -322,10 +322,11 @@ fn call(tool: &Tool) -> TokenStream {
     } else {
         quote!(_)
     };
-    // Not at the user's place: lints that look for paths which could be shorter are told there.
-    let (context, given) = (quote!(__rt::ToolContext), quote!(__rt::Result));
+    // Not at the user's place: lints that look for paths which could be shorter are told there, and the name may
+    // come from elsewhere than what is injected.
+    let (this, context, given) = (quote!(&self), quote!(__rt::ToolContext), quote!(__rt::Result));
     quote_spanned! {function.span()=>
-        async fn call(&self, #args: #sent, #cx: &#context) -> #given<Self::Ok, Self::Err> {
+        async fn call(#this, #args: #sent, #cx: &#context) -> #given<Self::Ok, Self::Err> {
             #result
         }
     }

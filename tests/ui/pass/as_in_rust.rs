@@ -73,10 +73,10 @@ impl Clerk {
 
 /// Tools and agents that other macros write.
 macro_rules! written {
-    ($tool:ident $agent:ident $tool_type:ident $named:path, $body:block) => {
+    ($tool:ident $agent:ident $named:path, $injected:ty, $body:block) => {
         /// Counts.
         #[tool(reads)]
-        async fn $tool() -> usize $body
+        async fn $tool(#[inject] _from: $injected) -> usize $body
 
         /// Counts.
         #[agent]
@@ -96,7 +96,7 @@ macro_rules! team {
     };
 }
 
-written!(count counter Count Count, { 3 });
+written!(count counter Count, &u8, { 3 });
 
 mod renamed {
     pub use agents;
@@ -117,7 +117,7 @@ on_error!(crate = crate::renamed::under::another, WriteFile, match error {
 });
 
 fn main() {
-    let _ = (granted(), Count, ReadFile, WriteFile);
+    let _ = (granted(), Count { _from: 3 }, ReadFile, WriteFile);
     let _ = structure!(crate = renamed::agents, Clerk.delegates(Counter));
     let _ = branch!(crate = renamed::under::another, Clerk, match answer {
         answer => Counter.run(answer),
