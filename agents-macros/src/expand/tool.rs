@@ -324,7 +324,11 @@ fn call(tool: &Tool) -> TokenStream {
     };
     // Not at the user's place: lints that look for paths which could be shorter are told there, and the name may
     // come from elsewhere than what is injected.
-    let (this, context, given) = (quote!(&self), quote!(__rt::ToolContext), quote!(__rt::Result));
+    let (this, context, given) = (
+        quote!(&self),
+        quote!(__rt::ToolContext),
+        quote!(__rt::Result),
+    );
     quote_spanned! {function.span()=>
         async fn call(#this, #args: #sent, #cx: &#context) -> #given<Self::Ok, Self::Err> {
             #result
