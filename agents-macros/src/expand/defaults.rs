@@ -9,12 +9,12 @@ use syn::{Attribute, ExprPath, LitStr, Meta};
 /// is named without saying what is wanted of it.
 ///
 /// ```ignore
-/// fn default_of_words() -> Vec<String> { Vec::new() }
+/// fn __default_of_words() -> Vec<String> { Vec::new() }
 /// ```
 pub(super) fn of(param: &Param, attrs: &[Attribute]) -> (Vec<Attribute>, TokenStream) {
     let (ty, mut functions) = (&param.ty, TokenStream::new());
     let name = format_ident!(
-        "default_of_{}",
+        "__default_of_{}",
         plain(&param.ident),
         span = Span::call_site()
     );

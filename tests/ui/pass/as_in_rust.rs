@@ -15,13 +15,13 @@ async fn read_file(
     #[serde(rename = "for", default = "Default::default")]
     r#for: String,
     /// How many.
-    #[serde(default = "three")]
+    #[serde(default = "default_of_many")]
     many: u32,
 ) -> Result<String, String> {
     Err(format!("{path} {lines:?} {for_} {many}", for_ = r#for))
 }
 
-fn three() -> u32 {
+fn default_of_many() -> u32 {
     3
 }
 
