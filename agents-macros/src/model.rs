@@ -8,6 +8,7 @@ pub(crate) use team::{Branch, Member, Said, ToolRef};
 
 use crate::{
     ast::{self, Body, Element, Function, Impl},
+    check::names::hides_another,
     lower::docs::Docs,
     paths::Rt,
 };
@@ -228,9 +229,9 @@ impl Tool {
         self.params.iter().filter(|param| param.is_injected())
     }
 
-    /// Whether the type would have the name of the function.
+    /// Whether the type would have a name that stands for something else.
     pub(crate) fn clashes(&self) -> bool {
-        self.ty == self.name
+        self.ty == self.name || hides_another(&self.ty)
     }
 
     /// Whether running it twice does nothing twice.
@@ -283,9 +284,10 @@ impl Arms {
 }
 
 impl Agent {
-    /// Whether the type would have the name of the function.
+    /// Whether the type would have a name that stands for something else.
     pub(crate) fn clashes(&self) -> bool {
-        matches!(self.make, Make::Function(..)) && self.ident == self.name
+        matches!(self.make, Make::Function(..))
+            && (self.ident == self.name || hides_another(&self.ident))
     }
 
     /// The tools to which a `retry` in the agent's default arms could come, as far as its list shows

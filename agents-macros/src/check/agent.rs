@@ -1,6 +1,6 @@
 //! The rules for agents.
 
-use super::{head, is_plain, messages, names::plain};
+use super::{head, is_plain, messages, named, names::plain};
 use crate::{
     ast::{Element, Function},
     diag::Errors,
@@ -16,7 +16,7 @@ pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
     match &agent.make {
         Make::Function(function, _) => {
             is_plain("agent", function, errors);
-            named(agent, function, errors);
+            named(function, &agent.ident, errors);
             if function.has_body() {
                 native(agent, function, errors);
             } else {
@@ -77,13 +77,6 @@ fn once(arms: &Arms, above: &[Arms], errors: &Errors) {
     for twin in twins.filter(|twin| always(twin) && always(arms)) {
         errors.at(&twin.written.keyword, messages::arms_twice(of(arms)));
         errors.at(&arms.written.keyword, messages::arms_twice(of(arms)));
-    }
-}
-
-/// `fn Fixer` would leave a type of its own name.
-fn named(agent: &Agent, function: &Function, errors: &Errors) {
-    if agent.clashes() {
-        errors.at(&function.sig.ident, messages::not_snake_case(&agent.name));
     }
 }
 

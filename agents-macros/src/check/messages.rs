@@ -168,6 +168,12 @@ pub(crate) fn not_snake_case(name: impl Display) -> String {
     )
 }
 
+pub(crate) fn hides_another(name: impl Display, ty: impl Display) -> String {
+    format!(
+        "`{name}` would leave a type `{ty}`, which hides the `{ty}` that is in scope everywhere; name it after what it does, in two words"
+    )
+}
+
 pub(crate) const EXAMPLE_WITHOUT_NAMES: &str =
     "an example names its arguments: write `#[example(name = value)]`";
 

@@ -17,7 +17,7 @@ pub(crate) use tool::{says, tool};
 
 use crate::{ast::Function, diag::Errors};
 use quote::{ToTokens, quote};
-use syn::{Abi, GenericParam, Safety, Visibility};
+use syn::{Abi, GenericParam, Ident, Safety, Visibility};
 
 /// `unsafe extern "C" const fn f<T>()`
 fn is_plain(what: &str, function: &Function, errors: &Errors) {
@@ -42,6 +42,16 @@ fn is_plain(what: &str, function: &Function, errors: &Errors) {
         && sig.generics.params.is_empty()
     {
         errors.at(clause, messages::not_generic(what));
+    }
+}
+
+/// `fn ReadFile` would leave a type of its own name, and `fn error` one that hides `Error`.
+fn named(function: &Function, ty: &Ident, errors: &Errors) {
+    let name = &function.sig.ident;
+    if ty == &names::plain(name) {
+        errors.at(name, messages::not_snake_case(ty));
+    } else if names::hides_another(ty) {
+        errors.at(name, messages::hides_another(name, ty));
     }
 }
 

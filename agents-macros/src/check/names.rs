@@ -30,6 +30,34 @@ pub(crate) fn type_name(function: &Ident) -> Ident {
     Ident::new(&name, function.span())
 }
 
+/// Types and variants that are in scope everywhere, by std's prelude or by ours: what is written by hand or by a
+/// macro means these. Of traits such as `Send` none are here, since the words for them are good names of tools.
+const IN_SCOPE: &[&str] = &[
+    "Box",
+    "Err",
+    "None",
+    "Ok",
+    "Option",
+    "Result",
+    "Some",
+    "String",
+    "Vec",
+    "Agent",
+    "AgentBuilder",
+    "Budget",
+    "Error",
+    "Model",
+    "Outcome",
+    "Tool",
+    "ToolContext",
+    "ToolFailure",
+];
+
+/// Whether a type of this name would hide one that everybody means.
+pub(crate) fn hides_another(ty: &Ident) -> bool {
+    IN_SCOPE.iter().any(|name| ty == name)
+}
+
 /// `FileManager` to `file_manager`, `HTTPClient` to `http_client`.
 pub(crate) fn wire_name(ty: &Ident) -> String {
     let letters: Vec<char> = plain(ty).chars().collect();

@@ -1,6 +1,6 @@
 //! The rules for tools.
 
-use super::{head, is_plain, messages, names::plain, on_error};
+use super::{head, is_plain, messages, named, names::plain, on_error};
 use crate::{
     diag::Errors,
     lower::last_name,
@@ -15,7 +15,7 @@ pub(crate) fn tool(tool: &Tool, errors: &Errors) {
     described(tool, errors);
     asynchronous(tool, errors);
     is_plain("tool", &tool.function, errors);
-    names(tool, errors);
+    named(&tool.function, &tool.ty, errors);
     examples(tool, errors);
     if let Some(block) = &tool.on_error {
         on_error::on_error(&block.written, true, errors);
@@ -72,16 +72,6 @@ fn asynchronous(tool: &Tool, errors: &Errors) {
     }
     if !function.has_body() {
         errors.at(head(function), messages::no_body(&tool.name));
-    }
-}
-
-/// `fn ReadFile` would leave a type of its own name.
-fn names(tool: &Tool, errors: &Errors) {
-    if tool.clashes() {
-        errors.at(
-            &tool.function.sig.ident,
-            messages::not_snake_case(&tool.name),
-        );
     }
 }
 

@@ -3,6 +3,7 @@
 mod agent;
 mod asserts;
 mod beside;
+mod defaults;
 mod fallback;
 mod on_error;
 mod on_escalation;

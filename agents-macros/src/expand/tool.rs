@@ -1,6 +1,6 @@
 //! The printer of tools.
 
-use super::{asserts, beside, fallback, hidden, on_error};
+use super::{asserts, beside, defaults, fallback, hidden, on_error};
 use crate::{
     check::{names::plain, says},
     model::{Call, Example, Param, ParamKind, Tool},
@@ -122,23 +122,24 @@ fn arguments(tool: &Tool) -> TokenStream {
     // serde knows no way to have both.
     let flattened = tool.arguments().any(|(_, attrs)| says(attrs, "flatten"));
     let strictly = (!flattened).then(|| quote!(, deny_unknown_fields));
-    let fields = tool.arguments().map(
-        |(
-            Param {
+    let (fields, defaults): (Vec<_>, Vec<_>) = tool
+        .arguments()
+        .map(|(param, attrs)| {
+            let Param {
                 ident, ty, docs, ..
-            },
-            attrs,
-        )| {
+            } = param;
             let ty = asserts::through(ty, "Argument");
-            quote!(#docs #(#attrs)* #ident: #ty)
-        },
-    );
+            let (attrs, default) = defaults::of(param, attrs);
+            (quote!(#docs #(#attrs)* #ident: #ty), default)
+        })
+        .unzip();
     let (bounds, sent) = (argument_bounds(tool), sent(tool));
     quote! {
         #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
         #[serde(crate = #serde #strictly)]
         #[schemars(crate = #schemars)]
         pub struct #sent where #(#bounds),* { #(#fields),* }
+        #(#defaults)*
     }
 }
 
@@ -321,10 +322,15 @@ fn call(tool: &Tool) -> TokenStream {
     } else {
         quote!(_)
     };
-    // Not at the user's place: lints that look for paths which could be shorter are told there.
-    let (context, given) = (quote!(__rt::ToolContext), quote!(__rt::Result));
+    // Not at the user's place: lints that look for paths which could be shorter are told there, and the name may
+    // come from elsewhere than what is injected.
+    let (this, context, given) = (
+        quote!(&self),
+        quote!(__rt::ToolContext),
+        quote!(__rt::Result),
+    );
     quote_spanned! {function.span()=>
-        async fn call(&self, #args: #sent, #cx: &#context) -> #given<Self::Ok, Self::Err> {
+        async fn call(#this, #args: #sent, #cx: &#context) -> #given<Self::Ok, Self::Err> {
             #result
         }
     }

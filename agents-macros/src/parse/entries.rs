@@ -56,7 +56,7 @@ fn entry(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Entry> {
         if is_list(input) {
             let inside;
             bracketed!(inside in input);
-            Value::List(list(&inside, errors, element))
+            Value::List(list(&inside, errors, |input| element(input, errors)))
         } else {
             Value::Is(ungrouped(input.parse()?))
         }
@@ -103,7 +103,10 @@ fn is_list(input: ParseStream<'_>) -> bool {
         && (ahead.is_empty() || ahead.peek(Token![,]))
 }
 
-fn element(input: ParseStream<'_>) -> syn::Result<Element> {
+fn element(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Element> {
+    for attribute in input.call(Attribute::parse_outer)? {
+        errors.at(attribute, messages::attribute_in_a_list());
+    }
     if input.peek(Token![..]) && !input.peek(Token![..=]) && !input.peek(Token![...]) {
         return Ok(Element::Spread(input.parse()?, ungrouped(input.parse()?)));
     }

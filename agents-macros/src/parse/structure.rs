@@ -23,7 +23,7 @@ use crate::{
 };
 use proc_macro2::{Span, TokenStream};
 use syn::{
-    Expr, ExprMethodCall, Ident, Token,
+    Attribute, Expr, ExprCall, ExprLit, ExprMethodCall, ExprPath, ExprStruct, Ident, Token,
     parse::{ParseStream, Parser},
 };
 
@@ -95,6 +95,9 @@ fn taken_apart(call: ExprMethodCall, errors: &Errors) -> (Expr, Said) {
     if let Some(turbofish) = turbofish {
         errors.at(turbofish, messages::no_turbofish(&method));
     }
+    for attribute in args.iter().flat_map(attributes) {
+        errors.at(attribute, messages::attribute_in_a_team());
+    }
     let argument = |value| match method == "delegates" {
         true => Argument::Delegate(placed(value, errors)),
         false => Argument::Value(ungrouped(value)),
@@ -105,6 +108,19 @@ fn taken_apart(call: ExprMethodCall, errors: &Errors) -> (Expr, Said) {
         paren: paren_token,
     };
     (*receiver, one)
+}
+
+/// Those of an argument, or of what it lists.
+fn attributes(expr: &Expr) -> Vec<&Attribute> {
+    match expr {
+        Expr::Array(list) => list.elems.iter().flat_map(attributes).collect(),
+        Expr::Path(ExprPath { attrs, .. })
+        | Expr::MethodCall(ExprMethodCall { attrs, .. })
+        | Expr::Call(ExprCall { attrs, .. })
+        | Expr::Struct(ExprStruct { attrs, .. })
+        | Expr::Lit(ExprLit { attrs, .. }) => attrs.iter().collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn known() -> Vec<&'static str> {

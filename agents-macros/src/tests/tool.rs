@@ -92,3 +92,27 @@ fn docs_that_are_included() {
         "{text}"
     );
 }
+
+#[test]
+fn bullets_stay_and_margins_go() {
+    for (docs, text) in [
+        (
+            "/// Rules:\n/// * never lie\n///   * ever\n",
+            r"Rules:\n* never lie\n  * ever",
+        ),
+        ("/// * never lie\n", "* never lie"),
+        (
+            "/** Rules:\n     * never lie\n     *\n     * - ever\n     */\n",
+            r"Rules:\nnever lie\n\n- ever",
+        ),
+        ("/** Rules:\n * never lie */\n", r"Rules:\nnever lie"),
+        ("#[doc = \"Rules:\n* never lie\"]", r"Rules:\n* never lie"),
+    ] {
+        let item = format!("{docs} async fn look() {{}}");
+        let expansion = attribute_tool(tokens("none"), &tokens(&item)).to_string();
+        assert!(
+            expansion.contains(&format!("\"look\" , \"{text}\"")),
+            "{expansion}"
+        );
+    }
+}

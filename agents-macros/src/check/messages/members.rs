@@ -59,3 +59,7 @@ pub(crate) fn policy_is_a_pair(found: impl Display) -> String {
         "`{found}` is not a policy for tools by their names; write `(\"github_*\", ToolPolicy::new().confirm())`"
     )
 }
+
+pub(crate) fn attribute_in_a_list() -> &'static str {
+    "what is listed here is always there; put the `#[cfg]` into a function that gives the others, and write `..others()`"
+}

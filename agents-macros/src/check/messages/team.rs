@@ -109,3 +109,7 @@ pub(crate) fn no_arms() -> &'static str {
 pub(crate) fn too_many_targets(most: usize) -> String {
     format!("a branch has at most {most} agents; put some of them into a branch of their own")
 }
+
+pub(crate) fn attribute_in_a_team() -> &'static str {
+    "what is listed here is always there; write one `structure!` for each case, under `#[cfg]`, or build the team from `Member`s"
+}

@@ -1,0 +1,125 @@
+#![deny(warnings, unused_qualifications)]
+//! What is plain Rust elsewhere is plain Rust within the macros.
+
+use agents::{prelude::*, tool};
+
+/// Reads.
+#[tool(reads)]
+async fn read_file(
+    /// Where.
+    path: String,
+    /// Which lines.
+    #[serde(default = "Vec::new")]
+    lines: Vec<u32>,
+    /// What for.
+    #[serde(rename = "for", default = "Default::default")]
+    r#for: String,
+    /// How many.
+    #[serde(default = "default_of_many")]
+    many: u32,
+) -> Result<String, String> {
+    Err(format!("{path} {lines:?} {for_} {many}", for_ = r#for))
+}
+
+fn default_of_many() -> u32 {
+    3
+}
+
+on_error!(ReadFile, match error {
+    invalid_args(raw, _) => return throw(raw.to_string()),
+    | deserialization_error(_, error) => {
+        if error.field("path") {
+            return sanitize("a.txt");
+        }
+        return feedback("send a path");
+    }
+    execution_error(Returned(e)) if e.is_empty() => {
+        retry(max_attempts = 2)
+    }
+    execution_error(Returned(e)) => match e.len() {
+        3 => return retry(max_attempts = 3),
+        _ => unreachable!(),
+    },
+    execution_error(TimedOut(_)) => {
+        todo!()
+    }
+    execution_error(_) => {
+        { feedback("later") }
+    }
+});
+
+/// Answers.
+pub struct Clerk;
+
+#[agent(prompt = "You answer.", tools = [ReadFile])]
+impl Clerk {
+    /// Answers.
+    #[skill]
+    pub async fn answer(&self, request: String) -> String;
+
+    on_escalation!(match escalation.severity {
+        Low => {
+            inherit()
+        }
+        Medium => {
+            if escalation.reason.is_empty() {
+                return throw("no reason");
+            }
+            return inherit();
+        }
+        _ => todo!(),
+    });
+}
+
+/// Tools and agents that other macros write.
+macro_rules! written {
+    ($tool:ident $agent:ident $named:path, $injected:ty, $body:block) => {
+        /// Counts.
+        #[tool(reads)]
+        async fn $tool(#[inject] _from: $injected) -> usize $body
+
+        /// Counts.
+        #[agent]
+        fn $agent(_request: String) -> usize $body
+
+        on_error!($named, match error { execution_error(_) => retry(max_attempts = 2) });
+
+        fn granted() -> impl Agent<In = String, Out = String> {
+            team!(Clerk, [ReadFile])
+        }
+    };
+}
+
+macro_rules! team {
+    ($root:expr, [$($tool:expr),*]) => {
+        structure!($root.grants([$($tool),*]))
+    };
+}
+
+written!(count counter Count, &u8, { 3 });
+
+mod renamed {
+    pub use agents;
+
+    pub mod under {
+        pub use agents as another;
+    }
+}
+
+/// Writes.
+#[tool(writes, idempotent, crate = crate::renamed::agents)]
+async fn write_file() -> Result<String, String> {
+    Err("no".to_owned())
+}
+
+on_error!(crate = crate::renamed::under::another, WriteFile, match error {
+    execution_error(_) => retry(max_attempts = 2),
+});
+
+fn main() {
+    let _ = (granted(), Count { _from: 3 }, ReadFile, WriteFile);
+    let _ = structure!(crate = renamed::agents, Clerk.delegates(Counter));
+    let _ = branch!(crate = renamed::under::another, Clerk, match answer {
+        answer => Counter.run(answer),
+    });
+}
