@@ -6,6 +6,7 @@
 
 mod alias;
 mod context;
+mod derived;
 mod erased;
 mod execution;
 mod expected;

@@ -1,12 +1,13 @@
 use super::{
     Status,
+    derived::Derived,
     schema::{constrained, schema_of},
 };
 use crate::{json::canonical, reader::Schema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::{borrow::Cow, fmt, sync::OnceLock, time::Duration};
+use std::{borrow::Cow, fmt, time::Duration};
 
 /// What a tool does to the world. It has to be declared: there is no default. Ordered:
 /// `None < Reads < Writes`.
@@ -136,27 +137,6 @@ pub struct ToolSpec {
     declaration: Derived<String>,
     constraints: Derived<Option<Schema>>,
     digest: Derived<[u8; 32]>,
-}
-
-/// What is made from the other fields when it is asked for. A copy makes its own: they may be changed there.
-struct Derived<T>(OnceLock<T>);
-
-impl<T> Derived<T> {
-    fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
-        self.0.get_or_init(make)
-    }
-}
-
-impl<T> Default for Derived<T> {
-    fn default() -> Self {
-        Derived(OnceLock::new())
-    }
-}
-
-impl<T> Clone for Derived<T> {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
 }
 
 impl ToolSpec {
