@@ -224,22 +224,30 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Error {
+    /// What it says, without its causes.
+    fn say(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         for context in self.0.context.iter().rev() {
-            write!(f, "{context}: ")?;
+            write!(out, "{context}: ")?;
         }
-        f.write_str(&self.0.message)?;
+        out.write_str(&self.0.message)?;
         let refused = self
             .escalation()
             .map_or(&[][..], |escalation| &escalation.refused);
-        refused.iter().try_for_each(|one| write!(f, "; {one}"))?;
-        match f.alternate() {
-            true => causes(self, self.to_string())
-                .iter()
-                .try_for_each(|cause| write!(f, ": {cause}")),
-            false => Ok(()),
-        }
+        refused.iter().try_for_each(|one| write!(out, "; {one}"))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut said = String::new();
+        self.say(&mut said)?;
+        f.write_str(&said)?;
+        let causes = match f.alternate() {
+            true => causes(self, said),
+            false => Vec::new(),
+        };
+        causes.iter().try_for_each(|cause| write!(f, ": {cause}"))
     }
 }
 
