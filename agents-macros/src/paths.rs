@@ -1,6 +1,6 @@
 //! The one path through which generated code names the runtime.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{LitStr, Path};
 
@@ -44,6 +44,17 @@ pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
 /// The place of `span`, the names of generated code: lints know it for generated.
 pub(crate) fn here(span: Span) -> Span {
     Span::call_site().located_at(span)
+}
+
+/// `__rt::OF::NAME`, where the user wrote `NAME`. It begins with a word of the user's, for an arm that began in a
+/// macro and ended outside is nowhere that rustc could add another behind; the rest is none, so that no lint
+/// asks the user to leave it out.
+pub(crate) fn qualified(of: &str, name: &Ident) -> TokenStream {
+    let (rt, of) = (
+        Ident::new("__rt", name.span()),
+        Ident::new(of, here(name.span())),
+    );
+    quote!(#rt::#of::#name)
 }
 
 /// The place of the last token: what is made there ends where the user's tokens end.

@@ -322,15 +322,13 @@ fn call(tool: &Tool) -> TokenStream {
     } else {
         quote!(_)
     };
-    // Not at the user's place: lints that look for paths which could be shorter are told there, and the name may
-    // come from elsewhere than what is injected.
-    let (this, context, given) = (
-        quote!(&self),
-        quote!(__rt::ToolContext),
-        quote!(__rt::Result),
-    );
+    // The name of the tool may come from elsewhere than what is injected, and so `self`. The last names are no
+    // names of the user's, of whom lints would want a shorter path.
+    let this = quote!(&self);
+    let at = here(function.span());
+    let [context, given] = ["ToolContext", "Result"].map(|name| Ident::new(name, at));
     quote_spanned! {function.span()=>
-        async fn call(#this, #args: #sent, #cx: &#context) -> #given<Self::Ok, Self::Err> {
+        async fn call(#this, #args: #sent, #cx: &__rt::#context) -> __rt::#given<Self::Ok, Self::Err> {
             #result
         }
     }

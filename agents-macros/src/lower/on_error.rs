@@ -20,11 +20,11 @@ use crate::{
     diag::Errors,
     model::{Arm, Arms, Under},
     parse::keys::{self, Verb},
-    paths::{end, here},
+    paths::{end, qualified},
 };
 use proc_macro2::Span;
 use syn::{
-    Attribute, Expr, ExprCall, ExprMethodCall, Ident, Pat, PatTupleStruct, Token,
+    Attribute, Expr, ExprCall, ExprMethodCall, Ident, Pat, PatTupleStruct, Token, parse_quote,
     parse_quote_spanned,
     punctuated::Punctuated,
     token,
@@ -125,12 +125,13 @@ fn qualify(pattern: &mut Pat) {
     match pattern {
         Pat::TupleStruct(variant) => {
             if let Some(name) = variant.path.get_ident().filter(|name| is_capitalised(name)) {
-                variant.path = parse_quote_spanned!(here(name.span())=> __rt::Failure::#name);
+                let path = qualified("Failure", name);
+                variant.path = parse_quote!(#path);
             }
         }
         Pat::Ident(binding) if binding.subpat.is_none() && is_capitalised(&binding.ident) => {
-            let name = &binding.ident;
-            *pattern = parse_quote_spanned!(here(name.span())=> __rt::Failure::#name);
+            let path = qualified("Failure", &binding.ident);
+            *pattern = parse_quote!(#path);
         }
         Pat::Ident(binding) => {
             if let Some((_, inner)) = &mut binding.subpat {

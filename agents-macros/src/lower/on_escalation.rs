@@ -16,7 +16,7 @@ use crate::{
     diag::Errors,
     model::Handler,
     parse::keys,
-    paths::here,
+    paths::qualified,
 };
 use proc_macro2::Span;
 use syn::{
@@ -174,8 +174,8 @@ fn qualify(matched: &mut ExprMatch) {
 fn qualify_pattern(pattern: &mut Pat) {
     match pattern {
         Pat::Ident(binding) if binding.subpat.is_none() && is_capitalised(&binding.ident) => {
-            let name = &binding.ident;
-            *pattern = parse_quote_spanned!(here(name.span())=> __rt::Severity::#name);
+            let path = qualified("Severity", &binding.ident);
+            *pattern = parse_quote!(#path);
         }
         Pat::Or(either) => either.cases.iter_mut().for_each(qualify_pattern),
         Pat::Paren(inner) => qualify_pattern(&mut inner.pat),
