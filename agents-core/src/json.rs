@@ -150,18 +150,18 @@ fn is_canonical(json: &str) -> bool {
 }
 
 /// How deep brackets may nest: what serde_json reads into a tree.
-const DEEPEST: usize = 127;
+pub(crate) const DEEPEST: usize = 127;
 
-/// Whether brackets nest so deep that what goes down level by level would fill the stack. Into
+/// Where brackets nest so deep that what goes down level by level would fill the stack. Into
 /// `RawValue` and `IgnoredAny`, serde_json reads any depth.
-pub(crate) fn is_too_deep(json: &str) -> bool {
+pub(crate) fn too_deep(json: &str) -> Option<usize> {
     let opens = |byte: &&u8| matches!(byte, b'{' | b'[');
     // Most texts have not even as many brackets.
     if json.as_bytes().iter().filter(opens).count() <= DEEPEST {
-        return false;
+        return None;
     }
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
-    for byte in json.bytes() {
+    for (at, byte) in json.bytes().enumerate() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' => escaped = quoted,
@@ -172,10 +172,10 @@ pub(crate) fn is_too_deep(json: &str) -> bool {
             _ => {}
         }
         if depth > DEEPEST {
-            return true;
+            return Some(at);
         }
     }
-    false
+    None
 }
 
 // Recursion is bounded: arguments that nest too deep are refused before they come here, and a schema
@@ -222,19 +222,17 @@ fn separated<T>(
 
 #[cfg(test)]
 mod tests {
-    use super::{DEEPEST, canonical, is_canonical, is_too_deep, write};
+    use super::{DEEPEST, canonical, is_canonical, too_deep, write};
 
     #[test]
     fn depth_is_counted_outside_of_strings() {
         let nested = |levels| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
-        assert!(!is_too_deep(&nested(DEEPEST)));
-        assert!(is_too_deep(&nested(DEEPEST + 1)));
-        assert!(is_too_deep(&nested(1_000_000)));
-        assert!(!is_too_deep(&format!(
-            r#"{{"a": "\"{}"}}"#,
-            "[".repeat(500)
-        )));
-        assert!(!is_too_deep(&format!("[{}]", vec!["[]"; 500].join(","))));
+        assert_eq!(too_deep(&nested(DEEPEST)), None);
+        assert_eq!(too_deep(&nested(DEEPEST + 1)), Some(DEEPEST));
+        assert_eq!(too_deep(&nested(1_000_000)), Some(DEEPEST));
+        let quoted = format!(r#"{{"a": "\"{}"}}"#, "[".repeat(500));
+        assert_eq!(too_deep(&quoted), None);
+        assert_eq!(too_deep(&format!("[{}]", vec!["[]"; 500].join(","))), None);
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub mod report;
 
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
-use std::{env, fs, future::Future, process::Command, time::Instant};
+use std::{env, fs, future::Future, ops::Range, process::Command, time::Instant};
 
 /// The question every run begins with.
 pub const QUESTION: &str = "What is 17 + 25?";
@@ -89,21 +89,30 @@ where
     );
 }
 
-/// CPU time of this process so far, user and system, from `/proc` (100 ticks a second on Linux).
+/// CPU time of this process so far, user and system.
 fn cpu_us() -> f64 {
+    ticks(11..13) * 10_000.0
+}
+
+/// CPU time, in seconds, of all that this process has started and seen the end of.
+pub fn children_s() -> f64 {
+    ticks(13..15) / 100.0
+}
+
+/// The sum of these fields of `/proc/self/stat`, counted from the one after the name in parentheses, which is
+/// field 3. Linux has 100 ticks a second.
+fn ticks(of: Range<usize>) -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").expect("this needs Linux");
-    // Fields 14 and 15, counted after the name in parentheses.
     let fields: Vec<&str> = stat
         .rsplit(')')
         .next()
         .unwrap_or_default()
         .split_whitespace()
         .collect();
-    let ticks: f64 = fields[11..13]
+    fields[of]
         .iter()
         .filter_map(|text| text.parse::<f64>().ok())
-        .sum();
-    ticks * 10_000.0
+        .sum()
 }
 
 fn resident(key: &str) -> u64 {

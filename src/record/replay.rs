@@ -363,7 +363,11 @@ impl fmt::Debug for Replay {
 /// The conversation as it may have been written down: without secrets.
 fn hidden<'a>(request: &Request<'a>) -> Cow<'a, [Message]> {
     match request.masker() {
-        Some(masker) => Cow::Owned(masker.data(request.messages().to_vec())),
+        // One by one, as they were written: what hides a secret in one says nothing of another.
+        Some(masker) => {
+            let messages = request.messages().iter().cloned();
+            Cow::Owned(messages.map(|message| masker.data(message)).collect())
+        }
         None => Cow::Borrowed(request.messages()),
     }
 }

@@ -1,7 +1,7 @@
 use super::Cause;
 use crate::Json;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt;
 
 /// What became of a call that failed: the four things that can happen to one.
@@ -226,10 +226,11 @@ impl ErrorReceipt {
     }
 
     pub(crate) fn with_hint(mut self, hint: &str) -> Self {
-        let details = self
-            .details
-            .get_or_insert_with(|| Value::Object(serde_json::Map::new()));
-        details[HINT] = hint.into();
+        let details = self.details.get_or_insert_with(|| json!({}));
+        // A receipt that somebody else wrote may have anything there.
+        if let Some(details) = details.as_object_mut() {
+            details.insert(HINT.to_owned(), hint.into());
+        }
         self
     }
 }

@@ -55,12 +55,7 @@ impl<A: Model, B: Model> Model for Fallback<A, B> {
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         let told = Told::default();
-        let sink = told.sink(&request);
-        let watched = match request.sink() {
-            Some(_) => request.with_sink(&sink),
-            None => request,
-        };
-        let error = match self.first.chat(watched).await {
+        let error = match told.ask(&self.first, request).await {
             Ok(reply) => return Ok(reply),
             Err(error) => error,
         };

@@ -85,14 +85,9 @@ impl<M: Model> Model for Retry<M> {
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         let told = Told::default();
-        let sink = told.sink(&request);
-        let watched = match request.sink() {
-            Some(_) => request.with_sink(&sink),
-            None => request,
-        };
         let mut attempt = 1;
         loop {
-            let error = match self.model.chat(watched).await {
+            let error = match told.ask(&self.model, request).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };

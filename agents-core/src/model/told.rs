@@ -1,4 +1,4 @@
-use super::{Delta, Request};
+use super::{Delta, Model, ModelError, Reply, Request};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Whether something of an answer was told to whoever watches it being written: then the same request
@@ -7,18 +7,20 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 pub(super) struct Told(AtomicBool);
 
 impl Told {
-    /// Hands on what is told, and notes that it was.
-    pub(super) fn sink<'a>(
-        &'a self,
-        request: &Request<'a>,
-    ) -> impl Fn(Delta<'_>) + Send + Sync + 'a {
-        let sink = request.sink();
-        move |delta| {
+    /// Asks the model, and notes whether it tells anything.
+    pub(super) async fn ask(
+        &self,
+        model: &impl Model,
+        request: Request<'_>,
+    ) -> Result<Reply, ModelError> {
+        let Some(sink) = request.sink() else {
+            return model.chat(request).await;
+        };
+        let noted = |delta: Delta<'_>| {
             self.0.store(true, Relaxed);
-            if let Some(sink) = sink {
-                sink(delta);
-            }
-        }
+            sink(delta);
+        };
+        model.chat(request.with_sink(&noted)).await
     }
 
     pub(super) fn anything(&self) -> bool {

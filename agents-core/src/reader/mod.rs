@@ -64,12 +64,12 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 pub(crate) use self::fit::MISSING;
+pub(crate) use self::refusal::too_deep;
 use self::{
     change::Log,
     coerce::{Coercer, work},
     fit::fit,
     locate::{Found, Json},
-    refusal::too_deep,
     scan::skip_space,
     strict::Stop,
     tape::{Kind, Tape, quote_into},
@@ -82,7 +82,7 @@ pub use self::{
 };
 
 /// Brackets may nest this deep: what `serde_json` reads as well.
-const MAX_DEPTH: usize = 127;
+const MAX_DEPTH: usize = crate::json::DEEPEST;
 
 /// Longer texts are refused; offsets are kept in 32 bits.
 const MAX_LENGTH: usize = 1 << 30;

@@ -105,7 +105,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-pub(super) fn too_deep(at: usize) -> Refusal {
+pub(crate) fn too_deep(at: usize) -> Refusal {
     Refusal::new(
         RefusalKind::TooDeep,
         "brackets nest too deep; flatten the value",

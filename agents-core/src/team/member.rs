@@ -43,20 +43,25 @@ pub struct Member<A> {
 impl<A: Agent> Member<A> {
     /// An agent that has all its own tools, and no delegates.
     pub fn new(agent: A) -> Self {
-        let placement = Placement {
-            name: agent.name().to_owned(),
-            description: agent.description().to_owned(),
-            profile: agent.profile(),
-            granted: None,
-            confirmed: Vec::new(),
-            budget: Budget::new(),
-            delegates: Vec::new(),
-        };
+        let placement = unsaid(&agent);
         Member { agent, placement }
     }
 }
 
 // Bounded on nothing: what is no agent is said once, by `new`.
+/// A place of which nothing was said yet.
+fn unsaid(agent: &impl Agent) -> Placement {
+    Placement {
+        name: agent.name().to_owned(),
+        description: agent.description().to_owned(),
+        profile: agent.profile(),
+        granted: None,
+        confirmed: Vec::new(),
+        budget: Budget::new(),
+        delegates: Vec::new(),
+    }
+}
+
 impl<A> Member<A> {
     /// Grants a tool. With the first, an agent has no tools any more but those that are granted or
     /// confirmed. What is granted goes for those below as well: nobody there can be granted more.
@@ -147,15 +152,7 @@ pub struct Below(Box<dyn FnOnce(Placement) -> Arc<dyn Delegate>>);
 impl Member<Below> {
     #[doc(hidden)]
     pub fn below<A: Agent + Entrusted<<A as Agent>::In>>(agent: A) -> Self {
-        let placement = Placement {
-            name: agent.name().to_owned(),
-            description: agent.description().to_owned(),
-            profile: agent.profile(),
-            granted: None,
-            confirmed: Vec::new(),
-            budget: Budget::new(),
-            delegates: Vec::new(),
-        };
+        let placement = unsaid(&agent);
         let placed = |placement| -> Arc<dyn Delegate> {
             let placement = Arc::new(placement);
             Arc::new(DelegateTool::new(Placed::new(agent, placement)))

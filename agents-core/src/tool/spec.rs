@@ -81,7 +81,6 @@ pub enum Approval {
 /// #[derive(schemars::JsonSchema)]
 /// struct Args {
 ///     /// Path, relative to the workspace.
-///     #[allow(dead_code)]
 ///     path: String,
 /// }
 ///

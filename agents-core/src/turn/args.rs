@@ -112,8 +112,13 @@ pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, Box<Refused
             Repairs::default(),
         ));
     }
-    if json::is_too_deep(raw) {
-        return Err(refused(too_deep(tool, raw), raw, Repairs::default()));
+    if let Some(at) = json::too_deep(raw) {
+        let error = ToolError::InvalidArgs {
+            raw_args: raw.to_owned(),
+            parse_error: reader::too_deep(at).to_string(),
+            expected_schema: tool.spec().input_schema.clone(),
+        };
+        return Err(refused(error, raw, Repairs::default()));
     }
     let misfit = match accept(rules, raw, Repairs::default()) {
         Ok(accepted) => return Ok(accepted),
@@ -255,14 +260,6 @@ fn too_long(tool: &dyn DynTool, raw: &str, limit: usize) -> ToolError {
             "they are {} bytes long, and {limit} are allowed; send less",
             raw.len()
         ),
-        expected_schema: tool.spec().input_schema.clone(),
-    }
-}
-
-fn too_deep(tool: &dyn DynTool, raw: &str) -> ToolError {
-    ToolError::InvalidArgs {
-        raw_args: raw.to_owned(),
-        parse_error: "brackets nest too deep; flatten the value".into(),
         expected_schema: tool.spec().input_schema.clone(),
     }
 }

@@ -174,7 +174,8 @@ impl Cx {
         let request = self.masker().data(request);
         let call_id = request.call_id.clone();
         let at = format!("{}/approval", self.node.path());
-        let asked = json!({ "tool": request.tool_name, "args": request.args.as_str() });
+        let (args, tool) = (request.args.clone(), request.tool_name.clone());
+        let asked = Asked { args, tool: &tool };
         self.emit(|| EventKind::ApprovalAsked(request.clone()));
         let approval = approved(self, at, &asked, self.ask(request)).await;
         self.emit(|| EventKind::ApprovalDecided {

@@ -119,7 +119,6 @@ pub(super) fn implementation(
     quote! {
         #model_driven
         #[automatically_derived]
-        #[allow(unused_variables)]
         #[__rt::async_trait]
         impl #impl_generics __rt::Agent for #ty #where_clause {
             type In = #input;
@@ -186,7 +185,6 @@ pub(super) fn outcome(
     if returns.is_result() {
         quote! {
             #called #awaited.map(__rt::#bound::pack).map_err(|error| {
-                #[allow(unused_imports)]
                 use __rt::NoSource as _;
                 let source = (&__rt::SourceProbe(&error)).source();
                 __rt::AgentFault::failed(error, source)
@@ -252,7 +250,6 @@ pub(super) fn built(
         impl #impl_generics #ty #where_clause {
             #[doc(hidden)]
             fn __agent(&self) -> __rt::ModelAgent<'_, #input, #output> {
-                #[allow(unused_imports)]
                 use __rt::Listed as _;
                 #builder
             }

@@ -92,7 +92,7 @@ pub(super) fn no_hidden_result(returns: &Returns) -> Option<TokenStream> {
     let message = messages::HIDDEN_RESULT;
     Some(quote_spanned! {ty.span()=>
         const _: () = {
-            #[allow(unused_imports)]
+            #[allow(unused_imports, reason = "a `Result` says so itself")]
             use __rt::NotResult as _;
             ::core::assert!(!__rt::ResultProbe::<#ty>::IS_RESULT, #message);
         };

@@ -52,11 +52,9 @@ pub(super) fn of_tool(tool: &Tool, with: &TokenStream) -> TokenStream {
 fn listed(tool: &Tool) -> TokenStream {
     let (ty, vis) = (&tool.ty, &tool.function.vis);
     quote! {
-        #[allow(dead_code)]
         impl #ty {
             #[doc(hidden)]
             #vis fn __listed(self) -> __rt::SharedTool {
-                #[allow(unused_imports)]
                 use __rt::Refused as _;
                 __rt::Listing(self).shared()
             }

@@ -87,6 +87,7 @@ fn is_end(called: &Macro) -> bool {
 /// };
 /// ```
 fn hidden(rt: &Rt, cfgs: &[Attribute], items: &TokenStream) -> TokenStream {
+    // That the user's types fit is written as a bound on each: of most it is plain.
     quote! {
         #(#cfgs)*
         #[allow(trivial_bounds)]

@@ -32,7 +32,7 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     let injected = tool.fields().map(|param| {
         let name = &param.ident;
         quote! {
-            #[allow(unused_variables)]
+            #[allow(unused_variables, reason = "arms need not look at what is injected")]
             let #name = &self.#name;
         }
     });
@@ -84,7 +84,7 @@ fn implementation(tool: &TokenStream, arms: &Arms, injected: &TokenStream) -> To
             fn decide_by_arms(
                 &self,
                 #error: __rt::CallError<'_, <Self as __rt::Fails>::With>,
-                #[allow(unused_variables)] #cx: &__rt::ErrorContext,
+                #cx: &__rt::ErrorContext,
             ) -> __rt::Option<__rt::Plan> {
                 #checked
                 #injected
@@ -121,7 +121,7 @@ pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> impl Iterator<Item = Step>
     let (error, cx, attrs) = (error(), cx(), &arms.written.attrs);
     let matched = matched(arms, &error);
     let any = quote! {
-        move |#error: __rt::CallError<'_, __rt::AnyError>, #[allow(unused_variables)] #cx: &__rt::ErrorContext|
+        move |#error: __rt::CallError<'_, __rt::AnyError>, #cx: &__rt::ErrorContext|
     };
     let call = match &arms.tool {
         None if let Some(pattern) = &arms.written.named => {
@@ -143,7 +143,7 @@ pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> impl Iterator<Item = Step>
             quote! {
                 .on_error_of::<#fault>(
                     #name,
-                    move |#error: __rt::CallError<'_, #fault>, #[allow(unused_variables)] #cx: &__rt::ErrorContext| { #checked #matched },
+                    move |#error: __rt::CallError<'_, #fault>, #cx: &__rt::ErrorContext| { #checked #matched },
                 )
             }
         }
@@ -186,12 +186,11 @@ fn matched(arms: &Arms, error: &Ident) -> TokenStream {
         },
     );
     quote! {
-        #[allow(unused_imports)]
         use __rt::vocabulary::*;
         #deny
         match #error {
             #(#arms)*
-            #[allow(unreachable_patterns)]
+            #[allow(unreachable_patterns, reason = "arms may leave nothing over")]
             _ => __rt::None,
         }
     }

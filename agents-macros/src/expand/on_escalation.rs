@@ -47,8 +47,7 @@ pub(super) fn of_agent(agent: &Agent, handler: &Handler) -> Step {
         .map(|skill| quote_spanned!(skill.span()=> let _ = #skill;));
     let output = quote_spanned!(keyword.span()=> __rt::Resolution<#input, #output>);
     let call = quote! {
-        .on_escalation(move |#[allow(unused_variables)] #escalation: __rt::Escalation| -> #output {
-            #[allow(unused_imports)]
+        .on_escalation(move |#escalation: __rt::Escalation| -> #output {
             use __rt::resolutions::*;
             #(#named)*
             #body

@@ -212,12 +212,10 @@ fn implementation(tool: &Tool) -> TokenStream {
                 error: __rt::CallError<'_, Self::Err>,
                 cx: &__rt::ErrorContext,
             ) -> __rt::Option<__rt::Plan> {
-                #[allow(unused_imports)]
                 use __rt::NoArms as _;
                 (&__rt::ArmsProbe(self)).on_error(#unpacked, cx)
             }
             fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> {
-                #[allow(unused_imports)]
                 use __rt::NoFixers as _;
                 (&__rt::ArmsProbe(self)).fixers()
             }
@@ -257,7 +255,6 @@ fn spec(tool: &Tool) -> TokenStream {
     let examples = tool.examples.iter().map(example);
     quote! {
         fn spec(&self) -> &__rt::ToolSpec {
-            #[allow(unused_imports)]
             use __rt::NoSchema as _;
             static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
             SPEC.get_or_init(|| {
@@ -348,13 +345,11 @@ fn failure(tool: &Tool) -> Option<TokenStream> {
     tool.returns.is_result().then(|| {
         quote! {
             fn failure(error: &Self::Err) -> (__rt::Code, __rt::Option<__rt::Duration>) {
-                #[allow(unused_imports)]
                 use __rt::NoFacts as _;
                 (&__rt::FailureProbe(error)).facts()
             }
 
             fn told(error: &Self::Err) -> __rt::String {
-                #[allow(unused_imports)]
                 use __rt::{HoldsError as _, OnlyText as _};
                 (&__rt::ChainProbe(error)).said()
             }
@@ -373,7 +368,6 @@ fn distinguish(tool: &Tool) -> Option<TokenStream> {
     (!tool.is_unit()).then(|| {
         quote! {
             fn distinguish(&self, state: &mut dyn __rt::Hasher) {
-                #[allow(unused_imports)]
                 use __rt::NotHashed as _;
                 #((&__rt::HashProbe(&self.#fields)).feed(state);)*
             }

@@ -6,6 +6,7 @@
 //! and have the versions that this package's lock file has.
 
 use agents_bench::{
+    children_s,
     report::{Cell, Row, Table},
     said,
 };
@@ -160,21 +161,4 @@ impl Package {
             .stdout(Stdio::null());
         command
     }
-}
-
-/// CPU time, in seconds, of all that this process has started and seen the end of.
-fn children_s() -> f64 {
-    let stat = fs::read_to_string("/proc/self/stat").expect("this needs Linux");
-    // Fields 16 and 17, counted after the name in parentheses; 100 ticks a second on Linux.
-    let fields: Vec<&str> = stat
-        .rsplit(')')
-        .next()
-        .unwrap_or_default()
-        .split_whitespace()
-        .collect();
-    fields[13..15]
-        .iter()
-        .filter_map(|text| text.parse::<f64>().ok())
-        .sum::<f64>()
-        / 100.0
 }

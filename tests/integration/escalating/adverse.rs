@@ -5,7 +5,7 @@ use super::own::{Work, asks};
 use super::team::{Plain, coder, passes_on};
 use agents::{
     Agent, AgentBuilder, Budget, Error, ErrorKind,
-    agent::Skill,
+    agent::{ModelAgent, Skill},
     compose::{Step, first_of},
     escalation::{
         Escalation, IntoResolution, Resolution, Settlement, inherit, reroute_to, reroute_to_skill,
@@ -33,6 +33,14 @@ fn clerk<R: IntoResolution<String, String>>(
         .tool(Work)
         .model(ScriptedModel::new(script).0)
         .on_escalation(handler)
+}
+
+/// To whom a clerk may leave the work.
+fn deputy(script: impl IntoIterator<Item = Script>) -> ModelAgent<'static, String, String> {
+    AgentBuilder::new("deputy")
+        .tool(Work)
+        .model(ScriptedModel::new(script).0)
+        .build()
 }
 
 /// Says what it is given, after so many seconds.
@@ -200,13 +208,7 @@ async fn work_that_begins_anew_is_within_the_same_budget() {
 
     // Tokens are shared with whoever takes over.
     let agent = clerk([asks("medium")], |_| {
-        let (model, _) = ScriptedModel::new([asks("fine"), Script::text("never")]);
-        reroute_to(
-            AgentBuilder::<String, String>::new("deputy")
-                .tool(Work)
-                .model(model)
-                .build(),
-        )
+        reroute_to(deputy([asks("fine"), Script::text("never")]))
     })
     .build();
     let whole = agent
@@ -234,13 +236,7 @@ async fn whoever_takes_over_and_gives_up_again_is_not_asked_for_ever() {
     let counted = asked.clone();
     let agent = clerk([asks("medium")], move |_| {
         counted.fetch_add(1, SeqCst);
-        let (model, _) = ScriptedModel::new([asks("medium"), Script::text("enough")]);
-        reroute_to(
-            AgentBuilder::<String, String>::new("deputy")
-                .tool(Work)
-                .model(model)
-                .build(),
-        )
+        reroute_to(deputy([asks("medium"), Script::text("enough")]))
     })
     .build();
     let outcome = agent.run("go").outcome().await.unwrap();

@@ -14,11 +14,7 @@ async fn confirmed_tools_need_a_person_whatever_they_say_themselves() {
     let team = structure!(coder.grants([Compile]).confirm([Deploy]));
     team.run("go").await.unwrap();
     assert_eq!(offered(&coded), ["compile", "deploy"]);
-    let results = coded.requests()[1]
-        .results()
-        .iter()
-        .map(|(_, text)| (*text).to_owned())
-        .collect::<Vec<_>>();
+    let results = crate::world::told(&coded);
     assert!(
         results[0].contains("nobody is there to approve"),
         "{results:?}"

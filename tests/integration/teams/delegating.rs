@@ -69,11 +69,7 @@ async fn a_delegate_takes_an_object_as_it_is_and_nothing_as_nothing() {
     ]);
     let team = structure!(lead.delegates(order, clock));
     team.run("go").await.unwrap();
-    let results = led.requests()[1]
-        .results()
-        .iter()
-        .map(|(_, text)| (*text).to_owned())
-        .collect::<Vec<_>>();
+    let results = crate::world::told(&led);
     assert_eq!((&*results[0], &*results[1]), ("3 × nails", "12"));
     assert!(results[2].contains("field `what`"), "{}", results[2]);
 }

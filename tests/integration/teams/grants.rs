@@ -25,11 +25,7 @@ async fn what_is_not_granted_does_not_exist() {
         (code(&receipts[1]), code(&receipts[2])),
         (None, Some(Code::PolicyDenied))
     );
-    let results = coded.requests()[1]
-        .results()
-        .iter()
-        .map(|(_, text)| (*text).to_owned())
-        .collect::<Vec<_>>();
+    let results = crate::world::told(&coded);
     assert!(
         results[0].contains("there is no tool `deploy`; you have `write_file`, `compile`"),
         "{results:?}"

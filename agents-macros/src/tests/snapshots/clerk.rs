@@ -11,7 +11,6 @@ const _: () = {
     #[diagnostic::do_not_recommend]
     impl __rt::ModelDriven for Clerk {}
     #[automatically_derived]
-    #[allow(unused_variables)]
     #[__rt::async_trait]
     impl __rt::Agent for Clerk
     where
@@ -50,7 +49,6 @@ const _: () = {
             <String as __rt::AgentData>::Type,
             <String as __rt::ModelAnswer>::Type,
         > {
-            #[allow(unused_imports)]
             use __rt::Listed as _;
             __rt::AgentBuilder::new("clerk")
                 .prompt("You are a clerk.")
@@ -92,7 +90,7 @@ const _: () = {
         }
     }
     const _: () = {
-        #[allow(unused_imports)]
+        #[allow(unused_imports, reason = "a `Result` says so itself")]
         use __rt::NotResult as _;
         ::core::assert!(
             ! __rt::ResultProbe:: < String > ::IS_RESULT,
@@ -100,7 +98,7 @@ const _: () = {
         );
     };
     const _: () = {
-        #[allow(unused_imports)]
+        #[allow(unused_imports, reason = "a `Result` says so itself")]
         use __rt::NotResult as _;
         ::core::assert!(
             ! __rt::ResultProbe:: < String > ::IS_RESULT,

@@ -9,7 +9,6 @@ pub struct Fetch;
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
-    #[allow(unused_variables)]
     #[__rt::async_trait]
     impl __rt::Agent for Fetch
     where
@@ -36,7 +35,6 @@ const _: () = {
                 .await
                 .map(__rt::AgentData::pack)
                 .map_err(|error| {
-                    #[allow(unused_imports)]
                     use __rt::NoSource as _;
                     let source = (&__rt::SourceProbe(&error)).source();
                     __rt::AgentFault::failed(error, source)

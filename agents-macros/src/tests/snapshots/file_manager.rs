@@ -16,7 +16,6 @@ const _: () = {
     #[diagnostic::do_not_recommend]
     impl __rt::ModelDriven for FileManager {}
     #[automatically_derived]
-    #[allow(unused_variables)]
     #[__rt::async_trait]
     impl __rt::Agent for FileManager
     where
@@ -57,7 +56,6 @@ const _: () = {
             <String as __rt::AgentData>::Type,
             <Summary as __rt::ModelAnswer>::Type,
         > {
-            #[allow(unused_imports)]
             use __rt::Listed as _;
             __rt::AgentBuilder::new("file_manager")
                 .prompt(self.prompt())
@@ -85,7 +83,6 @@ const _: () = {
                                 self.root(__rt::AgentData::unpack(input))
                                     .map(__rt::ModelAnswer::pack)
                                     .map_err(|error| {
-                                        #[allow(unused_imports)]
                                         use __rt::NoSource as _;
                                         let source = (&__rt::SourceProbe(&error)).source();
                                         __rt::AgentFault::failed(error, source)
@@ -98,7 +95,7 @@ const _: () = {
         }
     }
     const _: () = {
-        #[allow(unused_imports)]
+        #[allow(unused_imports, reason = "a `Result` says so itself")]
         use __rt::NotResult as _;
         ::core::assert!(
             ! __rt::ResultProbe:: < Summary > ::IS_RESULT,

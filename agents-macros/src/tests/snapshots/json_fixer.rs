@@ -9,7 +9,6 @@ const _: () = {
     #[diagnostic::do_not_recommend]
     impl __rt::ModelDriven for JsonFixer {}
     #[automatically_derived]
-    #[allow(unused_variables)]
     #[__rt::async_trait]
     impl __rt::Agent for JsonFixer
     where
@@ -48,7 +47,6 @@ const _: () = {
             <Repair as __rt::AgentData>::Type,
             <String as __rt::ModelAnswer>::Type,
         > {
-            #[allow(unused_imports)]
             use __rt::Listed as _;
             __rt::AgentBuilder::new("json_fixer")
                 .prompt("You are a JSON repair tool.\nReturn ONLY the fixed JSON.")
@@ -67,7 +65,7 @@ const _: () = {
         }
     }
     const _: () = {
-        #[allow(unused_imports)]
+        #[allow(unused_imports, reason = "a `Result` says so itself")]
         use __rt::NotResult as _;
         ::core::assert!(
             ! __rt::ResultProbe:: < String > ::IS_RESULT,

@@ -19,7 +19,6 @@ const _: () = {
         type Ok = <() as __rt::ToolOutput>::Type;
         type Err = __rt::Infallible;
         fn spec(&self) -> &__rt::ToolSpec {
-            #[allow(unused_imports)]
             use __rt::NoSchema as _;
             static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
             SPEC.get_or_init(|| {
@@ -44,12 +43,10 @@ const _: () = {
             error: __rt::CallError<'_, Self::Err>,
             cx: &__rt::ErrorContext,
         ) -> __rt::Option<__rt::Plan> {
-            #[allow(unused_imports)]
             use __rt::NoArms as _;
             (&__rt::ArmsProbe(self)).on_error(error, cx)
         }
         fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> {
-            #[allow(unused_imports)]
             use __rt::NoFixers as _;
             (&__rt::ArmsProbe(self)).fixers()
         }
@@ -65,11 +62,9 @@ const _: () = {
     }
     #[automatically_derived]
     impl __rt::RetrySafe for Nothing {}
-    #[allow(dead_code)]
     impl Nothing {
         #[doc(hidden)]
         fn __listed(self) -> __rt::SharedTool {
-            #[allow(unused_imports)]
             use __rt::Refused as _;
             __rt::Listing(self).shared()
         }

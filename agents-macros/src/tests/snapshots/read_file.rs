@@ -34,7 +34,6 @@ const _: () = {
         type Ok = <<io::Result<String> as __rt::Returns>::Ok as __rt::ToolOutput>::Type;
         type Err = <<io::Result<String> as __rt::Returns>::Err as __rt::ToolFault>::Type;
         fn spec(&self) -> &__rt::ToolSpec {
-            #[allow(unused_imports)]
             use __rt::NoSchema as _;
             static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
             SPEC.get_or_init(|| {
@@ -66,7 +65,6 @@ const _: () = {
             error: __rt::CallError<'_, Self::Err>,
             cx: &__rt::ErrorContext,
         ) -> __rt::Option<__rt::Plan> {
-            #[allow(unused_imports)]
             use __rt::NoArms as _;
             (&__rt::ArmsProbe(self))
                 .on_error(
@@ -75,17 +73,14 @@ const _: () = {
                 )
         }
         fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> {
-            #[allow(unused_imports)]
             use __rt::NoFixers as _;
             (&__rt::ArmsProbe(self)).fixers()
         }
         fn failure(error: &Self::Err) -> (__rt::Code, __rt::Option<__rt::Duration>) {
-            #[allow(unused_imports)]
             use __rt::NoFacts as _;
             (&__rt::FailureProbe(error)).facts()
         }
         fn told(error: &Self::Err) -> __rt::String {
-            #[allow(unused_imports)]
             use __rt::{HoldsError as _, OnlyText as _};
             (&__rt::ChainProbe(error)).said()
         }
@@ -103,11 +98,9 @@ const _: () = {
     impl __rt::RetrySafe for ReadFile {}
     #[automatically_derived]
     impl __rt::Fallible for ReadFile {}
-    #[allow(dead_code)]
     impl ReadFile {
         #[doc(hidden)]
         pub fn __listed(self) -> __rt::SharedTool {
-            #[allow(unused_imports)]
             use __rt::Refused as _;
             __rt::Listing(self).shared()
         }

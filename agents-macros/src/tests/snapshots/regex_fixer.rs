@@ -9,7 +9,6 @@ struct RegexFixer;
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
-    #[allow(unused_variables)]
     #[__rt::async_trait]
     impl __rt::Agent for RegexFixer
     where
@@ -33,7 +32,7 @@ const _: () = {
         }
     }
     const _: () = {
-        #[allow(unused_imports)]
+        #[allow(unused_imports, reason = "a `Result` says so itself")]
         use __rt::NotResult as _;
         ::core::assert!(
             ! __rt::ResultProbe:: < String > ::IS_RESULT,

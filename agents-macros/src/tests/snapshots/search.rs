@@ -41,7 +41,6 @@ const _: () = {
         type Ok = <usize as __rt::ToolOutput>::Type;
         type Err = __rt::Infallible;
         fn spec(&self) -> &__rt::ToolSpec {
-            #[allow(unused_imports)]
             use __rt::NoSchema as _;
             static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
             SPEC.get_or_init(|| {
@@ -80,17 +79,14 @@ const _: () = {
             error: __rt::CallError<'_, Self::Err>,
             cx: &__rt::ErrorContext,
         ) -> __rt::Option<__rt::Plan> {
-            #[allow(unused_imports)]
             use __rt::NoArms as _;
             (&__rt::ArmsProbe(self)).on_error(error, cx)
         }
         fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> {
-            #[allow(unused_imports)]
             use __rt::NoFixers as _;
             (&__rt::ArmsProbe(self)).fixers()
         }
         fn distinguish(&self, state: &mut dyn __rt::Hasher) {
-            #[allow(unused_imports)]
             use __rt::NotHashed as _;
             (&__rt::HashProbe(&self.pool)).feed(state);
             (&__rt::HashProbe(&self.root)).feed(state);
@@ -114,17 +110,15 @@ const _: () = {
     }
     #[automatically_derived]
     impl __rt::RetrySafe for Search {}
-    #[allow(dead_code)]
     impl Search {
         #[doc(hidden)]
         pub(crate) fn __listed(self) -> __rt::SharedTool {
-            #[allow(unused_imports)]
             use __rt::Refused as _;
             __rt::Listing(self).shared()
         }
     }
     const _: () = {
-        #[allow(unused_imports)]
+        #[allow(unused_imports, reason = "a `Result` says so itself")]
         use __rt::NotResult as _;
         ::core::assert!(
             ! __rt::ResultProbe:: < usize > ::IS_RESULT,

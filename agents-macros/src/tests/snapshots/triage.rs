@@ -6,7 +6,6 @@ const _: () = {
     #[diagnostic::do_not_recommend]
     impl __rt::ModelDriven for Triage {}
     #[automatically_derived]
-    #[allow(unused_variables)]
     #[__rt::async_trait]
     impl __rt::Agent for Triage
     where
@@ -45,7 +44,6 @@ const _: () = {
             <String as __rt::AgentData>::Type,
             <String as __rt::ModelAnswer>::Type,
         > {
-            #[allow(unused_imports)]
             use __rt::Listed as _;
             __rt::AgentBuilder::new("triage")
                 .prompt("You sort issues.")
@@ -55,10 +53,8 @@ const _: () = {
                     "github_*",
                     move |
                         error: __rt::CallError<'_, __rt::AnyError>,
-                        #[allow(unused_variables)]
                         cx: &__rt::ErrorContext|
                     {
-                        #[allow(unused_imports)]
                         use __rt::vocabulary::*;
                         #[deny(unreachable_patterns)]
                         match error {
@@ -67,7 +63,10 @@ const _: () = {
                                     __rt::kinds::Execution,
                                 >::into_plan(feedback("try later"))
                             }
-                            #[allow(unreachable_patterns)]
+                            #[allow(
+                                unreachable_patterns,
+                                reason = "arms may leave nothing over"
+                            )]
                             _ => __rt::None,
                         }
                     },
@@ -83,7 +82,7 @@ const _: () = {
         }
     }
     const _: () = {
-        #[allow(unused_imports)]
+        #[allow(unused_imports, reason = "a `Result` says so itself")]
         use __rt::NotResult as _;
         ::core::assert!(
             ! __rt::ResultProbe:: < String > ::IS_RESULT,
