@@ -5,11 +5,10 @@ use crate::{
     Code, Json,
     cache::{Asked, CacheKey, Served, SharedCache},
     error::Cause,
+    panics::patiently,
     tool::{Cache, Effects, Prepared, SharedTool, ToolContext},
 };
-use futures_util::FutureExt;
-use std::{panic::AssertUnwindSafe, time::Duration};
-use tokio::time::timeout;
+use std::time::Duration;
 
 /// A limiter that is asked for longer has not given leave.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -56,16 +55,14 @@ impl Place<'_> {
         let Some(limiter) = &self.cx.root.settings.executor.limiter else {
             return Ok(());
         };
-        let asked = AssertUnwindSafe(limiter.take(tenant, tool.spec())).catch_unwind();
-        let why = match timeout(PATIENCE, asked).await {
-            Ok(Ok(leave)) => return leave.map_err(Cause::too_often),
-            Ok(Err(_)) => "the limiter panicked",
-            Err(_) => "the limiter does not answer",
+        let amiss = match patiently(PATIENCE, limiter.take(tenant, tool.spec())).await {
+            Ok(leave) => return leave.map_err(Cause::too_often),
+            Err(amiss) => amiss,
         };
-        tracing::warn!(tool = %tool.spec().name, "{why}");
+        tracing::warn!(tool = %tool.spec().name, "the limiter {amiss}");
         Err(Cause::text(
             Code::RateLimit,
-            format!("{why}, so that the tool may not run"),
+            format!("the limiter {amiss}, so that the tool may not run"),
         ))
     }
 
