@@ -9,13 +9,13 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Draws a run on the standard output while it goes on: give it to
-/// [`Run::on_event`](crate::agent::Run::on_event).
+/// Draws a run on the standard output while it goes on;
+/// [`Run::on_event`](crate::agent::Run::on_event) takes it.
 pub fn live() -> impl Fn(&Event) + Send + Sync + 'static {
     live_to(io::stdout(), io::stdout().is_terminal())
 }
 
-/// The same into anything that can be written to; `redraw` says that it is a terminal.
+/// Draws a run on any writer while it goes on; `redraw` says whether that is a terminal.
 pub fn live_to(out: impl Write + Send + 'static, redraw: bool) -> impl Fn(&Event) + Send + Sync {
     let live = Mutex::new(Live {
         out,

@@ -14,7 +14,7 @@ use crate::{
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
 
-/// An agent that can stand beside the agent `First`, which takes a `T`: any agent whose `In` is `T`.
+/// Helper bound: an agent that takes the same input `T` as the agent `First` and can run beside it.
 ///
 /// A tuple of 2 to 8 agents that take the same is an agent: it hands its input to all of them, runs
 /// them at once, and gives a tuple of what they give, in the order in which they are written. A
@@ -55,8 +55,8 @@ pub trait Beside<T, First, Own>: Agent<In = T> {}
 #[diagnostic::do_not_recommend]
 impl<A: Agent<In = T>, T: Data, First> Beside<T, First, T> for A {}
 
-/// Several agents that can run at once: a tuple of 2 to 8 agents, a `Vec` or an array of agents. All
-/// take the same, and that is `Clone`.
+/// Several agents that run concurrently on the same input: a tuple of 2 to 8 agents, a `Vec` or an
+/// array; the input is `Clone`.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are not agents that can run side by side",
@@ -65,11 +65,11 @@ impl<A: Agent<In = T>, T: Data, First> Beside<T, First, T> for A {}
     note = "where one takes something else, put an agent before it that makes it, as in `(a, convert.then(b))`"
 )]
 pub trait Together: Send + Sync {
-    /// What each of them takes.
+    /// The input that each agent gets.
     type In: Data + Clone;
-    /// What they give.
+    /// The outputs of all agents, as a tuple, a `Vec` or an array.
     type Out: Data;
-    /// What each gives, or why it gives nothing.
+    /// The results of all agents, each an output or a [`Failed`].
     type Settled: Data;
 
     #[doc(hidden)]

@@ -9,7 +9,7 @@ use crate::{
 use async_trait::async_trait;
 use std::fmt;
 
-/// An agent and a function on what it gives; made by [`Agent::map`].
+/// An agent followed by a plain function on its output, made by [`Agent::map`].
 ///
 /// It goes by the agent's name and works in the agent's place: a function costs no depth, and a run
 /// that was stored does not see it. The function is called again when such a run goes on.

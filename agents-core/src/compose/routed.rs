@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use std::fmt;
 
-/// An agent whose answer says who goes on; made by [`routed`], or by `branch!`.
+/// An agent whose output selects the agent that continues, made by [`routed`] or `branch!`.
 pub struct Routed<A, T, F> {
     agent: A,
     targets: T,
@@ -18,7 +18,7 @@ pub struct Routed<A, T, F> {
     name: String,
 }
 
-/// The agents of which one goes on: a tuple of 1 to 12.
+/// The agents among which a route selects: a tuple of 1 to 12.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are not agents of which one can go on",
     label = "expected a tuple of agents here",
@@ -29,7 +29,7 @@ pub trait Targets: Send + Sync {
     fn profiles(&self) -> Vec<Profile>;
 }
 
-/// Runs `agent`; then `route` says which of the `targets` goes on, and with what.
+/// Runs `agent`, then the one of the `targets` that `route` selects for its output.
 ///
 /// The targets stand beside the function, which borrows them: so an agent that holds state can be
 /// one. [`run_in`](Agent::run_in) gives what the function has to give, and a `match` makes sure
@@ -126,8 +126,8 @@ impl<A: fmt::Debug, T, F> fmt::Debug for Routed<A, T, F> {
     }
 }
 
-/// An agent that can stand in one branch with the agent `First`, which gives an `O`: any agent that
-/// gives the same.
+/// Helper bound: an agent with the output `O` of the agent `First`, so that both can be targets of
+/// one branch.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand in one branch with `{First}`: it gives `{Own}`, and the other gives `{O}`",
     label = "this agent gives `{Own}`, the first one gives `{O}`",

@@ -7,15 +7,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Agents that all come to their ends, whatever becomes of the others; made by [`settled`].
+/// Composite in which every agent runs to its end, whatever happens to the others, made by
+/// [`settled`].
 #[derive(Debug)]
 pub struct Settled<P> {
     parts: P,
     name: String,
 }
 
-/// Runs several agents at once and lets all of them come to their ends: what each gives is
-/// `Ok(answer)` or `Err(Failed)`, in the order in which they are written.
+/// Runs several agents concurrently and waits for all: each gives `Ok(answer)` or `Err(Failed)`, in
+/// the order in which they are written.
 ///
 /// A failure is kept when the run is stored; an agent that has failed is not asked again.
 ///
@@ -68,7 +69,7 @@ impl<P: Together> Agent for Settled<P> {
     }
 }
 
-/// How an agent failed, as data: what [`settled`] gives in the place of an answer.
+/// The failure of one agent, as data: what [`settled`] returns in place of an answer.
 ///
 /// `?` turns it back into an [`Error`].
 ///
@@ -87,14 +88,14 @@ impl<P: Together> Agent for Settled<P> {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failed {
-    /// The agent.
+    /// Name of the agent.
     pub agent: String,
-    /// What kind of failure it was.
+    /// Kind of the error.
     #[schemars(with = "String")]
     pub kind: ErrorKind,
-    /// What went wrong, and who was doing what when it did.
+    /// Message of the error, with its context.
     pub message: String,
-    /// How bad it is, if it was escalated.
+    /// Severity, if the failure was an escalation.
     #[schemars(with = "Option<String>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,

@@ -9,8 +9,9 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// Limits in memory: for every tenant and every tool on its own. A tool that several limits are for
-/// keeps them all.
+/// A rate limiter in memory, which counts for each tenant and each tool separately.
+///
+/// A tool that several limits match has to keep all of them.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -42,12 +43,12 @@ struct Used {
 }
 
 impl MemoryLimiter {
-    /// No limits.
+    /// Creates a limiter without limits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Limits the tools of these names, each on its own.
+    /// Adds a limit for each of the tools whose names match.
     #[must_use]
     pub fn limit(mut self, tools: impl Into<Pattern>, rate: Rate) -> Self {
         self.limits.push((tools.into(), rate));

@@ -6,7 +6,7 @@ use crate::{
 use serde_json::Value;
 use std::{fmt, ops::Deref};
 
-/// Text as a model wrote it, together with the schema it should have followed. Derefs to `str`.
+/// Text as a model wrote it, with the schema it should have followed; derefs to `str`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -25,17 +25,17 @@ pub struct Raw<'a> {
 }
 
 impl<'a> Raw<'a> {
-    /// This text, for this schema.
+    /// Pairs a text with its schema.
     pub fn new(text: &'a str, schema: &'a Value) -> Self {
         Raw { text, schema }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &'a str {
         self.text
     }
 
-    /// The schema it should have followed.
+    /// Returns the JSON Schema that the text should have followed.
     pub fn schema(&self) -> &'a Value {
         self.schema
     }
@@ -55,7 +55,7 @@ impl fmt::Display for Raw<'_> {
     }
 }
 
-/// What is wrong with what a model wrote, and where.
+/// What is wrong with a model's text, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault<'a> {
     path: &'a str,
@@ -63,12 +63,12 @@ pub struct Fault<'a> {
 }
 
 impl<'a> Fault<'a> {
-    /// Something wrong at this path; the empty path is the whole.
+    /// Creates an error at this path, which is empty for the whole.
     pub fn new(path: &'a str, message: &'a str) -> Self {
         Fault { path, message }
     }
 
-    /// Whether this field, or something in it, is at fault.
+    /// Returns `true` if the error is in this field, or in something below it.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -84,12 +84,13 @@ impl<'a> Fault<'a> {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     }
 
-    /// Where: `lines`, `items[2].name`; empty for the whole.
+    /// Returns the path of the offending value, such as `lines` or `items[2].name`; empty for the
+    /// whole.
     pub fn path(&self) -> &'a str {
         self.path
     }
 
-    /// What was expected there and what was found.
+    /// Returns what was expected and what was found.
     pub fn message(&self) -> &'a str {
         self.message
     }
@@ -104,7 +105,7 @@ impl fmt::Display for Fault<'_> {
     }
 }
 
-/// A failure as the arms of one tool see it, with the tool's own error type.
+/// A failure as the arms of a tool get it, with the tool's own error type.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -129,17 +130,18 @@ impl fmt::Display for Fault<'_> {
 /// ```
 #[derive(Debug)]
 pub enum CallError<'a, E> {
-    /// `invalid_args(raw, error)`
+    /// `invalid_args(raw, error)`: no JSON object could be read from the arguments.
     InvalidArgs(&'a Raw<'a>, &'a Fault<'a>),
-    /// `deserialization_error(value, error)`; the value at fault, if there is one.
+    /// `deserialization_error(value, error)`: an object that does not fit; with the offending
+    /// value, if there is one.
     Deserialization(Option<&'a Value>, &'a Fault<'a>),
-    /// `execution_error(failure)`
+    /// `execution_error(failure)`: the tool returned an `Err`, timed out or panicked.
     Execution(Failure<'a, E>),
-    /// `invalid_output(raw, error)`
+    /// `invalid_output(raw, error)`: the final answer does not fit the agent's `Out`.
     InvalidOutput(&'a Raw<'a>, &'a Fault<'a>),
 }
 
-/// What an arm may know besides the failure: `cx` in `on_error`.
+/// Context of a failure, besides the failure itself: `cx` in `on_error`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -158,7 +160,7 @@ pub struct ErrorContext {
 }
 
 impl ErrorContext {
-    /// The context of a first failure, for a test that asks a tool's arms.
+    /// Creates the context of a first failure, for unit tests of arms.
     pub fn new(tool: impl Into<String>) -> Self {
         ErrorContext {
             tool: tool.into(),
@@ -167,36 +169,36 @@ impl ErrorContext {
         }
     }
 
-    /// Sets the arguments.
+    /// Sets the arguments of the call.
     #[must_use]
     pub fn with_args(mut self, args: &Value) -> Self {
         self.args = Json::of(args).ok();
         self
     }
 
-    /// Sets how many executions there were.
+    /// Sets the number of executions so far.
     #[must_use]
     pub fn with_attempt(mut self, attempt: u32) -> Self {
         self.attempt = attempt;
         self
     }
 
-    /// The tool's name; the agent's, in an `invalid_output` arm.
+    /// Returns the name of the tool; in an `invalid_output` arm, the name of the agent.
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// The arguments, once they could be read.
+    /// Returns the arguments of the call, if they could be read.
     pub fn args(&self) -> Option<&Json> {
         self.args.as_ref()
     }
 
-    /// How many times the tool has run for this call.
+    /// Returns how many times the tool has been executed for this call.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
 
-    /// What was tried for this call already, and why it failed.
+    /// Returns the repairs that were tried for this call and failed.
     pub fn previous(&self) -> &[Tried] {
         &self.previous
     }

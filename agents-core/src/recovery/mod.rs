@@ -1,4 +1,5 @@
-//! What happens when a call fails: verbs that say so, and the decisions they make.
+//! Recovery from failed tool calls: verbs such as `fix` and `retry`, the decisions they make, and
+//! repair agents.
 //!
 //! An arm of `on_error` is a function from a failure to a decision; a decision is data.
 //!

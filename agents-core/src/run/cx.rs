@@ -17,8 +17,8 @@ tokio::task_local! {
     static CURRENT: Cx;
 }
 
-/// A place in a run. Whoever runs agents somewhere else, such as in a spawned task, hands it to
-/// [`Agent::run_in`](crate::Agent::run_in).
+/// Handle to a place in a run; [`Agent::run_in`](crate::Agent::run_in) takes it to run an agent
+/// there, for instance in a spawned task.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -96,22 +96,22 @@ impl Cx {
         }
     }
 
-    /// Where this task stands, if it stands in a run.
+    /// Returns the place of the current task, if it belongs to a run.
     pub fn current() -> Option<Cx> {
         CURRENT.try_with(Cx::clone).ok()
     }
 
-    /// The run's id.
+    /// Returns the id of the run.
     pub fn run_id(&self) -> &str {
         &self.root.run_id
     }
 
-    /// For whom the run works.
+    /// Returns the scope that the run works for.
     pub fn scope(&self) -> &Scope {
         &self.root.settings.scope
     }
 
-    /// What hides the run's secrets: for what you write down yourself.
+    /// Returns the masker of the run's secrets, for text that you log or store yourself.
     pub fn masker(&self) -> &Arc<Masker> {
         &self.root.settings.masker
     }

@@ -1,4 +1,5 @@
-//! A run: a tree of nodes that can be stored, and the place in it where one stands.
+//! A run and what it leaves behind: budgets, approvals, events, receipts, snapshots and the
+//! outcome.
 //!
 //! ```text
 //! agent.run(input) ─► Run ─► Root { Node { Frame { history, calls: [CallState] } } }   (agent/run/)

@@ -1,4 +1,5 @@
-//! Secrets: found when a tool asks, for whom the run works, and shown to nobody.
+//! Secrets: looked up when a tool asks, on behalf of the run's scope, and masked in everything that
+//! is written.
 //!
 //! A tool asks by name. Who is asked for it, in this order: the run itself, the user, the workspace,
 //! the organisation. The first that has it gives it.
@@ -66,17 +67,17 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Whose a secret is, from the narrowest to the broadest.
+/// Scope of a secret, from the narrowest to the broadest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretScope {
-    /// It was given to this run alone.
+    /// Given to this run alone.
     Run,
-    /// The user's own.
+    /// Owned by the user.
     User,
-    /// The workspace's.
+    /// Owned by the workspace.
     Workspace,
-    /// The whole organisation's.
+    /// Owned by the organisation.
     Org,
 }
 
@@ -91,8 +92,9 @@ impl fmt::Display for SecretScope {
     }
 }
 
-/// Somebody who may have a secret. The organisation is always part of it, so that no tenant is ever
-/// given another's.
+/// Owner of a secret.
+///
+/// The organisation is always part of it, so that no tenant is ever given another's.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -105,29 +107,29 @@ impl fmt::Display for SecretScope {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Holder {
-    /// A person.
+    /// A user of an organisation.
     User {
-        /// The tenant.
+        /// Id of the organisation (the tenant).
         org_id: String,
-        /// Who.
+        /// Id of the user.
         user_id: String,
     },
-    /// A workspace.
+    /// A workspace of an organisation.
     Workspace {
-        /// The tenant.
+        /// Id of the organisation (the tenant).
         org_id: String,
-        /// Which.
+        /// Id of the workspace.
         domain_id: String,
     },
-    /// The tenant itself.
+    /// An organisation.
     Org {
-        /// Which.
+        /// Id of the organisation (the tenant).
         org_id: String,
     },
 }
 
 impl Holder {
-    /// Whoever may have a secret for this scope, the narrowest first.
+    /// Returns the owners whose secrets a scope may use, the narrowest first.
     pub fn of(scope: &Scope) -> impl Iterator<Item = Holder> {
         let org_id = scope.org_id.clone();
         let user = scope.user_id.clone().map(|user_id| Holder::User {
@@ -143,7 +145,7 @@ impl Holder {
             .chain([Holder::Org { org_id }])
     }
 
-    /// How broad it is.
+    /// Returns how broad this kind of owner is.
     pub fn scope(&self) -> SecretScope {
         match self {
             Holder::User { .. } => SecretScope::User,
@@ -152,7 +154,7 @@ impl Holder {
         }
     }
 
-    /// The tenant.
+    /// Returns the id of the organisation (the tenant).
     pub fn org_id(&self) -> &str {
         match self {
             Holder::User { org_id, .. }
@@ -162,8 +164,9 @@ impl Holder {
     }
 }
 
-/// Where secrets are kept: a vault, a table, or a [`SecretStore`] in memory. Give it to
-/// [`Run::secrets`](crate::agent::Run::secrets).
+/// Source of secrets: a vault, a database, or a [`SecretStore`] in memory.
+///
+/// [`Run::secrets`](crate::agent::Run::secrets) takes it.
 ///
 /// It is asked each time a tool asks, for one holder after the other; who comes first is not its
 /// business.
@@ -187,7 +190,7 @@ impl Holder {
 /// ```
 #[async_trait]
 pub trait Secrets: Send + Sync + 'static {
-    /// The secret called `name` that `holder` has; `None` if it has none.
+    /// Returns the secret called `name` of this owner, or `None` if it has none.
     ///
     /// # Errors
     /// With [`SecretError::unavailable`] when that cannot be found out: then nobody broader is asked,
@@ -195,7 +198,7 @@ pub trait Secrets: Send + Sync + 'static {
     async fn find(&self, holder: &Holder, name: &str) -> Result<Option<SecretString>, SecretError>;
 }
 
-/// A secret, and whose it is. It does not print.
+/// A secret and its scope; its value appears neither in `Debug` output nor in any log.
 #[derive(Clone)]
 pub struct Secret {
     value: SecretString,
@@ -212,7 +215,7 @@ impl Secret {
         }
     }
 
-    /// The value: for the request that needs it, and for nothing else.
+    /// Returns the value, to be used in the request that needs it and nowhere else.
     pub fn expose_secret(&self) -> &str {
         self.value.expose_secret()
     }
@@ -221,12 +224,12 @@ impl Secret {
         &self.value
     }
 
-    /// Whose it is.
+    /// Returns the scope that the secret belongs to.
     pub fn scope(&self) -> SecretScope {
         self.scope
     }
 
-    /// It is the whole organisation's, although a user or a workspace was asked first.
+    /// Returns `true` if it is the organisation's, although a user or a workspace was asked first.
     pub fn is_fallback(&self) -> bool {
         self.fallback
     }
@@ -238,8 +241,8 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Asks for a secret as a run does, the narrowest holder first: what a page shows that says which key
-/// would be used.
+/// Looks a secret up as a run does, asking the narrowest owner first, for instance to show which
+/// key would be used.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use secrecy::SecretString;
 use std::{collections::HashMap, fmt};
 
-/// Secrets in memory.
+/// Secrets in memory, by owner and name.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -23,12 +23,12 @@ pub struct SecretStore {
 }
 
 impl SecretStore {
-    /// An empty store.
+    /// Creates an empty store.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Keeps a secret of a user.
+    /// Adds a secret of a user.
     #[must_use]
     pub fn user(
         self,
@@ -44,7 +44,7 @@ impl SecretStore {
         self.of(holder, name, value)
     }
 
-    /// Keeps a secret of a workspace.
+    /// Adds a secret of a workspace.
     #[must_use]
     pub fn workspace(
         self,
@@ -60,7 +60,7 @@ impl SecretStore {
         self.of(holder, name, value)
     }
 
-    /// Keeps a secret of an organisation.
+    /// Adds a secret of an organisation.
     #[must_use]
     pub fn org(
         self,
@@ -74,7 +74,7 @@ impl SecretStore {
         self.of(holder, name, value)
     }
 
-    /// Keeps a secret of whoever it is.
+    /// Adds a secret of any owner.
     #[must_use]
     pub fn of(
         mut self,

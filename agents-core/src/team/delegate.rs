@@ -22,8 +22,10 @@ use std::{
 /// How long a delegate may take that has no budget of time: nobody waits for it any longer.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// An agent that can be a delegate: what it takes is an `In` that has a schema, so that a model can
-/// be told how to ask it. Every agent is one whose `In` is `schemars::JsonSchema`.
+/// Helper bound: an agent that can be a delegate, because its input has a schema that tells a model
+/// how to ask it.
+///
+/// Every agent is one whose `In` is `schemars::JsonSchema`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a delegate: it takes `{In}`, which has no schema",
     label = "a model cannot be told how to ask for this agent",

@@ -6,8 +6,8 @@ use crate::{
 };
 use std::{any::type_name, sync::Arc};
 
-/// The delegate of this type, for code: in a skill with a body, or in a tool, of the agent that it is
-/// placed below.
+/// Returns the delegate of this type, to be run by code: in a skill with a body, or in a tool, of
+/// the agent above it.
 ///
 /// Run it like any agent: it has the tools that its place grants. Where the agent here may have it with
 /// [confirmation](super::Member::confirm_named) only, somebody is asked before each run of it, and a no
@@ -45,7 +45,7 @@ pub fn delegate<A: Agent + 'static>() -> Result<Arc<Placed<A>>, Error> {
     only(&here, &wanted, of_type)
 }
 
-/// The delegate of this name, for code; it takes an `I` and gives an `O`.
+/// Returns the delegate of this name, with the input `I` and the output `O`, to be run by code.
 ///
 /// It is for agents whose type cannot be written, or of which there are several; else it is as
 /// [`delegate`].

@@ -7,7 +7,7 @@ use crate::{
 use async_trait::async_trait;
 use std::{fmt, sync::Arc, time::Duration};
 
-/// An agent at its place in a team: it has the tools that its place grants, and its delegates.
+/// An agent at its place in a team, with the tools that its place grants and with its delegates.
 ///
 /// [`delegate`](super::delegate()) gives one to code, which runs it like any agent:
 ///

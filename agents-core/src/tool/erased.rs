@@ -13,10 +13,10 @@ use std::{
     sync::Arc,
 };
 
-/// Arguments that have been read and fit: ready to run, once.
+/// Arguments that were read and fit, ready for one execution.
 pub struct Prepared(pub(crate) Box<dyn Any + Send + Sync>);
 
-/// The type of the errors that a tool returns, so that arms written for another are refused.
+/// Type of the errors that a tool returns, by which arms for another error type are rejected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ErrorType {
     id: TypeId,
@@ -24,7 +24,7 @@ pub struct ErrorType {
 }
 
 impl ErrorType {
-    /// The type `E`.
+    /// Creates the value for the type `E`.
     pub fn of<E: 'static>() -> Self {
         ErrorType {
             id: TypeId::of::<E>(),
@@ -45,40 +45,41 @@ impl fmt::Debug for ErrorType {
     }
 }
 
-/// A tool whose types are hidden: the form in which a run holds it.
+/// A type-erased tool, in the form in which a run holds it.
 #[async_trait]
 pub trait DynTool: Send + Sync + 'static {
-    /// What the runtime and the model know about the tool.
+    /// Returns the tool's specification.
     fn spec(&self) -> &ToolSpec;
 
-    /// Reads the arguments, strictly.
+    /// Reads the arguments strictly.
     ///
     /// # Errors
     /// When the text is not JSON or does not fit.
     fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit>;
 
-    /// What the tool's own arms say to a failure of it; see [`Tool::on_error`].
+    /// Asks the tool's own arms about a failure; see [`Tool::on_error`].
     fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
         let _ = (error, cx);
         None
     }
 
-    /// The repair agents that the tool's own arms name; see [`Tool::fixers`].
+    /// Returns the repair agents that the tool's own arms name; see [`Tool::fixers`].
     fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
         Vec::new()
     }
 
-    /// What the tool returns as `Err`; `None` if that is not known.
+    /// Returns the type of the tool's errors, or `None` if it is not known.
     fn error_type(&self) -> Option<ErrorType> {
         None
     }
 
-    /// What tells this value of the tool from another; see [`Tool::distinguish`].
+    /// Hashes what tells this value of the tool from another, for the cache; see
+    /// [`Tool::distinguish`].
     fn distinguish(&self, state: &mut dyn Hasher) {
         let _ = state;
     }
 
-    /// Whether this very call needs approval; see [`Tool::needs_approval`].
+    /// Returns `true` if a call with these arguments needs approval; see [`Tool::needs_approval`].
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool;
 
     /// Whether what the tool does is a part of the run, as the work of a delegate is: then a replay does it
@@ -88,7 +89,7 @@ pub trait DynTool: Send + Sync + 'static {
         false
     }
 
-    /// Runs the tool with what [`prepare`](DynTool::prepare) gave.
+    /// Executes the tool with the arguments that [`prepare`](DynTool::prepare) returned.
     ///
     /// # Errors
     /// With what the tool returned as `Err`.

@@ -10,7 +10,7 @@ use std::fmt;
 /// Where and why arguments do not fit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Misfit {
-    /// The field, as a path; empty for the whole.
+    /// Path of the offending field; empty for the whole.
     pub path: String,
     /// What was expected and what was found.
     pub message: String,
