@@ -61,7 +61,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
                 problem(error)
             )
         }
-        EventKind::Repaired { tool, repairs, .. } => {
+        EventKind::CallRepaired { tool, repairs, .. } => {
             let repairs = safe(repairs);
             format!("{} {repairs}", ink.yellow(&format!("~ {tool} repaired:")))
         }
@@ -78,14 +78,14 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             format!("{} {reason}", ink.yellow("! the answer goes back:"))
         }
         EventKind::BackingOff { tool, wait } => ink.dim(&format!("… {tool} again in {wait:.0?}")),
-        EventKind::FixerAsked {
+        EventKind::FixerRequested {
             tool,
             fixer,
             attempt,
         } => ink.dim(&format!(
             "? {fixer} is asked to repair {tool}, try {attempt}"
         )),
-        EventKind::FixerAnswered {
+        EventKind::FixerReplied {
             fixer,
             answer: Ok(text),
             tokens,
@@ -94,7 +94,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             "  {fixer} gave {} ({tokens} tokens)",
             shorten(text, 70)
         )),
-        EventKind::FixerAnswered {
+        EventKind::FixerReplied {
             fixer,
             answer: Err(why),
             ..
@@ -111,13 +111,13 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             ..
         } => ink.yellow(&format!("! {tool} uses `{name}` of the whole organisation")),
         EventKind::SecretMissing { tool, reason, .. } => ink.yellow(&format!("! {tool}: {reason}")),
-        EventKind::Asked {
+        EventKind::ModelRequested {
             model,
             choosing: true,
             ..
         } => ink.dim(&format!("? {model} chooses a skill")),
         EventKind::SkillChosen { skill } => ink.dim(&format!("· answers with the skill {skill}")),
-        EventKind::ApprovalAsked(request) => ink.dim(&format!(
+        EventKind::ApprovalRequested(request) => ink.dim(&format!(
             "? may {} run with {}",
             request.tool_name,
             shorten(request.args.as_str(), 60)
@@ -134,10 +134,10 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         | EventKind::AgentStarted
         | EventKind::AgentEnded { .. }
         | EventKind::SecretResolved { .. }
-        | EventKind::Asked { .. }
+        | EventKind::ModelRequested { .. }
         | EventKind::Text(_)
         | EventKind::Thinking(_)
-        | EventKind::Replied { .. }
+        | EventKind::ModelReplied { .. }
         | EventKind::CallStarted { .. }
         | EventKind::AttemptStarted { .. }
         | EventKind::KnowledgeUsed { .. }

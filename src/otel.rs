@@ -57,6 +57,9 @@ use tracing::{Span, Subscriber};
 use tracing_opentelemetry::{OpenTelemetryLayer, OpenTelemetrySpanExt};
 use tracing_subscriber::registry::LookupSpan;
 
+#[doc(no_inline)]
+pub use {opentelemetry, tracing_opentelemetry, tracing_subscriber};
+
 /// Creates the `tracing` layer that hands spans on to an OpenTelemetry tracer, following the GenAI
 /// conventions.
 ///

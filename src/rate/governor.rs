@@ -59,7 +59,7 @@ impl GovernorLimiter {
 
 #[async_trait]
 impl RateLimiter for GovernorLimiter {
-    async fn take(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
+    async fn try_acquire(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
         let name = tool.own_name();
         let meant = |limit: &&Limit| limit.tools.matches(name) || limit.tools.matches(&tool.name);
         for limit in self.limits.iter().filter(meant) {

@@ -67,7 +67,7 @@ impl<W: Write> Live<W> {
             EventKind::RunStarted { .. } | EventKind::AgentStarted => {
                 self.add(|depth| Row::agent(place, depth, &event.agent, now), place);
             }
-            EventKind::Asked {
+            EventKind::ModelRequested {
                 turn,
                 model,
                 choosing,
@@ -76,7 +76,7 @@ impl<W: Write> Live<W> {
                 let row = |depth| Row::turn(&place, depth, model, *choosing, now);
                 self.add(row, &place);
             }
-            EventKind::Replied {
+            EventKind::ModelReplied {
                 turn, calls, usage, ..
             } => {
                 let place = format!("{place}/turn{turn:04}");
@@ -97,8 +97,10 @@ impl<W: Write> Live<W> {
             EventKind::BackingOff { wait, .. } => {
                 self.note(place, format!("again in {}", duration(*wait)));
             }
-            EventKind::FixerAsked { fixer, .. } => self.note(place, format!("{fixer} repairs it")),
-            EventKind::ApprovalAsked(_) => self.note(place, "waits for approval".to_owned()),
+            EventKind::FixerRequested { fixer, .. } => {
+                self.note(place, format!("{fixer} repairs it"))
+            }
+            EventKind::ApprovalRequested(_) => self.note(place, "waits for approval".to_owned()),
             EventKind::Escalated(escalation) => {
                 self.note(place, format!("escalated: {}", escalation.reason));
             }

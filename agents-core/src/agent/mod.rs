@@ -82,7 +82,7 @@ pub trait Agent: Send + Sync {
     type Out: Data;
 
     /// Returns the agent's name, which must be stable: recordings and stored runs find the agent by
-    /// it.
+    /// it. It is a constant of the program, not made of data.
     fn name(&self) -> &str;
 
     /// Returns the description that callers of the agent are shown.

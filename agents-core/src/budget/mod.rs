@@ -13,6 +13,9 @@ use std::{fmt, time::Duration};
 /// Turns, tool calls and recursion are counted for each agent and bounded from the start; tokens,
 /// cost, time and depth are shared by everything below an agent and are bounded when you say so.
 ///
+/// The names say which: `max_turns`, `max_tool_calls` and `max_recursion` are counts of each agent,
+/// `tokens`, `cost`, `time` and `depth` are the total of all.
+///
 /// ```
 /// # use agents_core as agents;
 /// use agents::run::{Budget, minutes, tokens};

@@ -47,6 +47,8 @@ pub enum Origin {
     /// The call was refused before it ran: the tool is unknown or blocked, a policy or an approver
     /// denied it, or a budget is used up.
     Denied,
+    /// A rate limiter refused the execution.
+    RateLimited,
 }
 
 /// Cause of a failed execution: its code, its message, where it came from, and the live error if
@@ -168,12 +170,12 @@ impl Cause {
         Cause::of(Origin::Denied, Code::PolicyDenied, reason.into())
     }
 
-    /// The call comes too early: a limit allows it after so long.
-    pub fn too_often(wait: Duration) -> Self {
-        let message = format!("it was called too often; call it again in {wait:.1?}");
+    /// Creates the cause of an execution that a rate limiter refused, with how long to wait before
+    /// the next one if it knows.
+    pub fn rate_limited(reason: impl Into<String>, retry_after: Option<Duration>) -> Self {
         Cause(Arc::new(Inner {
-            retry_after: Some(wait),
-            ..Cause::inner(Origin::Returned, Code::RateLimit, message)
+            retry_after,
+            ..Cause::inner(Origin::RateLimited, Code::RateLimit, reason.into())
         }))
     }
 
@@ -285,7 +287,7 @@ impl Cause {
     /// The same, with the error in the form in which the arms want it.
     pub(crate) fn failure_as<'a, E>(&'a self, returned: Option<&'a E>) -> Option<Failure<'a, E>> {
         match self.0.origin {
-            Origin::Returned => returned.map(Failure::Returned),
+            Origin::Returned | Origin::RateLimited => returned.map(Failure::Returned),
             Origin::TimedOut(after) => Some(Failure::TimedOut(after)),
             Origin::Panicked => Some(Failure::Panicked(&self.0.message)),
             Origin::Denied => None,

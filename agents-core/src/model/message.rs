@@ -39,7 +39,7 @@ pub enum Message {
     /// The result of one tool call.
     Tool {
         /// The id that the model gave the call, or that was minted for it.
-        call_id: String,
+        tool_call_id: String,
         /// Name of the tool.
         name: String,
         /// Output of the tool, or a description of what went wrong.
@@ -72,7 +72,7 @@ pub struct ToolCall {
 /// Reason why a model stopped writing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Finish {
+pub enum FinishReason {
     /// The model was done.
     #[default]
     Stop,
@@ -86,11 +86,11 @@ pub enum Finish {
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::model::{Finish, Reply};
+/// use agents::model::{FinishReason, Reply};
 ///
 /// let reply = Reply { content: "42".into(), ..Reply::default() };
 /// assert!(reply.calls.is_empty());
-/// assert_eq!(reply.finish, Finish::Stop);
+/// assert_eq!(reply.finish, FinishReason::Stop);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
@@ -105,7 +105,7 @@ pub struct Reply {
     pub calls: Vec<ToolCall>,
     /// Reason why the model stopped.
     #[serde(default)]
-    pub finish: Finish,
+    pub finish: FinishReason,
     /// Tokens that the reply used.
     #[serde(default)]
     pub usage: Usage,

@@ -19,7 +19,7 @@ mod told;
 pub use error::{ModelError, ModelErrorKind};
 pub use fallback::Fallback;
 pub use history::History;
-pub use message::{Finish, Message, Reply, ToolCall, Usage};
+pub use message::{FinishReason, Message, Reply, ToolCall, Usage};
 pub use request::{Delta, Request};
 pub use retry::Retry;
 

@@ -82,6 +82,19 @@ use std::{fmt, sync::Arc};
 /// # Ok(())
 /// # }
 /// ```
+///
+/// An `Arc` of one is given by a function, since the functions are rules themselves:
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::policy::{Action, Policy, read_only};
+/// use std::sync::Arc;
+///
+/// fn shared(rule: Arc<dyn Policy>) -> impl Policy {
+///     move |action: &Action<'_>| rule.judge(action)
+/// }
+/// # shared(Arc::new(read_only()));
+/// ```
 pub trait Policy: Send + Sync + 'static {
     /// Decides whether an action may happen.
     fn judge(&self, action: &Action<'_>) -> Verdict;

@@ -23,9 +23,9 @@ use tokio::time::Instant;
 ///
 /// let limiter = MemoryLimiter::new().limit("web_*", Rate::per_minute(1));
 /// let tool = ToolSpec::new("web_search", "Searches.", Effects::Reads, json!({"type": "object"}));
-/// assert!(limiter.take("acme", &tool).await.is_ok());
-/// assert!(limiter.take("acme", &tool).await.is_err());
-/// assert!(limiter.take("globex", &tool).await.is_ok(), "each tenant on its own");
+/// assert!(limiter.try_acquire("acme", &tool).await.is_ok());
+/// assert!(limiter.try_acquire("acme", &tool).await.is_err());
+/// assert!(limiter.try_acquire("globex", &tool).await.is_ok(), "each tenant on its own");
 /// # }
 /// ```
 #[derive(Default)]
@@ -86,7 +86,7 @@ impl MemoryLimiter {
 
 #[async_trait]
 impl RateLimiter for MemoryLimiter {
-    async fn take(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
+    async fn try_acquire(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
         self.take_now(tenant, tool, Instant::now())
     }
 }

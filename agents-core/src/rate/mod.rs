@@ -51,7 +51,7 @@ use std::{sync::Arc, time::Duration};
 ///
 /// #[async_trait]
 /// impl RateLimiter for OfficeHours {
-///     async fn take(&self, _tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
+///     async fn try_acquire(&self, _tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
 ///         match self.closed_for.filter(|_| tool.external) {
 ///             Some(wait) => Err(wait),
 ///             None => Ok(()),
@@ -66,13 +66,13 @@ pub trait RateLimiter: Send + Sync + 'static {
     ///
     /// # Errors
     /// With how long it takes until there is leave again.
-    async fn take(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration>;
+    async fn try_acquire(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration>;
 }
 
 #[async_trait]
 impl<L: RateLimiter + ?Sized> RateLimiter for Arc<L> {
-    async fn take(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
-        (**self).take(tenant, tool).await
+    async fn try_acquire(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
+        (**self).try_acquire(tenant, tool).await
     }
 }
 

@@ -1,10 +1,11 @@
-use super::Tried;
+use super::FailedRepair;
 use crate::{
     Json,
     error::{AnyError, Failure, ToolError},
+    scope::Scope,
 };
 use serde_json::Value;
-use std::{fmt, ops::Deref};
+use std::{fmt, ops::Deref, sync::Arc, time::Duration};
 
 /// Text as a model wrote it, with the schema it should have followed; derefs to `str`.
 ///
@@ -57,26 +58,26 @@ impl fmt::Display for Raw<'_> {
 
 /// What is wrong with a model's text, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault<'a> {
+pub struct ReadError<'a> {
     path: &'a str,
     message: &'a str,
 }
 
-impl<'a> Fault<'a> {
+impl<'a> ReadError<'a> {
     /// Creates an error at this path, which is empty for the whole.
     pub fn new(path: &'a str, message: &'a str) -> Self {
-        Fault { path, message }
+        ReadError { path, message }
     }
 
     /// Returns `true` if the error is in this field, or in something below it.
     ///
     /// ```
     /// # use agents_core as agents;
-    /// use agents::recovery::Fault;
+    /// use agents::recovery::ReadError;
     ///
-    /// assert!(Fault::new("lines", "expected u32").field("lines"));
-    /// assert!(Fault::new("items[2].name", "missing").field("items"));
-    /// assert!(!Fault::new("lines", "expected u32").field("line"));
+    /// assert!(ReadError::new("lines", "expected u32").field("lines"));
+    /// assert!(ReadError::new("items[2].name", "missing").field("items"));
+    /// assert!(!ReadError::new("lines", "expected u32").field("line"));
     /// ```
     pub fn field(&self, name: &str) -> bool {
         self.path
@@ -96,7 +97,7 @@ impl<'a> Fault<'a> {
     }
 }
 
-impl fmt::Display for Fault<'_> {
+impl fmt::Display for ReadError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.path {
             "" => f.write_str(self.message),
@@ -131,14 +132,14 @@ impl fmt::Display for Fault<'_> {
 #[derive(Debug)]
 pub enum CallError<'a, E> {
     /// `invalid_args(raw, error)`: no JSON object could be read from the arguments.
-    InvalidArgs(&'a Raw<'a>, &'a Fault<'a>),
+    InvalidArgs(&'a Raw<'a>, &'a ReadError<'a>),
     /// `deserialization_error(value, error)`: an object that does not fit; with the offending
     /// value, if there is one.
-    Deserialization(Option<&'a Value>, &'a Fault<'a>),
+    Deserialization(Option<&'a Value>, &'a ReadError<'a>),
     /// `execution_error(failure)`: the tool returned an `Err`, timed out or panicked.
     Execution(Failure<'a, E>),
     /// `invalid_output(raw, error)`: the final answer does not fit the agent's `Out`.
-    InvalidOutput(&'a Raw<'a>, &'a Fault<'a>),
+    InvalidOutput(&'a Raw<'a>, &'a ReadError<'a>),
 }
 
 /// Context of a failure, besides the failure itself: `cx` in `on_error`.
@@ -156,7 +157,10 @@ pub struct ErrorContext {
     pub(crate) tool: String,
     pub(crate) args: Option<Json>,
     pub(crate) attempt: u32,
-    pub(crate) previous: Vec<Tried>,
+    pub(crate) previous: Vec<FailedRepair>,
+    pub(crate) run_id: Arc<str>,
+    pub(crate) scope: Scope,
+    pub(crate) time_left: Option<Duration>,
 }
 
 impl ErrorContext {
@@ -183,6 +187,27 @@ impl ErrorContext {
         self
     }
 
+    /// Sets the id of the run.
+    #[must_use]
+    pub fn with_run_id(mut self, run_id: impl Into<Arc<str>>) -> Self {
+        self.run_id = run_id.into();
+        self
+    }
+
+    /// Sets the scope that the run works for.
+    #[must_use]
+    pub fn with_scope(mut self, scope: impl Into<Scope>) -> Self {
+        self.scope = scope.into();
+        self
+    }
+
+    /// Sets the time left for the agent and its run.
+    #[must_use]
+    pub fn with_time_left(mut self, time: Duration) -> Self {
+        self.time_left = Some(time);
+        self
+    }
+
     /// Returns the name of the tool; in an `invalid_output` arm, the name of the agent.
     pub fn tool(&self) -> &str {
         &self.tool
@@ -199,8 +224,44 @@ impl ErrorContext {
     }
 
     /// Returns the repairs that were tried for this call and failed.
-    pub fn previous(&self) -> &[Tried] {
+    pub fn previous(&self) -> &[FailedRepair] {
         &self.previous
+    }
+
+    /// Returns the id of the run; empty outside of one.
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// Returns the scope that the run works for.
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// Returns the time left before the agent or its run is stopped; `None` if neither is bounded in
+    /// time.
+    ///
+    /// A wait that is longer cannot help:
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::recovery::*;
+    /// use std::time::Duration;
+    ///
+    /// fn patient(cx: &ErrorContext) -> Decision<Execution> {
+    ///     let wait = Duration::from_secs(20);
+    ///     match cx.time_left() {
+    ///         Some(left) if left <= wait => escalate("no time to wait for it"),
+    ///         _ => retry().backoff(constant(wait)),
+    ///     }
+    /// }
+    ///
+    /// let cx = ErrorContext::new("fetch");
+    /// assert_eq!(patient(&cx), retry().backoff(constant(Duration::from_secs(20))));
+    /// assert_eq!(patient(&cx.with_time_left(Duration::from_secs(5))), escalate("no time to wait for it"));
+    /// ```
+    pub fn time_left(&self) -> Option<Duration> {
+        self.time_left
     }
 }
 
@@ -243,7 +304,7 @@ fn with_text<E, R>(
             ..
         } => ask(CallError::InvalidArgs(
             &Raw::new(raw_args, schema),
-            &Fault::new("", parse_error),
+            &ReadError::new("", parse_error),
         )),
         ToolError::Deserialization {
             raw_value,
@@ -257,7 +318,7 @@ fn with_text<E, R>(
                 .and_then(|whole| super::value_at(whole, path));
             ask(CallError::Deserialization(
                 value,
-                &Fault::new(path, cause.message()),
+                &ReadError::new(path, cause.message()),
             ))
         }
         // An execution has no text; what was escalated has been decided already.

@@ -38,12 +38,12 @@ pub struct Repair {
     /// Number of this try, from 1.
     pub attempt: u32,
     /// Repairs that were tried before and failed.
-    pub previous: Vec<Tried>,
+    pub previous: Vec<FailedRepair>,
 }
 
 /// A repair that was tried and failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Tried {
+pub struct FailedRepair {
     /// Source of the repair: the name of a repair agent, `fix` or `sanitize`.
     pub by: String,
     /// Text that the repair gave.
@@ -77,7 +77,7 @@ impl fmt::Display for Repair {
         writeln!(f, " cannot be used.")?;
         writeln!(f, "What is wrong: {error}")?;
         writeln!(f, "It has to follow this JSON Schema: {schema}")?;
-        for Tried { by, text, error } in previous {
+        for FailedRepair { by, text, error } in previous {
             match &**text {
                 "" => writeln!(f, "`{by}` gave nothing ({error})")?,
                 text => writeln!(f, "`{by}` tried this in vain ({error}): {text}")?,
@@ -190,7 +190,7 @@ impl fmt::Display for FixError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Repair, Tried};
+    use super::{FailedRepair, Repair};
     use serde_json::json;
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
             error: "no JSON".into(),
             schema: json!({"type": "object"}),
             attempt: 2,
-            previous: vec![Tried {
+            previous: vec![FailedRepair {
                 by: "fix".into(),
                 text: "{".into(),
                 error: "it ends early".into(),

@@ -57,11 +57,11 @@ pub fn fix_with<K: Kind>(agent: impl Fixer) -> Decision<K> {
 /// use agents::recovery::*;
 /// use serde_json::{Value, json};
 ///
-/// fn lines(value: Option<&Value>, error: &Fault<'_>) -> Option<Decision<Deserialization>> {
+/// fn lines(value: Option<&Value>, error: &ReadError<'_>) -> Option<Decision<Deserialization>> {
 ///     let words = error.field("lines").then_some(value?.as_str()?)?;
 ///     Some(sanitize((words == "ten").then_some(10)).or(feedback("numbers are digits")))
 /// }
-/// let fault = Fault::new("lines", "expected u32");
+/// let fault = ReadError::new("lines", "expected u32");
 /// let ten: Decision<Deserialization> = sanitize(10).or(feedback("numbers are digits"));
 /// assert_eq!(lines(Some(&json!("ten")), &fault), Some(ten));
 /// assert_eq!(lines(None, &fault), None);

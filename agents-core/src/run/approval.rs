@@ -80,6 +80,19 @@ impl Approval {
 /// fn takes(_: impl Approver) {}
 /// takes(office_hours);
 /// ```
+///
+/// An `Arc` of one is given by a function as well, since the functions are approvers themselves:
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{Approval, Approver};
+/// use std::sync::Arc;
+///
+/// fn shared(desk: Arc<dyn Approver>) -> impl Approver {
+///     move |request| desk.decide(request)
+/// }
+/// # shared(Arc::new(|_| async { Approval::Approve }));
+/// ```
 pub trait Approver: Send + Sync + 'static {
     /// Decides about one call.
     fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, Approval>;

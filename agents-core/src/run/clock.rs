@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 use std::{
     fmt,
+    sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -104,7 +105,7 @@ impl<'de> Deserialize<'de> for Timestamp {
 /// # Ok(())
 /// # }
 /// ```
-pub trait Clock: Send + Sync {
+pub trait Clock: Send + Sync + 'static {
     /// Returns the time of the reading called `key`.
     fn now(&self, key: fmt::Arguments<'_>) -> Timestamp;
 
@@ -116,6 +117,20 @@ pub trait Clock: Send + Sync {
     /// Returns the id for a new run.
     fn run_id(&self) -> String {
         uuid::Uuid::now_v7().to_string()
+    }
+}
+
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    fn now(&self, key: fmt::Arguments<'_>) -> Timestamp {
+        (**self).now(key)
+    }
+
+    fn resumed(&self, run_id: &str) {
+        (**self).resumed(run_id);
+    }
+
+    fn run_id(&self) -> String {
+        (**self).run_id()
     }
 }
 

@@ -111,6 +111,14 @@ impl Cx {
         &self.root.settings.scope
     }
 
+    /// Returns the time left before the agent here or a run around it is stopped; `None` if nothing
+    /// is bounded in time.
+    ///
+    /// The clock stops while a person is asked.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.watch.as_ref().map(|watch| watch.left())
+    }
+
     /// Returns the masker of the run's secrets, for text that you log or store yourself.
     pub fn masker(&self) -> &Arc<Masker> {
         &self.root.settings.masker

@@ -4,7 +4,7 @@ use crate::{
         ErrorReceipt,
         escalation::{Escalation, EscalationReceipt, Refused},
     },
-    model::{Finish, Usage},
+    model::{FinishReason, Usage},
     reader::Repairs,
     secret::SecretScope,
 };
@@ -87,7 +87,7 @@ pub enum EventKind {
         skill: String,
     },
     /// A request is sent to a model.
-    Asked {
+    ModelRequested {
         /// Number of the agent's turn, from 1.
         turn: u32,
         /// Id of the model.
@@ -100,20 +100,20 @@ pub enum EventKind {
     /// A fragment of the model's reasoning, as it is streamed.
     Thinking(String),
     /// A model replied.
-    Replied {
+    ModelReplied {
         /// Number of the agent's turn, from 1.
         turn: u32,
         /// Number of tool calls in the reply.
         calls: usize,
         /// Reason why the model stopped.
-        finish: Finish,
+        finish: FinishReason,
         /// Tokens that the reply used.
         usage: Usage,
     },
     /// A tool call is taken up.
     CallStarted {
-        /// Id by which the model knows the call.
-        id: String,
+        /// Id by which the model knows the call; its receipt has another, the `call_id`.
+        tool_call_id: String,
         /// Name of the tool.
         tool: String,
         /// Arguments, as the model sent them.
@@ -124,9 +124,9 @@ pub enum EventKind {
     ///
     /// Arguments that do not fit all the same are reported by
     /// [`CallFailed`](EventKind::CallFailed).
-    Repaired {
-        /// Id by which the model knows the call.
-        id: String,
+    CallRepaired {
+        /// Id by which the model knows the call; its receipt has another, the `call_id`.
+        tool_call_id: String,
         /// Name of the tool.
         tool: String,
         /// Changes since the text that was last given, by the model or by a repair; the receipt has
@@ -134,7 +134,7 @@ pub enum EventKind {
         repairs: Repairs,
     },
     /// The approver is asked about a call.
-    ApprovalAsked(ApprovalRequest),
+    ApprovalRequested(ApprovalRequest),
     /// The approver decided about a call.
     ApprovalDecided {
         /// Id of the call's receipt.
@@ -184,7 +184,7 @@ pub enum EventKind {
         wait: Duration,
     },
     /// A repair agent is asked.
-    FixerAsked {
+    FixerRequested {
         /// Name of the tool whose call it repairs, or of the agent whose answer it repairs.
         tool: String,
         /// Name of the repair agent.
@@ -193,7 +193,7 @@ pub enum EventKind {
         attempt: u32,
     },
     /// A repair agent answered.
-    FixerAnswered {
+    FixerReplied {
         /// Name of the tool whose call it repairs, or of the agent whose answer it repairs.
         tool: String,
         /// Name of the repair agent.
@@ -205,8 +205,8 @@ pub enum EventKind {
     },
     /// A call failed at some stage; its arms may still recover it.
     CallFailed {
-        /// Id by which the model knows the call.
-        id: String,
+        /// Id by which the model knows the call; its receipt has another, the `call_id`.
+        tool_call_id: String,
         /// Name of the tool.
         tool: String,
         /// Error of the call.

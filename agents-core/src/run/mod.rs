@@ -53,7 +53,9 @@ pub use outcome::{
 };
 pub use pin::{OnMissing, PinnedHandle, Selector, Strategy};
 pub use snapshot::Snapshot;
-pub use tape::{Begun, Happened, Inside, Moment, Recalled, Tape};
+pub use tape::Tape;
+#[doc(hidden)]
+pub use tape::{Begun, Happened, Inside, Moment, Recalled};
 
 pub(crate) use call::{CallState, Ready, Stage};
 pub(crate) use desk::{Desk, Letter, Raised, Reply};

@@ -357,10 +357,10 @@ pub struct Attachment {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AttachmentKind {
-    /// Arbitrary bytes.
+    /// Arbitrary bytes, such as an output that was too large for its receipt.
     Blob,
-    /// An image.
+    /// An image. No attachment that a run makes is one; receipts that come from elsewhere may have it.
     Image,
-    /// A table.
+    /// A table. No attachment that a run makes is one; receipts that come from elsewhere may have it.
     Table,
 }

@@ -1,4 +1,4 @@
-use super::SHORTEST;
+use super::MIN_SECRET_CHARS;
 use crate::{Code, ToolFailure};
 use std::{fmt, io};
 
@@ -89,7 +89,7 @@ impl fmt::Display for SecretError {
             ),
             Why::TooShort(chars) => write!(
                 f,
-                "the secret `{name}` has {chars} characters; fewer than {SHORTEST} cannot be masked, so it is not used"
+                "the secret `{name}` has {chars} characters; fewer than {MIN_SECRET_CHARS} cannot be masked, so it is not used"
             ),
             Why::Unavailable(why) => write!(f, "the secret `{name}` cannot be looked up: {why}"),
         }

@@ -7,7 +7,7 @@ use crate::{
     error::{Cause, Code},
     place::{Delegate, Placement, Profile, tool_name},
     run::Cx,
-    tool::{DynTool, ErrorType, Misfit, Prepared, ToolContext, ToolSpec, read, schema_of},
+    tool::{ArgumentError, DynTool, ErrorType, Prepared, ToolContext, ToolSpec, read, schema_of},
 };
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -48,7 +48,7 @@ impl<A: Agent<In = I> + 'static, I: Data + JsonSchema> Entrusted<I> for A {
 #[doc(hidden)]
 pub struct Form<I> {
     schema: Value,
-    read: fn(&str) -> Result<I, Misfit>,
+    read: fn(&str) -> Result<I, ArgumentError>,
 }
 
 // What is no object stands in one. (A doc comment would be told to the model.)
@@ -84,7 +84,7 @@ impl<I: Data + JsonSchema> Form<I> {
 pub(super) struct DelegateTool<A: Agent> {
     placed: Arc<Placed<A>>,
     spec: ToolSpec,
-    read: fn(&str) -> Result<A::In, Misfit>,
+    read: fn(&str) -> Result<A::In, ArgumentError>,
 }
 
 impl<A: Entrusted<<A as Agent>::In>> DelegateTool<A> {
@@ -122,7 +122,7 @@ impl<A: Agent + 'static> DynTool for DelegateTool<A> {
         &self.spec
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError> {
         let input = (self.read)(arguments)?;
         // What can be sent to another thread can be shared by them behind a lock.
         Ok(Prepared(Box::new(Mutex::new(input))))

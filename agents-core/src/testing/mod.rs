@@ -2,4 +2,4 @@
 
 mod scripted;
 
-pub use scripted::{Asked, Script, ScriptedModel};
+pub use scripted::{ReceivedRequest, Script, ScriptedModel};

@@ -51,7 +51,7 @@ pub enum Script {
     /// Fails with this error.
     Fail(ModelError),
     /// Computes the reply from the request.
-    With(Box<dyn FnOnce(&Asked) -> Reply + Send>),
+    With(Box<dyn FnOnce(&ReceivedRequest) -> Reply + Send>),
 }
 
 /// A request that a scripted model received.
@@ -73,7 +73,7 @@ pub enum Script {
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct ReceivedRequest {
     /// Messages of the conversation.
     pub messages: Vec<Message>,
     /// Names of the tools that were offered.
@@ -86,9 +86,9 @@ pub struct Asked {
     pub streamed: bool,
 }
 
-impl Asked {
-    fn of(request: &Request<'_>) -> Asked {
-        Asked {
+impl ReceivedRequest {
+    fn of(request: &Request<'_>) -> ReceivedRequest {
+        ReceivedRequest {
             messages: request.messages().to_vec(),
             tools: request.tools().map(|spec| spec.name.to_string()).collect(),
             declarations: request
@@ -169,7 +169,7 @@ impl Script {
     }
 
     /// Creates an answer that is computed from the request.
-    pub fn with(answer: impl FnOnce(&Asked) -> Reply + Send + 'static) -> Script {
+    pub fn with(answer: impl FnOnce(&ReceivedRequest) -> Reply + Send + 'static) -> Script {
         Script::With(Box::new(answer))
     }
 }
@@ -186,7 +186,7 @@ fn one() -> Usage {
 struct Shared {
     script: Mutex<VecDeque<Script>>,
     again: Mutex<Option<Reply>>,
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<ReceivedRequest>>,
 }
 
 impl ScriptedModel {
@@ -214,7 +214,7 @@ impl ScriptedModel {
     }
 
     /// Returns the requests received so far.
-    pub fn requests(&self) -> Vec<Asked> {
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
         lock(&self.shared.asked).clone()
     }
 
@@ -223,7 +223,7 @@ impl ScriptedModel {
         lock(&self.shared.asked).len()
     }
 
-    fn answer(&self, asked: &Asked) -> Result<Reply, ModelError> {
+    fn answer(&self, asked: &ReceivedRequest) -> Result<Reply, ModelError> {
         match lock(&self.shared.script).pop_front() {
             Some(Script::Reply(reply)) => Ok(reply),
             Some(Script::Fail(error)) => Err(error),
@@ -246,7 +246,7 @@ impl Model for ScriptedModel {
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        let asked = Asked::of(&request);
+        let asked = ReceivedRequest::of(&request);
         lock(&self.shared.asked).push(asked.clone());
         // A real model takes its time: let others run.
         tokio::task::yield_now().await;

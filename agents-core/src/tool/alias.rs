@@ -1,4 +1,6 @@
-use super::{DynTool, ErrorType, IntoTool, Misfit, Prepared, SharedTool, ToolContext, ToolSpec};
+use super::{
+    ArgumentError, DynTool, ErrorType, IntoTool, Prepared, SharedTool, ToolContext, ToolSpec,
+};
 use crate::{
     Json,
     error::{Cause, ToolError},
@@ -45,7 +47,7 @@ impl DynTool for Listed {
         &self.spec
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError> {
         self.tool.prepare(arguments)
     }
 

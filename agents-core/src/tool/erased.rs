@@ -1,4 +1,4 @@
-use super::{Misfit, Tool, ToolContext, ToolSpec};
+use super::{ArgumentError, Tool, ToolContext, ToolSpec};
 use crate::{
     Json,
     error::{Cause, Code, ToolError},
@@ -55,7 +55,7 @@ pub trait DynTool: Send + Sync + 'static {
     ///
     /// # Errors
     /// When the text is not JSON or does not fit.
-    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit>;
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError>;
 
     /// Asks the tool's own arms about a failure; see [`Tool::on_error`].
     fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
@@ -102,7 +102,7 @@ impl<T: Tool> DynTool for T {
         Tool::spec(self)
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError> {
         // Mostly they fit; only to say what does not is the way to each field followed.
         match serde_json::from_str::<T::Args>(arguments) {
             Ok(args) => Ok(Prepared(Box::new(args))),
@@ -158,13 +158,13 @@ impl<T: Tool> DynTool for T {
 }
 
 /// Reads arguments strictly, and says where they do not fit.
-pub(crate) fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, Misfit> {
+pub(crate) fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, ArgumentError> {
     let mut json = serde_json::Deserializer::from_str(arguments);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| Misfit {
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| ArgumentError {
         path: known(&error.path().to_string()).to_owned(),
         message: without_position(&error.into_inner()),
     })?;
-    json.end().map_err(|error| Misfit {
+    json.end().map_err(|error| ArgumentError {
         path: String::new(),
         message: error.to_string(),
     })?;

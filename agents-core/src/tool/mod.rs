@@ -5,6 +5,7 @@
 //! [`Registry`] holds versions of many, of which agents pick.
 
 mod alias;
+mod argument_error;
 mod context;
 mod derived;
 mod erased;
@@ -12,7 +13,6 @@ mod execution;
 mod expected;
 mod fit;
 mod listed;
-mod misfit;
 mod output;
 mod pattern;
 mod policy;
@@ -26,6 +26,7 @@ mod version;
 
 pub use crate::scope::Scope;
 pub use alias::alias;
+pub use argument_error::ArgumentError;
 pub use context::ToolContext;
 pub(crate) use erased::read;
 pub use erased::{DynTool, ErrorType, Prepared};
@@ -33,7 +34,6 @@ pub(crate) use execution::Execution;
 pub(crate) use expected::expectation;
 pub use fit::{Argument, ToolFault, ToolOutput};
 pub use listed::{Annotations, ListedTool};
-pub use misfit::Misfit;
 pub use pattern::Pattern;
 pub use policy::ToolPolicy;
 pub use registry::Registry;

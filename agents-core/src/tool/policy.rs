@@ -1,5 +1,5 @@
 use super::{
-    Approval, DynTool, ErrorType, Misfit, Prepared, SharedTool, ToolContext, ToolSpec,
+    Approval, ArgumentError, DynTool, ErrorType, Prepared, SharedTool, ToolContext, ToolSpec,
     alias::under_spec,
 };
 use crate::{
@@ -147,10 +147,10 @@ impl DynTool for Judged {
         self.tool.spec()
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError> {
         let prepared = self.tool.prepare(arguments)?;
-        let value =
-            serde_json::from_str(arguments).map_err(|error| Misfit::new("", error.to_string()))?;
+        let value = serde_json::from_str(arguments)
+            .map_err(|error| ArgumentError::new("", error.to_string()))?;
         Ok(Prepared(Box::new(Held { value, prepared })))
     }
 

@@ -1,6 +1,6 @@
 use super::{
-    DynTool, Effects, ErrorType, IntoTool, Misfit, Prepared, SharedTool, ToolContext, ToolSpec,
-    output::OutputSchema,
+    ArgumentError, DynTool, Effects, ErrorType, IntoTool, Prepared, SharedTool, ToolContext,
+    ToolSpec, output::OutputSchema,
 };
 use crate::{
     Json,
@@ -42,7 +42,7 @@ pub struct FnTool {
     apart: Vec<u8>,
     fixers: Vec<Arc<dyn Fixer>>,
     part_of_the_run: bool,
-    check: fn(&Value) -> Result<(), Misfit>,
+    check: fn(&Value) -> Result<(), ArgumentError>,
 }
 
 impl FnTool {
@@ -147,7 +147,7 @@ impl FnTool {
     }
 
     /// What no schema can say about its arguments.
-    pub(crate) fn checked(mut self, check: fn(&Value) -> Result<(), Misfit>) -> Self {
+    pub(crate) fn checked(mut self, check: fn(&Value) -> Result<(), ArgumentError>) -> Self {
         self.check = check;
         self
     }
@@ -199,14 +199,14 @@ impl DynTool for FnTool {
         &self.spec
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
-        let value: Value =
-            serde_json::from_str(arguments).map_err(|error| Misfit::new("", error.to_string()))?;
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError> {
+        let value: Value = serde_json::from_str(arguments)
+            .map_err(|error| ArgumentError::new("", error.to_string()))?;
         if let Some(integer) = unkept_integer(arguments) {
             let message = format!(
                 "the integer {integer} is too large to be kept exactly; send it as a string"
             );
-            return Err(Misfit::new("", message));
+            return Err(ArgumentError::new("", message));
         }
         // No type checks these arguments, so the schema does.
         self.schema.fits(arguments)?;

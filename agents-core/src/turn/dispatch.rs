@@ -2,7 +2,7 @@
 
 use super::{Place, call::Event, execute};
 use crate::{
-    Code, Json,
+    Json,
     cache::{Asked, CacheKey, Served, SharedCache},
     error::Cause,
     tool::{Cache, Effects, Prepared, SharedTool, ToolContext},
@@ -56,17 +56,20 @@ impl Place<'_> {
         let Some(limiter) = &self.cx.root.settings.executor.limiter else {
             return Ok(());
         };
-        let asked = AssertUnwindSafe(limiter.take(tenant, tool.spec())).catch_unwind();
+        let asked = AssertUnwindSafe(limiter.try_acquire(tenant, tool.spec())).catch_unwind();
         let why = match timeout(PATIENCE, asked).await {
-            Ok(Ok(leave)) => return leave.map_err(Cause::too_often),
+            Ok(Ok(leave)) => {
+                return leave.map_err(|wait| {
+                    let reason = format!("it was called too often; call it again in {wait:.1?}");
+                    Cause::rate_limited(reason, Some(wait))
+                });
+            }
             Ok(Err(_)) => "the limiter panicked",
             Err(_) => "the limiter does not answer",
         };
         tracing::warn!(tool = %tool.spec().name, "{why}");
-        Err(Cause::text(
-            Code::RateLimit,
-            format!("{why}, so that the tool may not run"),
-        ))
+        let reason = format!("{why}, so that the tool may not run");
+        Err(Cause::rate_limited(reason, None))
     }
 
     /// The cache for results of this tool, and for how long they may be reused. What writes has to

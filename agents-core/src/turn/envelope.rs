@@ -41,7 +41,7 @@ pub(super) fn close(
         None => (Some(Json::string("")), None, String::new()),
     };
     let message = Message::Tool {
-        call_id: call.call.id.clone(),
+        tool_call_id: call.call.id.clone(),
         name: call.call.name.clone(),
         // An arm may have quoted what the tool itself has been kept from telling.
         content: settings.masker.text(&content).into_owned(),

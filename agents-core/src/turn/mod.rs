@@ -135,7 +135,7 @@ impl Place<'_> {
         });
         self.emit(|| {
             self.with_call(|call| EventKind::CallStarted {
-                id: call.call.id.clone(),
+                tool_call_id: call.call.id.clone(),
                 tool: call.call.name.clone(),
                 arguments: call.call.arguments.clone(),
             })
@@ -211,7 +211,7 @@ impl Place<'_> {
     async fn ask(&self, tool: &SharedTool, args: crate::Json, context: &ToolContext) -> Approval {
         let request = guard::approval_request(self.brain, tool, args, context);
         let request = self.cx.masker().data(request);
-        self.emit(|| EventKind::ApprovalAsked(request.clone()));
+        self.emit(|| EventKind::ApprovalRequested(request.clone()));
         let approval = self.approved(tool, self.cx.ask(request)).await;
         self.emit(|| EventKind::ApprovalDecided {
             call_id: context.call_id.clone(),
@@ -228,7 +228,7 @@ impl Place<'_> {
             tracing::info!(tool = %self.name(), code = %error.code, error = %said, "call failed");
             self.emit(|| {
                 self.with_call(|call| EventKind::CallFailed {
-                    id: call.call.id.clone(),
+                    tool_call_id: call.call.id.clone(),
                     tool: call.call.name.clone(),
                     error,
                 })
@@ -311,8 +311,8 @@ impl Place<'_> {
         }
         let repairs = self.cx.masker().data(repairs);
         tracing::info!(tool = %self.name(), %repairs, "arguments repaired");
-        self.emit(|| EventKind::Repaired {
-            id: self.with_call(|call| call.call.id.clone()),
+        self.emit(|| EventKind::CallRepaired {
+            tool_call_id: self.with_call(|call| call.call.id.clone()),
             tool: self.name(),
             repairs,
         });

@@ -29,6 +29,9 @@ pub(crate) fn decide(rules: &Rules<'_>, call: &CallState, error: &ToolError) -> 
         },
         attempt: call.executions(),
         previous: call.progress.tried().to_vec(),
+        run_id: rules.cx().root.run_id.clone(),
+        scope: rules.cx().scope().clone(),
+        time_left: rules.cx().time_left(),
     };
     let asked = || rules.arms().decide(&**rules.tool(), error, &context);
     remembered::decided(
@@ -101,7 +104,7 @@ pub(crate) async fn ask(brain: &Brain<'_>, cx: &Cx, fixer: &FixerRef, repair: Re
     let (tool, name, attempt) = (repair.tool.clone(), fixer.name().to_owned(), repair.attempt);
     let error = cx.masker().text(&repair.error);
     tracing::info!(%tool, fixer = %name, attempt, %error, "asking a repair agent");
-    cx.emit(|| EventKind::FixerAsked {
+    cx.emit(|| EventKind::FixerRequested {
         tool: tool.clone(),
         fixer: name.clone(),
         attempt,
@@ -111,7 +114,7 @@ pub(crate) async fn ask(brain: &Brain<'_>, cx: &Cx, fixer: &FixerRef, repair: Re
     let spent = cx.spent();
     let tokens = spent - before;
     tracing::info!(%tool, fixer = %name, tokens, ok = answer.is_ok(), "the repair agent answered");
-    cx.emit(|| EventKind::FixerAnswered {
+    cx.emit(|| EventKind::FixerReplied {
         tool,
         fixer: name,
         answer: answer.clone().map_err(|error| error.to_string()),

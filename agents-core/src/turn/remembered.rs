@@ -176,7 +176,7 @@ impl Cx {
         let at = format!("{}/approval", self.node.path());
         let (args, tool) = (request.args.clone(), request.tool_name.clone());
         let asked = Asked { args, tool: &tool };
-        self.emit(|| EventKind::ApprovalAsked(request.clone()));
+        self.emit(|| EventKind::ApprovalRequested(request.clone()));
         let approval = approved(self, at, &asked, self.ask(request)).await;
         self.emit(|| EventKind::ApprovalDecided {
             call_id: call_id.into(),

@@ -42,7 +42,7 @@ pub(crate) async fn ask(
     if let Some(stop) = guard::ask_model(brain, cx, turn, model.id()) {
         match cx.stop(stop).await {}
     }
-    cx.root.emit(&cx.node, || EventKind::Asked {
+    cx.root.emit(&cx.node, || EventKind::ModelRequested {
         turn,
         model: model.id().to_owned(),
         choosing: !brain.open.is_empty(),
@@ -70,7 +70,7 @@ pub(crate) async fn ask(
     cx.charge(reply.usage, prices.of(model.id(), &reply.usage));
     let before = cx.node.with_frame(|frame| frame.before);
     let reply = with_ids(with_printed_calls(brain, reply, must_fit), before + turn);
-    cx.root.emit(&cx.node, || EventKind::Replied {
+    cx.root.emit(&cx.node, || EventKind::ModelReplied {
         turn,
         calls: reply.calls.len(),
         finish: reply.finish.clone(),

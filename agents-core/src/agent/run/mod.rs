@@ -93,7 +93,10 @@ impl<'a, A: Agent> Run<'a, A> {
         self.root()
     }
 
-    /// A secret that tools may ask for by name, before any that [`secrets`](Run::secrets) finds.
+    /// Adds a secret that tools may ask for by name, before any that [`secrets`](Run::secrets) finds.
+    ///
+    /// The first secret of the process installs a panic hook, which masks what panics print and wraps
+    /// the hook that is there: see [`secret`](crate::secret#the-panic-hook).
     pub fn secret(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
         self.settings.secrets.insert(name.into(), value.into());
         self.root()
@@ -161,7 +164,7 @@ impl<'a, A: Agent> Run<'a, A> {
     }
 
     /// Sets the clock that the run takes its timestamps and its id from.
-    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+    pub fn clock(mut self, clock: impl Clock) -> Self {
         self.settings.clock = Arc::new(clock);
         self.root()
     }
@@ -189,6 +192,9 @@ impl<'a, A: Agent> Run<'a, A> {
 
     /// Sets the store that is asked for the secrets of tools, on behalf of the run's
     /// [scope](Run::scope); see [`secret`](crate::secret).
+    ///
+    /// The first secret that it gives in the process installs [a panic
+    /// hook](crate::secret#the-panic-hook).
     pub fn secrets(mut self, secrets: impl Secrets) -> Self {
         self.settings.keeper_of_secrets = Some(Arc::new(secrets));
         self.root()

@@ -24,7 +24,7 @@ use std::{
 };
 
 /// Minimum length of a secret, in characters.
-pub const SHORTEST: usize = 4;
+pub const MIN_SECRET_CHARS: usize = 4;
 
 /// Replaces the secrets of a run by `[secret:name]` in everything that is written down.
 ///
@@ -56,10 +56,12 @@ impl Masker {
         Arc::default()
     }
 
-    /// Hides this value from now on.
+    /// Adds a secret: its value is masked from now on.
+    ///
+    /// The first secret of the process installs [a panic hook](super#the-panic-hook).
     ///
     /// # Errors
-    /// When it has fewer than [`SHORTEST`] characters: everything would be hidden.
+    /// When it has fewer than [`MIN_SECRET_CHARS`] characters: everything would be hidden.
     pub fn learn(self: &Arc<Self>, name: &str, value: &SecretString) -> Result<(), SecretError> {
         Self::check(name, value.expose_secret())?;
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +77,7 @@ impl Masker {
 
     pub(super) fn check(name: &str, value: &str) -> Result<(), SecretError> {
         match value.trim().chars().count() {
-            chars if chars < SHORTEST => Err(SecretError::too_short(name, chars)),
+            chars if chars < MIN_SECRET_CHARS => Err(SecretError::too_short(name, chars)),
             _ => Ok(()),
         }
     }
