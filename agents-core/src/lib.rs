@@ -64,7 +64,7 @@ pub use agent::{Agent, AgentBuilder};
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::{Agent, Error, async_trait, run::Cx};
+/// use agents::{Agent, Error, async_trait, run::RunContext};
 ///
 /// struct Echo;
 ///
@@ -77,7 +77,7 @@ pub use agent::{Agent, AgentBuilder};
 ///         "echo"
 ///     }
 ///
-///     async fn work(&self, _: &Cx, input: String) -> Result<String, Error> {
+///     async fn work(&self, _: &RunContext, input: String) -> Result<String, Error> {
 ///         Ok(input)
 ///     }
 /// }

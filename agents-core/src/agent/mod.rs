@@ -33,7 +33,7 @@ pub use skill::Skill;
 use crate::{
     Error, ErrorKind, Json,
     compose::{Map, Takes, Then, Until, Verdict},
-    run::{Cx, Snapshot, Stop},
+    run::{RunContext, Snapshot, Stop},
 };
 use async_trait::async_trait;
 
@@ -44,7 +44,7 @@ use async_trait::async_trait;
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::{Agent, Error, async_trait, run::Cx};
+/// use agents::{Agent, Error, async_trait, run::RunContext};
 ///
 /// struct Shout;
 ///
@@ -57,7 +57,7 @@ use async_trait::async_trait;
 ///         "shout"
 ///     }
 ///
-///     async fn work(&self, _: &Cx, input: String) -> Result<String, Error> {
+///     async fn work(&self, _: &RunContext, input: String) -> Result<String, Error> {
 ///         Ok(input.to_uppercase())
 ///     }
 /// }
@@ -104,7 +104,7 @@ pub trait Agent: Send + Sync {
     ///
     /// # Errors
     /// With whatever keeps it from an answer; [`Error::escalated`] hands the work up, [`Error::thrown`] ends the run.
-    async fn work(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error>;
+    async fn work(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error>;
 
     /// Prepares a run of the agent; await the returned [`Run`] for the answer, or configure it
     /// first.
@@ -166,7 +166,7 @@ pub trait Agent: Send + Sync {
     ///
     /// # Errors
     /// As the agent's own work does.
-    async fn run_in(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error> {
+    async fn run_in(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error> {
         let key = Json::of(&input).map_err(|error| unwritable(self.name(), "input", &error))?;
         let child = cx.agent_child(self.name(), key.as_str());
         // What a repair agent could not complete is a matter of the repair, and not of the call.
@@ -266,7 +266,7 @@ impl<A: Agent + ?Sized> Agent for Box<A> {
         (**self).profile()
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<A::Out, Error> {
         (**self).work(cx, input).await
     }
 }
@@ -289,7 +289,7 @@ impl<A: Agent + ?Sized> Agent for std::sync::Arc<A> {
         (**self).profile()
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<A::Out, Error> {
         (**self).work(cx, input).await
     }
 }

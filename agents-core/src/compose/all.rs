@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Agent, Error, ErrorKind,
     agent::{Data, Profile},
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
@@ -86,14 +86,14 @@ pub trait Together: Send + Sync {
     /// # Errors
     /// What the first one fails with.
     #[doc(hidden)]
-    async fn all(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error>;
+    async fn all(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error>;
 
     /// Runs all of them to their ends.
     ///
     /// # Errors
     /// Only for what is about the whole run.
     #[doc(hidden)]
-    async fn settle(&self, cx: &Cx, input: Self::In) -> Result<Self::Settled, Error>;
+    async fn settle(&self, cx: &RunContext, input: Self::In) -> Result<Self::Settled, Error>;
 }
 
 /// `several!([A B] (A, B))`: what runs together is an agent.
@@ -119,7 +119,7 @@ macro_rules! several {
                 self.profiles()
             }
 
-            async fn work(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error> {
+            async fn work(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error> {
                 self.all(cx, input).await
             }
         }
@@ -156,7 +156,7 @@ macro_rules! tuple {
                 Profile::of_parts([$first.profile(), $($part.profile()),+])
             }
 
-            async fn all(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error> {
+            async fn all(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error> {
                 let ($first, $($part),+) = self;
                 tokio::try_join!(
                     biased;
@@ -165,7 +165,7 @@ macro_rules! tuple {
                 )
             }
 
-            async fn settle(&self, cx: &Cx, input: Self::In) -> Result<Self::Settled, Error> {
+            async fn settle(&self, cx: &RunContext, input: Self::In) -> Result<Self::Settled, Error> {
                 let ($first, $($part),+) = self;
                 tokio::try_join!(
                     biased;
@@ -208,11 +208,11 @@ where
         Profile::of_parts(self.iter().map(A::profile))
     }
 
-    async fn all(&self, cx: &Cx, input: A::In) -> Result<Self::Out, Error> {
+    async fn all(&self, cx: &RunContext, input: A::In) -> Result<Self::Out, Error> {
         try_join_all(self.iter().map(|agent| agent.run_in(cx, input.clone()))).await
     }
 
-    async fn settle(&self, cx: &Cx, input: A::In) -> Result<Self::Settled, Error> {
+    async fn settle(&self, cx: &RunContext, input: A::In) -> Result<Self::Settled, Error> {
         try_join_all(
             self.iter()
                 .map(|agent| settle_one(agent, cx, input.clone())),
@@ -244,12 +244,12 @@ where
         Profile::of_parts(self.iter().map(A::profile))
     }
 
-    async fn all(&self, cx: &Cx, input: A::In) -> Result<Self::Out, Error> {
+    async fn all(&self, cx: &RunContext, input: A::In) -> Result<Self::Out, Error> {
         let parts = self.iter().map(|agent| agent.run_in(cx, input.clone()));
         try_join_all(parts).await.and_then(as_array)
     }
 
-    async fn settle(&self, cx: &Cx, input: A::In) -> Result<Self::Settled, Error> {
+    async fn settle(&self, cx: &RunContext, input: A::In) -> Result<Self::Settled, Error> {
         let parts = self
             .iter()
             .map(|agent| settle_one(agent, cx, input.clone()));

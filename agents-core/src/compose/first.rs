@@ -4,7 +4,7 @@ use super::{at_once, close_dropped, ends_everything, listed};
 use crate::{
     Agent, Error, ErrorKind,
     agent::{Data, Profile},
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -107,7 +107,7 @@ impl<P: Racers> Agent for FirstOf<P> {
         Profile::of_parts(self.racers.racers().iter().map(|agent| agent.profile()))
     }
 
-    async fn work(&self, cx: &Cx, input: P::In) -> Result<P::Out, Error> {
+    async fn work(&self, cx: &RunContext, input: P::In) -> Result<P::Out, Error> {
         let racers = self.racers.racers();
         let mut race: FuturesUnordered<_> = racers
             .iter()

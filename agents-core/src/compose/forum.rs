@@ -4,7 +4,7 @@ use super::{listed, quoted};
 use crate::{
     Agent, Error,
     agent::{Data, Profile, prompt_of},
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -94,7 +94,7 @@ pub trait Participant<I>: Send + Sync {
     /// # Errors
     /// As the agent does.
     #[doc(hidden)]
-    async fn speak(&self, cx: &Cx, transcript: Transcript<I>) -> Result<String, Error>;
+    async fn speak(&self, cx: &RunContext, transcript: Transcript<I>) -> Result<String, Error>;
 }
 
 #[async_trait]
@@ -112,7 +112,7 @@ where
         self.profile()
     }
 
-    async fn speak(&self, cx: &Cx, transcript: Transcript<I>) -> Result<String, Error> {
+    async fn speak(&self, cx: &RunContext, transcript: Transcript<I>) -> Result<String, Error> {
         self.run_in(cx, transcript.into()).await
     }
 }
@@ -296,7 +296,7 @@ where
         Profile::of_parts(speakers.chain([self.captain.profile()]))
     }
 
-    async fn work(&self, cx: &Cx, topic: C::Topic) -> Result<C::Out, Error> {
+    async fn work(&self, cx: &RunContext, topic: C::Topic) -> Result<C::Out, Error> {
         let speakers = C::speakers(&self.participants);
         let mut said = Vec::new();
         for _ in 0..self.rounds {

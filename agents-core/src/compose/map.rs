@@ -4,7 +4,7 @@ use crate::{
     Agent, Error,
     agent::{Data, Profile},
     panics::{self, guarded},
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 use std::fmt;
@@ -63,7 +63,7 @@ where
         self.agent.profile()
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<T, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<T, Error> {
         let output = self.agent.work(cx, input).await?;
         let what = || format!("the function that maps what `{}` gives", self.agent.name());
         guarded(|| (self.function)(output)).map_err(|panic| panics::error(what())(panic))

@@ -4,7 +4,7 @@ use crate::{
     Agent, Error,
     agent::{Data, IntoInput, Profile},
     panics::{self, guarded, guarded_while},
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
@@ -69,7 +69,7 @@ where
     A: Agent,
     T: Targets,
     O: Data,
-    F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
+    F: for<'a> Fn(&'a RunContext, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
 {
     Routed::new(agent, targets, route)
 }
@@ -92,7 +92,7 @@ where
     A: Agent,
     T: Targets,
     O: Data,
-    F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
+    F: for<'a> Fn(&'a RunContext, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
 {
     type In = A::In;
     type Out = O;
@@ -110,7 +110,7 @@ where
         Profile::of_parts(targets.into_iter().chain([self.agent.profile()]))
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<O, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<O, Error> {
         let output = self.agent.run_in(cx, input).await?;
         let panicked = |panic| panics::error(format!("the function of `{}`", self.name))(panic);
         let next = guarded(|| (self.route)(cx, output, &self.targets)).map_err(panicked)?;
@@ -169,7 +169,7 @@ targets!(A B C D E F G H I J K L);
 pub fn branch<A, T, O, F>(agent: A, targets: T, route: F) -> Routed<A, T, F>
 where
     A: Agent,
-    F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
+    F: for<'a> Fn(&'a RunContext, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
 {
     Routed::new(agent, targets, route)
 }
@@ -179,7 +179,7 @@ where
 pub fn go_on<'a, First, A, O>(
     first: &First,
     agent: &'a A,
-    cx: &'a Cx,
+    cx: &'a RunContext,
     input: impl IntoInput<A::In>,
 ) -> BoxFuture<'a, Result<O, Error>>
 where

@@ -1,7 +1,7 @@
 //! Several agents at once, of which each comes to its end.
 
 use super::{Together, close_dropped, ends_everything};
-use crate::{Agent, Error, ErrorKind, Severity, agent::Profile, panics, run::Cx};
+use crate::{Agent, Error, ErrorKind, Severity, agent::Profile, panics, run::RunContext};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ impl<P: Together> Agent for Settled<P> {
         self.parts.profiles()
     }
 
-    async fn work(&self, cx: &Cx, input: P::In) -> Result<P::Settled, Error> {
+    async fn work(&self, cx: &RunContext, input: P::In) -> Result<P::Settled, Error> {
         self.parts.settle(cx, input).await
     }
 }
@@ -143,7 +143,7 @@ impl<A: Agent> Agent for Settling<'_, A> {
         self.0.name()
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<Self::Out, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<Self::Out, Error> {
         match panics::of_agent(self.name(), self.0.work(cx, input)).await {
             Ok(output) => Ok(Ok(output)),
             Err(error) if ends_everything(&error) => Err(error),
@@ -158,7 +158,7 @@ impl<A: Agent> Agent for Settling<'_, A> {
 
 pub(super) async fn settle_one<A: Agent>(
     agent: &A,
-    cx: &Cx,
+    cx: &RunContext,
     input: A::In,
 ) -> Result<Result<A::Out, Failed>, Error> {
     Settling(agent).run_in(cx, input).await

@@ -4,7 +4,7 @@ use super::said_of;
 use crate::{
     Agent, Error,
     agent::{Data, Profile},
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 
@@ -82,7 +82,7 @@ impl<A: Agent, B: Agent<In = A::Out>> Agent for Then<A, B> {
         Profile::of_parts([self.first.profile(), self.second.profile()])
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<B::Out, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<B::Out, Error> {
         let between = self.first.run_in(cx, input).await?;
         self.second.run_in(cx, between).await
     }

@@ -4,7 +4,7 @@ use crate::{
     Agent, Error, ErrorKind, Json,
     agent::{Data, Profile},
     panics::{self, guarded},
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
@@ -145,7 +145,7 @@ where
         Profile::of_parts([self.agent.profile()])
     }
 
-    async fn work(&self, cx: &Cx, mut input: A::In) -> Result<V::Out, Error> {
+    async fn work(&self, cx: &RunContext, mut input: A::In) -> Result<V::Out, Error> {
         for _ in 1..self.most {
             cx.node.begin_anew();
             let output = self.agent.run_in(cx, input).await?;

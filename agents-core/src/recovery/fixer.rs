@@ -1,4 +1,4 @@
-use crate::{Error, run::Cx};
+use crate::{Error, run::RunContext};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -113,7 +113,7 @@ pub trait Fixer: Send + Sync + 'static {
     ///
     /// # Errors
     /// As the agent does.
-    async fn repair(&self, cx: &Cx, repair: Repair) -> Result<String, Error>;
+    async fn repair(&self, cx: &RunContext, repair: Repair) -> Result<String, Error>;
 }
 
 pub(crate) type SharedFixer = Arc<dyn Fixer>;

@@ -1,4 +1,4 @@
-use super::{Cx, Stopwatch};
+use super::{RunContext, Stopwatch};
 use crate::{
     Json,
     panics::{guarded, guarded_while},
@@ -108,7 +108,7 @@ where
     }
 }
 
-impl Cx {
+impl RunContext {
     /// Asks whoever decides; with nobody to ask, the answer is no.
     pub(crate) async fn ask(&self, request: ApprovalRequest) -> Approval {
         let Some(approver) = &self.root.settings.approver else {

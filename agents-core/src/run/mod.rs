@@ -45,7 +45,7 @@ mod within;
 pub use crate::budget::{Budget, Cost, Limit, minutes, tokens};
 pub use approval::{Approval, ApprovalRequest, Approver};
 pub use clock::{Clock, SystemClock, Timestamp};
-pub use cx::Cx;
+pub use cx::RunContext;
 pub use event::{Event, EventKind};
 pub use metadata::ToolCallMetadata;
 pub use outcome::{

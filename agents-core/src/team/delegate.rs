@@ -6,7 +6,7 @@ use crate::{
     agent::Data,
     error::{Cause, Code},
     place::{Delegate, Placement, Profile, tool_name},
-    run::Cx,
+    run::RunContext,
     tool::{ArgumentError, DynTool, ErrorType, Prepared, ToolContext, ToolSpec, read, schema_of},
 };
 use async_trait::async_trait;
@@ -189,7 +189,7 @@ impl<A: Agent> Agent for Called<'_, A> {
         self.0.profile()
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<A::Out, Error> {
         self.0.work_within(cx, input, Some(self.1)).await
     }
 }

@@ -2,7 +2,7 @@ use super::Placed;
 use crate::{
     Agent, Error, ErrorKind,
     place::{Delegate, Placement},
-    run::Cx,
+    run::RunContext,
 };
 use std::{any::type_name, sync::Arc};
 
@@ -94,8 +94,8 @@ where
 }
 
 fn here(wanted: &str) -> Result<Arc<Placement>, Error> {
-    let cx = Cx::current();
-    let place = cx.as_ref().and_then(Cx::place);
+    let cx = RunContext::current();
+    let place = cx.as_ref().and_then(RunContext::place);
     place.map(|place| place.placement.clone()).ok_or_else(|| {
         missing(format!(
             "nobody works here who is placed in a team, so there is no delegate `{wanted}`; \

@@ -3,7 +3,7 @@ use crate::{
     Agent, Error,
     agent::{ModelDriven, Profile},
     place::check,
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 use std::fmt;
@@ -89,7 +89,7 @@ impl<A: Agent> Agent for Team<A> {
         self.root.profile()
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<A::Out, Error> {
         self.check()?;
         self.root.work(cx, input).await
     }

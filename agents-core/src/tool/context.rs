@@ -3,7 +3,7 @@ use super::Execution;
 use crate::run::{Node, Root, Settings};
 use crate::{
     ToolFailure,
-    run::{Cx, EventKind, Stopwatch},
+    run::{EventKind, RunContext, Stopwatch},
     scope::Scope,
     secret::{Masker, Secret, SecretError, SecretScope},
 };
@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 /// ```
 #[derive(Clone)]
 pub struct ToolContext {
-    pub(crate) cx: Cx,
+    pub(crate) cx: RunContext,
     pub(crate) call_id: Arc<str>,
     pub(crate) tool: Arc<str>,
     pub(crate) attempt: u32,
@@ -62,7 +62,7 @@ impl ToolContext {
         let root = Root::new(Settings::default(), Node::root(String::new()), None, None)
             .expect("a run that is not resumed has nothing that could be refused");
         ToolContext {
-            cx: Cx::root(root),
+            cx: RunContext::root(root),
             call_id: tool.into(),
             tool: tool.into(),
             attempt: 1,
@@ -199,7 +199,7 @@ impl ToolContext {
 
     /// Returns the place of the call in the run: pass it to `agent.run_in(cx.run(), input)` in a
     /// task that you spawn, so that the agent there belongs to this run.
-    pub fn run(&self) -> &Cx {
+    pub fn run(&self) -> &RunContext {
         &self.cx
     }
 }

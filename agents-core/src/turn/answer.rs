@@ -12,7 +12,7 @@ use crate::{
         Repair, kinds,
     },
     run::{
-        Cx, EventKind, Given, Stop,
+        EventKind, Given, RunContext, Stop,
         climb::{Climbed, climb, returned},
         gave_none, give_up,
     },
@@ -38,7 +38,7 @@ pub(crate) enum Settled<O> {
 pub(crate) async fn settle<O>(
     brain: &Brain<'_>,
     answer: &Answer<O>,
-    cx: &Cx,
+    cx: &RunContext,
 ) -> Result<Settled<O>, Error> {
     let strict = brain.strict || cx.root.settings.strict;
     let ladder = Ladder {
@@ -119,7 +119,7 @@ enum Climbing {
 /// Where an answer that does not fit stands with the arms.
 struct Ladder<'a> {
     brain: &'a Brain<'a>,
-    cx: &'a Cx,
+    cx: &'a RunContext,
     schema: &'a Value,
 }
 
@@ -308,7 +308,7 @@ fn failed<'a>(text: &'a str, fault: &'a str) -> Failed<'a> {
 }
 
 /// What the model said last, whatever has been made of it since.
-fn said(cx: &Cx) -> String {
+fn said(cx: &RunContext) -> String {
     cx.node
         .with_frame(|frame| match frame.history.messages().last() {
             Some(Message::Assistant { content, .. }) => content.clone(),

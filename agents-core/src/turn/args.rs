@@ -10,7 +10,7 @@ use crate::{
     json,
     policy::Verdict,
     reader::{self, Change, ChangeKind, Repairs},
-    run::{Cx, Timestamp},
+    run::{RunContext, Timestamp},
     tool::{ArgumentError, DynTool, Prepared, SharedTool, ToolContext, expectation},
     turn::{guard, remembered::attempt_of},
 };
@@ -62,7 +62,7 @@ impl<'a> Rules<'a> {
         Timestamp::from_millis(millis).since(Timestamp::now())
     }
 
-    pub(super) fn cx(&self) -> &Cx {
+    pub(super) fn cx(&self) -> &RunContext {
         &self.context.cx
     }
 

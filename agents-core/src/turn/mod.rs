@@ -33,7 +33,8 @@ use crate::{
     observe::{self, spans},
     panics::{self, guarded},
     run::{
-        Approval, CallState, Cx, EventKind, Kept, Timestamp, Told, ToolEnvelope, ToolHook, What,
+        Approval, CallState, EventKind, Kept, RunContext, Timestamp, Told, ToolEnvelope, ToolHook,
+        What,
         climb::{Climbed, climb, told},
     },
     tool::{SharedTool, ToolContext},
@@ -47,7 +48,7 @@ use tracing::Instrument;
 const PARTIAL: &str = "this result is partial: the work could not be completed";
 
 /// Carries out the calls of one reply, and answers them in the model's order.
-pub(crate) async fn calls(brain: &Brain<'_>, cx: &Cx) {
+pub(crate) async fn calls(brain: &Brain<'_>, cx: &RunContext) {
     let settled = together::all(brain, cx).await;
     let messages = settled
         .into_iter()
@@ -98,7 +99,7 @@ fn go_through<'a>(
 /// One call's place: who makes it, and where its state lies.
 struct Place<'a> {
     brain: &'a Brain<'a>,
-    cx: &'a Cx,
+    cx: &'a RunContext,
     index: usize,
     /// Where executions wait their turn, if there are more than may run at once.
     gate: Option<&'a Semaphore>,

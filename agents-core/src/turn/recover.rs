@@ -8,7 +8,7 @@ use crate::{
     error::{Code, Origin, ToolError},
     panics::guarded_while,
     recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
-    run::{CallState, Cx, EventKind, RepairScope, Stop},
+    run::{CallState, EventKind, RepairScope, RunContext, Stop},
     tool::Effects,
     turn::{args::Rules, remembered},
 };
@@ -99,7 +99,12 @@ pub(crate) struct Repaired {
 }
 
 /// Asks a repair agent at `cx`, and tells of it.
-pub(crate) async fn ask(brain: &Brain<'_>, cx: &Cx, fixer: &FixerRef, repair: Repair) -> Repaired {
+pub(crate) async fn ask(
+    brain: &Brain<'_>,
+    cx: &RunContext,
+    fixer: &FixerRef,
+    repair: Repair,
+) -> Repaired {
     must_be_listed(brain, cx, fixer, &repair.tool).await;
     let (tool, name, attempt) = (repair.tool.clone(), fixer.name().to_owned(), repair.attempt);
     let error = cx.masker().text(&repair.error);
@@ -130,7 +135,7 @@ pub(crate) async fn ask(brain: &Brain<'_>, cx: &Cx, fixer: &FixerRef, repair: Re
 /// Whatever ends the repair agent, short of what ends the whole run, is its answer.
 async fn run(
     brain: &Brain<'_>,
-    cx: &Cx,
+    cx: &RunContext,
     fixer: &FixerRef,
     repair: Repair,
 ) -> Result<String, FixError> {
@@ -176,7 +181,7 @@ fn listed(brain: &Brain<'_>, fixer: &FixerRef, tool: &str) -> Option<SharedFixer
 
 /// A repair agent that only a helper names cannot be seen when the agent is built. That nobody would find
 /// it again is said at its first use; a run that is stored ends there, before it depends on it.
-async fn must_be_listed(brain: &Brain<'_>, cx: &Cx, fixer: &FixerRef, tool: &str) {
+async fn must_be_listed(brain: &Brain<'_>, cx: &RunContext, fixer: &FixerRef, tool: &str) {
     if fixer.live().is_none() || listed(brain, fixer, tool).is_some() {
         return;
     }

@@ -11,8 +11,8 @@ use crate::{
     observe, panics,
     place::check_run,
     run::{
-        Approver, Budget, Clock, Cx, Event, Node, Outcome, Root, Settings, Snapshot, Stop, Talk,
-        Tape, ToolEnvelope,
+        Approver, Budget, Clock, Event, Node, Outcome, Root, RunContext, Settings, Snapshot, Stop,
+        Talk, Tape, ToolEnvelope,
     },
     secret::Secrets,
     tool::Scope,
@@ -248,7 +248,7 @@ impl<'a, A: Agent> Run<'a, A> {
             mut settings,
             ..
         } = self;
-        let around = Cx::current();
+        let around = RunContext::current();
         let terms = match &start {
             Start::Fresh(_) => None,
             Start::Stored(stored) => {
@@ -331,7 +331,7 @@ impl<'a, A: Agent> IntoFuture for Run<'a, A> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            match (Cx::current(), self.own_root) {
+            match (RunContext::current(), self.own_root) {
                 (Some(cx), false) => {
                     // Plain code is above the agent that it runs, and gets what that hands up.
                     let cx = cx.under_code();
