@@ -5,8 +5,7 @@ use serde_json::{
 };
 use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
 
-/// JSON text that is known to be valid, kept as it was written: numbers of any size stay exact.
-/// Cheap to clone.
+/// Valid JSON text, kept as it was written, so that numbers of any size stay exact; cheap to clone.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -20,7 +19,7 @@ use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
 pub struct Json(Arc<RawValue>);
 
 impl Json {
-    /// Checks `text` and keeps it.
+    /// Checks that `text` is valid JSON and keeps it.
     ///
     /// # Errors
     /// When `text` is not one JSON value.
@@ -33,7 +32,7 @@ impl Json {
         Json(RawValue::NULL.to_owned().into())
     }
 
-    /// The JSON of `value`.
+    /// Serializes a value.
     ///
     /// # Errors
     /// When `value` refuses to be serialised, or has a map whose keys are not strings.
@@ -41,17 +40,17 @@ impl Json {
         to_raw_value(value).map(|raw| Json(raw.into()))
     }
 
-    /// `text` as a JSON string.
+    /// Creates a JSON string.
     pub fn string(text: &str) -> Self {
         Json(to_raw_value(text).unwrap_or_default().into())
     }
 
-    /// The text.
+    /// Returns the JSON text.
     pub fn as_str(&self) -> &str {
         self.0.get()
     }
 
-    /// Reads the text as a `T`.
+    /// Deserializes a `T`.
     ///
     /// # Errors
     /// When the text does not fit `T`.
@@ -59,8 +58,8 @@ impl Json {
         serde_json::from_str(self.as_str())
     }
 
-    /// The text as a tree; integers beyond 64 bits become floats there, which is why this is not
-    /// how values are kept.
+    /// Parses into a tree of values; integers beyond 64 bits become floats there, which is why this
+    /// is not how values are kept.
     ///
     /// # Errors
     /// When a number is too large even for that (`1e999`), or brackets nest deeper than 127 levels.

@@ -18,7 +18,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-/// Writes a run down as it happens; give it to [`Run::tape`](crate::agent::Run::tape).
+/// Writes a run to a file or a writer as it happens; [`Run::tape`](crate::agent::Run::tape) takes
+/// it.
 ///
 /// Every line is on its way to the disk before the run goes on, so a tape is whole up to the
 /// moment at which a program ends, but for readings of the clock: they go with the line that follows. A tape holds prompts, answers and tool results in the clear, but for
@@ -73,8 +74,9 @@ struct Told {
 }
 
 impl Recording {
-    /// Records into a new file, which on Unix nobody but its owner may read, or over an old one, which keeps
-    /// its permissions.
+    /// Records into a file, which is created or overwritten.
+    ///
+    /// On Unix nobody but its owner may read a new one; an old one keeps its permissions.
     ///
     /// # Errors
     /// When the file cannot be created.
@@ -82,7 +84,7 @@ impl Recording {
         files::create(path.as_ref()).map(Recording::to)
     }
 
-    /// Records into anything that can be written to.
+    /// Records into any writer.
     pub fn to(out: impl Write + Send + 'static) -> Recording {
         let sink = Sink {
             out: Box::new(out),
@@ -101,7 +103,7 @@ impl Recording {
         }))
     }
 
-    /// Says whether everything was written. A run never fails because its recording does.
+    /// Returns whether everything was written; a run never fails because its recording does.
     ///
     /// # Errors
     /// With the first failure to write.

@@ -17,7 +17,7 @@ tokio::task_local! {
     static ABOVE: Vec<CacheKey>;
 }
 
-/// A cache that any number of runs share: the same call made in two of them at once runs once.
+/// Wrapper that lets many runs share one cache; concurrent identical calls are executed once.
 ///
 /// Copies are the same cache.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ pub(crate) enum Served {
 }
 
 impl SharedCache {
-    /// Shares this cache.
+    /// Wraps a cache.
     pub fn new(cache: impl ToolCache) -> Self {
         SharedCache(Arc::new(Inner {
             cache: Box::new(cache),

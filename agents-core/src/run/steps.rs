@@ -1,7 +1,7 @@
 //! The steps of a run: where each is, and when.
 
 use super::{
-    CallState, Cx, EventKind, Node, Timestamp, Within,
+    CallState, EventKind, Node, RunContext, Timestamp, Within,
     kept::{Kept, What},
     node::Path,
 };
@@ -23,7 +23,7 @@ impl Node {
     }
 }
 
-impl Cx {
+impl RunContext {
     /// The place, by name: the agent's, or the call's within which this is.
     pub(crate) fn step_place(&self) -> String {
         match self.within {

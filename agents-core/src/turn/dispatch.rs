@@ -2,7 +2,7 @@
 
 use super::{Place, call::Event, execute};
 use crate::{
-    Code, Json,
+    Json,
     cache::{Asked, CacheKey, Served, SharedCache},
     error::Cause,
     panics::patiently,
@@ -55,15 +55,18 @@ impl Place<'_> {
         let Some(limiter) = &self.cx.root.settings.executor.limiter else {
             return Ok(());
         };
-        let amiss = match patiently(PATIENCE, limiter.take(tenant, tool.spec())).await {
-            Ok(leave) => return leave.map_err(Cause::too_often),
+        let amiss = match patiently(PATIENCE, limiter.try_acquire(tenant, tool.spec())).await {
+            Ok(leave) => {
+                return leave.map_err(|wait| {
+                    let reason = format!("it was called too often; call it again in {wait:.1?}");
+                    Cause::rate_limited(reason, Some(wait))
+                });
+            }
             Err(amiss) => amiss,
         };
         tracing::warn!(tool = %tool.spec().name, "the limiter {amiss}");
-        Err(Cause::text(
-            Code::RateLimit,
-            format!("the limiter {amiss}, so that the tool may not run"),
-        ))
+        let reason = format!("the limiter {amiss}, so that the tool may not run");
+        Err(Cause::rate_limited(reason, None))
     }
 
     /// The cache for results of this tool, and for how long they may be reused. What writes has to
