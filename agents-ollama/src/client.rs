@@ -28,6 +28,18 @@ const GLANCE: Duration = Duration::from_millis(500);
 ///
 /// Cloning is cheap. What a server says about a model is known to all clients of the process that
 /// are made after it, and to clones. Connections are shared by all clients of a tokio runtime.
+///
+/// ```
+/// # mod agents { pub use agents_core::*; pub use agents_ollama::ollama; }
+/// use agents::{AgentBuilder, model::Model, ollama};
+/// use std::time::Duration;
+///
+/// let base = ollama("qwen3:4b").temperature(0.0).num_ctx(16_384).timeout(Duration::from_secs(120));
+/// // A clone with one thing changed is another client of the same server.
+/// let creative = base.clone().temperature(0.9);
+/// let planner = AgentBuilder::<String, String>::new("planner").model(base.retry(3)).build();
+/// let poet = AgentBuilder::<String, String>::new("poet").model(creative).build();
+/// ```
 #[derive(Clone)]
 pub struct Ollama {
     pub(crate) config: Arc<Config>,
