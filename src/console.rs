@@ -27,6 +27,19 @@ use std::{
 /// Prints what is worth a line: calls and what became of them, repairs, waits, approvals, answers
 /// that went back, and what ended the run before its answer. Give it to
 /// [`Run::on_event`](crate::agent::Run::on_event).
+///
+/// ```
+/// use agents::{console::print_line, prelude::*};
+/// # use agents::testing::{Script, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("4")]);
+/// # let adder = AgentBuilder::<String, u32>::new("adder").model(model).build();
+/// let sum = adder.run("2 + 2").on_event(print_line).await?;
+/// # assert_eq!(sum, 4);
+/// # Ok(())
+/// # }
+/// ```
 pub fn print_line(event: &Event) {
     if let Some(line) = line(event, *COLOUR) {
         let indent = "  ".repeat(event.depth as usize + 1);

@@ -59,6 +59,19 @@ use tracing_subscriber::registry::LookupSpan;
 
 /// The layer that hands spans on to `tracer`, as the conventions want them. From now on the trace ids of
 /// runs are those of OpenTelemetry.
+///
+/// ```
+/// use agents::otel;
+/// use opentelemetry::trace::TracerProvider;
+/// use opentelemetry_sdk::trace::SdkTracerProvider;
+/// use tracing_subscriber::{Layer, Registry, filter::filter_fn, layer::SubscriberExt};
+///
+/// let provider = SdkTracerProvider::builder().build(); // with an exporter, in a program
+/// // The runs of agents alone, whatever else the program traces.
+/// let agents_only = filter_fn(|meta| meta.target().starts_with("agents"));
+/// let subscriber = Registry::default().with(otel::layer(provider.tracer("my-program")).with_filter(agents_only));
+/// # let _ = subscriber;
+/// ```
 pub fn layer<S, T>(tracer: T) -> OpenTelemetryLayer<S, T>
 where
     S: Subscriber + for<'span> LookupSpan<'span>,

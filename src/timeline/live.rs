@@ -11,6 +11,15 @@ use std::{
 
 /// Draws a run on the standard output while it goes on: give it to
 /// [`Run::on_event`](crate::agent::Run::on_event).
+///
+/// ```
+/// use agents::{prelude::*, timeline};
+///
+/// # async fn run(clerk: agents::agent::ModelAgent<'_, String, String>) -> Result<(), Error> {
+/// clerk.run("Tidy up").on_event(timeline::live()).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn live() -> impl Fn(&Event) + Send + Sync + 'static {
     live_to(io::stdout(), io::stdout().is_terminal())
 }

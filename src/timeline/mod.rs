@@ -70,6 +70,21 @@ pub struct Timeline {
 }
 
 /// The timeline of a run: print it.
+///
+/// ```
+/// use agents::{prelude::*, timeline};
+/// # use agents::testing::{Script, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("many")]);
+/// # let adder = AgentBuilder::<String, u32>::new("adder").model(model).budget(Budget::new().max_turns(1)).build();
+/// let outcome = adder.run("1 + 2").outcome().await?;
+/// if outcome.result.is_err() {
+///     eprintln!("{}", timeline::of(&outcome)); // what led to it, and why it ended
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub fn of<T>(outcome: &Outcome<T>) -> Timeline {
     let mut rows = rows(&outcome.trace.steps, &outcome.outputs);
     if let (Some(root), Err(error)) = (rows.first_mut(), &outcome.result) {

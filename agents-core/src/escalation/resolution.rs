@@ -11,6 +11,22 @@ use std::{borrow::Cow, fmt, sync::Arc};
 
 /// What becomes of an escalation, as the agent decides that it has come to. `I` and `O` are that
 /// agent's own.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{AgentBuilder, Severity, escalation::*};
+///
+/// // One opinion for several agents of one signature.
+/// fn patient(escalation: Escalation) -> Resolution<String, String> {
+///     match (escalation.severity, escalation.attempts) {
+///         (Severity::Critical, _) => throw(escalation.reason),
+///         (_, attempts) if attempts > 3 => return_partial_result(escalation.reason),
+///         _ => inherit(),
+///     }
+/// }
+/// let lead = AgentBuilder::<String, String>::new("lead").on_escalation(patient).build();
+/// let clerk = AgentBuilder::<String, String>::new("clerk").on_escalation(patient).build();
+/// ```
 #[must_use = "a resolution does nothing until `on_escalation` gives it back"]
 pub struct Resolution<I, O>(pub(crate) What<I, O>);
 
