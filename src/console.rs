@@ -39,6 +39,24 @@ static COLOUR: LazyLock<bool> =
     LazyLock::new(|| io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none());
 
 /// One event as a line, without its line break; `None` for what needs none.
+///
+/// ```
+/// use agents::{console, prelude::*, run::Event};
+/// # use agents::testing::{Script, ScriptedModel};
+/// # use std::sync::{Arc, Mutex};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::call("loook", "{}"), Script::text("I cannot")]);
+/// # let watcher = AgentBuilder::<String, String>::new("watcher").model(model).build();
+/// # let log = Arc::new(Mutex::new(Vec::new()));
+/// # let lines = log.clone();
+/// // The same lines, elsewhere.
+/// let run = watcher.run("Look").on_event(move |event: &Event| lines.lock().unwrap().extend(console::line(event, false)));
+/// run.await?;
+/// assert!(log.lock().unwrap().iter().any(|line| line.contains("loook")));
+/// # Ok(())
+/// # }
+/// ```
 pub fn line(event: &Event, colour: bool) -> Option<String> {
     let ink = Ink { colour };
     Some(match &event.kind {

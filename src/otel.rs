@@ -75,6 +75,19 @@ where
 }
 
 /// The id of the trace in which a span lies; `None` if nobody traces it.
+///
+/// ```
+/// use agents::otel;
+/// use opentelemetry::trace::TracerProvider;
+/// use opentelemetry_sdk::trace::SdkTracerProvider;
+/// use tracing_subscriber::{Registry, layer::SubscriberExt};
+///
+/// let tracer = SdkTracerProvider::builder().build().tracer("my-program");
+/// let _guard = tracing::subscriber::set_default(Registry::default().with(otel::layer(tracer)));
+/// let request = tracing::info_span!("request");
+/// // For the response header by which support finds the trace, the agent's run within it included.
+/// assert_eq!(otel::trace_id(&request).unwrap().len(), 32);
+/// ```
 pub fn trace_id(span: &Span) -> Option<String> {
     context_of(span).map(|context| context.trace_id().to_string())
 }

@@ -102,6 +102,13 @@ impl Replay {
     }
 
     /// How many recorded replies have not been asked for.
+    ///
+    /// ```
+    /// // In a test: everything that was recorded has been asked for again.
+    /// # fn check(replay: agents::record::Replay) {
+    /// assert_eq!(replay.left(), 0, "the agent asks less than it did");
+    /// # }
+    /// ```
     pub fn left(&self) -> usize {
         self.0.unheard("")
     }

@@ -16,6 +16,17 @@ pub fn live() -> impl Fn(&Event) + Send + Sync + 'static {
 }
 
 /// The same into anything that can be written to; `redraw` says that it is a terminal.
+///
+/// ```
+/// use agents::{prelude::*, timeline};
+///
+/// # async fn run(clerk: agents::agent::ModelAgent<'_, String, String>) -> Result<(), Box<dyn std::error::Error>> {
+/// // One line for each step, when it ends, into a file that can be followed.
+/// let log = std::fs::File::create("run.log")?;
+/// clerk.run("Tidy up").on_event(timeline::live_to(log, false)).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn live_to(out: impl Write + Send + 'static, redraw: bool) -> impl Fn(&Event) + Send + Sync {
     let live = Mutex::new(Live {
         out,

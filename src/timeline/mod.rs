@@ -47,6 +47,21 @@ use row::Row;
 use std::{collections::HashMap, fmt};
 
 /// A run that has ended, to be drawn.
+///
+/// ```
+/// use agents::{prelude::*, timeline};
+/// # use agents::testing::{Script, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("3")]);
+/// # let adder = AgentBuilder::<String, String>::new("adder").model(model).build();
+/// let outcome = adder.run("1 + 2").outcome().await?;
+/// // For a log file: no colours, and no line longer than this.
+/// let drawn = timeline::of(&outcome).colour(false).width(60).to_string();
+/// assert!(drawn.lines().all(|line| line.chars().count() <= 60));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Timeline {
     rows: Vec<Row>,

@@ -23,6 +23,22 @@ tokio::task_local! {
 /// A cache that any number of runs share: the same call made in two of them at once runs once.
 ///
 /// Copies are the same cache.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::cache::{MemoryCache, SharedCache};
+/// # use agents::{Agent, agent::ModelAgent};
+/// # async fn run(clerk: ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+/// let cache = SharedCache::new(MemoryCache::new());
+/// // What both of them look up is looked up once.
+/// let (one, other) = tokio::join!(
+///     clerk.run("What does ACME owe?").scope("acme").cache(cache.clone()).into_future(),
+///     clerk.run("When does ACME pay?").scope("acme").cache(cache).into_future(),
+/// );
+/// # let _ = (one, other);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct SharedCache(Arc<Inner>);
 

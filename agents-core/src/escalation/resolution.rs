@@ -79,6 +79,21 @@ pub fn reroute_to_skill<I, O>(skill: impl SkillName) -> Resolution<I, O> {
 /// Like a model it is asked for again when a stored run goes on. In a team it may have no tool that the place of the
 /// handling agent does not have freely; what belongs to it as such, its memory and what it knows, does not count. Where
 /// it has more, that is refused, and the escalation climbs on with it in [`Escalation::refused`].
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Agent, AgentBuilder, agent::Skill, escalation::*};
+///
+/// // The expensive one is asked for what the cheap one gives up.
+/// let lead = AgentBuilder::<String, String>::new("lead")
+///     .on_escalation(|_: Escalation| {
+///         let expert = AgentBuilder::new("expert")
+///             .skill(Skill::native("answer", "Answers.", |q: String| async move { Ok(format!("no idea: {q}")) }));
+///         reroute_to::<String, String>(expert.build())
+///     })
+///     .build();
+/// assert_eq!(lead.name(), "lead");
+/// ```
 pub fn reroute_to<I: Data, O: Data>(agent: impl TakesOver<I, O>) -> Resolution<I, O> {
     Resolution(What::Agent(agent.taking_over()))
 }
@@ -117,11 +132,36 @@ pub fn escalate<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
 }
 
 /// It climbs on as it is.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{AgentBuilder, escalation::*};
+///
+/// // This agent knows what to do about one tool; all else is for those above.
+/// let lead = AgentBuilder::<String, String>::new("lead")
+///     .on_escalation(|escalation: Escalation| match &*escalation.source {
+///         "search" => return_partial_result("nothing was found".to_owned()),
+///         _ => inherit(),
+///     })
+///     .build();
+/// ```
 pub fn inherit<I, O>() -> Resolution<I, O> {
     Resolution(What::Inherit)
 }
 
 /// The whole run ends, now.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{AgentBuilder, Severity, escalation::*};
+///
+/// let lead = AgentBuilder::<String, String>::new("lead")
+///     .on_escalation(|escalation: Escalation| match escalation.severity {
+///         Severity::Critical => throw(escalation.reason), // the run is over: `ErrorKind::Thrown`
+///         _ => inherit(),
+///     })
+///     .build();
+/// ```
 pub fn throw<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
     Resolution(What::Throw(reason.into_words()))
 }

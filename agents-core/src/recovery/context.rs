@@ -56,6 +56,21 @@ impl fmt::Display for Raw<'_> {
 }
 
 /// What is wrong with what a model wrote, and where.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::recovery::*;
+///
+/// // In a `deserialization_error` arm: which field is at fault decides.
+/// fn on_fault(error: &Fault<'_>) -> Decision<Deserialization> {
+///     match error.path() {
+///         "date" => feedback("dates are written 2026-08-01"),
+///         path if path.starts_with("items[") => feedback(format!("look at {path} again")),
+///         _ => escalate(error.to_string()),
+///     }
+/// }
+/// assert_eq!(on_fault(&Fault::new("date", "expected a date")), feedback("dates are written 2026-08-01"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault<'a> {
     path: &'a str,

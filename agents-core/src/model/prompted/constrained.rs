@@ -4,6 +4,15 @@ use serde_json::{Value, json, value::RawValue};
 use std::borrow::Cow;
 
 /// What a model that was held to the grammar said.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::prompted::{Constrained, read_constrained};
+///
+/// let said = |text| read_constrained(text).unwrap();
+/// assert_eq!(said(r#"{"answer": "It is noon."}"#), Constrained::Answer("It is noon.".into()));
+/// assert!(matches!(said(r#"{"name": "now", "arguments": {}}"#), Constrained::Call(call) if call.name == "now"));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Constrained {
     /// It wants a tool called.
