@@ -73,8 +73,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub use agents_core::{
-    Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome,
-    Severity, Tool, ToolContext, ToolError, ToolFailure, async_trait,
+    Agent, AgentBuilder, Budget, CancellationToken, Class, Code, Effects, Error, ErrorKind, Json,
+    Model, Outcome, Severity, Tool, ToolContext, ToolError, ToolFailure, async_trait,
 };
 pub use agents_core::{
     agent, compose, error, escalation, memory, model, observe, policy, reader, recovery, run,

@@ -3,6 +3,11 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+/// A program of the tutorial has tests, as those of its readers do.
+#[path = "../examples/lending.rs"]
+#[allow(dead_code)]
+mod lending;
+
 use std::{
     env::{self, consts::EXE_SUFFIX},
     fs,
@@ -114,6 +119,41 @@ fn smart_fixer() {
     );
 }
 
+/// Every `text` block of a chapter stands in what its program prints, line for line.
+fn shown_in(chapter: &str, example: &str) {
+    let output = output(example, &[], NOBODY);
+    let printed: Vec<_> = output.lines().map(without_waits).collect();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("book/src");
+    let page = fs::read_to_string(page.join(chapter)).unwrap();
+    let blocks: Vec<_> = page.split("\n```text\n").skip(1).collect();
+    assert!(!blocks.is_empty(), "{chapter}");
+    for block in blocks {
+        let block = block.split("\n```").next().unwrap();
+        let block: Vec<_> = block.lines().map(without_waits).collect();
+        assert!(
+            printed.windows(block.len()).any(|lines| lines == block),
+            "{chapter} shows {block:#?}, and {example} prints\n{output}"
+        );
+    }
+}
+
+/// A line without how long something took, which is different each time.
+fn without_waits(line: &str) -> &str {
+    let line = line.trim().split(" again in ").next().unwrap();
+    let took = line.rfind("  (").filter(|_| line.ends_with("s)"));
+    took.map_or(line, |at| &line[..at])
+}
+
+#[test]
+fn lending() {
+    shown_in("a-tool-that-fails.md", "lending");
+}
+
+#[test]
+fn slips() {
+    shown_in("asking-for-help.md", "slips");
+}
+
 /// The program of the book's tutorial.
 #[test]
 fn shelf() {
@@ -131,6 +171,7 @@ fn shelf() {
             "= ordered from the next town: Sanditon, for Ada",
         ],
     );
+    shown_in("two-of-them.md", "shelf");
 }
 
 #[test]

@@ -55,29 +55,21 @@ fn dependencies(page: &str) -> BTreeMap<String, String> {
     added
 }
 
-/// The programs of a page as rustdoc would run them.
+/// The programs of a page as rustdoc would run them, and those that it says to copy.
 fn programs(page: &str) -> Vec<String> {
-    let blocks = blocks(page, "rust").into_iter();
-    blocks
-        .map(|block| {
-            let lines: Vec<_> = block.lines().map(unhidden).collect();
-            let code = lines.join("\n");
-            match code.contains("fn main()") {
-                true => code,
-                false => format!("fn main() {{\n{code}\n}}\n"),
-            }
+    let all = blocks(page, "rust").into_iter();
+    // These are quoted from a program, as `tests/book/quoted.rs` checks.
+    let quoted = blocks(page, "rust,ignore");
+    let links = page.split("](../../examples/").skip(1);
+    let copied = links.map(|link| read(&format!("examples/{}", link.split(')').next().unwrap())));
+    let whole = all.filter(|block| !quoted.contains(block));
+    whole
+        .map(|block| match block.contains("fn main()") {
+            true => block.to_owned(),
+            false => format!("fn main() {{\n{block}\n}}\n"),
         })
+        .chain(copied)
         .collect()
-}
-
-/// A line of a block without the sign that hides it.
-fn unhidden(line: &str) -> &str {
-    let code = line.trim_start();
-    match code.strip_prefix("# ") {
-        Some(hidden) => hidden,
-        None if code == "#" => "",
-        None => line,
-    }
 }
 
 /// Has cargo check these pages' programs in a package that has what the pages say.
@@ -85,7 +77,6 @@ fn check(package: &str, pages: &[&str]) {
     let folder = Path::new(ROOT).join("target/packages").join(package);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(folder.join("src/bin")).unwrap();
-    fs::create_dir_all(folder.join("book")).unwrap();
     let mut added = BTreeMap::new();
     for (number, page) in pages.iter().enumerate() {
         let page = read(page);
@@ -93,20 +84,19 @@ fn check(package: &str, pages: &[&str]) {
             added.entry(name).or_insert(line);
         }
         let programs = programs(&page);
-        assert!(!programs.is_empty(), "{package}: no program on page {number}");
+        assert!(
+            !programs.is_empty(),
+            "{package}: no program on page {number}"
+        );
         for (block, program) in programs.iter().enumerate() {
             let file = format!("src/bin/page_{number}_block_{block}.rs");
             fs::write(folder.join(file), program).unwrap();
         }
     }
-    assert!(added.contains_key("agents"), "{package}: what is to be added?");
-    // Hidden lines include what several programs have in common from there.
-    for entry in fs::read_dir(Path::new(ROOT).join("book")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|ending| ending == "rs") {
-            fs::copy(&path, folder.join("book").join(path.file_name().unwrap())).unwrap();
-        }
-    }
+    assert!(
+        added.contains_key("agents"),
+        "{package}: what is to be added?"
+    );
     let workspace = read("Cargo.toml");
     // With these profiles, what `tests/features.rs` has checked is not checked again.
     let (_, profiles) = workspace.split_once("\n[profile.dev]\n").unwrap();
@@ -147,7 +137,8 @@ fn the_tutorial_names_all_that_its_programs_need() {
 
 #[test]
 fn what_a_page_says_is_what_is_added() {
-    let page = "\n```console\n$ cargo add tokio --features fs,rt\n$ cargo add serde serde_json\n```\n";
+    let page =
+        "\n```console\n$ cargo add tokio --features fs,rt\n$ cargo add serde serde_json\n```\n";
     let lines: Vec<_> = dependencies(page).into_values().collect();
     assert_eq!(
         lines,
@@ -157,6 +148,6 @@ fn what_a_page_says_is_what_is_added() {
             "tokio = { version = \"*\", features = [\"fs\", \"rt\"] }\n",
         ]
     );
-    let page = "\n```rust,no_run\n# use std::io;\n#\nlet a = 1;\n```\n";
-    assert_eq!(programs(page), ["fn main() {\nuse std::io;\n\nlet a = 1;\n}\n"]);
+    let page = "\n```rust,no_run\nlet a = 1;\n```\n";
+    assert_eq!(programs(page), ["fn main() {\nlet a = 1;\n}\n"]);
 }

@@ -88,4 +88,5 @@ pub use error::{Class, Code, Error, ErrorKind, Severity, ToolError, ToolFailure}
 pub use json::Json;
 pub use model::Model;
 pub use run::{Budget, Outcome};
+pub use tokio_util::sync::CancellationToken;
 pub use tool::{Effects, Tool, ToolContext};
