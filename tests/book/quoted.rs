@@ -1,4 +1,4 @@
-//! The chapters of the tutorial quote programs of `examples/`, which `tests/examples.rs` runs.
+//! The chapters of the tutorial quote programs of `examples/`, which `tests/examples/` runs.
 
 use crate::read;
 
