@@ -224,16 +224,15 @@ impl Told {
                 self.agent = agent.into_owned();
                 self.input = Some(input.into_owned());
             }
-            Line::Clock { key, millis } => {
-                self.clock.insert(key.into_owned(), millis);
-            }
+            Line::Clock(readings) => self.clock.extend(readings),
             Line::Happened(entry) => self.take_in(*entry),
             Line::Exchange(exchange) => self.hear(*exchange, tools)?,
         }
         Ok(())
     }
 
-    fn take_in(&mut self, entry: Entry) {
+    fn take_in(&mut self, mut entry: Entry) {
+        self.clock.extend(entry.clock.drain(..));
         let at = &entry.moment.at;
         match (&entry.what, at.strip_suffix("/settled")) {
             (Happened::Settled(receipt), Some(call)) => {
@@ -248,6 +247,7 @@ impl Told {
     /// `offered` is what was offered last.
     fn hear(&mut self, exchange: Exchange<'static>, offered: &mut Value) -> Result<(), String> {
         let Exchange {
+            clock,
             model,
             place,
             after,
@@ -256,6 +256,7 @@ impl Told {
             format,
             said,
         } = exchange;
+        self.clock.extend(clock);
         let mut messages = Vec::new();
         if let Some(after) = after {
             let number = after.exchange.checked_sub(1);
@@ -265,7 +266,7 @@ impl Told {
                 begun.ok_or("it continues a conversation that no line before it holds")?,
             );
         }
-        for new in &*new {
+        for new in &new {
             messages.push(serde_json::from_str(new.get()).map_err(|error| error.to_string())?);
         }
         if let Some(tools) = tools {

@@ -78,7 +78,6 @@ impl Masker {
                 reason: self.string(reason),
             },
             EventKind::Stopped(stopped) => EventKind::Stopped(self.data(stopped)),
-            EventKind::CallEnded(receipt) => EventKind::CallEnded(self.shared(receipt)),
             EventKind::Text(text) => EventKind::Text(self.string(text)),
             EventKind::Thinking(text) => EventKind::Thinking(self.string(text)),
             EventKind::RunStarted { .. }
@@ -93,6 +92,8 @@ impl Masker {
             | EventKind::SecretMissing { .. }
             | EventKind::BackingOff { .. }
             | EventKind::FixerRequested { .. }
+            // A receipt holds none from the beginning.
+            | EventKind::CallEnded(_)
             | EventKind::RunEnded { .. } => kind,
         }
     }

@@ -326,7 +326,7 @@ impl Place<'_> {
     fn emit(&self, kind: impl FnOnce() -> EventKind) {
         let place = || {
             let seq = self.with_call(|call| call.seq);
-            self.cx.node.call_path(seq)
+            self.cx.node.call_path(seq).to_string()
         };
         self.cx.root.emit_at(&self.cx.node, place, kind);
     }

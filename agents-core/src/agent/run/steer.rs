@@ -126,7 +126,7 @@ impl Root {
         if let Some(tape) = &self.settings.tape {
             let moment = Moment {
                 at: format!("{}/ended", self.node.path()),
-                asked: Json::trusted("null"),
+                asked: Json::null(),
             };
             tape.keep(moment, Happened::Ended(stop.map(Stop::reason)));
         }

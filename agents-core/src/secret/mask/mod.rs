@@ -102,6 +102,11 @@ impl Masker {
         self.known().filter(|known| known.is_in(text))
     }
 
+    /// Whether there is a secret in the text, in any of its spellings.
+    pub fn is_in(&self, text: &str) -> bool {
+        self.known_in(text).is_some()
+    }
+
     /// Masks the secrets in a text.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.known_in(text) {
@@ -121,7 +126,7 @@ impl Masker {
             Cow::Owned(text) => Json::string(&text),
             Cow::Borrowed(_) => match masked {
                 Cow::Borrowed(_) => json.clone(),
-                Cow::Owned(text) => Json::trusted(&text),
+                Cow::Owned(text) => Json::parse(&text).unwrap_or_else(|_| Json::string(&text)),
             },
         }
     }
@@ -153,17 +158,6 @@ impl Masker {
         };
         let masked = self.known_in(&text).and_then(|known| known.data(&text));
         masked.unwrap_or(value)
-    }
-
-    /// The same of data that is shared, which is copied only if something is to be hidden in it.
-    pub(crate) fn shared<T>(&self, value: Arc<T>) -> Arc<T>
-    where
-        T: Serialize + DeserializeOwned + Clone,
-    {
-        match self.may_hide(&*value) {
-            true => Arc::new(self.data(Arc::unwrap_or_clone(value))),
-            false => value,
-        }
     }
 
     fn may_hide<T: Serialize>(&self, value: &T) -> bool {
