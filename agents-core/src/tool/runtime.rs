@@ -132,10 +132,10 @@ impl FnTool {
         self
     }
 
-    /// Adds a distinguishing mark to the cache key, for tools of the same name, version and schema,
-    /// such as the server that the tool stands for.
+    /// Sets a namespace for cached results, such as the server that the tool stands for: they are not
+    /// shared with tools of the same name, version and schema in another one.
     #[must_use]
-    pub fn apart(mut self, by: impl Into<Vec<u8>>) -> Self {
+    pub fn cache_namespace(mut self, by: impl Into<Vec<u8>>) -> Self {
         self.apart = by.into();
         self
     }

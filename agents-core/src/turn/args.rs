@@ -181,7 +181,7 @@ fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, A
     if let Some(schema) = rules.tool.spec().constraints() {
         schema.fits(text)?;
     }
-    let args = Json::parse(text).map_err(|error| Misfit::new("", error.to_string()))?;
+    let args = Json::parse(text).map_err(|error| ArgumentError::new("", error.to_string()))?;
     let Rules {
         brain,
         tool,
