@@ -324,7 +324,7 @@ impl ToolEnvelope {
 pub struct Attempt {
     /// Which, from 1.
     pub number: u32,
-    /// What it failed with; absent if it succeeded.
+    /// What it failed with, or that it was cut off by the end of what it was a part of; absent if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<ErrorReceipt>>,
     /// How many seconds it was held back before; absent if it ran at once.
