@@ -28,6 +28,12 @@ use tokio_util::sync::CancellationToken;
 ///
 /// Dropping the future ends the run at once and frees everything.
 ///
+/// Who listens, what forbids and what is named adds up: [`on_event`](Run::on_event), [`on_tool_use`](Run::on_tool_use),
+/// [`on_checkpoint`](Run::on_checkpoint), [`policy`](Run::policy), [`price`](Run::price), and [`secret`](Run::secret) by
+/// name. Of all else there is one, and what was said last counts: the model, the scope, the budget, the token that
+/// cancels, who approves, who has [`secrets`](Run::secrets), the clock and the [`tape`](Run::tape), which brings its own
+/// clock.
+///
 /// Inside a tool or another agent an awaited run is a part of the run that goes on there. Saying more
 /// about it than `.model(..)`, or asking for its `.outcome()`, makes it a run of its own, with its own
 /// budget, receipts and trace; the model, the tape and the secrets are then those around it unless it
@@ -118,15 +124,15 @@ impl<'a, A: Agent> Run<'a, A> {
         self.root()
     }
 
-    /// Is told everything that happens, as it happens. It should be quick: the run waits for it. A panic in it is
-    /// logged, and the run goes on.
+    /// Adds one who is told everything that happens, as it happens. It should be quick: the run waits for it. A panic in
+    /// it is logged, and the run goes on. Several are told in the order in which they were added.
     pub fn on_event(mut self, subscriber: impl Fn(&Event) + Send + Sync + 'static) -> Self {
-        self.settings.subscriber = Some(Arc::new(subscriber));
+        self.settings.subscribers.push(Arc::new(subscriber));
         self.root()
     }
 
-    /// Is told of every call once, when it is settled: the tool's name, the arguments as they ran,
-    /// repairs included, and what came of it.
+    /// Adds one who is told of every call once, when it is settled: the tool's name, the arguments as they
+    /// ran, repairs included, and what came of it.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -142,17 +148,18 @@ impl<'a, A: Agent> Run<'a, A> {
         mut self,
         hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'static,
     ) -> Self {
-        self.settings.tool_hook = Some(Arc::new(move |receipt: &ToolEnvelope| {
+        let hook = move |receipt: &ToolEnvelope| {
             if let Some(result) = receipt.result() {
                 hook(&receipt.name, &receipt.input, result);
             }
-        }));
+        };
+        self.settings.tool_hooks.push(Arc::new(hook));
         self.root()
     }
 
-    /// Is given the run, to store, whenever a model has replied and whenever its calls are settled.
+    /// Adds one who is given the run, to store, whenever a model has replied and whenever its calls are settled.
     pub fn on_checkpoint(mut self, keeper: impl Fn(Snapshot) + Send + Sync + 'static) -> Self {
-        self.settings.keeper = Some(Arc::new(keeper));
+        self.settings.keepers.push(Arc::new(keeper));
         self.root()
     }
 
@@ -278,7 +285,7 @@ impl<'a, A: Agent> Run<'a, A> {
                 )
             }
         };
-        let origin = match settings.keeper.is_some() || settings.tape.is_some() {
+        let origin = match !settings.keepers.is_empty() || settings.tape.is_some() {
             true => Some((agent.name().to_owned(), written(&input)?)),
             false => None,
         };
