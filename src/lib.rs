@@ -73,13 +73,15 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub use agents_core::{
-    Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome,
-    Severity, Tool, ToolContext, ToolError, ToolFailure, async_trait,
+    Agent, AgentBuilder, Budget, CancellationToken, Class, Code, Effects, Error, ErrorKind, Json,
+    Model, Outcome, Severity, Tool, ToolContext, ToolError, ToolFailure, async_trait,
 };
 pub use agents_core::{
     agent, compose, error, escalation, memory, model, observe, policy, reader, recovery, run,
     secret, team, tool,
 };
+#[doc(no_inline)]
+pub use agents_core::{indexmap, schemars, secrecy, serde_json, tracing};
 
 #[cfg(feature = "testing")]
 pub use agents_core::testing;
@@ -179,6 +181,26 @@ mod pages {
     struct Replay;
     #[doc = include_str!("../book/src/cookbook.md")]
     struct Cookbook;
+    #[doc = include_str!("../book/src/cookbook-small-models.md")]
+    struct CookbookSmallModels;
+    #[doc = include_str!("../book/src/cookbook-timeouts.md")]
+    struct CookbookTimeouts;
+    #[doc = include_str!("../book/src/cookbook-stopping.md")]
+    struct CookbookStopping;
+    #[doc = include_str!("../book/src/cookbook-usage.md")]
+    struct CookbookUsage;
+    #[doc = include_str!("../book/src/cookbook-shared-values.md")]
+    struct CookbookSharedValues;
+    #[doc = include_str!("../book/src/cookbook-busy-servers.md")]
+    struct CookbookBusyServers;
+    #[doc = include_str!("../book/src/cookbook-testing.md")]
+    struct CookbookTesting;
+    #[doc = include_str!("../book/src/cookbook-recording.md")]
+    struct CookbookRecording;
+    #[doc = include_str!("../book/src/cookbook-tool-versions.md")]
+    struct CookbookToolVersions;
+    #[doc = include_str!("../book/src/cookbook-listed-tools.md")]
+    struct CookbookListedTools;
     #[doc = include_str!("../book/src/errors.md")]
     struct Errors;
     #[doc = include_str!("../book/src/compile-errors.md")]

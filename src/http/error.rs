@@ -2,7 +2,21 @@ use super::address::NotPublic;
 use agents_core::{Code, ToolFailure, secret::SecretError};
 use std::{error::Error as StdError, fmt, time::Duration};
 
-/// Why a server was not asked, or did not answer as it should.
+/// Reason why a request was not made or failed.
+///
+/// ```
+/// use agents::{Code, ToolFailure, http::{HttpArgs, HttpError, HttpTool}, prelude::*};
+///
+/// // A server that has nothing to say is no failure of this tool.
+/// async fn status_page(http: &HttpTool, cx: &ToolContext) -> Result<String, HttpError> {
+///     match http.call(HttpArgs::get("https://status.example.com"), cx).await {
+///         Ok(answer) => Ok(answer.text.unwrap_or_default()),
+///         Err(error) if error.code() == Code::NetworkError => Ok("the status page is down too".into()),
+///         Err(error) => Err(error),
+///     }
+/// }
+/// # let _ = status_page;
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpError {
     code: Code,
@@ -71,7 +85,7 @@ impl HttpError {
         HttpError::new(Code::NetworkError, format!("`{host}` {what}: {innermost}"))
     }
 
-    /// The status that the server answered with, if it answered.
+    /// Returns the HTTP status code, if the server answered.
     pub fn status(&self) -> Option<u16> {
         self.status
     }

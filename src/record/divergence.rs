@@ -6,16 +6,35 @@ use agents_core::{
 use serde_json::Value;
 use std::{cmp::Reverse, fmt};
 
-/// Where a run first did something else than its recording.
+/// The first point at which a replay differs from its recording.
+///
+/// ```
+/// use agents::{prelude::*, record::{Recording, Replay}};
+/// # use agents::testing::{Script, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (model, _) = ScriptedModel::new([Script::text("4")]);
+/// # let path = std::env::temp_dir().join(format!("agents-divergence-{}.jsonl", std::process::id()));
+/// let adder = |prompt| AgentBuilder::<String, String>::new("adder").prompt(prompt).build();
+/// adder("Add.").run("2 + 2").model(model).tape(Recording::create(&path)?).await?;
+///
+/// let replay = Replay::open(&path)?;
+/// adder("Add exactly.").run("2 + 2").tape(replay.clone()).await.unwrap_err();
+/// let parted = replay.divergence().unwrap();
+/// assert_eq!((&*parted.recorded, &*parted.now, parted.message), ("Add.", "Add exactly.", Some(1)));
+/// # std::fs::remove_file(path)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
-    /// Where in the run: the place of the agent's turn, or of the call.
+    /// Place of the agent's turn or of the call in the run.
     pub place: String,
-    /// Which message of the request is another, from 1; `None` if it is not a message.
+    /// Number of the request's message that differs, from 1; `None` if it is not a message.
     pub message: Option<usize>,
-    /// What was recorded: from shortly before the two part.
+    /// What was recorded, from shortly before the difference.
     pub recorded: String,
-    /// What there is now.
+    /// What there is instead, from shortly before the difference.
     pub now: String,
     what: String,
 }

@@ -6,11 +6,21 @@ use serde_json::Value;
 
 use super::pattern::Pattern;
 
-/// A schema compiled once, to read with many times.
+/// A JSON Schema, compiled once to read many texts.
 ///
 /// It takes what `schemars` writes (draft-07 with `definitions` and `$ref`) and
 /// the dialects of tool lists: `"type": "dict"`, `"float"`, `"tuple"`, `"any"`.
 /// Keywords it does not know are ignored, never enforced half-way.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::reader::Schema;
+///
+/// let schema = Schema::new(&serde_json::json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}));
+/// for text in ["{'n': '4'}", "```json\n{\"n\": 4,}\n```", "n = 4"] {
+///     assert_eq!(schema.read(text).unwrap().json, r#"{"n":4}"#);
+/// }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Schema {
     shapes: Vec<Shape>,
@@ -153,7 +163,7 @@ impl Types {
 }
 
 impl Schema {
-    /// Compiles a schema. What is not an object counts as "anything".
+    /// Compiles a schema; anything that is not an object accepts every value.
     #[must_use]
     pub fn new(schema: &Value) -> Self {
         compile::compile(schema)

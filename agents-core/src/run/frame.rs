@@ -9,7 +9,7 @@ use crate::{
     model::{History, Message, Reply},
     reader::Repairs,
     recovery::Progress,
-    tool::Misfit,
+    tool::ArgumentError,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(crate) struct Frame {
     pub(crate) progress: Progress,
     /// What is wrong with the answer at hand; the plan that deals with it is in `progress`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) fault: Option<Misfit>,
+    pub(crate) fault: Option<ArgumentError>,
     /// What arms and repair agents made of the answer.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub(crate) fixed: Repairs,
@@ -45,7 +45,7 @@ pub(crate) struct Frame {
     pub(crate) replaced: Vec<Given>,
     /// The answers for which these were given: the first is the model's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) unsettled: Vec<Unsettled<Misfit>>,
+    pub(crate) unsettled: Vec<Unsettled<ArgumentError>>,
     /// The model it was given because it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) given: Option<Override>,

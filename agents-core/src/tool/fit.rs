@@ -8,8 +8,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Display;
 
-/// What a model can send as an argument of a tool: every type that is `Deserialize` and
-/// [`JsonSchema`], and owns what it holds.
+/// Bound on the arguments of a tool: `DeserializeOwned +` [`JsonSchema`] `+ Send + Sync + 'static`.
 ///
 /// Nobody implements it; two derives are all that it takes.
 ///
@@ -51,7 +50,18 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
     }
 }
 
-/// What a tool can give back: every type that is [`Serialize`].
+/// Bound on the output of a tool: any [`Serialize`] type.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::tool::ToolOutput;
+///
+/// #[derive(serde::Serialize)]
+/// struct Weather<'a> { city: &'a str, degrees: i8 }
+///
+/// fn can_be_given_back<T: ToolOutput>() {}
+/// can_be_given_back::<Option<Weather<'_>>>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a tool",
     label = "a model cannot be told this",
@@ -74,8 +84,25 @@ impl<T: Serialize + Send> ToolOutput for T {
     }
 }
 
-/// What a tool can fail with: every type that is [`Display`] and owns what it holds. `anyhow::Error`
-/// is one.
+/// Bound on the error type of a tool: any [`Display`] type that owns its data, `anyhow::Error`
+/// included.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::tool::ToolFault;
+///
+/// // No `std::error::Error` is needed, only a text that a model can read.
+/// struct OutOfStock { left: u32 }
+///
+/// impl std::fmt::Display for OutOfStock {
+///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+///         write!(f, "only {} are left", self.left)
+///     }
+/// }
+///
+/// fn can_be_told<E: ToolFault>() {}
+/// can_be_told::<OutOfStock>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
     label = "a model cannot be told this",

@@ -1,38 +1,29 @@
 //! A run from outside: what is said before it begins, and what ends it.
 
 mod calls;
+mod said;
 mod steer;
 
 use super::Agent;
 use crate::{
-    Error, ErrorKind, Json,
-    error::ErrorReceipt,
-    model::Model,
-    observe, panics,
+    Error, ErrorKind, Json, observe, panics,
     place::check_run,
-    run::{
-        Approver, Budget, Clock, Cx, Event, Node, Outcome, Root, Settings, Snapshot, Stop, Talk,
-        Tape, ToolEnvelope,
-    },
-    secret::Secrets,
-    tool::Scope,
+    run::{Node, Outcome, Root, RunContext, Settings, Snapshot, Stop, Talk},
 };
 use futures_util::future::BoxFuture;
-use secrecy::SecretString;
-use std::{fmt, future::IntoFuture, mem, sync::Arc};
+use std::{fmt, future::IntoFuture, mem};
 use steer::steer;
-use tokio_util::sync::CancellationToken;
 
-/// One run of an agent, about to begin. Say what there is to say about it, then await it: the
-/// answer, or with [`outcome`](Run::outcome) everything the run leaves behind.
+/// A run of an agent that is about to start: configure it, then await it for the answer, or call
+/// [`outcome`](Run::outcome) for everything it leaves behind.
 ///
 /// Dropping the future ends the run at once and frees everything.
 ///
-/// Who listens, what forbids and what is named adds up: [`on_event`](Run::on_event), [`on_tool_use`](Run::on_tool_use),
+/// Callbacks, policies and prices add up: [`on_event`](Run::on_event), [`on_tool_use`](Run::on_tool_use),
 /// [`on_checkpoint`](Run::on_checkpoint), [`policy`](Run::policy), [`price`](Run::price), and [`secret`](Run::secret) by
-/// name. Of all else there is one, and what was said last counts: the model, the scope, the budget, the token that
-/// cancels, who approves, who has [`secrets`](Run::secrets), the clock and the [`tape`](Run::tape), which brings its own
-/// clock.
+/// name. Of every other setting there is one, and the last call counts: the model, the scope, the budget, the
+/// cancellation token, the approver, the store of [`secrets`](Run::secrets), the clock and the [`tape`](Run::tape), which
+/// brings its own clock.
 ///
 /// Inside a tool or another agent an awaited run is a part of the run that goes on there. Saying more
 /// about it than `.model(..)`, or asking for its `.outcome()`, makes it a run of its own, with its own
@@ -87,132 +78,6 @@ impl<'a, A: Agent> Run<'a, A> {
         }
     }
 
-    /// The model for agents that bring none of their own.
-    pub fn model(mut self, model: impl Model) -> Self {
-        self.settings.model = Some(Arc::new(model));
-        self
-    }
-
-    /// For whom the run works: a tenant's name, or a whole [`Scope`].
-    pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
-        self.settings.scope = scope.into();
-        self.root()
-    }
-
-    /// A secret that tools may ask for by name, before any that [`secrets`](Run::secrets) finds.
-    pub fn secret(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
-        self.settings.secrets.insert(name.into(), value.into());
-        self.root()
-    }
-
-    /// Ends the run when the token is triggered.
-    pub fn cancel(mut self, token: CancellationToken) -> Self {
-        self.settings.cancel = token;
-        self.root()
-    }
-
-    /// Bounds the whole run: tokens, cost, time and depth are shared by all its agents; turns, tool calls
-    /// and recursion belong to each, and the tighter of its own bound and this one counts.
-    pub fn budget(mut self, budget: Budget) -> Self {
-        self.settings.budget = Some(budget);
-        self.root()
-    }
-
-    /// Who is asked when a call needs approval. With nobody to ask, the answer is no.
-    pub fn approver(mut self, approver: impl Approver) -> Self {
-        self.settings.approver = Some(Arc::new(approver));
-        self.root()
-    }
-
-    /// Adds one who is told everything that happens, as it happens. It should be quick: the run waits for it. A panic in
-    /// it is logged, and the run goes on. Several are told in the order in which they were added.
-    pub fn on_event(mut self, subscriber: impl Fn(&Event) + Send + Sync + 'static) -> Self {
-        self.settings.subscribers.push(Arc::new(subscriber));
-        self.root()
-    }
-
-    /// Adds one who is told of every call once, when it is settled: the tool's name, the arguments as they
-    /// ran, repairs included, and what came of it.
-    ///
-    /// ```
-    /// # use agents_core as agents;
-    /// # use agents::{Agent, AgentBuilder};
-    /// # async fn run(agent: agents::agent::ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
-    /// let answer = agent.run("go").on_tool_use(|name, args, result| {
-    ///     eprintln!("[{name}] args={args} result={result:?}");
-    /// }).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_tool_use(
-        mut self,
-        hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'static,
-    ) -> Self {
-        let hook = move |receipt: &ToolEnvelope| {
-            if let Some(result) = receipt.result() {
-                hook(&receipt.name, &receipt.input, result);
-            }
-        };
-        self.settings.tool_hooks.push(Arc::new(hook));
-        self.root()
-    }
-
-    /// Adds one who is given the run, to store, whenever a model has replied and whenever its calls are settled.
-    pub fn on_checkpoint(mut self, keeper: impl Fn(Snapshot) + Send + Sync + 'static) -> Self {
-        self.settings.keepers.push(Arc::new(keeper));
-        self.root()
-    }
-
-    /// Where the time and the run's id come from.
-    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.settings.clock = Arc::new(clock);
-        self.root()
-    }
-
-    /// Records the run, or replays one that was recorded: see `agents::record`.
-    pub fn tape(mut self, tape: impl Tape) -> Self {
-        self.settings.clock = tape.clock();
-        self.settings.tape = Some(Arc::new(tape));
-        self.root()
-    }
-
-    /// Reads arguments and answers strictly, whatever agents and tools say: nothing is repaired.
-    pub fn strict(mut self) -> Self {
-        self.settings.strict = true;
-        self.root()
-    }
-
-    /// Writes prompts, answers and arguments into the `tracing` spans. Off unless asked for: they
-    /// may hold what logs should not.
-    pub fn record_content(mut self) -> Self {
-        self.settings.record_content = true;
-        self.root()
-    }
-
-    /// Who is asked for the secrets that tools want, for the [scope](Run::scope) of the run; see
-    /// [`secret`](crate::secret).
-    pub fn secrets(mut self, secrets: impl Secrets) -> Self {
-        self.settings.keeper_of_secrets = Some(Arc::new(secrets));
-        self.root()
-    }
-
-    /// Where the run's trace can be looked at: with `{trace_id}` and `{run_id}` in it, this is the
-    /// `traces_url` of the [outputs](crate::run::AgentOutputs).
-    ///
-    /// ```
-    /// # use agents_core as agents;
-    /// # use agents::Agent;
-    /// # async fn run(agent: agents::agent::ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
-    /// let run = agent.run("go").traces_url("https://traces.example.com/trace/{trace_id}");
-    /// # run.await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn traces_url(mut self, template: impl Into<Arc<str>>) -> Self {
-        self.settings.traces_url = Some(template.into());
-        self.root()
-    }
-
     /// Makes the run a part of a conversation.
     pub(crate) fn part_of(mut self, talk: Talk) -> Self {
         self.settings.talk = Some(talk);
@@ -229,8 +94,10 @@ impl<'a, A: Agent> Run<'a, A> {
         Box::pin(self.outcome())
     }
 
-    /// Runs to the end and gives everything the run leaves behind. This is always a run of its
-    /// own, also inside another one.
+    /// Runs to the end and returns the [`Outcome`]: the result, the receipts, the usage and the
+    /// trace.
+    ///
+    /// This is always a run of its own, also inside another one.
     ///
     /// # Errors
     /// Only when nothing can run as it was put together; what happens later is in
@@ -242,7 +109,7 @@ impl<'a, A: Agent> Run<'a, A> {
             mut settings,
             ..
         } = self;
-        let around = Cx::current();
+        let around = RunContext::current();
         let terms = match &start {
             Start::Fresh(_) => None,
             Start::Stored(stored) => {
@@ -325,7 +192,7 @@ impl<'a, A: Agent> IntoFuture for Run<'a, A> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            match (Cx::current(), self.own_root) {
+            match (RunContext::current(), self.own_root) {
                 (Some(cx), false) => {
                     // Plain code is above the agent that it runs, and gets what that hands up.
                     let cx = cx.under_code();

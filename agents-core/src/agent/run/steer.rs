@@ -4,7 +4,7 @@ use super::Agent;
 use crate::{
     Error, ErrorKind, Json, panics,
     run::{
-        AgentOutputs, Cx, EventKind, Happened, Limit, Moment, Outcome, Root, Stop, Stopped,
+        AgentOutputs, EventKind, Happened, Limit, Moment, Outcome, Root, RunContext, Stop, Stopped,
         Stopwatch, trace::Trace,
     },
     turn,
@@ -16,7 +16,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     let budget = root.settings.budget.as_ref();
     let limit = budget.and_then(|budget| budget.time);
     let watch = limit.map(|time| Stopwatch::start(time, root.settings.watch.clone()));
-    let cx = Cx::root(root.clone()).timed(watch.as_ref());
+    let cx = RunContext::root(root.clone()).timed(watch.as_ref());
     let _over = root.over.clone().drop_guard();
     root.node.name(agent.name());
     if let Some(budget) = budget {
@@ -46,6 +46,8 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
             }
         }
     };
+    // An answer that came in the same moment as a stop came too late.
+    let result = result.filter(|_| root.stopped().is_none());
     let thrown = match &result {
         Some(Err(error)) => error.is_thrown().then(|| Stop::thrown(agent.name(), error)),
         _ => None,
@@ -90,7 +92,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     }
 }
 
-impl Cx {
+impl RunContext {
     /// An agent's work here: a panic in it is an error of the agent, and when the run is over, so is
     /// work that was spawned in it.
     pub(crate) async fn carry_out<T>(
@@ -126,7 +128,7 @@ impl Root {
         if let Some(tape) = &self.settings.tape {
             let moment = Moment {
                 at: format!("{}/ended", self.node.path()),
-                asked: Json::trusted("null"),
+                asked: Json::null(),
             };
             tape.keep(moment, Happened::Ended(stop.map(Stop::reason)));
         }

@@ -3,10 +3,26 @@
 use super::scan::Scanner;
 use super::{Declared, Printed};
 
-/// Reads an answer in chunks.
+/// Incremental reader of an answer that arrives in chunks.
 ///
 /// What the chunks show, and then the rest, is what [`read`](super::read)
 /// makes of the whole, wherever the chunks are cut.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::reader::printed::{Declared, Stream};
+///
+/// let schema = serde_json::json!({"type": "object"});
+/// let tools = [Declared { name: "look", schema: &schema }];
+/// let mut stream = Stream::new(&tools);
+/// let mut shown = String::new();
+/// for chunk in ["I look. <tool_", "call>{\"name\": \"look\", ", "\"arguments\": {}}</tool_call>"] {
+///     shown += &stream.push(chunk); // never half a call
+/// }
+/// let printed = stream.finish();
+/// assert_eq!(shown + &printed.content, "I look. ");
+/// assert_eq!(printed.calls[0].name, "look");
+/// ```
 #[derive(Debug)]
 pub struct Stream<'a> {
     scanner: Scanner<'a>,
@@ -21,7 +37,7 @@ pub struct Stream<'a> {
 const LOOKS: usize = 16;
 
 impl<'a> Stream<'a> {
-    /// A stream of an answer in which these tools may be called.
+    /// Creates a reader of an answer in which these tools may be called.
     pub fn new(tools: &'a [Declared<'a>]) -> Self {
         Self {
             scanner: Scanner::new(tools),
@@ -30,15 +46,15 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// The prompt has opened the thinking already, so the answer starts
-    /// inside it and holds the closing marker only.
+    /// Declares that the prompt has already opened the thinking block, so that the answer only
+    /// contains the closing marker.
     #[must_use]
     pub fn thinking(mut self) -> Self {
         self.scanner.start_thinking();
         self
     }
 
-    /// Takes the next chunk, and returns the content that can be shown now.
+    /// Adds the next chunk and returns the content that can be shown now.
     pub fn push(&mut self, chunk: &str) -> String {
         self.held.push_str(chunk);
         self.credit += LOOKS * (chunk.len() + LOOKS);
@@ -50,7 +66,7 @@ impl<'a> Stream<'a> {
         self.scanner.take_content()
     }
 
-    /// Ends the answer. `content` is what has not been shown yet.
+    /// Ends the answer and returns the rest: `content` is what has not been shown yet.
     pub fn finish(mut self) -> Printed {
         self.scanner.finish(&self.held);
         self.scanner.into_printed()
