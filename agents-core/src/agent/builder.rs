@@ -51,8 +51,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// What the model is told to be.
-    pub fn prompt(mut self, prompt: impl Into<Cow<'static, str>>) -> Self {
+    /// What the model is told to be. The text may be lent, as `&self.prompt` is.
+    pub fn prompt(mut self, prompt: impl Into<Cow<'a, str>>) -> Self {
         self.agent.brain.prompt = prompt.into();
         self
     }
