@@ -1,4 +1,4 @@
-//! Results that are reused; see [`agents_core::cache`] for how.
+//! Caching of tool results; [`agents_core::cache`] says how it works.
 //!
 //! With the feature `cache` there is [`MokaCache`] beside the cache in memory: for many results that
 //! many runs share.

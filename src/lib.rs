@@ -73,13 +73,15 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub use agents_core::{
-    Agent, AgentBuilder, Budget, Class, Code, Effects, Error, ErrorKind, Json, Model, Outcome,
-    Severity, Tool, ToolContext, ToolError, ToolFailure, async_trait,
+    Agent, AgentBuilder, Budget, CancellationToken, Class, Code, Effects, Error, ErrorKind, Json,
+    Model, Outcome, Severity, Tool, ToolContext, ToolError, ToolFailure, async_trait,
 };
 pub use agents_core::{
     agent, compose, error, escalation, memory, model, observe, policy, reader, recovery, run,
     secret, team, tool,
 };
+#[doc(no_inline)]
+pub use agents_core::{indexmap, schemars, secrecy, serde_json, tracing};
 
 #[cfg(feature = "testing")]
 pub use agents_core::testing;

@@ -1,4 +1,4 @@
-//! Traces for OpenTelemetry: one tree of spans for every run, in an exporter of your choice.
+//! OpenTelemetry traces: one tree of spans for every run, in an exporter of your choice.
 //!
 //! [`layer`] goes on a `tracing_subscriber` registry and takes a tracer of `opentelemetry_sdk`; which
 //! exporter is behind that is yours to say. The spans and their attributes are listed in
@@ -57,8 +57,13 @@ use tracing::{Span, Subscriber};
 use tracing_opentelemetry::{OpenTelemetryLayer, OpenTelemetrySpanExt};
 use tracing_subscriber::registry::LookupSpan;
 
-/// The layer that hands spans on to `tracer`, as the conventions want them. From now on the trace ids of
-/// runs are those of OpenTelemetry.
+#[doc(no_inline)]
+pub use {opentelemetry, tracing_opentelemetry, tracing_subscriber};
+
+/// Creates the `tracing` layer that hands spans on to an OpenTelemetry tracer, following the GenAI
+/// conventions.
+///
+/// From now on the trace ids of runs are those of OpenTelemetry.
 pub fn layer<S, T>(tracer: T) -> OpenTelemetryLayer<S, T>
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
@@ -74,7 +79,7 @@ where
         .with_tracer(tracer)
 }
 
-/// The id of the trace in which a span lies; `None` if nobody traces it.
+/// Returns the OpenTelemetry trace id of a span, or `None` if it is not traced.
 pub fn trace_id(span: &Span) -> Option<String> {
     context_of(span).map(|context| context.trace_id().to_string())
 }

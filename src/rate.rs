@@ -1,4 +1,4 @@
-//! How often a tool may run; see [`agents_core::rate`] for how.
+//! Rate limits for tools; [`agents_core::rate`] says how they work.
 //!
 //! With the feature `limits` there is [`GovernorLimiter`] beside the limiter in memory: for many
 //! tenants and threads.

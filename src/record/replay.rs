@@ -21,7 +21,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Answers from a tape; give it to [`Run::tape`](crate::agent::Run::tape).
+/// Replays a recorded run; [`Run::tape`](crate::agent::Run::tape) takes it.
 ///
 /// No model is asked and no network is used. Each recorded reply is given once, to the request
 /// that has the same messages, tools and format as the one it was given to; which model it was is on
@@ -61,7 +61,7 @@ enum What {
 }
 
 impl Replay {
-    /// Reads a tape from a file.
+    /// Reads a recording from a file.
     ///
     /// # Errors
     /// When the file cannot be read, or is no tape of this format.
@@ -69,7 +69,7 @@ impl Replay {
         Bundle::open(path).map(Replay::models)
     }
 
-    /// Reads a tape from its text.
+    /// Reads a recording from text.
     ///
     /// # Errors
     /// When the text is no tape of this format; the message names the line.
@@ -101,12 +101,12 @@ impl Replay {
         }))
     }
 
-    /// How many recorded replies have not been asked for.
+    /// Returns the number of recorded replies that have not been asked for.
     pub fn left(&self) -> usize {
         self.0.unheard("")
     }
 
-    /// Where the replay first did something else than the recording, if it has.
+    /// Returns the first point at which the replay differs from the recording, if there is one.
     pub fn divergence(&self) -> Option<Divergence> {
         lock(&self.0.parted).clone()
     }

@@ -3,7 +3,7 @@
 use super::{Action, Policy, Verdict};
 use crate::tool::{Effects, Pattern, ToolSpec};
 
-/// Nothing is changed: tools that write are refused, and tools of which nobody says what they do.
+/// Returns a policy that denies tools that write, and tools of undeclared effects.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -24,8 +24,8 @@ pub fn read_only() -> impl Policy {
     })
 }
 
-/// Nothing leaves the organisation: `external` tools are refused, and tools of which nobody says what
-/// they do.
+/// Returns a policy that denies tools whose effects leave the organisation, and tools of undeclared
+/// effects.
 pub fn no_external() -> impl Policy {
     refusing(|spec| match (spec.declared, spec.external) {
         (false, _) => Some(format!("{}, and nothing may leave", unknown(spec))),
@@ -37,7 +37,8 @@ pub fn no_external() -> impl Policy {
     })
 }
 
-/// Tools of these names are refused. A pattern stands for a name, or for a `name@version`.
+/// Returns a policy that denies the tools with these names; a pattern matches a name or a
+/// `name@version`.
 pub fn deny_tools(pattern: impl Into<Pattern>) -> impl Policy {
     let pattern = pattern.into();
     refusing(move |spec| {
@@ -46,7 +47,7 @@ pub fn deny_tools(pattern: impl Into<Pattern>) -> impl Policy {
     })
 }
 
-/// Tools of other names than these are refused. A pattern stands for a name, or for a
+/// Returns a policy that denies all tools but those with these names; a pattern matches a name or a
 /// `name@version`.
 ///
 /// ```
@@ -79,13 +80,13 @@ pub fn only_tools<P: Into<Pattern>>(patterns: impl IntoIterator<Item = P>) -> im
     })
 }
 
-/// Somebody has to approve every call of tools of these names.
+/// Returns a policy under which a person has to approve every call of the tools with these names.
 pub fn confirm_tools(pattern: impl Into<Pattern>) -> impl Policy {
     let pattern = pattern.into();
     confirming(move |spec| is_meant(&pattern, spec))
 }
 
-/// Somebody has to approve every call of a tool that writes.
+/// Returns a policy under which a person has to approve every call of a tool that writes.
 ///
 /// ```
 /// # use agents_core as agents;

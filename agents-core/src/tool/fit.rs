@@ -8,8 +8,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Display;
 
-/// What a model can send as an argument of a tool: every type that is `Deserialize` and
-/// [`JsonSchema`], and owns what it holds.
+/// Bound on the arguments of a tool: `DeserializeOwned +` [`JsonSchema`] `+ Send + Sync + 'static`.
 ///
 /// Nobody implements it; two derives are all that it takes. Of a type that has them not, the parameter says how it is
 /// read and described: `#[serde(deserialize_with = "..")]`, `#[schemars(with = "String")]`.
@@ -53,7 +52,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
     }
 }
 
-/// An argument of which `#[schemars(with = "..")]` says how it is described.
+/// Bound on an argument of which `#[schemars(with = "..")]` says how it is described:
+/// `DeserializeOwned + Send + Sync + 'static`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from what a model sends",
     label = "it is said how this is described, and not how it is read",
@@ -76,7 +76,7 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Readable for T {
     }
 }
 
-/// An argument of which `#[serde(deserialize_with = "..")]` says how it is read.
+/// Bound on an argument of which `#[serde(deserialize_with = "..")]` says how it is read: [`JsonSchema`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be described to a model",
     label = "it is said how this is read, and not what it looks like",
@@ -93,7 +93,7 @@ impl<T: JsonSchema> Described for T {
     type Type = T;
 }
 
-/// What a tool can hold: every type that is `Clone` and owns what it holds.
+/// Bound on what is injected into a tool: `Clone + Send + Sync + 'static`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected into a tool",
     label = "a tool is cloned with what it holds, and this cannot be",
@@ -112,7 +112,7 @@ impl<T: Clone + Send + Sync + 'static> Injected for T {
     }
 }
 
-/// What a tool can give back: every type that is [`Serialize`].
+/// Bound on the output of a tool: any [`Serialize`] type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a tool",
     label = "a model cannot be told this",
@@ -135,8 +135,8 @@ impl<T: Serialize + Send> ToolOutput for T {
     }
 }
 
-/// What a tool can fail with: every type that is [`Display`] and owns what it holds. `anyhow::Error`
-/// is one.
+/// Bound on the error type of a tool: any [`Display`] type that owns its data, `anyhow::Error`
+/// included.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
     label = "a model cannot be told this",

@@ -11,8 +11,8 @@ use crate::{
     observe, panics,
     place::check_run,
     run::{
-        Approver, Budget, Clock, Cx, Event, Node, Outcome, Root, Settings, Snapshot, Stop, Talk,
-        Tape, ToolEnvelope,
+        Approver, Budget, Clock, Event, Node, Outcome, Root, RunContext, Settings, Snapshot, Stop,
+        Talk, Tape, ToolEnvelope,
     },
     secret::Secrets,
     tool::Scope,
@@ -23,8 +23,8 @@ use std::{fmt, future::IntoFuture, mem, sync::Arc};
 use steer::steer;
 use tokio_util::sync::CancellationToken;
 
-/// One run of an agent, about to begin. Say what there is to say about it, then await it: the
-/// answer, or with [`outcome`](Run::outcome) everything the run leaves behind.
+/// A run of an agent that is about to start: configure it, then await it for the answer, or call
+/// [`outcome`](Run::outcome) for everything it leaves behind.
 ///
 /// Dropping the future ends the run at once and frees everything.
 ///
@@ -81,52 +81,58 @@ impl<'a, A: Agent> Run<'a, A> {
         }
     }
 
-    /// The model for agents that bring none of their own.
+    /// Sets the model for agents that bring none of their own.
     pub fn model(mut self, model: impl Model) -> Self {
         self.settings.model = Some(Arc::new(model));
         self
     }
 
-    /// For whom the run works: a tenant's name, or a whole [`Scope`].
+    /// Sets for whom the run works: the name of a tenant, or a whole [`Scope`].
     pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
         self.settings.scope = scope.into();
         self.root()
     }
 
-    /// A secret that tools may ask for by name, before any that [`secrets`](Run::secrets) finds.
+    /// Adds a secret that tools may ask for by name, before any that [`secrets`](Run::secrets) finds.
+    ///
+    /// The first secret of the process installs a panic hook, which masks what panics print and wraps
+    /// the hook that is there: see [`secret`](crate::secret#the-panic-hook).
     pub fn secret(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
         self.settings.secrets.insert(name.into(), value.into());
         self.root()
     }
 
-    /// Ends the run when the token is triggered.
+    /// Sets a token that ends the run when it is cancelled.
     pub fn cancel(mut self, token: CancellationToken) -> Self {
         self.settings.cancel = token;
         self.root()
     }
 
-    /// Bounds the whole run: tokens, cost, time and depth are shared by all its agents; turns, tool calls
-    /// and recursion belong to each, and the tighter of its own bound and this one counts.
+    /// Bounds the whole run.
+    ///
+    /// Tokens, cost, time and depth are shared by all its agents; turns, tool calls and recursion
+    /// are counted for each agent, and the tighter of its own bound and this one applies.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.settings.budget = Some(budget);
         self.root()
     }
 
-    /// Who is asked when a call needs approval. With nobody to ask, the answer is no.
+    /// Sets who is asked when a call needs approval; without an approver such calls are denied.
     pub fn approver(mut self, approver: impl Approver) -> Self {
         self.settings.approver = Some(Arc::new(approver));
         self.root()
     }
 
-    /// Is told everything that happens, as it happens. It should be quick: the run waits for it. A panic in it is
-    /// logged, and the run goes on.
+    /// Registers a callback for every [`Event`] of the run, as it happens.
+    ///
+    /// It should be quick: the run waits for it. A panic in it is logged, and the run goes on.
     pub fn on_event(mut self, subscriber: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.settings.subscriber = Some(Arc::new(subscriber));
         self.root()
     }
 
-    /// Is told of every call once, when it is settled: the tool's name, the arguments as they ran,
-    /// repairs included, and what came of it.
+    /// Registers a callback that gets every settled tool call once: the tool's name, the arguments
+    /// as they ran (repairs included), and the result.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -150,47 +156,52 @@ impl<'a, A: Agent> Run<'a, A> {
         self.root()
     }
 
-    /// Is given the run, to store, whenever a model has replied and whenever its calls are settled.
+    /// Registers a callback that gets a [`Snapshot`] to store, after each model reply and after
+    /// each round of tool calls.
     pub fn on_checkpoint(mut self, keeper: impl Fn(Snapshot) + Send + Sync + 'static) -> Self {
         self.settings.keeper = Some(Arc::new(keeper));
         self.root()
     }
 
-    /// Where the time and the run's id come from.
-    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+    /// Sets the clock that the run takes its timestamps and its id from.
+    pub fn clock(mut self, clock: impl Clock) -> Self {
         self.settings.clock = Arc::new(clock);
         self.root()
     }
 
-    /// Records the run, or replays one that was recorded: see `agents::record`.
+    /// Records the run, or replays a recorded one; pass a `Recording` or a `Replay` of
+    /// `agents::record`.
     pub fn tape(mut self, tape: impl Tape) -> Self {
         self.settings.clock = tape.clock();
         self.settings.tape = Some(Arc::new(tape));
         self.root()
     }
 
-    /// Reads arguments and answers strictly, whatever agents and tools say: nothing is repaired.
+    /// Turns lenient reading off for the whole run, whatever agents and tools declare.
     pub fn strict(mut self) -> Self {
         self.settings.strict = true;
         self.root()
     }
 
-    /// Writes prompts, answers and arguments into the `tracing` spans. Off unless asked for: they
-    /// may hold what logs should not.
+    /// Includes prompts, answers and arguments in the `tracing` spans; off by default, since they
+    /// may hold sensitive data.
     pub fn record_content(mut self) -> Self {
         self.settings.record_content = true;
         self.root()
     }
 
-    /// Who is asked for the secrets that tools want, for the [scope](Run::scope) of the run; see
-    /// [`secret`](crate::secret).
+    /// Sets the store that is asked for the secrets of tools, on behalf of the run's
+    /// [scope](Run::scope); see [`secret`](crate::secret).
+    ///
+    /// The first secret that it gives in the process installs [a panic
+    /// hook](crate::secret#the-panic-hook).
     pub fn secrets(mut self, secrets: impl Secrets) -> Self {
         self.settings.keeper_of_secrets = Some(Arc::new(secrets));
         self.root()
     }
 
-    /// Where the run's trace can be looked at: with `{trace_id}` and `{run_id}` in it, this is the
-    /// `traces_url` of the [outputs](crate::run::AgentOutputs).
+    /// Sets a URL template for the run's trace, with the placeholders `{trace_id}` and `{run_id}`;
+    /// filled in, it is [`AgentOutputs::traces_url`](crate::run::AgentOutputs).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -222,8 +233,10 @@ impl<'a, A: Agent> Run<'a, A> {
         Box::pin(self.outcome())
     }
 
-    /// Runs to the end and gives everything the run leaves behind. This is always a run of its
-    /// own, also inside another one.
+    /// Runs to the end and returns the [`Outcome`]: the result, the receipts, the usage and the
+    /// trace.
+    ///
+    /// This is always a run of its own, also inside another one.
     ///
     /// # Errors
     /// Only when nothing can run as it was put together; what happens later is in
@@ -235,7 +248,7 @@ impl<'a, A: Agent> Run<'a, A> {
             mut settings,
             ..
         } = self;
-        let around = Cx::current();
+        let around = RunContext::current();
         let terms = match &start {
             Start::Fresh(_) => None,
             Start::Stored(stored) => {
@@ -318,7 +331,7 @@ impl<'a, A: Agent> IntoFuture for Run<'a, A> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            match (Cx::current(), self.own_root) {
+            match (RunContext::current(), self.own_root) {
                 (Some(cx), false) => {
                     // Plain code is above the agent that it runs, and gets what that hands up.
                     let cx = cx.under_code();
