@@ -28,7 +28,8 @@ fn server(
             }
             let mut body = vec![0; length];
             request.read_exact(&mut body).unwrap();
-            asked.send(serde_json::from_slice(&body).unwrap()).unwrap();
+            // Not every program looks at what was asked.
+            let _ = asked.send(serde_json::from_slice(&body).unwrap());
             let message = serde_json::json!({
                 "message": { "role": "assistant", "content": answer },
                 "done": true,

@@ -21,14 +21,11 @@ use std::{
 
 /// Why a book cannot be lent.
 #[derive(Clone, Debug)]
-pub enum CannotLend {
+enum CannotLend {
     /// The catalogue does not answer at the moment.
     Busy,
     /// All copies are out.
-    AllOut {
-        /// When one comes back.
-        back_in_days: u32,
-    },
+    AllOut { back_in_days: u32 },
     /// The catalogue has it, the shelf has not.
     Lost,
 }
@@ -56,29 +53,23 @@ impl ToolFailure for CannotLend {
 
 /// The books, and what goes wrong with each, once.
 #[derive(Clone, Default)]
-pub struct Shelf(Arc<Mutex<BTreeMap<String, CannotLend>>>);
+struct Shelf(Arc<Mutex<BTreeMap<&'static str, CannotLend>>>);
 
 impl Shelf {
     fn with_trouble(trouble: impl IntoIterator<Item = (&'static str, CannotLend)>) -> Self {
-        let owned = trouble
-            .into_iter()
-            .map(|(title, trouble)| (title.to_owned(), trouble));
-        Shelf(Arc::new(Mutex::new(owned.collect())))
+        Shelf(Arc::new(Mutex::new(trouble.into_iter().collect())))
     }
 
     fn take(&self, title: &str) -> Result<(), CannotLend> {
         let mut trouble = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match trouble.remove(title) {
-            Some(trouble) => Err(trouble),
-            None => Ok(()),
-        }
+        trouble.remove(title).map_or(Ok(()), Err)
     }
 }
 
 tool! {
     /// Lend a book to a reader.
     #[tool(writes, idempotent)]
-    pub async fn lend(
+    async fn lend(
         /// The book's title.
         title: String,
         /// Who takes it home.
@@ -144,22 +135,24 @@ impl Librarian {
     });
 }
 
-async fn ask(shelf: &Shelf, wish: &str, script: Vec<Script>) -> Result<(), Error> {
-    let team = structure!(
-        Librarian {
-            stronger: ScriptedModel::new([]).0
-        }
-        .delegates(
-            Clerk {
-                shelf: shelf.clone()
-            }
-            .grants([Lend])
-        )
-    );
-    let (model, _) = ScriptedModel::new(script); // or: let model = ollama("qwen3:4b");
+async fn ask(
+    team: &impl Agent<In = String, Out = String>,
+    wish: &str,
+    script: Vec<Script>,
+) -> Result<(), Error> {
+    let (model, _) = ScriptedModel::new(script); // With a server: ollama("qwen3:4b").
     println!("? {wish}");
     let run = team.run(wish).model(model).on_event(print_line);
-    println!("= {}\n", run.await?);
+    let outcome = run.outcome().await?;
+    for climb in &outcome.escalations {
+        let given_up = &climb.escalation;
+        println!(
+            "{} gave up; asked: {}",
+            given_up.source,
+            given_up.path.join(", ")
+        );
+    }
+    println!("= {}\n", outcome.result?);
     Ok(())
 }
 
@@ -170,10 +163,14 @@ async fn main() -> Result<(), Error> {
         ("Persuasion", CannotLend::AllOut { back_in_days: 4 }),
         ("Sanditon", CannotLend::Lost),
     ]);
+    let stronger = ScriptedModel::new([]).0; // With a server: ollama("llama3:70b").
+    let team = structure!(Librarian { stronger }.delegates(Clerk { shelf }.grants([Lend])));
+    println!("{}", team.render());
+
     let to_clerk = |wish: &str| Script::call("clerk", format!(r#"{{"input": "{wish}"}}"#));
 
     ask(
-        &shelf,
+        &team,
         "Emma, for Ada",
         vec![
             to_clerk("Emma, for Ada"),
@@ -184,7 +181,7 @@ async fn main() -> Result<(), Error> {
     )
     .await?;
     ask(
-        &shelf,
+        &team,
         "Persuasion, for Ada",
         vec![
             to_clerk("Persuasion, for Ada"),
@@ -197,7 +194,7 @@ async fn main() -> Result<(), Error> {
     )
     .await?;
     ask(
-        &shelf,
+        &team,
         "Sanditon, for Ada",
         vec![
             to_clerk("Sanditon, for Ada"),

@@ -32,6 +32,16 @@ use tokio::sync::oneshot;
 /// One question is asked at a time. With nobody there, which is to say when the standard input is no
 /// terminal or has ended, the answer is no. A question whose run is over meanwhile stays on the
 /// screen until it is answered, and the answer is lost.
+///
+/// ```
+/// use agents::{approve::ask_me, policy::confirm_writes, prelude::*};
+///
+/// # async fn run(clerk: agents::agent::ModelAgent<'_, String, String>) -> Result<(), Error> {
+/// // Nothing is changed without a yes from the terminal.
+/// clerk.run("Tidy up").policy(confirm_writes()).approver(ask_me).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub async fn ask_me(request: ApprovalRequest) -> Approval {
     let (answer, answered) = oneshot::channel();
     // A thread of its own, which nobody waits for: a program can end while a question stands.

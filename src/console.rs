@@ -29,6 +29,19 @@ use std::{
 ///
 /// Worth a line are calls and what became of them, repairs, waits, approvals, answers that went
 /// back, and what ended the run before its answer.
+///
+/// ```
+/// use agents::{console::print_line, prelude::*};
+/// # use agents::testing::{Script, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("4")]);
+/// # let adder = AgentBuilder::<String, u32>::new("adder").model(model).build();
+/// let sum = adder.run("2 + 2").on_event(print_line).await?;
+/// # assert_eq!(sum, 4);
+/// # Ok(())
+/// # }
+/// ```
 pub fn print_line(event: &Event) {
     if let Some(line) = line(event, *COLOUR) {
         let indent = "  ".repeat(event.depth as usize + 1);
@@ -41,6 +54,24 @@ static COLOUR: LazyLock<bool> =
     LazyLock::new(|| io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none());
 
 /// Formats an event as one line without a line break; `None` for events that need none.
+///
+/// ```
+/// use agents::{console, prelude::*, run::Event};
+/// # use agents::testing::{Script, ScriptedModel};
+/// # use std::sync::{Arc, Mutex};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::call("loook", "{}"), Script::text("I cannot")]);
+/// # let watcher = AgentBuilder::<String, String>::new("watcher").model(model).build();
+/// # let log = Arc::new(Mutex::new(Vec::new()));
+/// # let lines = log.clone();
+/// // The same lines, elsewhere.
+/// let run = watcher.run("Look").on_event(move |event: &Event| lines.lock().unwrap().extend(console::line(event, false)));
+/// run.await?;
+/// assert!(log.lock().unwrap().iter().any(|line| line.contains("loook")));
+/// # Ok(())
+/// # }
+/// ```
 pub fn line(event: &Event, colour: bool) -> Option<String> {
     let ink = Ink { colour };
     Some(match &event.kind {

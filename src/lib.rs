@@ -182,6 +182,26 @@ mod pages {
     struct Replay;
     #[doc = include_str!("../book/src/cookbook.md")]
     struct Cookbook;
+    #[doc = include_str!("../book/src/cookbook-small-models.md")]
+    struct CookbookSmallModels;
+    #[doc = include_str!("../book/src/cookbook-timeouts.md")]
+    struct CookbookTimeouts;
+    #[doc = include_str!("../book/src/cookbook-stopping.md")]
+    struct CookbookStopping;
+    #[doc = include_str!("../book/src/cookbook-usage.md")]
+    struct CookbookUsage;
+    #[doc = include_str!("../book/src/cookbook-shared-values.md")]
+    struct CookbookSharedValues;
+    #[doc = include_str!("../book/src/cookbook-busy-servers.md")]
+    struct CookbookBusyServers;
+    #[doc = include_str!("../book/src/cookbook-testing.md")]
+    struct CookbookTesting;
+    #[doc = include_str!("../book/src/cookbook-recording.md")]
+    struct CookbookRecording;
+    #[doc = include_str!("../book/src/cookbook-tool-versions.md")]
+    struct CookbookToolVersions;
+    #[doc = include_str!("../book/src/cookbook-listed-tools.md")]
+    struct CookbookListedTools;
     #[doc = include_str!("../book/src/errors.md")]
     struct Errors;
     #[doc = include_str!("../book/src/compile-errors.md")]

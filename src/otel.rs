@@ -64,6 +64,19 @@ pub use {opentelemetry, tracing_opentelemetry, tracing_subscriber};
 /// conventions.
 ///
 /// From now on the trace ids of runs are those of OpenTelemetry.
+///
+/// ```
+/// use agents::otel;
+/// use opentelemetry::trace::TracerProvider;
+/// use opentelemetry_sdk::trace::SdkTracerProvider;
+/// use tracing_subscriber::{Layer, Registry, filter::filter_fn, layer::SubscriberExt};
+///
+/// let provider = SdkTracerProvider::builder().build(); // with an exporter, in a program
+/// // The runs of agents alone, whatever else the program traces.
+/// let agents_only = filter_fn(|meta| meta.target().starts_with("agents"));
+/// let subscriber = Registry::default().with(otel::layer(provider.tracer("my-program")).with_filter(agents_only));
+/// # let _ = subscriber;
+/// ```
 pub fn layer<S, T>(tracer: T) -> OpenTelemetryLayer<S, T>
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
@@ -80,6 +93,19 @@ where
 }
 
 /// Returns the OpenTelemetry trace id of a span, or `None` if it is not traced.
+///
+/// ```
+/// use agents::otel;
+/// use opentelemetry::trace::TracerProvider;
+/// use opentelemetry_sdk::trace::SdkTracerProvider;
+/// use tracing_subscriber::{Registry, layer::SubscriberExt};
+///
+/// let tracer = SdkTracerProvider::builder().build().tracer("my-program");
+/// let _guard = tracing::subscriber::set_default(Registry::default().with(otel::layer(tracer)));
+/// let request = tracing::info_span!("request");
+/// // For the response header by which support finds the trace, the agent's run within it included.
+/// assert_eq!(otel::trace_id(&request).unwrap().len(), 32);
+/// ```
 pub fn trace_id(span: &Span) -> Option<String> {
     context_of(span).map(|context| context.trace_id().to_string())
 }

@@ -84,6 +84,14 @@ impl Ollama {
     ///
     /// Ollama cuts off the oldest messages that do not fit, silently: with tools, its default may
     /// be too small.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_ollama::ollama; }
+    /// use agents::ollama;
+    ///
+    /// // Room for the prompt, ten tools and a few long results.
+    /// let model = ollama("qwen3:4b").num_ctx(16_384);
+    /// ```
     #[must_use]
     pub fn num_ctx(self, tokens: u32) -> Self {
         self.option("num_ctx", tokens)
@@ -102,6 +110,13 @@ impl Ollama {
     }
 
     /// Sets the texts at which an answer ends.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_ollama::ollama; }
+    /// use agents::ollama;
+    ///
+    /// let model = ollama("smollm2:135m").stop(["\n\n", "User:"]).num_predict(200);
+    /// ```
     #[must_use]
     pub fn stop<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
         let texts: Vec<Value> = texts
@@ -126,6 +141,15 @@ impl Ollama {
 
     /// Sets how long the server keeps the model in memory after an answer; left to the server by
     /// default.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_ollama::ollama; }
+    /// use agents::ollama;
+    /// use std::time::Duration;
+    ///
+    /// let busy = ollama("qwen3:4b").keep_alive(Duration::from_secs(3_600));
+    /// let nightly = ollama("llama3:70b").keep_alive(0); // makes room at once
+    /// ```
     #[must_use]
     pub fn keep_alive(self, time: impl Into<KeepAlive>) -> Self {
         self.set(|config| config.keep_alive = Some(time.into()))
@@ -155,6 +179,14 @@ impl Ollama {
     }
 
     /// Sets how tools are offered to the model.
+    ///
+    /// ```
+    /// # mod agents { pub mod ollama { pub use agents_ollama::*; } }
+    /// use agents::ollama::{ToolMode, ollama};
+    ///
+    /// // The template of this model is known to be wrong: worked examples in the prompt instead.
+    /// let model = ollama("my-finetune").tools(ToolMode::Prompted);
+    /// ```
     #[must_use]
     pub fn tools(self, mode: ToolMode) -> Self {
         self.set(|config| config.tools = mode)
@@ -174,6 +206,14 @@ impl Ollama {
 
     /// Sends `Authorization: Bearer` with this key, for a server behind a gateway; it never shows
     /// in a log.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_ollama::ollama; }
+    /// use agents::ollama;
+    ///
+    /// let model = ollama("qwen3:4b").url("https://gpu.example.com").bearer("hunter2");
+    /// assert!(!format!("{model:?}").contains("hunter2"));
+    /// ```
     #[must_use]
     pub fn bearer(self, key: impl AsRef<str>) -> Self {
         self.header("authorization", format!("Bearer {}", key.as_ref()))

@@ -28,6 +28,18 @@ const GLANCE: Duration = Duration::from_millis(500);
 ///
 /// Cloning is cheap. What a server says about a model is known to all clients of the process that
 /// are made after it, and to clones. Connections are shared by all clients of a tokio runtime.
+///
+/// ```
+/// # mod agents { pub use agents_core::*; pub use agents_ollama::ollama; }
+/// use agents::{AgentBuilder, model::Model, ollama};
+/// use std::time::Duration;
+///
+/// let base = ollama("qwen3:4b").temperature(0.0).num_ctx(16_384).timeout(Duration::from_secs(120));
+/// // A clone with one thing changed is another client of the same server.
+/// let creative = base.clone().temperature(0.9);
+/// let planner = AgentBuilder::<String, String>::new("planner").model(base.retry(3)).build();
+/// let poet = AgentBuilder::<String, String>::new("poet").model(creative).build();
+/// ```
 #[derive(Clone)]
 pub struct Ollama {
     pub(crate) config: Arc<Config>,
@@ -169,6 +181,20 @@ impl Ollama {
 
     /// Lists the models on the server, as `ollama list` does.
     ///
+    /// ```
+    /// # mod agents { pub use agents_core::*; pub use agents_ollama::ollama; }
+    /// use agents::ollama;
+    ///
+    /// # async fn check() -> Result<(), agents::model::ModelError> {
+    /// // At the start of a program, before the first user waits for it.
+    /// let model = ollama("qwen3:4b");
+    /// if !model.models().await?.iter().any(|name| name == "qwen3:4b") {
+    ///     eprintln!("run `ollama pull qwen3:4b`");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When the server cannot be reached, or does not answer as Ollama does.
     pub async fn models(&self) -> Result<Vec<String>, ModelError> {
@@ -206,6 +232,20 @@ impl Ollama {
     }
 
     /// Returns whether an Ollama server answers, within half a second.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_core::*; pub use agents_ollama::ollama; }
+    /// use agents::ollama;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let model = ollama("qwen3:4b").url("http://127.0.0.1:1"); // nobody is there
+    /// if !model.is_up().await {
+    ///     eprintln!("no Ollama at {}: start it with `ollama serve`", model.address());
+    /// }
+    /// # assert!(!model.is_up().await);
+    /// # }
+    /// ```
     pub async fn is_up(&self) -> bool {
         let Ok(ready) = self.config.ready() else {
             return false;

@@ -30,6 +30,14 @@ pub enum ToolMode {
 
 /// Whether a model thinks before it answers, and how much: `true`, `false`, or one of `"low"`,
 /// `"medium"` and `"high"` for models that know such levels.
+///
+/// ```
+/// # mod agents { pub use agents_ollama::ollama; }
+/// use agents::ollama;
+///
+/// let quick = ollama("qwen3:4b").think(false);
+/// let careful = ollama("gpt-oss:20b").think("high");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Think(pub(crate) Value);
 

@@ -25,6 +25,20 @@ const HEADERS: [&str; 8] = [
 /// Response of a server, in one shape for all kinds of content.
 ///
 /// One of `json`, `text` and `binary` is there, unless there is no body.
+///
+/// ```
+/// use agents::http::HttpAnswer;
+/// use serde_json::Value;
+///
+/// // In a tool of your own that asks by way of `HttpTool`.
+/// fn price(answer: &HttpAnswer) -> Option<f64> {
+///     match answer.status {
+///         200 => answer.json.as_ref()?.to::<Value>().ok()?["price"].as_f64(),
+///         _ => None, // a 404 is an answer too
+///     }
+/// }
+/// # let _ = price;
+/// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HttpAnswer {
     /// Final URL, after all redirects.

@@ -3,6 +3,20 @@ use agents_core::{Code, ToolFailure, secret::SecretError};
 use std::{error::Error as StdError, fmt, time::Duration};
 
 /// Reason why a request was not made or failed.
+///
+/// ```
+/// use agents::{Code, ToolFailure, http::{HttpArgs, HttpError, HttpTool}, prelude::*};
+///
+/// // A server that has nothing to say is no failure of this tool.
+/// async fn status_page(http: &HttpTool, cx: &ToolContext) -> Result<String, HttpError> {
+///     match http.call(HttpArgs::get("https://status.example.com"), cx).await {
+///         Ok(answer) => Ok(answer.text.unwrap_or_default()),
+///         Err(error) if error.code() == Code::NetworkError => Ok("the status page is down too".into()),
+///         Err(error) => Err(error),
+///     }
+/// }
+/// # let _ = status_page;
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpError {
     code: Code,

@@ -69,6 +69,19 @@ use std::{
 };
 
 /// Tool that makes HTTP requests to an allow-list of hosts; see [`http`](crate::http).
+///
+/// ```
+/// use agents::http::{HttpTool, Method};
+///
+/// // Two tools of one agent: one that reads anywhere, one that writes to one server, with approval.
+/// let read = HttpTool::new().name("fetch").allow_any_host().max_bytes(200_000);
+/// let tickets = HttpTool::new().name("tickets")
+///     .allow_host("tickets.example.com")
+///     .allow_method(Method::Post)
+///     .secret_header("tickets.example.com", "x-api-key", "tickets");
+/// # use agents::{Effects, Tool};
+/// assert_eq!((read.spec().effects, tickets.spec().effects), (Effects::Reads, Effects::Writes));
+/// ```
 pub struct HttpTool {
     name: String,
     hosts: Vec<Pattern>,

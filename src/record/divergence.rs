@@ -7,6 +7,25 @@ use serde_json::Value;
 use std::{cmp::Reverse, fmt};
 
 /// The first point at which a replay differs from its recording.
+///
+/// ```
+/// use agents::{prelude::*, record::{Recording, Replay}};
+/// # use agents::testing::{Script, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (model, _) = ScriptedModel::new([Script::text("4")]);
+/// # let path = std::env::temp_dir().join(format!("agents-divergence-{}.jsonl", std::process::id()));
+/// let adder = |prompt| AgentBuilder::<String, String>::new("adder").prompt(prompt).build();
+/// adder("Add.").run("2 + 2").model(model).tape(Recording::create(&path)?).await?;
+///
+/// let replay = Replay::open(&path)?;
+/// adder("Add exactly.").run("2 + 2").tape(replay.clone()).await.unwrap_err();
+/// let parted = replay.divergence().unwrap();
+/// assert_eq!((&*parted.recorded, &*parted.now, parted.message), ("Add.", "Add exactly.", Some(1)));
+/// # std::fs::remove_file(path)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
     /// Place of the agent's turn or of the call in the run.

@@ -27,6 +27,17 @@ use std::{
 /// that has the same messages, tools and format as the one it was given to; which model it was is on
 /// the tape, but is not compared. Tools, arms and approvers do what they always do; with
 /// [`Bundle::replay`] they do not run either.
+///
+/// ```
+/// use agents::{prelude::*, record::Replay};
+///
+/// # async fn test(clerk: agents::agent::ModelAgent<'_, String, String>, tape: &str) -> Result<(), Box<dyn std::error::Error>> {
+/// let replay = Replay::parse(tape)?; // in a test: `include_str!("tape.jsonl")`
+/// assert_eq!(clerk.run("What time is it?").tape(replay.clone()).await?, "noon");
+/// assert_eq!(replay.left(), 0, "it asks less than it did");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Replay(Arc<Reader>);
 

@@ -135,6 +135,19 @@ impl WhatIf {
     }
 
     /// Replaces the answer of the arms to the call's failures by this plan.
+    ///
+    /// ```
+    /// use agents::{prelude::*, record::Bundle, recovery::*};
+    /// # async fn ask(clerk: agents::agent::ModelAgent<'_, String, String>, bundle: Bundle, model: impl Model) -> Result<(), Error> {
+    ///
+    /// // Would it have been better to give up at once?
+    /// let give_up: Decision<Execution> = escalate("the index is down").severity(Severity::High);
+    /// let replay = bundle.what_if().plan(2, give_up).live().replay()?;
+    /// let outcome = clerk.run("go").model(model).tape(replay).outcome().await?;
+    /// println!("{:?}", outcome.escalations);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn plan(mut self, call: impl Into<Call>, plan: impl Into<Plan>) -> Self {
         match self.find(&call.into()) {
             Ok((place, _)) => {

@@ -11,11 +11,31 @@ use std::{
 
 /// Draws a run on the standard output while it goes on;
 /// [`Run::on_event`](crate::agent::Run::on_event) takes it.
+///
+/// ```
+/// use agents::{prelude::*, timeline};
+///
+/// # async fn run(clerk: agents::agent::ModelAgent<'_, String, String>) -> Result<(), Error> {
+/// clerk.run("Tidy up").on_event(timeline::live()).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn live() -> impl Fn(&Event) + Send + Sync + 'static {
     live_to(io::stdout(), io::stdout().is_terminal())
 }
 
 /// Draws a run on any writer while it goes on; `redraw` says whether that is a terminal.
+///
+/// ```
+/// use agents::{prelude::*, timeline};
+///
+/// # async fn run(clerk: agents::agent::ModelAgent<'_, String, String>) -> Result<(), Box<dyn std::error::Error>> {
+/// // One line for each step, when it ends, into a file that can be followed.
+/// let log = std::fs::File::create("run.log")?;
+/// clerk.run("Tidy up").on_event(timeline::live_to(log, false)).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn live_to(out: impl Write + Send + 'static, redraw: bool) -> impl Fn(&Event) + Send + Sync {
     let live = Mutex::new(Live {
         out,

@@ -48,6 +48,21 @@ use row::Row;
 use std::{collections::HashMap, fmt};
 
 /// Drawing of a run that has ended; display it.
+///
+/// ```
+/// use agents::{prelude::*, timeline};
+/// # use agents::testing::{Script, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("3")]);
+/// # let adder = AgentBuilder::<String, String>::new("adder").model(model).build();
+/// let outcome = adder.run("1 + 2").outcome().await?;
+/// // For a log file: no colours, and no line longer than this.
+/// let drawn = timeline::of(&outcome).colour(false).width(60).to_string();
+/// assert!(drawn.lines().all(|line| line.chars().count() <= 60));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Timeline {
     rows: Vec<Row>,
@@ -56,6 +71,21 @@ pub struct Timeline {
 }
 
 /// Creates the timeline of a run that has ended.
+///
+/// ```
+/// use agents::{prelude::*, timeline};
+/// # use agents::testing::{Script, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("many")]);
+/// # let adder = AgentBuilder::<String, u32>::new("adder").model(model).budget(Budget::new().max_turns(1)).build();
+/// let outcome = adder.run("1 + 2").outcome().await?;
+/// if outcome.result.is_err() {
+///     eprintln!("{}", timeline::of(&outcome)); // what led to it, and why it ended
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub fn of<T>(outcome: &Outcome<T>) -> Timeline {
     let mut rows = rows(&outcome.trace.steps, &outcome.outputs);
     if let (Some(root), Err(error)) = (rows.first_mut(), &outcome.result) {

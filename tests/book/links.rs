@@ -102,6 +102,49 @@ fn every_link_leads_somewhere() {
 }
 
 #[test]
+fn the_summary_has_the_titles_of_the_chapters() {
+    let summary = fs::read_to_string(root().join("book/src/SUMMARY.md")).unwrap();
+    for line in summary.lines().filter(|line| line.contains("](")) {
+        let (title, path) = line.trim_end_matches(')').split_once("](").unwrap();
+        let (_, title) = title.split_once('[').unwrap();
+        let chapter = fs::read_to_string(root().join("book/src").join(path)).unwrap();
+        assert_eq!(
+            chapter.lines().next(),
+            Some(&*format!("# {title}")),
+            "{path}"
+        );
+    }
+}
+
+/// `agents` in the registry is another project, and so are its pages on docs.rs.
+#[test]
+fn nothing_links_to_the_pages_of_another_project() {
+    let mut folders: Vec<_> = ["src", "agents-core", "agents-macros", "agents-ollama"]
+        .map(|folder| root().join(folder))
+        .into();
+    let mut files = pages();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => files.push(path),
+            }
+        }
+    }
+    let foreign = [
+        "docs.rs/agents/",
+        "docs.rs/crate/agents/",
+        "crates.io/crates/agents)",
+    ];
+    files.retain(|path| {
+        let text = fs::read_to_string(path).unwrap();
+        foreign.iter().any(|address| text.contains(address))
+    });
+    assert!(files.is_empty(), "{files:#?}");
+}
+
+#[test]
 fn links_and_anchors_are_found() {
     let page = "# A `b!`, c\n[x](y.md#z) `[no](link)`\n```\n# no [no](link)\n```\n## A\n## A\n";
     assert_eq!(links(page), ["y.md#z"]);

@@ -93,6 +93,20 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     ///
     /// It is asked about failures of every tool that has no arm of that kind itself, and about
     /// final answers that do not fit.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, recovery::*};
+    ///
+    /// // Whatever tool it is: a failed execution is tried again, then explained to the model.
+    /// let clerk = AgentBuilder::<String, String>::new("clerk")
+    ///     .prompt("You look things up.")
+    ///     .on_error(|error, _| match error {
+    ///         CallError::Execution(_) => Some(retry::<Execution>().or(feedback("try another source")).into()),
+    ///         _ => None, // the model is told
+    ///     })
+    ///     .build();
+    /// ```
     pub fn on_error(
         mut self,
         arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
@@ -104,6 +118,22 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// Sets the error handler for one tool by name, `on_error!(Tool, match error { .. })`.
     ///
     /// It is asked before the tool's own handler. `E` is the tool's error type.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, recovery::*};
+    /// use std::io::{self, ErrorKind};
+    ///
+    /// let clerk = AgentBuilder::<String, String>::new("clerk")
+    ///     .on_error_of::<io::Error>("read_file", |error, _| match error {
+    ///         // The tool's own error, with its own type.
+    ///         CallError::Execution(Failure::Returned(e)) if e.kind() == ErrorKind::NotFound => {
+    ///             Some(feedback::<Execution>("list the folder first").into())
+    ///         }
+    ///         _ => None,
+    ///     })
+    ///     .build();
+    /// ```
     pub fn on_error_of<E: 'static>(
         mut self,
         tool: &str,
@@ -124,6 +154,18 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// agents, and from the agents it delegates to.
     ///
     /// See [`escalation`](crate::escalation).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, Severity, escalation::*};
+    ///
+    /// let lead = AgentBuilder::<String, String>::new("lead")
+    ///     .on_escalation(|escalation: Escalation| match escalation.severity {
+    ///         Severity::Critical => throw(escalation.reason),
+    ///         _ => return_partial_result(format!("without the figures: {}", escalation.reason)),
+    ///     })
+    ///     .build();
+    /// ```
     pub fn on_escalation<R: IntoResolution<I, O>>(
         mut self,
         handler: impl Fn(Escalation) -> R + Send + Sync + 'a,
@@ -147,6 +189,16 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// The model gets the tools `memory_read`, `memory_write` and `memory_search`, which reach this
     /// agent's own lines and no other's. An agent with skills gives them to those that ask for it,
     /// with [`Skill::with_memory`].
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, memory::{MemoryBank, Owner}};
+    ///
+    /// let bank = MemoryBank::new();
+    /// bank.remember(&Owner::agent("clerk").scope("acme"), "ACME pays within 60 days.");
+    /// // In a run with `.scope("acme")` it finds that, and adds what it learns.
+    /// let clerk = AgentBuilder::<String, String>::new("clerk").memory(bank.clone()).build();
+    /// ```
     pub fn memory(mut self, memory: impl Memory) -> Self {
         self.agent.memory = Some(Arc::new(memory));
         self

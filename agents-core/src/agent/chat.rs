@@ -91,6 +91,23 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
     }
 
     /// Sends a message; await the returned [`Run`] for the answer, or configure it first.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, handle) = ScriptedModel::new([Script::text("A customer"), Script::text("A lathe")]);
+    /// # let crm = AgentBuilder::<String, String>::new("crm").model(model).build();
+    /// let mut chat = crm.chat();
+    /// chat.send("Who is ACME?").await?;
+    /// chat.send("And their last order?").await?;
+    /// // The second time the model is shown all that was said before.
+    /// # assert_eq!(handle.requests()[1].messages.len(), 3);
+    /// assert_eq!(chat.messages().len(), 4);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn send(&mut self, input: impl IntoInput<A::In>) -> Run<'_, A> {
         let input = input.into_input();
         let talk = Talk::new(&self.said, prompt_of(&input));
@@ -101,6 +118,22 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
     /// [`on_checkpoint`](Run::on_checkpoint) was given.
     ///
     /// The conversation up to then is in the snapshot.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, Error, agent::{Conversation, ModelAgent}, run::Snapshot};
+    /// // After a crash: both were stored, the conversation after the last whole send, the snapshot by `on_checkpoint`.
+    /// async fn go_on(
+    ///     crm: &ModelAgent<'_, String, String>,
+    ///     talk: Conversation,
+    ///     open: Snapshot,
+    /// ) -> Result<String, Error> {
+    ///     let mut chat = crm.chat().resume(talk)?;
+    ///     chat.finish(open).await?;
+    ///     chat.send("Has it been paid?").await
+    /// }
+    /// # let _ = go_on;
+    /// ```
     pub fn finish(&mut self, snapshot: Snapshot) -> Run<'_, A> {
         let talk = Talk::new(&self.said, snapshot.input.to_text());
         self.part_of(Run::resumed(self.agent, snapshot), talk)
@@ -157,6 +190,26 @@ impl<A: Agent> fmt::Debug for Chat<'_, A> {
 }
 
 /// A conversation in storable form; [`Chat::resume`] continues it.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+/// use agents::agent::Conversation;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (model, _) = ScriptedModel::new([Script::text("A customer"), Script::text("A lathe")]);
+/// # let crm = AgentBuilder::<String, String>::new("crm").model(model).build();
+/// let mut chat = crm.chat();
+/// chat.send("Who is ACME?").await?;
+/// let row = serde_json::to_string(&chat.snapshot())?;
+///
+/// // The next request of the same user, perhaps in another process.
+/// let stored: Conversation = serde_json::from_str(&row)?;
+/// let mut chat = crm.chat().resume(stored)?;
+/// assert_eq!(chat.send("And their last order?").await?, "A lathe");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conversation {
     version: u32,

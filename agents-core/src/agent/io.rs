@@ -4,6 +4,21 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::{any::Any, path::PathBuf};
 
 /// Bound on everything that enters or leaves an agent: data that can be stored and read back.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Agent, agent::Data};
+///
+/// // Code about any agent says what goes in and out with this one bound.
+/// async fn each<I: Data, A: Agent<In = I>>(agent: &A, inputs: Vec<I>) -> Vec<Result<A::Out, agents::Error>> {
+///     let mut answers = Vec::new();
+///     for input in inputs {
+///         answers.push(agent.run(input).await);
+///     }
+///     answers
+/// }
+/// # let _ = each::<String, agents::agent::ModelAgent<'_, String, u32>>;
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot go into an agent or come out of one",
     label = "not data that can be stored",

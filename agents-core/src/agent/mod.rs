@@ -155,6 +155,20 @@ pub trait Agent: Send + Sync {
     }
 
     /// Starts a conversation, in which each [`send`](Chat::send) continues the previous ones.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, _) = ScriptedModel::new([Script::text("Ada"), Script::text("Ada, as you said")]);
+    /// # let agent = AgentBuilder::<String, String>::new("host").model(model).build();
+    /// let mut chat = agent.chat();
+    /// chat.send("My name is Ada.").await?;
+    /// assert_eq!(chat.send("What is my name?").await?, "Ada, as you said");
+    /// # Ok(())
+    /// # }
+    /// ```
     fn chat(&self) -> Chat<'_, Self>
     where
         Self: Sized + ModelDriven,
@@ -233,6 +247,20 @@ pub trait Agent: Send + Sync {
 
     /// Boxes the agent as a trait object, so that different agents of one signature can share a
     /// type.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, Error, agent::Skill};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Error> {
+    /// # let ten = AgentBuilder::<u32, u32>::new("ten").skill(Skill::native("add", "Adds.", |x: u32| async move { Ok(x + 10) })).build();
+    /// # let twice = AgentBuilder::<u32, u32>::new("twice").skill(Skill::native("add", "Adds.", |x: u32| async move { Ok(x * 2) })).build();
+    /// // Which agents there are is known at run time only, from a file for one.
+    /// let plugins = vec![ten.boxed(), twice.map(|n| n + 1).boxed()];
+    /// assert_eq!(plugins.run(5_u32).await?, [15, 11]);
+    /// # Ok(())
+    /// # }
+    /// ```
     fn boxed<'a>(self) -> Box<dyn Agent<In = Self::In, Out = Self::Out> + 'a>
     where
         Self: Sized + 'a,

@@ -53,6 +53,22 @@ impl<'a, I, O> Skill<'a, I, O> {
     }
 
     /// Creates a skill that the function `body` carries out, without a model.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, Error, ErrorKind, agent::Skill};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Error> {
+    /// // What code can answer needs no model.
+    /// let sum = Skill::native("sum", "Adds the numbers of a line.", |line: String| async move {
+    ///     let numbers = line.split_whitespace().map(str::parse::<i64>);
+    ///     numbers.sum::<Result<i64, _>>().map_err(|error| Error::new(ErrorKind::Failed, error.to_string()))
+    /// });
+    /// let adder = AgentBuilder::<String, i64>::new("adder").skill(sum).build();
+    /// assert_eq!(adder.run("1 2 39").await?, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn native<F, Fut>(
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
@@ -91,6 +107,18 @@ impl<'a, I, O> Skill<'a, I, O> {
     ///
     /// What the list names has to be among the agent's tools and delegates, and the skill has to be one
     /// that the model carries out: a run of the agent says so before it begins.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, agent::Skill};
+    ///
+    /// let clerk = AgentBuilder::<String, String>::new("clerk")
+    ///     .prompt("You are a clerk.")
+    ///     // .tool(..): many of them
+    ///     .skill(Skill::model("look_up", "Looks up a customer.").tools(["crm_get_*", "crm_search"]))
+    ///     .skill(Skill::model("change", "Changes a customer's data.").tools(["crm_*"]))
+    ///     .build();
+    /// ```
     #[must_use]
     pub fn tools<P: Into<Pattern>>(mut self, tools: impl IntoIterator<Item = P>) -> Self {
         self.tools

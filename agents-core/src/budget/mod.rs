@@ -125,6 +125,23 @@ impl Budget {
     }
 
     /// Sets how many tool calls an agent may make.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+    /// use agents::{Budget, run::{Limit, Stopped}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("dark") });
+    /// # let (model, _) = ScriptedModel::always(Script::calls([("look", "{}"); 3]));
+    /// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model).build();
+    /// // The model asks for three calls at once, again and again.
+    /// let outcome = agent.run("Look").budget(Budget::new().max_tool_calls(5)).outcome().await?;
+    /// assert_eq!(outcome.stopped, Some(Stopped::Budget { agent: "watcher".into(), limit: Limit::ToolCalls(5) }));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn max_tool_calls(mut self, calls: u32) -> Self {
         self.tool_calls = Some(calls);
@@ -146,6 +163,24 @@ impl Budget {
     /// Once that is reached, no model is asked any more. Requests that are under way by then are
     /// counted too, so that a run goes over by one request at most for each of its agents that is
     /// at work at that moment.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+    /// use agents::Budget;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("dark") });
+    /// # let (model, _) = ScriptedModel::always(Script::call("look", "{}")); // 15 tokens each time
+    /// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model).build();
+    /// // Every request costs 15 tokens here; the one that reaches the bound is the last.
+    /// let outcome = agent.run("Look").budget(Budget::new().tokens(40)).outcome().await?;
+    /// assert!(outcome.result.unwrap_err().is_budget());
+    /// assert_eq!(outcome.usage.tokens(), 45);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn tokens(mut self, tokens: u64) -> Self {
         self.tokens = Some(tokens);
@@ -157,6 +192,24 @@ impl Budget {
     /// Once that is reached, no model is asked any more. As with [`tokens`](Budget::tokens), what
     /// is under way by then is paid. Every model needs a price for it: see
     /// [`Run::price`](crate::agent::Run::price).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+    /// use agents::{Budget, run::Cost};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("dark") });
+    /// # let (model, _) = ScriptedModel::always(Script::call("look", "{}"));
+    /// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model).build();
+    /// let run = agent.run("Look").price("scripted", 1.0, 2.0).budget(Budget::new().cost(0.00005));
+    /// let outcome = run.outcome().await?; // 10 tokens read and 5 written in each turn: 0.00002
+    /// assert!(outcome.result.unwrap_err().is_budget());
+    /// assert_eq!(outcome.cost, Some(Cost::of(0.00006)));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn cost(mut self, amount: impl Into<Cost>) -> Self {
         self.cost = Some(amount.into());
@@ -208,6 +261,14 @@ pub fn tokens(tokens: u64) -> Budget {
 }
 
 /// Creates a duration of this many minutes.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{Budget, minutes};
+/// use std::time::Duration;
+///
+/// assert_eq!(Budget::new().time(minutes(5)), Budget::new().time(Duration::from_secs(300)));
+/// ```
 pub fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(minutes.saturating_mul(60))
 }

@@ -20,6 +20,22 @@ tokio::task_local! {
 /// Wrapper that lets many runs share one cache; concurrent identical calls are executed once.
 ///
 /// Copies are the same cache.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::cache::{MemoryCache, SharedCache};
+/// # use agents::{Agent, agent::ModelAgent};
+/// # async fn run(clerk: ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+/// let cache = SharedCache::new(MemoryCache::new());
+/// // What both of them look up is looked up once.
+/// let (one, other) = tokio::join!(
+///     clerk.run("What does ACME owe?").scope("acme").cache(cache.clone()).into_future(),
+///     clerk.run("When does ACME pay?").scope("acme").cache(cache).into_future(),
+/// );
+/// # let _ = (one, other);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct SharedCache(Arc<Inner>);
 

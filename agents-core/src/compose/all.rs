@@ -57,6 +57,24 @@ impl<A: Agent<In = T>, T: Data, First> Beside<T, First, T> for A {}
 
 /// Several agents that run concurrently on the same input: a tuple of 2 to 8 agents, a `Vec` or an
 /// array; the input is `Clone`.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::compose::{Together, settled};
+/// use agents::{Agent, AgentBuilder, Error, agent::Skill};
+///
+/// // Code that hears all reviewers out, however many they are and of whatever types.
+/// async fn reviewed<R: Together<In = String>>(reviewers: R, text: &str) -> Result<R::Settled, Error> {
+///     settled(reviewers).run(text).await
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+/// # let length = |name| AgentBuilder::<String, usize>::new(name)
+/// #     .skill(Skill::native("count", "Counts.", |text: String| async move { Ok(text.len()) })).build();
+/// assert_eq!(reviewed(vec![length("a"), length("b"), length("c")], "ok").await?, [Ok(2), Ok(2), Ok(2)]);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are not agents that can run side by side",

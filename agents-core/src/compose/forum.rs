@@ -74,6 +74,27 @@ impl<I: Data> From<Transcript<I>> for String {
 
 /// An agent that can take part in a forum about an `I`: it takes a [`Transcript`], or anything made
 /// from one such as a `String`, and returns a `String`.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::compose::{Transcript, forum};
+/// use agents::{Agent, AgentBuilder, Error, agent::Skill};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+///
+/// // One that takes the transcript sees who said what; one that takes a `String` is told it as text.
+/// let critic = AgentBuilder::<Transcript<String>, String>::new("critic")
+///     .skill(Skill::native("say", "Says.", |so_far: Transcript<String>| async move {
+///         Ok(format!("{} has spoken", so_far.contributions[0].by))
+///     })).build();
+/// let first = AgentBuilder::<String, String>::new("first")
+///     .skill(Skill::native("say", "Says.", |_: String| async { Ok("Tabs.".to_owned()) })).build();
+/// let captain = AgentBuilder::<Transcript<String>, String>::new("captain")
+///     .skill(Skill::native("decide", "Decides.", |all: Transcript<String>| async move { Ok(all.contributions[1].text.clone()) })).build();
+/// assert_eq!(forum((first, critic)).captain(captain).run("tabs or spaces?").await?, "first has spoken");
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot take part in this forum: its captain decides about `{I}`",

@@ -201,6 +201,25 @@ impl<A: fmt::Debug, F> fmt::Debug for Until<A, F> {
 /// runs and the last output.
 ///
 /// [`Error::source`](std::error::Error::source) gives it back.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::compose::{RanOut, Step::{Again, Done}};
+/// use agents::{Agent, AgentBuilder, Error, agent::Skill};
+/// use std::error::Error as _;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let plus = AgentBuilder::<u32, u32>::new("plus").skill(Skill::native("add", "Adds.", |x: u32| async move { Ok(x + 1) })).build();
+/// let enough = plus.until(|x| if x > 100 { Done(x) } else { Again(x) }).at_most(3);
+/// let error = enough.run(1_u32).await.unwrap_err();
+/// assert!(error.is_budget());
+///
+/// // The last draft is better than none.
+/// let ran_out = error.source().and_then(|source| source.downcast_ref::<RanOut>()).unwrap();
+/// assert_eq!((ran_out.runs(), ran_out.last_as::<u32>()?), (3, 4));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RanOut {
     runs: u32,

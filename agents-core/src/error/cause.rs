@@ -57,6 +57,21 @@ pub enum Origin {
 /// Cheap to clone.
 ///
 /// The live error can be downcast in the process that made it; what is stored is its text.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Code, error::{Cause, Origin}};
+/// use std::{io, time::Duration};
+///
+/// let cause = Cause::returned(io::Error::other("no route"), Code::NetworkError, Some(Duration::from_secs(2)));
+/// assert_eq!((cause.origin(), cause.code()), (Origin::Returned, Code::NetworkError));
+/// assert!(cause.downcast_ref::<io::Error>().is_some(), "the live error, in this process");
+///
+/// let stored: Cause = serde_json::from_str(&serde_json::to_string(&cause)?)?;
+/// assert_eq!(stored.message(), "no route");
+/// assert!(stored.downcast_ref::<io::Error>().is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Cause(Arc<Inner>);

@@ -164,6 +164,30 @@ pub struct EscalationReceipt {
 }
 
 /// How an escalation was settled.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, Effects, Error, testing::{Script, ScriptedModel}, tool::FnTool};
+/// # use agents::recovery::{Execution, escalate};
+/// use agents::escalation::{Escalation, Settlement, return_partial_result};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+/// # let schema = serde_json::json!({"type": "object"});
+/// # let book = FnTool::new("book", "Books.", Effects::Reads, schema, |_, _| async { Err::<(), _>(std::io::Error::other("closed")) })
+/// #     .on_error(|_, _| Some(escalate::<Execution>("the ledger is closed").into()));
+/// # let (model, _) = ScriptedModel::new([Script::call("book", "{}")]);
+/// # let clerk = AgentBuilder::<String, String>::new("clerk").tool(book).model(model)
+/// #     .on_escalation(|escalation: Escalation| return_partial_result(escalation.reason))
+/// #     .build();
+/// let outcome = clerk.run("Close the books").outcome().await?;
+/// for receipt in &outcome.escalations {
+///     println!("{}: {}", receipt.escalation.reason, receipt.settled);
+/// }
+/// # let settled = &outcome.escalations[0].settled;
+/// assert!(outcome.partial && *settled == Settlement::PartialResult { agent: "clerk".into() });
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Settlement {

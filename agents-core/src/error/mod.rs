@@ -68,6 +68,21 @@ impl Error {
     /// Creates the error by which an agent escalates its work instead of doing it.
     ///
     /// A repair agent that returns this escalates the call it was to repair.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, Error, Severity, agent::Skill};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Error> {
+    /// // An agent with a body that knows when to give up.
+    /// let clerk = AgentBuilder::<String, u32>::new("clerk").skill(Skill::native("parse", "Reads.", |text: String| async move {
+    ///     text.parse().map_err(|_| Error::escalated(format!("`{text}` is no number"), Severity::Medium))
+    /// })).build();
+    /// let error = clerk.run("twelve").await.unwrap_err();
+    /// assert_eq!((error.is_escalated(), error.severity()), (true, Some(Severity::Medium)));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn escalated(reason: impl Into<String>, severity: Severity) -> Self {
         let reason = reason.into();
         Error::of_escalation(Escalation::of_agent("", &reason, severity), false)
@@ -89,6 +104,21 @@ impl Error {
     ///
     /// A tool has to give it back as it is: wrapped in an error type of the tool's own it is an error like any
     /// other, for the tool's arms.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, Error, agent::Skill, compose::first_of};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Error> {
+    /// let strict = AgentBuilder::<String, String>::new("strict").skill(Skill::native("check", "Checks.", |_: String| async {
+    ///     Err(Error::thrown("the licence has run out"))
+    /// })).build();
+    /// let easy = AgentBuilder::<String, String>::new("easy").skill(Skill::native("work", "Works.", |x: String| async { Ok(x) })).build();
+    /// // A failure would be a defeat in this race; a throw ends it.
+    /// assert!(first_of((strict, easy)).run("go").await.unwrap_err().is_thrown());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn thrown(reason: impl Into<String>) -> Self {
         Error::new(ErrorKind::Thrown, reason)
     }

@@ -11,6 +11,22 @@ use std::{borrow::Cow, fmt, sync::Arc};
 
 /// What a handler decides about an escalation; `I` and `O` are the handling agent's input and
 /// output.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{AgentBuilder, Severity, escalation::*};
+///
+/// // One opinion for several agents of one signature.
+/// fn patient(escalation: Escalation) -> Resolution<String, String> {
+///     match (escalation.severity, escalation.attempts) {
+///         (Severity::Critical, _) => throw(escalation.reason),
+///         (_, attempts) if attempts > 3 => return_partial_result(escalation.reason),
+///         _ => inherit(),
+///     }
+/// }
+/// let lead = AgentBuilder::<String, String>::new("lead").on_escalation(patient).build();
+/// let clerk = AgentBuilder::<String, String>::new("clerk").on_escalation(patient).build();
+/// ```
 #[must_use = "a resolution does nothing until `on_escalation` gives it back"]
 pub struct Resolution<I, O>(pub(crate) What<I, O>);
 
@@ -79,6 +95,21 @@ pub fn reroute_to_skill<I, O>(skill: impl SkillName) -> Resolution<I, O> {
 /// Like a model it is asked for again when a stored run goes on. In a team it may have no tool that the place of the
 /// handling agent does not have freely; what belongs to it as such, its memory and what it knows, does not count. Where
 /// it has more, that is refused, and the escalation climbs on with it in [`Escalation::refused`].
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Agent, AgentBuilder, agent::Skill, escalation::*};
+///
+/// // The expensive one is asked for what the cheap one gives up.
+/// let lead = AgentBuilder::<String, String>::new("lead")
+///     .on_escalation(|_: Escalation| {
+///         let expert = AgentBuilder::new("expert")
+///             .skill(Skill::native("answer", "Answers.", |q: String| async move { Ok(format!("no idea: {q}")) }));
+///         reroute_to::<String, String>(expert.build())
+///     })
+///     .build();
+/// assert_eq!(lead.name(), "lead");
+/// ```
 pub fn reroute_to<I: Data, O: Data>(agent: impl TakesOver<I, O>) -> Resolution<I, O> {
     Resolution(What::Agent(agent.taking_over()))
 }
@@ -117,11 +148,36 @@ pub fn escalate<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
 }
 
 /// Passes the escalation on to the next agent above, unchanged.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{AgentBuilder, escalation::*};
+///
+/// // This agent knows what to do about one tool; all else is for those above.
+/// let lead = AgentBuilder::<String, String>::new("lead")
+///     .on_escalation(|escalation: Escalation| match &*escalation.source {
+///         "search" => return_partial_result("nothing was found".to_owned()),
+///         _ => inherit(),
+///     })
+///     .build();
+/// ```
 pub fn inherit<I, O>() -> Resolution<I, O> {
     Resolution(What::Inherit)
 }
 
 /// Ends the whole run.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{AgentBuilder, Severity, escalation::*};
+///
+/// let lead = AgentBuilder::<String, String>::new("lead")
+///     .on_escalation(|escalation: Escalation| match escalation.severity {
+///         Severity::Critical => throw(escalation.reason), // the run is over: `ErrorKind::Thrown`
+///         _ => inherit(),
+///     })
+///     .build();
+/// ```
 pub fn throw<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
     Resolution(What::Throw(reason.into_words()))
 }

@@ -82,14 +82,24 @@ impl Owner {
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::memory::{Memory, MemoryBank};
-/// use agents::AgentBuilder;
+/// use agents::{AgentBuilder, async_trait, memory::{Memory, MemoryError, Owner}};
+/// use std::{collections::HashMap, sync::Mutex};
 ///
-/// fn remembering(memory: impl Memory) -> AgentBuilder<'static, String, String> {
-///     AgentBuilder::new("clerk").prompt("You are a clerk.").memory(memory)
+/// /// Where a program would have a table with a column for the owner.
+/// #[derive(Default)]
+/// struct Table(Mutex<HashMap<Owner, Vec<String>>>);
+///
+/// #[async_trait]
+/// impl Memory for Table {
+///     async fn read(&self, owner: &Owner) -> Result<Vec<String>, MemoryError> {
+///         Ok(self.0.lock().unwrap().get(owner).cloned().unwrap_or_default())
+///     }
+///     async fn write(&self, owner: &Owner, lines: Vec<String>) -> Result<(), MemoryError> {
+///         self.0.lock().unwrap().entry(owner.clone()).or_default().extend(lines);
+///         Ok(())
+///     }
 /// }
-///
-/// let clerk = remembering(MemoryBank::new()).build();
+/// let clerk = AgentBuilder::<String, String>::new("clerk").memory(Table::default()).build();
 /// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(

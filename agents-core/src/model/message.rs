@@ -70,6 +70,21 @@ pub struct ToolCall {
 }
 
 /// Reason why a model stopped writing.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::FinishReason;
+///
+/// // In a `Model` of your own: what the server calls it.
+/// fn finish(done_reason: &str) -> FinishReason {
+///     match done_reason {
+///         "stop" => FinishReason::Stop,
+///         "length" => FinishReason::Length,
+///         other => FinishReason::Other(other.to_owned()),
+///     }
+/// }
+/// assert_eq!(finish("length"), FinishReason::Length);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {

@@ -104,6 +104,20 @@ pub fn any_work<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> bool {
 ///
 /// Where there are few tools, one more request and its call follow. Without a result among them a
 /// small model never stops calling, and with results only it never begins.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Effects, model::prompted::{examples, plain}, tool::ToolSpec};
+///
+/// let schema = serde_json::json!({"type": "object", "properties": {"city": {"type": "string"}}});
+/// let weather = ToolSpec::new("weather", "The weather in a city.", Effects::Reads, schema)
+///     .example(serde_json::json!({"city": "Oslo"}));
+/// // What stands between the system prompt and the first real message.
+/// let turns = examples([&weather]);
+/// let roles: Vec<_> = turns.iter().map(|turn| plain(turn).0).collect();
+/// assert_eq!(roles[..4], ["user", "assistant", "user", "assistant"]);
+/// assert_eq!(plain(&turns[1]).1, r#"{"name": "weather", "arguments": {"city":"Oslo"}}"#);
+/// ```
 pub fn examples<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Message> {
     // Who is shown how to give up gives up.
     let tools: Vec<_> = tools.into_iter().filter(|tool| !tool.last_resort).collect();
@@ -159,6 +173,14 @@ fn result(tool: &ToolSpec) -> String {
 }
 
 /// Converts a message for a model without tool support into a role and a text.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::{Message, prompted::plain};
+///
+/// let result = Message::Tool { tool_call_id: "1".into(), name: "weather".into(), content: "sunny".into() };
+/// assert_eq!(plain(&result), ("user", "Result of weather: sunny\nAnswer now, or call again.".into()));
+/// ```
 pub fn plain(message: &Message) -> (&'static str, Cow<'_, str>) {
     match message {
         Message::System { content } => ("system", content.into()),

@@ -7,6 +7,19 @@ use serde_json::Value;
 use std::fmt;
 
 /// A fragment of a reply that is being streamed.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::{Delta, Request};
+///
+/// // In a `Model` of your own: whoever listens is told each piece as it arrives.
+/// fn arrived(request: &Request<'_>, piece: &str, thinking: bool) {
+///     if let Some(sink) = request.sink() {
+///         sink(if thinking { Delta::Thinking(piece) } else { Delta::Text(piece) });
+///     }
+/// }
+/// # let _ = arrived;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delta<'a> {
     /// A fragment of the text.

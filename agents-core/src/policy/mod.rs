@@ -150,6 +150,24 @@ impl Verdict {
 }
 
 /// An action that a [`Policy`] decides about.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::policy::{Action, Verdict};
+///
+/// // Both kinds of step are known by the agent that takes them, and by whom the run works for.
+/// fn trial(action: &Action<'_>) -> Verdict {
+///     let (scope, requests) = match action {
+///         Action::Model(ask) => (ask.scope, ask.usage.requests),
+///         Action::Tool(call) => (call.scope, call.usage.requests),
+///     };
+///     match scope.tenant_id() {
+///         "trial" if requests > 20 => Verdict::deny("a trial has 20 requests"),
+///         _ => Verdict::Allow,
+///     }
+/// }
+/// # let _ = trial;
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Action<'a> {
     /// A model is about to be asked.

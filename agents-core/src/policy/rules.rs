@@ -26,6 +26,24 @@ pub fn read_only() -> impl Policy {
 
 /// Returns a policy that denies tools whose effects leave the organisation, and tools of undeclared
 /// effects.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::policy::no_external;
+/// # use agents::{Agent, AgentBuilder, Code, Effects, testing::{Script, ScriptedModel}, tool::{FnTool, ToolSpec}};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let spec = ToolSpec::new("web_search", "Searches.", Effects::Reads, serde_json::json!({"type": "object"}));
+/// # let search = FnTool::with_spec(spec.external(), |_, _| async { Ok::<_, std::io::Error>("found") });
+/// # let (model, _) = ScriptedModel::new([Script::call("web_search", "{}"), Script::text("I may not")]);
+/// # let agent = AgentBuilder::<String, String>::new("clerk").tool(search).model(model).build();
+/// // A question about a customer: no word of it goes to a search engine.
+/// let outcome = agent.run("What is wrong with ACME's file?").policy(no_external()).outcome().await?;
+/// let receipt = outcome.outputs.receipts().next().unwrap();
+/// assert_eq!(receipt.error.as_ref().unwrap().code, Code::PolicyDenied);
+/// # Ok(())
+/// # }
+/// ```
 pub fn no_external() -> impl Policy {
     refusing(|spec| match (spec.declared, spec.external) {
         (false, _) => Some(format!("{}, and nothing may leave", unknown(spec))),
@@ -39,6 +57,17 @@ pub fn no_external() -> impl Policy {
 
 /// Returns a policy that denies the tools with these names; a pattern matches a name or a
 /// `name@version`.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::policy::deny_tools;
+/// # use agents::{Agent, agent::ModelAgent};
+/// # async fn run(agent: ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+/// // All tools of one server, and one version of another tool.
+/// agent.run("Tidy up").policy(deny_tools("github_*")).policy(deny_tools("read@1.0.0")).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn deny_tools(pattern: impl Into<Pattern>) -> impl Policy {
     let pattern = pattern.into();
     refusing(move |spec| {
@@ -81,6 +110,17 @@ pub fn only_tools<P: Into<Pattern>>(patterns: impl IntoIterator<Item = P>) -> im
 }
 
 /// Returns a policy under which a person has to approve every call of the tools with these names.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::policy::confirm_tools;
+/// # use agents::{Agent, agent::ModelAgent, run::Approver};
+/// # async fn run(agent: ModelAgent<'_, String, String>, ask_me: impl Approver) -> Result<(), agents::Error> {
+/// // On Fridays somebody looks at what is deployed.
+/// agent.run("Deploy it").policy(confirm_tools("deploy_*")).approver(ask_me).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn confirm_tools(pattern: impl Into<Pattern>) -> impl Policy {
     let pattern = pattern.into();
     confirming(move |spec| is_meant(&pattern, spec))

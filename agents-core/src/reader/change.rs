@@ -5,6 +5,16 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// A change that the reader made.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::reader::{self, ChangeKind};
+///
+/// let schema = serde_json::json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+/// let reading = reader::read(r#"{"n": "4",}"#, &schema).unwrap();
+/// let kinds: Vec<_> = reading.repairs.iter().map(|change| (change.kind, &*change.path)).collect();
+/// assert_eq!(kinds, [(ChangeKind::TrailingComma, "n"), (ChangeKind::Coerced, "n")]);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// Kind of change.

@@ -11,6 +11,16 @@ use super::pattern::Pattern;
 /// It takes what `schemars` writes (draft-07 with `definitions` and `$ref`) and
 /// the dialects of tool lists: `"type": "dict"`, `"float"`, `"tuple"`, `"any"`.
 /// Keywords it does not know are ignored, never enforced half-way.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::reader::Schema;
+///
+/// let schema = Schema::new(&serde_json::json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}));
+/// for text in ["{'n': '4'}", "```json\n{\"n\": 4,}\n```", "n = 4"] {
+///     assert_eq!(schema.read(text).unwrap().json, r#"{"n":4}"#);
+/// }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Schema {
     shapes: Vec<Shape>,

@@ -42,6 +42,18 @@ pub struct Repair {
 }
 
 /// A repair that was tried and failed.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::recovery::*;
+///
+/// // In a repair agent with a body: what has failed once is not given again.
+/// fn next(repair: &Repair) -> Option<String> {
+///     let candidates = [repair.raw.replace('\'', "\""), format!("{}}}", repair.raw)];
+///     candidates.into_iter().find(|text| repair.previous.iter().all(|tried| tried.text != *text))
+/// }
+/// # let _ = next;
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FailedRepair {
     /// Source of the repair: the name of a repair agent, `fix` or `sanitize`.

@@ -1,5 +1,16 @@
 /// Kind of failure that an arm handles; a verb that means nothing for a kind does not type-check
 /// there.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::recovery::*;
+///
+/// // A helper for arms of every kind; `retry()` would not compile here, since not every kind can.
+/// fn to_a_person<K: Kind>(reason: &str) -> Decision<K> {
+///     escalate(format!("{}: {reason}", K::NAME)).severity(Severity::Critical)
+/// }
+/// assert_eq!(to_a_person::<InvalidArgs>("unreadable"), escalate("invalid_args: unreadable").severity(Severity::Critical));
+/// ```
 pub trait Kind: 'static {
     /// Name of the kind in `on_error`.
     const NAME: &'static str;

@@ -41,6 +41,21 @@ pub struct ApprovalRequest {
 }
 
 /// Answer of an [`Approver`].
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{Approval, ApprovalRequest};
+///
+/// async fn at_the_till(request: ApprovalRequest) -> Approval {
+///     let args = request.args.to_value().unwrap_or_default();
+///     match args["amount"].as_u64() {
+///         Some(..=100) => Approval::Approve,
+///         Some(..=1_000) => Approval::Revise { note: "pay in parts of 100".into() }, // the model tries again
+///         _ => Approval::deny("sums like this are for people"),
+///     }
+/// }
+/// # let _ = at_the_till;
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {

@@ -135,6 +135,26 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
 }
 
 /// The system clock, with version 7 UUIDs as run ids.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{Clock, SystemClock, Timestamp};
+/// use std::fmt;
+///
+/// /// The real time, under an id that is known before the run begins.
+/// struct Under(&'static str);
+///
+/// impl Clock for Under {
+///     fn now(&self, key: fmt::Arguments<'_>) -> Timestamp {
+///         SystemClock.now(key)
+///     }
+///
+///     fn run_id(&self) -> String {
+///         self.0.into()
+///     }
+/// }
+/// # assert_eq!(Under("job-17").run_id(), "job-17");
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

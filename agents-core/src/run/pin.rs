@@ -32,6 +32,19 @@ pub struct PinnedHandle {
 }
 
 /// Selects one call of a tool.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{OnMissing, PinnedHandle, Selector, Strategy};
+///
+/// // The first search that found something, whatever was searched for after that.
+/// let pin = PinnedHandle {
+///     name: "sources".into(),
+///     selector: Selector { tool: "search".into(), strategy: Strategy::FirstSuccess, call_id: None },
+///     on_missing: OnMissing::Error,
+/// };
+/// # let _ = pin;
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selector {
     /// The tool's own name.

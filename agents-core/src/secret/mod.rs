@@ -232,6 +232,22 @@ impl<S: Secrets + ?Sized> Secrets for Arc<S> {
 }
 
 /// A secret and its scope; its value appears neither in `Debug` output nor in any log.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{ToolContext, secret::SecretError};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), SecretError> {
+///
+/// async fn header(cx: &ToolContext) -> Result<String, SecretError> {
+///     let key = cx.secret("crm").await?;
+///     tracing::debug!(?key, "asking"); // the owner is logged, never the value
+///     Ok(format!("Bearer {}", key.expose_secret()))
+/// }
+/// assert!(header(&ToolContext::detached("ask_crm")).await.unwrap_err().is_missing());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Secret {
     value: SecretString,

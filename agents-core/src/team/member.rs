@@ -72,6 +72,21 @@ impl<A> Member<A> {
     }
 
     /// Grants tools by name, where `*` stands for any text: `"mcp_*"`.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, Effects, team::Member, tool::FnTool};
+    ///
+    /// let tool = |name: &str| {
+    ///     let schema = serde_json::json!({"type": "object", "properties": {}});
+    ///     FnTool::new(name, "Works.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("done") })
+    /// };
+    /// let coder = AgentBuilder::<String, String>::new("coder")
+    ///     .tool(tool("mcp_read")).tool(tool("mcp_search")).tool(tool("shell")).build();
+    /// // It has a shell, and none in this place.
+    /// let team = Member::new(coder).grant_named("mcp_*").build();
+    /// assert_eq!(team.render().to_string(), "coder: mcp_read, mcp_search\n");
+    /// ```
     pub fn grant_named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         let granted = self.placement.granted.get_or_insert_default();
         granted.push(Pattern::new(name));
@@ -94,6 +109,17 @@ impl<A> Member<A> {
     ///
     /// A delegate is confirmed for the agent's model and for its code: see
     /// [`delegate`](super::delegate()).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, team::Member};
+    ///
+    /// // The lead may ask the deployer, and each time a person is asked first.
+    /// let deployer = AgentBuilder::<String, String>::new("deployer").prompt("You deploy.").build();
+    /// let lead = AgentBuilder::<String, String>::new("lead").prompt("You lead.").build();
+    /// let team = Member::new(lead).confirm_named("deployer").delegate(deployer).build();
+    /// assert!(team.check().is_ok());
+    /// ```
     pub fn confirm_named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.placement.confirmed.push(Pattern::new(name));
         self
@@ -102,6 +128,18 @@ impl<A> Member<A> {
     /// Bounds the agent besides its own budget; of two bounds the tighter applies.
     ///
     /// Its tokens, time and depth are those of everything below it.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, run::tokens, team::Member};
+    ///
+    /// let agent = |name: &'static str| AgentBuilder::<String, String>::new(name).prompt("You work.").build();
+    /// // What the tester uses counts for both; it cannot use up what the others need.
+    /// let team = Member::new(agent("lead")).budget(tokens(100_000))
+    ///     .delegate(Member::new(agent("tester")).budget(tokens(20_000)))
+    ///     .build();
+    /// assert_eq!(team.render().to_string(), "lead: at most 100000 tokens\n└─ tester: at most 20000 tokens\n");
+    /// ```
     pub fn budget(mut self, budget: Budget) -> Self {
         self.placement.budget = self.placement.budget.tighter(&budget);
         self

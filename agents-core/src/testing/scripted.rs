@@ -114,6 +114,23 @@ impl ReceivedRequest {
     }
 
     /// Returns the results of the last reply's tool calls, in order, as name and text.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, tool::FnTool};
+    /// use agents::testing::{Script, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let now = FnTool::new("now", "The time.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("noon") });
+    /// let (model, handle) = ScriptedModel::new([Script::call("now", "{}"), Script::text("It is noon")]);
+    /// # let clock = AgentBuilder::<String, String>::new("clock").tool(now).model(model).build();
+    /// clock.run("What time is it?").await?;
+    /// // What the model was told of its call.
+    /// assert_eq!(handle.requests()[1].results(), [("now", "noon")]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn results(&self) -> Vec<(&str, &str)> {
         let mut results: Vec<_> = self
             .messages
@@ -145,6 +162,27 @@ impl Script {
     }
 
     /// Creates a reply that calls several tools.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, tool::FnTool};
+    /// use agents::testing::{Script, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("dark") });
+    /// // Two calls at once, of which one has the wrong name.
+    /// let (model, _) = ScriptedModel::new([
+    ///     Script::calls([("look", "{}"), ("loook", "{}")]),
+    ///     Script::text("dark"),
+    /// ]);
+    /// # let watcher = AgentBuilder::<String, String>::new("watcher").tool(look).model(model).build();
+    /// let outcome = watcher.run("Look").outcome().await?;
+    /// let went_well: Vec<bool> = outcome.outputs.receipts().map(|receipt| receipt.is_ok()).collect();
+    /// assert_eq!(went_well, [true, false]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn calls<T: Into<String>, A: Into<String>>(
         calls: impl IntoIterator<Item = (T, A)>,
     ) -> Script {
@@ -164,11 +202,43 @@ impl Script {
     }
 
     /// Creates a failure.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder};
+    /// use agents::{model::Model, testing::{Script, ScriptedModel}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// // What happens when the model is down?
+    /// let (down, _) = ScriptedModel::new([Script::fail("out of memory")]);
+    /// let (spare, _) = ScriptedModel::new([Script::text("Hello")]);
+    /// let greeter = AgentBuilder::<String, String>::new("greeter").model(down.or(spare)).build();
+    /// assert_eq!(greeter.run("Greet me").await?, "Hello");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn fail(message: impl Into<String>) -> Script {
         Script::Fail(ModelError::new(ModelErrorKind::Refused, message))
     }
 
     /// Creates an answer that is computed from the request.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder};
+    /// use agents::{model::Reply, testing::{Script, ScriptedModel}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// // An answer that depends on what was asked.
+    /// let (model, _) = ScriptedModel::new([Script::with(|asked| Reply {
+    ///     content: asked.last().to_uppercase(),
+    ///     ..Reply::default()
+    /// })]);
+    /// let echo = AgentBuilder::<String, String>::new("echo").model(model).build();
+    /// assert_eq!(echo.run("hello").await?, "HELLO");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn with(answer: impl FnOnce(&ReceivedRequest) -> Reply + Send + 'static) -> Script {
         Script::With(Box::new(answer))
     }
@@ -205,6 +275,22 @@ impl ScriptedModel {
 
     /// Creates a model that gives the same reply to every request, and a handle that inspects its
     /// requests.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder};
+    /// use agents::testing::{Script, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// let (model, handle) = ScriptedModel::always(Script::text("7"));
+    /// let oracle = AgentBuilder::<String, u32>::new("oracle").model(model).build();
+    /// for _ in 0..3 {
+    ///     assert_eq!(oracle.run("?").await?, 7);
+    /// }
+    /// assert_eq!(handle.count(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn always(script: Script) -> (ScriptedModel, ScriptedModel) {
         let (model, handle) = ScriptedModel::new([]);
         if let Script::Reply(reply) = script {

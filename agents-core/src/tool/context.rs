@@ -94,17 +94,67 @@ impl ToolContext {
     /// Returns the time left before this execution is stopped; `None` if it has not begun.
     ///
     /// The clock stops while a person is asked about what goes on within.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::ToolContext;
+    /// use std::time::Duration;
+    ///
+    /// // As many pages as there is time for: a part is better than a timeout.
+    /// async fn crawl(pages: Vec<String>, cx: &ToolContext) -> Vec<String> {
+    ///     let mut found = Vec::new();
+    ///     for page in pages {
+    ///         if cx.time_left().is_some_and(|left| left < Duration::from_secs(2)) {
+    ///             break;
+    ///         }
+    ///         found.push(page); // fetch(page).await
+    ///     }
+    ///     found
+    /// }
+    /// # let _ = crawl;
+    /// ```
     pub fn time_left(&self) -> Option<Duration> {
         self.watch.as_ref().map(|watch| watch.left())
     }
 
     /// Returns a token that is cancelled when the run ends before the call: hand it to what you
     /// spawn.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::ToolContext;
+    ///
+    /// // A blocking task does not end with the future that waits for it: it has to look.
+    /// async fn count(to: u64, cx: &ToolContext) -> u64 {
+    ///     let cancelled = cx.cancellation().clone();
+    ///     let work = move || (0..to).take_while(|_| !cancelled.is_cancelled()).count() as u64;
+    ///     tokio::task::spawn_blocking(work).await.unwrap_or(0)
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// assert_eq!(count(1_000, &ToolContext::detached("count")).await, 1_000);
+    /// # }
+    /// ```
     pub fn cancellation(&self) -> &CancellationToken {
         self.execution.cancellation(&self.cx.root.settings.cancel)
     }
 
     /// Returns an idempotency key for external services: the same for every attempt of this call.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::ToolContext;
+    ///
+    /// // A second attempt after a timeout does not pay twice.
+    /// async fn pay(cents: u32, cx: &ToolContext) -> String {
+    ///     format!("POST /payments, Idempotency-Key: {}, {cents}", cx.idempotency_key())
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let cx = ToolContext::detached("pay");
+    /// assert_eq!(pay(100, &cx).await, pay(100, &cx).await);
+    /// # }
+    /// ```
     pub fn idempotency_key(&self) -> String {
         format!("{}:{}", self.run_id(), self.call_id)
     }

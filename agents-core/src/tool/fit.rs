@@ -51,6 +51,17 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
 }
 
 /// Bound on the output of a tool: any [`Serialize`] type.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::tool::ToolOutput;
+///
+/// #[derive(serde::Serialize)]
+/// struct Weather<'a> { city: &'a str, degrees: i8 }
+///
+/// fn can_be_given_back<T: ToolOutput>() {}
+/// can_be_given_back::<Option<Weather<'_>>>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a tool",
     label = "a model cannot be told this",
@@ -75,6 +86,23 @@ impl<T: Serialize + Send> ToolOutput for T {
 
 /// Bound on the error type of a tool: any [`Display`] type that owns its data, `anyhow::Error`
 /// included.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::tool::ToolFault;
+///
+/// // No `std::error::Error` is needed, only a text that a model can read.
+/// struct OutOfStock { left: u32 }
+///
+/// impl std::fmt::Display for OutOfStock {
+///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+///         write!(f, "only {} are left", self.left)
+///     }
+/// }
+///
+/// fn can_be_told<E: ToolFault>() {}
+/// can_be_told::<OutOfStock>();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
     label = "a model cannot be told this",

@@ -57,6 +57,16 @@ pub struct ListedTool {
 ///
 /// What is not said is what MCP lays down, which is the worst: the tool writes, twice is not as good as
 /// once, and it reaches whomever it likes; so its calls need approval.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Effects, tool::Annotations};
+///
+/// let said: Annotations = serde_json::from_str(r#"{"readOnlyHint": true, "openWorldHint": false}"#)?;
+/// assert_eq!(said.effects(), Effects::Reads);
+/// assert_eq!(Annotations::default().effects(), Effects::Writes, "nothing said: the worst");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Annotations {

@@ -59,6 +59,19 @@ impl ToolPolicy {
 
     /// Requires approval for calls for which `when` returns `true`, given the arguments as they
     /// would run, repairs included.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, tool::ToolPolicy};
+    /// # use agents::{Effects, tool::FnTool};
+    ///
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let pay = FnTool::new("bank_pay", "Pays.", Effects::Writes, schema, |_, _| async { Ok::<_, std::io::Error>("paid") });
+    /// // `bank_pay` came in a list; the server does not know what this agent may do alone.
+    /// let clerk = AgentBuilder::<String, String>::new("clerk").tool(pay)
+    ///     .policy("bank_*", ToolPolicy::new().confirm_when(|args, _| args["amount"].as_f64() > Some(100.0)))
+    ///     .build();
+    /// ```
     pub fn confirm_when(
         mut self,
         when: impl Fn(&Value, &ToolContext) -> bool + Send + Sync + 'static,

@@ -97,6 +97,27 @@ impl Registry {
 
     /// Blocks a tool: calls of it are refused, and no model is offered it.
     ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, Effects, tool::{FnTool, Registry}};
+    /// # use agents::{Code, testing::{Script, ScriptedModel}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let shell = FnTool::new("shell", "Runs.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("ran") });
+    /// # let (model, handle) = ScriptedModel::new([Script::call("shell", "{}"), Script::text("I cannot")]);
+    /// let mut registry = Registry::new().with(shell)?;
+    /// registry.block("shell@1.0.0", "CVE-2026-1234")?;
+    ///
+    /// // An agent that has it listed is built as before; no model is told of it, and no call of it runs.
+    /// let agent = AgentBuilder::<String, String>::new("admin").tools(registry.pick(["shell"])?).model(model).build();
+    /// let outcome = agent.run("Clean up").outcome().await?;
+    /// assert!(handle.requests()[0].tools.is_empty());
+    /// assert_eq!(outcome.outputs.receipts().next().unwrap().error.as_ref().unwrap().code, Code::PolicyDenied);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When there is no such `name@version`.
     pub fn block(&mut self, key: &str, reason: impl Into<Cow<'static, str>>) -> Result<(), Error> {

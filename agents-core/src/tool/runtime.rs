@@ -134,6 +134,22 @@ impl FnTool {
 
     /// Sets a namespace for cached results, such as the server that the tool stands for: they are not
     /// shared with tools of the same name, version and schema in another one.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::tool::{FnTool, ToolSpec};
+    ///
+    /// // `search` of two servers: what one has found, and a cache has kept, is not what the other finds.
+    /// fn search_of(server: &str, spec: ToolSpec) -> FnTool {
+    ///     let url = format!("{server}/search");
+    ///     FnTool::with_spec(spec, move |_, _| {
+    ///         let url = url.clone();
+    ///         async move { Ok::<_, std::io::Error>(format!("asked {url}")) }
+    ///     })
+    ///     .cache_namespace(server)
+    /// }
+    /// # let _ = search_of;
+    /// ```
     #[must_use]
     pub fn cache_namespace(mut self, by: impl Into<Vec<u8>>) -> Self {
         self.apart = by.into();

@@ -6,6 +6,19 @@ use std::{
 };
 
 /// A type-erased tool behind an [`Arc`].
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{AgentBuilder, tool::{IntoTool, SharedTool}};
+/// # use agents::{Effects, tool::FnTool};
+/// # let schema = serde_json::json!({"type": "object"});
+/// # let search = FnTool::new("search", "Searches.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("found") });
+///
+/// // One tool, with one pool of connections, for two agents.
+/// let search: SharedTool = search.into_tool();
+/// let scout = AgentBuilder::<String, String>::new("scout").tool(search.clone()).build();
+/// let clerk = AgentBuilder::<String, String>::new("clerk").tool(search).build();
+/// ```
 pub type SharedTool = Arc<dyn DynTool>;
 
 /// Conversion into a shared tool, for what stands in `tools = [..]`.

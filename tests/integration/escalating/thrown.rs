@@ -126,6 +126,16 @@ async fn no_composite_and_no_parent_goes_on_over_it() {
     }
     let race = first_of((Calm, Alarmed)).run("a").outcome().await.unwrap();
     is_thrown(&race, "alarmed", "a: the safe is open");
+    // Nor an answer that is there in the same moment.
+    let at_once: Plain = AgentBuilder::new("at_once")
+        .skill(agents::agent::Skill::native(
+            "echo",
+            "Echoes.",
+            |task| async { Ok(task) },
+        ))
+        .build();
+    let race = first_of((Alarmed, at_once)).run("d").outcome().await;
+    is_thrown(&race.unwrap(), "alarmed", "d: the safe is open");
     let all = settled((Calm, Alarmed)).run("b").outcome().await.unwrap();
     assert!(all.result.unwrap_err().is_thrown());
     assert!(matches!(all.stopped, Some(Stopped::Thrown { .. })));

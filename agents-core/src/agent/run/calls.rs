@@ -18,6 +18,17 @@ impl<A: Agent> Run<'_, A> {
     /// tool requires.
     ///
     /// See [`policy`](crate::policy) for those that are ready, and for writing one.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::policy::{confirm_tools, read_only};
+    /// # use agents::{Agent, agent::ModelAgent};
+    /// # async fn run(agent: ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+    /// // A dry run: whatever the agent may do otherwise, nothing is changed, and mail is seen by a person first.
+    /// agent.run("Tidy up the mailbox").policy(read_only()).policy(confirm_tools("mail_*")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn policy(mut self, policy: impl Policy) -> Self {
         self.settings.executor.policies.add(policy);
         self.root()
@@ -57,6 +68,19 @@ impl<A: Agent> Run<'_, A> {
     /// cache of its own.
     ///
     /// See [`cache`](crate::cache).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::cache::{MemoryCache, SharedCache};
+    /// # use agents::{Agent, agent::ModelAgent};
+    /// # async fn run(agent: ModelAgent<'_, String, String>, questions: Vec<String>) -> Result<(), agents::Error> {
+    /// let cache = SharedCache::new(MemoryCache::new().max_bytes(10_000_000));
+    /// for question in questions {
+    ///     agent.run(question).scope("acme").cache(cache.clone()).await?; // each run knows what those before have fetched
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn cache(mut self, cache: impl Into<SharedCache>) -> Self {
         self.settings.executor.caching = Caching::Given(cache.into());
         self.root()
@@ -69,12 +93,41 @@ impl<A: Agent> Run<'_, A> {
     }
 
     /// Sets the rate limiter for tool executions; see [`rate`](crate::rate).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::rate::{MemoryLimiter, Rate};
+    /// use std::sync::Arc;
+    /// # use agents::{Agent, agent::ModelAgent};
+    /// # async fn run(agent: ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+    /// // One limiter for the whole program: ten searches a minute for each tenant, in however many runs.
+    /// let limiter = Arc::new(MemoryLimiter::new().limit("web_*", Rate::per_minute(10)));
+    /// agent.run("Look around").scope("acme").rate_limits(limiter.clone()).await?;
+    /// agent.run("And again").scope("acme").rate_limits(limiter).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn rate_limits(mut self, limiter: impl RateLimiter) -> Self {
         self.settings.executor.limiter = Some(Arc::new(limiter));
         self.root()
     }
 
     /// Sets the store for outputs that are too large for a receipt; see [`blob`](crate::blob).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::blob::MemoryBlobs;
+    /// use std::sync::Arc;
+    /// # use agents::{Agent, agent::ModelAgent};
+    /// # async fn run(agent: ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+    /// let blobs = Arc::new(MemoryBlobs::new());
+    /// let run = agent.run("Dump the log").max_output_bytes(10_000).blobs(blobs.clone());
+    /// for receipt in run.outcome().await?.outputs.receipts().filter(|receipt| receipt.truncated) {
+    ///     println!("{}: the whole output is at {}", receipt.name, receipt.attachments[0].url);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn blobs(mut self, store: impl BlobStore) -> Self {
         self.settings.executor.blobs = Some(Arc::new(store));
         self.root()
@@ -83,12 +136,41 @@ impl<A: Agent> Run<'_, A> {
     /// Sets how many calls of one reply run concurrently; 16 by default.
     ///
     /// The others wait their turn, in the model's order. A tool that is `sequential` runs alone.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, agent::ModelAgent};
+    /// # async fn run(agent: ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+    /// // The service behind the tools takes two connections of ours.
+    /// agent.run("Fetch all invoices").max_parallel(2).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn max_parallel(mut self, calls: usize) -> Self {
         self.settings.executor.max_parallel = Some(calls);
         self.root()
     }
 
     /// Sets the timeout of one execution for tools that declare none; 5 minutes by default.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+    /// use agents::Code;
+    /// use std::time::Duration;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let hang = FnTool::new("ask", "Asks.", Effects::Reads, schema, |_, _| std::future::pending::<Result<(), std::io::Error>>());
+    /// # let (model, _) = ScriptedModel::new([Script::call("ask", "{}"), Script::text("no answer")]);
+    /// # let agent = AgentBuilder::<String, String>::new("clerk").tool(hang).model(model).build();
+    /// // A tool that never comes back; its own `timeout`, if it has one, comes before this.
+    /// let outcome = agent.run("Ask them").tool_timeout(Duration::from_millis(20)).outcome().await?;
+    /// let receipt = outcome.outputs.receipts().next().unwrap();
+    /// assert_eq!(receipt.error.as_ref().unwrap().code, Code::Timeout);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn tool_timeout(mut self, timeout: Duration) -> Self {
         self.settings.tool_timeout = timeout;
         self.root()

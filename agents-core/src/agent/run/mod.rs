@@ -1,27 +1,18 @@
 //! A run from outside: what is said before it begins, and what ends it.
 
 mod calls;
+mod said;
 mod steer;
 
 use super::Agent;
 use crate::{
-    Error, ErrorKind, Json,
-    error::ErrorReceipt,
-    model::Model,
-    observe, panics,
+    Error, ErrorKind, Json, observe, panics,
     place::check_run,
-    run::{
-        Approver, Budget, Clock, Event, Node, Outcome, Root, RunContext, Settings, Snapshot, Stop,
-        Talk, Tape, ToolEnvelope,
-    },
-    secret::Secrets,
-    tool::Scope,
+    run::{Node, Outcome, Root, RunContext, Settings, Snapshot, Stop, Talk},
 };
 use futures_util::future::BoxFuture;
-use secrecy::SecretString;
-use std::{fmt, future::IntoFuture, mem, sync::Arc};
+use std::{fmt, future::IntoFuture, mem};
 use steer::steer;
-use tokio_util::sync::CancellationToken;
 
 /// A run of an agent that is about to start: configure it, then await it for the answer, or call
 /// [`outcome`](Run::outcome) for everything it leaves behind.
@@ -79,142 +70,6 @@ impl<'a, A: Agent> Run<'a, A> {
             settings: Settings::default(),
             own_root: true,
         }
-    }
-
-    /// Sets the model for agents that bring none of their own.
-    pub fn model(mut self, model: impl Model) -> Self {
-        self.settings.model = Some(Arc::new(model));
-        self
-    }
-
-    /// Sets for whom the run works: the name of a tenant, or a whole [`Scope`].
-    pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
-        self.settings.scope = scope.into();
-        self.root()
-    }
-
-    /// Adds a secret that tools may ask for by name, before any that [`secrets`](Run::secrets) finds.
-    ///
-    /// The first secret of the process installs a panic hook, which masks what panics print and wraps
-    /// the hook that is there: see [`secret`](crate::secret#the-panic-hook).
-    pub fn secret(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
-        self.settings.secrets.insert(name.into(), value.into());
-        self.root()
-    }
-
-    /// Sets a token that ends the run when it is cancelled.
-    pub fn cancel(mut self, token: CancellationToken) -> Self {
-        self.settings.cancel = token;
-        self.root()
-    }
-
-    /// Bounds the whole run.
-    ///
-    /// Tokens, cost, time and depth are shared by all its agents; turns, tool calls and recursion
-    /// are counted for each agent, and the tighter of its own bound and this one applies.
-    pub fn budget(mut self, budget: Budget) -> Self {
-        self.settings.budget = Some(budget);
-        self.root()
-    }
-
-    /// Sets who is asked when a call needs approval; without an approver such calls are denied.
-    pub fn approver(mut self, approver: impl Approver) -> Self {
-        self.settings.approver = Some(Arc::new(approver));
-        self.root()
-    }
-
-    /// Registers a callback for every [`Event`] of the run, as it happens.
-    ///
-    /// It should be quick: the run waits for it. A panic in it is logged, and the run goes on.
-    pub fn on_event(mut self, subscriber: impl Fn(&Event) + Send + Sync + 'static) -> Self {
-        self.settings.subscriber = Some(Arc::new(subscriber));
-        self.root()
-    }
-
-    /// Registers a callback that gets every settled tool call once: the tool's name, the arguments
-    /// as they ran (repairs included), and the result.
-    ///
-    /// ```
-    /// # use agents_core as agents;
-    /// # use agents::{Agent, AgentBuilder};
-    /// # async fn run(agent: agents::agent::ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
-    /// let answer = agent.run("go").on_tool_use(|name, args, result| {
-    ///     eprintln!("[{name}] args={args} result={result:?}");
-    /// }).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_tool_use(
-        mut self,
-        hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'static,
-    ) -> Self {
-        self.settings.tool_hook = Some(Arc::new(move |receipt: &ToolEnvelope| {
-            if let Some(result) = receipt.result() {
-                hook(&receipt.name, &receipt.input, result);
-            }
-        }));
-        self.root()
-    }
-
-    /// Registers a callback that gets a [`Snapshot`] to store, after each model reply and after
-    /// each round of tool calls.
-    pub fn on_checkpoint(mut self, keeper: impl Fn(Snapshot) + Send + Sync + 'static) -> Self {
-        self.settings.keeper = Some(Arc::new(keeper));
-        self.root()
-    }
-
-    /// Sets the clock that the run takes its timestamps and its id from.
-    pub fn clock(mut self, clock: impl Clock) -> Self {
-        self.settings.clock = Arc::new(clock);
-        self.root()
-    }
-
-    /// Records the run, or replays a recorded one; pass a `Recording` or a `Replay` of
-    /// `agents::record`.
-    pub fn tape(mut self, tape: impl Tape) -> Self {
-        self.settings.clock = tape.clock();
-        self.settings.tape = Some(Arc::new(tape));
-        self.root()
-    }
-
-    /// Turns lenient reading off for the whole run, whatever agents and tools declare.
-    pub fn strict(mut self) -> Self {
-        self.settings.strict = true;
-        self.root()
-    }
-
-    /// Includes prompts, answers and arguments in the `tracing` spans; off by default, since they
-    /// may hold sensitive data.
-    pub fn record_content(mut self) -> Self {
-        self.settings.record_content = true;
-        self.root()
-    }
-
-    /// Sets the store that is asked for the secrets of tools, on behalf of the run's
-    /// [scope](Run::scope); see [`secret`](crate::secret).
-    ///
-    /// The first secret that it gives in the process installs [a panic
-    /// hook](crate::secret#the-panic-hook).
-    pub fn secrets(mut self, secrets: impl Secrets) -> Self {
-        self.settings.keeper_of_secrets = Some(Arc::new(secrets));
-        self.root()
-    }
-
-    /// Sets a URL template for the run's trace, with the placeholders `{trace_id}` and `{run_id}`;
-    /// filled in, it is [`AgentOutputs::traces_url`](crate::run::AgentOutputs).
-    ///
-    /// ```
-    /// # use agents_core as agents;
-    /// # use agents::Agent;
-    /// # async fn run(agent: agents::agent::ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
-    /// let run = agent.run("go").traces_url("https://traces.example.com/trace/{trace_id}");
-    /// # run.await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn traces_url(mut self, template: impl Into<Arc<str>>) -> Self {
-        self.settings.traces_url = Some(template.into());
-        self.root()
     }
 
     /// Makes the run a part of a conversation.

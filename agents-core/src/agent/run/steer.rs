@@ -46,6 +46,8 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
             }
         }
     };
+    // An answer that came in the same moment as a stop came too late.
+    let result = result.filter(|_| root.stopped().is_none());
     let thrown = match &result {
         Some(Err(error)) => error.is_thrown().then(|| Stop::thrown(agent.name(), error)),
         _ => None,

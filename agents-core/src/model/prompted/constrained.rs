@@ -4,6 +4,15 @@ use serde_json::{Value, json, value::RawValue};
 use std::borrow::Cow;
 
 /// Reply of a model that was constrained to the grammar of [`constrained`].
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::prompted::{Constrained, read_constrained};
+///
+/// let said = |text| read_constrained(text).unwrap();
+/// assert_eq!(said(r#"{"answer": "It is noon."}"#), Constrained::Answer("It is noon.".into()));
+/// assert!(matches!(said(r#"{"name": "now", "arguments": {}}"#), Constrained::Call(call) if call.name == "now"));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Constrained {
     /// The model calls a tool.

@@ -87,6 +87,20 @@ pub struct Printed {
 ///
 /// What looks like a call and is none (an undeclared name, a tag without its
 /// other half, an example in a code block) stays in `content`.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::reader::printed::{Declared, read};
+///
+/// let schema = serde_json::json!({"type": "object", "properties": {"city": {"type": "string"}}});
+/// let tools = [Declared { name: "weather", schema: &schema }];
+/// let said = read("Let me see. <tool_call>{\"name\": \"weather\", \"arguments\": {\"city\": \"Oslo\"}}</tool_call>", &tools);
+/// assert_eq!(said.content.trim(), "Let me see.");
+/// assert_eq!((&*said.calls[0].name, &*said.calls[0].arguments), ("weather", r#"{"city": "Oslo"}"#));
+///
+/// // What merely looks like a call stays text.
+/// assert!(read("<tool_call>{\"name\": \"rm\", \"arguments\": {}}</tool_call>", &tools).calls.is_empty());
+/// ```
 pub fn read(text: &str, tools: &[Declared<'_>]) -> Printed {
     if !text.contains(['<', '{', '[']) {
         return Printed {

@@ -7,6 +7,22 @@ use super::{Declared, Printed};
 ///
 /// What the chunks show, and then the rest, is what [`read`](super::read)
 /// makes of the whole, wherever the chunks are cut.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::reader::printed::{Declared, Stream};
+///
+/// let schema = serde_json::json!({"type": "object"});
+/// let tools = [Declared { name: "look", schema: &schema }];
+/// let mut stream = Stream::new(&tools);
+/// let mut shown = String::new();
+/// for chunk in ["I look. <tool_", "call>{\"name\": \"look\", ", "\"arguments\": {}}</tool_call>"] {
+///     shown += &stream.push(chunk); // never half a call
+/// }
+/// let printed = stream.finish();
+/// assert_eq!(shown + &printed.content, "I look. ");
+/// assert_eq!(printed.calls[0].name, "look");
+/// ```
 #[derive(Debug)]
 pub struct Stream<'a> {
     scanner: Scanner<'a>,

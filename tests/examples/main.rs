@@ -3,6 +3,8 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+mod tutorial;
+
 use std::{
     env::{self, consts::EXE_SUFFIX},
     fs,
@@ -110,25 +112,6 @@ fn smart_fixer() {
             "= Who should call the plumber?",
             "! smart_fixer: thrown: these are the bytes of a program",
             "= no answer (thrown)",
-        ],
-    );
-}
-
-/// The program of the book's tutorial.
-#[test]
-fn shelf() {
-    check(
-        "shelf",
-        &[
-            "! lend Emma -> Ada → VALIDATION_ERROR: the arguments cannot be read: no JSON found; write a JSON object",
-            "! lend → PROVIDER_ERROR: the catalogue is busy",
-            "= Here is Emma, Ada.",
-            "? slip_reader is asked to repair lend, try 2",
-            "! lend → UNKNOWN: all copies are out, one is back in 4 days",
-            "= In four days, Ada.",
-            "^ escalated: `lend` gave up (MEDIUM) after 1 try: a book is not on its shelf",
-            "^ `librarian` begins anew with its skill `order_elsewhere`",
-            "= ordered from the next town: Sanditon, for Ada",
         ],
     );
 }
@@ -288,7 +271,7 @@ fn small_model_score() {
 #[test]
 fn every_example_is_run_here() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tests = fs::read_to_string(root.join(file!())).unwrap();
+    let tests = include_str!("main.rs").to_owned() + include_str!("tutorial.rs");
     for entry in fs::read_dir(root.join("examples")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();

@@ -1,0 +1,341 @@
+//! What can be said of a run as a whole: for whom it works and within which bounds, who is asked, and
+//! who is told.
+
+use super::{Agent, Run};
+use crate::{
+    Json,
+    error::ErrorReceipt,
+    model::Model,
+    run::{Approver, Budget, Clock, Event, Snapshot, Tape, ToolEnvelope},
+    secret::Secrets,
+    tool::Scope,
+};
+use secrecy::SecretString;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+impl<A: Agent> Run<'_, A> {
+    /// Sets the model for agents that bring none of their own.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder};
+    /// # use agents::testing::{Script, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (scripted, _) = ScriptedModel::new([Script::text("Ariadne")]);
+    /// // Built once, without a model: each run brings one, and so does each test.
+    /// let namer = AgentBuilder::<String, String>::new("namer").prompt("Name the project.").build();
+    /// assert_eq!(namer.run("A maze solver").model(scripted).await?, "Ariadne");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn model(mut self, model: impl Model) -> Self {
+        self.settings.model = Some(Arc::new(model));
+        self
+    }
+
+    /// Sets for whom the run works: the name of a tenant, or a whole [`Scope`].
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, tool::Scope};
+    /// # use agents::{Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+    /// # use serde_json::json;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, _) = ScriptedModel::new([Script::call("orders", "{}"), Script::text("none")]);
+    /// let orders = FnTool::new("orders", "Lists orders.", Effects::Reads, json!({"type": "object"}), |_, cx| async move {
+    ///     Ok::<_, std::io::Error>(format!("the orders of {}", cx.tenant_id())) // never what a model says
+    /// });
+    /// let clerk = AgentBuilder::<String, String>::new("clerk").tool(orders).model(model).build();
+    ///
+    /// let outcome = clerk.run("Any orders?").scope(Scope::from("acme").user("ada")).outcome().await?;
+    /// let receipt = outcome.outputs.last_tool.unwrap();
+    /// assert_eq!(receipt.output.as_ref().unwrap().as_str(), r#""the orders of acme""#);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
+        self.settings.scope = scope.into();
+        self.root()
+    }
+
+    /// Adds a secret that tools may ask for by name, before any that [`secrets`](Run::secrets) finds.
+    ///
+    /// The first secret of the process installs a panic hook, which masks what panics print and wraps
+    /// the hook that is there: see [`secret`](crate::secret#the-panic-hook).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+    /// # use serde_json::json;
+    /// use agents::secret::SecretError;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, _) = ScriptedModel::new([Script::call("ask_crm", "{}"), Script::text("done")]);
+    /// let ask_crm = FnTool::new("ask_crm", "Asks.", Effects::Reads, json!({"type": "object"}), |_, cx| async move {
+    ///     let key = cx.secret("crm").await?;
+    ///     Ok::<_, SecretError>(format!("asked with {}", key.expose_secret())) // a tool that talks too much
+    /// });
+    /// let clerk = AgentBuilder::<String, String>::new("clerk").tool(ask_crm).model(model).build();
+    ///
+    /// let outcome = clerk.run("Who is ACME?").secret("crm", "the-key-of-acme").outcome().await?;
+    /// let receipt = outcome.outputs.last_tool.unwrap();
+    /// assert_eq!(receipt.output.as_ref().unwrap().as_str(), r#""asked with [secret:crm]""#);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn secret(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
+        self.settings.secrets.insert(name.into(), value.into());
+        self.root()
+    }
+
+    /// Sets a token that ends the run when it is cancelled.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+    /// use tokio_util::sync::CancellationToken;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, _) = ScriptedModel::new([Script::text("too late")]);
+    /// # let agent = AgentBuilder::<String, String>::new("writer").model(model).build();
+    /// let token = CancellationToken::new();
+    /// let run = agent.run("Write a novel").cancel(token.clone());
+    /// token.cancel(); // mostly from another task: when the client hangs up
+    /// assert!(run.await.unwrap_err().is_cancelled());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn cancel(mut self, token: CancellationToken) -> Self {
+        self.settings.cancel = token;
+        self.root()
+    }
+
+    /// Bounds the whole run.
+    ///
+    /// Tokens, cost, time and depth are shared by all its agents; turns, tool calls and recursion
+    /// are counted for each agent, and the tighter of its own bound and this one applies.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+    /// use agents::run::{minutes, tokens};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("dark") });
+    /// # let (model, _) = ScriptedModel::always(Script::call("look", "{}"));
+    /// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model).build();
+    /// // A model that never comes to an end.
+    /// let bounds = tokens(50_000).time(minutes(2)).max_turns(4);
+    /// let outcome = agent.run("What is there?").budget(bounds).outcome().await?;
+    /// assert!(outcome.result.unwrap_err().is_budget());
+    /// assert_eq!(outcome.usage.requests, 4);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.settings.budget = Some(budget);
+        self.root()
+    }
+
+    /// Sets who is asked when a call needs approval; without an approver such calls are denied.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::{self, FnTool, ToolSpec}};
+    /// use agents::{Code, run::{Approval, ApprovalRequest}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let spec = ToolSpec::new("pay", "Pays.", Effects::Writes, serde_json::json!({"type": "object"}));
+    /// # let pay = FnTool::with_spec(spec.approval(tool::Approval::Always), |_, _| async { Ok::<_, std::io::Error>("paid") });
+    /// # let (model, _) = ScriptedModel::new([Script::call("pay", r#"{"amount": 900}"#), Script::text("not paid")]);
+    /// # let agent = AgentBuilder::<String, String>::new("payer").tool(pay).model(model).build();
+    /// let ask_accounting = |request: ApprovalRequest| async move {
+    ///     Approval::deny(format!("no {} before the audit", request.tool_name))
+    /// };
+    /// let outcome = agent.run("Pay the bill").approver(ask_accounting).outcome().await?;
+    /// let receipt = outcome.outputs.receipts().next().unwrap();
+    /// assert_eq!(receipt.error.as_ref().unwrap().code, Code::PolicyDenied);
+    /// assert!(receipt.attempts.is_empty(), "it never ran");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn approver(mut self, approver: impl Approver) -> Self {
+        self.settings.approver = Some(Arc::new(approver));
+        self.root()
+    }
+
+    /// Registers a callback for every [`Event`] of the run, as it happens.
+    ///
+    /// It should be quick: the run waits for it. A panic in it is logged, and the run goes on.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::run::{Event, EventKind};
+    /// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+    /// # use std::sync::{Arc, Mutex};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, _) = ScriptedModel::new([Script::text("Good morning")]);
+    /// # let agent = AgentBuilder::<String, String>::new("greeter").model(model).build();
+    /// # let page = Arc::new(Mutex::new(String::new()));
+    /// # let shown = page.clone();
+    /// // The answer on the page, as it is written.
+    /// let run = agent.run("Greet me").on_event(move |event: &Event| {
+    ///     if let EventKind::Text(piece) = &event.kind {
+    ///         shown.lock().unwrap().push_str(piece);
+    ///     }
+    /// });
+    /// run.await?;
+    /// assert_eq!(*page.lock().unwrap(), "Good morning");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_event(mut self, subscriber: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.settings.subscriber = Some(Arc::new(subscriber));
+        self.root()
+    }
+
+    /// Registers a callback that gets every settled tool call once: the tool's name, the arguments
+    /// as they ran (repairs included), and the result.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder};
+    /// # async fn run(agent: agents::agent::ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+    /// let answer = agent.run("go").on_tool_use(|name, args, result| {
+    ///     eprintln!("[{name}] args={args} result={result:?}");
+    /// }).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_tool_use(
+        mut self,
+        hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.tool_hook = Some(Arc::new(move |receipt: &ToolEnvelope| {
+            if let Some(result) = receipt.result() {
+                hook(&receipt.name, &receipt.input, result);
+            }
+        }));
+        self.root()
+    }
+
+    /// Registers a callback that gets a [`Snapshot`] to store, after each model reply and after
+    /// each round of tool calls.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, run::Snapshot, testing::{Script, ScriptedModel}};
+    /// # use std::sync::{Arc, Mutex};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, _) = ScriptedModel::new([Script::text("4")]);
+    /// # let adder = AgentBuilder::<String, u32>::new("adder").model(model).build();
+    /// # let row = Arc::new(Mutex::new(String::new()));
+    /// # let database = row.clone();
+    /// // What a program needs after a crash: the last one wins.
+    /// let run = adder.run("2 + 2").on_checkpoint(move |snapshot| {
+    ///     *database.lock().unwrap() = serde_json::to_string(&snapshot).unwrap();
+    /// });
+    /// run.await?;
+    /// let snapshot: Snapshot = serde_json::from_str(&row.lock().unwrap())?;
+    /// assert_eq!(snapshot.agent(), "adder");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_checkpoint(mut self, keeper: impl Fn(Snapshot) + Send + Sync + 'static) -> Self {
+        self.settings.keeper = Some(Arc::new(keeper));
+        self.root()
+    }
+
+    /// Sets the clock that the run takes its timestamps and its id from.
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.settings.clock = Arc::new(clock);
+        self.root()
+    }
+
+    /// Records the run, or replays a recorded one; pass a `Recording` or a `Replay` of
+    /// `agents::record`.
+    pub fn tape(mut self, tape: impl Tape) -> Self {
+        self.settings.clock = tape.clock();
+        self.settings.tape = Some(Arc::new(tape));
+        self.root()
+    }
+
+    /// Turns lenient reading off for the whole run, whatever agents and tools declare.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+    /// use agents::Code;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+    /// # let square = FnTool::new("square", "Squares.", Effects::None, schema, |_, _| async { Ok::<_, std::io::Error>(16) });
+    /// # let (model, _) = ScriptedModel::new([Script::call("square", r#"{"n": "4",}"#), Script::text("16")]);
+    /// # let agent = AgentBuilder::<String, String>::new("counter").tool(square).model(model).build();
+    /// // For an evaluation that counts what a model does right by itself.
+    /// let outcome = agent.run("The square of 4?").strict().outcome().await?; // it says {"n": "4",}
+    /// let receipt = outcome.outputs.receipts().next().unwrap();
+    /// assert_eq!(receipt.error.as_ref().unwrap().code, Code::ValidationError);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn strict(mut self) -> Self {
+        self.settings.strict = true;
+        self.root()
+    }
+
+    /// Includes prompts, answers and arguments in the `tracing` spans; off by default, since they
+    /// may hold sensitive data.
+    pub fn record_content(mut self) -> Self {
+        self.settings.record_content = true;
+        self.root()
+    }
+
+    /// Sets the store that is asked for the secrets of tools, on behalf of the run's
+    /// [scope](Run::scope); see [`secret`](crate::secret).
+    ///
+    /// The first secret that it gives in the process installs [a panic
+    /// hook](crate::secret#the-panic-hook).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::secret::SecretStore;
+    /// use agents::tool::Scope;
+    /// # use agents::{Agent, agent::ModelAgent};
+    /// # async fn run(clerk: ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+    /// // Ada's own key where she has one, else the key of the whole organisation.
+    /// let secrets = SecretStore::new()
+    ///     .org("acme", "crm", "the key of all of acme")
+    ///     .user("acme", "ada", "crm", "the key of ada");
+    /// clerk.run("Who is our best customer?").scope(Scope::from("acme").user("ada")).secrets(secrets).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn secrets(mut self, secrets: impl Secrets) -> Self {
+        self.settings.keeper_of_secrets = Some(Arc::new(secrets));
+        self.root()
+    }
+
+    /// Sets a URL template for the run's trace, with the placeholders `{trace_id}` and `{run_id}`;
+    /// filled in, it is [`AgentOutputs::traces_url`](crate::run::AgentOutputs).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::Agent;
+    /// # async fn run(agent: agents::agent::ModelAgent<'_, String, String>) -> Result<(), agents::Error> {
+    /// let run = agent.run("go").traces_url("https://traces.example.com/trace/{trace_id}");
+    /// # run.await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn traces_url(mut self, template: impl Into<Arc<str>>) -> Self {
+        self.settings.traces_url = Some(template.into());
+        self.root()
+    }
+}
