@@ -26,6 +26,7 @@ mod drawn;
 mod escalating;
 mod events;
 mod executor_laws;
+mod from_elsewhere;
 mod hanging;
 mod http;
 mod injection;

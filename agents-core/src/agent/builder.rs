@@ -51,8 +51,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Sets the system prompt.
-    pub fn prompt(mut self, prompt: impl Into<Cow<'static, str>>) -> Self {
+    /// Sets the system prompt, which may be lent, as `&self.prompt` is.
+    pub fn prompt(mut self, prompt: impl Into<Cow<'a, str>>) -> Self {
         self.agent.brain.prompt = prompt.into();
         self
     }
@@ -229,6 +229,12 @@ pub struct ModelAgent<'a, I, O> {
     pub(super) defects: Vec<String>,
     pub(crate) answer: Answer<O>,
     pub(crate) on_escalation: Option<SharedHandler<'a, I, O>>,
+}
+
+impl<I, O> fmt::Debug for AgentBuilder<'_, I, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AgentBuilder").field(&self.agent).finish()
+    }
 }
 
 impl<I, O> fmt::Debug for ModelAgent<'_, I, O> {
