@@ -41,6 +41,7 @@ mod tries;
 mod watched;
 mod ways_out;
 mod within;
+mod written;
 
 pub use crate::budget::{Budget, Cost, Limit, minutes, tokens};
 pub use approval::{Approval, ApprovalRequest, Approver};
