@@ -108,7 +108,11 @@ fn the_summary_has_the_titles_of_the_chapters() {
         let (title, path) = line.trim_end_matches(')').split_once("](").unwrap();
         let (_, title) = title.split_once('[').unwrap();
         let chapter = fs::read_to_string(root().join("book/src").join(path)).unwrap();
-        assert_eq!(chapter.lines().next(), Some(&*format!("# {title}")), "{path}");
+        assert_eq!(
+            chapter.lines().next(),
+            Some(&*format!("# {title}")),
+            "{path}"
+        );
     }
 }
 
