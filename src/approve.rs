@@ -1,4 +1,4 @@
-//! Somebody at the terminal decides whether a call may run.
+//! Approval of tool calls at the terminal.
 //!
 //! ```no_run
 //! use agents::{approve::ask_me, prelude::*};
@@ -27,11 +27,21 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// Asks whoever sits at the terminal; give it to [`Run::approver`](crate::agent::Run::approver).
+/// Asks for approval at the terminal; [`Run::approver`](crate::agent::Run::approver) takes it.
 ///
 /// One question is asked at a time. With nobody there, which is to say when the standard input is no
 /// terminal or has ended, the answer is no. A question whose run is over meanwhile stays on the
 /// screen until it is answered, and the answer is lost.
+///
+/// ```
+/// use agents::{approve::ask_me, policy::confirm_writes, prelude::*};
+///
+/// # async fn run(clerk: agents::agent::ModelAgent<'_, String, String>) -> Result<(), Error> {
+/// // Nothing is changed without a yes from the terminal.
+/// clerk.run("Tidy up").policy(confirm_writes()).approver(ask_me).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub async fn ask_me(request: ApprovalRequest) -> Approval {
     let (answer, answered) = oneshot::channel();
     // A thread of its own, which nobody waits for: a program can end while a question stands.
@@ -51,8 +61,9 @@ pub async fn ask_me(request: ApprovalRequest) -> Approval {
     }
 }
 
-/// Asks anybody who reads `output` and writes to `input`. The arguments are shown whole: one approves
-/// what one sees.
+/// Creates an approver that writes to `output` and reads the answers from `input`.
+///
+/// The arguments are shown whole: one approves what one sees.
 ///
 /// `y` and `yes` approve; `n`, `no` and nothing at all deny, with what follows as the reason; anything
 /// else says what to change. The end of the input denies, and so does an output that is gone.

@@ -1,4 +1,5 @@
-//! Where outputs go that are too large for a receipt; see [`agents_core::blob`] for how.
+//! Storage for tool outputs that are too large for a receipt; [`agents_core::blob`] says how it
+//! works.
 //!
 //! [`DirectoryBlobs`] keeps them as files.
 

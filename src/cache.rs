@@ -1,7 +1,20 @@
-//! Results that are reused; see [`agents_core::cache`] for how.
+//! Caching of tool results; [`agents_core::cache`] says how it works.
 //!
 //! With the feature `cache` there is [`MokaCache`] beside the cache in memory: for many results that
 //! many runs share.
+//!
+//! ```
+//! # #[cfg(feature = "cache")]
+//! # async fn serve(clerk: agents::agent::ModelAgent<'_, String, String>, questions: Vec<String>) -> Result<(), agents::Error> {
+//! use agents::{Agent, cache::{MokaCache, SharedCache}};
+//!
+//! let cache = SharedCache::new(MokaCache::of_bytes(500_000_000)); // one for the whole program
+//! for question in questions {
+//!     clerk.run(question).scope("acme").cache(cache.clone()).await?;
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 pub use agents_core::cache::*;
 

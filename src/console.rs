@@ -1,4 +1,4 @@
-//! What a run does, in lines on a terminal.
+//! Events and receipts of a run as lines on a terminal.
 //!
 //! ```no_run
 //! use agents::{console::print_line, prelude::*};
@@ -24,9 +24,24 @@ use std::{
     time::Duration,
 };
 
-/// Prints what is worth a line: calls and what became of them, repairs, waits, approvals, answers
-/// that went back, and what ended the run before its answer. Give it to
-/// [`Run::on_event`](crate::agent::Run::on_event).
+/// Prints an event of a run to the terminal, if it is worth a line;
+/// [`Run::on_event`](crate::agent::Run::on_event) takes it.
+///
+/// Worth a line are calls and what became of them, repairs, waits, approvals, answers that went
+/// back, and what ended the run before its answer.
+///
+/// ```
+/// use agents::{console::print_line, prelude::*};
+/// # use agents::testing::{Script, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("4")]);
+/// # let adder = AgentBuilder::<String, u32>::new("adder").model(model).build();
+/// let sum = adder.run("2 + 2").on_event(print_line).await?;
+/// # assert_eq!(sum, 4);
+/// # Ok(())
+/// # }
+/// ```
 pub fn print_line(event: &Event) {
     if let Some(line) = line(event, *COLOUR) {
         let indent = "  ".repeat(event.depth as usize + 1);
@@ -38,7 +53,7 @@ pub fn print_line(event: &Event) {
 static COLOUR: LazyLock<bool> =
     LazyLock::new(|| io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none());
 
-/// One event as a line, without its line break; `None` for what needs none.
+/// Formats an event as one line without a line break; `None` for events that need none.
 ///
 /// ```
 /// use agents::{console, prelude::*, run::Event};
@@ -77,7 +92,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
                 problem(error)
             )
         }
-        EventKind::Repaired { tool, repairs, .. } => {
+        EventKind::CallRepaired { tool, repairs, .. } => {
             let repairs = safe(repairs);
             format!("{} {repairs}", ink.yellow(&format!("~ {tool} repaired:")))
         }
@@ -94,14 +109,14 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             format!("{} {reason}", ink.yellow("! the answer goes back:"))
         }
         EventKind::BackingOff { tool, wait } => ink.dim(&format!("… {tool} again in {wait:.0?}")),
-        EventKind::FixerAsked {
+        EventKind::FixerRequested {
             tool,
             fixer,
             attempt,
         } => ink.dim(&format!(
             "? {fixer} is asked to repair {tool}, try {attempt}"
         )),
-        EventKind::FixerAnswered {
+        EventKind::FixerReplied {
             fixer,
             answer: Ok(text),
             tokens,
@@ -110,7 +125,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             "  {fixer} gave {} ({tokens} tokens)",
             shorten(text, 70)
         )),
-        EventKind::FixerAnswered {
+        EventKind::FixerReplied {
             fixer,
             answer: Err(why),
             ..
@@ -127,13 +142,13 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             ..
         } => ink.yellow(&format!("! {tool} uses `{name}` of the whole organisation")),
         EventKind::SecretMissing { tool, reason, .. } => ink.yellow(&format!("! {tool}: {reason}")),
-        EventKind::Asked {
+        EventKind::ModelRequested {
             model,
             choosing: true,
             ..
         } => ink.dim(&format!("? {model} chooses a skill")),
         EventKind::SkillChosen { skill } => ink.dim(&format!("· answers with the skill {skill}")),
-        EventKind::ApprovalAsked(request) => ink.dim(&format!(
+        EventKind::ApprovalRequested(request) => ink.dim(&format!(
             "? may {} run with {}",
             request.tool_name,
             shorten(request.args.as_str(), 60)
@@ -150,10 +165,10 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         | EventKind::AgentStarted
         | EventKind::AgentEnded { .. }
         | EventKind::SecretResolved { .. }
-        | EventKind::Asked { .. }
+        | EventKind::ModelRequested { .. }
         | EventKind::Text(_)
         | EventKind::Thinking(_)
-        | EventKind::Replied { .. }
+        | EventKind::ModelReplied { .. }
         | EventKind::CallStarted { .. }
         | EventKind::AttemptStarted { .. }
         | EventKind::KnowledgeUsed { .. }
@@ -161,7 +176,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
     })
 }
 
-/// A receipt as a line: the call, what came of it, after how many attempts and how long.
+/// Formats a receipt as one line: the call, its result, the number of attempts and the duration.
 ///
 /// ```
 /// # use agents::{prelude::*, testing::{Script, ScriptedModel}, tool};

@@ -1,4 +1,4 @@
-//! Traces for OpenTelemetry: one tree of spans for every run, in an exporter of your choice.
+//! OpenTelemetry traces: one tree of spans for every run, in an exporter of your choice.
 //!
 //! [`layer`] goes on a `tracing_subscriber` registry and takes a tracer of `opentelemetry_sdk`; which
 //! exporter is behind that is yours to say. The spans and their attributes are listed in
@@ -57,8 +57,26 @@ use tracing::{Span, Subscriber};
 use tracing_opentelemetry::{OpenTelemetryLayer, OpenTelemetrySpanExt};
 use tracing_subscriber::registry::LookupSpan;
 
-/// The layer that hands spans on to `tracer`, as the conventions want them. From now on the trace ids of
-/// runs are those of OpenTelemetry.
+#[doc(no_inline)]
+pub use {opentelemetry, tracing_opentelemetry, tracing_subscriber};
+
+/// Creates the `tracing` layer that hands spans on to an OpenTelemetry tracer, following the GenAI
+/// conventions.
+///
+/// From now on the trace ids of runs are those of OpenTelemetry.
+///
+/// ```
+/// use agents::otel;
+/// use opentelemetry::trace::TracerProvider;
+/// use opentelemetry_sdk::trace::SdkTracerProvider;
+/// use tracing_subscriber::{Layer, Registry, filter::filter_fn, layer::SubscriberExt};
+///
+/// let provider = SdkTracerProvider::builder().build(); // with an exporter, in a program
+/// // The runs of agents alone, whatever else the program traces.
+/// let agents_only = filter_fn(|meta| meta.target().starts_with("agents"));
+/// let subscriber = Registry::default().with(otel::layer(provider.tracer("my-program")).with_filter(agents_only));
+/// # let _ = subscriber;
+/// ```
 pub fn layer<S, T>(tracer: T) -> OpenTelemetryLayer<S, T>
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
@@ -74,7 +92,7 @@ where
         .with_tracer(tracer)
 }
 
-/// The id of the trace in which a span lies; `None` if nobody traces it.
+/// Returns the OpenTelemetry trace id of a span, or `None` if it is not traced.
 ///
 /// ```
 /// use agents::otel;

@@ -104,7 +104,7 @@ fn what_no_arm_answers_is_left_to_the_next_layer() {
     let cx = ErrorContext::new("read_file");
     let ask = |value: Option<&serde_json::Value>, path| {
         tool.on_error(
-            CallError::Deserialization(value, &Fault::new(path, "expected u32")),
+            CallError::Deserialization(value, &ReadError::new(path, "expected u32")),
             &cx,
         )
     };

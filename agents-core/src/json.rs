@@ -1,9 +1,11 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
-use serde_json::{Value, value::RawValue};
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
 use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
 
-/// JSON text that is known to be valid, kept as it was written: numbers of any size stay exact.
-/// Cheap to clone.
+/// Valid JSON text, kept as it was written, so that numbers of any size stay exact; cheap to clone.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -13,43 +15,42 @@ use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
 /// assert_eq!(amount.as_str(), "9007199254740993");
 /// assert_eq!(amount.to::<u64>().unwrap(), 9007199254740993);
 /// ```
-#[derive(Clone, PartialEq, Eq)]
-pub struct Json(Arc<str>);
+#[derive(Clone)]
+pub struct Json(Arc<RawValue>);
 
 impl Json {
-    /// Checks `text` and keeps it.
+    /// Checks that `text` is valid JSON and keeps it.
     ///
     /// # Errors
     /// When `text` is not one JSON value.
     pub fn parse(text: impl AsRef<str>) -> Result<Self, serde_json::Error> {
-        let text = text.as_ref();
-        serde_json::from_str::<&RawValue>(text).map(|_| Json::trusted(text))
+        serde_json::from_str::<&RawValue>(text.as_ref()).map(|raw| Json(raw.to_owned().into()))
     }
 
-    /// Keeps text that has just been read: looking at it twice would be work for nothing.
-    pub(crate) fn trusted(text: &str) -> Self {
-        Json(text.trim().into())
+    /// `null`.
+    pub(crate) fn null() -> Self {
+        Json(RawValue::NULL.to_owned().into())
     }
 
-    /// The JSON of `value`.
+    /// Serializes a value.
     ///
     /// # Errors
     /// When `value` refuses to be serialised, or has a map whose keys are not strings.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
-        serde_json::to_string(value).map(|text| Json(text.into()))
+        to_raw_value(value).map(|raw| Json(raw.into()))
     }
 
-    /// `text` as a JSON string.
+    /// Creates a JSON string.
     pub fn string(text: &str) -> Self {
-        Json(Value::from(text).to_string().into())
+        Json(to_raw_value(text).unwrap_or_default().into())
     }
 
-    /// The text.
+    /// Returns the JSON text.
     pub fn as_str(&self) -> &str {
-        &self.0
+        self.0.get()
     }
 
-    /// Reads the text as a `T`.
+    /// Deserializes a `T`.
     ///
     /// # Errors
     /// When the text does not fit `T`.
@@ -57,8 +58,8 @@ impl Json {
         serde_json::from_str(self.as_str())
     }
 
-    /// The text as a tree; integers beyond 64 bits become floats there, which is why this is not
-    /// how values are kept.
+    /// Parses into a tree of values; integers beyond 64 bits become floats there, which is why this
+    /// is not how values are kept.
     ///
     /// # Errors
     /// When a number is too large even for that (`1e999`), or brackets nest deeper than 127 levels.
@@ -68,7 +69,7 @@ impl Json {
 
     /// The tool's answer as a model reads it: a string bare, anything else as JSON.
     pub(crate) fn to_text(&self) -> String {
-        match self.0.starts_with('"') {
+        match self.as_str().starts_with('"') {
             true => self
                 .to::<String>()
                 .unwrap_or_else(|_| self.as_str().to_owned()),
@@ -79,17 +80,23 @@ impl Json {
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let raw: &RawValue =
-            serde_json::from_str(self.as_str()).map_err(serde::ser::Error::custom)?;
-        raw.serialize(serializer)
+        self.0.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(|raw| Json(raw.get().into()))
+        Box::<RawValue>::deserialize(deserializer).map(|raw| Json(raw.into()))
     }
 }
+
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Json {}
 
 impl fmt::Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -64,7 +64,7 @@ pub use agent::{Agent, AgentBuilder};
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::{Agent, Error, async_trait, run::Cx};
+/// use agents::{Agent, Error, async_trait, run::RunContext};
 ///
 /// struct Echo;
 ///
@@ -77,13 +77,18 @@ pub use agent::{Agent, AgentBuilder};
 ///         "echo"
 ///     }
 ///
-///     async fn work(&self, _: &Cx, input: String) -> Result<String, Error> {
+///     async fn work(&self, _: &RunContext, input: String) -> Result<String, Error> {
 ///         Ok(input)
 ///     }
 /// }
 /// ```
 #[doc(inline)]
 pub use async_trait::async_trait;
+/// The crates whose types stand in signatures of this one, so that nobody has to match their versions:
+/// [`JsonSchema`](schemars::JsonSchema) is derived with `#[schemars(crate = "agents::schemars")]`.
+#[doc(no_inline)]
+pub use {indexmap, schemars, secrecy, serde_json, tracing};
+
 pub use error::{Class, Code, Error, ErrorKind, Severity, ToolError, ToolFailure};
 pub use json::Json;
 pub use model::Model;

@@ -4,11 +4,15 @@
 //! panic is logged and the run goes on.
 
 use crate::{Error, ErrorKind, secret::Masker};
-use futures_util::FutureExt;
+use futures_util::{FutureExt, future::poll_immediate};
 use std::{
     any::Any,
+    fmt,
     panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    time::Duration,
 };
+use tokio::time::timeout;
 
 /// Runs code that is no tool's body: arms, conditions, conversions. `Err` is what the panic said.
 pub(crate) fn guarded<R>(work: impl FnOnce() -> R) -> Result<R, String> {
@@ -19,6 +23,38 @@ pub(crate) fn guarded<R>(work: impl FnOnce() -> R) -> Result<R, String> {
 pub(crate) async fn guarded_while<R>(work: impl Future<Output = R>) -> Result<R, String> {
     let done = AssertUnwindSafe(work).catch_unwind().await;
     done.map_err(|panic| message(&*panic))
+}
+
+/// Why something that the user brought, such as a cache, gave nothing.
+#[derive(Debug)]
+pub(crate) enum Amiss {
+    /// It panicked.
+    Panicked,
+    /// It does not answer.
+    Silent,
+}
+
+impl fmt::Display for Amiss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Amiss::Panicked => "panicked",
+            Amiss::Silent => "does not answer",
+        })
+    }
+}
+
+/// What work of the user's gives that a call needs, if it does in time.
+pub(crate) async fn patiently<R>(
+    patience: Duration,
+    work: impl Future<Output = R>,
+) -> Result<R, Amiss> {
+    let mut work = pin!(AssertUnwindSafe(work).catch_unwind());
+    // Mostly it is at hand, and then no timer has to be set.
+    let done = match poll_immediate(&mut work).await {
+        Some(done) => done,
+        None => timeout(patience, work).await.map_err(|_| Amiss::Silent)?,
+    };
+    done.map_err(|_| Amiss::Panicked)
 }
 
 /// Tells somebody who looks on; a panic there is nobody else's matter.

@@ -13,7 +13,7 @@ pub use crate::{
         CallError, Decision, ErrorContext, Fallible, Fixer, FixerRef, IntoDecision, Plan,
         RetrySafe, fix_with, kinds, vocabulary,
     },
-    run::{Budget, Cx},
+    run::{Budget, RunContext},
     team::Member,
     tool::{
         Approval, Argument, Cache, Category, Effects, IntoTool, SharedTool, Tool, ToolContext,

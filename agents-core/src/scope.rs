@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// For whom a run works.
+/// For whom a run works: an organisation (the tenant) and, optionally, a workspace and a user.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -11,33 +11,33 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Scope {
-    /// The organisation: the tenant.
+    /// Id of the organisation, which is the tenant.
     pub org_id: String,
-    /// The workspace within it.
+    /// Id of the workspace within the organisation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain_id: Option<String>,
-    /// The person.
+    /// Id of the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// The bounded context that asks.
+    /// Bounded context that the request comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bc: Option<String>,
 }
 
 impl Scope {
-    /// The tenant: the organisation.
+    /// Returns the tenant: the id of the organisation.
     pub fn tenant_id(&self) -> &str {
         &self.org_id
     }
 
-    /// Names the workspace.
+    /// Sets the workspace.
     #[must_use]
     pub fn domain(mut self, domain_id: impl Into<String>) -> Self {
         self.domain_id = Some(domain_id.into());
         self
     }
 
-    /// Names the person.
+    /// Sets the user.
     #[must_use]
     pub fn user(mut self, user_id: impl Into<String>) -> Self {
         self.user_id = Some(user_id.into());

@@ -1,7 +1,7 @@
 //! Lines -> one [`Reply`]. The whole answer at once is a stream of one line.
 
 use crate::wire::{Line, error_text};
-use agents_core::model::{Delta, Finish, Reply, ToolCall};
+use agents_core::model::{Delta, FinishReason, Reply, ToolCall};
 
 /// Where pieces go as they come.
 pub(crate) type Sink<'a> = Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)>;
@@ -78,9 +78,9 @@ impl Answer {
         usage.output_tokens = eval_count.unwrap_or(usage.output_tokens);
         match &*done_reason.0 {
             "" => {}
-            "stop" => self.reply.finish = Finish::Stop,
-            "length" => self.reply.finish = Finish::Length,
-            other => self.reply.finish = Finish::Other(other.to_owned()),
+            "stop" => self.reply.finish = FinishReason::Stop,
+            "length" => self.reply.finish = FinishReason::Length,
+            other => self.reply.finish = FinishReason::Other(other.to_owned()),
         }
         Ok(())
     }

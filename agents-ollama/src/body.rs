@@ -109,14 +109,14 @@ impl Encoded {
                 calls,
             } => assistant(out, content, thinking.as_deref(), calls),
             Message::Tool {
-                call_id,
+                tool_call_id,
                 name,
                 content,
             } => {
                 open(out, "tool", content);
                 field(out, b",\"tool_name\":", name);
-                if !call_id.is_empty() {
-                    field(out, b",\"tool_call_id\":", call_id);
+                if !tool_call_id.is_empty() {
+                    field(out, b",\"tool_call_id\":", tool_call_id);
                 }
             }
         }

@@ -4,7 +4,7 @@ use crate::{KeepAlive, Ollama, Think, ToolMode, config::Config, host, settings::
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
-/// A model of an Ollama server, by the name that `ollama list` shows.
+/// Creates a model of an Ollama server, by the name that `ollama list` shows.
 ///
 /// The server is the one that `OLLAMA_HOST` names, as for Ollama's own programs, or the one on
 /// this machine. Nothing is sent before the first question.
@@ -31,9 +31,10 @@ impl Ollama {
         self
     }
 
-    /// Where the server is: `http://host:port`, or any form that `OLLAMA_HOST` may take. What is
-    /// no address at all is reported by the first question. A user name and a password in it,
-    /// `http://user:password@host`, are sent as `Authorization: Basic` and shown nowhere;
+    /// Sets the server's address: `http://host:port`, or any form that `OLLAMA_HOST` may take.
+    ///
+    /// What is no address at all is reported by the first question. A user name and a password in
+    /// it, `http://user:password@host`, are sent as `Authorization: Basic` and shown nowhere;
     /// [`bearer`](Self::bearer) and [`header`](Self::header) come before them.
     ///
     /// ```
@@ -48,38 +49,41 @@ impl Ollama {
         self.set(|config| config.base = host::parse(url.as_ref()))
     }
 
-    /// How freely the model chooses its words; 0 makes it (nearly) deterministic.
+    /// Sets the sampling temperature; 0 makes the model (nearly) deterministic.
     #[must_use]
     pub fn temperature(self, temperature: f64) -> Self {
         self.option("temperature", temperature)
     }
 
-    /// Chooses among the likeliest words that are this likely together.
+    /// Sets nucleus sampling: only the likeliest tokens are chosen from, up to this total
+    /// probability.
     #[must_use]
     pub fn top_p(self, top_p: f64) -> Self {
         self.option("top_p", top_p)
     }
 
-    /// Chooses among this many words.
+    /// Sets how many of the likeliest tokens are chosen from.
     #[must_use]
     pub fn top_k(self, top_k: u32) -> Self {
         self.option("top_k", top_k)
     }
 
-    /// Leaves out words that are less likely than this part of the likeliest one.
+    /// Sets the minimum probability of a token, relative to the likeliest one.
     #[must_use]
     pub fn min_p(self, min_p: f64) -> Self {
         self.option("min_p", min_p)
     }
 
-    /// The same seed gives the same answer to the same request.
+    /// Sets the random seed: the same seed gives the same answer to the same request.
     #[must_use]
     pub fn seed(self, seed: i64) -> Self {
         self.option("seed", seed)
     }
 
-    /// How many tokens of the conversation the model sees. Ollama cuts off the oldest messages
-    /// that do not fit, silently: with tools, its default may be too small.
+    /// Sets the size of the context window in tokens.
+    ///
+    /// Ollama cuts off the oldest messages that do not fit, silently: with tools, its default may
+    /// be too small.
     ///
     /// ```
     /// # mod agents { pub use agents_ollama::ollama; }
@@ -93,19 +97,19 @@ impl Ollama {
         self.option("num_ctx", tokens)
     }
 
-    /// How many tokens an answer may have; -1 for no limit.
+    /// Sets how many tokens an answer may have; -1 for no limit.
     #[must_use]
     pub fn num_predict(self, tokens: i64) -> Self {
         self.option("num_predict", tokens)
     }
 
-    /// How much a repetition costs; 1.0 is nothing.
+    /// Sets the penalty on repetitions; 1.0 is none.
     #[must_use]
     pub fn repeat_penalty(self, penalty: f64) -> Self {
         self.option("repeat_penalty", penalty)
     }
 
-    /// Texts at which the answer ends.
+    /// Sets the texts at which an answer ends.
     ///
     /// ```
     /// # mod agents { pub use agents_ollama::ollama; }
@@ -122,7 +126,7 @@ impl Ollama {
         self.option("stop", texts)
     }
 
-    /// Any other entry of Ollama's `options`. The last word on a name counts.
+    /// Sets any other entry of Ollama's `options`; the last value for a name applies.
     ///
     /// ```
     /// # mod agents { pub use agents_ollama::ollama; }
@@ -135,7 +139,8 @@ impl Ollama {
         self.set(|config| config.set_option(name.into(), value.into()))
     }
 
-    /// How long the server keeps the model in memory afterwards. Left to the server unless set.
+    /// Sets how long the server keeps the model in memory after an answer; left to the server by
+    /// default.
     ///
     /// ```
     /// # mod agents { pub use agents_ollama::ollama; }
@@ -150,27 +155,30 @@ impl Ollama {
         self.set(|config| config.keep_alive = Some(time.into()))
     }
 
-    /// Whether the model thinks first: `true`, `false`, or `"low"`, `"medium"`, `"high"`. Left to
-    /// the server unless set.
+    /// Sets whether the model thinks first: `true`, `false`, or `"low"`, `"medium"`, `"high"`; left
+    /// to the server by default.
     #[must_use]
     pub fn think(self, think: impl Into<Think>) -> Self {
         self.set(|config| config.think = Some(think.into()))
     }
 
-    /// How long to wait for the next byte; five minutes unless set. A model that has to be loaded
-    /// first says nothing for a while, and without streaming neither does one that is thinking.
+    /// Sets how long to wait for the next byte; five minutes by default.
+    ///
+    /// A model that has to be loaded first says nothing for a while, and without streaming neither
+    /// does one that is thinking.
     #[must_use]
     pub fn timeout(self, wait: Duration) -> Self {
         self.set(|config| config.wait = wait)
     }
 
-    /// `false` asks for whole answers even where somebody watches them being written.
+    /// Turns streaming on or off; without it, whole answers are asked for even where somebody
+    /// watches them being written.
     #[must_use]
     pub fn streaming(self, streaming: bool) -> Self {
         self.set(|config| config.streaming = streaming)
     }
 
-    /// How tools are offered.
+    /// Sets how tools are offered to the model.
     ///
     /// ```
     /// # mod agents { pub mod ollama { pub use agents_ollama::*; } }
@@ -184,7 +192,7 @@ impl Ollama {
         self.set(|config| config.tools = mode)
     }
 
-    /// Sends a header with every request. Its value never shows in a log.
+    /// Sends a header with every request; its value never shows in a log.
     #[must_use]
     pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let (name, value) = (name.into(), value.into());
@@ -196,7 +204,8 @@ impl Ollama {
         })
     }
 
-    /// Sends a key, for a server behind a gateway. It never shows in a log.
+    /// Sends `Authorization: Bearer` with this key, for a server behind a gateway; it never shows
+    /// in a log.
     ///
     /// ```
     /// # mod agents { pub use agents_ollama::ollama; }

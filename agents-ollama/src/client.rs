@@ -24,7 +24,7 @@ use std::{
 /// Whether the server is there is a question for this long.
 const GLANCE: Duration = Duration::from_millis(500);
 
-/// A model on an Ollama server; made by [`ollama`](crate::ollama).
+/// A model on an Ollama server, made by [`ollama`](crate::ollama).
 ///
 /// Cloning is cheap. What a server says about a model is known to all clients of the process that
 /// are made after it, and to clones. Connections are shared by all clients of a tokio runtime.
@@ -171,7 +171,7 @@ impl Ollama {
         Body::new(response, self.config.wait).whole(read).await
     }
 
-    /// The server's address, without what it may hold of secrets.
+    /// Returns the server's address, without credentials.
     pub fn address(&self) -> String {
         self.config
             .base
@@ -179,7 +179,7 @@ impl Ollama {
             .map_or_else(Clone::clone, crate::host::shown)
     }
 
-    /// The models on the server, as `ollama list` shows them.
+    /// Lists the models on the server, as `ollama list` does.
     ///
     /// ```
     /// # mod agents { pub use agents_core::*; pub use agents_ollama::ollama; }
@@ -231,7 +231,7 @@ impl Ollama {
         Body::new(response, self.config.wait).whole(read).await
     }
 
-    /// Whether an Ollama server answers; known within half a second.
+    /// Returns whether an Ollama server answers, within half a second.
     ///
     /// ```
     /// # mod agents { pub use agents_core::*; pub use agents_ollama::ollama; }

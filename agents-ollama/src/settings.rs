@@ -15,20 +15,21 @@ use std::{fmt, time::Duration};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolMode {
-    /// Through the server, and by prompt from the moment it says that the model cannot.
+    /// Through the server, and by prompt once the server reports that the model does not support
+    /// tools.
     #[default]
     Auto,
-    /// Through the server: the model's own template, the server reads the calls.
+    /// Through the server, which fills in the model's template and parses the calls.
     Native,
-    /// By prompt with worked examples; the calls are read out of the text.
+    /// By prompt with worked examples; the calls are read from the text.
     Prompted,
-    /// By prompt, and a grammar that allows nothing but a call or an answer. For models that are
-    /// too small to keep to a form.
+    /// By prompt, with a grammar that only permits a call or an answer, for models too small to
+    /// keep to a form.
     Constrained,
 }
 
-/// Whether the model thinks before it answers, and how much: `true`, `false`, or one of `"low"`,
-/// `"medium"` and `"high"` for the models that know such levels.
+/// Whether a model thinks before it answers, and how much: `true`, `false`, or one of `"low"`,
+/// `"medium"` and `"high"` for models that know such levels.
 ///
 /// ```
 /// # mod agents { pub use agents_ollama::ollama; }
@@ -52,7 +53,7 @@ impl From<&str> for Think {
     }
 }
 
-/// How long the server keeps the model in memory after an answer.
+/// How long the server keeps a model in memory after an answer.
 ///
 /// ```
 /// # mod agents { pub mod ollama { pub use agents_ollama::*; } }

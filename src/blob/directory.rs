@@ -9,9 +9,12 @@ use std::{
 };
 use tokio::task::spawn_blocking;
 
-/// Blobs as files: `<folder>/<tenant>/<sha256>`, where the tenant is a digest of its name. On Unix nobody
-/// but their owner may read what is made. What is kept stays until somebody deletes it. A file that is not what its name says is never given, and is
-/// written anew when the same content comes again.
+/// A blob store in a directory, with files `<folder>/<tenant>/<sha256>`, where the tenant is a
+/// digest of its name.
+///
+/// On Unix nobody but their owner may read what is made. What is kept stays until somebody deletes
+/// it. A file that is not what its name says is never given, and is written anew when the same
+/// content comes again.
 ///
 /// ```
 /// use agents::blob::{BlobStore, DirectoryBlobs};
@@ -41,7 +44,8 @@ pub struct DirectoryBlobs {
 }
 
 impl DirectoryBlobs {
-    /// Keeps blobs in this folder; it is made if it is not there, and keeps its permissions if it is.
+    /// Creates a store in this directory, which is created if it does not exist and keeps its
+    /// permissions if it does.
     ///
     /// # Errors
     /// When it cannot be made.

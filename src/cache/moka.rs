@@ -10,7 +10,7 @@ use std::{
 /// Nobody waits longer; a clock that adds more than that may overflow.
 const A_CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
-/// A cache in memory that keeps what is asked for often, made for many threads.
+/// A concurrent cache in memory, by `moka`, that keeps what is asked for often.
 ///
 /// ```
 /// use agents::cache::{MokaCache, SharedCache};
@@ -47,7 +47,7 @@ impl Expiry<Arc<str>, Kept> for ByResult {
 }
 
 impl MokaCache {
-    /// Room for results that are so long together.
+    /// Creates a cache with room for results of this many bytes in total.
     pub fn of_bytes(max_bytes: u64) -> Self {
         let cache = Cache::builder()
             .max_capacity(max_bytes)

@@ -22,8 +22,9 @@ const HEADERS: [&str; 8] = [
     "retry-after",
 ];
 
-/// What a server answered, in the shape that every answer has. One of `json`, `text` and `binary` is there,
-/// unless there is no body.
+/// Response of a server, in one shape for all kinds of content.
+///
+/// One of `json`, `text` and `binary` is there, unless there is no body.
 ///
 /// ```
 /// use agents::http::HttpAnswer;
@@ -40,31 +41,31 @@ const HEADERS: [&str; 8] = [
 /// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HttpAnswer {
-    /// Where the answer came from, after all redirects.
+    /// Final URL, after all redirects.
     pub url: String,
-    /// Where it was looked for before.
+    /// URLs that redirected, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_way_of: Vec<String>,
-    /// The status.
+    /// HTTP status code.
     pub status: u16,
-    /// What the server says the body is.
+    /// Media type, as the server declares it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// Some of the headers.
+    /// Selected response headers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-    /// The body, if it is JSON.
+    /// Body, if it is JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub json: Option<Json>,
-    /// The body, if it is text; or JSON that is too long.
+    /// Body, if it is text, or JSON that is too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What the body is, if it is neither.
+    /// Description of the body, if it is neither.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binary: Option<String>,
-    /// How many bytes of the body were read.
+    /// Number of bytes of the body that were read.
     pub bytes: usize,
-    /// The body is longer than what is shown of it.
+    /// Whether the body is longer than what is shown of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
 }

@@ -2,7 +2,7 @@ use super::address::NotPublic;
 use agents_core::{Code, ToolFailure, secret::SecretError};
 use std::{error::Error as StdError, fmt, time::Duration};
 
-/// Why a server was not asked, or did not answer as it should.
+/// Reason why a request was not made or failed.
 ///
 /// ```
 /// use agents::{Code, ToolFailure, http::{HttpArgs, HttpError, HttpTool}, prelude::*};
@@ -85,7 +85,7 @@ impl HttpError {
         HttpError::new(Code::NetworkError, format!("`{host}` {what}: {innermost}"))
     }
 
-    /// The status that the server answered with, if it answered.
+    /// Returns the HTTP status code, if the server answered.
     pub fn status(&self) -> Option<u16> {
         self.status
     }

@@ -1,22 +1,22 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What is asked of a server.
+/// HTTP method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Method {
-    /// Read what is there.
+    /// `GET`: read a resource.
     #[default]
     Get,
-    /// Read what is said of it.
+    /// `HEAD`: read the headers of a resource.
     Head,
-    /// Have it dealt with.
+    /// `POST`: submit data.
     Post,
-    /// Put it there.
+    /// `PUT`: replace a resource.
     Put,
-    /// Change it.
+    /// `PATCH`: change a resource.
     Patch,
-    /// Remove it.
+    /// `DELETE`: delete a resource.
     Delete,
 }
 

@@ -1,4 +1,4 @@
-//! A tool that speaks HTTP, to the hosts you name and to no other.
+//! A tool that makes HTTP requests to the hosts you allow, and to no other.
 //!
 //! ```
 //! use agents::{http::HttpTool, prelude::*};
@@ -68,7 +68,7 @@ use std::{
     time::Duration,
 };
 
-/// A tool that asks servers; see [`http`](crate::http).
+/// Tool that makes HTTP requests to an allow-list of hosts; see [`http`](crate::http).
 ///
 /// ```
 /// use agents::http::{HttpTool, Method};
@@ -113,7 +113,7 @@ struct Sent {
     secret: String,
 }
 
-/// What a model says; or a tool of your own that asks by way of this one.
+/// Arguments of an [`HttpTool`], as a model sends them, or a tool of your own that is built on it.
 ///
 /// ```
 /// use agents::{ToolContext, prelude::*, http::{HttpArgs, HttpError, HttpTool}};
@@ -126,18 +126,18 @@ struct Sent {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HttpArgs {
-    /// The whole URL.
+    /// Absolute URL.
     pub url: String,
-    /// The method; `GET` where nothing is said.
+    /// HTTP method; `GET` by default.
     #[serde(default)]
     pub method: Method,
-    /// What to send: JSON, or a string as plain text.
+    /// Request body: JSON, or a string as plain text.
     #[serde(default)]
     pub body: Option<Json>,
 }
 
 impl HttpArgs {
-    /// `GET` of a URL.
+    /// Creates the arguments of a `GET` request.
     pub fn get(url: impl Into<String>) -> Self {
         HttpArgs {
             url: url.into(),
@@ -154,7 +154,7 @@ impl Default for HttpTool {
 }
 
 impl HttpTool {
-    /// A tool that may ask nobody yet.
+    /// Creates a tool with an empty allow-list.
     pub fn new() -> Self {
         HttpTool {
             name: "http_request".to_owned(),
@@ -170,16 +170,17 @@ impl HttpTool {
         }
     }
 
-    /// What the model calls it; `http_request` where nothing is said.
+    /// Sets the name by which the model calls it; `http_request` by default.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Allows a host: `api.example.com`, or with `*.example.com` all those below it. Without a port it is
-    /// the usual one; `example.com:8443` allows that one alone. It is asked over `https`;
-    /// `http://example.com` allows it in the clear as well.
+    /// Allows a host: `api.example.com`, or `*.example.com` for all its subdomains.
+    ///
+    /// Without a port it is the usual one; `example.com:8443` allows that one alone. It is asked
+    /// over `https`; `http://example.com` allows it in the clear as well.
     ///
     /// # Panics
     /// When that is no host, such as a whole URL.
@@ -196,8 +197,10 @@ impl HttpTool {
         self
     }
 
-    /// Allows a host that may lead to this machine or its network, over `http` and `https`:
-    /// `localhost:8080`, `*.corp.example.com`, `10.0.0.7`. Others stay closed.
+    /// Allows a host that may resolve to this machine or its network, over `http` and `https`:
+    /// `localhost:8080`, `*.corp.example.com`, `10.0.0.7`.
+    ///
+    /// Others stay closed.
     ///
     /// Even then a name does not lead to where machines in a cloud get their credentials, such as
     /// 169.254.169.254 and all that is link-local; who wants that names the address itself.
@@ -216,8 +219,8 @@ impl HttpTool {
         self
     }
 
-    /// Allows a method beside `GET` and `HEAD`: `POST`, `PUT`, `PATCH` or `DELETE`. A call that uses it
-    /// needs approval.
+    /// Allows a method besides `GET` and `HEAD`: `POST`, `PUT`, `PATCH` or `DELETE`; calls that use
+    /// it need approval.
     #[must_use]
     pub fn allow_method(mut self, method: Method) -> Self {
         if !self.methods.contains(&method) {
@@ -226,8 +229,10 @@ impl HttpTool {
         self
     }
 
-    /// Sends `Authorization: Bearer` and the secret of this name to that host. Where nobody has it, the call
-    /// ends with `AUTH_REQUIRED`. It is never sent in the clear, but to this machine.
+    /// Sends the secret of this name to that host as `Authorization: Bearer`.
+    ///
+    /// Where nobody has it, the call ends with `AUTH_REQUIRED`. It is never sent in the clear, but
+    /// to this machine.
     ///
     /// # Panics
     /// When that is no host, or has `http://` before it.
@@ -236,7 +241,7 @@ impl HttpTool {
         self.send(host, AUTHORIZATION, "Bearer ", secret.into())
     }
 
-    /// Sends the secret of this name to that host in a header of its own, such as `x-api-key`.
+    /// Sends the secret of this name to that host in another header, such as `x-api-key`.
     ///
     /// # Panics
     /// When that is no host, or has `http://` before it, or when it is no header.
@@ -263,28 +268,28 @@ impl HttpTool {
         self
     }
 
-    /// How long a call may take, redirects included; 30 seconds where nothing is said.
+    /// Sets the timeout of a call, redirects included; 30 seconds by default.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How many redirects are followed; 5 where nothing is said.
+    /// Sets how many redirects are followed; 5 by default.
     #[must_use]
     pub fn redirects(mut self, most: usize) -> Self {
         self.redirects = most;
         self
     }
 
-    /// How much of a body is read at all; 1 MB where nothing is said.
+    /// Sets how many bytes of a body are read; 1 MB by default.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// How much of a body the model is shown; 20 kB where nothing is said.
+    /// Sets how much of a body the model is shown; 20 kB by default.
     #[must_use]
     pub fn preview(mut self, bytes: usize) -> Self {
         self.preview = bytes;

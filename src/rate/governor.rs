@@ -12,8 +12,10 @@ use std::{fmt, num::NonZeroU32, time::Duration};
 /// Beyond so many tenants and tools, those that have used nothing lately are forgotten.
 const MANY: usize = 10_000;
 
-/// Limits for every tenant and every tool on its own, made for many threads. A tool that several
-/// limits are for keeps them all; what one of them has counted stays counted when another refuses.
+/// A concurrent rate limiter, by `governor`, which counts for each tenant and each tool separately.
+///
+/// A tool that several limits match has to keep all of them; what one of them has counted stays
+/// counted when another refuses.
 ///
 /// ```
 /// use agents::rate::{GovernorLimiter, Rate};
@@ -34,12 +36,12 @@ struct Limit {
 }
 
 impl GovernorLimiter {
-    /// No limits.
+    /// Creates a limiter without limits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Limits the tools of these names, each on its own.
+    /// Adds a limit for each of the tools whose names match.
     #[must_use]
     pub fn limit(mut self, tools: impl Into<Pattern>, rate: Rate) -> Self {
         let quota = NonZeroU32::new(rate.times()).and_then(|times| {
@@ -57,7 +59,7 @@ impl GovernorLimiter {
 
 #[async_trait]
 impl RateLimiter for GovernorLimiter {
-    async fn take(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
+    async fn try_acquire(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
         let name = tool.own_name();
         let meant = |limit: &&Limit| limit.tools.matches(name) || limit.tools.matches(&tool.name);
         for limit in self.limits.iter().filter(meant) {

@@ -17,8 +17,10 @@ use std::{
     sync::Arc,
 };
 
-/// A recorded run as data: the prompt, the messages, the tools' schemas, the receipts, what the models
-/// replied. It is all that is needed to have the run again, without network and without running a tool.
+/// A recorded run as data: the prompt, the messages, the tool declarations, the receipts and the
+/// models' replies.
+///
+/// It is all that is needed to have the run again, without network and without running a tool.
 ///
 /// ```
 /// use agents::{prelude::*, record::{Bundle, Recording}};
@@ -88,7 +90,7 @@ impl Bundle {
         Bundle::parse(&fs::read_to_string(path)?)
     }
 
-    /// Reads a bundle from its text.
+    /// Reads a bundle from text.
     ///
     /// # Errors
     /// When the text is no tape of this format; the message names the line.
@@ -110,17 +112,17 @@ impl Bundle {
         Ok(Bundle(Arc::new(told)))
     }
 
-    /// The id that the run had, and has again when it is replayed.
+    /// Returns the id of the run, which its replay has as well.
     pub fn run_id(&self) -> &str {
         &self.0.run_id
     }
 
-    /// The agent that was run.
+    /// Returns the name of the agent that was run.
     pub fn agent(&self) -> &str {
         &self.0.agent
     }
 
-    /// What it was given.
+    /// Returns the input of the run.
     ///
     /// # Errors
     /// When that does not fit `I`.
@@ -131,7 +133,7 @@ impl Bundle {
         }
     }
 
-    /// The prompt of the first agent that asked a model.
+    /// Returns the prompt of the first agent that asked a model.
     pub fn prompt(&self) -> Option<&str> {
         match self.0.heard.first()?.messages.first()? {
             Message::System { content } => Some(content),
@@ -139,7 +141,7 @@ impl Bundle {
         }
     }
 
-    /// The conversation of the first agent that asked a model, as it was at the end.
+    /// Returns the conversation of the first agent that asked a model, as it was at the end.
     pub fn messages(&self) -> Vec<Message> {
         let Some(first) = self.0.heard.first() else {
             return Vec::new();
@@ -158,7 +160,7 @@ impl Bundle {
         messages
     }
 
-    /// The tools that the models were offered, as they were declared to them.
+    /// Returns the declarations of the tools that the models were offered.
     pub fn tools(&self) -> Vec<&Value> {
         let mut tools: Vec<&Value> = Vec::new();
         let offered = self
@@ -174,12 +176,13 @@ impl Bundle {
         tools
     }
 
-    /// The receipts, in the order of [`AgentOutputs::tool_order`](crate::run::AgentOutputs::tool_order).
+    /// Returns the receipts, in the order of
+    /// [`AgentOutputs::tool_order`](crate::run::AgentOutputs::tool_order).
     pub fn envelopes(&self) -> impl Iterator<Item = &ToolEnvelope> {
         self.0.settled.values().map(|receipt| &**receipt)
     }
 
-    /// What the models replied, in the order in which they did.
+    /// Returns the models' replies, in order.
     pub fn replies(&self) -> impl Iterator<Item = &Reply> {
         self.0.heard.iter().filter_map(|heard| match &heard.said {
             Said::Reply(reply) => Some(&**reply),
@@ -187,14 +190,16 @@ impl Bundle {
         })
     }
 
-    /// The run again: give it to [`Run::tape`](crate::agent::Run::tape). Models answer from the bundle, tools
-    /// give what they gave, arms and approvers say what they said. What agents do beside that they do
-    /// again: agents that are functions, delegates, repair agents.
+    /// Creates a replay of the run; [`Run::tape`](crate::agent::Run::tape) takes it.
+    ///
+    /// Models answer from the bundle, tools give what they gave, arms and approvers say what they
+    /// said. What agents do beside that they do again: agents that are functions, delegates, repair
+    /// agents.
     pub fn replay(&self) -> Replay {
         Replay::all(self.0.clone())
     }
 
-    /// The run again, but for something.
+    /// Creates a variation of the run, in which calls can be given other results.
     pub fn what_if(&self) -> WhatIf {
         WhatIf::new(self.0.clone())
     }
@@ -219,16 +224,15 @@ impl Told {
                 self.agent = agent.into_owned();
                 self.input = Some(input.into_owned());
             }
-            Line::Clock { key, millis } => {
-                self.clock.insert(key.into_owned(), millis);
-            }
+            Line::Clock(readings) => self.clock.extend(readings),
             Line::Happened(entry) => self.take_in(*entry),
             Line::Exchange(exchange) => self.hear(*exchange, tools)?,
         }
         Ok(())
     }
 
-    fn take_in(&mut self, entry: Entry) {
+    fn take_in(&mut self, mut entry: Entry) {
+        self.clock.extend(entry.clock.drain(..));
         let at = &entry.moment.at;
         match (&entry.what, at.strip_suffix("/settled")) {
             (Happened::Settled(receipt), Some(call)) => {
@@ -243,6 +247,7 @@ impl Told {
     /// `offered` is what was offered last.
     fn hear(&mut self, exchange: Exchange<'static>, offered: &mut Value) -> Result<(), String> {
         let Exchange {
+            clock,
             model,
             place,
             after,
@@ -251,6 +256,7 @@ impl Told {
             format,
             said,
         } = exchange;
+        self.clock.extend(clock);
         let mut messages = Vec::new();
         if let Some(after) = after {
             let number = after.exchange.checked_sub(1);
@@ -260,7 +266,7 @@ impl Told {
                 begun.ok_or("it continues a conversation that no line before it holds")?,
             );
         }
-        for new in &*new {
+        for new in &new {
             messages.push(serde_json::from_str(new.get()).map_err(|error| error.to_string())?);
         }
         if let Some(tools) = tools {

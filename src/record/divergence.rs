@@ -6,7 +6,7 @@ use agents_core::{
 use serde_json::Value;
 use std::{cmp::Reverse, fmt};
 
-/// Where a run first did something else than its recording.
+/// The first point at which a replay differs from its recording.
 ///
 /// ```
 /// use agents::{prelude::*, record::{Recording, Replay}};
@@ -28,13 +28,13 @@ use std::{cmp::Reverse, fmt};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
-    /// Where in the run: the place of the agent's turn, or of the call.
+    /// Place of the agent's turn or of the call in the run.
     pub place: String,
-    /// Which message of the request is another, from 1; `None` if it is not a message.
+    /// Number of the request's message that differs, from 1; `None` if it is not a message.
     pub message: Option<usize>,
-    /// What was recorded: from shortly before the two part.
+    /// What was recorded, from shortly before the difference.
     pub recorded: String,
-    /// What there is now.
+    /// What there is instead, from shortly before the difference.
     pub now: String,
     what: String,
 }

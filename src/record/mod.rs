@@ -1,4 +1,4 @@
-//! Recordings: any run on a tape, and any tape as a run.
+//! Recording and replay of runs, and what-if variations of recorded ones.
 //!
 //! A [`Recording`] writes what a run cannot repeat into a file, one JSON object a line: what the
 //! models were asked and what they replied, what tools gave, what arms and approvers said, the receipts, the

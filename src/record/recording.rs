@@ -1,4 +1,6 @@
-use super::tape::{Earlier, Entry, Exchange, FORMAT, Line, Said, Text, tools_of, tree, written};
+use super::tape::{
+    Earlier, Entry, Exchange, FORMAT, Line, Readings, Said, Text, hide, text, tools_of, tree,
+};
 use crate::files;
 use agents_core::{
     Error, ErrorKind, async_trait,
@@ -11,14 +13,16 @@ use std::{
     collections::HashMap,
     fmt,
     io::{self, Write},
+    mem,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-/// Writes a run down as it happens; give it to [`Run::tape`](crate::agent::Run::tape).
+/// Writes a run to a file or a writer as it happens; [`Run::tape`](crate::agent::Run::tape) takes
+/// it.
 ///
 /// Every line is on its way to the disk before the run goes on, so a tape is whole up to the
-/// moment at which a program ends. A tape holds prompts, answers and tool results in the clear, but for
+/// moment at which a program ends, but for readings of the clock: they go with the line that follows. A tape holds prompts, answers and tool results in the clear, but for
 /// the run's [secrets](crate::secret); on Unix, only the owner of a new file may read it.
 ///
 /// A recording is of one run, with all that goes on within it: each message of a [chat](crate::agent::Chat)
@@ -66,6 +70,10 @@ struct Sink {
     masker: Option<Arc<Masker>>,
     /// The model that was asked last.
     recorded: Weak<Recorded>,
+    /// How the clock was read since the last line.
+    clock: Readings,
+    /// The run has ended: no line follows for certain.
+    is_over: bool,
 }
 
 /// The first messages of a conversation: those before, and the digest of the last of them.
@@ -83,8 +91,9 @@ struct Told {
 }
 
 impl Recording {
-    /// Records into a new file, which on Unix nobody but its owner may read, or over an old one, which keeps
-    /// its permissions.
+    /// Records into a file, which is created or overwritten.
+    ///
+    /// On Unix nobody but its owner may read a new one; an old one keeps its permissions.
     ///
     /// # Errors
     /// When the file cannot be created.
@@ -92,7 +101,7 @@ impl Recording {
         files::create(path.as_ref()).map(Recording::to)
     }
 
-    /// Records into anything that can be written to.
+    /// Records into any writer.
     pub fn to(out: impl Write + Send + 'static) -> Recording {
         let sink = Sink {
             out: Box::new(out),
@@ -103,18 +112,21 @@ impl Recording {
             run_id: None,
             masker: None,
             recorded: Weak::new(),
+            clock: Readings::new(),
+            is_over: false,
         };
         Recording(Arc::new(Writer {
             sink: Mutex::new(sink),
         }))
     }
 
-    /// Says whether everything was written. A run never fails because its recording does.
+    /// Returns whether everything was written; a run never fails because its recording does.
     ///
     /// # Errors
     /// With the first failure to write.
     pub fn finish(&self) -> io::Result<()> {
         let mut sink = self.0.sink();
+        sink.write_clock();
         match &sink.failed {
             Some(error) => Err(io::Error::new(error.kind(), error.to_string())),
             None => sink.out.flush(),
@@ -149,15 +161,16 @@ impl Writer {
         let tools = tools_of(request);
         let are_new = tools != sink.tools;
         let line = Line::Exchange(Box::new(Exchange {
+            clock: mem::take(&mut sink.clock),
             model: model.into(),
             place: request.place().into(),
             after,
-            messages: Cow::Owned(messages),
+            messages,
             tools: are_new.then(|| tree(tools)),
             format: request.format().map(Cow::Borrowed),
             said,
         }));
-        sink.write(&line);
+        sink.write(line);
         if are_new {
             tools.clone_into(&mut sink.tools);
         }
@@ -182,10 +195,14 @@ impl Writer {
             }
             let covered = told.last.map_or(0, |last| last.messages);
             let new = messages[covered..].iter();
-            let mut new: Vec<_> = new.map(|message| written(message, masker)).collect();
+            let mut new: Vec<_> = new.map(text).collect();
             let after = match told.last {
                 Some(last) => Some(last),
-                None => sink.begin_conversation(&mut new),
+                None => {
+                    // What was written before a secret was known is not the same any more.
+                    new.iter_mut().for_each(|message| hide(message, masker));
+                    sink.begin_conversation(&mut new)
+                }
             };
             told.last = Some(Earlier {
                 exchange: sink.exchanges,
@@ -202,7 +219,10 @@ impl Sink {
         match &self.run_id {
             Some(_) if begun.is_within => {}
             // It was stored, and goes on.
-            Some(run_id) if run_id == begun.run_id => self.masker = Some(begun.masker.clone()),
+            Some(run_id) if run_id == begun.run_id => {
+                self.masker = Some(begun.masker.clone());
+                self.is_over = false;
+            }
             Some(run_id) => {
                 let message = format!(
                     "this recording holds the run {run_id} already, and cannot hold another one, of `{}`: make a \
@@ -214,7 +234,7 @@ impl Sink {
             None => {
                 self.run_id = Some(begun.run_id.to_owned());
                 self.masker = Some(begun.masker.clone());
-                self.write(&Line::Tape {
+                self.write(Line::Tape {
                     format: FORMAT,
                     run_id: begun.run_id.into(),
                     agent: begun.agent.into(),
@@ -243,7 +263,7 @@ impl Sink {
     }
 
     /// Every line passes here, so no secret passes.
-    fn write(&mut self, line: &Line<'_>) {
+    fn write(&mut self, line: Line<'_>) {
         if self.failed.is_none()
             && let Err(error) = self.try_to_write(line)
         {
@@ -256,15 +276,24 @@ impl Sink {
         }
     }
 
-    fn try_to_write(&mut self, line: &Line<'_>) -> io::Result<()> {
-        // Most lines are not longer.
-        let mut text = Vec::with_capacity(512);
-        serde_json::to_writer(&mut text, line)?;
-        let mut text = String::from_utf8(text).map_err(io::Error::other)?;
+    /// The clock was read, and no line is to come.
+    fn write_clock(&mut self) {
+        if !self.clock.is_empty() {
+            let clock = mem::take(&mut self.clock);
+            self.write(Line::Clock(clock));
+        }
+    }
+
+    fn try_to_write(&mut self, mut line: Line<'_>) -> io::Result<()> {
+        let mut text = line.text()?;
         if let Some(masker) = &self.masker
-            && let Cow::Owned(masked) = masker.written::<Line<'static>>(&text)
+            && masker.is_in(&text)
         {
-            text = masked;
+            line.hide(masker);
+            text = line.text()?;
+            if let Cow::Owned(masked) = masker.written::<Line<'static>>(&text) {
+                text = masked;
+            }
         }
         // In one piece: a file takes each by itself.
         text.push('\n');
@@ -292,8 +321,16 @@ impl Tape for Recording {
     }
 
     fn keep(&self, moment: Moment, what: Happened) {
-        let entry = Entry { moment, what };
-        self.0.sink().write(&Line::Happened(Box::new(entry)));
+        let mut sink = self.0.sink();
+        // A run within it may end long before it does.
+        sink.is_over = sink.is_over || (moment.at == "/ended");
+        let clock = mem::take(&mut sink.clock);
+        let entry = Entry {
+            clock,
+            moment,
+            what,
+        };
+        sink.write(Line::Happened(Box::new(entry)));
     }
 }
 
@@ -357,11 +394,18 @@ struct RecordedClock(Arc<Writer>);
 impl Clock for RecordedClock {
     fn now(&self, key: fmt::Arguments<'_>) -> Timestamp {
         let now = Timestamp::now();
-        self.0.sink().write(&Line::Clock {
-            key: key.to_string().into(),
-            millis: now.as_millis(),
-        });
+        let mut sink = self.0.sink();
+        sink.clock.push((key.to_string(), now.as_millis()));
+        if sink.is_over {
+            sink.write_clock();
+        }
         now
+    }
+}
+
+impl Drop for Sink {
+    fn drop(&mut self) {
+        self.write_clock();
     }
 }
 

@@ -21,12 +21,23 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Answers from a tape; give it to [`Run::tape`](crate::agent::Run::tape).
+/// Replays a recorded run; [`Run::tape`](crate::agent::Run::tape) takes it.
 ///
 /// No model is asked and no network is used. Each recorded reply is given once, to the request
 /// that has the same messages, tools and format as the one it was given to; which model it was is on
 /// the tape, but is not compared. Tools, arms and approvers do what they always do; with
 /// [`Bundle::replay`] they do not run either.
+///
+/// ```
+/// use agents::{prelude::*, record::Replay};
+///
+/// # async fn test(clerk: agents::agent::ModelAgent<'_, String, String>, tape: &str) -> Result<(), Box<dyn std::error::Error>> {
+/// let replay = Replay::parse(tape)?; // in a test: `include_str!("tape.jsonl")`
+/// assert_eq!(clerk.run("What time is it?").tape(replay.clone()).await?, "noon");
+/// assert_eq!(replay.left(), 0, "it asks less than it did");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Replay(Arc<Reader>);
 
@@ -61,7 +72,7 @@ enum What {
 }
 
 impl Replay {
-    /// Reads a tape from a file.
+    /// Reads a recording from a file.
     ///
     /// # Errors
     /// When the file cannot be read, or is no tape of this format.
@@ -69,7 +80,7 @@ impl Replay {
         Bundle::open(path).map(Replay::models)
     }
 
-    /// Reads a tape from its text.
+    /// Reads a recording from text.
     ///
     /// # Errors
     /// When the text is no tape of this format; the message names the line.
@@ -101,19 +112,12 @@ impl Replay {
         }))
     }
 
-    /// How many recorded replies have not been asked for.
-    ///
-    /// ```
-    /// // In a test: everything that was recorded has been asked for again.
-    /// # fn check(replay: agents::record::Replay) {
-    /// assert_eq!(replay.left(), 0, "the agent asks less than it did");
-    /// # }
-    /// ```
+    /// Returns the number of recorded replies that have not been asked for.
     pub fn left(&self) -> usize {
         self.0.unheard("")
     }
 
-    /// Where the replay first did something else than the recording, if it has.
+    /// Returns the first point at which the replay differs from the recording, if there is one.
     pub fn divergence(&self) -> Option<Divergence> {
         lock(&self.0.parted).clone()
     }

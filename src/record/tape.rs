@@ -11,7 +11,7 @@ use serde_json::{
     Value,
     value::{RawValue, to_raw_value},
 };
-use std::borrow::Cow;
+use std::{borrow::Cow, io};
 
 /// One line of a tape.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -24,8 +24,8 @@ pub(super) enum Line<'a> {
         agent: Cow<'a, str>,
         input: Cow<'a, Json>,
     },
-    /// The clock was read.
-    Clock { key: Cow<'a, str>, millis: u64 },
+    /// The clock was read, and nothing came after it.
+    Clock(Readings),
     /// A model was asked and replied.
     Exchange(Box<Exchange<'a>>),
     /// Something else happened that a run cannot repeat.
@@ -33,25 +33,29 @@ pub(super) enum Line<'a> {
 }
 
 /// The format this version writes, and the only one it reads.
-pub(super) const FORMAT: u32 = 4;
+pub(super) const FORMAT: u32 = 5;
+
+/// How the clock was read since the line before: what for, and the milliseconds since 1970.
+pub(super) type Readings = Vec<(String, u64)>;
 
 /// A request and its reply. Only the messages that were not in an earlier request are written, so
 /// that a line's length does not grow with the conversation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Exchange<'a> {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) clock: Readings,
     pub(super) model: Cow<'a, str>,
     /// Where in the run.
     pub(super) place: Cow<'a, str>,
     /// The messages that come first, where earlier lines hold them already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) after: Option<Earlier>,
-    pub(super) messages: Cow<'a, [Text]>,
+    pub(super) messages: Vec<Text>,
     /// The tools that were offered; absent when they are those of the exchange before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tools: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) format: Option<Cow<'a, Value>>,
-    #[serde(flatten)]
     pub(super) said: Said<'a>,
 }
 
@@ -77,6 +81,8 @@ pub(super) enum Said<'a> {
 /// Something that happened, and when in the run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) clock: Readings,
     // Not flattened: the text of `Json` does not survive that.
     pub(super) moment: Moment,
     pub(super) what: Happened,
@@ -90,12 +96,32 @@ pub(super) fn text(message: &Message) -> Text {
     to_raw_value(message).unwrap_or_default()
 }
 
-/// The same as it may be written down: without secrets.
-pub(super) fn written(message: &Message, masker: Option<&Masker>) -> Text {
-    let text = text(message);
-    match masker.map(|masker| masker.written::<Message>(text.get())) {
-        Some(Cow::Owned(masked)) => RawValue::from_string(masked).unwrap_or_default(),
-        _ => text,
+/// Takes the secrets out of a message, so that it may be written down.
+pub(super) fn hide(message: &mut Text, masker: Option<&Masker>) {
+    let masked = match masker.map(|masker| masker.written::<Message>(message.get())) {
+        Some(Cow::Owned(masked)) => masked,
+        _ => return,
+    };
+    *message = RawValue::from_string(masked).unwrap_or_default();
+}
+
+impl Line<'_> {
+    pub(super) fn text(&self) -> io::Result<String> {
+        // Most lines are not longer.
+        let mut text = Vec::with_capacity(512);
+        serde_json::to_writer(&mut text, self)?;
+        String::from_utf8(text).map_err(io::Error::other)
+    }
+
+    /// Takes the secrets out of messages. They are looked at one by one: what hides a secret in one says
+    /// nothing of another.
+    pub(super) fn hide(&mut self, masker: &Masker) {
+        if let Line::Exchange(exchange) = self {
+            let messages = &mut exchange.messages;
+            messages
+                .iter_mut()
+                .for_each(|message| hide(message, Some(masker)));
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use agents_core::{
 use serde::Serialize;
 use std::{collections::HashMap, fmt, sync::Arc};
 
-/// A recorded run, with something changed: where would it have gone?
+/// A recorded run in which some results are changed, to see where it would have gone.
 ///
 /// Up to the change everything is taken from the recording. The first request that is another then ends
 /// the run with [`ErrorKind::Replay`](crate::ErrorKind::Replay), and
@@ -41,13 +41,13 @@ pub struct WhatIf {
     fault: Option<String>,
 }
 
-/// Which call of a recorded run: its place in the order of [`Bundle::envelopes`](super::Bundle::envelopes),
-/// from 0, or the id of its receipt.
+/// Selects a call of a recorded run: by its index in
+/// [`Bundle::envelopes`](super::Bundle::envelopes), or by the id of its receipt.
 #[derive(Clone, Debug)]
 pub enum Call {
-    /// Its place in the order.
+    /// Index of the call, from 0.
     Nth(usize),
-    /// Its id.
+    /// Id of the call's receipt.
     Id(String),
 }
 
@@ -113,7 +113,7 @@ impl WhatIf {
         }
     }
 
-    /// The call gives this.
+    /// Replaces the result of a call by this output.
     pub fn output(self, call: impl Into<Call>, output: impl Serialize) -> Self {
         match Json::of(&output) {
             Ok(output) => self.settled(call.into(), |receipt| {
@@ -124,7 +124,7 @@ impl WhatIf {
         }
     }
 
-    /// The call fails so.
+    /// Replaces the result of a call by this error.
     pub fn error(self, call: impl Into<Call>, code: Code, message: impl Into<String>) -> Self {
         let cause = Cause::text(code, message);
         self.settled(call.into(), |receipt| {
@@ -134,7 +134,7 @@ impl WhatIf {
         })
     }
 
-    /// Arms answer the call's failures with this plan, whatever they said.
+    /// Replaces the answer of the arms to the call's failures by this plan.
     ///
     /// ```
     /// use agents::{prelude::*, record::Bundle, recovery::*};
@@ -158,13 +158,13 @@ impl WhatIf {
         }
     }
 
-    /// Where the recording ends, the run goes on: with the models that it has now, and with tools that run.
+    /// Lets the run continue where the recording ends, with live models and tools.
     pub fn live(mut self) -> Self {
         self.live = true;
         self
     }
 
-    /// The run with these changes: give it to [`Run::tape`](crate::agent::Run::tape).
+    /// Creates the replay with these changes; [`Run::tape`](crate::agent::Run::tape) takes it.
     ///
     /// # Errors
     /// When the recording has no such call as was to be changed, or an output cannot be written as JSON;

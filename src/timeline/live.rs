@@ -9,13 +9,22 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Draws a run on the standard output while it goes on: give it to
-/// [`Run::on_event`](crate::agent::Run::on_event).
+/// Draws a run on the standard output while it goes on;
+/// [`Run::on_event`](crate::agent::Run::on_event) takes it.
+///
+/// ```
+/// use agents::{prelude::*, timeline};
+///
+/// # async fn run(clerk: agents::agent::ModelAgent<'_, String, String>) -> Result<(), Error> {
+/// clerk.run("Tidy up").on_event(timeline::live()).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub fn live() -> impl Fn(&Event) + Send + Sync + 'static {
     live_to(io::stdout(), io::stdout().is_terminal())
 }
 
-/// The same into anything that can be written to; `redraw` says that it is a terminal.
+/// Draws a run on any writer while it goes on; `redraw` says whether that is a terminal.
 ///
 /// ```
 /// use agents::{prelude::*, timeline};
@@ -78,7 +87,7 @@ impl<W: Write> Live<W> {
             EventKind::RunStarted { .. } | EventKind::AgentStarted => {
                 self.add(|depth| Row::agent(place, depth, &event.agent, now), place);
             }
-            EventKind::Asked {
+            EventKind::ModelRequested {
                 turn,
                 model,
                 choosing,
@@ -87,7 +96,7 @@ impl<W: Write> Live<W> {
                 let row = |depth| Row::turn(&place, depth, model, *choosing, now);
                 self.add(row, &place);
             }
-            EventKind::Replied {
+            EventKind::ModelReplied {
                 turn, calls, usage, ..
             } => {
                 let place = format!("{place}/turn{turn:04}");
@@ -108,8 +117,10 @@ impl<W: Write> Live<W> {
             EventKind::BackingOff { wait, .. } => {
                 self.note(place, format!("again in {}", duration(*wait)));
             }
-            EventKind::FixerAsked { fixer, .. } => self.note(place, format!("{fixer} repairs it")),
-            EventKind::ApprovalAsked(_) => self.note(place, "waits for approval".to_owned()),
+            EventKind::FixerRequested { fixer, .. } => {
+                self.note(place, format!("{fixer} repairs it"))
+            }
+            EventKind::ApprovalRequested(_) => self.note(place, "waits for approval".to_owned()),
             EventKind::Escalated(escalation) => {
                 self.note(place, format!("escalated: {}", escalation.reason));
             }

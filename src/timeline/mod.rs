@@ -1,4 +1,5 @@
-//! A run as a picture on the terminal: who worked when, for how long, and what came of it.
+//! Timeline of a run on the terminal: which agent, model and tool worked when, and with what
+//! result.
 //!
 //! [`of`] draws a run that has ended; [`live`] draws one while it goes on, and draws it anew with
 //! everything that happens. Where the output is no terminal there is a line for each step instead, when
@@ -46,7 +47,7 @@ use draw::Sheet;
 use row::Row;
 use std::{collections::HashMap, fmt};
 
-/// A run that has ended, to be drawn.
+/// Drawing of a run that has ended; display it.
 ///
 /// ```
 /// use agents::{prelude::*, timeline};
@@ -69,7 +70,22 @@ pub struct Timeline {
     width: usize,
 }
 
-/// The timeline of a run: print it.
+/// Creates the timeline of a run that has ended.
+///
+/// ```
+/// use agents::{prelude::*, timeline};
+/// # use agents::testing::{Script, ScriptedModel};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("many")]);
+/// # let adder = AgentBuilder::<String, u32>::new("adder").model(model).budget(Budget::new().max_turns(1)).build();
+/// let outcome = adder.run("1 + 2").outcome().await?;
+/// if outcome.result.is_err() {
+///     eprintln!("{}", timeline::of(&outcome)); // what led to it, and why it ended
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub fn of<T>(outcome: &Outcome<T>) -> Timeline {
     let mut rows = rows(&outcome.trace.steps, &outcome.outputs);
     if let (Some(root), Err(error)) = (rows.first_mut(), &outcome.result) {
@@ -87,14 +103,14 @@ pub fn of<T>(outcome: &Outcome<T>) -> Timeline {
 }
 
 impl Timeline {
-    /// With colours.
+    /// Turns colours on or off.
     #[must_use]
     pub fn colour(mut self, colour: bool) -> Self {
         self.colour = colour;
         self
     }
 
-    /// With lines of at most so many columns; 100 where nothing is said.
+    /// Sets the maximum width in columns; 100 by default.
     #[must_use]
     pub fn width(mut self, columns: usize) -> Self {
         self.width = columns;

@@ -13,7 +13,7 @@ use agents::{
     observe::Step,
     record::{Bundle, Recording, Replay},
     recovery::*,
-    run::{Approval, ApprovalRequest, Cx, Stopped},
+    run::{Approval, ApprovalRequest, RunContext, Stopped},
     testing::{Script, ScriptedModel},
     tool::{Approval as Asks, FnTool, ToolSpec},
 };
@@ -52,7 +52,7 @@ impl Agent for Mender {
     fn name(&self) -> &str {
         "mender"
     }
-    async fn work(&self, _: &Cx, broken: String) -> Result<String, Error> {
+    async fn work(&self, _: &RunContext, broken: String) -> Result<String, Error> {
         match broken.contains("hopeless") {
             true => Err(Error::escalated("hopeless", Severity::Low)),
             false => Ok(r#"{"n": 7}"#.into()),

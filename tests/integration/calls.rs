@@ -135,7 +135,7 @@ async fn answers_carry_the_id_of_their_call_even_when_a_model_repeats_one() {
             Message::Assistant { calls, .. } => {
                 asked.extend(calls.iter().map(|call| call.id.clone()))
             }
-            Message::Tool { call_id, .. } => answered.push(call_id.clone()),
+            Message::Tool { tool_call_id, .. } => answered.push(tool_call_id.clone()),
             _ => {}
         }
     }

@@ -32,8 +32,10 @@ fn spoken(messages: &[Message]) -> Vec<String> {
         }
         Message::Assistant { calls, .. } => format!("assistant calls {}", calls[0].id),
         Message::Tool {
-            call_id, content, ..
-        } => format!("tool {call_id}: {content}"),
+            tool_call_id,
+            content,
+            ..
+        } => format!("tool {tool_call_id}: {content}"),
     };
     messages.iter().map(say).collect()
 }

@@ -1,10 +1,10 @@
 //! What a tool may know about the call it serves.
 
 use agents::{
-    Agent, AgentBuilder, Effects, ToolContext,
+    Agent, AgentBuilder, Budget, Effects, ToolContext,
     run::Approval,
     testing::{Script, ScriptedModel},
-    tool::{self, FnTool, ToolSpec},
+    tool::{self, FnTool, Scope, ToolSpec},
 };
 use serde_json::{Value, json};
 use std::{
@@ -138,4 +138,44 @@ async fn a_function_that_takes_the_context_is_tested_as_one() {
     assert_eq!((cx.tool(), cx.attempt()), ("echo", 1));
     assert!(cx.time_left().is_none() && !cx.cancellation().is_cancelled());
     assert!(cx.secret("bank").await.is_err());
+}
+
+/// An arm knows for whom the run works, which one it is, and how much time is left.
+#[tokio::test(start_paused = true)]
+async fn an_arm_knows_the_run_around_the_call() {
+    let fetch = FnTool::new(
+        "fetch",
+        "Fetches.",
+        Effects::Reads,
+        json!({"type": "object"}),
+        |_, _| async {
+            tokio::time::sleep(Duration::from_secs(4)).await;
+            Err::<(), _>(io::Error::other("gone"))
+        },
+    );
+    type Seen = (String, Option<String>, Option<u64>);
+    let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
+    let told = seen.clone();
+    let (model, _) = ScriptedModel::new([Script::call("fetch", "{}"), Script::text("done")]);
+    let agent = AgentBuilder::<String, String>::new("scout")
+        .tool(fetch)
+        .model(model)
+        .budget(Budget::new().time(Duration::from_secs(60)))
+        .on_error(move |_, cx| {
+            told.lock().unwrap().push((
+                cx.run_id().to_owned(),
+                cx.scope().user_id.clone(),
+                cx.time_left().map(|left| left.as_secs()),
+            ));
+            None
+        })
+        .build();
+    let run = agent.run("go").scope(Scope::from("acme").user("ada"));
+    let hurried = Budget::new().time(Duration::from_secs(30));
+    let outcome = run.budget(hurried).outcome().await.unwrap();
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [(outcome.run_id, Some("ada".to_owned()), Some(26))],
+        "of the agent's minute and the run's half, the run's is the tighter"
+    );
 }

@@ -1,9 +1,11 @@
 use crate::world::worker;
 use agents::{
     Agent,
+    model::Message,
     run::EventKind,
     testing::{Script, ScriptedModel},
 };
+use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
 #[tokio::test]
@@ -26,15 +28,23 @@ async fn everything_that_happens_is_told_in_order() {
     let expected = [
         [
             "run started",
-            "asked",
-            "replied",
+            "model requested",
+            "model replied",
             "call started",
             "repaired",
             "attempt",
             "call ended ok",
         ]
         .as_slice(),
-        ["asked", "text", "text", "text", "replied", "run ended"].as_slice(),
+        [
+            "model requested",
+            "text",
+            "text",
+            "text",
+            "model replied",
+            "run ended",
+        ]
+        .as_slice(),
     ];
     assert_eq!(*told.lock().unwrap(), expected.concat());
     assert!(
@@ -49,18 +59,18 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::AgentStarted => "agent started",
         EventKind::AgentEnded { .. } => "agent ended",
         EventKind::SkillChosen { .. } => "skill chosen",
-        EventKind::Asked { .. } => "asked",
+        EventKind::ModelRequested { .. } => "model requested",
         EventKind::Text(_) => "text",
         EventKind::Thinking(_) => "thinking",
-        EventKind::Replied { .. } => "replied",
+        EventKind::ModelReplied { .. } => "model replied",
         EventKind::CallStarted { .. } => "call started",
-        EventKind::Repaired { .. } => "repaired",
-        EventKind::ApprovalAsked(_) => "approval asked",
+        EventKind::CallRepaired { .. } => "repaired",
+        EventKind::ApprovalRequested(_) => "approval requested",
         EventKind::ApprovalDecided { .. } => "approval decided",
         EventKind::AttemptStarted { .. } => "attempt",
         EventKind::BackingOff { .. } => "backing off",
-        EventKind::FixerAsked { .. } => "fixer asked",
-        EventKind::FixerAnswered { .. } => "fixer answered",
+        EventKind::FixerRequested { .. } => "fixer requested",
+        EventKind::FixerReplied { .. } => "fixer replied",
         EventKind::CallFailed { .. } => "call failed",
         EventKind::KnowledgeUsed { .. } => "knowledge used",
         EventKind::CallEnded(receipt) if receipt.is_ok() => "call ended ok",
@@ -75,6 +85,50 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::SecretResolved { .. } => "secret",
         EventKind::SecretMissing { .. } => "no secret",
     }
+}
+
+/// The model has one id for a call and the receipt another: events say which of the two they give, and
+/// those of one call have one place.
+#[tokio::test]
+async fn ids_of_a_call_are_told_apart() {
+    let script = [
+        Script::call("add", r#"{"left":"1","right":2}"#),
+        Script::text("three it is"),
+    ];
+    let (model, handle) = ScriptedModel::new(script);
+    let told: Arc<Mutex<Vec<(String, Value)>>> = Arc::default();
+    let sink = told.clone();
+    let outcome = worker::<String>()
+        .run("go")
+        .model(model)
+        .on_event(move |event| {
+            let data = serde_json::to_value(&event.kind).unwrap()["data"].take();
+            sink.lock().unwrap().push((event.place.clone(), data));
+        })
+        .outcome()
+        .await
+        .unwrap();
+    let Some(Message::Tool { tool_call_id, .. }) = handle.requests()[1].messages.last().cloned()
+    else {
+        panic!("the model is given the result");
+    };
+    let call_id = outcome.outputs.tool_order[0].to_string();
+    assert_ne!(tool_call_id, call_id);
+    let events = told.lock().unwrap();
+    let with = |key: &str, id: &str| {
+        let have = events.iter().filter(|(_, data)| data[key] == id);
+        have.map(|(place, _)| place.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        with("tool_call_id", &tool_call_id),
+        ["/call0000"; 2],
+        "started, repaired"
+    );
+    assert_eq!(
+        with("call_id", &call_id),
+        ["/call0000"; 2],
+        "executed, ended"
+    );
 }
 
 /// (8) The hook fires once for each call, with the repaired arguments and the recovered result.

@@ -6,7 +6,7 @@ use crate::world::{agent_with, counted, errors, spec};
 use agents::{
     Agent, Code, Effects, ToolContext, async_trait,
     rate::RateLimiter,
-    secret::{Holder, SecretError, Secrets},
+    secret::{SecretError, SecretOwner, Secrets},
     testing::{Script, ScriptedModel},
     tool,
     tool::{SecretString, ToolSpec},
@@ -22,7 +22,7 @@ enum Broken {
 
 #[async_trait]
 impl RateLimiter for Broken {
-    async fn take(&self, _: &str, _: &ToolSpec) -> Result<(), Duration> {
+    async fn try_acquire(&self, _: &str, _: &ToolSpec) -> Result<(), Duration> {
         match self {
             Broken::Panics => panic!("the limiter is on fire"),
             Broken::Hangs => std::future::pending().await,
@@ -57,7 +57,7 @@ struct Silent;
 
 #[async_trait]
 impl Secrets for Silent {
-    async fn find(&self, _: &Holder, _: &str) -> Result<Option<SecretString>, SecretError> {
+    async fn find(&self, _: &SecretOwner, _: &str) -> Result<Option<SecretString>, SecretError> {
         std::future::pending().await
     }
 }

@@ -320,7 +320,7 @@ proptest! {
         let count = replied.clone();
         let worker = agent(&case);
         let listened = begun(&worker, &case).on_event(move |event| {
-            if let (EventKind::Replied { calls, .. }, 0) = (&event.kind, event.depth) {
+            if let (EventKind::ModelReplied { calls, .. }, 0) = (&event.kind, event.depth) {
                 *count.lock().unwrap() += calls;
             }
         });

@@ -7,7 +7,7 @@ use agents::{
     branch,
     compose::{Step, routed},
     prelude::*,
-    run::Cx,
+    run::RunContext,
     team::Member,
     testing::{Script, ScriptedModel},
 };
@@ -117,7 +117,7 @@ impl Agent for ByHand {
     fn name(&self) -> &str {
         "by_hand"
     }
-    async fn work(&self, _: &Cx, input: String) -> Result<String, Error> {
+    async fn work(&self, _: &RunContext, input: String) -> Result<String, Error> {
         panic!("over {input}")
     }
 }

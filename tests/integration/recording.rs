@@ -108,7 +108,7 @@ async fn a_line_s_length_does_not_grow_with_the_conversation() {
 
 #[tokio::test]
 async fn a_tape_that_cannot_be_read_says_which_line() {
-    let first = r#"{"tape":{"format":4,"run_id":"x","agent":"a","input":1}}"#;
+    let first = r#"{"tape":{"format":5,"run_id":"x","agent":"a","input":1}}"#;
     let error = Replay::parse(&format!("{first}\nnonsense")).unwrap_err();
     assert!(
         error.to_string().starts_with("line 2 of the tape:"),
@@ -122,7 +122,7 @@ async fn a_tape_that_cannot_be_read_says_which_line() {
     let error = Replay::parse("{\"tape\":{\"format\":99,\"run_id\":\"x\"}}").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "line 1 of the tape: it has format 99; this version reads format 4"
+        "line 1 of the tape: it has format 99; this version reads format 5"
     );
 }
 

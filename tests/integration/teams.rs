@@ -17,7 +17,7 @@ use agents::{
     run::{Approval, ApprovalRequest, Snapshot, Stopped, ToolEnvelope, minutes, tokens},
     structure,
     team::{Member, Team, delegate, delegate_named},
-    testing::{Asked, Script, ScriptedModel},
+    testing::{ReceivedRequest, Script, ScriptedModel},
     tool,
     tool::{FnTool, ToolSet},
 };

@@ -3,8 +3,11 @@
 use crate::world::{agent_with, counted, errors, spec, told};
 use agents::{
     Agent, AgentBuilder, Budget, Code, Effects,
+    Severity::Low,
+    ToolError,
+    error::Origin,
     rate::{GovernorLimiter, MemoryLimiter, Rate, RateLimiter},
-    recovery::{CallError, Execution, retry},
+    recovery::{CallError, Execution, escalate, retry},
     run::Timestamp,
     testing::{Script, ScriptedModel},
     tool::{Cache, FnTool, ToolSpec},
@@ -203,6 +206,39 @@ async fn a_tool_runs_only_so_often() {
     assert_eq!(three(limiter.clone(), "acme").await, expected);
     assert_eq!(three(limiter.clone(), "other").await, expected);
     assert_eq!(three(limiter, "acme").await[0], too_often);
+}
+
+/// A limit is no failure that the tool has returned, and whoever judges it is told so.
+#[tokio::test]
+async fn what_a_limit_refuses_comes_from_the_limit() {
+    let (tool, _) = counted(spec("search", Effects::Reads));
+    let (model, _) =
+        ScriptedModel::new([Script::calls([("search", "{}"); 2]), Script::text("done")]);
+    let agent = AgentBuilder::<String, String>::new("worker")
+        .tool(tool)
+        .model(model)
+        .on_error(|error, _| match error {
+            CallError::Execution(_) => Some(escalate::<Execution>("too much").severity(Low).into()),
+            _ => None,
+        })
+        .build();
+    let limiter = MemoryLimiter::new().limit("search", Rate::per_minute(1));
+    let outcome = agent
+        .run("go")
+        .rate_limits(limiter)
+        .outcome()
+        .await
+        .unwrap();
+    let [one] = &*outcome.escalations else {
+        panic!("one of two calls is refused: {:?}", outcome.escalations);
+    };
+    let ToolError::Execution { cause, .. } = &one.escalation.original else {
+        panic!("{:?}", one.escalation.original);
+    };
+    assert_eq!(
+        (cause.origin(), cause.code()),
+        (Origin::RateLimited, Code::RateLimit)
+    );
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use crate::{
     escalation::{Escalation, Refused, Resolution, Settlement, SharedHandler, What},
     panics::guarded,
     run::{
-        Cx, Desk, Letter, Raised, Reply, Stop, Taken, To,
+        Desk, Letter, Raised, Reply, RunContext, Stop, Taken, To,
         climb::{no_more_models, refuse, settled},
     },
     tool::nearest,
@@ -27,7 +27,11 @@ pub(crate) trait Occupant<I, O> {
     fn skills(&self) -> Vec<&str>;
 
     /// Whether it may leave its work to `other`; `Err` says why not.
-    fn may_leave_to(&self, other: &dyn Agent<In = I, Out = O>, cx: &Cx) -> Result<(), String>;
+    fn may_leave_to(
+        &self,
+        other: &dyn Agent<In = I, Out = O>,
+        cx: &RunContext,
+    ) -> Result<(), String>;
 }
 
 /// What an agent does with its input.
@@ -51,7 +55,7 @@ enum Left<I, O> {
 /// Does an agent's work at `cx`, and answers the escalations that come up to it. `carry_out` does
 /// one job; where an escalation takes the agent off it, it is dropped and the next one begins.
 pub(crate) async fn attend<'a, I: Data, O: Data>(
-    cx: &Cx,
+    cx: &RunContext,
     desk: &Arc<Desk>,
     agent: &impl Occupant<I, O>,
     carry_out: impl Fn(Job<I, O>) -> BoxFuture<'a, Result<O, Error>>,
@@ -96,7 +100,7 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
 
 /// What the agent decides; `Some` if it takes over.
 async fn judge<I: Data, O: Data>(
-    cx: &Cx,
+    cx: &RunContext,
     agent: &impl Occupant<I, O>,
     raised: Raised,
 ) -> Option<Job<I, O>> {
@@ -201,7 +205,13 @@ fn unknown(skill: &str, skills: &[&str]) -> Option<String> {
 }
 
 /// Writes down that the agent is taken off its work.
-fn take<I, O>(cx: &Cx, escalation: Escalation, to: To, count: u32, job: Job<I, O>) -> Job<I, O> {
+fn take<I, O>(
+    cx: &RunContext,
+    escalation: Escalation,
+    to: To,
+    count: u32,
+    job: Job<I, O>,
+) -> Job<I, O> {
     let agent = cx.node.agent().to_string();
     let how = match &to {
         To::Skill(skill) => Settlement::ReroutedToSkill {
@@ -224,7 +234,10 @@ fn take<I, O>(cx: &Cx, escalation: Escalation, to: To, count: u32, job: Job<I, O
 }
 
 /// The job with which a stored run goes on. Another agent is no data: its handler is asked for it.
-fn resumed<I: Data, O: Data>(cx: &Cx, agent: &impl Occupant<I, O>) -> Result<Job<I, O>, Error> {
+fn resumed<I: Data, O: Data>(
+    cx: &RunContext,
+    agent: &impl Occupant<I, O>,
+) -> Result<Job<I, O>, Error> {
     let Some(Taken { escalation, to, .. }) = cx.node.taken() else {
         return Ok(Job::Own);
     };

@@ -12,7 +12,7 @@ use crate::{
 use schemars::JsonSchema;
 use std::{borrow::Cow, fmt, sync::Arc};
 
-/// Puts an agent together: what `#[agent]` expands to, and what you write without macros.
+/// Builder of an agent, without macros; `#[agent]` expands to calls of it.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -30,7 +30,7 @@ pub struct AgentBuilder<'a, I, O> {
 }
 
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
-    /// An agent of this name, without prompt, tools or model of its own.
+    /// Starts an agent of this name, without a prompt, tools or a model of its own.
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
         AgentBuilder {
             agent: ModelAgent {
@@ -45,19 +45,20 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         }
     }
 
-    /// What others are told about the agent; they are told its prompt where nothing is said.
+    /// Sets the description that callers of the agent are shown; it defaults to the prompt.
     pub fn description(mut self, description: impl Into<Cow<'static, str>>) -> Self {
         self.agent.brain.description = description.into();
         self
     }
 
-    /// What the model is told to be.
+    /// Sets the system prompt.
     pub fn prompt(mut self, prompt: impl Into<Cow<'static, str>>) -> Self {
         self.agent.brain.prompt = prompt.into();
         self
     }
 
-    /// The model that drives the agent. Without one it is the caller's, else the run's.
+    /// Sets the model that drives the agent; without one, the caller's model is used, then the
+    /// run's.
     pub fn model(mut self, model: impl Model) -> Self {
         self.agent.brain.model = Some(Arc::new(model));
         self
@@ -69,26 +70,29 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Sets all the tools.
+    /// Replaces the agent's tools with this set.
     pub fn tools(mut self, tools: ToolSet) -> Self {
         self.agent.brain.tools = tools;
         self
     }
 
-    /// Sets the bounds.
+    /// Sets the agent's own budget.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.agent.brain.budget = budget;
         self
     }
 
-    /// Reads arguments and answers strictly: nothing is repaired.
+    /// Turns lenient reading off: arguments and answers are read as strict JSON and nothing is
+    /// repaired.
     pub fn strict(mut self) -> Self {
         self.agent.brain.strict = true;
         self
     }
 
-    /// What to do about failures of every tool that has no arm of that kind itself, and about final
-    /// answers that do not fit. The agent's `on_error!(match error { .. })`.
+    /// Sets the agent's default error handler, `on_error!(match error { .. })`.
+    ///
+    /// It is asked about failures of every tool that has no arm of that kind itself, and about
+    /// final answers that do not fit.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -111,8 +115,9 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// What to do about failures of the tool of this name, whose error type is `E`; asked before the
-    /// tool itself. The agent's `on_error!(Tool, match error { .. })`.
+    /// Sets the error handler for one tool by name, `on_error!(Tool, match error { .. })`.
+    ///
+    /// It is asked before the tool's own handler. `E` is the tool's error type.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -138,14 +143,17 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Lists a repair agent that only helpers name, so that a stored run finds it again.
+    /// Registers a repair agent that only helper functions name, so that a resumed run can find it
+    /// by name.
     pub fn fixer(mut self, agent: impl Fixer) -> Self {
         self.agent.brain.fixers.push(Arc::new(agent));
         self
     }
 
-    /// What to do about escalations that come to this agent: from its own tools and repair agents,
-    /// and from the agents to which it hands work. See [`escalation`](crate::escalation).
+    /// Sets the handler for escalations that reach this agent: from its own tools and repair
+    /// agents, and from the agents it delegates to.
+    ///
+    /// See [`escalation`](crate::escalation).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -168,16 +176,19 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Adds a skill. Without any, the model does the work. See [`Skill`] for which of several
-    /// answers.
+    /// Adds a skill; an agent without skills is driven by its model alone.
+    ///
+    /// [`Skill`] says which of several skills answers an input.
     pub fn skill(mut self, skill: Skill<'a, I, O>) -> Self {
         self.agent.skills.push(skill);
         self
     }
 
-    /// What the agent remembers from one run to the next: the model has the tools `memory_read`,
-    /// `memory_write` and `memory_search`, which reach this agent's own lines and no other's. An
-    /// agent with skills gives them to those that ask for it, with [`Skill::with_memory`].
+    /// Gives the agent a memory that lasts from one run to the next.
+    ///
+    /// The model gets the tools `memory_read`, `memory_write` and `memory_search`, which reach this
+    /// agent's own lines and no other's. An agent with skills gives them to those that ask for it,
+    /// with [`Skill::with_memory`].
     ///
     /// ```
     /// # use agents_core as agents;
@@ -193,13 +204,13 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// The agent.
+    /// Builds the agent.
     pub fn build(self) -> ModelAgent<'a, I, O> {
         self.agent.equipped()
     }
 }
 
-/// An agent that a model drives; made by [`AgentBuilder`].
+/// An agent driven by a model, built with [`AgentBuilder`].
 ///
 /// ```
 /// # use agents_core as agents;

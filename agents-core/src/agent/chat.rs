@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// An agent that a model drives: one that can be talked to, with [`Agent::chat`].
+/// Marker for agents that are driven by a model and can hold a conversation with [`Agent::chat`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be talked to",
     label = "no one model drives this",
@@ -24,7 +24,7 @@ impl<I: Data, O: Data> ModelDriven for ModelAgent<'_, I, O> {}
 #[diagnostic::do_not_recommend]
 impl<A: ModelDriven + ?Sized> ModelDriven for Arc<A> {}
 
-/// A conversation with an agent: what was said before goes on with each [`send`](Chat::send).
+/// A conversation with an agent, in which each [`send`](Chat::send) continues the previous ones.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -82,14 +82,15 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
         }
     }
 
-    /// The model for an agent that brings none of its own, in every send.
+    /// Sets the model for every message of this conversation, for agents that bring none of their
+    /// own.
     #[must_use]
     pub fn model(mut self, model: impl Model) -> Self {
         self.model = Some(Arc::new(model));
         self
     }
 
-    /// Says something. Await what this returns, or say more about the run first.
+    /// Sends a message; await the returned [`Run`] for the answer, or configure it first.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -113,8 +114,10 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
         self.part_of(Run::new(self.agent, input), talk)
     }
 
-    /// Finishes a send that was put down in the middle: `snapshot` is what its
-    /// [`on_checkpoint`](Run::on_checkpoint) was given. What was said until then is in it.
+    /// Resumes a message whose run was interrupted, from the `snapshot` that
+    /// [`on_checkpoint`](Run::on_checkpoint) was given.
+    ///
+    /// The conversation up to then is in the snapshot.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -144,7 +147,7 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
         }
     }
 
-    /// The conversation as it stands, to store.
+    /// Returns the conversation so far, to be stored.
     pub fn snapshot(&self) -> Conversation {
         let Said { history, turns } = self.said().clone();
         Conversation {
@@ -155,7 +158,7 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
         }
     }
 
-    /// Goes on with a conversation that was stored.
+    /// Continues a conversation that was stored.
     ///
     /// # Errors
     /// When it was had with another agent, or stored by a version that this one cannot read.
@@ -168,7 +171,7 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
         Ok(self)
     }
 
-    /// Everything that was said, tool calls and their results included.
+    /// Returns all messages so far, tool calls and their results included.
     pub fn messages(&self) -> Vec<Message> {
         self.said().history.messages().to_vec()
     }
@@ -186,7 +189,7 @@ impl<A: Agent> fmt::Debug for Chat<'_, A> {
     }
 }
 
-/// A conversation that was put down: give it to [`Chat::resume`].
+/// A conversation in storable form; [`Chat::resume`] continues it.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -218,12 +221,12 @@ pub struct Conversation {
 impl Conversation {
     const VERSION: u32 = 1;
 
-    /// The agent it was had with.
+    /// Returns the name of the agent that took part in it.
     pub fn agent(&self) -> &str {
         &self.agent
     }
 
-    /// What was said.
+    /// Returns its messages, oldest first.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }

@@ -6,8 +6,8 @@ use crate::{Error, ErrorKind};
 use schemars::JsonSchema;
 use std::{any::Any, error::Error as StdError, fmt::Display};
 
-/// What can go into an agent, and what an agent with a body can give: every type that is `Serialize`
-/// and `Deserialize`, and owns what it holds.
+/// Bound on an agent's input, and on the output of an agent with a body:
+/// `Serialize + DeserializeOwned + Send + 'static`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot go into an agent or come out of one",
     label = "not data that can be stored",
@@ -38,8 +38,8 @@ impl<T: Data> AgentData for T {
     }
 }
 
-/// What a model can be asked to answer with: every type that is `Serialize`, `Deserialize` and
-/// [`JsonSchema`], and owns what it holds.
+/// Bound on the output of an agent that a model drives: `Serialize + DeserializeOwned +`
+/// [`JsonSchema`] `+ Send + 'static`.
 ///
 /// Nobody implements it; three derives are all that it takes.
 ///
@@ -79,7 +79,7 @@ impl<T: Data + JsonSchema> ModelAnswer for T {
     }
 }
 
-/// What an agent's own body can fail with: every type that is [`Display`] and owns what it holds.
+/// Bound on the error type of an agent's own body: any [`Display`] type that owns its data.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of an agent",
     label = "whoever runs the agent cannot be told this",

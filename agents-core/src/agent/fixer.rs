@@ -4,7 +4,7 @@ use super::Agent;
 use crate::{
     Error,
     recovery::{Fixer, Repair},
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 
@@ -19,7 +19,7 @@ where
         self.name()
     }
 
-    async fn repair(&self, cx: &Cx, repair: Repair) -> Result<String, Error> {
+    async fn repair(&self, cx: &RunContext, repair: Repair) -> Result<String, Error> {
         self.run_in(cx, repair.into()).await
     }
 }

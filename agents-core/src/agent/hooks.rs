@@ -8,21 +8,22 @@ use std::sync::Arc;
 ///
 /// A hook that panics is logged, and the run goes on.
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
-    /// Is told which skill answers, whenever that is settled.
+    /// Registers a callback for the choice of the skill that answers an input.
     pub fn on_skill_chosen(mut self, hook: impl Fn(&str) + Send + Sync + 'a) -> Self {
         self.agent.brain.hooks.skill = Some(Arc::new(hook));
         self
     }
 
-    /// Is told which knowledge the model was given.
+    /// Registers a callback for each piece of knowledge the model is given.
     pub fn on_knowledge_used(mut self, hook: impl Fn(&str) + Send + Sync + 'a) -> Self {
         self.agent.brain.hooks.knowledge = Some(Arc::new(hook));
         self
     }
 
-    /// Is told of every call of a tool once, when it is settled: the tool's name, the arguments as
-    /// they ran, repairs included, and what came of it. See [`Run::on_tool_use`](crate::agent::Run::on_tool_use) for a
-    /// single run.
+    /// Registers a callback that gets every settled tool call once: the tool's name, the arguments
+    /// as they ran (repairs included), and the result.
+    ///
+    /// [`Run::on_tool_use`](crate::agent::Run::on_tool_use) does the same for a single run.
     pub fn on_tool_use(
         mut self,
         hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'a,

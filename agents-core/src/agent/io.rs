@@ -3,7 +3,7 @@
 use serde::{Serialize, de::DeserializeOwned};
 use std::{any::Any, path::PathBuf};
 
-/// What can go into an agent and come out of it: data that can be stored.
+/// Bound on everything that enters or leaves an agent: data that can be stored and read back.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -29,15 +29,15 @@ pub trait Data: Serialize + DeserializeOwned + Send + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned + Send + 'static> Data for T {}
 
-/// What may be handed to [`Agent::run`](super::Agent::run) where a `T` is wanted: a `T`, and a
-/// `&str` for a `String` or a `PathBuf`.
+/// Conversion into an agent's input `T`: from `T` itself, and from `&str` for a `String` or a
+/// `PathBuf`.
 #[diagnostic::on_unimplemented(
     message = "an agent that takes `{T}` cannot be given `{Self}`",
     label = "this is `{Self}`, and the agent takes `{T}`",
     note = "give it a `{T}`; of itself only `&str` becomes a `String` or a `PathBuf`"
 )]
 pub trait IntoInput<T> {
-    /// The input.
+    /// Converts into the input.
     fn into_input(self) -> T;
 }
 

@@ -4,8 +4,10 @@ use schemars::JsonSchema;
 use std::{borrow::Cow, sync::Arc};
 
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
-    /// Adds something the agent knows: the model is told its name and description, as of a tool
-    /// without arguments, and `text` is asked for only when the model wants it.
+    /// Adds a document that the model can load on demand, by name and description.
+    ///
+    /// The model sees it as a tool without arguments; `text` is only asked for when the model calls
+    /// it.
     ///
     /// It is for text at hand. What has to be fetched, and so can fail, is a tool.
     ///
@@ -32,14 +34,14 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     }
 }
 
-/// What knowledge can be given as.
+/// Conversion from what a knowledge function returns into the text the model is given.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not text that a model could be given",
     label = "expected `&str` or `String`",
     note = "knowledge is text at hand; what has to be fetched and so can fail is a tool, and what has a structure is written out first"
 )]
 pub trait KnowledgeText {
-    /// The text.
+    /// Converts into the text.
     fn into_text(self) -> String;
 }
 

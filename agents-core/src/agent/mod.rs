@@ -1,4 +1,4 @@
-//! Agents: typed functions `In -> Out` that may need a model.
+//! Agents: typed async functions `In -> Out` that may use a model, their builder and their runs.
 //!
 //! [`Agent`] is the trait; [`ModelAgent`] is the agent that a model drives, made by
 //! [`AgentBuilder`]; [`Skill`] is one way an agent has of answering.
@@ -33,18 +33,18 @@ pub use skill::Skill;
 use crate::{
     Error, ErrorKind, Json,
     compose::{Map, Takes, Then, Until, Verdict},
-    run::{Cx, Snapshot, Stop},
+    run::{RunContext, Snapshot, Stop},
 };
 use async_trait::async_trait;
 
-/// A typed function that may need a model to compute.
+/// A typed async function `In -> Out` that may use a model to compute its result.
 ///
 /// `#[agent]` writes this for a function or an `impl` block; [`AgentBuilder`] makes one by hand.
 /// Only [`work`](Agent::work) is an agent's own; everything else is the same for all.
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::{Agent, Error, async_trait, run::Cx};
+/// use agents::{Agent, Error, async_trait, run::RunContext};
 ///
 /// struct Shout;
 ///
@@ -57,7 +57,7 @@ use async_trait::async_trait;
 ///         "shout"
 ///     }
 ///
-///     async fn work(&self, _: &Cx, input: String) -> Result<String, Error> {
+///     async fn work(&self, _: &RunContext, input: String) -> Result<String, Error> {
 ///         Ok(input.to_uppercase())
 ///     }
 /// }
@@ -76,34 +76,38 @@ use async_trait::async_trait;
     note = "an agent is the CamelCase type that `#[agent]` leaves beside the function, an `#[agent] impl`, or agents put together such as `a.then(b)`"
 )]
 pub trait Agent: Send + Sync {
-    /// What it takes.
+    /// The input type.
     type In: Data;
-    /// What it gives.
+    /// The output type.
     type Out: Data;
 
-    /// Its name, stable: recordings and stored runs find the agent by it.
+    /// Returns the agent's name, which must be stable: recordings and stored runs find the agent by
+    /// it. It is a constant of the program, not made of data.
     fn name(&self) -> &str;
 
-    /// What others are told about it.
+    /// Returns the description that callers of the agent are shown.
     fn description(&self) -> &str {
         ""
     }
 
-    /// What it says of itself before anything runs: its tools, its skills, its bounds. Nothing,
-    /// unless it says otherwise; an agent that hands its work to another has that one's.
+    /// Describes the agent before it runs: its tools, its skills and its bounds; nothing is known
+    /// of it by default.
+    ///
+    /// An agent that hands its work to another one returns that one's profile.
     fn profile(&self) -> Profile {
         Profile::new()
     }
 
-    /// The agent's own work, at the place in the run that `cx` stands for.
+    /// Does the agent's work, at the place in the run that `cx` stands for.
     ///
     /// Call [`run`](Agent::run) or [`run_in`](Agent::run_in) instead: they keep the books.
     ///
     /// # Errors
     /// With whatever keeps it from an answer; [`Error::escalated`] hands the work up, [`Error::thrown`] ends the run.
-    async fn work(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error>;
+    async fn work(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error>;
 
-    /// Runs the agent. Await what this returns, or say more about the run first.
+    /// Prepares a run of the agent; await the returned [`Run`] for the answer, or configure it
+    /// first.
     ///
     /// Inside a tool or another agent, this is a part of the run that goes on there: it shares its
     /// budget, its cancellation and its model. A task that was spawned starts a run of its own;
@@ -115,7 +119,7 @@ pub trait Agent: Send + Sync {
         Run::new(self, input.into_input())
     }
 
-    /// Goes on with a run that was stored.
+    /// Resumes a stored run.
     ///
     /// What was finished is not done again; what was under way is. It goes on under no looser terms than
     /// it had: see [`Snapshot`].
@@ -150,7 +154,7 @@ pub trait Agent: Send + Sync {
         Run::resumed(self, snapshot)
     }
 
-    /// Begins a conversation: what was said before goes on with each [`send`](Chat::send).
+    /// Starts a conversation, in which each [`send`](Chat::send) continues the previous ones.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -172,11 +176,11 @@ pub trait Agent: Send + Sync {
         Chat::new(self)
     }
 
-    /// Runs the agent as a part of the run in which `cx` stands.
+    /// Runs the agent as a part of the run that `cx` belongs to.
     ///
     /// # Errors
     /// As the agent's own work does.
-    async fn run_in(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error> {
+    async fn run_in(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error> {
         let key = Json::of(&input).map_err(|error| unwritable(self.name(), "input", &error))?;
         let child = cx.agent_child(self.name(), key.as_str());
         // What a repair agent could not complete is a matter of the repair, and not of the call.
@@ -209,7 +213,7 @@ pub trait Agent: Send + Sync {
         Ok(output)
     }
 
-    /// This agent, then `next` on what it gives; see [`Then`].
+    /// Chains `next` after this agent: its input is this agent's output; see [`Then`].
     fn then<B>(self, next: B) -> Then<Self, B>
     where
         Self: Sized,
@@ -218,9 +222,10 @@ pub trait Agent: Send + Sync {
         Then::new(self, next)
     }
 
-    /// This agent, again and again until `verdict` is content with what it gives: `Done(value)`
-    /// ends with that value, `Again(input)` runs the agent once more. Say how often it may run with
-    /// [`at_most`](Until::at_most); see [`Until`].
+    /// Repeats this agent until `verdict` returns `Done(value)`; on `Again(input)` it runs once
+    /// more.
+    ///
+    /// Bound the number of runs with [`at_most`](Until::at_most); see [`Until`].
     fn until<F, V>(self, verdict: F) -> Until<Self, F>
     where
         Self: Sized,
@@ -230,7 +235,7 @@ pub trait Agent: Send + Sync {
         Until::new(self, verdict)
     }
 
-    /// This agent, then a plain function on what it gives; see [`Map`].
+    /// Applies a plain function to this agent's output; see [`Map`].
     fn map<F, T>(self, function: F) -> Map<Self, F>
     where
         Self: Sized,
@@ -240,7 +245,8 @@ pub trait Agent: Send + Sync {
         Map::new(self, function)
     }
 
-    /// The agent behind a pointer, so that agents of one signature can share a place.
+    /// Boxes the agent as a trait object, so that different agents of one signature can share a
+    /// type.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -288,7 +294,7 @@ impl<A: Agent + ?Sized> Agent for Box<A> {
         (**self).profile()
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<A::Out, Error> {
         (**self).work(cx, input).await
     }
 }
@@ -311,7 +317,7 @@ impl<A: Agent + ?Sized> Agent for std::sync::Arc<A> {
         (**self).profile()
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<A::Out, Error> {
         (**self).work(cx, input).await
     }
 }

@@ -10,8 +10,8 @@ use crate::{
 use schemars::JsonSchema;
 
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
-    /// Puts the tools whose names fit `pattern` under a policy. Of several, each goes on from what the
-    /// one before it has made of the tool.
+    /// Applies a policy to the tools whose names match `pattern`; later policies build on earlier
+    /// ones.
     ///
     /// A pattern that fits no tool of the agent is an error before anything runs, and so is a policy
     /// that asks for less approval than a tool demands of itself.
@@ -34,8 +34,10 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// What to do about failures of the tools whose names fit `pattern`; asked before the tool itself,
-    /// and after what [`on_error_of`](Self::on_error_of) says for one tool alone.
+    /// Sets the error handler for the tools whose names match `pattern`.
+    ///
+    /// It is asked before the tool's own handler, and after the one that
+    /// [`on_error_of`](Self::on_error_of) sets for a single tool.
     pub fn on_error_of_named(
         mut self,
         pattern: impl Into<Pattern>,

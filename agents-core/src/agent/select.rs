@@ -8,7 +8,7 @@ use crate::{
     model::{History, Message},
     panics::{self, guarded},
     reader,
-    run::{Cx, EventKind, Limit, Next, Said, Told},
+    run::{EventKind, Limit, Next, RunContext, Said, Told},
     tool::ToolSet,
     turn,
 };
@@ -28,7 +28,11 @@ pub(super) enum Selection<'s, 'a, I, O> {
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     /// Which skill answers `input`, as far as no model has to be asked.
-    pub(super) fn selection(&self, cx: &Cx, input: &I) -> Result<Selection<'_, 'a, I, O>, Error> {
+    pub(super) fn selection(
+        &self,
+        cx: &RunContext,
+        input: &I,
+    ) -> Result<Selection<'_, 'a, I, O>, Error> {
         if self.skills.is_empty() {
             return Ok(Selection::Settled(None));
         }
@@ -73,7 +77,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     /// The one of `candidates` that the model names for `task`.
     pub(super) async fn choose<'s>(
         &'s self,
-        cx: &Cx,
+        cx: &RunContext,
         candidates: Vec<&'s Skill<'a, I, O>>,
         task: &str,
     ) -> Result<&'s Skill<'a, I, O>, Error> {
@@ -110,7 +114,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
 }
 
 /// Writes down which skill answers, and tells of it if that is news.
-pub(super) fn settle(brain: &Brain<'_>, cx: &Cx, skill: &str) {
+pub(super) fn settle(brain: &Brain<'_>, cx: &RunContext, skill: &str) {
     if cx.node.with_frame(|frame| frame.chosen(skill)) {
         brain.hooks.skill_chosen(skill, cx.masker());
         cx.emit(|| EventKind::SkillChosen {
@@ -123,7 +127,7 @@ pub(super) fn settle(brain: &Brain<'_>, cx: &Cx, skill: &str) {
 /// that takes are turns of the agent, stored and recorded like any other.
 async fn ask(
     agent: &Brain<'_>,
-    cx: &Cx,
+    cx: &RunContext,
     skills: &[(&str, &str)],
     task: &str,
 ) -> Result<String, Error> {
@@ -237,7 +241,7 @@ fn read(said: &str, schema: &Value, strict: bool) -> Result<String, String> {
 }
 
 /// The agent without anything that is for its work.
-fn chooser<'a>(agent: &Brain<'a>, cx: &Cx, skills: &[&str]) -> Brain<'a> {
+fn chooser<'a>(agent: &Brain<'a>, cx: &RunContext, skills: &[&str]) -> Brain<'a> {
     let mut brain = match &cx.root.settings.budget {
         Some(run) => agent.within(run),
         None => agent.clone(),

@@ -6,7 +6,7 @@ use std::{borrow::Cow, fmt, sync::Arc};
 type Body<'a, I, O> = Arc<dyn Fn(I) -> BoxFuture<'a, Result<O, Error>> + Send + Sync + 'a>;
 type When<'a, I> = Arc<dyn Fn(&I) -> bool + Send + Sync + 'a>;
 
-/// One way an agent has of answering: by a body of its own, or by the model.
+/// One way an agent can answer an input: with a function, or with its model.
 ///
 /// The first skill whose condition holds answers; else the only one without a condition; and if there
 /// are several of those, the model chooses among them by their names and descriptions, in one turn
@@ -36,7 +36,7 @@ pub struct Skill<'a, I, O> {
 }
 
 impl<'a, I, O> Skill<'a, I, O> {
-    /// A skill that the model carries out.
+    /// Creates a skill that the agent's model carries out.
     pub fn model(
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
@@ -52,7 +52,23 @@ impl<'a, I, O> Skill<'a, I, O> {
         }
     }
 
-    /// A skill that `body` carries out, without a model.
+    /// Creates a skill that the function `body` carries out, without a model.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, Error, ErrorKind, agent::Skill};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Error> {
+    /// // What code can answer needs no model.
+    /// let sum = Skill::native("sum", "Adds the numbers of a line.", |line: String| async move {
+    ///     let numbers = line.split_whitespace().map(str::parse::<i64>);
+    ///     numbers.sum::<Result<i64, _>>().map_err(|error| Error::new(ErrorKind::Failed, error.to_string()))
+    /// });
+    /// let adder = AgentBuilder::<String, i64>::new("adder").skill(sum).build();
+    /// assert_eq!(adder.run("1 2 39").await?, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn native<F, Fut>(
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
@@ -74,20 +90,35 @@ impl<'a, I, O> Skill<'a, I, O> {
         }
     }
 
-    /// Takes the inputs for which `when` holds. Skills with a condition are asked first, in order.
+    /// Restricts the skill to inputs for which `when` returns `true`; skills with a condition are
+    /// tried first, in order.
     #[must_use]
     pub fn when(mut self, when: impl Fn(&I) -> bool + Send + Sync + 'a) -> Self {
         self.when = Some(Arc::new(when));
         self
     }
 
-    /// Lists the tools that the model has in this skill, by name or [`Pattern`]; without a list it has
-    /// all that the agent has. Any other tool does not exist here: the model is not told of it, and a
-    /// call of it is refused. Listing again adds to the list. In a [team](crate::team) that goes for the
-    /// agent's delegates as well, by the names under which the model is offered them.
+    /// Restricts the skill to these tools, by name or [`Pattern`]; by default it has all tools of
+    /// the agent.
+    ///
+    /// Any other tool does not exist here: the model is not told of it, and a call of it is
+    /// refused. Listing again adds to the list. In a [team](crate::team) that goes for the agent's
+    /// delegates as well, by the names under which the model is offered them.
     ///
     /// What the list names has to be among the agent's tools and delegates, and the skill has to be one
     /// that the model carries out: a run of the agent says so before it begins.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, agent::Skill};
+    ///
+    /// let clerk = AgentBuilder::<String, String>::new("clerk")
+    ///     .prompt("You are a clerk.")
+    ///     // .tool(..): many of them
+    ///     .skill(Skill::model("look_up", "Looks up a customer.").tools(["crm_get_*", "crm_search"]))
+    ///     .skill(Skill::model("change", "Changes a customer's data.").tools(["crm_*"]))
+    ///     .build();
+    /// ```
     #[must_use]
     pub fn tools<P: Into<Pattern>>(mut self, tools: impl IntoIterator<Item = P>) -> Self {
         self.tools
@@ -96,7 +127,7 @@ impl<'a, I, O> Skill<'a, I, O> {
         self
     }
 
-    /// Gives the model the agent's memory in this skill: see [`AgentBuilder::memory`].
+    /// Gives the skill the agent's memory tools; see [`AgentBuilder::memory`].
     ///
     /// [`AgentBuilder::memory`]: super::AgentBuilder::memory
     #[must_use]
@@ -105,12 +136,12 @@ impl<'a, I, O> Skill<'a, I, O> {
         self
     }
 
-    /// Its name.
+    /// Returns the skill's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it does.
+    /// Returns the skill's description.
     pub fn description(&self) -> &str {
         &self.description
     }

@@ -14,7 +14,7 @@ use crate::{
     memory,
     panics::{self, guarded_while},
     place::Place,
-    run::{Cx, Desk},
+    run::{Desk, RunContext},
     turn::drive,
 };
 use async_trait::async_trait;
@@ -60,7 +60,7 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
         })
     }
 
-    async fn work(&self, cx: &Cx, input: I) -> Result<O, Error> {
+    async fn work(&self, cx: &RunContext, input: I) -> Result<O, Error> {
         self.check(cx.place())?;
         let desk = Desk::open(cx, &self.brain.name, self.on_escalation.is_some());
         let cx = &cx.at(&desk);
@@ -97,7 +97,11 @@ impl<I: Data, O: Data> Occupant<I, O> for ModelAgent<'_, I, O> {
     }
 
     /// Work goes to nobody who may do more with it than the agent that hands it on.
-    fn may_leave_to(&self, other: &dyn Agent<In = I, Out = O>, cx: &Cx) -> Result<(), String> {
+    fn may_leave_to(
+        &self,
+        other: &dyn Agent<In = I, Out = O>,
+        cx: &RunContext,
+    ) -> Result<(), String> {
         let Some(Place { placement, .. }) = cx.place() else {
             return Ok(());
         };
@@ -119,7 +123,7 @@ impl<I: Data, O: Data> Occupant<I, O> for ModelAgent<'_, I, O> {
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     /// Does one job: what the agent always does, or what an escalation has brought it to.
-    async fn carry_out(&self, cx: &Cx, job: Job<I, O>, input: I) -> Result<O, Error> {
+    async fn carry_out(&self, cx: &RunContext, job: Job<I, O>, input: I) -> Result<O, Error> {
         match job {
             Job::Own => self.own(cx, input).await,
             Job::Skill(name) => {
@@ -135,13 +139,13 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     }
 
     /// What the agent always does: the skill is chosen, and answers.
-    async fn own(&self, cx: &Cx, input: I) -> Result<O, Error> {
+    async fn own(&self, cx: &RunContext, input: I) -> Result<O, Error> {
         let candidates = match self.selection(cx, &input)? {
             Selection::Settled(skill) => return self.by(skill, cx, input).await,
             Selection::Open(candidates) => candidates,
         };
         let task = prompt_of(&input);
-        let work = async |cx: &Cx| {
+        let work = async |cx: &RunContext| {
             let skill = self.choose(cx, candidates, &task).await?;
             self.by(Some(skill), cx, input).await
         };
@@ -150,7 +154,12 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     }
 
     /// This skill answers; without one, the model does.
-    async fn by(&self, skill: Option<&Skill<'a, I, O>>, cx: &Cx, input: I) -> Result<O, Error> {
+    async fn by(
+        &self,
+        skill: Option<&Skill<'a, I, O>>,
+        cx: &RunContext,
+        input: I,
+    ) -> Result<O, Error> {
         if let Some(skill) = skill {
             settle(&self.brain, cx, skill.name());
         }
@@ -191,7 +200,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
 }
 
 /// A place for work that begins anew, each time another.
-fn anew(cx: &Cx, what: &str) -> Cx {
+fn anew(cx: &RunContext, what: &str) -> RunContext {
     let count = cx.node.taken().map_or(0, |taken| taken.count);
     cx.beside(&format!("{what}.{count}"))
 }

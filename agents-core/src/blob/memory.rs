@@ -6,8 +6,9 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// Blobs in memory, at `memory:<tenant>/<sha256>`. What is kept stays; a store that is full keeps
-/// nothing more.
+/// A blob store in memory, with URLs of the form `memory:<tenant>/<sha256>`.
+///
+/// Nothing is ever evicted; a store that is full refuses more.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -33,7 +34,7 @@ struct Kept {
 }
 
 impl MemoryBlobs {
-    /// Room for 256 MB.
+    /// Creates a store with room for 256 MB.
     pub fn new() -> Self {
         MemoryBlobs {
             max_bytes: 256_000_000,
@@ -41,7 +42,7 @@ impl MemoryBlobs {
         }
     }
 
-    /// How much it keeps.
+    /// Sets how many bytes the store holds.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;

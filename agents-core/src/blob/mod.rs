@@ -1,4 +1,4 @@
-//! Where outputs go that are too large for a receipt.
+//! Storage for tool outputs that are too large for a receipt.
 //!
 //! Of an output beyond [`max_output_bytes`](crate::agent::Run::max_output_bytes) the receipt and the
 //! model get the beginning. With a [`BlobStore`] the whole is kept there, under its SHA-256, and the
@@ -36,10 +36,10 @@ use crate::hex::hex;
 use async_trait::async_trait;
 use std::{error::Error as StdError, sync::Arc};
 
-/// Why a store does not keep or give something.
+/// Error of a [`BlobStore`].
 pub type BlobError = Box<dyn StdError + Send + Sync>;
 
-/// Where large outputs are kept.
+/// Storage for large outputs.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -73,13 +73,13 @@ pub type BlobError = Box<dyn StdError + Send + Sync>;
 /// ```
 #[async_trait]
 pub trait BlobStore: Send + Sync + 'static {
-    /// Keeps it, and says where: the same content, for the same tenant, is always in the same place.
+    /// Stores a blob and returns its URL: the same for the same content of the same tenant.
     ///
     /// # Errors
     /// When it cannot be kept; the call succeeds all the same, and its output is cut.
     async fn put(&self, blob: &Blob<'_>) -> Result<String, BlobError>;
 
-    /// What is kept at this place; `None` if nothing is.
+    /// Returns the content at this URL, or `None` if there is none.
     ///
     /// # Errors
     /// When that cannot be found out.
@@ -97,7 +97,7 @@ impl<B: BlobStore + ?Sized> BlobStore for Arc<B> {
     }
 }
 
-/// Something to keep.
+/// Content to be stored: bytes, their media type and the tenant they belong to.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -117,7 +117,7 @@ pub struct Blob<'a> {
 }
 
 impl<'a> Blob<'a> {
-    /// These bytes, of this media type, for this tenant.
+    /// Creates a blob of these bytes, with a media type, for a tenant.
     pub fn new(tenant: &'a str, content_type: &'a str, bytes: &'a [u8]) -> Self {
         Blob {
             tenant,
@@ -126,27 +126,27 @@ impl<'a> Blob<'a> {
         }
     }
 
-    /// For whom it is kept.
+    /// Returns the tenant that the blob belongs to.
     pub fn tenant(&self) -> &'a str {
         self.tenant
     }
 
-    /// Its media type.
+    /// Returns the media type.
     pub fn content_type(&self) -> &'a str {
         self.content_type
     }
 
-    /// The bytes.
+    /// Returns the content.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Their SHA-256, in hexadecimal.
+    /// Returns the SHA-256 of the content, in hexadecimal.
     pub fn sha256(&self) -> String {
         hex(&hmac_sha256::Hash::hash(self.bytes))
     }
 
-    /// A name for the tenant that can be part of a path, whatever the tenant is called.
+    /// Returns a path segment that is safe and unique for the tenant, whatever its name.
     pub fn folder(&self) -> String {
         hex(&hmac_sha256::Hash::hash(self.tenant.as_bytes())[..8])
     }

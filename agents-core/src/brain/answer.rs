@@ -2,7 +2,7 @@
 
 use crate::{
     reader::{self, Repairs},
-    tool::{self, Misfit, constrained, schema_of},
+    tool::{self, ArgumentError, constrained, schema_of},
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -13,7 +13,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-type ReadAnswer<O> = fn(&str, bool) -> Result<(O, Repairs), Misfit>;
+type ReadAnswer<O> = fn(&str, bool) -> Result<(O, Repairs), ArgumentError>;
 
 /// How a model's final text becomes an `O`.
 pub(crate) struct Answer<O> {
@@ -43,7 +43,7 @@ impl<O> Answer<O> {
     }
 
     /// Reads the final text; `Err` says what is wrong with it, for the model to read.
-    pub(crate) fn read(&self, text: &str, strict: bool) -> Result<(O, Repairs), Misfit> {
+    pub(crate) fn read(&self, text: &str, strict: bool) -> Result<(O, Repairs), ArgumentError> {
         (self.read)(text, strict)
     }
 }
@@ -64,11 +64,11 @@ impl<O> fmt::Debug for Answer<O> {
 }
 
 /// `String` takes whatever the model says.
-fn as_it_is<O: 'static>(text: &str, _: bool) -> Result<(O, Repairs), Misfit> {
+fn as_it_is<O: 'static>(text: &str, _: bool) -> Result<(O, Repairs), ArgumentError> {
     let text: Box<dyn Any> = Box::new(text.to_owned());
     let text = text
         .downcast::<O>()
-        .map_err(|_| Misfit::new("", "the answer is not text"))?;
+        .map_err(|_| ArgumentError::new("", "the answer is not text"))?;
     Ok((*text, Repairs::default()))
 }
 
@@ -76,14 +76,14 @@ fn as_it_is<O: 'static>(text: &str, _: bool) -> Result<(O, Repairs), Misfit> {
 fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
     text: &str,
     strict: bool,
-) -> Result<(O, Repairs), Misfit> {
+) -> Result<(O, Repairs), ArgumentError> {
     let schema = schema_once::<O>();
     let parse = |text: &str| {
         let value = tool::read::<O>(text).map_err(|misfit| misfit.of_the_field(&schema, text))?;
         match constrained(&schema) {
             true => reader::fits(text, &schema)
                 .map(|()| value)
-                .map_err(Misfit::from),
+                .map_err(ArgumentError::from),
             false => Ok(value),
         }
     };

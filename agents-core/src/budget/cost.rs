@@ -5,7 +5,7 @@ use std::{fmt, ops::AddAssign};
 /// So many parts has the unit of money.
 const PARTS: u64 = 1_000_000_000_000;
 
-/// An amount of money, in the currency in which prices are given; exact to the twelfth digit.
+/// An amount of money, in the currency of the prices, exact to 12 decimal places.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -19,11 +19,11 @@ const PARTS: u64 = 1_000_000_000_000;
 pub struct Cost(u64);
 
 impl Cost {
-    /// Nothing.
+    /// The amount of zero.
     pub const ZERO: Cost = Cost(0);
 
-    /// So much. What is negative or no number is taken for the most there can be, so that no mistake
-    /// makes anything free.
+    /// Creates an amount; a negative or undefined number becomes the greatest amount there is, so
+    /// that no mistake makes anything free.
     pub fn of(amount: f64) -> Cost {
         match amount >= 0.0 {
             // Beyond the range it is the most there can be.
@@ -32,7 +32,7 @@ impl Cost {
         }
     }
 
-    /// As a number.
+    /// Returns the amount as a number.
     pub fn amount(self) -> f64 {
         self.0 as f64 / PARTS as f64
     }

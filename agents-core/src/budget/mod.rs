@@ -8,9 +8,13 @@ pub(crate) use cost::{Paid, Prices};
 use serde::{Deserialize, Serialize};
 use std::{fmt, time::Duration};
 
-/// How much a run may use. Turns, tool calls and recursion belong to each agent and are bounded
-/// from the start; tokens, cost, time and depth are shared by everything below an agent and are bounded
-/// when you say so.
+/// Upper bounds on what an agent or a run may use.
+///
+/// Turns, tool calls and recursion are counted for each agent and bounded from the start; tokens,
+/// cost, time and depth are shared by everything below an agent and are bounded when you say so.
+///
+/// The names say which: `max_turns`, `max_tool_calls` and `max_recursion` are counts of each agent,
+/// `tokens`, `cost`, `time` and `depth` are the total of all.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -39,7 +43,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// 10 turns, 25 tool calls, 25 steps of recursion.
+    /// Creates the default budget: 10 turns, 25 tool calls and 25 steps of recursion; nothing else
+    /// is bounded.
     pub fn new() -> Self {
         Self::default()
     }
@@ -112,14 +117,14 @@ impl Budget {
         .flatten()
     }
 
-    /// How often the model may be asked.
+    /// Sets how many times an agent may ask its model.
     #[must_use]
     pub fn max_turns(mut self, turns: u32) -> Self {
         self.turns = Some(turns);
         self
     }
 
-    /// How many tool calls may be made.
+    /// Sets how many tool calls an agent may make.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -143,17 +148,21 @@ impl Budget {
         self
     }
 
-    /// How many model turns and rounds of tool calls there may be, those of nested agents
-    /// included. This is what ends two agents that call each other.
+    /// Sets how many model turns and rounds of tool calls there may be, those of nested agents
+    /// included.
+    ///
+    /// This is what ends two agents that call each other.
     #[must_use]
     pub fn max_recursion(mut self, steps: u32) -> Self {
         self.recursion = Some(steps);
         self
     }
 
-    /// How many tokens may be read and written, nested agents included: once that is reached, no model
-    /// is asked any more. Requests that are under way by then are counted too, so that a run goes over
-    /// by one request at most for each of its agents that is at work at that moment.
+    /// Sets how many tokens may be read and written in total, nested agents included.
+    ///
+    /// Once that is reached, no model is asked any more. Requests that are under way by then are
+    /// counted too, so that a run goes over by one request at most for each of its agents that is
+    /// at work at that moment.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -178,9 +187,11 @@ impl Budget {
         self
     }
 
-    /// How much its models may cost, nested agents included: once that is reached, no model is asked
-    /// any more. As with [`tokens`](Budget::tokens), what is under way by then is paid. Every model needs
-    /// a price for it: see [`Run::price`](crate::agent::Run::price).
+    /// Sets how much the models may cost in total, nested agents included.
+    ///
+    /// Once that is reached, no model is asked any more. As with [`tokens`](Budget::tokens), what
+    /// is under way by then is paid. Every model needs a price for it: see
+    /// [`Run::price`](crate::agent::Run::price).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -205,14 +216,14 @@ impl Budget {
         self
     }
 
-    /// How long it may take. Time stands still while a person is asked.
+    /// Sets how long the work may take; the clock stops while a person is asked.
     #[must_use]
     pub fn time(mut self, time: Duration) -> Self {
         self.time = Some(time);
         self
     }
 
-    /// How deep agents may be nested.
+    /// Sets how deep agents may be nested.
     #[must_use]
     pub fn depth(mut self, depth: u32) -> Self {
         self.depth = Some(depth);
@@ -237,7 +248,7 @@ fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     }
 }
 
-/// A budget of so many tokens.
+/// Creates a budget that bounds the tokens.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -249,7 +260,7 @@ pub fn tokens(tokens: u64) -> Budget {
     Budget::new().tokens(tokens)
 }
 
-/// So many minutes.
+/// Creates a duration of this many minutes.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -262,7 +273,7 @@ pub fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(minutes.saturating_mul(60))
 }
 
-/// The bound that was reached.
+/// The bound of a [`Budget`] that was reached, with its value.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -274,19 +285,19 @@ pub fn minutes(minutes: u64) -> Duration {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Limit {
-    /// So many turns.
+    /// Model turns of an agent.
     Turns(u32),
-    /// So many tool calls.
+    /// Tool calls of an agent.
     ToolCalls(u32),
-    /// So many steps, nested agents included.
+    /// Turns and rounds of tool calls, nested agents included.
     Recursion(u32),
-    /// So many tokens.
+    /// Tokens read and written.
     Tokens(u64),
-    /// So much money.
+    /// Cost of the models.
     Cost(Cost),
-    /// So much time.
+    /// Working time.
     Time(Duration),
-    /// So many agents within each other.
+    /// Nesting depth of agents.
     Depth(u32),
 }
 

@@ -5,8 +5,10 @@ use std::{
     sync::Arc,
 };
 
-/// What a result is kept under: two calls that differ in anything have two keys, on any machine the
-/// same. Cheap to clone.
+/// Key under which a tool's result is cached: a digest of everything that the result depends on.
+///
+/// Two calls that differ in anything have different keys; equal calls have the same key on any
+/// machine. Cheap to clone.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CacheKey {
     /// The tenant, the tool, and the digest, with a stroke between them.
@@ -39,17 +41,17 @@ impl CacheKey {
         }
     }
 
-    /// The tenant to whom the result belongs.
+    /// Returns the tenant that the result belongs to.
     pub fn tenant(&self) -> &str {
         &self.text[..self.tenant]
     }
 
-    /// The tool, as `name@version`.
+    /// Returns the tool, as `name@version`.
     pub fn tool(&self) -> &str {
         &self.text[self.tenant + 1..][..self.tool]
     }
 
-    /// A digest of everything, the tenant and the tool included: it alone is a key.
+    /// Returns the digest of everything, tenant and tool included; it is unique by itself.
     pub fn digest(&self) -> &str {
         &self.text[self.tenant + self.tool + 2..]
     }

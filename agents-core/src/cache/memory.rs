@@ -9,7 +9,7 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// A cache in memory. When it is full, what was not asked for the longest goes.
+/// A cache in memory with least-recently-used eviction.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -39,7 +39,7 @@ struct Entry {
 }
 
 impl MemoryCache {
-    /// Room for 1,000 results of 64 MB together.
+    /// Creates a cache with room for 1,000 results of 64 MB in total.
     pub fn new() -> Self {
         MemoryCache {
             max_entries: 1_000,
@@ -48,14 +48,14 @@ impl MemoryCache {
         }
     }
 
-    /// How many results there may be.
+    /// Sets how many results the cache holds.
     #[must_use]
     pub fn max_entries(mut self, entries: usize) -> Self {
         self.max_entries = entries;
         self
     }
 
-    /// How long all results together may be.
+    /// Sets how many bytes all results together may have.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;

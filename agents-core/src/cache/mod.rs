@@ -1,5 +1,5 @@
-//! Results that are reused: what a tool that says `cache = ttl(..)` or `cache = forever` gave to the
-//! same call before.
+//! Caching of tool results: of a tool that declares `cache = ttl(..)` or `cache = forever`, the same call
+//! is executed once.
 //!
 //! Without a word about it every run has a [`MemoryCache`] of its own. One that several runs share is
 //! given with [`Run::cache`](crate::agent::Run::cache):
@@ -52,10 +52,10 @@ use crate::Json;
 use async_trait::async_trait;
 use std::{error::Error as StdError, sync::Arc, time::Duration};
 
-/// Why a cache does not answer.
+/// Error of a [`ToolCache`].
 pub type CacheError = Box<dyn StdError + Send + Sync>;
 
-/// Where results are kept.
+/// Storage for reusable tool results.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -88,13 +88,13 @@ pub type CacheError = Box<dyn StdError + Send + Sync>;
 /// ```
 #[async_trait]
 pub trait ToolCache: Send + Sync + 'static {
-    /// What is kept under this key.
+    /// Returns the result stored under this key, if there is one.
     ///
     /// # Errors
     /// When that cannot be found out; then nothing is.
     async fn get(&self, key: &CacheKey) -> Result<Option<Json>, CacheError>;
 
-    /// Keeps a result, for ever or for this long.
+    /// Stores a result, for ever or with a time to live.
     ///
     /// # Errors
     /// When it cannot be kept; the call succeeds all the same.

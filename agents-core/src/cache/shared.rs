@@ -2,15 +2,12 @@ use super::{
     CacheError, CacheKey, MemoryCache, ToolCache,
     flight::{Arrival, Flights, Seat},
 };
-use crate::{Json, error::Cause};
-use futures_util::FutureExt;
+use crate::{Json, error::Cause, panics::patiently};
 use std::{
     fmt,
-    panic::AssertUnwindSafe,
     sync::{Arc, OnceLock},
     time::Duration,
 };
-use tokio::time::timeout;
 
 /// A cache that is asked for longer has nothing.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -20,7 +17,7 @@ tokio::task_local! {
     static ABOVE: Vec<CacheKey>;
 }
 
-/// A cache that any number of runs share: the same call made in two of them at once runs once.
+/// Wrapper that lets many runs share one cache; concurrent identical calls are executed once.
 ///
 /// Copies are the same cache.
 ///
@@ -56,7 +53,7 @@ pub(crate) enum Served {
 }
 
 impl SharedCache {
-    /// Shares this cache.
+    /// Wraps a cache.
     pub fn new(cache: impl ToolCache) -> Self {
         SharedCache(Arc::new(Inner {
             cache: Box::new(cache),
@@ -128,11 +125,10 @@ impl SharedCache {
         work: impl Future<Output = Result<T, CacheError>>,
     ) -> Option<T> {
         let tool = key.tool();
-        match timeout(PATIENCE, AssertUnwindSafe(work).catch_unwind()).await {
-            Ok(Ok(Ok(answer))) => return Some(answer),
-            Ok(Ok(Err(error))) => tracing::warn!(tool, %error, "the cache failed"),
-            Ok(Err(_)) => tracing::warn!(tool, "the cache panicked"),
-            Err(_) => tracing::warn!(tool, "the cache does not answer"),
+        match patiently(PATIENCE, work).await {
+            Ok(Ok(answer)) => return Some(answer),
+            Ok(Err(error)) => tracing::warn!(tool, %error, "the cache failed"),
+            Err(amiss) => tracing::warn!(tool, "the cache {amiss}"),
         }
         None
     }

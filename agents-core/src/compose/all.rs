@@ -9,12 +9,12 @@ use super::{
 use crate::{
     Agent, Error, ErrorKind,
     agent::{Data, Profile},
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
 
-/// An agent that can stand beside the agent `First`, which takes a `T`: any agent whose `In` is `T`.
+/// Helper bound: an agent that takes the same input `T` as the agent `First` and can run beside it.
 ///
 /// A tuple of 2 to 8 agents that take the same is an agent: it hands its input to all of them, runs
 /// them at once, and gives a tuple of what they give, in the order in which they are written. A
@@ -55,8 +55,8 @@ pub trait Beside<T, First, Own>: Agent<In = T> {}
 #[diagnostic::do_not_recommend]
 impl<A: Agent<In = T>, T: Data, First> Beside<T, First, T> for A {}
 
-/// Several agents that can run at once: a tuple of 2 to 8 agents, a `Vec` or an array of agents. All
-/// take the same, and that is `Clone`.
+/// Several agents that run concurrently on the same input: a tuple of 2 to 8 agents, a `Vec` or an
+/// array; the input is `Clone`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -83,11 +83,11 @@ impl<A: Agent<In = T>, T: Data, First> Beside<T, First, T> for A {}
     note = "where one takes something else, put an agent before it that makes it, as in `(a, convert.then(b))`"
 )]
 pub trait Together: Send + Sync {
-    /// What each of them takes.
+    /// The input that each agent gets.
     type In: Data + Clone;
-    /// What they give.
+    /// The outputs of all agents, as a tuple, a `Vec` or an array.
     type Out: Data;
-    /// What each gives, or why it gives nothing.
+    /// The results of all agents, each an output or a [`Failed`].
     type Settled: Data;
 
     #[doc(hidden)]
@@ -104,14 +104,14 @@ pub trait Together: Send + Sync {
     /// # Errors
     /// What the first one fails with.
     #[doc(hidden)]
-    async fn all(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error>;
+    async fn all(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error>;
 
     /// Runs all of them to their ends.
     ///
     /// # Errors
     /// Only for what is about the whole run.
     #[doc(hidden)]
-    async fn settle(&self, cx: &Cx, input: Self::In) -> Result<Self::Settled, Error>;
+    async fn settle(&self, cx: &RunContext, input: Self::In) -> Result<Self::Settled, Error>;
 }
 
 /// `several!([A B] (A, B))`: what runs together is an agent.
@@ -137,7 +137,7 @@ macro_rules! several {
                 self.profiles()
             }
 
-            async fn work(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error> {
+            async fn work(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error> {
                 self.all(cx, input).await
             }
         }
@@ -174,7 +174,7 @@ macro_rules! tuple {
                 Profile::of_parts([$first.profile(), $($part.profile()),+])
             }
 
-            async fn all(&self, cx: &Cx, input: Self::In) -> Result<Self::Out, Error> {
+            async fn all(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error> {
                 let ($first, $($part),+) = self;
                 tokio::try_join!(
                     biased;
@@ -183,7 +183,7 @@ macro_rules! tuple {
                 )
             }
 
-            async fn settle(&self, cx: &Cx, input: Self::In) -> Result<Self::Settled, Error> {
+            async fn settle(&self, cx: &RunContext, input: Self::In) -> Result<Self::Settled, Error> {
                 let ($first, $($part),+) = self;
                 tokio::try_join!(
                     biased;
@@ -226,11 +226,11 @@ where
         Profile::of_parts(self.iter().map(A::profile))
     }
 
-    async fn all(&self, cx: &Cx, input: A::In) -> Result<Self::Out, Error> {
+    async fn all(&self, cx: &RunContext, input: A::In) -> Result<Self::Out, Error> {
         try_join_all(self.iter().map(|agent| agent.run_in(cx, input.clone()))).await
     }
 
-    async fn settle(&self, cx: &Cx, input: A::In) -> Result<Self::Settled, Error> {
+    async fn settle(&self, cx: &RunContext, input: A::In) -> Result<Self::Settled, Error> {
         try_join_all(
             self.iter()
                 .map(|agent| settle_one(agent, cx, input.clone())),
@@ -262,12 +262,12 @@ where
         Profile::of_parts(self.iter().map(A::profile))
     }
 
-    async fn all(&self, cx: &Cx, input: A::In) -> Result<Self::Out, Error> {
+    async fn all(&self, cx: &RunContext, input: A::In) -> Result<Self::Out, Error> {
         let parts = self.iter().map(|agent| agent.run_in(cx, input.clone()));
         try_join_all(parts).await.and_then(as_array)
     }
 
-    async fn settle(&self, cx: &Cx, input: A::In) -> Result<Self::Settled, Error> {
+    async fn settle(&self, cx: &RunContext, input: A::In) -> Result<Self::Settled, Error> {
         let parts = self
             .iter()
             .map(|agent| settle_one(agent, cx, input.clone()));

@@ -4,13 +4,13 @@ use super::{at_once, close_dropped, ends_everything, listed};
 use crate::{
     Agent, Error, ErrorKind,
     agent::{Data, Profile},
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
-/// An agent that can race with the agent `First`, which takes an `I` and gives an `O`: any that does
-/// the same.
+/// Helper bound: an agent with the input `I` and the output `O` of the agent `First`, so that the
+/// two can race.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot race with `{First}`: it takes `{OwnIn}` and gives `{OwnOut}`, and the other takes `{I}` and gives `{O}`",
     label = "this agent takes `{OwnIn}` and gives `{OwnOut}`, the first one takes `{I}` and gives `{O}`",
@@ -21,24 +21,24 @@ pub trait Rival<I, O, First, OwnIn, OwnOut>: Agent<In = I, Out = O> {}
 #[diagnostic::do_not_recommend]
 impl<A: Agent<In = I, Out = O>, I: Data, O: Data, First> Rival<I, O, First, I, O> for A {}
 
-/// Agents that can race: a tuple of 2 to 8, a `Vec` or an array; all take the same and give the
-/// same.
+/// Agents that can race: a tuple of 2 to 8, a `Vec` or an array, all with the same input and output
+/// types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are not agents that can race",
     label = "expected a tuple of agents here",
     note = "write a tuple of 2 to 8 agents such as `first_of((fast, slow))`, or a `Vec` or an array of agents of one type"
 )]
 pub trait Racers: Send + Sync {
-    /// What each of them takes.
+    /// The input that each agent gets.
     type In: Data + Clone;
-    /// What each of them gives.
+    /// The output type of every agent.
     type Out: Data;
 
-    /// The agents, in the order in which they are written.
+    /// Returns the agents, in the order in which they are written.
     fn racers(&self) -> Vec<&dyn Agent<In = Self::In, Out = Self::Out>>;
 }
 
-/// Agents of which the first to answer wins; made by [`first_of`].
+/// Composite in which the first agent to answer wins, made by [`first_of`].
 #[derive(Debug)]
 pub struct FirstOf<P> {
     racers: P,
@@ -46,7 +46,8 @@ pub struct FirstOf<P> {
     description: String,
 }
 
-/// Runs several agents at once; the first answer is the answer.
+/// Runs several agents concurrently and returns the first successful answer; the others are
+/// cancelled.
 ///
 /// A failure does not settle the race: the others run on. As soon as one has answered, the others
 /// are dropped, with all they were doing. What they have spent until then stays charged, and their
@@ -106,7 +107,7 @@ impl<P: Racers> Agent for FirstOf<P> {
         Profile::of_parts(self.racers.racers().iter().map(|agent| agent.profile()))
     }
 
-    async fn work(&self, cx: &Cx, input: P::In) -> Result<P::Out, Error> {
+    async fn work(&self, cx: &RunContext, input: P::In) -> Result<P::Out, Error> {
         let racers = self.racers.racers();
         let mut race: FuturesUnordered<_> = racers
             .iter()

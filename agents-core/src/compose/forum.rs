@@ -4,14 +4,14 @@ use super::{listed, quoted};
 use crate::{
     Agent, Error,
     agent::{Data, Profile, prompt_of},
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What was said in a forum so far.
+/// The topic of a forum and what has been said about it so far.
 ///
 /// Printed, it is for a model to read: the topic, then each contribution after the name of whoever
 /// made it. Only a contribution begins in the first column, whatever anybody writes, so nobody can
@@ -27,23 +27,23 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Transcript<I> {
-    /// What it is about: the forum's input.
+    /// The forum's input.
     pub topic: I,
-    /// What was said, in order.
+    /// The contributions, oldest first.
     pub contributions: Vec<Contribution>,
 }
 
-/// What one participant said.
+/// What one participant said in a forum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Contribution {
-    /// Who.
+    /// Name of the participant.
     pub by: String,
-    /// What.
+    /// What the participant said.
     pub text: String,
 }
 
 impl<I> Transcript<I> {
-    /// Nothing was said about `topic` yet.
+    /// Creates a transcript about `topic` without contributions.
     pub fn about(topic: I) -> Self {
         Transcript {
             topic,
@@ -73,7 +73,7 @@ impl<I: Data> From<Transcript<I>> for String {
 }
 
 /// An agent that can take part in a forum about an `I`: it takes a [`Transcript`], or anything made
-/// from one such as a `String`, and gives a `String`.
+/// from one such as a `String`, and returns a `String`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -115,7 +115,7 @@ pub trait Participant<I>: Send + Sync {
     /// # Errors
     /// As the agent does.
     #[doc(hidden)]
-    async fn speak(&self, cx: &Cx, transcript: Transcript<I>) -> Result<String, Error>;
+    async fn speak(&self, cx: &RunContext, transcript: Transcript<I>) -> Result<String, Error>;
 }
 
 #[async_trait]
@@ -133,12 +133,12 @@ where
         self.profile()
     }
 
-    async fn speak(&self, cx: &Cx, transcript: Transcript<I>) -> Result<String, Error> {
+    async fn speak(&self, cx: &RunContext, transcript: Transcript<I>) -> Result<String, Error> {
         self.run_in(cx, transcript.into()).await
     }
 }
 
-/// The participants of a forum about an `I`: a tuple of 2 to 8, a `Vec` or an array.
+/// The participants of a forum about an `I`: a tuple of 2 to 8 agents, a `Vec` or an array.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are not the participants of a forum",
     label = "expected a tuple of agents here",
@@ -150,14 +150,14 @@ pub trait Participants<I>: Send + Sync {
     fn participants(&self) -> Vec<&dyn Participant<I>>;
 }
 
-/// An agent that can decide in a forum: it takes a [`Transcript`].
+/// An agent that can decide a forum: its input is a [`Transcript`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the captain of a forum",
     label = "not an agent that takes a `Transcript<T>`, of a `T` that is `Clone`",
     note = "the captain is given all that was said: make its `In` a `Transcript<T>`, where `T` is what the forum is about and can be cloned"
 )]
 pub trait Captain: Agent<In = Transcript<<Self as Captain>::Topic>> {
-    /// What the forum is about.
+    /// The type of the forum's topic.
     type Topic: Data + Clone;
 }
 
@@ -166,8 +166,7 @@ impl<A: Agent<In = Transcript<I>>, I: Data + Clone> Captain for A {
     type Topic = I;
 }
 
-/// A captain whom the participants `P` can discuss for: what the captain decides about is what they
-/// can talk about.
+/// Helper bound: a captain whose topic type is the one that the participants `P` discuss.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the captain of a forum",
     label = "not an agent that takes a `Transcript<T>`, of a `T` that is `Clone`",
@@ -185,7 +184,7 @@ impl<C: Captain, P: Participants<C::Topic>> Decides<P> for C {
     }
 }
 
-/// A forum that has no captain yet; made by [`forum`].
+/// A discussion that has no captain yet, made by [`forum`].
 #[derive(Debug)]
 #[must_use = "a forum needs a `.captain(..)`"]
 pub struct OpenForum<P> {
@@ -193,7 +192,7 @@ pub struct OpenForum<P> {
     rounds: u32,
 }
 
-/// Participants who discuss, and a captain who decides; made by [`OpenForum::captain`].
+/// A discussion with a captain who decides, made by [`OpenForum::captain`].
 #[derive(Debug)]
 pub struct Forum<P, C> {
     participants: P,
@@ -203,9 +202,11 @@ pub struct Forum<P, C> {
     description: String,
 }
 
-/// A discussion. The participants speak one after the other, in the order in which they are
-/// written, so the first opens it; each is given the topic and all that was said before. Then the
-/// captain is given the whole [`Transcript`], and what it gives is the forum's answer.
+/// Creates a discussion in which each participant reads everything said before, and a captain
+/// decides.
+///
+/// The participants speak one after the other, in the order in which they are written. Then the
+/// captain is given the whole [`Transcript`], and its answer is the forum's answer.
 ///
 /// A participant is an agent that takes a `Transcript<T>` or a `String` and gives a `String`; the
 /// captain takes a `Transcript<T>`, and that `T` is what the forum takes. It has to be `Clone`.
@@ -243,7 +244,7 @@ pub fn forum<P>(participants: P) -> OpenForum<P> {
 }
 
 impl<P> OpenForum<P> {
-    /// How often each participant speaks; once unless said otherwise.
+    /// Sets how many times each participant speaks; 1 by default.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -269,7 +270,7 @@ impl<P> OpenForum<P> {
         self
     }
 
-    /// Who decides.
+    /// Sets the agent that reads the whole transcript and gives the forum's answer.
     pub fn captain<C: Decides<P>>(self, captain: C) -> Forum<P, C> {
         let OpenForum {
             participants,
@@ -316,7 +317,7 @@ where
         Profile::of_parts(speakers.chain([self.captain.profile()]))
     }
 
-    async fn work(&self, cx: &Cx, topic: C::Topic) -> Result<C::Out, Error> {
+    async fn work(&self, cx: &RunContext, topic: C::Topic) -> Result<C::Out, Error> {
         let speakers = C::speakers(&self.participants);
         let mut said = Vec::new();
         for _ in 0..self.rounds {

@@ -4,12 +4,12 @@ use crate::{
     Agent, Error,
     agent::{Data, Profile},
     panics::{self, guarded},
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 use std::fmt;
 
-/// An agent and a function on what it gives; made by [`Agent::map`].
+/// An agent followed by a plain function on its output, made by [`Agent::map`].
 ///
 /// It goes by the agent's name and works in the agent's place: a function costs no depth, and a run
 /// that was stored does not see it. The function is called again when such a run goes on.
@@ -63,7 +63,7 @@ where
         self.agent.profile()
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<T, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<T, Error> {
         let output = self.agent.work(cx, input).await?;
         let what = || format!("the function that maps what `{}` gives", self.agent.name());
         guarded(|| (self.function)(output)).map_err(|panic| panics::error(what())(panic))

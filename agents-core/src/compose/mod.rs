@@ -42,6 +42,9 @@
 //!   swallow them. The same goes for what an agent *returns* and nobody may overlook: a throw, a
 //!   critical escalation, an agent that was put together wrongly, and a replay that went astray
 //!   (in a race that is a defeat: a recording does not hold what losers were not told any more).
+//! - **Names are constants of the program.** A composite is called after its parts. A tuple, a `Vec`
+//!   and an array have no place of their own for their names, which are kept for the rest of the
+//!   process, once for each; so parts are not to be named after data.
 //! - **Nothing is spawned.** Parts that run at once run in one task, begun in the order in which
 //!   they are written; a part that is not needed any more is dropped, and with it all it was doing.
 //! - **It can be put down and picked up.** Finished parts answer from the store, under their names
@@ -71,7 +74,7 @@ pub use settled::{Failed, Settled, settled};
 pub use then::{Takes, Then};
 pub use until::{RanOut, Step, Until, Verdict};
 
-use crate::{Agent, Error, ErrorKind, Severity, run::Cx};
+use crate::{Agent, Error, ErrorKind, Severity, run::RunContext};
 use std::{
     collections::HashSet,
     sync::{Mutex, OnceLock, PoisonError},
@@ -97,7 +100,7 @@ fn ends_everything(error: &Error) -> bool {
 
 /// Writes the receipts of calls that were under way in parts that were dropped: of the parts of a
 /// composite that has its answer, nothing is kept but their receipts.
-fn close_dropped(cx: &Cx) {
+fn close_dropped(cx: &RunContext) {
     cx.close_within("the agent was dropped before this call ended");
 }
 
@@ -133,7 +136,8 @@ fn at_once(names: &[&str], end: &str) -> String {
     format!("Gives its input to {} at once; {end}.", quoted(names))
 }
 
-/// Keeps a name for ever: a tuple, a `Vec` and an array have no place for theirs.
+/// Keeps a name for ever: a tuple, a `Vec` and an array have no place for theirs, and an agent lends its
+/// own.
 ///
 /// Names are stable, as stored runs find their agents by them; so there are as many as there are
 /// compositions in the program, however often they run.

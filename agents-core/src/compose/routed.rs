@@ -4,13 +4,13 @@ use crate::{
     Agent, Error,
     agent::{Data, IntoInput, Profile},
     panics::{self, guarded, guarded_while},
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use std::fmt;
 
-/// An agent whose answer says who goes on; made by [`routed`], or by `branch!`.
+/// An agent whose output selects the agent that continues, made by [`routed`] or `branch!`.
 pub struct Routed<A, T, F> {
     agent: A,
     targets: T,
@@ -18,7 +18,7 @@ pub struct Routed<A, T, F> {
     name: String,
 }
 
-/// The agents of which one goes on: a tuple of 1 to 12.
+/// The agents among which a route selects: a tuple of 1 to 12.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are not agents of which one can go on",
     label = "expected a tuple of agents here",
@@ -29,7 +29,7 @@ pub trait Targets: Send + Sync {
     fn profiles(&self) -> Vec<Profile>;
 }
 
-/// Runs `agent`; then `route` says which of the `targets` goes on, and with what.
+/// Runs `agent`, then the one of the `targets` that `route` selects for its output.
 ///
 /// The targets stand beside the function, which borrows them: so an agent that holds state can be
 /// one. [`run_in`](Agent::run_in) gives what the function has to give, and a `match` makes sure
@@ -69,7 +69,7 @@ where
     A: Agent,
     T: Targets,
     O: Data,
-    F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
+    F: for<'a> Fn(&'a RunContext, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
 {
     Routed::new(agent, targets, route)
 }
@@ -92,7 +92,7 @@ where
     A: Agent,
     T: Targets,
     O: Data,
-    F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
+    F: for<'a> Fn(&'a RunContext, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
 {
     type In = A::In;
     type Out = O;
@@ -110,7 +110,7 @@ where
         Profile::of_parts(targets.into_iter().chain([self.agent.profile()]))
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<O, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<O, Error> {
         let output = self.agent.run_in(cx, input).await?;
         let panicked = |panic| panics::error(format!("the function of `{}`", self.name))(panic);
         let next = guarded(|| (self.route)(cx, output, &self.targets)).map_err(panicked)?;
@@ -126,8 +126,8 @@ impl<A: fmt::Debug, T, F> fmt::Debug for Routed<A, T, F> {
     }
 }
 
-/// An agent that can stand in one branch with the agent `First`, which gives an `O`: any agent that
-/// gives the same.
+/// Helper bound: an agent with the output `O` of the agent `First`, so that both can be targets of
+/// one branch.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand in one branch with `{First}`: it gives `{Own}`, and the other gives `{O}`",
     label = "this agent gives `{Own}`, the first one gives `{O}`",
@@ -169,7 +169,7 @@ targets!(A B C D E F G H I J K L);
 pub fn branch<A, T, O, F>(agent: A, targets: T, route: F) -> Routed<A, T, F>
 where
     A: Agent,
-    F: for<'a> Fn(&'a Cx, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
+    F: for<'a> Fn(&'a RunContext, A::Out, &'a T) -> BoxFuture<'a, Result<O, Error>> + Send + Sync,
 {
     Routed::new(agent, targets, route)
 }
@@ -179,7 +179,7 @@ where
 pub fn go_on<'a, First, A, O>(
     first: &First,
     agent: &'a A,
-    cx: &'a Cx,
+    cx: &'a RunContext,
     input: impl IntoInput<A::In>,
 ) -> BoxFuture<'a, Result<O, Error>>
 where

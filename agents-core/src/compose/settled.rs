@@ -1,21 +1,22 @@
 //! Several agents at once, of which each comes to its end.
 
 use super::{Together, close_dropped, ends_everything};
-use crate::{Agent, Error, ErrorKind, Severity, agent::Profile, panics, run::Cx};
+use crate::{Agent, Error, ErrorKind, Severity, agent::Profile, panics, run::RunContext};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Agents that all come to their ends, whatever becomes of the others; made by [`settled`].
+/// Composite in which every agent runs to its end, whatever happens to the others, made by
+/// [`settled`].
 #[derive(Debug)]
 pub struct Settled<P> {
     parts: P,
     name: String,
 }
 
-/// Runs several agents at once and lets all of them come to their ends: what each gives is
-/// `Ok(answer)` or `Err(Failed)`, in the order in which they are written.
+/// Runs several agents concurrently and waits for all: each gives `Ok(answer)` or `Err(Failed)`, in
+/// the order in which they are written.
 ///
 /// A failure is kept when the run is stored; an agent that has failed is not asked again.
 ///
@@ -63,12 +64,12 @@ impl<P: Together> Agent for Settled<P> {
         self.parts.profiles()
     }
 
-    async fn work(&self, cx: &Cx, input: P::In) -> Result<P::Settled, Error> {
+    async fn work(&self, cx: &RunContext, input: P::In) -> Result<P::Settled, Error> {
         self.parts.settle(cx, input).await
     }
 }
 
-/// How an agent failed, as data: what [`settled`] gives in the place of an answer.
+/// The failure of one agent, as data: what [`settled`] returns in place of an answer.
 ///
 /// `?` turns it back into an [`Error`].
 ///
@@ -87,14 +88,14 @@ impl<P: Together> Agent for Settled<P> {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failed {
-    /// The agent.
+    /// Name of the agent.
     pub agent: String,
-    /// What kind of failure it was.
+    /// Kind of the error.
     #[schemars(with = "String")]
     pub kind: ErrorKind,
-    /// What went wrong, and who was doing what when it did.
+    /// Message of the error, with its context.
     pub message: String,
-    /// How bad it is, if it was escalated.
+    /// Severity, if the failure was an escalation.
     #[schemars(with = "Option<String>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
@@ -142,7 +143,7 @@ impl<A: Agent> Agent for Settling<'_, A> {
         self.0.name()
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<Self::Out, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<Self::Out, Error> {
         match panics::of_agent(self.name(), self.0.work(cx, input)).await {
             Ok(output) => Ok(Ok(output)),
             Err(error) if ends_everything(&error) => Err(error),
@@ -157,7 +158,7 @@ impl<A: Agent> Agent for Settling<'_, A> {
 
 pub(super) async fn settle_one<A: Agent>(
     agent: &A,
-    cx: &Cx,
+    cx: &RunContext,
     input: A::In,
 ) -> Result<Result<A::Out, Failed>, Error> {
     Settling(agent).run_in(cx, input).await

@@ -4,11 +4,12 @@ use super::said_of;
 use crate::{
     Agent, Error,
     agent::{Data, Profile},
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 
-/// An agent that can follow the agent `Before`, which gives a `T`: any agent whose `In` is `T`.
+/// Helper bound: an agent whose input is the output `T` of the agent `Before`, so that it can
+/// follow it.
 ///
 /// It is a trait of its own, and is told what the agent takes itself, so that the compiler can name
 /// both agents and both types when two do not fit.
@@ -22,7 +23,7 @@ pub trait Takes<T, Before, Own>: Agent<In = T> {}
 #[diagnostic::do_not_recommend]
 impl<A: Agent<In = T>, T: Data, Before> Takes<T, Before, T> for A {}
 
-/// Two agents in a row; made by [`Agent::then`].
+/// Two agents in sequence, made by [`Agent::then`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -81,7 +82,7 @@ impl<A: Agent, B: Agent<In = A::Out>> Agent for Then<A, B> {
         Profile::of_parts([self.first.profile(), self.second.profile()])
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<B::Out, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<B::Out, Error> {
         let between = self.first.run_in(cx, input).await?;
         self.second.run_in(cx, between).await
     }

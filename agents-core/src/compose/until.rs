@@ -4,7 +4,7 @@ use crate::{
     Agent, Error, ErrorKind, Json,
     agent::{Data, Profile},
     panics::{self, guarded},
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
@@ -16,7 +16,7 @@ const RUNS: u32 = 10;
 /// How much of the last value an error shows.
 const SHOWN: usize = 300;
 
-/// What to do with what an agent gave: take it, or run the agent again.
+/// Verdict on an agent's output: accept it, or run the agent again.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -36,24 +36,24 @@ const SHOWN: usize = 300;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<T, I> {
-    /// That is it.
+    /// Accepts this value as the result.
     Done(T),
-    /// Once more, with this input.
+    /// Runs the agent again with this input.
     Again(I),
 }
 
-/// What the function of an [`until`](Agent::until) gives: [`Step::Done`] with what comes out, or
-/// [`Step::Again`] with an `I`, which is what the agent takes.
+/// Return type of the function of an [`until`](Agent::until): [`Step::Done`] with the result, or
+/// [`Step::Again`] with the next input `I`.
 #[diagnostic::on_unimplemented(
     message = "`until` wants `Done(..)` or `Again(..)` from its function, and gets `{Self}`",
     label = "its function gives `{Self}`",
     note = "`Done(value)` ends with that value; `Again(input)` runs the agent once more and has to hold what it takes, `{I}`: for example `|x| if good(&x) {{ Done(x) }} else {{ Again(x.into()) }}`"
 )]
 pub trait Verdict<I> {
-    /// What comes out.
+    /// The type of the result.
     type Out: Data;
 
-    /// The verdict.
+    /// Converts into a [`Step`].
     fn step(self) -> Step<Self::Out, I>;
 }
 
@@ -65,7 +65,7 @@ impl<T: Data, I> Verdict<I> for Step<T, I> {
     }
 }
 
-/// An agent that runs until a function is content; made by [`Agent::until`].
+/// An agent that is repeated until a function accepts its output, made by [`Agent::until`].
 ///
 /// It runs at least once, and at most ten times unless [`at_most`](Until::at_most) says otherwise.
 ///
@@ -112,8 +112,10 @@ impl<A: Agent, F> Until<A, F> {
         }
     }
 
-    /// How often the agent may run; once it does in any case. After that the run fails with an
-    /// error of the kind [`Budget`](ErrorKind::Budget) whose source is a [`RanOut`].
+    /// Sets how many times the agent may run (at least once).
+    ///
+    /// After that the run fails with an error of the kind [`Budget`](ErrorKind::Budget) whose
+    /// source is a [`RanOut`].
     #[must_use]
     pub fn at_most(mut self, runs: u32) -> Self {
         self.most = runs.max(1);
@@ -143,7 +145,7 @@ where
         Profile::of_parts([self.agent.profile()])
     }
 
-    async fn work(&self, cx: &Cx, mut input: A::In) -> Result<V::Out, Error> {
+    async fn work(&self, cx: &RunContext, mut input: A::In) -> Result<V::Out, Error> {
         for _ in 1..self.most {
             cx.node.begin_anew();
             let output = self.agent.run_in(cx, input).await?;
@@ -194,8 +196,10 @@ impl<A: fmt::Debug, F> fmt::Debug for Until<A, F> {
     }
 }
 
-/// The runs of an [`until`](Agent::until) are used up, and this is how far it came. It is the
-/// [`source`](std::error::Error::source) of the error.
+/// Source of the error of an [`until`](Agent::until) that ran as often as it may: the number of
+/// runs and the last output.
+///
+/// [`Error::source`](std::error::Error::source) gives it back.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -222,17 +226,17 @@ pub struct RanOut {
 }
 
 impl RanOut {
-    /// How often the agent ran.
+    /// Returns how many times the agent ran.
     pub fn runs(&self) -> u32 {
         self.runs
     }
 
-    /// What the agent gave last.
+    /// Returns the last output, as JSON.
     pub fn last(&self) -> &Json {
         &self.last
     }
 
-    /// What the agent gave last, as its `Out`.
+    /// Deserializes the last output as the agent's `Out`.
     ///
     /// # Errors
     /// When it is no `T`.

@@ -2,8 +2,8 @@ use super::{AnyError, Code, Error, ErrorKind, Failure, escalation::Escalation};
 use serde::{Deserialize, Serialize};
 use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
 
-/// How a tool's error type says more than its text: a code the model and your dashboards can
-/// branch on, and when to come back.
+/// Extension of a tool's error type with an error code, which the model and dashboards can branch
+/// on, and a time to wait before a retry.
 ///
 /// An error type without it has the code [`Code::Unknown`].
 ///
@@ -22,32 +22,39 @@ use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
 /// }
 /// ```
 pub trait ToolFailure {
-    /// The stable code of this failure.
+    /// Returns the error code; `UNKNOWN` by default.
     fn code(&self) -> Code;
 
-    /// How long to wait before the same call may succeed. A `retry` waits so long instead of as its
-    /// [`Backoff`](crate::recovery::Backoff) says, up to the cap of that.
+    /// Returns how long to wait before the same call may succeed.
+    ///
+    /// A `retry` waits that long, up to the cap of its [`Backoff`](crate::recovery::Backoff).
     fn retry_after(&self) -> Option<Duration> {
         None
     }
 }
 
-/// Where an execution failure came from.
+/// Where the failure of an execution came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Origin {
-    /// The tool returned `Err`.
+    /// The tool returned an `Err`.
     Returned,
-    /// The tool did not finish within its deadline.
+    /// The tool exceeded its timeout.
     TimedOut(Duration),
     /// The tool panicked.
     Panicked,
-    /// The call was refused before it ran: unknown tool, denied approval, used-up budget.
+    /// The call was refused before it ran: the tool is unknown or blocked, a policy or an approver
+    /// denied it, or a budget is used up.
     Denied,
+    /// A rate limiter refused the execution.
+    RateLimited,
 }
 
-/// Why an execution failed. Cheap to clone.
+/// Cause of a failed execution: its code, its message, where it came from, and the live error if
+/// there is one.
+///
+/// Cheap to clone.
 ///
 /// The live error can be downcast in the process that made it; what is stored is its text.
 ///
@@ -97,8 +104,10 @@ pub(crate) enum Handed {
 }
 
 impl Cause {
-    /// The tool returned `error`; `code` and `retry_after` are what its type says of it. One that is
-    /// [`Error::thrown`] is no failure of the call: nothing may go on.
+    /// Creates the cause of an execution that returned `error`, with the `code` and `retry_after`
+    /// of its type.
+    ///
+    /// An [`Error::thrown`] is no failure of the call: it ends the run.
     pub fn returned<E>(error: E, code: Code, retry_after: Option<Duration>) -> Self
     where
         E: fmt::Display + Send + Sync + 'static,
@@ -160,32 +169,32 @@ impl Cause {
         }))
     }
 
-    /// The tool ran out of time.
+    /// Creates the cause of an execution that exceeded its timeout.
     pub fn timed_out(after: Duration) -> Self {
         let message = format!("it did not finish within {after:?}");
         Cause::of(Origin::TimedOut(after), Code::Timeout, message)
     }
 
-    /// The tool panicked.
+    /// Creates the cause of an execution that panicked.
     pub fn panicked(message: impl Into<String>) -> Self {
         Cause::of(Origin::Panicked, Code::Unknown, message.into())
     }
 
-    /// The call was refused before it ran.
+    /// Creates the cause of a call that was refused before it ran.
     pub fn denied(reason: impl Into<String>) -> Self {
         Cause::of(Origin::Denied, Code::PolicyDenied, reason.into())
     }
 
-    /// The call comes too early: a limit allows it after so long.
-    pub fn too_often(wait: Duration) -> Self {
-        let message = format!("it was called too often; call it again in {wait:.1?}");
+    /// Creates the cause of an execution that a rate limiter refused, with how long to wait before
+    /// the next one if it knows.
+    pub fn rate_limited(reason: impl Into<String>, retry_after: Option<Duration>) -> Self {
         Cause(Arc::new(Inner {
-            retry_after: Some(wait),
-            ..Cause::inner(Origin::Returned, Code::RateLimit, message)
+            retry_after,
+            ..Cause::inner(Origin::RateLimited, Code::RateLimit, reason.into())
         }))
     }
 
-    /// A failure known only by its code and text.
+    /// Creates a cause of which only a code and a message are known.
     pub fn text(code: Code, message: impl Into<String>) -> Self {
         Cause::of(Origin::Returned, code, message.into())
     }
@@ -249,17 +258,17 @@ impl Cause {
         Cause(Arc::new(inner))
     }
 
-    /// What the failure says of itself.
+    /// Returns the message.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Where the failure came from.
+    /// Returns where the failure came from.
     pub fn origin(&self) -> Origin {
         self.0.origin
     }
 
-    /// The stable code.
+    /// Returns the error code.
     pub fn code(&self) -> Code {
         self.0.code
     }
@@ -273,17 +282,17 @@ impl Cause {
         self.0.thrown.as_deref()
     }
 
-    /// How long to wait before the same call may succeed.
+    /// Returns how long to wait before the same call may succeed, if that is known.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
-    /// The error itself, if it is an `E` and was made by this process.
+    /// Returns the error itself, if it is an `E` and was made by this process.
     pub fn downcast_ref<E: 'static>(&self) -> Option<&E> {
         self.0.live.as_ref()?.downcast_ref()
     }
 
-    /// The failure as an `execution_error` arm sees it, with the tool's own error type.
+    /// Returns the failure as an `execution_error` arm gets it, with the tool's own error type.
     ///
     /// `None` when the live error is gone or is no `E`, or the call never ran.
     pub fn failure<E: 'static>(&self) -> Option<Failure<'_, E>> {
@@ -293,14 +302,14 @@ impl Cause {
     /// The same, with the error in the form in which the arms want it.
     pub(crate) fn failure_as<'a, E>(&'a self, returned: Option<&'a E>) -> Option<Failure<'a, E>> {
         match self.0.origin {
-            Origin::Returned => returned.map(Failure::Returned),
+            Origin::Returned | Origin::RateLimited => returned.map(Failure::Returned),
             Origin::TimedOut(after) => Some(Failure::TimedOut(after)),
             Origin::Panicked => Some(Failure::Panicked(&self.0.message)),
             Origin::Denied => None,
         }
     }
 
-    /// The error as an agent's shared arms see it, its type hidden.
+    /// Returns the error as an agent's shared arms get it, type-erased.
     pub fn any(&self) -> AnyError {
         AnyError(self.clone())
     }

@@ -3,7 +3,7 @@ use crate::Json;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A failure on its way up: who could not settle it, why, and what it began with.
+/// A failure that was handed up because it could not be settled where it happened.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -18,25 +18,25 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Escalation {
-    /// Who escalated: a tool, a repair agent, or an agent.
+    /// Name of the tool, repair agent or agent that escalated.
     pub source: String,
-    /// Why.
+    /// Reason of the escalation.
     pub reason: String,
-    /// How bad it is.
+    /// Severity of the escalation.
     pub severity: Severity,
-    /// The failure it began with.
+    /// Failure that was escalated.
     pub original: ToolError,
-    /// How much was tried before: executions of the tool, and tries of repair agents. One whose model could
-    /// not even be asked has tried nothing.
+    /// Number of attempts made before: executions of the tool, and tries of repair agents that
+    /// could be asked.
     pub attempts: u32,
-    /// The agents it has come to, the one that made the call first.
+    /// Names of the agents the escalation has reached, starting with the one that made the call.
     pub path: Vec<String>,
-    /// What agents on the way wanted to do about it and could not, so that it climbed on.
+    /// Resolutions that agents on the way chose and that were not possible.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Refused>,
 }
 
-/// What an agent wanted to do about an escalation and could not.
+/// A resolution that an agent chose and that was not possible.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -51,11 +51,11 @@ pub struct Escalation {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
-    /// Who decided so.
+    /// Name of the agent that chose it.
     pub agent: String,
-    /// What it wanted to do.
+    /// Resolution that the agent chose.
     pub wanted: String,
-    /// Why that cannot be.
+    /// Reason why it was not possible.
     pub why: String,
 }
 
@@ -131,7 +131,7 @@ impl fmt::Display for Escalation {
     }
 }
 
-/// An escalation and what became of it.
+/// Record of an escalation and how it was settled.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -157,13 +157,13 @@ impl fmt::Display for Escalation {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EscalationReceipt {
-    /// The escalation as it was when somebody settled it, or when nobody was left to.
+    /// The escalation, as it was when it was settled or left unhandled.
     pub escalation: Escalation,
-    /// What became of it.
+    /// How the escalation was settled.
     pub settled: Settlement,
 }
 
-/// What became of an escalation.
+/// How an escalation was settled.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -191,44 +191,44 @@ pub struct EscalationReceipt {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Settlement {
-    /// The failed agent goes on with another model.
+    /// The failed agent continued with another model.
     RetriedWithModel {
-        /// Who decided so.
+        /// Name of the agent that decided so.
         agent: String,
-        /// The model.
+        /// Id of the model.
         model: String,
     },
-    /// The agent began anew with this skill.
+    /// The handling agent started over with this skill.
     ReroutedToSkill {
-        /// Who decided so.
+        /// Name of the agent that decided so.
         agent: String,
-        /// The skill.
+        /// Name of the skill.
         skill: String,
     },
-    /// Another agent does the work.
+    /// Another agent took over the work.
     ReroutedTo {
-        /// Who decided so.
+        /// Name of the agent that decided so.
         agent: String,
-        /// The other agent.
+        /// Name of the agent that took over.
         delegate: String,
     },
-    /// The agent ended with a value that is marked partial.
+    /// The handling agent returned a value that is marked partial.
     PartialResult {
-        /// Who decided so.
+        /// Name of the agent that decided so.
         agent: String,
     },
     /// The run was ended.
     Thrown {
-        /// Who decided so.
+        /// Name of the agent that decided so.
         agent: String,
-        /// Why.
+        /// Reason that was given.
         reason: String,
     },
-    /// Nobody handled it: the model that made the call was told.
+    /// Unhandled: the model that made the call was told.
     Told,
-    /// Nobody handled it: it went as an `Err` to whoever ran the agent.
+    /// Unhandled: the code that ran the agent got it as an `Err`.
     Returned,
-    /// Nobody handled it, and it was critical: it ended the run.
+    /// Unhandled and critical: it ended the run.
     Ended,
 }
 

@@ -1,7 +1,7 @@
 use super::{Cause, Code};
 use std::{fmt, time::Duration};
 
-/// How an execution failed: the tool's own error, a missed deadline, or a panic.
+/// How an execution failed: with the tool's own error, a timeout or a panic.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -26,7 +26,7 @@ use std::{fmt, time::Duration};
 pub enum Failure<'a, E> {
     /// The tool returned this error.
     Returned(&'a E),
-    /// The tool did not finish within this time.
+    /// The tool exceeded this timeout.
     TimedOut(Duration),
     /// The tool panicked with this message.
     Panicked(&'a str),
@@ -43,7 +43,7 @@ impl<E: fmt::Display> fmt::Display for Failure<'_, E> {
     }
 }
 
-/// The error of some tool, its type unknown: what an agent's shared arms get.
+/// Type-erased error of a tool, as an agent's shared arms get it.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -65,12 +65,12 @@ impl<E: fmt::Display> fmt::Display for Failure<'_, E> {
 pub struct AnyError(pub(super) Cause);
 
 impl AnyError {
-    /// The error itself, if it is an `E`.
+    /// Returns the error itself, if it is an `E`.
     pub fn downcast_ref<E: 'static>(&self) -> Option<&E> {
         self.0.downcast_ref()
     }
 
-    /// The stable code.
+    /// Returns the error code.
     pub fn code(&self) -> Code {
         self.0.code()
     }

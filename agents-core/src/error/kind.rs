@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// What kind of failure left an agent. Each variant says when it happens.
+/// Kind of an [`Error`](super::Error).
 ///
 /// ```
 /// # use agents_core as agents;
@@ -16,29 +16,34 @@ use std::fmt;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The agent cannot run as it was put together: no model anywhere, one tool name twice.
+    /// The agent is put together wrongly, for instance without any model or with two tools of one
+    /// name.
     Build,
-    /// The model could not be asked, or did not answer: connection refused, unknown model.
+    /// The model could not be reached or did not answer, for instance because the connection was
+    /// refused or the model is unknown.
     Model,
-    /// A budget was used up: turns, tool calls, recursion, tokens, cost, time or depth.
+    /// A budget is used up: turns, tool calls, recursion, tokens, cost, time or depth.
     Budget,
-    /// A rule of the run refused to let a model be asked, or nobody approved what code wanted to do.
+    /// A policy refused to let a model be asked, or nobody approved a delegate that code wanted to
+    /// run.
     Denied,
     /// The run's cancellation token was triggered.
     Cancelled,
-    /// A tool or a repair agent said `throw`: nothing may go on.
+    /// A tool, an arm or a repair agent ended the run with `throw`.
     Thrown,
-    /// An escalation that nobody handled reached the top.
+    /// An escalation reached the top without being handled.
     Escalated,
-    /// The final answer did not fit the agent's `Out`, and the budget for saying so is used up.
+    /// The final answer did not fit the agent's `Out`, and the model's tries to correct it are used
+    /// up.
     InvalidOutput,
-    /// No skill of the agent takes this input: another may find one.
+    /// No skill of the agent accepts this input.
     InvalidInput,
     /// A replay met a request that its recording does not hold.
     Replay,
-    /// A deterministic agent's own body returned `Err`.
+    /// The agent's own body returned an `Err`.
     Failed,
-    /// Code that an agent runs panicked: a body, a condition, a function handed to `until` or `map`.
+    /// User code that an agent runs panicked: a body, a condition, or a function given to `until`
+    /// or `map`.
     Panicked,
 }
 

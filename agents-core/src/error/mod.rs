@@ -1,4 +1,4 @@
-//! What goes wrong, in two types.
+//! Error types: [`ToolError`] for one tool call, [`Error`] for what leaves an agent.
 //!
 //! [`ToolError`] is what happens to *one call*: exhaustive, so that recovery can match on it.
 //! [`Error`] is what leaves an *agent*: opaque, with a [`kind`](Error::kind) to branch on and a
@@ -23,7 +23,7 @@ use chain::causes;
 use escalation::Escalation;
 use std::{error::Error as StdError, fmt, sync::Arc};
 
-/// A failure that left an agent.
+/// The error of an agent or of a run.
 ///
 /// It is one word wide, cheap to clone, and prints as a chain: the innermost reason last. `{:#}` adds what caused
 /// it, if that says more; a `main` that returns it prints that on lines of its own.
@@ -53,7 +53,7 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of `kind` that says `message`: lower case, no full stop, the way out included.
+    /// Creates an error of `kind` with `message`: lower case, no full stop, the way out included.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error(Arc::new(Inner {
             kind,
@@ -65,7 +65,7 @@ impl Error {
         }))
     }
 
-    /// What an agent gives back that hands its work up instead of doing it.
+    /// Creates the error by which an agent escalates its work instead of doing it.
     ///
     /// A repair agent that returns this escalates the call it was to repair.
     ///
@@ -97,8 +97,10 @@ impl Error {
         Error(Arc::new(inner))
     }
 
-    /// What an agent or a tool gives back when nothing may go on. It ends the run, whoever has run the agent and
-    /// whatever they would do about an error; also the run around a run of its own.
+    /// Creates the error by which an agent or a tool ends the run at once.
+    ///
+    /// It ends the run, whoever has run the agent and whatever they would do about an error; also
+    /// the run around a run of its own.
     ///
     /// A tool has to give it back as it is: wrapped in an error type of the tool's own it is an error like any
     /// other, for the tool's arms.
@@ -121,7 +123,7 @@ impl Error {
         Error::new(ErrorKind::Thrown, reason)
     }
 
-    /// Keeps the error that caused this one; [`source`](StdError::source) gives it back.
+    /// Attaches the error that caused this one; [`source`](StdError::source) returns it.
     #[must_use]
     pub fn with_source(self, source: impl StdError + Send + Sync + 'static) -> Self {
         self.caused_by(Box::new(source))
@@ -133,7 +135,7 @@ impl Error {
         Error(Arc::new(inner))
     }
 
-    /// Puts `what` in front: who was doing what when it happened.
+    /// Prefixes the message with context: who was doing what when it happened.
     #[must_use]
     pub fn context(self, what: impl Into<String>) -> Self {
         let mut inner = Arc::unwrap_or_clone(self.0);
@@ -169,22 +171,23 @@ impl Error {
         }))
     }
 
-    /// What kind of failure this is.
+    /// Returns the kind of error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The innermost message, without context.
+    /// Returns the innermost message, without context.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// How bad it is, if it was escalated.
+    /// Returns the severity, if the error is an escalation.
     pub fn severity(&self) -> Option<Severity> {
         self.escalation().map(|escalation| escalation.severity)
     }
 
-    /// What was escalated: by whom, why, what it began with, and which way it took.
+    /// Returns the escalation, if the error is one: its source, its reason, the original failure
+    /// and the agents it passed.
     pub fn escalation(&self) -> Option<&Escalation> {
         self.0.escalation.as_deref()
     }
@@ -193,62 +196,62 @@ impl Error {
         self.0.settled
     }
 
-    /// Somebody said that nothing may go on.
+    /// Returns `true` if the run was ended by a `throw`.
     pub fn is_thrown(&self) -> bool {
         self.kind() == ErrorKind::Thrown
     }
 
-    /// An escalation that nobody handled.
+    /// Returns `true` for an escalation that was not handled.
     pub fn is_escalated(&self) -> bool {
         self.kind() == ErrorKind::Escalated
     }
 
-    /// The agent was put together wrongly; nothing ran.
+    /// Returns `true` if the agent is put together wrongly and nothing ran.
     pub fn is_build(&self) -> bool {
         self.kind() == ErrorKind::Build
     }
 
-    /// The model could not be asked, or did not answer.
+    /// Returns `true` if the model could not be reached or did not answer.
     pub fn is_model(&self) -> bool {
         self.kind() == ErrorKind::Model
     }
 
-    /// A budget was used up.
+    /// Returns `true` if a budget is used up.
     pub fn is_budget(&self) -> bool {
         self.kind() == ErrorKind::Budget
     }
 
-    /// A rule of the run refused to let a model be asked.
+    /// Returns `true` if a policy refused a model call, or approval was denied to code.
     pub fn is_denied(&self) -> bool {
         self.kind() == ErrorKind::Denied
     }
 
-    /// The run was cancelled.
+    /// Returns `true` if the run was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.kind() == ErrorKind::Cancelled
     }
 
-    /// The final answer never fitted the agent's `Out`.
+    /// Returns `true` if the final answer never fitted the agent's `Out`.
     pub fn is_invalid_output(&self) -> bool {
         self.kind() == ErrorKind::InvalidOutput
     }
 
-    /// No skill of the agent takes this input.
+    /// Returns `true` if no skill of the agent accepts the input.
     pub fn is_invalid_input(&self) -> bool {
         self.kind() == ErrorKind::InvalidInput
     }
 
-    /// A replay met a request that its recording does not hold.
+    /// Returns `true` if a replay met a request that its recording does not hold.
     pub fn is_replay(&self) -> bool {
         self.kind() == ErrorKind::Replay
     }
 
-    /// A deterministic agent's own body returned `Err`.
+    /// Returns `true` if the agent's own body returned an `Err`.
     pub fn is_failed(&self) -> bool {
         self.kind() == ErrorKind::Failed
     }
 
-    /// Code that an agent runs panicked.
+    /// Returns `true` if user code that the agent runs panicked.
     pub fn is_panicked(&self) -> bool {
         self.kind() == ErrorKind::Panicked
     }

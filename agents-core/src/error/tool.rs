@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// What became of a call that failed: the four things that can happen to one.
+/// Error of a tool call.
 ///
 /// The enum is exhaustive on purpose: a `match` on it is checked by the compiler.
 /// [`code`](ToolError::code) and [`class`](ToolError::class) follow from the value.
@@ -24,48 +24,48 @@ use std::fmt;
 pub enum ToolError {
     /// No JSON object could be read from the arguments.
     InvalidArgs {
-        /// What the model sent; its beginning, if it was longer than is allowed at all.
+        /// Text that the model sent; only its beginning, if it exceeds the size limit.
         raw_args: String,
-        /// Why it could not be read.
+        /// Reason why the text could not be read.
         parse_error: String,
-        /// The schema the arguments should have followed.
+        /// JSON Schema of the arguments.
         expected_schema: Value,
     },
-    /// An object was read, but a field is missing, of another type or against a constraint.
+    /// A JSON object was read, but a field is missing, of the wrong type or against a constraint.
     Deserialization {
-        /// The arguments as read.
+        /// Arguments as they were read, as JSON text.
         raw_value: String,
-        /// Where in the arguments: `lines`, `items[2].name`; empty for the whole.
+        /// Path of the offending value, such as `lines` or `items[2].name`; empty for the whole.
         path: String,
-        /// The tool's name: the type that the value had to become is its arguments.
+        /// Name of the tool whose arguments the value had to become.
         target_type: String,
-        /// What was expected there and what was found.
+        /// What was expected at the path and what was found.
         cause: Cause,
     },
-    /// The tool ran and failed, or was not allowed to run.
+    /// The tool was executed and failed, or was refused before it ran.
     Execution {
-        /// The arguments it ran with; the raw text as a JSON string if it never got so far.
+        /// Arguments of the execution; the raw text as a JSON string if they were never read.
         args: Json,
-        /// Why.
+        /// Cause of the failure.
         cause: Cause,
     },
-    /// Somebody who could not settle the failure handed it up.
+    /// The failure was handed up by someone who could not settle it.
     Escalation {
-        /// Who escalated.
+        /// Name of the tool, repair agent or agent that escalated.
         source: String,
-        /// Why.
+        /// Reason of the escalation.
         reason: String,
-        /// How bad it is.
+        /// Severity of the escalation.
         severity: Severity,
-        /// The failure it began with.
+        /// Failure that was escalated.
         original: Box<ToolError>,
-        /// How many attempts were made before.
+        /// Number of attempts made before the escalation.
         attempts: u32,
     },
 }
 
 impl ToolError {
-    /// The stable, machine-readable code.
+    /// Returns the error code.
     pub fn code(&self) -> Code {
         match self {
             ToolError::InvalidArgs { .. } | ToolError::Deserialization { .. } => {
@@ -76,12 +76,12 @@ impl ToolError {
         }
     }
 
-    /// Who can do something about it; a function of the [`code`](ToolError::code).
+    /// Returns the class of the [`code`](ToolError::code): who can do something about the failure.
     pub fn class(&self) -> Class {
         self.code().class()
     }
 
-    /// The name of the variant, as written on the wire.
+    /// Returns the name of the variant, as it is serialized.
     pub fn kind(&self) -> &'static str {
         match self {
             ToolError::InvalidArgs { .. } => "InvalidArgs",
@@ -91,7 +91,7 @@ impl ToolError {
         }
     }
 
-    /// The part of the arguments at fault, if the failure knows one.
+    /// Returns the path of the offending field, if the failure knows one.
     pub fn field(&self) -> Option<&str> {
         match self {
             ToolError::Deserialization { path, .. } if !path.is_empty() => Some(path),
@@ -99,7 +99,7 @@ impl ToolError {
         }
     }
 
-    /// The failure as it is written into receipts.
+    /// Returns the serialized form for receipts.
     pub fn receipt(&self) -> ErrorReceipt {
         let (details, retry_after_s, reason) = match self {
             ToolError::InvalidArgs { raw_args, .. } => (
@@ -180,7 +180,7 @@ pub(crate) fn shorten(raw: &str) -> String {
     }
 }
 
-/// A [`ToolError`] on the wire.
+/// A [`ToolError`] in its serialized form.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -198,29 +198,29 @@ pub(crate) fn shorten(raw: &str) -> String {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorReceipt {
-    /// The stable code.
+    /// Error code.
     pub code: Code,
-    /// Who can do something about it.
+    /// Class of the code.
     pub class: Class,
-    /// The variant of [`ToolError`].
+    /// Name of the [`ToolError`] variant.
     pub kind: String,
-    /// For people.
+    /// Human-readable message.
     pub message: String,
-    /// The path and the raw text; of an escalation its source, its severity, the attempts before it and the
-    /// failure it began with; and the [`hint`](ErrorReceipt::hint).
+    /// Details: the path and the raw text; for an escalation its source, its severity, the attempts
+    /// before it and the original failure; and the [`hint`](ErrorReceipt::hint).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// Seconds after which the same call may succeed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<f64>,
-    /// Why somebody escalated.
+    /// Reason of an escalation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl ErrorReceipt {
-    /// What the model was told beside the error: the text of a [`feedback`](crate::recovery::feedback), for
-    /// one. It stands in the details.
+    /// Returns the hint that the model was given besides the error, such as the text of a
+    /// [`feedback`](crate::recovery::feedback); it is a part of the details.
     pub fn hint(&self) -> Option<&str> {
         self.details.as_ref()?.get(HINT)?.as_str()
     }
@@ -237,7 +237,7 @@ impl ErrorReceipt {
 
 const HINT: &str = "hint";
 
-/// A stable, machine-readable error code. A code this version does not know reads as `UNKNOWN`.
+/// Stable, machine-readable error code; a code that this version does not know reads as `UNKNOWN`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -254,11 +254,12 @@ pub enum Code {
     ValidationError,
     /// The deadline passed.
     Timeout,
-    /// Too many calls in too short a time.
+    /// The tool was called too often in too short a time.
     RateLimit,
-    /// Not allowed: not among the agent's tools, denied, or over budget.
+    /// The call is not allowed: the tool is not among the agent's tools, or the call was denied or
+    /// over budget.
     PolicyDenied,
-    /// A secret is missing or was refused.
+    /// A secret is missing or was rejected.
     AuthRequired,
     /// The service behind the tool failed.
     ProviderError,
@@ -266,13 +267,13 @@ pub enum Code {
     NetworkError,
     /// The sandbox stopped the tool.
     SandboxError,
-    /// Anything else, panics included.
+    /// Any other failure, panics included.
     #[serde(other)]
     Unknown,
 }
 
 impl Code {
-    /// Who can do something about it.
+    /// Returns the class of this code.
     pub fn class(self) -> Class {
         match self {
             Code::ValidationError => Class::User,
@@ -284,7 +285,7 @@ impl Code {
         }
     }
 
-    /// The code as it is written on the wire.
+    /// Returns the code as it is serialized, such as `RATE_LIMIT`.
     pub fn as_str(self) -> &'static str {
         match self {
             Code::ValidationError => "VALIDATION_ERROR",
@@ -306,7 +307,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// Who can do something about a failure.
+/// Who can do something about a failure; a function of the [`Code`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -318,9 +319,9 @@ impl fmt::Display for Code {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Class {
-    /// Whoever made the call: other arguments may succeed.
+    /// The caller: other arguments may succeed.
     User,
-    /// Whoever sets the rules: the same call is refused again.
+    /// Whoever sets the rules: the same call would be refused again.
     Policy,
     /// Time: the same call may succeed later.
     Transient,
@@ -334,7 +335,7 @@ impl fmt::Display for Class {
     }
 }
 
-/// How bad an escalation is. Ordered: `Low < Medium < High < Critical`.
+/// Severity of an escalation, ordered `Low < Medium < High < Critical`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -349,9 +350,9 @@ impl fmt::Display for Class {
 pub enum Severity {
     /// A better model may manage.
     Low,
-    /// Another way is needed.
+    /// Another approach is needed.
     Medium,
-    /// The work cannot be completed. What is meant where nothing is said.
+    /// The work cannot be completed; the default.
     #[default]
     High,
     /// The run has to end.

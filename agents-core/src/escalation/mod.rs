@@ -1,4 +1,4 @@
-//! Escalation: a failure that somebody could not settle, on its way to whoever can judge it.
+//! Escalation: handing a failure that could not be settled up to the agents above.
 //!
 //! An escalation is a value. It begins at a tool's arms or at a repair agent and follows the lines
 //! of the organisation: the agent that made the call, then the agent that handed it its work, and so

@@ -9,8 +9,24 @@ use crate::{
 };
 use std::{borrow::Cow, fmt, sync::Arc};
 
-/// What becomes of an escalation, as the agent decides that it has come to. `I` and `O` are that
-/// agent's own.
+/// What a handler decides about an escalation; `I` and `O` are the handling agent's input and
+/// output.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{AgentBuilder, Severity, escalation::*};
+///
+/// // One opinion for several agents of one signature.
+/// fn patient(escalation: Escalation) -> Resolution<String, String> {
+///     match (escalation.severity, escalation.attempts) {
+///         (Severity::Critical, _) => throw(escalation.reason),
+///         (_, attempts) if attempts > 3 => return_partial_result(escalation.reason),
+///         _ => inherit(),
+///     }
+/// }
+/// let lead = AgentBuilder::<String, String>::new("lead").on_escalation(patient).build();
+/// let clerk = AgentBuilder::<String, String>::new("clerk").on_escalation(patient).build();
+/// ```
 #[must_use = "a resolution does nothing until `on_escalation` gives it back"]
 pub struct Resolution<I, O>(pub(crate) What<I, O>);
 
@@ -28,8 +44,8 @@ pub(crate) enum What<I, O> {
 pub(crate) type SharedHandler<'a, I, O> =
     Arc<dyn Fn(Escalation) -> Resolution<I, O> + Send + Sync + 'a>;
 
-/// The failed agent goes on from where it failed, with this model: what is said stays said, what is
-/// finished stays finished.
+/// Continues the failed agent from the point of failure with another model; finished calls are not
+/// repeated.
 ///
 /// An agent that no model drives cannot go on so, and none is given more than three models; then the
 /// escalation climbs on.
@@ -50,7 +66,7 @@ pub fn retry_with_model<I, O>(model: impl Model) -> Resolution<I, O> {
     Resolution(What::Model(Arc::new(model)))
 }
 
-/// The handling agent begins anew with its skill of this name, on the input that it was given.
+/// Restarts the handling agent with another of its skills, on its original input.
 ///
 /// In `on_escalation!` the skill is named as the method is: `reroute_to_skill(Self::by_hand)`. A name that is
 /// none of its skills is refused: the escalation climbs on, and [`Escalation::refused`] says so.
@@ -74,7 +90,7 @@ pub fn reroute_to_skill<I, O>(skill: impl SkillName) -> Resolution<I, O> {
     Resolution(What::Skill(skill.into_name()))
 }
 
-/// This agent does the handling agent's work instead, on the input that it was given.
+/// Lets another agent do the handling agent's work instead, on its original input.
 ///
 /// Like a model it is asked for again when a stored run goes on. In a team it may have no tool that the place of the
 /// handling agent does not have freely; what belongs to it as such, its memory and what it knows, does not count. Where
@@ -98,7 +114,7 @@ pub fn reroute_to<I: Data, O: Data>(agent: impl TakesOver<I, O>) -> Resolution<I
     Resolution(What::Agent(agent.taking_over()))
 }
 
-/// The handling agent ends with this value. It is marked partial: in the run's
+/// Ends the handling agent with this value, which is marked partial: in the run's
 /// [`Outcome`](crate::run::Outcome), or for the model to which the agent is a delegate.
 ///
 /// ```
@@ -114,8 +130,8 @@ pub fn return_partial_result<I, O>(value: O) -> Resolution<I, O> {
     Resolution(What::Partial(value))
 }
 
-/// It climbs on for this reason; [`severity`](Resolution::severity) says how bad it is now, `High`
-/// if nothing is said.
+/// Passes the escalation on to the next agent above, for this reason;
+/// [`severity`](Resolution::severity) sets how severe it is now, `High` by default.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -131,7 +147,7 @@ pub fn escalate<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
     })
 }
 
-/// It climbs on as it is.
+/// Passes the escalation on to the next agent above, unchanged.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -149,7 +165,7 @@ pub fn inherit<I, O>() -> Resolution<I, O> {
     Resolution(What::Inherit)
 }
 
-/// The whole run ends, now.
+/// Ends the whole run.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -167,7 +183,8 @@ pub fn throw<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
 }
 
 impl<I, O> Resolution<I, O> {
-    /// How bad it is, from here on. Only what [`escalate`] gives has a severity.
+    /// Sets the severity with which [`escalate`] passes the failure on; other resolutions have
+    /// none.
     pub fn severity(mut self, new: Severity) -> Self {
         if let What::Escalate { severity, .. } = &mut self.0 {
             *severity = new;
@@ -190,15 +207,15 @@ impl<I: Data, O: Data> fmt::Debug for Resolution<I, O> {
     }
 }
 
-/// What a handler may give back: a [`Resolution`], or an `Option` of one, where `None` lets the
-/// escalation climb on as it is.
+/// Conversion from the return value of an escalation handler: a [`Resolution`], or an `Option` of
+/// one, where `None` passes the escalation on unchanged.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not resolve an escalation of this agent",
     label = "expected one of `retry_with_model(..)`, `reroute_to_skill(..)`, `reroute_to(..)`, `return_partial_result(..)`, `escalate(..)`, `inherit()`, `throw(..)`",
     note = "a partial result has the type of the agent's own answer, `{O}`"
 )]
 pub trait IntoResolution<I, O> {
-    /// The resolution.
+    /// Converts into the resolution.
     fn into_resolution(self) -> Resolution<I, O>;
 }
 
@@ -214,14 +231,15 @@ impl<I, O> IntoResolution<I, O> for Option<Resolution<I, O>> {
     }
 }
 
-/// An agent that takes what another takes and gives what it gives.
+/// Helper bound: an agent with the input and output of the handling agent, so that it can take over
+/// its work.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot do the work of this agent: that takes `{I}` and gives `{O}`",
     label = "takes or gives something else",
     note = "put `.map(..)` behind it, or hand the work to a skill with `reroute_to_skill(..)`"
 )]
 pub trait TakesOver<I, O> {
-    /// The agent.
+    /// Returns the agent.
     fn taking_over(self) -> Arc<dyn Agent<In = I, Out = O>>;
 }
 
@@ -232,7 +250,7 @@ impl<I: Data, O: Data, A: Agent<In = I, Out = O> + 'static> TakesOver<I, O> for 
     }
 }
 
-/// The name of a skill.
+/// Conversion into the name of a skill.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the name of a skill",
     label = "expected a skill of this agent",
@@ -240,7 +258,7 @@ impl<I: Data, O: Data, A: Agent<In = I, Out = O> + 'static> TakesOver<I, O> for 
     note = "an agent takes over by `reroute_to({Self})`"
 )]
 pub trait SkillName {
-    /// The name.
+    /// Converts into the name.
     fn into_name(self) -> Cow<'static, str>;
 }
 

@@ -10,7 +10,8 @@ use std::{
 /// beside its work.
 const LINES: usize = 200;
 
-/// A [`Memory`] in this process. Copies share what they hold.
+/// A [`Memory`] in this process, which forgets everything when the process ends; clones share their
+/// content.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -29,7 +30,7 @@ pub struct MemoryBank {
 }
 
 impl MemoryBank {
-    /// An empty bank that keeps the last 200 lines of each owner.
+    /// Creates an empty bank that keeps the last 200 lines of each owner.
     pub fn new() -> Self {
         MemoryBank {
             max_lines: LINES,
@@ -37,14 +38,14 @@ impl MemoryBank {
         }
     }
 
-    /// Keeps the last so many lines of each owner.
+    /// Sets how many lines of each owner are kept; the oldest are dropped first.
     #[must_use]
     pub fn max_lines(mut self, lines: usize) -> Self {
         self.max_lines = lines;
         self
     }
 
-    /// What an owner remembers, oldest line first.
+    /// Returns an owner's lines, oldest first.
     pub fn lines(&self, owner: &Owner) -> Vec<String> {
         let kept = self.kept();
         kept.get(owner)
@@ -52,7 +53,7 @@ impl MemoryBank {
             .unwrap_or_default()
     }
 
-    /// Adds lines to what an owner remembers.
+    /// Adds lines to an owner's memory.
     pub fn remember(&self, owner: &Owner, text: &str) {
         self.add(owner, text.lines().map(str::to_owned));
     }

@@ -1,4 +1,4 @@
-//! What an agent remembers from one run to the next: lines of text, kept by a [`Memory`].
+//! What an agent remembers from one run to the next: lines of text in a [`Memory`].
 //!
 //! An agent that is given one has three tools more: `memory_read`, `memory_write` and
 //! `memory_search`. Whose memory that is follows from who works, and for whom: each agent has its
@@ -32,10 +32,10 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::{error::Error as StdError, sync::Arc};
 
-/// What a [`Memory`] fails with.
+/// Error of a [`Memory`].
 pub type MemoryError = Box<dyn StdError + Send + Sync>;
 
-/// Whose memory it is.
+/// Owner of a memory: an agent, working for a scope.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -52,14 +52,14 @@ pub type MemoryError = Box<dyn StdError + Send + Sync>;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Owner {
-    /// The agent that remembers.
+    /// Name of the agent.
     pub agent: String,
-    /// For whom it works.
+    /// Scope that the agent works for.
     pub scope: Scope,
 }
 
 impl Owner {
-    /// An agent that works for nobody in particular: what a run without a scope remembers.
+    /// Creates the owner for an agent in a run without a scope.
     pub fn agent(agent: impl Into<String>) -> Self {
         Owner {
             agent: agent.into(),
@@ -67,7 +67,7 @@ impl Owner {
         }
     }
 
-    /// The same agent, working for somebody.
+    /// Sets the scope that the agent works for.
     #[must_use]
     pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
         self.scope = scope.into();
@@ -75,8 +75,10 @@ impl Owner {
     }
 }
 
-/// Where memories are kept. One value serves any number of agents at once; an implementation must
-/// never show one owner's lines to another.
+/// Storage for what agents remember, one line of text at a time.
+///
+/// One value serves any number of agents at once; an implementation must never show one owner's
+/// lines to another.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -106,20 +108,19 @@ impl Owner {
     note = "a memory is a `MemoryBank` or any type that implements `Memory`"
 )]
 pub trait Memory: Send + Sync + 'static {
-    /// All lines, oldest first; none for an owner that has never written.
+    /// Returns all lines of an owner, oldest first; none for an owner that has never written.
     ///
     /// # Errors
     /// When the memory cannot be reached.
     async fn read(&self, owner: &Owner) -> Result<Vec<String>, MemoryError>;
 
-    /// Adds lines at the end. A memory that is bounded forgets its oldest lines for them.
+    /// Appends lines; a bounded memory forgets its oldest lines for them.
     ///
     /// # Errors
     /// When the memory cannot be reached, or refuses to keep them.
     async fn write(&self, owner: &Owner, lines: Vec<String>) -> Result<(), MemoryError>;
 
-    /// The lines in which every word of `query` occurs, oldest first; upper and lower case are the
-    /// same.
+    /// Returns the lines that contain every word of `query`, ignoring case, oldest first.
     ///
     /// # Errors
     /// When the memory cannot be reached.

@@ -3,7 +3,7 @@ use crate::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 use std::{fmt, time::Duration};
 
-/// Why a model gave no answer.
+/// Kind of a [`ModelError`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -18,27 +18,27 @@ use std::{fmt, time::Duration};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelErrorKind {
-    /// The client cannot ask as it is set up: an address that is none, a header that cannot be sent.
+    /// The client is misconfigured, for instance with an invalid address or header.
     Setup,
-    /// Nobody listens there, or nobody behind the gateway that does.
+    /// The server, or the one behind a gateway, could not be reached.
     Unreachable,
     /// The server does not know the model.
     NotFound,
     /// The server refused the request, or reported an error of its own.
     Refused,
-    /// The server has too much to do, or was asked too often.
+    /// The server is overloaded, or limits the rate of requests.
     Overloaded,
     /// No answer came in time.
     TimedOut,
-    /// The connection broke, or the answer did, before it was whole.
+    /// The connection or the answer broke off before it was complete.
     Interrupted,
-    /// The answer is not what the protocol promises.
+    /// The answer does not follow the protocol.
     Malformed,
     /// A recording does not hold this request.
     NotRecorded,
 }
 
-/// A model's failure: what kind, and a message that says the way out.
+/// Error of a [`Model`](super::Model): its kind, and a message that says the way out.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -60,7 +60,7 @@ pub struct ModelError {
 }
 
 impl ModelError {
-    /// A failure of `kind`, described by `message`.
+    /// Creates an error of `kind` with `message`.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         ModelError {
             kind,
@@ -70,38 +70,40 @@ impl ModelError {
         }
     }
 
-    /// Keeps the HTTP status the server answered with.
+    /// Sets the HTTP status that the server answered with.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
         self.status = Some(status);
         self
     }
 
-    /// Keeps how long the server wants to be left alone.
+    /// Sets how long the server asked clients to wait.
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self
     }
 
-    /// What kind of failure this is.
+    /// Returns the kind of error.
     pub fn kind(&self) -> ModelErrorKind {
         self.kind
     }
 
-    /// The HTTP status, if the server answered at all.
+    /// Returns the HTTP status, if the server answered.
     pub fn status(&self) -> Option<u16> {
         self.status
     }
 
-    /// How long the server wants to be left alone, if it said so.
+    /// Returns how long the server asked clients to wait, if it did.
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }
 
-    /// Whether the same request may be answered a moment later: the server had too much to do (429, 503),
-    /// nothing came in time (408, 504), the connection broke (502). Nobody at the address, no such model and a
-    /// key that is refused stay as they are; a 500 mostly means that the model does not fit into the machine.
+    /// Returns `true` if the same request may succeed when it is repeated.
+    ///
+    /// That is so if the server had too much to do (429, 503), nothing came in time (408, 504), or
+    /// the connection broke (502). Nobody at the address, an unknown model and a rejected key stay
+    /// as they are; a 500 mostly means that the model does not fit into the machine.
     ///
     /// ```
     /// # use agents_core as agents;

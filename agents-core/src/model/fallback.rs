@@ -1,7 +1,7 @@
 use super::{Model, ModelError, Reply, Request, told::Told};
 use async_trait::async_trait;
 
-/// A model, and another one for what it does not answer; made by [`Model::or`].
+/// A model with another one for requests that it fails, made by [`Model::or`].
 ///
 /// Every request is made to the first. Whatever it fails with, the second is asked the same, unless a
 /// piece of the first one's answer was shown already to whoever watches it being written. Which of the

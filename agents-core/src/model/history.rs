@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// A conversation that only grows.
+/// The messages of a conversation, to which messages are only ever added.
 ///
 /// Beside the messages it keeps slots in which a model client, and whoever stands around one, may hold
 /// what it has already encoded, so that no message is serialised twice. The slots are a cache: cloning or
@@ -34,17 +34,17 @@ pub struct History {
 }
 
 impl History {
-    /// An empty history.
+    /// Creates an empty history.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a message at the end.
+    /// Appends a message.
     pub fn push(&mut self, message: Message) {
         self.messages.push(message);
     }
 
-    /// The messages, oldest first.
+    /// Returns the messages, oldest first.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }
@@ -76,7 +76,8 @@ impl History {
         }
     }
 
-    /// Lends the slot of this type together with the messages.
+    /// Lends a model client the slot in which it keeps what it has already encoded of this history,
+    /// together with the messages.
     ///
     /// The slot starts as `W::default()`, and stays as it was left while messages are added. `W` should
     /// remember how many it covers; and whose it is, where several may use the same type.

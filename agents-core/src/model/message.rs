@@ -15,39 +15,39 @@ use std::ops::AddAssign;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// What the agent is told to be.
+    /// The system prompt.
     System {
-        /// The prompt.
+        /// Text of the prompt.
         content: String,
     },
-    /// The task, and what is said to the model about its answers.
+    /// A message to the model: the task, or feedback on an answer.
     User {
-        /// The text.
+        /// Text of the message.
         content: String,
     },
-    /// What the model said.
+    /// A reply of the model.
     Assistant {
-        /// The text beside its calls, or the answer.
+        /// Text of the reply, besides its calls.
         content: String,
-        /// Its reasoning, where the server hands it out separately.
+        /// Reasoning of the model, where the server returns it separately.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thinking: Option<String>,
-        /// The tools it wants called.
+        /// Tool calls that the model asks for.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<ToolCall>,
     },
-    /// What became of one call.
+    /// The result of one tool call.
     Tool {
-        /// The id of the call this answers.
-        call_id: String,
-        /// The tool's name.
+        /// The id that the model gave the call, or that was minted for it.
+        tool_call_id: String,
+        /// Name of the tool.
         name: String,
-        /// Its output, or what went wrong.
+        /// Output of the tool, or a description of what went wrong.
         content: String,
     },
 }
 
-/// A call as the model asked for it.
+/// A tool call as the model asked for it.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -60,16 +60,16 @@ pub enum Message {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// The id by which the answer is matched. Empty when the model gave none: the run mints one.
+    /// Id that the model gave the call; empty if it gave none, then the run mints one.
     #[serde(default)]
     pub id: String,
-    /// The tool's name, as the model spelled it.
+    /// Name of the tool, as the model spelled it.
     pub name: String,
-    /// The arguments, as text: JSON if all is well.
+    /// Arguments as text, which should be a JSON object.
     pub arguments: String,
 }
 
-/// Why a model stopped.
+/// Reason why a model stopped writing.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -87,46 +87,46 @@ pub struct ToolCall {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Finish {
-    /// It was done.
+pub enum FinishReason {
+    /// The model was done.
     #[default]
     Stop,
-    /// It ran into its output limit: the text is cut.
+    /// The output limit was reached: the text is cut off.
     Length,
-    /// Something else, in the server's words.
+    /// Any other reason, as the server names it.
     Other(String),
 }
 
-/// A model's answer to one request.
+/// A model's reply to one request.
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::model::{Finish, Reply};
+/// use agents::model::{FinishReason, Reply};
 ///
 /// let reply = Reply { content: "42".into(), ..Reply::default() };
 /// assert!(reply.calls.is_empty());
-/// assert_eq!(reply.finish, Finish::Stop);
+/// assert_eq!(reply.finish, FinishReason::Stop);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
-    /// The text.
+    /// Text of the reply.
     #[serde(default)]
     pub content: String,
-    /// The reasoning, where the server hands it out separately.
+    /// Reasoning, where the server returns it separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
-    /// The calls, in the model's order.
+    /// Tool calls, in the model's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
-    /// Why it stopped.
+    /// Reason why the model stopped.
     #[serde(default)]
-    pub finish: Finish,
-    /// What it cost.
+    pub finish: FinishReason,
+    /// Tokens that the reply used.
     #[serde(default)]
     pub usage: Usage,
 }
 
-/// Tokens used.
+/// Tokens and requests that were used.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -138,17 +138,17 @@ pub struct Reply {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens read by the model.
+    /// Number of tokens read by models.
     pub input_tokens: u64,
-    /// Tokens written by the model.
+    /// Number of tokens written by models.
     pub output_tokens: u64,
-    /// Requests that were answered.
+    /// Number of requests that were answered.
     #[serde(default)]
     pub requests: u64,
 }
 
 impl Usage {
-    /// Input and output together.
+    /// Returns the sum of input and output tokens.
     pub fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }

@@ -1,4 +1,4 @@
-//! What a model is to the runtime: something that answers a history.
+//! Language models: the [`Model`] trait, messages, requests and replies.
 //!
 //! ```text
 //! Request { history, tools, format } ─► Model::chat ─► Reply { content, thinking, calls, usage }
@@ -19,14 +19,14 @@ mod told;
 pub use error::{ModelError, ModelErrorKind};
 pub use fallback::Fallback;
 pub use history::History;
-pub use message::{Finish, Message, Reply, ToolCall, Usage};
+pub use message::{FinishReason, Message, Reply, ToolCall, Usage};
 pub use request::{Delta, Request};
 pub use retry::Retry;
 
 use async_trait::async_trait;
 use std::sync::Arc;
 
-/// A language model that can be asked for the next message.
+/// A language model, or a client of one.
 ///
 /// Implement it to plug in another server; `agents-ollama` is the reference. One value serves any
 /// number of runs at once.
@@ -64,22 +64,24 @@ use std::sync::Arc;
     note = "a model is `ollama(\"qwen3:4b\")`, or any type that implements `Model`; a name alone does not say who runs it"
 )]
 pub trait Model: Send + Sync + 'static {
-    /// A stable name for logs, receipts and recordings, such as `ollama/qwen3:4b`.
+    /// Returns a stable name for logs, receipts and recordings, such as `ollama/qwen3:4b`.
     fn id(&self) -> &str;
 
-    /// The provider as the GenAI semantic conventions call it, such as `ollama`.
+    /// Returns the provider's name as in the OpenTelemetry GenAI conventions, such as `ollama`.
     fn provider(&self) -> &str {
         self.id().split('/').next().unwrap_or_default()
     }
 
-    /// Answers the request with one message.
+    /// Sends a request and returns the model's reply.
     ///
     /// # Errors
     /// When the model cannot be reached, refuses, or breaks off.
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError>;
 
-    /// Asks it at most so often in all where it may answer a moment later; see [`Retry`]. Unless somebody
-    /// says so, a request is made once.
+    /// Wraps the model so that transient failures are retried, up to this many requests in all; see
+    /// [`Retry`].
+    ///
+    /// Without it a request is made once.
     fn retry(self, max_attempts: u32) -> Retry<Self>
     where
         Self: Sized,
@@ -87,7 +89,7 @@ pub trait Model: Send + Sync + 'static {
         Retry::new(self, max_attempts)
     }
 
-    /// Asks another model what this one does not answer; see [`Fallback`].
+    /// Wraps the model so that requests that it fails go to another one; see [`Fallback`].
     fn or<M: Model>(self, other: M) -> Fallback<Self, M>
     where
         Self: Sized,

@@ -27,8 +27,8 @@ use std::{borrow::Cow, fmt::Write};
 /// From here on one worked example a tool has to do: prompts are not free.
 const MANY_TOOLS: usize = 5;
 
-/// What is appended to the system prompt: every tool with its parameters and an example, and how
-/// to call.
+/// Returns the text to append to the system prompt: every tool with its parameters and an example,
+/// and how to call it.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -81,9 +81,11 @@ pub fn instructions<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> String
     out
 }
 
-/// Whether one of these tools does work. The two by which a repair agent gives up do none: a model that has
-/// no others is not to be held to the form of "a call or an answer", which would make giving up one of two
-/// things that it can say.
+/// Returns `true` if at least one of the tools does work, other than giving up.
+///
+/// The two tools by which a repair agent gives up do none: a model that has no others is not to be
+/// held to the form of "a call or an answer", which would make giving up one of two things that it
+/// can say.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -97,10 +99,11 @@ pub fn any_work<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> bool {
     tools.into_iter().any(|tool| !tool.last_resort)
 }
 
-/// Worked examples as the turns that would have come before: for each tool a wish, the call that
-/// answers it, its result and what to say then; and, where there are few tools, one more wish and
-/// its call. Without a result among them a small model never stops calling, and with results only
-/// it never begins.
+/// Returns worked examples as earlier turns of the conversation: for each tool a request, the call
+/// that answers it, its result and the reply.
+///
+/// Where there are few tools, one more request and its call follow. Without a result among them a
+/// small model never stops calling, and with results only it never begins.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -169,7 +172,7 @@ fn result(tool: &ToolSpec) -> String {
     }
 }
 
-/// A message as a model without tools can read it: its role, and its text.
+/// Converts a message for a model without tool support into a role and a text.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -187,7 +190,7 @@ pub fn plain(message: &Message) -> (&'static str, Cow<'_, str>) {
     }
 }
 
-/// A text and the calls beside it, a line each.
+/// Formats a text followed by tool calls, one per line.
 pub fn with_calls<'a>(content: &'a str, calls: &[ToolCall]) -> Cow<'a, str> {
     let mut text = Cow::Borrowed(content);
     for call in calls {
@@ -200,7 +203,7 @@ pub fn with_calls<'a>(content: &'a str, calls: &[ToolCall]) -> Cow<'a, str> {
     text
 }
 
-/// A call as text. Arguments that are no JSON stand there as the model wrote them.
+/// Formats a tool call as text; arguments that are not JSON are kept as the model wrote them.
 pub fn call_text(call: &ToolCall) -> String {
     match call.arguments.trim() {
         "" => spelled(&call.name, "\"\""),
@@ -208,8 +211,10 @@ pub fn call_text(call: &ToolCall) -> String {
     }
 }
 
-/// A result as text, which says of which tool it is, and whose turn it is. After a failure nothing
-/// is said about answering: a small model would take the failure for the answer.
+/// Formats a tool result as text that names the tool and asks the model to continue.
+///
+/// After a failure nothing is said about answering: a small model would take the failure for the
+/// answer.
 pub fn result_text(name: &str, content: &str) -> String {
     let then = if content.starts_with("ERROR ") {
         ""
@@ -219,7 +224,7 @@ pub fn result_text(name: &str, content: &str) -> String {
     format!("Result of {name}: {content}{then}")
 }
 
-/// Whether these arguments are one JSON object.
+/// Returns `true` if these arguments are a single JSON object.
 pub fn is_object(arguments: &str) -> bool {
     arguments.trim_start().starts_with('{') && serde_json::from_str::<&RawValue>(arguments).is_ok()
 }

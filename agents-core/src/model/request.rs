@@ -5,7 +5,7 @@ use crate::{
 };
 use serde_json::Value;
 
-/// A piece of an answer that is still being written.
+/// A fragment of a reply that is being streamed.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -21,13 +21,13 @@ use serde_json::Value;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delta<'a> {
-    /// Text.
+    /// A fragment of the text.
     Text(&'a str),
-    /// Reasoning.
+    /// A fragment of the reasoning.
     Thinking(&'a str),
 }
 
-/// What a model is asked: a history, the tools it may call, and the shape of the answer.
+/// A request to a model: a history, the tools it may call, and the format of its answer.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -52,7 +52,7 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Asks for the message that follows `history`.
+    /// Creates a request for the message that follows `history`.
     pub fn new(history: &'a History) -> Self {
         Request {
             history,
@@ -64,85 +64,87 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Offers tools.
+    /// Sets the tools the model may call.
     #[must_use]
     pub fn with_tools(mut self, tools: &'a ToolSet) -> Self {
         self.tools = tools.offered().next().is_some().then_some(tools);
         self
     }
 
-    /// Asks for an answer that follows a JSON Schema. Never together with tools: a model that must
-    /// follow a schema cannot call.
+    /// Sets a JSON Schema that the answer has to follow.
+    ///
+    /// Never together with tools: a model that must follow a schema cannot call.
     #[must_use]
     pub fn with_format(mut self, schema: &'a Value) -> Self {
         self.format = Some(schema);
         self
     }
 
-    /// Asks for the answer as it is written.
+    /// Asks for a streamed reply, whose fragments are passed to this callback.
     #[must_use]
     pub fn with_sink(mut self, sink: &'a (dyn Fn(Delta<'_>) + Send + Sync)) -> Self {
         self.sink = Some(sink);
         self
     }
 
-    /// Says which secrets must not be written down.
+    /// Sets the masker of the run's secrets.
     #[must_use]
     pub fn with_masker(mut self, masker: &'a Masker) -> Self {
         self.masker = Some(masker);
         self
     }
 
-    /// What hides the run's secrets: for whoever writes the conversation down. The model itself is told
-    /// what it is told.
+    /// Returns the masker of the run's secrets, for clients that log conversations; the model
+    /// itself gets the text unmasked.
     pub fn masker(&self) -> Option<&'a Masker> {
         self.masker.filter(|masker| !masker.is_empty())
     }
 
-    /// Says where in the run it is made.
+    /// Sets the place in the run that the request is made from.
     #[must_use]
     pub fn with_place(mut self, place: &'a str) -> Self {
         self.place = place;
         self
     }
 
-    /// Where in the run it is made: the agent's place and the turn; empty where nobody needs to know.
+    /// Returns the place in the run that the request is made from: the agent's place and the turn;
+    /// empty where nobody needs it.
     pub fn place(&self) -> &'a str {
         self.place
     }
 
-    /// The conversation, with the client's slot for what it has encoded.
+    /// Returns the history, with the client's slot for what it has already encoded.
     pub fn history(&self) -> &'a History {
         self.history
     }
 
-    /// The messages of the conversation.
+    /// Returns the messages of the conversation.
     pub fn messages(&self) -> &'a [Message] {
         self.history.messages()
     }
 
-    /// Whether the model may call.
+    /// Returns `true` if the model may call tools.
     pub fn has_tools(&self) -> bool {
         self.tools.is_some()
     }
 
-    /// The tools the model may call.
+    /// Returns the tools the model may call.
     pub fn tools(&self) -> impl Iterator<Item = &'a ToolSpec> {
         self.tools.into_iter().flat_map(ToolSet::offered)
     }
 
-    /// The tools as a JSON array of function declarations, the shape that Ollama and most other
-    /// servers take. Serialised once for each set.
+    /// Returns the tools as a JSON array of function declarations, the shape that Ollama and most
+    /// other servers take; serialized once for each set.
     pub fn tools_json(&self) -> Option<&'a str> {
         self.tools.map(ToolSet::declarations)
     }
 
-    /// The schema the answer has to follow.
+    /// Returns the JSON Schema that the answer has to follow, if there is one.
     pub fn format(&self) -> Option<&'a Value> {
         self.format
     }
 
-    /// Where pieces of the answer go; `None` asks for the whole at once.
+    /// Returns the callback for fragments of the reply; `None` asks for the complete reply.
     pub fn sink(&self) -> Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)> {
         self.sink
     }

@@ -7,8 +7,7 @@ use std::{
 };
 use tokio::time::sleep;
 
-/// A model that is asked again where it may answer a moment later; made by
-/// [`Model::retry`].
+/// A model whose transient failures are retried, made by [`Model::retry`].
 ///
 /// Asked again is after a failure that is [transient](ModelError::is_transient) and where nobody was at the
 /// address, as while a server starts anew; but not once a piece of the answer was shown to whoever watches it
@@ -52,7 +51,7 @@ impl<M: Model> Retry<M> {
         }
     }
 
-    /// How long it waits; [`exponential`] where nothing is said.
+    /// Sets how long to wait between tries; [`exponential`] by default.
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.backoff = backoff;
         self

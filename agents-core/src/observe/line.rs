@@ -1,9 +1,9 @@
 use super::spans::int;
-use crate::run::{Cx, ToolCallMetadata, ToolEnvelope, Within};
+use crate::run::{RunContext, ToolCallMetadata, ToolEnvelope, Within};
 use tracing::{Level, field};
 
 /// Says of a call that it is settled: one line with the target `observed_tool`, for logs and traces.
-pub(crate) fn settled(cx: &Cx, seq: u32, receipt: &ToolEnvelope) {
+pub(crate) fn settled(cx: &RunContext, seq: u32, receipt: &ToolEnvelope) {
     if !tracing::enabled!(target: "observed_tool", Level::INFO) {
         return;
     }
@@ -36,7 +36,7 @@ pub(crate) fn settled(cx: &Cx, seq: u32, receipt: &ToolEnvelope) {
 }
 
 /// What the models used that were asked within the call: by agents in the tool's body, and to repair it.
-fn tokens(cx: &Cx, seq: u32, receipt: &ToolEnvelope) -> u64 {
+fn tokens(cx: &RunContext, seq: u32, receipt: &ToolEnvelope) -> u64 {
     let attempts = u32::try_from(receipt.attempts.len()).unwrap_or(u32::MAX);
     (1..=attempts.saturating_add(1))
         .filter_map(|attempt| cx.node.known(Within::Call(seq, attempt)))

@@ -1,6 +1,6 @@
 //! Messages in the form that the semantic conventions give them: a role, and parts.
 
-use crate::model::{Finish, Message, Reply, ToolCall};
+use crate::model::{FinishReason, Message, Reply, ToolCall};
 use serde_json::{Value, json};
 
 /// What a model is told.
@@ -17,10 +17,10 @@ pub(super) fn output(reply: &Reply) -> Value {
 /// Why it stopped: a reply with calls stopped for them.
 pub(super) fn finish(reply: &Reply) -> &str {
     match &reply.finish {
-        Finish::Stop if !reply.calls.is_empty() => "tool_call",
-        Finish::Stop => "stop",
-        Finish::Length => "length",
-        Finish::Other(why) => why,
+        FinishReason::Stop if !reply.calls.is_empty() => "tool_call",
+        FinishReason::Stop => "stop",
+        FinishReason::Length => "length",
+        FinishReason::Other(why) => why,
     }
 }
 
@@ -34,10 +34,12 @@ fn message(message: &Message) -> Value {
             calls,
         } => ("assistant", assistant(content, thinking.as_deref(), calls)),
         Message::Tool {
-            call_id, content, ..
+            tool_call_id,
+            content,
+            ..
         } => (
             "tool",
-            json!([{ "type": "tool_call_response", "id": call_id, "response": content }]),
+            json!([{ "type": "tool_call_response", "id": tool_call_id, "response": content }]),
         ),
     };
     json!({ "role": role, "parts": parts })
@@ -95,7 +97,7 @@ mod tests {
                 calls: vec![call],
             },
             Message::Tool {
-                call_id: "call_1".into(),
+                tool_call_id: "call_1".into(),
                 name: "get_weather".into(),
                 content: "rainy".into(),
             },

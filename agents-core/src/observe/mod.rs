@@ -1,4 +1,4 @@
-//! What a run can be watched by: spans, log lines, and what is left of it as a trace.
+//! Observability of a run: `tracing` spans, log lines, and a timed [`Trace`].
 //!
 //! # Spans
 //!

@@ -5,7 +5,7 @@ use crate::{
     brain::Brain,
     error::{Cause, Origin},
     model::{Model, ModelError, Reply},
-    run::{Cx, Outcome, Root},
+    run::{Outcome, Root, RunContext},
     secret::Masker,
     tool::{ToolContext, ToolSpec},
 };
@@ -43,7 +43,7 @@ pub(super) fn ran<T>(span: &Span, outcome: &Outcome<T>) {
 }
 
 /// A model-driven agent at work.
-pub(crate) fn agent(brain: &Brain<'_>, cx: &Cx, schema: Option<&Value>) -> Span {
+pub(crate) fn agent(brain: &Brain<'_>, cx: &RunContext, schema: Option<&Value>) -> Span {
     let model = cx.model();
     info_span!(
         "invoke_agent",
@@ -67,7 +67,12 @@ pub(crate) fn worked<O>(span: &Span, result: &Result<O, Error>) {
 }
 
 /// One request to a model.
-pub(crate) fn chat(cx: &Cx, model: &Arc<dyn Model>, turn: u32, format: Option<&Value>) -> Span {
+pub(crate) fn chat(
+    cx: &RunContext,
+    model: &Arc<dyn Model>,
+    turn: u32,
+    format: Option<&Value>,
+) -> Span {
     info_span!(
         "chat",
         otel.name = %format_args!("chat {}", model.id()),
@@ -95,14 +100,14 @@ pub(crate) fn choosing(span: &Span, skills: &[String]) {
 }
 
 /// What the model is told, if that is wanted.
-pub(crate) fn asked(span: &Span, cx: &Cx, conversation: &[crate::model::Message]) {
+pub(crate) fn asked(span: &Span, cx: &RunContext, conversation: &[crate::model::Message]) {
     if cx.root.settings.record_content && !span.is_disabled() {
         let messages = messages::input(conversation).to_string();
         span.record("gen_ai.input.messages", &*cx.masker().json_text(&messages));
     }
 }
 
-pub(crate) fn replied(span: &Span, cx: &Cx, reply: &Result<Reply, ModelError>) {
+pub(crate) fn replied(span: &Span, cx: &RunContext, reply: &Result<Reply, ModelError>) {
     match reply {
         Ok(reply) => {
             span.record("gen_ai.usage.input_tokens", int(reply.usage.input_tokens));

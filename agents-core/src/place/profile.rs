@@ -5,8 +5,10 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// What an agent says of itself before anything runs: which tools it has, which skills, how much it
-/// may use. A [`team`](crate::team) is checked and drawn by it.
+/// Static description of an agent: its tools, its skills and its bounds, known before anything
+/// runs.
+///
+/// A [`team`](crate::team) is checked and drawn from the profiles of its agents.
 ///
 /// [`Agent::profile`](crate::Agent::profile) gives it. An agent that is written by hand and has tools
 /// says so:
@@ -84,8 +86,8 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// An agent of which nothing is known: no tools, no skills, and it may write, since code says
-    /// nothing of its effects.
+    /// Creates the profile of an agent of which nothing is known: no tools, no skills, and effects
+    /// taken for [`Effects::Writes`](crate::Effects), since code declares none.
     pub fn new() -> Self {
         Profile {
             tools: Vec::new(),
@@ -159,7 +161,7 @@ impl Profile {
         whole
     }
 
-    /// Adds a tool.
+    /// Adds a tool to the profile.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>, effects: Effects) -> Self {
         self.tools.push(OwnTool {
@@ -170,7 +172,7 @@ impl Profile {
         self
     }
 
-    /// Adds a skill, with the tools that it needs if it is limited to some.
+    /// Adds a skill, together with the names of the tools it is limited to, if it is limited.
     #[must_use]
     pub fn skill(mut self, name: impl Into<String>, tools: Option<Vec<String>>) -> Self {
         self.skills.push(OwnSkill {
@@ -180,7 +182,7 @@ impl Profile {
         self
     }
 
-    /// Sets the bounds.
+    /// Sets the agent's own budget.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
@@ -203,7 +205,7 @@ impl Profile {
         profile
     }
 
-    /// The names of its tools; of an agent that is made of others, those of all of them.
+    /// Returns the names of the agent's tools; for a composite, those of all its parts.
     pub fn tools(&self) -> impl Iterator<Item = &str> {
         self.all_tools().map(|tool| &*tool.name)
     }
@@ -215,12 +217,12 @@ impl Profile {
         self.tools.iter().chain(of_teams)
     }
 
-    /// The names of its skills.
+    /// Returns the names of the agent's skills.
     pub fn skills(&self) -> impl Iterator<Item = &str> {
         self.skills.iter().map(|skill| &*skill.name)
     }
 
-    /// The most that it does to the world.
+    /// Returns the strongest effect the agent may have on the outside world.
     pub fn effects(&self) -> Effects {
         let tools = self.tools.iter().map(|tool| tool.effects);
         tools.fold(self.code, Ord::max)

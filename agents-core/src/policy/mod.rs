@@ -1,4 +1,4 @@
-//! Rules of a run: what its agents may do, beside what each is built to do.
+//! Policies: rules about which tools and models the agents of a run may use.
 //!
 //! A [`Policy`] is asked before every model call and before every tool call. It is a closure, or one
 //! of those that are ready: [`read_only`], [`no_external`], [`deny_tools`], [`only_tools`],
@@ -50,7 +50,7 @@ use crate::{
 };
 use std::{fmt, sync::Arc};
 
-/// A rule of a run.
+/// A rule about what the agents of a run may do.
 ///
 /// It should answer from what it is given: it is asked about a call when the call is taken up, and
 /// again whenever the call is about to run, with the arguments.
@@ -82,8 +82,21 @@ use std::{fmt, sync::Arc};
 /// # Ok(())
 /// # }
 /// ```
+///
+/// An `Arc` of one is given by a function, since the functions are rules themselves:
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::policy::{Action, Policy, read_only};
+/// use std::sync::Arc;
+///
+/// fn shared(rule: Arc<dyn Policy>) -> impl Policy {
+///     move |action: &Action<'_>| rule.judge(action)
+/// }
+/// # shared(Arc::new(read_only()));
+/// ```
 pub trait Policy: Send + Sync + 'static {
-    /// What it says to this.
+    /// Decides whether an action may happen.
     fn judge(&self, action: &Action<'_>) -> Verdict;
 }
 
@@ -96,7 +109,7 @@ where
     }
 }
 
-/// What a rule says.
+/// Decision of a [`Policy`] about an action.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -114,19 +127,21 @@ where
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may happen, as far as this rule goes.
+    /// The action is allowed, as far as this policy is concerned.
     Allow,
-    /// A person has to approve first. Nobody can approve a model call: that is denied.
+    /// The action needs a person's approval.
+    ///
+    /// Nobody can approve a model call: that is denied.
     Confirm,
-    /// It may not happen.
+    /// The action is denied.
     Deny {
-        /// Why; the model is told.
+        /// Reason of the denial, which the model is told.
         reason: String,
     },
 }
 
 impl Verdict {
-    /// It may not happen, for this reason.
+    /// Creates a denial with this reason.
     pub fn deny(reason: impl Into<String>) -> Self {
         Verdict::Deny {
             reason: reason.into(),
@@ -134,7 +149,7 @@ impl Verdict {
     }
 }
 
-/// What is about to happen.
+/// An action that a [`Policy`] decides about.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -155,45 +170,45 @@ impl Verdict {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Action<'a> {
-    /// A model is asked.
+    /// A model is about to be asked.
     Model(ModelCall<'a>),
-    /// A tool runs.
+    /// A tool is about to be executed.
     Tool(ToolCall<'a>),
 }
 
-/// A model is about to be asked.
+/// A request to a model that is about to be made.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ModelCall<'a> {
-    /// The agent that it drives.
+    /// Name of the agent that the model drives.
     pub agent: &'a str,
-    /// Which turn of that agent, from 1.
+    /// Number of the agent's turn, from 1.
     pub turn: u32,
-    /// The model.
+    /// Id of the model.
     pub model: &'a str,
-    /// What the run has used so far.
+    /// Tokens and requests the run has used so far.
     pub usage: Usage,
-    /// What that has cost; `None` where a model has no price.
+    /// Cost of the run so far; `None` if a model that was asked has no price.
     pub cost: Option<Cost>,
-    /// For whom the run works.
+    /// Scope that the run works for.
     pub scope: &'a Scope,
 }
 
-/// A tool is about to run.
+/// A tool execution that is about to start.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ToolCall<'a> {
-    /// The agent that calls.
+    /// Name of the calling agent.
     pub agent: &'a str,
-    /// The tool.
+    /// Specification of the tool.
     pub spec: &'a ToolSpec,
-    /// The arguments; `None` as long as they have not been read.
+    /// Arguments of the call; `None` until they have been read.
     pub args: Option<&'a Json>,
-    /// What the run has used so far.
+    /// Tokens and requests the run has used so far.
     pub usage: Usage,
-    /// What that has cost; `None` where a model has no price.
+    /// Cost of the run so far; `None` if a model that was asked has no price.
     pub cost: Option<Cost>,
-    /// For whom the run works.
+    /// Scope that the run works for.
     pub scope: &'a Scope,
 }
 

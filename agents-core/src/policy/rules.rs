@@ -3,7 +3,7 @@
 use super::{Action, Policy, Verdict};
 use crate::tool::{Effects, Pattern, ToolSpec};
 
-/// Nothing is changed: tools that write are refused, and tools of which nobody says what they do.
+/// Returns a policy that denies tools that write, and tools of undeclared effects.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -24,8 +24,8 @@ pub fn read_only() -> impl Policy {
     })
 }
 
-/// Nothing leaves the organisation: `external` tools are refused, and tools of which nobody says what
-/// they do.
+/// Returns a policy that denies tools whose effects leave the organisation, and tools of undeclared
+/// effects.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -55,7 +55,8 @@ pub fn no_external() -> impl Policy {
     })
 }
 
-/// Tools of these names are refused. A pattern stands for a name, or for a `name@version`.
+/// Returns a policy that denies the tools with these names; a pattern matches a name or a
+/// `name@version`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -75,7 +76,7 @@ pub fn deny_tools(pattern: impl Into<Pattern>) -> impl Policy {
     })
 }
 
-/// Tools of other names than these are refused. A pattern stands for a name, or for a
+/// Returns a policy that denies all tools but those with these names; a pattern matches a name or a
 /// `name@version`.
 ///
 /// ```
@@ -108,7 +109,7 @@ pub fn only_tools<P: Into<Pattern>>(patterns: impl IntoIterator<Item = P>) -> im
     })
 }
 
-/// Somebody has to approve every call of tools of these names.
+/// Returns a policy under which a person has to approve every call of the tools with these names.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -125,7 +126,7 @@ pub fn confirm_tools(pattern: impl Into<Pattern>) -> impl Policy {
     confirming(move |spec| is_meant(&pattern, spec))
 }
 
-/// Somebody has to approve every call of a tool that writes.
+/// Returns a policy under which a person has to approve every call of a tool that writes.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -9,8 +9,9 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// Limits in memory: for every tenant and every tool on its own. A tool that several limits are for
-/// keeps them all.
+/// A rate limiter in memory, which counts for each tenant and each tool separately.
+///
+/// A tool that several limits match has to keep all of them.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -22,9 +23,9 @@ use tokio::time::Instant;
 ///
 /// let limiter = MemoryLimiter::new().limit("web_*", Rate::per_minute(1));
 /// let tool = ToolSpec::new("web_search", "Searches.", Effects::Reads, json!({"type": "object"}));
-/// assert!(limiter.take("acme", &tool).await.is_ok());
-/// assert!(limiter.take("acme", &tool).await.is_err());
-/// assert!(limiter.take("globex", &tool).await.is_ok(), "each tenant on its own");
+/// assert!(limiter.try_acquire("acme", &tool).await.is_ok());
+/// assert!(limiter.try_acquire("acme", &tool).await.is_err());
+/// assert!(limiter.try_acquire("globex", &tool).await.is_ok(), "each tenant on its own");
 /// # }
 /// ```
 #[derive(Default)]
@@ -42,12 +43,12 @@ struct Used {
 }
 
 impl MemoryLimiter {
-    /// No limits.
+    /// Creates a limiter without limits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Limits the tools of these names, each on its own.
+    /// Adds a limit for each of the tools whose names match.
     #[must_use]
     pub fn limit(mut self, tools: impl Into<Pattern>, rate: Rate) -> Self {
         self.limits.push((tools.into(), rate));
@@ -85,7 +86,7 @@ impl MemoryLimiter {
 
 #[async_trait]
 impl RateLimiter for MemoryLimiter {
-    async fn take(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
+    async fn try_acquire(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
         self.take_now(tenant, tool, Instant::now())
     }
 }

@@ -1,5 +1,4 @@
-//! How often a tool may run: asked before every execution, and not for results that come from a
-//! cache.
+//! Rate limits for tools, asked before every execution, and not for results that come from a cache.
 //!
 //! A call that comes too early is not run: it fails with `RATE_LIMIT` and says when to come back, in
 //! `retry_after_s`. An agent's shared arms may `retry` it, which waits so long; without an arm the
@@ -37,7 +36,7 @@ use crate::tool::ToolSpec;
 use async_trait::async_trait;
 use std::{sync::Arc, time::Duration};
 
-/// Says whether a tool may run now.
+/// Decides whether a tool may be executed now.
 ///
 /// One that panics, or does not answer within 5 seconds, has not given leave: the call fails with
 /// `RATE_LIMIT`, and the run goes on.
@@ -52,7 +51,7 @@ use std::{sync::Arc, time::Duration};
 ///
 /// #[async_trait]
 /// impl RateLimiter for OfficeHours {
-///     async fn take(&self, _tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
+///     async fn try_acquire(&self, _tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
 ///         match self.closed_for.filter(|_| tool.external) {
 ///             Some(wait) => Err(wait),
 ///             None => Ok(()),
@@ -63,22 +62,21 @@ use std::{sync::Arc, time::Duration};
 /// ```
 #[async_trait]
 pub trait RateLimiter: Send + Sync + 'static {
-    /// Takes leave to run this tool once, for this tenant.
+    /// Acquires permission for one execution of this tool on behalf of this tenant.
     ///
     /// # Errors
     /// With how long it takes until there is leave again.
-    async fn take(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration>;
+    async fn try_acquire(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration>;
 }
 
 #[async_trait]
 impl<L: RateLimiter + ?Sized> RateLimiter for Arc<L> {
-    async fn take(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
-        (**self).take(tenant, tool).await
+    async fn try_acquire(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
+        (**self).try_acquire(tenant, tool).await
     }
 }
 
-/// How often something may happen: so many times at once, and one more whenever its share of the time
-/// has passed.
+/// A maximum rate with bursts: up to `times` at once, refilled evenly over the period.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -94,27 +92,27 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// So many times in so much time.
+    /// Creates a rate of `times` executions per period.
     pub const fn new(times: u32, per: Duration) -> Rate {
         Rate { times, per }
     }
 
-    /// So many times a second.
+    /// Creates a rate of `times` executions per second.
     pub const fn per_second(times: u32) -> Rate {
         Rate::new(times, Duration::from_secs(1))
     }
 
-    /// So many times a minute.
+    /// Creates a rate of `times` executions per minute.
     pub const fn per_minute(times: u32) -> Rate {
         Rate::new(times, Duration::from_secs(60))
     }
 
-    /// How many times.
+    /// Returns the number of executions per period.
     pub const fn times(self) -> u32 {
         self.times
     }
 
-    /// In how much time.
+    /// Returns the period.
     pub const fn per(self) -> Duration {
         self.per
     }

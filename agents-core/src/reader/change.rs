@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One change the reader made.
+/// A change that the reader made.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -17,16 +17,16 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// What sort of change it was.
+    /// Kind of change.
     pub kind: ChangeKind,
-    /// Where: `a.b[0]`, and empty for the whole text.
+    /// Path of the changed value, such as `a.b[0]`; empty for the whole text.
     pub path: String,
-    /// What was done, in a few words.
+    /// Short description of the change.
     pub note: String,
 }
 
 impl Change {
-    /// A change made at `path`, or to the whole if that is empty.
+    /// Creates a change at `path`, which is empty for the whole.
     #[must_use]
     pub fn new(kind: ChangeKind, path: impl Into<String>, note: impl Into<String>) -> Self {
         Self {
@@ -46,68 +46,68 @@ impl fmt::Display for Change {
     }
 }
 
-/// The sorts of change the reader makes.
+/// Kind of a [`Change`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// Taken out of prose, a fence, tags or a callback.
+    /// JSON was extracted from prose, a fence, tags or a callback.
     Located,
-    /// A comma too many: `[1, 2,]`.
+    /// A superfluous comma was removed: `[1, 2,]`.
     TrailingComma,
-    /// A comma too few: `{"a": 1 "b": 2}`.
+    /// A missing comma was inserted: `{"a": 1 "b": 2}`.
     MissingComma,
-    /// Something else than a plain colon after a key: `x = 1`, `"x" 1`.
+    /// The separator after a key was not a plain colon: `x = 1`, `"x" 1`.
     Colon,
-    /// Other quotes than `"`, a quote missing, or one not escaped.
+    /// Quotes were other than `"`, missing or not escaped.
     Quotes,
-    /// Text without quotes: `{city: Paris}`.
+    /// Text without quotes was quoted: `{city: Paris}`.
     Unquoted,
     /// The text ended early and was closed.
     Closed,
-    /// A bracket of the wrong sort, or one too many.
+    /// A bracket was of the wrong kind or superfluous.
     Brackets,
-    /// White space that JSON does not have: a no-break space, a byte order mark.
+    /// White space that JSON does not allow was removed: a no-break space, a byte order mark.
     Space,
     /// A comment was dropped.
     Comment,
     /// An ellipsis such as `[1, 2, ...]` was dropped.
     Ellipsis,
-    /// A literal of another language: `True`, `None`.
+    /// A literal of another language was translated: `True`, `None`.
     Literal,
-    /// A number in a notation JSON does not have: `.5`, `1_000`.
+    /// A number in a notation that JSON does not allow was rewritten: `.5`, `1_000`.
     NumberFormat,
-    /// An escape that JSON does not have, or a raw control character.
+    /// An escape sequence that JSON does not allow, or a raw control character, was rewritten.
     Escapes,
-    /// Call syntax of a programming language: `f(x=1)`.
+    /// Call syntax of a programming language was translated: `f(x=1)`.
     Call,
-    /// Taken out of a wrapper such as `{"arguments": …}` or `["x"]`.
+    /// The value was taken out of a wrapper such as `{"arguments": …}` or `["x"]`.
     Unwrapped,
-    /// JSON that was written as a string was parsed.
+    /// JSON inside a string was parsed.
     Nested,
-    /// Another type, the same value: `"5"` for 5.
+    /// A value was converted to another type without loss: `"5"` to 5.
     Coerced,
-    /// A number, a boolean or an allowed value was found inside text: `"150lbs"`.
+    /// A number, a boolean or an allowed value was extracted from text: `"150lbs"`.
     Extracted,
-    /// One value became a list of one.
+    /// A single value became a list of one.
     Listed,
-    /// An allowed value in another spelling: `"CELSIUS"`.
+    /// An allowed value was spelled differently: `"CELSIUS"`.
     Enum,
-    /// A key in another spelling, or one that could only mean a missing field.
+    /// A key was spelled differently, or could only mean one missing field.
     Renamed,
-    /// A member the schema does not know was left out.
+    /// A member unknown to the schema was dropped.
     DroppedKey,
-    /// `null`, or nothing, for a field that may be absent was left out.
+    /// A `null` or empty value of an optional field was dropped.
     DroppedNull,
-    /// An arm or a repair agent gave the text anew.
+    /// An arm or a repair agent supplied new text.
     Fixed,
-    /// A repair agent was asked in vain: nothing was changed.
+    /// A repair agent was asked in vain; nothing was changed.
     Tried,
-    /// The same member twice; one was left out.
+    /// A duplicate member was dropped.
     Duplicate,
 }
 
-/// All changes of one reading, in the order they were made.
+/// The changes of one reading, in the order in which they were made.
 ///
 /// Of each kind the first few are told one by one, the rest as a count.
 ///
@@ -128,29 +128,29 @@ pub enum ChangeKind {
 pub struct Repairs(pub Vec<Change>);
 
 impl Repairs {
-    /// Whether nothing was changed.
+    /// Returns `true` if nothing was changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds the changes of a later reading.
+    /// Appends the changes of a later reading.
     pub fn extend(&mut self, later: Repairs) {
         self.0.extend(later.0);
     }
 
-    /// The number of changes told.
+    /// Returns the number of changes that are listed.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The changes in order.
+    /// Iterates over the changes, in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Change> {
         self.0.iter()
     }
 
-    /// Whether a change of this kind was made.
+    /// Returns `true` if there is a change of this kind.
     #[must_use]
     pub fn any(&self, kind: ChangeKind) -> bool {
         self.0.iter().any(|change| change.kind == kind)

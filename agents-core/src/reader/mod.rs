@@ -1,4 +1,4 @@
-//! Reading JSON the way models write it.
+//! Lenient, schema-led reader of JSON as models write it.
 //!
 //! A model's tool call is JSON most of the time. The rest of the time it is JSON
 //! with a comma too many, Python's `True`, prose around it, a number in quotes,
@@ -87,7 +87,7 @@ const MAX_DEPTH: usize = crate::json::DEEPEST;
 /// Longer texts are refused; offsets are kept in 32 bits.
 const MAX_LENGTH: usize = 1 << 30;
 
-/// What was read.
+/// Result of reading: valid JSON and the changes that were needed.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -104,15 +104,16 @@ const MAX_LENGTH: usize = 1 << 30;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading<'a> {
-    /// Valid JSON. Borrowed from the input if the input, or a part of it, could
-    /// stay as it was.
+    /// Valid JSON, borrowed from the input where the input or a part of it could stay unchanged.
     pub json: Cow<'a, str>,
-    /// What was changed to get there.
+    /// Changes that were made.
     pub repairs: Repairs,
 }
 
-/// Reads text that should be JSON of the given schema: as [`lenient`] does, choosing by the schema
-/// where it finds several values, and then as [`coerce`] does.
+/// Reads text that should be JSON of this schema, and repairs what the schema settles.
+///
+/// It reads as [`lenient`] does, choosing by the schema where it finds several values, and then as
+/// [`coerce`] does.
 ///
 /// With a schema that asks for nothing but text, any text that is no JSON string is taken as it
 /// stands; call syntax such as `f(a=1)` and members without braces, also as the items of a list, are read
@@ -145,8 +146,9 @@ pub fn read<'a>(raw: &'a str, schema: &Value) -> Result<Reading<'a>, Refusal> {
     Schema::new(schema).read(raw)
 }
 
-/// Reads text that should be JSON, knowing nothing of its shape. Valid JSON comes back as it is; what
-/// a schema would have to settle is refused.
+/// Reads text that should be JSON, without knowing its shape.
+///
+/// Valid JSON comes back as it is; what a schema would have to settle is refused.
 ///
 #[doc = include_str!("docs/syntax.md")]
 ///
@@ -165,7 +167,7 @@ pub fn lenient(raw: &str) -> Result<Reading<'_>, Refusal> {
     }
 }
 
-/// Brings valid JSON into the shape of the schema. What fits comes back as it is.
+/// Brings valid JSON into the shape of a schema; what fits comes back unchanged.
 ///
 #[doc = include_str!("docs/shape.md")]
 ///
@@ -177,8 +179,8 @@ pub fn coerce<'a>(json: &'a str, schema: &Value) -> Result<Reading<'a>, Refusal>
     Schema::new(schema).coerce(json)
 }
 
-/// Checks that valid JSON fits the schema as it stands: types, required fields,
-/// allowed values, bounds, and no key that the schema does not know.
+/// Checks that valid JSON fits a schema as it stands: types, required fields, allowed values,
+/// bounds, and no unknown keys.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -199,7 +201,7 @@ pub fn fits(json: &str, schema: &Value) -> Result<(), Refusal> {
 }
 
 impl Schema {
-    /// [`read`] with a compiled schema.
+    /// Reads text by this schema; see [`read`].
     ///
     /// # Errors
     ///
@@ -213,7 +215,7 @@ impl Schema {
         self.shaped(raw, &tape)
     }
 
-    /// [`coerce`] with a compiled schema.
+    /// Brings valid JSON into the shape of this schema; see [`coerce`].
     ///
     /// # Errors
     ///
@@ -223,7 +225,7 @@ impl Schema {
         self.shaped(json, &tape)
     }
 
-    /// [`fits`] with a compiled schema.
+    /// Checks that valid JSON fits this schema as it stands; see [`fits`].
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why nothing could be read without guessing.
+/// Reason why a text could not be read without guessing.
 ///
 /// It prints as one line in lower case that names the place and the remedy, fit
 /// to be shown to a model.
@@ -26,22 +26,22 @@ pub struct Refusal {
     reason: String,
 }
 
-/// The sorts of refusal.
+/// Kind of a [`Refusal`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RefusalKind {
-    /// The text holds no JSON: it is empty, or only prose.
+    /// The text contains no JSON: it is empty, or only prose.
     NoJson,
     /// Brackets nest deeper than 127 levels.
     TooDeep,
-    /// The text is larger than the reader takes, or asks for too much work.
+    /// The text exceeds the reader's limit on size or on work.
     TooLong,
-    /// It can mean several things, and neither text nor schema settles which.
+    /// The text can mean several things, and neither text nor schema settles which.
     Ambiguous,
-    /// It reads as JSON, but does not fit the schema.
+    /// The text is JSON, but does not fit the schema.
     Mismatch,
-    /// It is too broken to be understood.
+    /// The text is too broken to be understood.
     Syntax,
 }
 
@@ -65,25 +65,25 @@ impl Refusal {
         self
     }
 
-    /// What was wrong and what to do about it, without the place.
+    /// Returns what was wrong and what to do about it, without the position.
     #[must_use]
     pub fn reason(&self) -> &str {
         &self.reason
     }
 
-    /// The field concerned, such as `a.b[0]`; empty for the whole.
+    /// Returns the path of the field concerned, such as `a.b[0]`; empty for the whole.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The byte concerned, where one can be named.
+    /// Returns the byte offset of the problem, where one is known.
     #[must_use]
     pub fn offset(&self) -> Option<usize> {
         self.offset
     }
 
-    /// The sort of refusal.
+    /// Returns the kind of refusal.
     #[must_use]
     pub fn kind(&self) -> RefusalKind {
         self.kind

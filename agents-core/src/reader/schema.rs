@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::pattern::Pattern;
 
-/// A schema compiled once, to read with many times.
+/// A JSON Schema, compiled once to read many texts.
 ///
 /// It takes what `schemars` writes (draft-07 with `definitions` and `$ref`) and
 /// the dialects of tool lists: `"type": "dict"`, `"float"`, `"tuple"`, `"any"`.
@@ -163,7 +163,7 @@ impl Types {
 }
 
 impl Schema {
-    /// Compiles a schema. What is not an object counts as "anything".
+    /// Compiles a schema; anything that is not an object accepts every value.
     #[must_use]
     pub fn new(schema: &Value) -> Self {
         compile::compile(schema)

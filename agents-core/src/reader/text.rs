@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-/// Turns the backslashes of a path into slashes: every one of them, and nothing else. A text without
-/// any comes back as it was; so do doubled and trailing separators, drive letters and `..`.
+/// Replaces every backslash in a path by a slash, and changes nothing else.
+///
+/// A text without any comes back as it was; so do doubled and trailing separators, drive letters
+/// and `..`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -21,8 +23,8 @@ pub fn normalize_separators(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// Takes the Markdown fence off a text that is one fenced block; any other
-/// text comes back as it was.
+/// Removes the Markdown fence around a text that is one fenced block; any other text comes back
+/// unchanged.
 ///
 /// What goes: the opening ` ``` ` or `~~~` with the language behind it, the closing one if there is one, and
 /// white space at either end. What is inside stays as it is.

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How long to wait before the same call runs again.
+/// How long to wait before a call is executed again.
 ///
 /// A failure that says itself when to come back ([`retry_after`](crate::ToolFailure::retry_after)) is
 /// waited for so long instead, but never longer than the cap of an exponential back-off; where there
@@ -21,15 +21,15 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Backoff {
-    /// Not at all.
+    /// No wait.
     None,
-    /// Always the same.
+    /// The same wait each time.
     Constant(Duration),
-    /// Twice as long each time, up to a cap; the wait is a random part of that ("full jitter").
+    /// A random part of a bound that doubles each time up to a cap ("full jitter").
     Exponential {
-        /// The longest first wait.
+        /// Longest possible first wait.
         base: Duration,
-        /// The longest wait of all.
+        /// Longest possible wait of all.
         cap: Duration,
     },
 }
@@ -37,7 +37,7 @@ pub enum Backoff {
 /// The longest wait where nothing else is said.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Doubles from 100 ms up to a minute, with full jitter.
+/// Creates an exponential back-off from 100 ms up to one minute, with full jitter.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -55,7 +55,7 @@ pub fn exponential() -> Backoff {
     }
 }
 
-/// Always waits this long.
+/// Creates a back-off that always waits this long.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -69,7 +69,7 @@ pub fn constant(wait: Duration) -> Backoff {
     Backoff::Constant(wait)
 }
 
-/// Does not wait.
+/// Creates a back-off that does not wait.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -82,7 +82,7 @@ pub fn none() -> Backoff {
 }
 
 impl Backoff {
-    /// Sets the longest first wait of an exponential back-off.
+    /// Sets the longest first wait of an exponential back-off; others are unchanged.
     #[must_use]
     pub fn base(self, base: Duration) -> Backoff {
         match self {
@@ -91,7 +91,7 @@ impl Backoff {
         }
     }
 
-    /// Sets the longest wait of an exponential back-off.
+    /// Sets the longest wait of an exponential back-off; others are unchanged.
     #[must_use]
     pub fn cap(self, cap: Duration) -> Backoff {
         match self {
@@ -100,7 +100,7 @@ impl Backoff {
         }
     }
 
-    /// The longest wait after the execution of this number, from 1.
+    /// Returns the longest possible wait after the execution of this number, from 1.
     pub fn ceiling(self, executions: u32) -> Duration {
         match self {
             Backoff::None => Duration::ZERO,

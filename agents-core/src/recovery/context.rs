@@ -1,12 +1,13 @@
-use super::Tried;
+use super::FailedRepair;
 use crate::{
     Json,
     error::{AnyError, Failure, ToolError},
+    scope::Scope,
 };
 use serde_json::Value;
-use std::{fmt, ops::Deref};
+use std::{fmt, ops::Deref, sync::Arc, time::Duration};
 
-/// Text as a model wrote it, together with the schema it should have followed. Derefs to `str`.
+/// Text as a model wrote it, with the schema it should have followed; derefs to `str`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -25,17 +26,17 @@ pub struct Raw<'a> {
 }
 
 impl<'a> Raw<'a> {
-    /// This text, for this schema.
+    /// Pairs a text with its schema.
     pub fn new(text: &'a str, schema: &'a Value) -> Self {
         Raw { text, schema }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &'a str {
         self.text
     }
 
-    /// The schema it should have followed.
+    /// Returns the JSON Schema that the text should have followed.
     pub fn schema(&self) -> &'a Value {
         self.schema
     }
@@ -55,7 +56,7 @@ impl fmt::Display for Raw<'_> {
     }
 }
 
-/// What is wrong with what a model wrote, and where.
+/// What is wrong with a model's text, and where.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -72,26 +73,26 @@ impl fmt::Display for Raw<'_> {
 /// assert_eq!(on_fault(&Fault::new("date", "expected a date")), feedback("dates are written 2026-08-01"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault<'a> {
+pub struct ReadError<'a> {
     path: &'a str,
     message: &'a str,
 }
 
-impl<'a> Fault<'a> {
-    /// Something wrong at this path; the empty path is the whole.
+impl<'a> ReadError<'a> {
+    /// Creates an error at this path, which is empty for the whole.
     pub fn new(path: &'a str, message: &'a str) -> Self {
-        Fault { path, message }
+        ReadError { path, message }
     }
 
-    /// Whether this field, or something in it, is at fault.
+    /// Returns `true` if the error is in this field, or in something below it.
     ///
     /// ```
     /// # use agents_core as agents;
-    /// use agents::recovery::Fault;
+    /// use agents::recovery::ReadError;
     ///
-    /// assert!(Fault::new("lines", "expected u32").field("lines"));
-    /// assert!(Fault::new("items[2].name", "missing").field("items"));
-    /// assert!(!Fault::new("lines", "expected u32").field("line"));
+    /// assert!(ReadError::new("lines", "expected u32").field("lines"));
+    /// assert!(ReadError::new("items[2].name", "missing").field("items"));
+    /// assert!(!ReadError::new("lines", "expected u32").field("line"));
     /// ```
     pub fn field(&self, name: &str) -> bool {
         self.path
@@ -99,18 +100,19 @@ impl<'a> Fault<'a> {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     }
 
-    /// Where: `lines`, `items[2].name`; empty for the whole.
+    /// Returns the path of the offending value, such as `lines` or `items[2].name`; empty for the
+    /// whole.
     pub fn path(&self) -> &'a str {
         self.path
     }
 
-    /// What was expected there and what was found.
+    /// Returns what was expected and what was found.
     pub fn message(&self) -> &'a str {
         self.message
     }
 }
 
-impl fmt::Display for Fault<'_> {
+impl fmt::Display for ReadError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.path {
             "" => f.write_str(self.message),
@@ -119,7 +121,7 @@ impl fmt::Display for Fault<'_> {
     }
 }
 
-/// A failure as the arms of one tool see it, with the tool's own error type.
+/// A failure as the arms of a tool get it, with the tool's own error type.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -144,17 +146,18 @@ impl fmt::Display for Fault<'_> {
 /// ```
 #[derive(Debug)]
 pub enum CallError<'a, E> {
-    /// `invalid_args(raw, error)`
-    InvalidArgs(&'a Raw<'a>, &'a Fault<'a>),
-    /// `deserialization_error(value, error)`; the value at fault, if there is one.
-    Deserialization(Option<&'a Value>, &'a Fault<'a>),
-    /// `execution_error(failure)`
+    /// `invalid_args(raw, error)`: no JSON object could be read from the arguments.
+    InvalidArgs(&'a Raw<'a>, &'a ReadError<'a>),
+    /// `deserialization_error(value, error)`: an object that does not fit; with the offending
+    /// value, if there is one.
+    Deserialization(Option<&'a Value>, &'a ReadError<'a>),
+    /// `execution_error(failure)`: the tool returned an `Err`, timed out or panicked.
     Execution(Failure<'a, E>),
-    /// `invalid_output(raw, error)`
-    InvalidOutput(&'a Raw<'a>, &'a Fault<'a>),
+    /// `invalid_output(raw, error)`: the final answer does not fit the agent's `Out`.
+    InvalidOutput(&'a Raw<'a>, &'a ReadError<'a>),
 }
 
-/// What an arm may know besides the failure: `cx` in `on_error`.
+/// Context of a failure, besides the failure itself: `cx` in `on_error`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -169,11 +172,14 @@ pub struct ErrorContext {
     pub(crate) tool: String,
     pub(crate) args: Option<Json>,
     pub(crate) attempt: u32,
-    pub(crate) previous: Vec<Tried>,
+    pub(crate) previous: Vec<FailedRepair>,
+    pub(crate) run_id: Arc<str>,
+    pub(crate) scope: Scope,
+    pub(crate) time_left: Option<Duration>,
 }
 
 impl ErrorContext {
-    /// The context of a first failure, for a test that asks a tool's arms.
+    /// Creates the context of a first failure, for unit tests of arms.
     pub fn new(tool: impl Into<String>) -> Self {
         ErrorContext {
             tool: tool.into(),
@@ -182,38 +188,95 @@ impl ErrorContext {
         }
     }
 
-    /// Sets the arguments.
+    /// Sets the arguments of the call.
     #[must_use]
     pub fn with_args(mut self, args: &Value) -> Self {
         self.args = Json::of(args).ok();
         self
     }
 
-    /// Sets how many executions there were.
+    /// Sets the number of executions so far.
     #[must_use]
     pub fn with_attempt(mut self, attempt: u32) -> Self {
         self.attempt = attempt;
         self
     }
 
-    /// The tool's name; the agent's, in an `invalid_output` arm.
+    /// Sets the id of the run.
+    #[must_use]
+    pub fn with_run_id(mut self, run_id: impl Into<Arc<str>>) -> Self {
+        self.run_id = run_id.into();
+        self
+    }
+
+    /// Sets the scope that the run works for.
+    #[must_use]
+    pub fn with_scope(mut self, scope: impl Into<Scope>) -> Self {
+        self.scope = scope.into();
+        self
+    }
+
+    /// Sets the time left for the agent and its run.
+    #[must_use]
+    pub fn with_time_left(mut self, time: Duration) -> Self {
+        self.time_left = Some(time);
+        self
+    }
+
+    /// Returns the name of the tool; in an `invalid_output` arm, the name of the agent.
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// The arguments, once they could be read.
+    /// Returns the arguments of the call, if they could be read.
     pub fn args(&self) -> Option<&Json> {
         self.args.as_ref()
     }
 
-    /// How many times the tool has run for this call.
+    /// Returns how many times the tool has been executed for this call.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
 
-    /// What was tried for this call already, and why it failed.
-    pub fn previous(&self) -> &[Tried] {
+    /// Returns the repairs that were tried for this call and failed.
+    pub fn previous(&self) -> &[FailedRepair] {
         &self.previous
+    }
+
+    /// Returns the id of the run; empty outside of one.
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// Returns the scope that the run works for.
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// Returns the time left before the agent or its run is stopped; `None` if neither is bounded in
+    /// time.
+    ///
+    /// A wait that is longer cannot help:
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::recovery::*;
+    /// use std::time::Duration;
+    ///
+    /// fn patient(cx: &ErrorContext) -> Decision<Execution> {
+    ///     let wait = Duration::from_secs(20);
+    ///     match cx.time_left() {
+    ///         Some(left) if left <= wait => escalate("no time to wait for it"),
+    ///         _ => retry().backoff(constant(wait)),
+    ///     }
+    /// }
+    ///
+    /// let cx = ErrorContext::new("fetch");
+    /// assert_eq!(patient(&cx), retry().backoff(constant(Duration::from_secs(20))));
+    /// assert_eq!(patient(&cx.with_time_left(Duration::from_secs(5))), escalate("no time to wait for it"));
+    /// ```
+    pub fn time_left(&self) -> Option<Duration> {
+        self.time_left
     }
 }
 
@@ -256,7 +319,7 @@ fn with_text<E, R>(
             ..
         } => ask(CallError::InvalidArgs(
             &Raw::new(raw_args, schema),
-            &Fault::new("", parse_error),
+            &ReadError::new("", parse_error),
         )),
         ToolError::Deserialization {
             raw_value,
@@ -270,7 +333,7 @@ fn with_text<E, R>(
                 .and_then(|whole| super::value_at(whole, path));
             ask(CallError::Deserialization(
                 value,
-                &Fault::new(path, cause.message()),
+                &ReadError::new(path, cause.message()),
             ))
         }
         // An execution has no text; what was escalated has been decided already.

@@ -3,47 +3,48 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{fmt, marker::PhantomData};
 
-/// One thing to try. Data alone: a repair agent is named, not run.
+/// One step of a decision, as data: repair agents are named, not run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// Read this text in place of what failed; `None` falls through.
+    /// Replaces the text that failed; `None` falls through.
     Fix(Option<String>),
-    /// Ask a repair agent, at most so often for one call or one final answer.
+    /// Asks a repair agent for new text.
     Ask {
-        /// Whom.
+        /// The repair agent.
         fixer: FixerRef,
-        /// How often.
+        /// Number of times it may be asked about one call or one final answer.
         retries: u32,
     },
-    /// Put this value where the one at fault was; `None` falls through.
+    /// Replaces the offending value; `None` falls through.
     Sanitize(Option<Value>),
-    /// Run the same call again.
+    /// Executes the call again with the same arguments.
     Retry {
-        /// How many executions there may be in all.
+        /// Maximum number of executions of the call in all.
         max_attempts: u32,
-        /// How long to wait before.
+        /// Wait before the execution.
         backoff: Backoff,
     },
-    /// Tell the model, with this hint.
+    /// Reports the failure to the model, with this hint.
     Feedback(String),
-    /// Hand the failure up.
+    /// Hands the failure up to the agent above.
     Escalate {
-        /// Why.
+        /// Reason of the escalation.
         reason: String,
-        /// How bad it is.
+        /// Severity of the escalation.
         severity: Severity,
     },
-    /// End the run.
+    /// Ends the run.
     Throw {
-        /// Why.
+        /// Reason for ending the run.
         reason: String,
     },
-    /// Ask the next layer.
+    /// Asks the next layer of handlers.
     Inherit,
 }
 
-/// What an arm decides: steps to try in order, each when the one before gave nothing.
+/// Decision of an arm about a failure: steps to try in order, each one if the step before it does
+/// not help.
 ///
 /// It is data: compare it in tests, write it down, hand it around.
 ///
@@ -74,7 +75,7 @@ impl<K: Kind> Decision<K> {
         }
     }
 
-    /// What to do when this gives nothing, has been tried, or is spent.
+    /// Appends what to do if this decision yields nothing, has been tried, or is used up.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -89,8 +90,8 @@ impl<K: Kind> Decision<K> {
         self
     }
 
-    /// How often the repair agent just named may be asked about one call, or one final answer; 1 if nothing
-    /// is said.
+    /// Sets how many times the repair agent may be asked about one call or one final answer; 1 by
+    /// default.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -108,7 +109,7 @@ impl<K: Kind> Decision<K> {
         })
     }
 
-    /// How many executions there may be in all; 3 if nothing is said.
+    /// Sets how many executions of the call there may be in all; 3 by default.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -125,7 +126,7 @@ impl<K: Kind> Decision<K> {
         })
     }
 
-    /// How long to wait before the next execution; exponentially if nothing is said.
+    /// Sets how long to wait before the next execution; exponential by default.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -142,7 +143,7 @@ impl<K: Kind> Decision<K> {
         })
     }
 
-    /// How bad the escalation is; `High` if nothing is said.
+    /// Sets the severity of the escalation; `High` by default.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -167,7 +168,7 @@ impl<K: Kind> Decision<K> {
         self
     }
 
-    /// The steps.
+    /// Returns the steps, in order.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
@@ -201,7 +202,7 @@ impl<K> Serialize for Decision<K> {
     }
 }
 
-/// A decision of whatever kind, as the run carries it out and stores it.
+/// A [`Decision`] without its failure kind, as the run stores it and carries it out.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -218,7 +219,7 @@ impl<K> Serialize for Decision<K> {
 pub struct Plan(pub(crate) Vec<Step>);
 
 impl Plan {
-    /// The steps.
+    /// Returns the steps, in order.
     pub fn steps(&self) -> &[Step] {
         &self.0
     }
@@ -236,17 +237,18 @@ impl<K> PartialEq<Decision<K>> for Plan {
     }
 }
 
-/// What an arm may end with: a decision, or an `Option` of one, whose `None` asks the next layer.
+/// Conversion from the value of an arm: a [`Decision`], or an `Option` of one, where `None` asks
+/// the next layer.
 #[diagnostic::on_unimplemented(
     message = "this arm gives `{Self}`, not a decision",
     label = "expected a decision",
     note = "end the arm with `fix(..)`, `sanitize(..)`, `retry(..)`, `feedback(..)`, `escalate(..)` or `throw(..)`"
 )]
 pub trait IntoDecision<K> {
-    /// The decision, if there is one.
+    /// Converts into the decision, if there is one.
     fn into_decision(self) -> Option<Decision<K>>;
 
-    /// The decision as what the run carries out. Arms end in it.
+    /// Converts into a [`Plan`], if there is a decision; generated code calls it.
     fn into_plan(self) -> Option<Plan>
     where
         Self: Sized,

@@ -1,10 +1,10 @@
-use crate::{Error, run::Cx};
+use crate::{Error, run::RunContext};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{fmt, sync::Arc};
 
-/// Everything a repair agent is told.
+/// Input of a repair agent: what failed, how, and what was tried before.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -22,26 +22,26 @@ use std::{fmt, sync::Arc};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Repair {
-    /// The tool whose call failed; the agent whose answer failed.
+    /// Name of the tool whose call failed, or of the agent whose answer failed.
     pub tool: String,
-    /// What it does.
+    /// Description of that tool or agent.
     pub description: String,
-    /// Where it failed: `invalid_args`, `deserialization_error`, `execution_error` or
+    /// Kind of failure: `invalid_args`, `deserialization_error`, `execution_error` or
     /// `invalid_output`.
     pub stage: String,
-    /// What the model wrote.
+    /// Text that the model wrote.
     pub raw: String,
-    /// What is wrong with it, and where.
+    /// What is wrong with the text, and where.
     pub error: String,
-    /// The schema it has to follow.
+    /// JSON Schema that the text has to follow.
     pub schema: Value,
-    /// Which try this is, from 1.
+    /// Number of this try, from 1.
     pub attempt: u32,
-    /// What was tried before, and why it failed.
-    pub previous: Vec<Tried>,
+    /// Repairs that were tried before and failed.
+    pub previous: Vec<FailedRepair>,
 }
 
-/// A repair that did not help.
+/// A repair that was tried and failed.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -55,12 +55,12 @@ pub struct Repair {
 /// # let _ = next;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Tried {
-    /// Who made it: a repair agent's name, `fix` or `sanitize`.
+pub struct FailedRepair {
+    /// Source of the repair: the name of a repair agent, `fix` or `sanitize`.
     pub by: String,
-    /// What it gave.
+    /// Text that the repair gave.
     pub text: String,
-    /// Why that failed.
+    /// Reason why the text did not help.
     pub error: String,
 }
 
@@ -89,7 +89,7 @@ impl fmt::Display for Repair {
         writeln!(f, " cannot be used.")?;
         writeln!(f, "What is wrong: {error}")?;
         writeln!(f, "It has to follow this JSON Schema: {schema}")?;
-        for Tried { by, text, error } in previous {
+        for FailedRepair { by, text, error } in previous {
             match &**text {
                 "" => writeln!(f, "`{by}` gave nothing ({error})")?,
                 text => writeln!(f, "`{by}` tried this in vain ({error}): {text}")?,
@@ -100,7 +100,7 @@ impl fmt::Display for Repair {
 }
 
 /// An agent that can repair a call: it takes a [`Repair`], or anything made from one such as a
-/// `String`, and gives the text to read instead.
+/// `String`, and returns the new text.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -118,20 +118,22 @@ impl fmt::Display for Repair {
 )]
 #[async_trait]
 pub trait Fixer: Send + Sync + 'static {
-    /// The agent's name.
+    /// Returns the agent's name.
     fn fixer_name(&self) -> &str;
 
-    /// Runs the agent as a part of the run in which `cx` stands.
+    /// Runs the agent as a part of the run that `cx` belongs to.
     ///
     /// # Errors
     /// As the agent does.
-    async fn repair(&self, cx: &Cx, repair: Repair) -> Result<String, Error>;
+    async fn repair(&self, cx: &RunContext, repair: Repair) -> Result<String, Error>;
 }
 
 pub(crate) type SharedFixer = Arc<dyn Fixer>;
 
-/// A repair agent by name. Made in this process it holds the agent itself; read from a stored run
-/// it is found among the agent's `fixers`.
+/// Reference to a repair agent by name.
+///
+/// Made in this process it holds the agent itself; read from a stored run it is found among the
+/// agent's `fixers`.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FixerRef {
@@ -148,7 +150,7 @@ impl FixerRef {
         }
     }
 
-    /// The agent's name.
+    /// Returns the agent's name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -200,7 +202,7 @@ impl fmt::Display for FixError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Repair, Tried};
+    use super::{FailedRepair, Repair};
     use serde_json::json;
 
     #[test]
@@ -213,7 +215,7 @@ mod tests {
             error: "no JSON".into(),
             schema: json!({"type": "object"}),
             attempt: 2,
-            previous: vec![Tried {
+            previous: vec![FailedRepair {
                 by: "fix".into(),
                 text: "{".into(),
                 error: "it ends early".into(),

@@ -2,14 +2,15 @@ use super::Raw;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Text that could replace what failed; nothing means: try something else.
+/// Conversion into replacement text for [`fix`](super::fix): `String`, `Option<String>` or `Result<String, _>`;
+/// `None` and `Err` fall through.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not text that could replace the arguments",
     label = "expected `String`, `Option<String>` or `Result<String, _>`",
     note = "a repair agent is named: `fix(agent = JsonFixer)`"
 )]
 pub trait IntoText {
-    /// The text, if there is one.
+    /// Converts into the text, if there is one.
     fn into_text(self) -> Option<String>;
 }
 
@@ -49,14 +50,14 @@ impl<E> IntoText for Result<String, E> {
     }
 }
 
-/// A value that could replace the one at fault; nothing means: try something else.
+/// Conversion into a replacement value for [`sanitize`](super::sanitize); `None` and `Err` fall through.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a value that could stand in the arguments",
     label = "expected a `serde_json::Value`, a number, a string or a bool, or an `Option` or `Result` of one",
     note = "all else is written as JSON: `serde_json::json!(..)`"
 )]
 pub trait IntoValue {
-    /// The value, if there is one.
+    /// Converts into the value, if there is one.
     fn into_value(self) -> Option<Value>;
 }
 
@@ -97,7 +98,7 @@ impl<T: Into<Value>, E> IntoValue for Result<T, E> {
     }
 }
 
-/// Words for a model or a person: why something is given up, or what to do better.
+/// Conversion into a text for a model or a person, such as a reason or a hint.
 ///
 /// All that becomes a `String` of itself, which an error does not.
 #[diagnostic::on_unimplemented(
@@ -106,7 +107,7 @@ impl<T: Into<Value>, E> IntoValue for Result<T, E> {
     note = "an error, and all else that can be displayed, is written out: `format!(\"{{e}}\")`"
 )]
 pub trait IntoWords {
-    /// The words.
+    /// Converts into the text.
     fn into_words(self) -> String;
 }
 

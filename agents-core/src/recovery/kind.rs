@@ -1,5 +1,5 @@
-/// The kinds of failure an arm can be for. A verb that means nothing for a kind does not
-/// type-check there.
+/// Kind of failure that an arm handles; a verb that means nothing for a kind does not type-check
+/// there.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -12,23 +12,24 @@
 /// assert_eq!(to_a_person::<InvalidArgs>("unreadable"), escalate("invalid_args: unreadable").severity(Severity::Critical));
 /// ```
 pub trait Kind: 'static {
-    /// As it is written in `on_error`.
+    /// Name of the kind in `on_error`.
     const NAME: &'static str;
 }
 
-/// No JSON object could be read from the arguments.
+/// Failure kind: no JSON object could be read from the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidArgs {}
 
-/// An object was read, but a field is missing, of another type or against a constraint.
+/// Failure kind: an object was read, but a field is missing, of the wrong type or against a
+/// constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deserialization {}
 
-/// The tool returned `Err`, panicked or timed out.
+/// Failure kind: the tool returned an `Err`, panicked or timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Execution {}
 
-/// The final answer of a skill or an agent does not fit its `Out`.
+/// Failure kind: the final answer of a skill or an agent does not fit its `Out`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidOutput {}
 
@@ -45,7 +46,7 @@ impl Kind for InvalidOutput {
     const NAME: &'static str = "invalid_output";
 }
 
-/// The kind for which running the same call again can help.
+/// Implemented for the failure kind to which [`retry`](super::retry) applies.
 #[diagnostic::on_unimplemented(
     message = "`retry` means nothing here: the same text would fail the same way",
     label = "only an `execution_error` arm can `retry`",
@@ -55,7 +56,7 @@ pub trait CanRetry: Kind {}
 #[diagnostic::do_not_recommend]
 impl CanRetry for Execution {}
 
-/// The kind in which a single value is at fault.
+/// Implemented for the failure kind to which [`sanitize`](super::sanitize) applies.
 #[diagnostic::on_unimplemented(
     message = "`sanitize` means nothing here: no single value is at fault",
     label = "only a `deserialization_error` arm can `sanitize`",
@@ -65,7 +66,7 @@ pub trait CanSanitize: Kind {}
 #[diagnostic::do_not_recommend]
 impl CanSanitize for Deserialization {}
 
-/// A tool that can run twice without doing anything twice: it does not write, or is `idempotent`.
+/// Implemented for tools that may be executed twice: those that do not write, or are `idempotent`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` writes, so `retry` could apply it twice",
     label = "this tool is neither free of writes nor `idempotent`",
@@ -73,17 +74,19 @@ impl CanSanitize for Deserialization {}
     note = "where the `retry` is an agent's default, give the tool arms of its own with `on_error!({Self}, match error {{ .. }})`"
 )]
 pub trait RetrySafe {
-    /// `<ReadFile as RetrySafe>::check()`: refuses, at the caller's span, a tool that may not be retried.
+    /// Fails to compile, at the caller's span, for a tool that may not be retried:
+    /// `<ReadFile as RetrySafe>::check()`.
     fn check() {}
 }
 
-/// A tool whose function returns a `Result`: of any other nothing is ever `Returned`.
+/// Implemented for tools whose function returns a `Result`; no other tool can fail with `Returned`.
 #[diagnostic::on_unimplemented(
     message = "the function of `{Self}` gives no `Result`, so nothing is ever `Returned`",
     label = "this never happens",
     note = "what can happen to it is `TimedOut(_)` and `Panicked(_)`; if it can fail, let it give a `Result<.., ..>`"
 )]
 pub trait Fallible {
-    /// `<ReadFile as Fallible>::check()`: refuses, at the caller's span, a tool that returns no `Err`.
+    /// Fails to compile, at the caller's span, for a tool that returns no `Result`:
+    /// `<ReadFile as Fallible>::check()`.
     fn check() {}
 }

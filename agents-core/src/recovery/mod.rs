@@ -1,4 +1,5 @@
-//! What happens when a call fails: verbs that say so, and the decisions they make.
+//! Recovery from failed tool calls: verbs such as `fix` and `retry`, the decisions they make, and
+//! repair agents.
 //!
 //! An arm of `on_error` is a function from a failure to a decision; a decision is data.
 //!
@@ -39,9 +40,9 @@ mod verbs;
 pub use crate::error::{AnyError, Failure, Severity};
 pub use crate::reader::{normalize_separators, strip_fences};
 pub use backoff::{Backoff, constant, exponential, none};
-pub use context::{CallError, ErrorContext, Fault, Raw};
+pub use context::{CallError, ErrorContext, Raw, ReadError};
 pub use decision::{Decision, IntoDecision, Plan, Step};
-pub use fixer::{Fixer, FixerRef, Repair, Tried};
+pub use fixer::{FailedRepair, Fixer, FixerRef, Repair};
 pub use into::{IntoText, IntoValue, IntoWords};
 pub use kind::{
     CanRetry, CanSanitize, Deserialization, Execution, Fallible, InvalidArgs, InvalidOutput, Kind,

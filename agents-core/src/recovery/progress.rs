@@ -3,7 +3,7 @@
 //! The plan is an arm's answer, written down: a stored call goes on with it and asks no arm again.
 //! A *new* failure asks again; what has been spent stays spent.
 
-use super::{Backoff, FixError, FixerRef, Plan, Severity, Step, Tried, put_at};
+use super::{Backoff, FailedRepair, FixError, FixerRef, Plan, Severity, Step, put_at};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,7 +30,7 @@ pub(crate) struct Progress {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     unable: BTreeSet<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    tried: Vec<Tried>,
+    tried: Vec<FailedRepair>,
 }
 
 /// What recovery has to know of the failure at hand.
@@ -118,7 +118,7 @@ impl Progress {
         if again || self.tried.len() >= MOST_REPAIRS {
             return None;
         }
-        self.tried.push(Tried {
+        self.tried.push(FailedRepair {
             by: by.to_owned(),
             text: text.clone(),
             error: String::new(),
@@ -144,7 +144,7 @@ impl Progress {
         *self.asked.entry(fixer.to_owned()).or_default() += 1;
         let next = self.read(fixer, text.clone(), failed);
         if next.is_none() && self.tried.len() < MOST_REPAIRS {
-            self.tried.push(Tried {
+            self.tried.push(FailedRepair {
                 by: fixer.to_owned(),
                 text,
                 error: FAILED_ALREADY.to_owned(),
@@ -166,7 +166,7 @@ impl Progress {
             | FixError::Thrown(reason) => reason.clone(),
         };
         *self.asked.entry(fixer.to_owned()).or_default() += 1;
-        self.tried.push(Tried {
+        self.tried.push(FailedRepair {
             by: fixer.to_owned(),
             text: String::new(),
             error,
@@ -174,7 +174,7 @@ impl Progress {
     }
 
     /// What was tried so far.
-    pub(crate) fn tried(&self) -> &[Tried] {
+    pub(crate) fn tried(&self) -> &[FailedRepair] {
         &self.tried
     }
 

@@ -7,7 +7,7 @@ use super::{
 use crate::reader;
 use serde_json::Value;
 
-/// Give the arguments anew, as text: it is read, validated and gated like any other.
+/// Replaces the arguments by new text, which is read, validated and gated like any other.
 ///
 /// Nothing (`None`, `Err`), and text that was tried for this call already, fall through.
 ///
@@ -24,7 +24,7 @@ pub fn fix<K: Kind>(text: impl IntoText) -> Decision<K> {
     Decision::one(Step::Fix(text.into_text()))
 }
 
-/// Ask a repair agent; once, unless [`retries`](Decision::retries) says otherwise.
+/// Asks a repair agent for new text: once, or as often as [`retries`](Decision::retries) says.
 ///
 /// A run that was stored finds the agent again if it is named in an arm as `fix(agent = ..)`, or listed
 /// under the `fixers` of the agent that calls. No compiler sees which agents a helper names: a run that is
@@ -50,19 +50,18 @@ pub fn fix_with<K: Kind>(agent: impl Fixer) -> Decision<K> {
     })
 }
 
-/// Put this value where the one at fault is, or supply the missing one. Nothing (`None`, `Err`) falls
-/// through.
+/// Replaces the offending value, or supplies a missing one; `None` and `Err` fall through.
 ///
 /// ```
 /// # use agents_core as agents;
 /// use agents::recovery::*;
 /// use serde_json::{Value, json};
 ///
-/// fn lines(value: Option<&Value>, error: &Fault<'_>) -> Option<Decision<Deserialization>> {
+/// fn lines(value: Option<&Value>, error: &ReadError<'_>) -> Option<Decision<Deserialization>> {
 ///     let words = error.field("lines").then_some(value?.as_str()?)?;
 ///     Some(sanitize((words == "ten").then_some(10)).or(feedback("numbers are digits")))
 /// }
-/// let fault = Fault::new("lines", "expected u32");
+/// let fault = ReadError::new("lines", "expected u32");
 /// let ten: Decision<Deserialization> = sanitize(10).or(feedback("numbers are digits"));
 /// assert_eq!(lines(Some(&json!("ten")), &fault), Some(ten));
 /// assert_eq!(lines(None, &fault), None);
@@ -71,7 +70,9 @@ pub fn sanitize<K: CanSanitize>(value: impl IntoValue) -> Decision<K> {
     Decision::one(Step::Sanitize(value.into_value()))
 }
 
-/// Run the same call again: up to 3 executions in all, with exponential back-off, unless
+/// Executes the call again with the same arguments: up to 3 executions in all, with exponential
+/// back-off.
+///
 /// [`max_attempts`](Decision::max_attempts) and [`backoff`](Decision::backoff) say otherwise.
 ///
 /// A tool that writes is retried only if it is `idempotent`.
@@ -93,7 +94,7 @@ pub fn retry<K: CanRetry>() -> Decision<K> {
     })
 }
 
-/// Tell the model what went wrong, with this hint.
+/// Reports the failure to the model, with this hint.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -106,8 +107,8 @@ pub fn feedback<K: Kind>(hint: impl IntoWords) -> Decision<K> {
     Decision::one(Step::Feedback(hint.into_words()))
 }
 
-/// Hand the failure up to whoever can judge it; [`severity`](Decision::severity) says how bad it
-/// is, `High` if nothing is said.
+/// Hands the failure up to the agent above; [`severity`](Decision::severity) sets how severe it is,
+/// `High` by default.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -123,7 +124,7 @@ pub fn escalate<K: Kind>(reason: impl IntoWords) -> Decision<K> {
     })
 }
 
-/// End the run, now: nothing may go on.
+/// Ends the whole run.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -138,8 +139,9 @@ pub fn throw<K: Kind>(reason: impl IntoWords) -> Decision<K> {
     })
 }
 
-/// Ask the next layer: an agent's arm for a tool asks the tool's own, that one the agent's default. What
-/// it decides takes the place of this; if it decides nothing, the next step is taken.
+/// Asks the next layer: after an agent's arm for a tool, the tool's own, then the agent's default.
+///
+/// What that decides takes the place of this step; if it decides nothing, the next step is taken.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -153,7 +155,7 @@ pub fn inherit<K: Kind>() -> Decision<K> {
     Decision::one(Step::Inherit)
 }
 
-/// The text, read as leniently as its schema allows; `None` if it cannot be read so.
+/// Reads the text leniently by its schema; returns `None` if it cannot be read.
 ///
 /// Reading does this by itself before any arm is asked; it is for texts that an arm has changed.
 ///
@@ -177,7 +179,7 @@ pub fn lenient(raw: &Raw<'_>) -> Option<String> {
         .map(|reading| reading.json.into_owned())
 }
 
-/// The value, made to fit the schema; `None` if it cannot be.
+/// Coerces a value to a schema; returns `None` if that is not possible.
 ///
 /// ```
 /// # use agents_core as agents;

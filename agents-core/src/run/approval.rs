@@ -1,4 +1,4 @@
-use super::{Cx, Stopwatch};
+use super::{RunContext, Stopwatch};
 use crate::{
     Json,
     panics::{guarded, guarded_while},
@@ -7,7 +7,7 @@ use crate::{
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-/// A call that waits for somebody's word.
+/// A tool call that needs approval before it may run.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -28,19 +28,19 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ApprovalRequest {
-    /// The agent that wants to call.
+    /// Name of the calling agent.
     pub agent_name: String,
-    /// The tool it wants to call.
+    /// Name of the tool.
     pub tool_name: String,
-    /// The arguments as they would run.
+    /// Arguments with which the call would run, repairs included.
     pub args: Json,
-    /// What the tool does to the world.
+    /// Declared effects of the tool.
     pub effects: Effects,
-    /// The id in the call's receipt; where code runs a delegate, its place in the run.
+    /// Id of the call's receipt; where code runs a delegate, its place in the run.
     pub call_id: String,
 }
 
-/// The word.
+/// Answer of an [`Approver`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -59,14 +59,14 @@ pub struct ApprovalRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
-    /// Do it.
+    /// The call may run.
     Approve,
-    /// Don't; the model is told why.
+    /// The call may not run, and the model is told why.
     Deny {
-        /// Why.
+        /// Reason of the denial.
         reason: String,
     },
-    /// Not like this; the model is told what to change and may ask again.
+    /// The call may not run like this; the model is told what to change and may ask again.
     Revise {
         /// What to change.
         note: String,
@@ -74,7 +74,7 @@ pub enum Approval {
 }
 
 impl Approval {
-    /// Denies, for this reason.
+    /// Creates a denial with this reason.
     pub fn deny(reason: impl Into<String>) -> Self {
         Approval::Deny {
             reason: reason.into(),
@@ -82,7 +82,8 @@ impl Approval {
     }
 }
 
-/// Somebody who decides: an async function of the request, for one.
+/// Decides about calls that need approval; async functions `Fn(ApprovalRequest) -> Approval`
+/// implement it.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -94,8 +95,21 @@ impl Approval {
 /// fn takes(_: impl Approver) {}
 /// takes(office_hours);
 /// ```
+///
+/// An `Arc` of one is given by a function as well, since the functions are approvers themselves:
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{Approval, Approver};
+/// use std::sync::Arc;
+///
+/// fn shared(desk: Arc<dyn Approver>) -> impl Approver {
+///     move |request| desk.decide(request)
+/// }
+/// # shared(Arc::new(|_| async { Approval::Approve }));
+/// ```
 pub trait Approver: Send + Sync + 'static {
-    /// Decides.
+    /// Decides about one call.
     fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, Approval>;
 }
 
@@ -109,7 +123,7 @@ where
     }
 }
 
-impl Cx {
+impl RunContext {
     /// Asks whoever decides; with nobody to ask, the answer is no.
     pub(crate) async fn ask(&self, request: ApprovalRequest) -> Approval {
         let Some(approver) = &self.root.settings.approver else {

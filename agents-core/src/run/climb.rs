@@ -1,7 +1,7 @@
 //! The climb: from where a failure was given up, desk by desk, to somebody who settles it.
 
 use super::{
-    Cx, EventKind, Stop,
+    EventKind, RunContext, Stop,
     desk::{Desk, Reply},
 };
 use crate::{
@@ -34,7 +34,7 @@ pub(crate) struct Override {
 
 /// Climbs from the agent that works at `cx`. Comes back only if that agent goes on: where somebody
 /// above takes over, its work is dropped while it waits here.
-pub(crate) async fn climb(cx: &Cx, escalation: Escalation) -> Climbed {
+pub(crate) async fn climb(cx: &RunContext, escalation: Escalation) -> Climbed {
     tracing::warn!(
         source = %escalation.source,
         severity = %escalation.severity,
@@ -76,14 +76,14 @@ pub(crate) async fn climb(cx: &Cx, escalation: Escalation) -> Climbed {
     }
 }
 
-fn given_so_far(cx: &Cx) -> u32 {
+fn given_so_far(cx: &RunContext) -> u32 {
     cx.node
         .with_frame(|frame| frame.given.as_ref().map_or(0, |given| given.count))
 }
 
 /// The model that a stored agent was given, asked for again: models are not stored. Every handler on the way is
 /// asked as it was the first time.
-pub(crate) async fn given(cx: &Cx) -> Result<(), Error> {
+pub(crate) async fn given(cx: &RunContext) -> Result<(), Error> {
     let Some(given) = cx.node.with_frame(|frame| frame.given.clone()) else {
         return Ok(());
     };
@@ -108,7 +108,7 @@ pub(crate) async fn given(cx: &Cx) -> Result<(), Error> {
 
 /// Asks each desk from `cx` upwards until one answers with more than "climb on".
 async fn ask_up(
-    cx: &Cx,
+    cx: &RunContext,
     mut escalation: Escalation,
     continues: bool,
 ) -> (Option<Arc<dyn Model>>, Escalation) {
@@ -129,7 +129,7 @@ async fn ask_up(
 }
 
 /// Nobody handled it, and it is critical: the run ends, or the agent that plain code has run.
-async fn end<T>(cx: &Cx, escalation: Escalation) -> T {
+async fn end<T>(cx: &RunContext, escalation: Escalation) -> T {
     let error = || Error::of_escalation(escalation.clone(), true);
     match top(cx).filter(|desk| cx.is_from_code() && desk.leave(error())) {
         Some(_) => {
@@ -143,7 +143,7 @@ async fn end<T>(cx: &Cx, escalation: Escalation) -> T {
     }
 }
 
-fn top(cx: &Cx) -> Option<Arc<Desk>> {
+fn top(cx: &RunContext) -> Option<Arc<Desk>> {
     let mut desk = cx.desk()?;
     while let Some(above) = desk.above() {
         desk = above;
@@ -152,7 +152,7 @@ fn top(cx: &Cx) -> Option<Arc<Desk>> {
 }
 
 /// Writes down and tells what became of an escalation.
-pub(crate) fn settled(cx: &Cx, escalation: &Escalation, how: Settlement) {
+pub(crate) fn settled(cx: &RunContext, escalation: &Escalation, how: Settlement) {
     let said = how.to_string();
     tracing::info!(source = %escalation.source, settled = %cx.masker().text(&said), "escalation settled");
     let receipt = EscalationReceipt {
@@ -173,7 +173,7 @@ pub(crate) fn no_more_models(agent: &str, model: &dyn Model) -> Refused {
 }
 
 /// Writes down and tells what an agent wanted to do about an escalation and could not.
-pub(crate) fn refuse(cx: &Cx, escalation: &mut Escalation, refused: Refused) {
+pub(crate) fn refuse(cx: &RunContext, escalation: &mut Escalation, refused: Refused) {
     let said = refused.to_string();
     tracing::warn!(source = %escalation.source, refused = %cx.masker().text(&said), "the escalation climbs on");
     cx.emit(|| EventKind::ResolutionRefused(refused.clone()));
@@ -181,11 +181,11 @@ pub(crate) fn refuse(cx: &Cx, escalation: &mut Escalation, refused: Refused) {
 }
 
 /// Nobody handled it: the model that called is told.
-pub(crate) fn told(cx: &Cx, escalation: &Escalation) {
+pub(crate) fn told(cx: &RunContext, escalation: &Escalation) {
     settled(cx, escalation, Settlement::Told);
 }
 
 /// Nobody handled it: it is an `Err` of the agent.
-pub(crate) fn returned(cx: &Cx, escalation: &Escalation) {
+pub(crate) fn returned(cx: &RunContext, escalation: &Escalation) {
     settled(cx, escalation, Settlement::Returned);
 }

@@ -1,10 +1,12 @@
 use serde::{Deserialize, Serialize};
 use std::{
     fmt,
+    sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-/// A point in time, in milliseconds since 1970 (UTC); RFC 3339 when displayed and on the wire.
+/// A point in time in milliseconds since the Unix epoch; displayed and serialized as RFC 3339 in
+/// UTC.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -19,7 +21,7 @@ use std::{
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// The present.
+    /// Returns the current time of the system clock.
     pub fn now() -> Self {
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -27,17 +29,17 @@ impl Timestamp {
         Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
     }
 
-    /// So many milliseconds after 1970 began.
+    /// Creates a timestamp from milliseconds since the Unix epoch.
     pub fn from_millis(millis: u64) -> Self {
         Timestamp(millis)
     }
 
-    /// Milliseconds since 1970 began.
+    /// Returns the milliseconds since the Unix epoch.
     pub fn as_millis(self) -> u64 {
         self.0
     }
 
-    /// The time from `earlier` to this; zero if it is not earlier.
+    /// Returns the time elapsed since `earlier`; zero if it is not earlier.
     pub fn since(self, earlier: Timestamp) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
@@ -70,7 +72,7 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// Where a run gets its time and its id from. Replays bring their own.
+/// Source of a run's timestamps and of its id; a replay supplies its own.
 ///
 /// Every reading says what it is for: `key` is the same whenever the same run is run again, however
 /// its parts overtake each other.
@@ -103,22 +105,36 @@ impl<'de> Deserialize<'de> for Timestamp {
 /// # Ok(())
 /// # }
 /// ```
-pub trait Clock: Send + Sync {
-    /// The time, for the reading called `key`.
+pub trait Clock: Send + Sync + 'static {
+    /// Returns the time of the reading called `key`.
     fn now(&self, key: fmt::Arguments<'_>) -> Timestamp;
 
-    /// A stored run goes on, under the id it has.
+    /// Notifies the clock that a stored run continues, under the id it has.
     fn resumed(&self, run_id: &str) {
         let _ = run_id;
     }
 
-    /// The id of a run that starts.
+    /// Returns the id for a new run.
     fn run_id(&self) -> String {
         uuid::Uuid::now_v7().to_string()
     }
 }
 
-/// The machine's clock.
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    fn now(&self, key: fmt::Arguments<'_>) -> Timestamp {
+        (**self).now(key)
+    }
+
+    fn resumed(&self, run_id: &str) {
+        (**self).resumed(run_id);
+    }
+
+    fn run_id(&self) -> String {
+        (**self).run_id()
+    }
+}
+
+/// The system clock, with version 7 UUIDs as run ids.
 ///
 /// ```
 /// # use agents_core as agents;

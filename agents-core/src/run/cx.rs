@@ -14,15 +14,15 @@ use std::{convert::Infallible, fmt, future::Future, sync::Arc, time::Duration};
 use tracing::{Instrument, Span};
 
 tokio::task_local! {
-    static CURRENT: Cx;
+    static CURRENT: RunContext;
 }
 
-/// A place in a run. Whoever runs agents somewhere else, such as in a spawned task, hands it to
-/// [`Agent::run_in`](crate::Agent::run_in).
+/// Handle to a place in a run; [`Agent::run_in`](crate::Agent::run_in) takes it to run an agent
+/// there, for instance in a spawned task.
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::{Agent, Error, async_trait, run::Cx};
+/// use agents::{Agent, Error, async_trait, run::RunContext};
 ///
 /// /// Runs another agent in a task of its own, as a part of the same run.
 /// struct Aside<A>(std::sync::Arc<A>);
@@ -36,7 +36,7 @@ tokio::task_local! {
 ///         "aside"
 ///     }
 ///
-///     async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+///     async fn work(&self, cx: &RunContext, input: A::In) -> Result<A::Out, Error> {
 ///         let (agent, cx) = (self.0.clone(), cx.clone());
 ///         tokio::spawn(async move { agent.run_in(&cx, input).await })
 ///             .await
@@ -55,7 +55,7 @@ tokio::task_local! {
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Cx {
+pub struct RunContext {
     pub(crate) node: Arc<Node>,
     pub(crate) root: Arc<Root>,
     /// Within what this node's agent does, if within anything.
@@ -78,10 +78,10 @@ pub struct Cx {
     span: Span,
 }
 
-impl Cx {
-    pub(crate) fn root(root: Arc<Root>) -> Cx {
+impl RunContext {
+    pub(crate) fn root(root: Arc<Root>) -> Self {
         let Settings { model, watch, .. } = &root.settings;
-        Cx {
+        Self {
             node: root.node.clone(),
             within: None,
             model: model.clone(),
@@ -96,22 +96,30 @@ impl Cx {
         }
     }
 
-    /// Where this task stands, if it stands in a run.
-    pub fn current() -> Option<Cx> {
-        CURRENT.try_with(Cx::clone).ok()
+    /// Returns the place of the current task, if it belongs to a run.
+    pub fn current() -> Option<Self> {
+        CURRENT.try_with(Self::clone).ok()
     }
 
-    /// The run's id.
+    /// Returns the id of the run.
     pub fn run_id(&self) -> &str {
         &self.root.run_id
     }
 
-    /// For whom the run works.
+    /// Returns the scope that the run works for.
     pub fn scope(&self) -> &Scope {
         &self.root.settings.scope
     }
 
-    /// What hides the run's secrets: for what you write down yourself.
+    /// Returns the time left before the agent here or a run around it is stopped; `None` if nothing
+    /// is bounded in time.
+    ///
+    /// The clock stops while a person is asked.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.watch.as_ref().map(|watch| watch.left())
+    }
+
+    /// Returns the masker of the run's secrets, for text that you log or store yourself.
     pub fn masker(&self) -> &Arc<Masker> {
         &self.root.settings.masker
     }
@@ -131,8 +139,8 @@ impl Cx {
     }
 
     /// The place of the next run of `agent` with this input.
-    pub(crate) fn agent_child(&self, agent: &str, input: &str) -> Cx {
-        Cx {
+    pub(crate) fn agent_child(&self, agent: &str, input: &str) -> Self {
+        Self {
             node: self.here().agent_child(agent, input),
             within: None,
             place: None,
@@ -146,17 +154,17 @@ impl Cx {
     }
 
     /// The place of what happens within one call.
-    pub(crate) fn in_call(&self, seq: u32, attempt: u32) -> Cx {
+    pub(crate) fn in_call(&self, seq: u32, attempt: u32) -> Self {
         self.inside(Within::Call(seq, attempt))
     }
 
     /// The place of what happens to the answer of one turn.
-    pub(crate) fn in_answer(&self, turn: u32) -> Cx {
+    pub(crate) fn in_answer(&self, turn: u32) -> Self {
         self.inside(Within::Answer(turn))
     }
 
-    fn inside(&self, within: Within) -> Cx {
-        Cx {
+    fn inside(&self, within: Within) -> Self {
+        Self {
             within: Some(within),
             repair: None,
             ..self.clone()
@@ -171,7 +179,7 @@ impl Cx {
     }
 
     /// The same place, for an agent that is placed in a team; `allowed` bounds it, where a call does.
-    pub(crate) fn placed(&self, placement: &Arc<Placement>, allowed: Option<Duration>) -> Cx {
+    pub(crate) fn placed(&self, placement: &Arc<Placement>, allowed: Option<Duration>) -> Self {
         let place = match &self.place {
             None => Place {
                 placement: placement.clone(),
@@ -182,7 +190,7 @@ impl Cx {
                 allowed: outer.allowed.or(allowed),
             },
         };
-        Cx {
+        Self {
             place: Some(place),
             ..self.clone()
         }
@@ -194,19 +202,16 @@ impl Cx {
     }
 
     /// The same place, for an agent that is driven by `model`.
-    pub(crate) fn with_model(&self, model: Arc<dyn Model>) -> Cx {
-        Cx {
+    pub(crate) fn with_model(&self, model: Arc<dyn Model>) -> Self {
+        Self {
             model: Some(model),
             ..self.clone()
         }
     }
 
     /// The same place, within a deadline if there is one.
-    pub(crate) fn timed(&self, watch: Option<&Arc<Stopwatch>>) -> Cx {
-        Cx {
-            watch: watch.or(self.watch.as_ref()).cloned(),
-            ..self.clone()
-        }
+    pub(crate) fn timed(&self, watch: Option<&Arc<Stopwatch>>) -> Self {
+        self.driven(None, watch)
     }
 
     /// The same place, for an agent that is driven by its own model if it has one, within its own time if
@@ -215,7 +220,7 @@ impl Cx {
         &self,
         model: Option<&Arc<dyn Model>>,
         watch: Option<&Arc<Stopwatch>>,
-    ) -> Cx {
+    ) -> Self {
         let mut here = self.clone();
         if let Some(model) = model {
             here.model = Some(model.clone());
@@ -227,7 +232,7 @@ impl Cx {
     }
 
     /// The same place, within the deadline and the span of one execution.
-    pub(crate) fn executing(&self, watch: &Arc<Stopwatch>, span: &Span) -> Cx {
+    pub(crate) fn executing(&self, watch: &Arc<Stopwatch>, span: &Span) -> Self {
         let mut here = self.clone();
         here.watch = Some(watch.clone());
         here.span = span.clone();
@@ -235,8 +240,8 @@ impl Cx {
     }
 
     /// The same place, for an agent that sits at this desk.
-    pub(crate) fn at(&self, desk: &Arc<Desk>) -> Cx {
-        Cx {
+    pub(crate) fn at(&self, desk: &Arc<Desk>) -> Self {
+        Self {
             desk: Some(desk.clone()),
             ..self.clone()
         }
@@ -248,8 +253,8 @@ impl Cx {
     }
 
     /// The same place, for an agent that plain code runs: that code is above it.
-    pub(crate) fn under_code(&self) -> Cx {
-        Cx {
+    pub(crate) fn under_code(&self) -> Self {
+        Self {
             desk: None,
             from_code: true,
             ..self.clone()
@@ -261,8 +266,8 @@ impl Cx {
     }
 
     /// The place of what goes on here beside what went on before.
-    pub(crate) fn beside(&self, what: &str) -> Cx {
-        Cx {
+    pub(crate) fn beside(&self, what: &str) -> Self {
+        Self {
             node: self.node.beside(what),
             within: None,
             ..self.clone()
@@ -281,7 +286,7 @@ impl Cx {
     pub(crate) async fn within<T>(
         &self,
         time: Option<Duration>,
-        work: impl AsyncFnOnce(&Cx) -> T,
+        work: impl AsyncFnOnce(&Self) -> T,
     ) -> T {
         let Some(time) = time else {
             return work(self).await;
@@ -301,8 +306,8 @@ impl Cx {
     }
 
     /// The same place, for a repair agent.
-    pub(crate) fn repairing(&self, scope: &Arc<RepairScope>) -> Cx {
-        Cx {
+    pub(crate) fn repairing(&self, scope: &Arc<RepairScope>) -> Self {
+        Self {
             repair: Some(scope.clone()),
             shield: Some(scope.clone()),
             ..self.under_code()
@@ -385,9 +390,9 @@ impl Cx {
     }
 }
 
-impl fmt::Debug for Cx {
+impl fmt::Debug for RunContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cx")
+        f.debug_struct("RunContext")
             .field("run_id", &self.run_id())
             .field("path", &self.node.path().to_string())
             .finish_non_exhaustive()

@@ -1,6 +1,6 @@
 //! The line of agents along which escalations climb: a desk for each agent at work.
 
-use super::Cx;
+use super::RunContext;
 use crate::{Error, error::escalation::Escalation, model::Model};
 use std::{
     collections::VecDeque,
@@ -45,7 +45,7 @@ pub(crate) enum Reply {
 
 impl Desk {
     /// A desk for an agent that works at `cx`.
-    pub(crate) fn open(cx: &Cx, agent: &str, handles: bool) -> Arc<Desk> {
+    pub(crate) fn open(cx: &RunContext, agent: &str, handles: bool) -> Arc<Desk> {
         Arc::new(Desk {
             agent: agent.into(),
             above: cx.desk().cloned(),

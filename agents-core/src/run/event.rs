@@ -4,14 +4,14 @@ use crate::{
         ErrorReceipt,
         escalation::{Escalation, EscalationReceipt, Refused},
     },
-    model::{Finish, Usage},
+    model::{FinishReason, Usage},
     reader::Repairs,
     secret::SecretScope,
 };
 use serde::{Serialize, Serializer};
 use std::{sync::Arc, time::Duration};
 
-/// Something that happened in a run: who, and what. As JSON, what `on_event` may send on:
+/// Something that happened in a run, and to which agent. Serialized, it looks like this:
 ///
 /// ```
 /// # use agents_core as agents;
@@ -34,20 +34,24 @@ use std::{sync::Arc, time::Duration};
 /// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct Event {
-    /// The agent to which it happened.
+    /// Name of the agent concerned.
     pub agent: Arc<str>,
-    /// How deep that agent is nested; 0 for the one that was run.
+    /// Nesting depth of that agent; 0 for the one that was run.
     pub depth: u32,
-    /// Where in the run: the agent's place, or the call's. What goes on within has a place that begins
-    /// so.
+    /// Place of the agent or of the call in the run, a prefix of the places of everything within
+    /// it.
+    ///
+    /// All events of one call have the same place.
     pub place: String,
     /// What happened.
     #[serde(flatten)]
     pub kind: EventKind,
 }
 
-/// Everything that can be observed in a run. The enum is closed: a `match` that handles every
-/// variant has seen it all.
+/// Kind of an [`Event`], with its data.
+///
+/// The enum is closed: a `match` that handles every variant has seen everything that can be
+/// observed in a run.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -70,179 +74,185 @@ pub struct Event {
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
 pub enum EventKind {
-    /// The run began.
+    /// The run started.
     RunStarted {
-        /// Its id.
+        /// Id of the run.
         run_id: Arc<str>,
     },
-    /// An agent within the run began: one that a tool, a repair or another agent runs.
+    /// A nested agent started: one that a tool, a repair or another agent runs.
     AgentStarted,
-    /// It is settled which of its skills the agent answers with.
+    /// The skill that answers the input was chosen.
     SkillChosen {
-        /// The skill.
+        /// Name of the skill.
         skill: String,
     },
-    /// The model is asked.
-    Asked {
-        /// Which turn, from 1.
+    /// A request is sent to a model.
+    ModelRequested {
+        /// Number of the agent's turn, from 1.
         turn: u32,
-        /// Which model.
+        /// Id of the model.
         model: String,
-        /// It is asked which of the agent's skills answers.
+        /// Whether the model is asked to choose one of the agent's skills.
         choosing: bool,
     },
-    /// A piece of the model's text, as it is written.
+    /// A fragment of the model's text, as it is streamed.
     Text(String),
-    /// A piece of the model's reasoning, as it is written.
+    /// A fragment of the model's reasoning, as it is streamed.
     Thinking(String),
-    /// The model answered.
-    Replied {
-        /// Which turn, from 1.
+    /// A model replied.
+    ModelReplied {
+        /// Number of the agent's turn, from 1.
         turn: u32,
-        /// How many calls it asks for.
+        /// Number of tool calls in the reply.
         calls: usize,
-        /// Why it stopped.
-        finish: Finish,
-        /// What the answer cost.
+        /// Reason why the model stopped.
+        finish: FinishReason,
+        /// Tokens that the reply used.
         usage: Usage,
     },
-    /// A call is taken up.
+    /// A tool call is taken up.
     CallStarted {
-        /// The id by which the model knows it.
-        id: String,
-        /// The tool.
+        /// Id by which the model knows the call; its receipt has another, the `call_id`.
+        tool_call_id: String,
+        /// Name of the tool.
         tool: String,
-        /// The arguments, as the model sent them.
+        /// Arguments, as the model sent them.
         arguments: String,
     },
-    /// Arguments were changed so that they fit, by reading, an arm or a repair agent, and are about to be
-    /// used. What does not fit all the same is a [`CallFailed`](EventKind::CallFailed).
-    Repaired {
-        /// The id by which the model knows the call.
-        id: String,
-        /// The tool.
+    /// The arguments of a call were changed by reading, an arm or a repair agent, and are about to
+    /// be used.
+    ///
+    /// Arguments that do not fit all the same are reported by
+    /// [`CallFailed`](EventKind::CallFailed).
+    CallRepaired {
+        /// Id by which the model knows the call; its receipt has another, the `call_id`.
+        tool_call_id: String,
+        /// Name of the tool.
         tool: String,
-        /// How these arguments differ from the text that was last given: by the model, or anew by a
-        /// repair. All changes of a call are in its receipt.
+        /// Changes since the text that was last given, by the model or by a repair; the receipt has
+        /// all changes of the call.
         repairs: Repairs,
     },
-    /// Somebody is asked whether the call may run.
-    ApprovalAsked(ApprovalRequest),
-    /// They answered.
+    /// The approver is asked about a call.
+    ApprovalRequested(ApprovalRequest),
+    /// The approver decided about a call.
     ApprovalDecided {
-        /// The call's receipt id.
+        /// Id of the call's receipt.
         call_id: Arc<str>,
-        /// What they said.
+        /// Decision of the approver.
         approval: Approval,
     },
-    /// The tool is executed.
+    /// An execution of a tool starts.
     AttemptStarted {
-        /// The call's receipt id.
+        /// Id of the call's receipt.
         call_id: Arc<str>,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// Which execution, from 1.
+        /// Number of the execution, from 1.
         attempt: u32,
     },
     /// A tool was given a secret.
     SecretResolved {
-        /// The call's receipt id.
+        /// Id of the call's receipt.
         call_id: Arc<str>,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// Which secret.
+        /// Name of the secret.
         name: String,
-        /// Whose it is.
+        /// Scope that the secret belongs to.
         scope: SecretScope,
-        /// It is the whole organisation's, although a user or a workspace was asked first.
+        /// Whether it is the organisation's, although a user or a workspace was asked first.
         fallback: bool,
     },
-    /// A tool asked for a secret that nobody has, or that cannot be had.
+    /// A tool asked for a secret that does not exist or is not available.
     SecretMissing {
-        /// The call's receipt id.
+        /// Id of the call's receipt.
         call_id: Arc<str>,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// Which secret.
+        /// Name of the secret.
         name: String,
-        /// Why it was not given.
+        /// Reason why it was not given.
         reason: String,
     },
-    /// The same call will run again, after a wait.
+    /// The run waits before it executes a call again.
     BackingOff {
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// How long.
+        /// Length of the wait.
         #[serde(rename = "wait_ms", serialize_with = "milliseconds")]
         wait: Duration,
     },
     /// A repair agent is asked.
-    FixerAsked {
-        /// The tool whose call it repairs; the agent whose answer.
+    FixerRequested {
+        /// Name of the tool whose call it repairs, or of the agent whose answer it repairs.
         tool: String,
-        /// Whom.
+        /// Name of the repair agent.
         fixer: String,
-        /// Which try this is, from 1.
+        /// Number of the try, from 1.
         attempt: u32,
     },
-    /// A repair agent answered: with text to read, or with why there is none.
-    FixerAnswered {
-        /// The tool whose call it repairs; the agent whose answer.
+    /// A repair agent answered.
+    FixerReplied {
+        /// Name of the tool whose call it repairs, or of the agent whose answer it repairs.
         tool: String,
-        /// Who.
+        /// Name of the repair agent.
         fixer: String,
-        /// What.
+        /// Text to read, or the reason why there is none.
         answer: Result<String, String>,
-        /// The tokens it used, charged to whoever called it.
+        /// Tokens that it used, charged to whoever called it.
         tokens: u64,
     },
-    /// The call failed at some stage; the arms may still save it.
+    /// A call failed at some stage; its arms may still recover it.
     CallFailed {
-        /// The id by which the model knows the call.
-        id: String,
-        /// The tool.
+        /// Id by which the model knows the call; its receipt has another, the `call_id`.
+        tool_call_id: String,
+        /// Name of the tool.
         tool: String,
-        /// What went wrong.
+        /// Error of the call.
         error: ErrorReceipt,
     },
-    /// The model was given what the agent knows.
+    /// The model was given a piece of the agent's knowledge.
     KnowledgeUsed {
-        /// The knowledge, by its name.
+        /// Name of the knowledge.
         knowledge: String,
     },
-    /// The call is settled; this is its receipt.
+    /// A call is settled; with its receipt.
     CallEnded(Arc<ToolEnvelope>),
-    /// A failure was given up and climbs.
+    /// A failure was escalated.
     Escalated(Box<Escalation>),
-    /// The agent could not do about an escalation what it wanted to; it climbs on.
+    /// The resolution that an agent chose for an escalation is not possible; the escalation is
+    /// passed on.
     ResolutionRefused(Refused),
-    /// Somebody settled it, or nobody was left to.
+    /// An escalation was settled, or nobody was left to handle it.
     EscalationSettled(Box<EscalationReceipt>),
-    /// The final answer needed changes to fit.
+    /// The final answer was changed to fit the agent's `Out`.
     AnswerRepaired {
-        /// What the model said.
+        /// Text that the model wrote.
         answer: String,
-        /// What was changed.
+        /// Changes that were made.
         repairs: Repairs,
     },
-    /// The final answer does not fit and goes back to the model.
+    /// The final answer does not fit and is returned to the model.
     AnswerRefused {
-        /// What is wrong with it.
+        /// What is wrong with the answer.
         reason: String,
     },
-    /// An agent within the run ended. One that was dropped, because somebody took over its work or the
-    /// run ended, does not say so.
+    /// A nested agent ended.
+    ///
+    /// One that was dropped, because somebody took over its work or the run ended, emits no such
+    /// event.
     AgentEnded {
-        /// With an answer.
+        /// Whether it gave an answer.
         ok: bool,
     },
-    /// The run ended before its answer.
+    /// The run was stopped before its answer.
     Stopped(Stopped),
     /// The run ended.
     RunEnded {
-        /// With an answer.
+        /// Whether it gave an answer.
         ok: bool,
-        /// What the models cost.
+        /// Tokens and requests that the run used.
         usage: Usage,
     },
 }

@@ -9,7 +9,7 @@ use crate::{
     model::{History, Message, Reply},
     reader::Repairs,
     recovery::Progress,
-    tool::Misfit,
+    tool::ArgumentError,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(crate) struct Frame {
     pub(crate) progress: Progress,
     /// What is wrong with the answer at hand; the plan that deals with it is in `progress`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) fault: Option<Misfit>,
+    pub(crate) fault: Option<ArgumentError>,
     /// What arms and repair agents made of the answer.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub(crate) fixed: Repairs,

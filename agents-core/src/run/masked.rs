@@ -16,30 +16,36 @@ impl Masker {
     pub(crate) fn event(&self, kind: EventKind) -> EventKind {
         match kind {
             EventKind::CallStarted {
-                id,
+                tool_call_id,
                 tool,
                 arguments,
             } => EventKind::CallStarted {
-                id,
+                tool_call_id,
                 tool: self.string(tool),
                 arguments: self.string(arguments),
             },
-            EventKind::Repaired { id, tool, repairs } => EventKind::Repaired {
-                id,
+            EventKind::CallRepaired {
+                tool_call_id,
+                tool,
+                repairs,
+            } => EventKind::CallRepaired {
+                tool_call_id,
                 tool,
                 repairs: self.data(repairs),
             },
-            EventKind::ApprovalAsked(request) => EventKind::ApprovalAsked(self.data(request)),
+            EventKind::ApprovalRequested(request) => {
+                EventKind::ApprovalRequested(self.data(request))
+            }
             EventKind::ApprovalDecided { call_id, approval } => EventKind::ApprovalDecided {
                 call_id,
                 approval: self.data(approval),
             },
-            EventKind::FixerAnswered {
+            EventKind::FixerReplied {
                 tool,
                 fixer,
                 answer,
                 tokens,
-            } => EventKind::FixerAnswered {
+            } => EventKind::FixerReplied {
                 tool,
                 fixer,
                 answer: match answer {
@@ -48,8 +54,12 @@ impl Masker {
                 },
                 tokens,
             },
-            EventKind::CallFailed { id, tool, error } => EventKind::CallFailed {
-                id,
+            EventKind::CallFailed {
+                tool_call_id,
+                tool,
+                error,
+            } => EventKind::CallFailed {
+                tool_call_id,
                 tool: self.string(tool),
                 error: self.data(error),
             },
@@ -68,21 +78,22 @@ impl Masker {
                 reason: self.string(reason),
             },
             EventKind::Stopped(stopped) => EventKind::Stopped(self.data(stopped)),
-            EventKind::CallEnded(receipt) => EventKind::CallEnded(self.shared(receipt)),
             EventKind::Text(text) => EventKind::Text(self.string(text)),
             EventKind::Thinking(text) => EventKind::Thinking(self.string(text)),
             EventKind::RunStarted { .. }
             | EventKind::AgentStarted
             | EventKind::AgentEnded { .. }
-            | EventKind::Asked { .. }
+            | EventKind::ModelRequested { .. }
             | EventKind::SkillChosen { .. }
             | EventKind::KnowledgeUsed { .. }
-            | EventKind::Replied { .. }
+            | EventKind::ModelReplied { .. }
             | EventKind::AttemptStarted { .. }
             | EventKind::SecretResolved { .. }
             | EventKind::SecretMissing { .. }
             | EventKind::BackingOff { .. }
-            | EventKind::FixerAsked { .. }
+            | EventKind::FixerRequested { .. }
+            // A receipt holds none from the beginning.
+            | EventKind::CallEnded(_)
             | EventKind::RunEnded { .. } => kind,
         }
     }

@@ -2,30 +2,30 @@ use super::{Timestamp, ToolEnvelope};
 use crate::Class;
 use serde::{Deserialize, Serialize};
 
-/// One call in a line: what logs and traces say of a receipt.
+/// Summary of one receipt for logs and traces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCallMetadata {
-    /// The tool.
+    /// Name of the tool.
     pub tool_name: String,
-    /// The agent that called it.
+    /// Name of the calling agent.
     pub agent_name: String,
-    /// How long it took, in milliseconds.
+    /// Duration of the call in milliseconds.
     pub latency_ms: u64,
-    /// Whether it succeeded.
+    /// Whether the call succeeded.
     pub ok: bool,
-    /// Who could do something about it, if it failed.
+    /// Class of the error, if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_class: Option<Class>,
-    /// The trace to which it belongs.
+    /// Id of the trace.
     pub trace_id: String,
-    /// When it was taken up.
+    /// Time at which the call was taken up.
     pub started_at: Timestamp,
-    /// When it was settled.
+    /// Time at which the call was settled.
     pub ended_at: Timestamp,
 }
 
 impl ToolCallMetadata {
-    /// What there is to say of this receipt: of a call of this agent, in this trace.
+    /// Summarizes the receipt of a call that this agent made, in this trace.
     ///
     /// ```
     /// # use agents_core as agents;

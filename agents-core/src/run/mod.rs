@@ -1,4 +1,5 @@
-//! A run: a tree of nodes that can be stored, and the place in it where one stands.
+//! A run and what it leaves behind: budgets, approvals, events, receipts, snapshots and the
+//! outcome.
 //!
 //! ```text
 //! agent.run(input) ─► Run ─► Root { Node { Frame { history, calls: [CallState] } } }   (agent/run/)
@@ -44,7 +45,7 @@ mod within;
 pub use crate::budget::{Budget, Cost, Limit, minutes, tokens};
 pub use approval::{Approval, ApprovalRequest, Approver};
 pub use clock::{Clock, SystemClock, Timestamp};
-pub use cx::Cx;
+pub use cx::RunContext;
 pub use event::{Event, EventKind};
 pub use metadata::ToolCallMetadata;
 pub use outcome::{
@@ -52,7 +53,9 @@ pub use outcome::{
 };
 pub use pin::{OnMissing, PinnedHandle, Selector, Strategy};
 pub use snapshot::Snapshot;
-pub use tape::{Begun, Happened, Inside, Moment, Recalled, Tape};
+pub use tape::Tape;
+#[doc(hidden)]
+pub use tape::{Begun, Happened, Inside, Moment, Recalled};
 
 pub(crate) use call::{CallState, Ready, Stage};
 pub(crate) use desk::{Desk, Letter, Raised, Reply};

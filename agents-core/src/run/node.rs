@@ -3,7 +3,7 @@
 mod bounds;
 mod path;
 
-use path::Path;
+pub(super) use path::Path;
 
 use super::{Budget, Frame, Taken, ToolEnvelope, Within, kept::Worker};
 use crate::{Json, budget::Paid, hex::hex, model::Model};

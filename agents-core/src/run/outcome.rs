@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
 
-/// How a run ended, and everything it leaves behind.
+/// Everything that a run leaves behind: its result, receipts, usage, cost and trace.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -30,31 +30,32 @@ use std::{fmt, sync::Arc};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome<T> {
-    /// The answer, or what ended the run without one.
+    /// The answer, or the error that ended the run.
     pub result: Result<T, Error>,
-    /// The answer is not all that was asked for: somebody returned a
+    /// Whether the answer is incomplete: an agent returned a
     /// [partial result](crate::escalation::return_partial_result).
     pub partial: bool,
-    /// What was escalated, and what became of it, in order.
+    /// Escalations and how they were settled, in order.
     pub escalations: Vec<EscalationReceipt>,
-    /// What reading, arms and repair agents changed in the final answer, and what they tried.
+    /// Changes that reading, arms and repair agents made to the final answer, and repairs that
+    /// failed.
     pub repairs: Repairs,
-    /// What ended the run before its answer, as data; `result` has the same as an error.
+    /// What stopped the run before its answer, as data; `result` has the same as an error.
     pub stopped: Option<Stopped>,
-    /// The receipts of all calls, whatever became of them.
+    /// Receipts of all calls, whether they succeeded or not.
     pub outputs: AgentOutputs,
-    /// What the models used.
+    /// Tokens and requests of all models.
     pub usage: Usage,
-    /// What that cost, by the [prices](crate::agent::Run::price) that the run was given; `None` if a model
-    /// that was asked has none.
+    /// Total cost by the [prices](crate::agent::Run::price) given; `None` if a model that was asked
+    /// has no price.
     pub cost: Option<Cost>,
-    /// The run's id, as it stands in logs and traces.
+    /// Id of the run, as in logs and traces.
     pub run_id: String,
-    /// What happened, and when.
+    /// Timed steps of the run.
     pub trace: Trace,
 }
 
-/// What ended a run before its answer.
+/// What stopped a run before its answer.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -76,48 +77,48 @@ pub struct Outcome<T> {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Stopped {
-    /// A budget was used up, by the agent of this name.
+    /// A budget was used up.
     Budget {
-        /// Whose budget.
+        /// Name of the agent whose budget it is.
         agent: String,
-        /// Which bound.
+        /// Bound that was reached.
         limit: Limit,
     },
-    /// A rule of the run refused to let the model of this agent be asked.
+    /// A policy refused a model call.
     Denied {
-        /// Whose model.
+        /// Name of the agent whose model it is.
         agent: String,
-        /// Why.
+        /// Reason of the denial.
         reason: String,
     },
-    /// An agent that was asked cannot work as it is put together.
+    /// An agent is put together wrongly and cannot work.
     Unfit {
-        /// Which one.
+        /// Name of the agent.
         agent: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// The run was a replay, and came to what was not on its tape.
+    /// A replay met something that its recording does not hold.
     Diverged {
-        /// Where the two part.
+        /// Where replay and recording differ.
         reason: String,
     },
     /// The cancellation token was triggered.
     Cancelled,
-    /// An arm or a repair agent said `throw`.
+    /// An arm, a tool or a repair agent ended the run with `throw`.
     Thrown {
-        /// Who.
+        /// Name of who did.
         source: String,
-        /// Why.
+        /// Reason that was given.
         reason: String,
     },
-    /// A critical escalation.
+    /// A critical escalation was not handled.
     Escalated {
-        /// Who escalated.
+        /// Name of the tool, repair agent or agent that escalated.
         source: String,
-        /// Why.
+        /// Reason of the escalation.
         reason: String,
-        /// How bad it is.
+        /// Severity of the escalation.
         severity: Severity,
     },
 }
@@ -141,7 +142,8 @@ impl fmt::Display for Stopped {
     }
 }
 
-/// The receipts of a run. Its shape never depends on how the agent is configured.
+/// The answer of a run and the receipts of its tool calls, in a shape that does not depend on the
+/// agent's configuration.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -164,22 +166,22 @@ impl fmt::Display for Stopped {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentOutputs {
-    /// The final answer as text; empty when there is none.
+    /// Final answer as text; empty if there is none.
     pub response: String,
-    /// Every call's receipt by its id.
+    /// Receipts of all calls, by their `call_id`.
     pub tools_by_id: IndexMap<Arc<str>, Arc<ToolEnvelope>>,
-    /// The ids in the order in which the model asked.
+    /// The `call_id`s, in the order in which the model asked.
     pub tool_order: Vec<Arc<str>>,
-    /// The last call that succeeded.
+    /// Receipt of the last call that succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_tool: Option<Arc<ToolEnvelope>>,
-    /// Where the trace can be looked at.
+    /// URL of the run's trace; see [`Run::traces_url`](crate::agent::Run::traces_url).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces_url: Option<String>,
 }
 
 impl AgentOutputs {
-    /// The receipts in the order in which the model asked.
+    /// Iterates over the receipts, in the order in which the model asked.
     pub fn receipts(&self) -> impl Iterator<Item = &ToolEnvelope> {
         self.tool_order
             .iter()
@@ -211,8 +213,8 @@ impl AgentOutputs {
     }
 }
 
-/// The receipt of one call: there is one for every call a model makes, always, with exactly one
-/// of `output` and `error`.
+/// Receipt of one tool call: every call of a model leaves exactly one, with either `output` or
+/// `error`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -236,38 +238,41 @@ impl AgentOutputs {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolEnvelope {
-    /// A digest of tool, version, input and place in the run: the same on any machine.
+    /// Deterministic id: a digest of tool, version, input and place in the run, the same on any
+    /// machine.
     pub call_id: Arc<str>,
-    /// The tool that was called.
+    /// Name of the tool.
     pub name: String,
-    /// The version that ran.
+    /// Version of the tool that was called.
     pub version: String,
-    /// The arguments that ran last. If none did, what the model sent: as it was read, or as a string if
-    /// nobody could read it. What was given in its place and did not help is in `repairs`.
+    /// Arguments of the last execution; if there was none, what the model sent, as a string if it
+    /// could not be read.
+    ///
+    /// What was given in its place and did not help is in `repairs`.
     pub input: Json,
-    /// What the tool gave back.
+    /// Output of the tool, if the call succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Json>,
-    /// What went wrong.
+    /// Error of the call, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<ErrorReceipt>>,
-    /// When the call was taken up.
+    /// Time at which the call was taken up.
     pub t_start: Timestamp,
-    /// When it was settled.
+    /// Time at which the call was settled.
     pub t_end: Timestamp,
-    /// The output came from a cache.
+    /// Whether the output came from a cache.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
-    /// The output was cut to the run's limit.
+    /// Whether the output was cut to the run's limit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// What does not fit into JSON, or was too large for it.
+    /// Content that does not fit into JSON or was too large for the receipt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
-    /// Every execution, in order.
+    /// Executions, in order.
     pub attempts: Vec<Attempt>,
-    /// Every change to the arguments: what reading mended, and what arms and repair agents gave instead, with
-    /// what they tried in vain and why that did not help.
+    /// Changes to the arguments: those of reading, those of arms and repair agents, and the repairs
+    /// that failed, with the reason.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub repairs: Repairs,
 }
@@ -279,12 +284,12 @@ impl ToolEnvelope {
         output.or(self.error.as_deref().map(Err))
     }
 
-    /// Whether the call succeeded.
+    /// Returns `true` if the call succeeded.
     pub fn is_ok(&self) -> bool {
         self.error.is_none()
     }
 
-    /// How long it took, from being taken up to being settled.
+    /// Returns the time between the start of the call and its settlement.
     pub fn duration(&self) -> std::time::Duration {
         self.t_end.since(self.t_start)
     }
@@ -322,40 +327,40 @@ impl ToolEnvelope {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Attempt {
-    /// Which, from 1.
+    /// Number of the execution, from 1.
     pub number: u32,
-    /// What it failed with; absent if it succeeded.
+    /// Error of the execution; absent if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<ErrorReceipt>>,
-    /// How many seconds it was held back before; absent if it ran at once.
+    /// Seconds of waiting before the execution; absent if it ran at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_s: Option<f64>,
 }
 
-/// Something that belongs to a receipt but lies elsewhere.
+/// Content that belongs to a receipt but is stored elsewhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attachment {
-    /// What it is.
+    /// Kind of content.
     pub kind: AttachmentKind,
-    /// Where it is.
+    /// URL of the content.
     pub url: String,
-    /// Its media type.
+    /// Media type of the content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// Its size.
+    /// Size in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
 }
 
-/// What an attachment is.
+/// Kind of an [`Attachment`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AttachmentKind {
-    /// Bytes.
+    /// Arbitrary bytes, such as an output that was too large for its receipt.
     Blob,
-    /// A picture.
+    /// An image. No attachment that a run makes is one; receipts that come from elsewhere may have it.
     Image,
-    /// A table.
+    /// A table. No attachment that a run makes is one; receipts that come from elsewhere may have it.
     Table,
 }

@@ -4,8 +4,10 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A named place where the receipt of one call comes out, for those who wire an agent's outputs to
-/// something else. It stays where it is when its tool is taken away; then it gives nothing.
+/// A named, stable reference to one call's receipt, for wiring an agent's outputs to something
+/// else.
+///
+/// It stays valid when its tool is taken away; then it yields what `on_missing` says.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -20,16 +22,16 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinnedHandle {
-    /// The name of the place.
+    /// Name of the handle.
     pub name: String,
-    /// Which call.
+    /// Which call it refers to.
     pub selector: Selector,
-    /// What comes out when there was no such call.
+    /// What it yields if there is no such call.
     #[serde(default)]
     pub on_missing: OnMissing,
 }
 
-/// Which call.
+/// Selects one call of a tool.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -45,30 +47,30 @@ pub struct PinnedHandle {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selector {
-    /// Of this tool, by its own name.
+    /// The tool's own name.
     pub tool: String,
-    /// Which of its calls.
+    /// Which of the tool's calls to select.
     #[serde(default)]
     pub strategy: Strategy,
-    /// The call itself, for [`Strategy::ByCallId`].
+    /// Id of the receipt, for [`Strategy::ByCallId`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
 }
 
-/// Which of a tool's calls.
+/// Which of a tool's calls a [`Selector`] selects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
-    /// The last, whatever became of it.
+    /// The last call, whether it succeeded or not.
     #[default]
     Latest,
-    /// The first that succeeded.
+    /// The first call that succeeded.
     FirstSuccess,
-    /// The one with this id.
+    /// The call whose receipt has the given id.
     ByCallId,
 }
 
-/// What comes out when there was no such call.
+/// What a [`PinnedHandle`] yields if there is no matching call.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -83,17 +85,17 @@ pub enum Strategy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnMissing {
-    /// Nothing.
+    /// Nothing: `None`.
     #[default]
     Null,
     /// An error.
     Error,
-    /// The last success of the tool in the run before; nothing, if there was none.
+    /// The tool's last success in the previous run, if there was one.
     StaleLastSuccess,
 }
 
 impl PinnedHandle {
-    /// The last call of this tool; nothing if there was none.
+    /// Creates a handle to the last call of this tool, which yields `None` if there is none.
     pub fn latest(name: impl Into<String>, tool: impl Into<String>) -> Self {
         PinnedHandle {
             name: name.into(),
@@ -106,7 +108,7 @@ impl PinnedHandle {
         }
     }
 
-    /// What comes out after a run that left these outputs; `previous` is what the run before left.
+    /// Finds the receipt in the outputs of a run; `previous` are the outputs of the run before.
     ///
     /// # Errors
     /// When there was no such call, and [`OnMissing::Error`] says that this is one.
@@ -171,7 +173,7 @@ fn calls_of<'o>(
 }
 
 impl AgentOutputs {
-    /// What comes out of these handles, by their names; see [`PinnedHandle::resolve`].
+    /// Resolves several pinned handles, by their names; see [`PinnedHandle::resolve`].
     ///
     /// # Errors
     /// With the first handle that cannot do without its call.

@@ -1,4 +1,4 @@
-use super::{Cx, Limit, Stop};
+use super::{Limit, RunContext, Stop};
 use crate::{Error, ErrorKind, model::ModelError, recovery::FixError};
 use std::{
     convert::Infallible,
@@ -25,7 +25,7 @@ pub(crate) struct RepairScope {
 
 impl RepairScope {
     /// A repair that begins at `cx`, unless too many have begun around it.
-    pub(crate) fn within(cx: &Cx) -> Option<Arc<RepairScope>> {
+    pub(crate) fn within(cx: &RunContext) -> Option<Arc<RepairScope>> {
         let outer = cx.shield().cloned();
         let nested = outer.as_ref().map_or(0, |outer| outer.nested + 1);
         let level = cx.node.level() + 1;

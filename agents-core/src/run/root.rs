@@ -1,5 +1,5 @@
 use super::{
-    Approver, Begun, Budget, Clock, Cx, Event, EventKind, Executor, Node, Snapshot, Stop,
+    Approver, Begun, Budget, Clock, Event, EventKind, Executor, Node, RunContext, Snapshot, Stop,
     Stopwatch, SystemClock, Talk, Tape, ToolEnvelope, terms::Terms, watched::Watched,
 };
 use crate::{
@@ -65,7 +65,7 @@ const DEEPEST: u32 = 15;
 
 impl Settings {
     /// What a run within another one takes over from it, where nothing else was said.
-    pub(crate) fn inherit(&mut self, around: &Cx) -> Result<(), Error> {
+    pub(crate) fn inherit(&mut self, around: &RunContext) -> Result<(), Error> {
         let outer = &around.root.settings;
         self.nested = outer.nested + 1;
         if self.nested > DEEPEST {

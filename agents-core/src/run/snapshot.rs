@@ -6,7 +6,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A run that was put down: give it to [`Agent::resume`](crate::Agent::resume).
+/// A run in storable form; [`Agent::resume`](crate::Agent::resume) continues it.
 ///
 /// It is data: what was done, and under which terms. A resumed run works for the same
 /// [scope](crate::agent::Run::scope), and its budget and [`strict`](crate::agent::Run::strict) hold where nothing else is
@@ -65,17 +65,17 @@ pub struct Snapshot {
 impl Snapshot {
     pub(crate) const VERSION: u32 = 1;
 
-    /// The agent that was run.
+    /// Returns the name of the agent that was run.
     pub fn agent(&self) -> &str {
         &self.agent
     }
 
-    /// The run's id.
+    /// Returns the id of the run.
     pub fn run_id(&self) -> &str {
         &self.run_id
     }
 
-    /// What the models had cost until then.
+    /// Returns the tokens and requests used up to then.
     pub fn usage(&self) -> Usage {
         self.usage
     }

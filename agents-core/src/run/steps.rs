@@ -1,23 +1,33 @@
 //! The steps of a run: where each is, and when.
 
 use super::{
-    CallState, Cx, EventKind, Node, Timestamp, Within,
+    CallState, EventKind, Node, RunContext, Timestamp, Within,
     kept::{Kept, What},
+    node::Path,
 };
 use crate::Json;
+use std::fmt;
 
-impl Node {
-    /// The place of a call by name, whatever its attempts.
-    pub(crate) fn call_path(&self, seq: u32) -> String {
-        format!("{}/call{seq:04}", self.path())
+pub(crate) struct CallPath<'a>(Path<'a>, u32);
+
+impl fmt::Display for CallPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/call{:04}", self.0, self.1)
     }
 }
 
-impl Cx {
+impl Node {
+    /// The place of a call by name, whatever its attempts; written only when somebody wants to read it.
+    pub(crate) fn call_path(&self, seq: u32) -> CallPath<'_> {
+        CallPath(self.path(), seq)
+    }
+}
+
+impl RunContext {
     /// The place, by name: the agent's, or the call's within which this is.
     pub(crate) fn step_place(&self) -> String {
         match self.within {
-            Some(Within::Call(seq, _)) => self.node.call_path(seq),
+            Some(Within::Call(seq, _)) => self.node.call_path(seq).to_string(),
             Some(answer @ Within::Answer(_)) => format!("{}/{answer}", self.node.path()),
             None => self.node.path().to_string(),
         }

@@ -32,14 +32,20 @@ impl Stopwatch {
         Self::new(now.checked_add(time).unwrap_or(now + AGES), outer)
     }
 
-    /// How much time is left; that does not get less while a person is asked.
+    /// How much time is left, here and around; that does not get less while a person is asked.
     pub(crate) fn left(&self) -> Duration {
-        let hands = self.hands();
-        let now = match hands.waiting {
-            0 => Instant::now(),
-            _ => hands.since,
-        };
-        hands.deadline.saturating_duration_since(now)
+        let mut least = Duration::MAX;
+        let mut watch = Some(self);
+        while let Some(here) = watch {
+            let hands = here.hands();
+            let now = match hands.waiting {
+                0 => Instant::now(),
+                _ => hands.since,
+            };
+            least = least.min(hands.deadline.saturating_duration_since(now));
+            watch = here.outer.as_deref();
+        }
+        least
     }
 
     fn new(deadline: Instant, outer: Option<Arc<Stopwatch>>) -> Arc<Stopwatch> {

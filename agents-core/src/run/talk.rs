@@ -1,6 +1,6 @@
 //! A conversation of which a run is one part.
 
-use super::{Cx, Node, Outcome};
+use super::{Node, Outcome, RunContext};
 use crate::model::{History, Message};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -66,7 +66,7 @@ fn is_answered(history: &History) -> bool {
     matches!(history.messages().last(), Some(Message::Assistant { calls, .. }) if calls.is_empty())
 }
 
-impl Cx {
+impl RunContext {
     /// What was said before in the conversation of which this agent's run is a part.
     pub(crate) fn said(&self) -> Said {
         let talk = self.root.settings.talk.as_ref();

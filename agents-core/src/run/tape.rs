@@ -4,11 +4,15 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use std::{convert::Infallible, future::pending, sync::Arc};
 
-/// Stands between a run and what it cannot repeat: its models, its clock, its id; and what its tools, its
+/// A recording or a replay of a run: what [`Run::tape`](crate::agent::Run::tape) takes.
+///
+/// It stands between a run and what it cannot repeat: its models, its clock, its id; and what its tools, its
 /// arms and the people it asks have said.
 ///
-/// A recording writes down what passes through it; a replay answers in their place. The `agents`
-/// crate has both, on files.
+/// A recording writes down what passes through it; a replay answers in their place. The `agents` crate
+/// has both: `agents::record::Recording` writes to any `io::Write`, `agents::record::Replay` reads any
+/// text. Whatever else is to happen to a recording is done with those: this is no trait to implement, and
+/// what is hidden of it changes without notice.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -42,42 +46,50 @@ use std::{convert::Infallible, future::pending, sync::Arc};
 /// ```
 pub trait Tape: Send + Sync + 'static {
     /// The model to ask instead of `model`, which is `None` when the agent has none at all.
+    #[doc(hidden)]
     fn model(&self, model: Option<Arc<dyn Model>>) -> Option<Arc<dyn Model>>;
 
     /// The clock to read.
+    #[doc(hidden)]
     fn clock(&self) -> Arc<dyn Clock>;
 
     /// A run begins, or one within it.
     ///
     /// # Errors
     /// When this is no run for the tape: it ends with that, before anything is asked.
+    #[doc(hidden)]
     fn begins(&self, begun: &Begun<'_>) -> Result<(), Error> {
         let _ = begun;
         Ok(())
     }
 
     /// Whether it has anything to say to [`recall`](Tape::recall): one that only listens is not asked.
+    #[doc(hidden)]
     fn recalls(&self) -> bool {
         true
     }
 
     /// What is to be taken to happen now.
+    #[doc(hidden)]
     fn recall(&self, moment: &Moment) -> Recalled {
         let _ = moment;
         Recalled::Live
     }
 
     /// This has happened now.
+    #[doc(hidden)]
     fn keep(&self, moment: Moment, what: Happened) {
         let _ = (moment, what);
     }
 
     /// Whether waits between two attempts are waited.
+    #[doc(hidden)]
     fn waits(&self) -> bool {
         true
     }
 
     /// Waits at this place for what came to no end in the recorded run.
+    #[doc(hidden)]
     fn in_vain<'a>(&'a self, place: &'a str) -> BoxFuture<'a, Infallible> {
         let _ = place;
         Box::pin(pending())
@@ -85,6 +97,7 @@ pub trait Tape: Send + Sync + 'static {
 
     /// What ended the run at this place before its answer, once everything else that happened in it has
     /// happened again.
+    #[doc(hidden)]
     fn ended<'a>(&'a self, place: &'a str) -> BoxFuture<'a, Stopped> {
         let _ = place;
         Box::pin(pending())

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
 use tracing::Span;
 
-/// What happened in a run, and when: every agent, every turn of a model, every call.
+/// The timed steps of a run: every agent, every model turn and every tool call.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -25,14 +25,14 @@ use tracing::Span;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// The trace's id, as it stands in log lines, and in OpenTelemetry if that is set up; else it is
-    /// made of the run's.
+    /// Trace id as in log lines and, where it is set up, OpenTelemetry; otherwise derived from the
+    /// run's id.
     pub id: String,
-    /// The steps, in the order in which they ended.
+    /// Steps, in the order in which they ended.
     pub steps: Vec<Step>,
 }
 
-/// One step of a run.
+/// One step of a run, with its place and its times.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -50,69 +50,70 @@ pub struct Trace {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// Where in the run; the place of what went on within it begins with this one. Empty for the run
-    /// itself.
+    /// Place of the step in the run, a prefix of the places of all steps within it; empty for the
+    /// run itself.
     pub place: String,
-    /// The agent whose step it is.
+    /// Name of the agent whose step it is.
     pub agent: Arc<str>,
-    /// How deep that agent is nested; 0 for the one that was run.
+    /// Nesting depth of that agent; 0 for the one that was run.
     pub depth: u32,
-    /// When it began.
+    /// Time at which the step began.
     pub t_start: Timestamp,
-    /// When it ended.
+    /// Time at which the step ended.
     pub t_end: Timestamp,
-    /// What it was.
+    /// Kind of step, with its details.
     pub kind: StepKind,
 }
 
-/// What a step was.
+/// Kind of a [`Step`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
-    /// An agent worked.
+    /// The work of an agent.
     Agent {
-        /// It gave an answer.
+        /// Whether it gave an answer.
         ok: bool,
     },
-    /// A model was asked.
+    /// A request to a model.
     Turn {
-        /// Which turn of the agent, from 1.
+        /// Number of the agent's turn, from 1.
         turn: u32,
-        /// Which model.
+        /// Id of the model.
         model: String,
-        /// How many calls it asked for; `None` if it did not answer.
+        /// Number of tool calls in the reply; `None` if the model did not reply.
         calls: Option<usize>,
-        /// What the answer cost.
+        /// Tokens that the reply used.
         usage: Usage,
-        /// It was asked which of the agent's skills answers.
+        /// Whether the model was asked to choose one of the agent's skills.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         choosing: bool,
     },
-    /// A call was made.
+    /// A tool call.
     Call {
-        /// The id of its receipt.
+        /// Id of the call's receipt.
         call_id: Arc<str>,
     },
 }
 
 impl Step {
-    /// How long it took.
+    /// Returns how long the step took.
     pub fn duration(&self) -> std::time::Duration {
         self.t_end.since(self.t_start)
     }
 }
 
-/// How spans are known to whoever traces them: what the feature `otel` of `agents` says.
+/// Hooks by which a tracing backend relates spans to its traces; the feature `otel` of `agents`
+/// installs them.
 #[derive(Clone, Copy, Debug)]
 pub struct Tracing {
-    /// The place of a span among all traces, in the form of the W3C's `traceparent`; `None` if nobody
-    /// traces it.
+    /// Returns a span's position among all traces as a W3C `traceparent`, or `None` if the span is
+    /// not traced.
     pub place: fn(&Span) -> Option<String>,
-    /// Hangs a new span in the trace of such a place, below it.
+    /// Makes a new span a child of the position that this `traceparent` describes.
     pub hang: fn(&Span, &str),
 }
 
-/// Says how spans are known to whoever traces them. The first word counts.
+/// Installs the hooks of a tracing backend; only the first call of a process has an effect.
 pub fn trace_with(tracing: Tracing) {
     let _ = TRACING.set(tracing);
 }

@@ -8,7 +8,7 @@ use super::RepairScope;
 use crate::{
     Severity,
     recovery::FixError,
-    tool::{Effects, FnTool, Misfit, SharedTool, ToolSpec},
+    tool::{ArgumentError, Effects, FnTool, SharedTool, ToolSpec},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -67,10 +67,10 @@ fn reason_of(args: &Value) -> &str {
 }
 
 /// Small models fill in what they are shown: that is no reason.
-fn has_a_reason(args: &Value) -> Result<(), Misfit> {
+fn has_a_reason(args: &Value) -> Result<(), ArgumentError> {
     match is_said(reason_of(args)) {
         true => Ok(()),
-        false => Err(Misfit::new(
+        false => Err(ArgumentError::new(
             "reason",
             "this says nothing; say in your own words why it cannot be repaired, or else answer with the repaired text",
         )),

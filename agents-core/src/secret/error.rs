@@ -1,10 +1,11 @@
-use super::SHORTEST;
+use super::MIN_SECRET_CHARS;
 use crate::{Code, ToolFailure};
 use std::{fmt, io};
 
-/// Why a tool did not get a secret. With `?` it becomes a tool's own error, if that is an
-/// [`io::Error`], a `String`, or anything that takes errors; the call's code is `AUTH_REQUIRED` whatever
-/// it becomes.
+/// Reason why a tool did not get a secret.
+///
+/// With `?` it becomes a tool's own error, if that is an [`io::Error`], a `String`, or anything
+/// that takes errors; the call's code is `AUTH_REQUIRED` whatever it becomes.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -34,7 +35,7 @@ enum Why {
 }
 
 impl SecretError {
-    /// Nobody has it.
+    /// Creates the error for a secret that nobody has.
     pub fn missing(name: impl Into<String>) -> Self {
         SecretError {
             name: name.into(),
@@ -42,7 +43,8 @@ impl SecretError {
         }
     }
 
-    /// It cannot be said whether somebody has it: the vault does not answer.
+    /// Creates the error for a secret that could not be looked up, for instance because a vault
+    /// does not answer.
     pub fn unavailable(name: impl Into<String>, why: impl Into<String>) -> Self {
         SecretError {
             name: name.into(),
@@ -57,12 +59,12 @@ impl SecretError {
         }
     }
 
-    /// Which secret.
+    /// Returns the name of the secret.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Nobody has it.
+    /// Returns `true` if nobody has the secret.
     pub fn is_missing(&self) -> bool {
         self.why == Why::Missing
     }
@@ -87,7 +89,7 @@ impl fmt::Display for SecretError {
             ),
             Why::TooShort(chars) => write!(
                 f,
-                "the secret `{name}` has {chars} characters; fewer than {SHORTEST} cannot be masked, so it is not used"
+                "the secret `{name}` has {chars} characters; fewer than {MIN_SECRET_CHARS} cannot be masked, so it is not used"
             ),
             Why::Unavailable(why) => write!(f, "the secret `{name}` cannot be looked up: {why}"),
         }

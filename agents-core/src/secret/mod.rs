@@ -1,4 +1,5 @@
-//! Secrets: found when a tool asks, for whom the run works, and shown to nobody.
+//! Secrets: looked up when a tool asks, on behalf of the run's scope, and masked in everything that
+//! is written.
 //!
 //! A tool asks by name. Who is asked for it, in this order: the run itself, the user, the workspace,
 //! the organisation. The first that has it gives it.
@@ -45,6 +46,20 @@
 //! is written down. What a tool logs itself passes through [`Masked`] if you put that under your
 //! subscriber.
 //!
+//! # The panic hook
+//!
+//! A panic is printed by the process's panic hook before anybody can catch it. So the first secret that
+//! any run of the process learns, by [`Run::secret`](crate::agent::Run::secret), from a vault or by
+//! [`Masker::learn`], installs a hook, once and for the rest of the process; without a secret none is
+//! installed. It wraps the hook that is there at that moment:
+//!
+//! - a panic whose message holds no secret of a run that is going on goes to that hook, unchanged;
+//! - of any other, the place and the masked message go to the log, as an `error` of `tracing`, and that
+//!   hook is not called.
+//!
+//! Set a hook of your own before the first run with secrets, and it is wrapped; one that is set later
+//! takes the place of this one, and prints what it is given.
+//!
 //! A value of fewer than 4 characters cannot be masked without masking half of every text, so it is
 //! refused. So is nothing else: a secret that is an ordinary word masks that word.
 
@@ -56,7 +71,7 @@ mod writer;
 
 pub use error::SecretError;
 pub(crate) use mask::Stream;
-pub use mask::{Masker, SHORTEST};
+pub use mask::{MIN_SECRET_CHARS, Masker};
 pub use store::SecretStore;
 pub use writer::Masked;
 
@@ -64,19 +79,19 @@ use crate::scope::Scope;
 use async_trait::async_trait;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::{fmt, sync::Arc};
 
-/// Whose a secret is, from the narrowest to the broadest.
+/// Scope of a secret, from the narrowest to the broadest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretScope {
-    /// It was given to this run alone.
+    /// Given to this run alone.
     Run,
-    /// The user's own.
+    /// Owned by the user.
     User,
-    /// The workspace's.
+    /// Owned by the workspace.
     Workspace,
-    /// The whole organisation's.
+    /// Owned by the organisation.
     Org,
 }
 
@@ -91,95 +106,100 @@ impl fmt::Display for SecretScope {
     }
 }
 
-/// Somebody who may have a secret. The organisation is always part of it, so that no tenant is ever
-/// given another's.
+/// Owner of a secret.
+///
+/// The organisation is always part of it, so that no tenant is ever given another's.
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::{secret::Holder, tool::Scope};
+/// use agents::{secret::SecretOwner, tool::Scope};
 ///
 /// let scope = Scope::from("acme").user("ada");
-/// let asked: Vec<_> = Holder::of(&scope).map(|holder| holder.scope().to_string()).collect();
+/// let asked: Vec<_> = SecretOwner::of(&scope).map(|owner| owner.scope().to_string()).collect();
 /// assert_eq!(asked, ["user", "organisation"]);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Holder {
-    /// A person.
+pub enum SecretOwner {
+    /// A user of an organisation.
     User {
-        /// The tenant.
+        /// Id of the organisation (the tenant).
         org_id: String,
-        /// Who.
+        /// Id of the user.
         user_id: String,
     },
-    /// A workspace.
+    /// A workspace of an organisation.
     Workspace {
-        /// The tenant.
+        /// Id of the organisation (the tenant).
         org_id: String,
-        /// Which.
+        /// Id of the workspace.
         domain_id: String,
     },
-    /// The tenant itself.
+    /// An organisation.
     Org {
-        /// Which.
+        /// Id of the organisation (the tenant).
         org_id: String,
     },
 }
 
-impl Holder {
-    /// Whoever may have a secret for this scope, the narrowest first.
-    pub fn of(scope: &Scope) -> impl Iterator<Item = Holder> {
+impl SecretOwner {
+    /// Returns the owners whose secrets a scope may use, the narrowest first.
+    pub fn of(scope: &Scope) -> impl Iterator<Item = SecretOwner> {
         let org_id = scope.org_id.clone();
-        let user = scope.user_id.clone().map(|user_id| Holder::User {
+        let user = scope.user_id.clone().map(|user_id| SecretOwner::User {
             org_id: org_id.clone(),
             user_id,
         });
-        let workspace = scope.domain_id.clone().map(|domain_id| Holder::Workspace {
-            org_id: org_id.clone(),
-            domain_id,
-        });
+        let workspace = scope
+            .domain_id
+            .clone()
+            .map(|domain_id| SecretOwner::Workspace {
+                org_id: org_id.clone(),
+                domain_id,
+            });
         user.into_iter()
             .chain(workspace)
-            .chain([Holder::Org { org_id }])
+            .chain([SecretOwner::Org { org_id }])
     }
 
-    /// How broad it is.
+    /// Returns how broad this kind of owner is.
     pub fn scope(&self) -> SecretScope {
         match self {
-            Holder::User { .. } => SecretScope::User,
-            Holder::Workspace { .. } => SecretScope::Workspace,
-            Holder::Org { .. } => SecretScope::Org,
+            SecretOwner::User { .. } => SecretScope::User,
+            SecretOwner::Workspace { .. } => SecretScope::Workspace,
+            SecretOwner::Org { .. } => SecretScope::Org,
         }
     }
 
-    /// The tenant.
+    /// Returns the id of the organisation (the tenant).
     pub fn org_id(&self) -> &str {
         match self {
-            Holder::User { org_id, .. }
-            | Holder::Workspace { org_id, .. }
-            | Holder::Org { org_id } => org_id,
+            SecretOwner::User { org_id, .. }
+            | SecretOwner::Workspace { org_id, .. }
+            | SecretOwner::Org { org_id } => org_id,
         }
     }
 }
 
-/// Where secrets are kept: a vault, a table, or a [`SecretStore`] in memory. Give it to
-/// [`Run::secrets`](crate::agent::Run::secrets).
+/// Source of secrets: a vault, a database, or a [`SecretStore`] in memory.
 ///
-/// It is asked each time a tool asks, for one holder after the other; who comes first is not its
+/// [`Run::secrets`](crate::agent::Run::secrets) takes it.
+///
+/// It is asked each time a tool asks, for one owner after the other; who comes first is not its
 /// business.
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::{async_trait, secret::{Holder, SecretError, Secrets}, tool::SecretString};
+/// use agents::{async_trait, secret::{SecretOwner, SecretError, Secrets}, tool::SecretString};
 ///
 /// /// One set of keys for everybody, from the environment.
 /// struct Environment;
 ///
 /// #[async_trait]
 /// impl Secrets for Environment {
-///     async fn find(&self, holder: &Holder, name: &str) -> Result<Option<SecretString>, SecretError> {
-///         Ok(match holder {
-///             Holder::Org { .. } => std::env::var(name.to_uppercase()).ok().map(SecretString::from),
+///     async fn find(&self, owner: &SecretOwner, name: &str) -> Result<Option<SecretString>, SecretError> {
+///         Ok(match owner {
+///             SecretOwner::Org { .. } => std::env::var(name.to_uppercase()).ok().map(SecretString::from),
 ///             _ => None,
 ///         })
 ///     }
@@ -187,15 +207,30 @@ impl Holder {
 /// ```
 #[async_trait]
 pub trait Secrets: Send + Sync + 'static {
-    /// The secret called `name` that `holder` has; `None` if it has none.
+    /// Returns the secret called `name` of this owner, or `None` if it has none.
     ///
     /// # Errors
     /// With [`SecretError::unavailable`] when that cannot be found out: then nobody broader is asked,
     /// for the right secret may be there.
-    async fn find(&self, holder: &Holder, name: &str) -> Result<Option<SecretString>, SecretError>;
+    async fn find(
+        &self,
+        owner: &SecretOwner,
+        name: &str,
+    ) -> Result<Option<SecretString>, SecretError>;
 }
 
-/// A secret, and whose it is. It does not print.
+#[async_trait]
+impl<S: Secrets + ?Sized> Secrets for Arc<S> {
+    async fn find(
+        &self,
+        owner: &SecretOwner,
+        name: &str,
+    ) -> Result<Option<SecretString>, SecretError> {
+        (**self).find(owner, name).await
+    }
+}
+
+/// A secret and its scope; its value appears neither in `Debug` output nor in any log.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -228,7 +263,7 @@ impl Secret {
         }
     }
 
-    /// The value: for the request that needs it, and for nothing else.
+    /// Returns the value, to be used in the request that needs it and nowhere else.
     pub fn expose_secret(&self) -> &str {
         self.value.expose_secret()
     }
@@ -237,12 +272,12 @@ impl Secret {
         &self.value
     }
 
-    /// Whose it is.
+    /// Returns the scope that the secret belongs to.
     pub fn scope(&self) -> SecretScope {
         self.scope
     }
 
-    /// It is the whole organisation's, although a user or a workspace was asked first.
+    /// Returns `true` if it is the organisation's, although a user or a workspace was asked first.
     pub fn is_fallback(&self) -> bool {
         self.fallback
     }
@@ -254,8 +289,8 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Asks for a secret as a run does, the narrowest holder first: what a page shows that says which key
-/// would be used.
+/// Looks a secret up as a run does, asking the narrowest owner first, for instance to show which
+/// key would be used.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -274,17 +309,17 @@ impl fmt::Debug for Secret {
 /// ```
 ///
 /// # Errors
-/// When a holder cannot be asked, or the value is too short to be masked.
+/// When a owner cannot be asked, or the value is too short to be masked.
 pub async fn resolve(
     secrets: &dyn Secrets,
     scope: &Scope,
     name: &str,
 ) -> Result<Option<Secret>, SecretError> {
     let narrower = scope.user_id.is_some() || scope.domain_id.is_some();
-    for holder in Holder::of(scope) {
-        if let Some(value) = secrets.find(&holder, name).await? {
+    for owner in SecretOwner::of(scope) {
+        if let Some(value) = secrets.find(&owner, name).await? {
             Masker::check(name, value.expose_secret())?;
-            let scope = holder.scope();
+            let scope = owner.scope();
             return Ok(Some(Secret {
                 value,
                 scope,

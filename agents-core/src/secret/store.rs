@@ -1,9 +1,9 @@
-use super::{Holder, SecretError, Secrets};
+use super::{SecretError, SecretOwner, Secrets};
 use async_trait::async_trait;
 use secrecy::SecretString;
 use std::{collections::HashMap, fmt};
 
-/// Secrets in memory.
+/// Secrets in memory, by owner and name.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -19,16 +19,16 @@ use std::{collections::HashMap, fmt};
 /// ```
 #[derive(Clone, Default)]
 pub struct SecretStore {
-    kept: HashMap<(Holder, String), SecretString>,
+    kept: HashMap<(SecretOwner, String), SecretString>,
 }
 
 impl SecretStore {
-    /// An empty store.
+    /// Creates an empty store.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Keeps a secret of a user.
+    /// Adds a secret of a user.
     #[must_use]
     pub fn user(
         self,
@@ -37,14 +37,14 @@ impl SecretStore {
         name: impl Into<String>,
         value: impl Into<SecretString>,
     ) -> Self {
-        let holder = Holder::User {
+        let owner = SecretOwner::User {
             org_id: org_id.into(),
             user_id: user_id.into(),
         };
-        self.of(holder, name, value)
+        self.of(owner, name, value)
     }
 
-    /// Keeps a secret of a workspace.
+    /// Adds a secret of a workspace.
     #[must_use]
     pub fn workspace(
         self,
@@ -53,14 +53,14 @@ impl SecretStore {
         name: impl Into<String>,
         value: impl Into<SecretString>,
     ) -> Self {
-        let holder = Holder::Workspace {
+        let owner = SecretOwner::Workspace {
             org_id: org_id.into(),
             domain_id: domain_id.into(),
         };
-        self.of(holder, name, value)
+        self.of(owner, name, value)
     }
 
-    /// Keeps a secret of an organisation.
+    /// Adds a secret of an organisation.
     #[must_use]
     pub fn org(
         self,
@@ -68,29 +68,33 @@ impl SecretStore {
         name: impl Into<String>,
         value: impl Into<SecretString>,
     ) -> Self {
-        let holder = Holder::Org {
+        let owner = SecretOwner::Org {
             org_id: org_id.into(),
         };
-        self.of(holder, name, value)
+        self.of(owner, name, value)
     }
 
-    /// Keeps a secret of whoever it is.
+    /// Adds a secret of any owner.
     #[must_use]
     pub fn of(
         mut self,
-        holder: Holder,
+        owner: SecretOwner,
         name: impl Into<String>,
         value: impl Into<SecretString>,
     ) -> Self {
-        self.kept.insert((holder, name.into()), value.into());
+        self.kept.insert((owner, name.into()), value.into());
         self
     }
 }
 
 #[async_trait]
 impl Secrets for SecretStore {
-    async fn find(&self, holder: &Holder, name: &str) -> Result<Option<SecretString>, SecretError> {
-        Ok(self.kept.get(&(holder.clone(), name.to_owned())).cloned())
+    async fn find(
+        &self,
+        owner: &SecretOwner,
+        name: &str,
+    ) -> Result<Option<SecretString>, SecretError> {
+        Ok(self.kept.get(&(owner.clone(), name.to_owned())).cloned())
     }
 }
 

@@ -1,8 +1,9 @@
 use super::panic;
 use std::io::{self, Write};
 
-/// Writes without secrets: those of every run that goes on at the moment. Put it under whatever prints
-/// log lines, and what tools and libraries log themselves is masked as well.
+/// Writer that masks the secrets of every run that is going on; put it under a logger's output.
+///
+/// What tools and libraries log themselves is masked as well.
 ///
 /// Each write is looked at alone, so what is above it has to write whole lines, as
 /// `tracing_subscriber::fmt` does:
@@ -14,7 +15,7 @@ use std::io::{self, Write};
 pub struct Masked<W>(W);
 
 impl<W: Write> Masked<W> {
-    /// Writes to `to`.
+    /// Wraps the writer `to`.
     pub fn new(to: W) -> Self {
         Masked(to)
     }

@@ -5,7 +5,8 @@ use crate::{
 use serde::Serialize;
 use std::fmt;
 
-/// Who asks whom in a team, and who may use what; [`Team::render`](super::Team::render) gives it.
+/// Organisation chart of a team: who delegates to whom, and who may use which tools;
+/// [`Team::render`](super::Team::render) returns it.
 ///
 /// Printed it is a tree; [`to_json`](Chart::to_json) and [`mermaid`](Chart::mermaid) give it to
 /// programs and to pages. What is wrong at a place is marked with `!` there.
@@ -73,49 +74,51 @@ impl Chart {
         }
     }
 
-    /// The agent's name.
+    /// Returns the agent's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What others are told about it.
+    /// Returns the agent's description.
     pub fn description(&self) -> &str {
         &self.description
     }
 
-    /// The tools that it may use: its own, as far as its place and all places above grant them.
+    /// Returns the tools the agent may use: its own, as far as its place and all places above grant
+    /// them.
     pub fn tools(&self) -> &[String] {
         &self.tools
     }
 
-    /// The tools whose calls a person has to approve, since its place says so.
+    /// Returns the tools whose calls need approval because of the agent's place.
     pub fn confirm(&self) -> &[String] {
         &self.confirm
     }
 
-    /// Its bounds.
+    /// Returns the agent's budget.
     pub fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// What is wrong at its place: a team in which anything is does not run. See
+    /// Returns what is wrong at the agent's place; a team with any defect does not run. See
     /// [`Team::check`](super::Team::check).
     pub fn defects(&self) -> &[String] {
         &self.defects
     }
 
-    /// The agents below it; below one that is made of others, the teams among those.
+    /// Returns the charts of the agents below; below a composite, those of the teams among its
+    /// parts.
     pub fn delegates(&self) -> &[Chart] {
         &self.delegates
     }
 
-    /// The chart as JSON: for each agent its `name`, `description`, `tools`, `confirm`, `budget` and
-    /// `delegates`, and its `defects` if there are any.
+    /// Returns the chart as JSON: for each agent its `name`, `description`, `tools`, `confirm`,
+    /// `budget` and `delegates`, and its `defects` if there are any.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// The chart as a Mermaid graph.
+    /// Returns the chart as a Mermaid graph.
     pub fn mermaid(&self) -> String {
         let mut graph = String::from("graph TD\n");
         self.nodes(&mut graph, &mut 0);

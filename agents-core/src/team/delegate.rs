@@ -6,8 +6,8 @@ use crate::{
     agent::Data,
     error::{Cause, Code},
     place::{Delegate, Placement, Profile, tool_name},
-    run::Cx,
-    tool::{DynTool, ErrorType, Misfit, Prepared, ToolContext, ToolSpec, read, schema_of},
+    run::RunContext,
+    tool::{ArgumentError, DynTool, ErrorType, Prepared, ToolContext, ToolSpec, read, schema_of},
 };
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -22,8 +22,10 @@ use std::{
 /// How long a delegate may take that has no budget of time: nobody waits for it any longer.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// An agent that can be a delegate: what it takes is an `In` that has a schema, so that a model can
-/// be told how to ask it. Every agent is one whose `In` is `schemars::JsonSchema`.
+/// Helper bound: an agent that can be a delegate, because its input has a schema that tells a model
+/// how to ask it.
+///
+/// Every agent is one whose `In` is `schemars::JsonSchema`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a delegate: it takes `{In}`, which has no schema",
     label = "a model cannot be told how to ask for this agent",
@@ -46,7 +48,7 @@ impl<A: Agent<In = I> + 'static, I: Data + JsonSchema> Entrusted<I> for A {
 #[doc(hidden)]
 pub struct Form<I> {
     schema: Value,
-    read: fn(&str) -> Result<I, Misfit>,
+    read: fn(&str) -> Result<I, ArgumentError>,
 }
 
 // What is no object stands in one. (A doc comment would be told to the model.)
@@ -82,7 +84,7 @@ impl<I: Data + JsonSchema> Form<I> {
 pub(super) struct DelegateTool<A: Agent> {
     placed: Arc<Placed<A>>,
     spec: ToolSpec,
-    read: fn(&str) -> Result<A::In, Misfit>,
+    read: fn(&str) -> Result<A::In, ArgumentError>,
 }
 
 impl<A: Entrusted<<A as Agent>::In>> DelegateTool<A> {
@@ -120,7 +122,7 @@ impl<A: Agent + 'static> DynTool for DelegateTool<A> {
         &self.spec
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError> {
         let input = (self.read)(arguments)?;
         // What can be sent to another thread can be shared by them behind a lock.
         Ok(Prepared(Box::new(Mutex::new(input))))
@@ -187,7 +189,7 @@ impl<A: Agent> Agent for Called<'_, A> {
         self.0.profile()
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<A::Out, Error> {
         self.0.work_within(cx, input, Some(self.1)).await
     }
 }

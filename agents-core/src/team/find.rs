@@ -2,12 +2,12 @@ use super::Placed;
 use crate::{
     Agent, Error, ErrorKind,
     place::{Delegate, Placement},
-    run::Cx,
+    run::RunContext,
 };
 use std::{any::type_name, sync::Arc};
 
-/// The delegate of this type, for code: in a skill with a body, or in a tool, of the agent that it is
-/// placed below.
+/// Returns the delegate of this type, to be run by code: in a skill with a body, or in a tool, of
+/// the agent above it.
 ///
 /// Run it like any agent: it has the tools that its place grants. Where the agent here may have it with
 /// [confirmation](super::Member::confirm_named) only, somebody is asked before each run of it, and a no
@@ -45,7 +45,7 @@ pub fn delegate<A: Agent + 'static>() -> Result<Arc<Placed<A>>, Error> {
     only(&here, &wanted, of_type)
 }
 
-/// The delegate of this name, for code; it takes an `I` and gives an `O`.
+/// Returns the delegate of this name, with the input `I` and the output `O`, to be run by code.
 ///
 /// It is for agents whose type cannot be written, or of which there are several; else it is as
 /// [`delegate`].
@@ -94,8 +94,8 @@ where
 }
 
 fn here(wanted: &str) -> Result<Arc<Placement>, Error> {
-    let cx = Cx::current();
-    let place = cx.as_ref().and_then(Cx::place);
+    let cx = RunContext::current();
+    let place = cx.as_ref().and_then(RunContext::place);
     place.map(|place| place.placement.clone()).ok_or_else(|| {
         missing(format!(
             "nobody works here who is placed in a team, so there is no delegate `{wanted}`; \

@@ -10,8 +10,8 @@ use crate::{
 };
 use std::{borrow::Cow, fmt, sync::Arc};
 
-/// An agent and its place in a team: what it may use, what a person has to approve, how much it may
-/// spend, and whom it can ask. `structure!` expands to this.
+/// An agent and its place in a team: its grants, its confirmations, its budget and its delegates;
+/// `structure!` expands to it.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -41,7 +41,7 @@ pub struct Member<A> {
 }
 
 impl<A: Agent> Member<A> {
-    /// An agent that has all its own tools, and no delegates.
+    /// Places an agent with all its own tools and without delegates.
     pub fn new(agent: A) -> Self {
         let placement = unsaid(&agent);
         Member { agent, placement }
@@ -63,13 +63,15 @@ fn unsaid(agent: &impl Agent) -> Placement {
 }
 
 impl<A> Member<A> {
-    /// Grants a tool. With the first, an agent has no tools any more but those that are granted or
-    /// confirmed. What is granted goes for those below as well: nobody there can be granted more.
+    /// Grants a tool; with the first grant, the agent is limited to tools that are granted or
+    /// confirmed.
+    ///
+    /// What is granted goes for those below as well: nobody there can be granted more.
     pub fn grant<T: ToolName>(self) -> Self {
         self.grant_named(T::NAME)
     }
 
-    /// Grants a tool by name, or with `*` all tools whose names are alike: `"mcp_*"`.
+    /// Grants tools by name, where `*` stands for any text: `"mcp_*"`.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -91,19 +93,22 @@ impl<A> Member<A> {
         self
     }
 
-    /// Grants nothing: the agent has no tools but those that are granted or confirmed beside this.
+    /// Limits the agent to tools that are granted or confirmed besides this.
     pub fn grant_nothing(mut self) -> Self {
         self.placement.granted.get_or_insert_default();
         self
     }
 
-    /// Lets the agent use a tool, but every call has to be approved by a person.
+    /// Grants a tool whose calls a person has to approve.
     pub fn confirm<T: ToolName>(self) -> Self {
         self.confirm_named(T::NAME)
     }
 
-    /// The same for a tool or a delegate by name, or with `*` for all whose names are alike. A delegate is
-    /// confirmed for the agent's model and for its code: see [`delegate`](super::delegate()).
+    /// Grants tools or delegates by name, where `*` stands for any text, and requires approval for
+    /// their calls.
+    ///
+    /// A delegate is confirmed for the agent's model and for its code: see
+    /// [`delegate`](super::delegate()).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -120,8 +125,9 @@ impl<A> Member<A> {
         self
     }
 
-    /// Bounds the agent beside its own budget; of two bounds the tighter counts. Its tokens, time and
-    /// depth are those of everything below it.
+    /// Bounds the agent besides its own budget; of two bounds the tighter applies.
+    ///
+    /// Its tokens, time and depth are those of everything below it.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -166,7 +172,7 @@ impl<A> Member<A> {
         Placed::new(self.agent, Arc::new(self.placement))
     }
 
-    /// The team with this agent for its root.
+    /// Builds the team with this agent at its root.
     pub fn build(self) -> Team<A> {
         Team::of(self.placed())
     }
@@ -202,17 +208,18 @@ impl Member<Below> {
     }
 }
 
-/// What can be placed in a team: an agent, or a [`Member`] that says more about its place.
+/// Conversion into a member of a team: from an agent, or from a [`Member`] that says more about its
+/// place.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an agent",
     label = "expected an agent here",
     note = "a delegate is an agent such as `Coder`, or `Member::new(Coder)` with what it may use"
 )]
 pub trait IntoMember {
-    /// The agent.
+    /// The type of the agent.
     type Agent: Agent;
 
-    /// The agent at its place.
+    /// Converts into the member.
     fn into_member(self) -> Member<Self::Agent>;
 }
 

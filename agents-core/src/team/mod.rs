@@ -1,4 +1,4 @@
-//! Agents that have delegates: who may use what, who asks whom, and how much they may spend.
+//! Teams: agents with delegates, and who of them may use what.
 //!
 //! A [`Member`] is an agent and what its place says; [`Member::build`] makes a [`Team`], which is an
 //! agent again. With macros, `structure!` is the same as one expression.

@@ -2,12 +2,12 @@ use crate::{
     Agent, Error, ErrorKind, Json,
     agent::unwritable,
     place::{Placement, Profile, tool_name},
-    run::{Approval, ApprovalRequest, Cx},
+    run::{Approval, ApprovalRequest, RunContext},
 };
 use async_trait::async_trait;
 use std::{fmt, sync::Arc, time::Duration};
 
-/// An agent at its place in a team: it has the tools that its place grants, and its delegates.
+/// An agent at its place in a team, with the tools that its place grants and with its delegates.
 ///
 /// [`delegate`](super::delegate()) gives one to code, which runs it like any agent:
 ///
@@ -50,7 +50,7 @@ impl<A> Placed<A> {
 
 impl<A: Agent> Placed<A> {
     /// Asks whoever decides whether code may run the agent.
-    async fn confirm(&self, cx: &Cx, above: &str, args: Json) -> Result<(), Error> {
+    async fn confirm(&self, cx: &RunContext, above: &str, args: Json) -> Result<(), Error> {
         let name = self.name();
         let request = ApprovalRequest {
             agent_name: above.to_owned(),
@@ -70,7 +70,7 @@ impl<A: Agent> Placed<A> {
     /// The agent's work under what its place says; `allowed` where a call bounds its time.
     pub(super) async fn work_within(
         &self,
-        cx: &Cx,
+        cx: &RunContext,
         input: A::In,
         allowed: Option<Duration>,
     ) -> Result<A::Out, Error> {
@@ -80,7 +80,7 @@ impl<A: Agent> Placed<A> {
         // A call has its own deadline.
         let is_called = cx.place().is_some_and(|place| place.allowed.is_some());
         let time = budget.time.filter(|_| !is_called);
-        let work = async |cx: &Cx| cx.clone().enter(self.agent.work(cx, input)).await;
+        let work = async |cx: &RunContext| cx.clone().enter(self.agent.work(cx, input)).await;
         cx.within(time, work).await
     }
 }
@@ -103,7 +103,7 @@ impl<A: Agent> Agent for Placed<A> {
         Profile::of_team(self.placement.clone())
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<A::Out, Error> {
         if let Some(above) = &self.confirmed_for {
             let args = Json::of(&input);
             let args = args.map_err(|error| unwritable(self.name(), "input", &error))?;

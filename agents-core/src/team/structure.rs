@@ -3,13 +3,15 @@ use crate::{
     Agent, Error,
     agent::{ModelDriven, Profile},
     place::check,
-    run::Cx,
+    run::RunContext,
 };
 use async_trait::async_trait;
 use std::fmt;
 
-/// Agents that have delegates, as one agent: it takes and gives what its root does, and goes by the
-/// root's name. Made by [`Member::build`](super::Member::build) or `structure!`.
+/// An agent with its delegates, as one agent: it has the name, the input and the output of its
+/// root.
+///
+/// Made by [`Member::build`](super::Member::build) or `structure!`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -46,8 +48,10 @@ impl<A> Team<A> {
         Team { root, defects }
     }
 
-    /// Whether the team can work as it is put together. It is checked anyhow, before the first model
-    /// is asked; then also whether everybody has a model who needs one, since a run may bring it.
+    /// Checks that the team is put together correctly.
+    ///
+    /// It is checked anyhow, before the first model is asked; then also whether everybody has a
+    /// model who needs one, since a run may bring it.
     ///
     /// # Errors
     /// One error of the kind `Build` that names all defects, one a line, each with the way to the
@@ -61,7 +65,7 @@ impl<A> Team<A> {
         }
     }
 
-    /// Who asks whom, and who may use what.
+    /// Returns the organisation chart.
     pub fn render(&self) -> Chart {
         Chart::of(&self.root.placement)
     }
@@ -85,7 +89,7 @@ impl<A: Agent> Agent for Team<A> {
         self.root.profile()
     }
 
-    async fn work(&self, cx: &Cx, input: A::In) -> Result<A::Out, Error> {
+    async fn work(&self, cx: &RunContext, input: A::In) -> Result<A::Out, Error> {
         self.check()?;
         self.root.work(cx, input).await
     }

@@ -1,5 +1,5 @@
-//! A model that says what a test tells it to, and a handle to what it was asked.
+//! A scripted model for tests, and a handle that inspects the requests it received.
 
 mod scripted;
 
-pub use scripted::{Asked, Script, ScriptedModel};
+pub use scripted::{ReceivedRequest, Script, ScriptedModel};

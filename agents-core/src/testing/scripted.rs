@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// A model that answers from a script, in order.
+/// A model for tests that answers from a script, in order.
 ///
 /// It is for tests of what is *around* a model: the loop, the tools, the recovery. Nothing it says
 /// tells you how a real model behaves.
@@ -32,7 +32,7 @@ pub struct ScriptedModel {
     shared: Arc<Shared>,
 }
 
-/// What a scripted model says next.
+/// One scripted answer of a [`ScriptedModel`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -46,15 +46,15 @@ pub struct ScriptedModel {
 /// assert!(handle.requests().is_empty()); // nobody has asked yet
 /// ```
 pub enum Script {
-    /// This reply.
+    /// Returns this reply.
     Reply(Reply),
-    /// This failure.
+    /// Fails with this error.
     Fail(ModelError),
-    /// What this function makes of the request.
-    With(Box<dyn FnOnce(&Asked) -> Reply + Send>),
+    /// Computes the reply from the request.
+    With(Box<dyn FnOnce(&ReceivedRequest) -> Reply + Send>),
 }
 
-/// What a model was asked.
+/// A request that a scripted model received.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -73,22 +73,22 @@ pub enum Script {
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
-    /// The conversation.
+pub struct ReceivedRequest {
+    /// Messages of the conversation.
     pub messages: Vec<Message>,
-    /// The names of the tools it was offered.
+    /// Names of the tools that were offered.
     pub tools: Vec<String>,
-    /// The declarations of the tools it was offered.
+    /// Declarations of the tools that were offered.
     pub declarations: Value,
-    /// The schema its answer had to follow.
+    /// JSON Schema that the answer had to follow.
     pub format: Option<Value>,
-    /// Whether pieces of the answer were wanted.
+    /// Whether a streamed reply was asked for.
     pub streamed: bool,
 }
 
-impl Asked {
-    fn of(request: &Request<'_>) -> Asked {
-        Asked {
+impl ReceivedRequest {
+    fn of(request: &Request<'_>) -> ReceivedRequest {
+        ReceivedRequest {
             messages: request.messages().to_vec(),
             tools: request.tools().map(|spec| spec.name.to_string()).collect(),
             declarations: request
@@ -100,7 +100,7 @@ impl Asked {
         }
     }
 
-    /// The text of the last message.
+    /// Returns the text of the last message.
     pub fn last(&self) -> &str {
         match self.messages.last() {
             Some(
@@ -113,7 +113,7 @@ impl Asked {
         }
     }
 
-    /// What the tool calls of the last reply were answered with, in order: name and text.
+    /// Returns the results of the last reply's tool calls, in order, as name and text.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -147,7 +147,7 @@ impl Asked {
 }
 
 impl Script {
-    /// The model says this.
+    /// Creates a reply with this text.
     pub fn text(text: impl Into<String>) -> Script {
         Script::Reply(Reply {
             content: text.into(),
@@ -156,12 +156,12 @@ impl Script {
         })
     }
 
-    /// The model calls one tool, with these arguments as it would write them.
+    /// Creates a reply that calls one tool, with arguments as a model would write them.
     pub fn call(tool: impl Into<String>, arguments: impl Into<String>) -> Script {
         Script::calls([(tool.into(), arguments.into())])
     }
 
-    /// The model calls several tools in one reply.
+    /// Creates a reply that calls several tools.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -201,7 +201,7 @@ impl Script {
         })
     }
 
-    /// The model fails.
+    /// Creates a failure.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -221,7 +221,7 @@ impl Script {
         Script::Fail(ModelError::new(ModelErrorKind::Refused, message))
     }
 
-    /// The model answers what it is asked.
+    /// Creates an answer that is computed from the request.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -239,7 +239,7 @@ impl Script {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn with(answer: impl FnOnce(&Asked) -> Reply + Send + 'static) -> Script {
+    pub fn with(answer: impl FnOnce(&ReceivedRequest) -> Reply + Send + 'static) -> Script {
         Script::With(Box::new(answer))
     }
 }
@@ -256,11 +256,12 @@ fn one() -> Usage {
 struct Shared {
     script: Mutex<VecDeque<Script>>,
     again: Mutex<Option<Reply>>,
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<ReceivedRequest>>,
 }
 
 impl ScriptedModel {
-    /// A model that says these things in order and fails after that, and the handle to it.
+    /// Creates a model that gives these answers in order and fails after the last, and a handle
+    /// that inspects its requests.
     pub fn new(script: impl IntoIterator<Item = Script>) -> (ScriptedModel, ScriptedModel) {
         let shared = Shared {
             script: Mutex::new(script.into_iter().collect()),
@@ -272,7 +273,8 @@ impl ScriptedModel {
         (model.clone(), model)
     }
 
-    /// A model that says the same thing for ever.
+    /// Creates a model that gives the same reply to every request, and a handle that inspects its
+    /// requests.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -297,17 +299,17 @@ impl ScriptedModel {
         (model, handle)
     }
 
-    /// What it was asked so far.
-    pub fn requests(&self) -> Vec<Asked> {
+    /// Returns the requests received so far.
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
         lock(&self.shared.asked).clone()
     }
 
-    /// How often it was asked.
+    /// Returns the number of requests received so far.
     pub fn count(&self) -> usize {
         lock(&self.shared.asked).len()
     }
 
-    fn answer(&self, asked: &Asked) -> Result<Reply, ModelError> {
+    fn answer(&self, asked: &ReceivedRequest) -> Result<Reply, ModelError> {
         match lock(&self.shared.script).pop_front() {
             Some(Script::Reply(reply)) => Ok(reply),
             Some(Script::Fail(error)) => Err(error),
@@ -330,7 +332,7 @@ impl Model for ScriptedModel {
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        let asked = Asked::of(&request);
+        let asked = ReceivedRequest::of(&request);
         lock(&self.shared.asked).push(asked.clone());
         // A real model takes its time: let others run.
         tokio::task::yield_now().await;

@@ -1,4 +1,6 @@
-use super::{DynTool, ErrorType, IntoTool, Misfit, Prepared, SharedTool, ToolContext, ToolSpec};
+use super::{
+    ArgumentError, DynTool, ErrorType, IntoTool, Prepared, SharedTool, ToolContext, ToolSpec,
+};
 use crate::{
     Json,
     error::{Cause, ToolError},
@@ -7,8 +9,10 @@ use crate::{
 use async_trait::async_trait;
 use std::{borrow::Cow, hash::Hasher, sync::Arc};
 
-/// The tool under another name: what the model calls. Receipts have the tool's own name, so that two
-/// versions of one tool can be told apart by a model and are one tool to whoever reads the receipts.
+/// Gives a tool another name, by which the model calls it; receipts keep the tool's own name.
+///
+/// Two versions of one tool can so be told apart by a model and are one tool to whoever reads the
+/// receipts.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -43,7 +47,7 @@ impl DynTool for Listed {
         &self.spec
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError> {
         self.tool.prepare(arguments)
     }
 

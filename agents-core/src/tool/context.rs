@@ -3,14 +3,16 @@ use super::Execution;
 use crate::run::{Node, Root, Settings};
 use crate::{
     ToolFailure,
-    run::{Cx, EventKind, Stopwatch},
+    run::{EventKind, RunContext, Stopwatch},
     scope::Scope,
     secret::{Masker, Secret, SecretError, SecretScope},
 };
 use std::{fmt, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
-/// What a tool may know about the call it serves: take `cx: &ToolContext` as a parameter.
+/// Context of a tool call: its ids, its attempt, its time limit, cancellation and secrets.
+///
+/// Take `cx: &ToolContext` as a parameter.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -26,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 /// ```
 #[derive(Clone)]
 pub struct ToolContext {
-    pub(crate) cx: Cx,
+    pub(crate) cx: RunContext,
     pub(crate) call_id: Arc<str>,
     pub(crate) tool: Arc<str>,
     pub(crate) attempt: u32,
@@ -36,8 +38,9 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
-    /// The context of a call that no run has made: for a test of the function behind a tool. The run around it is
-    /// one of its own, for nobody, with neither a model nor secrets.
+    /// Creates a context outside of any run, for unit tests of the function behind a tool.
+    ///
+    /// The run around it is one of its own, for nobody, with neither a model nor secrets.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -59,7 +62,7 @@ impl ToolContext {
         let root = Root::new(Settings::default(), Node::root(String::new()), None, None)
             .expect("a run that is not resumed has nothing that could be refused");
         ToolContext {
-            cx: Cx::root(root),
+            cx: RunContext::root(root),
             call_id: tool.into(),
             tool: tool.into(),
             attempt: 1,
@@ -68,28 +71,29 @@ impl ToolContext {
         }
     }
 
-    /// The id in this call's receipt: the same for every attempt, and on any machine.
+    /// Returns the id of this call's receipt: the same for every attempt, and on any machine.
     pub fn call_id(&self) -> &str {
         &self.call_id
     }
 
-    /// The id of the run.
+    /// Returns the id of the run.
     pub fn run_id(&self) -> &str {
         self.cx.run_id()
     }
 
-    /// The name under which the tool was called.
+    /// Returns the name by which the tool was called.
     pub fn tool(&self) -> &str {
         &self.tool
     }
 
-    /// Which execution of the call this is, from 1.
+    /// Returns the number of this execution of the call, from 1.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
 
-    /// How much time is left before this execution is stopped; `None` while it has not begun. It stands
-    /// still while a person is asked about what goes on within.
+    /// Returns the time left before this execution is stopped; `None` if it has not begun.
+    ///
+    /// The clock stops while a person is asked about what goes on within.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -113,7 +117,8 @@ impl ToolContext {
         self.watch.as_ref().map(|watch| watch.left())
     }
 
-    /// Triggered when the run ends before the call: hand it to what you spawn.
+    /// Returns a token that is cancelled when the run ends before the call: hand it to what you
+    /// spawn.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -134,7 +139,7 @@ impl ToolContext {
         self.execution.cancellation(&self.cx.root.settings.cancel)
     }
 
-    /// A key for services that undo double sends: the same for every attempt of this call.
+    /// Returns an idempotency key for external services: the same for every attempt of this call.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -154,18 +159,18 @@ impl ToolContext {
         format!("{}:{}", self.run_id(), self.call_id)
     }
 
-    /// For whom the run works.
+    /// Returns the scope that the run works for.
     pub fn scope(&self) -> &Scope {
         self.cx.scope()
     }
 
-    /// The tenant: the organisation for which the run works.
+    /// Returns the tenant that the run works for.
     pub fn tenant_id(&self) -> &str {
         self.scope().tenant_id()
     }
 
-    /// A secret that the tool cannot do without: the run's own, else the user's, the workspace's or
-    /// the organisation's; see [`secret`](crate::secret).
+    /// Returns a required secret: the run's own, else the user's, the workspace's or the
+    /// organisation's; see [`secret`](crate::secret).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -192,7 +197,7 @@ impl ToolContext {
         secret
     }
 
-    /// A secret that the tool can do without.
+    /// Returns an optional secret, or `None` if nobody has it.
     ///
     /// # Errors
     /// When it cannot be said whether there is one, or it is too short to be masked.
@@ -232,19 +237,19 @@ impl ToolContext {
         });
     }
 
-    /// The secrets that this execution was given so far, and whose they are.
+    /// Returns the secrets that this execution was given so far, with their scopes.
     pub fn secrets_used(&self) -> Vec<(String, SecretScope)> {
         self.execution.given()
     }
 
-    /// What hides the run's secrets: for what the tool writes down itself.
+    /// Returns the masker of the run's secrets, for text that the tool logs or stores itself.
     pub fn masker(&self) -> &Arc<Masker> {
         self.cx.masker()
     }
 
-    /// Where the call stands in the run: pass it to `agent.run_in(cx.run(), input)` in a task that
-    /// you spawn, so that the agent there belongs to this run.
-    pub fn run(&self) -> &Cx {
+    /// Returns the place of the call in the run: pass it to `agent.run_in(cx.run(), input)` in a
+    /// task that you spawn, so that the agent there belongs to this run.
+    pub fn run(&self) -> &RunContext {
         &self.cx
     }
 }

@@ -1,4 +1,4 @@
-use super::{Misfit, Tool, ToolContext, ToolSpec};
+use super::{ArgumentError, Tool, ToolContext, ToolSpec};
 use crate::{
     Json,
     error::{Cause, Code, ToolError},
@@ -13,10 +13,10 @@ use std::{
     sync::Arc,
 };
 
-/// Arguments that have been read and fit: ready to run, once.
+/// Arguments that were read and fit, ready for one execution.
 pub struct Prepared(pub(crate) Box<dyn Any + Send + Sync>);
 
-/// The type of the errors that a tool returns, so that arms written for another are refused.
+/// Type of the errors that a tool returns, by which arms for another error type are rejected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ErrorType {
     id: TypeId,
@@ -24,7 +24,7 @@ pub struct ErrorType {
 }
 
 impl ErrorType {
-    /// The type `E`.
+    /// Creates the value for the type `E`.
     pub fn of<E: 'static>() -> Self {
         ErrorType {
             id: TypeId::of::<E>(),
@@ -45,40 +45,41 @@ impl fmt::Debug for ErrorType {
     }
 }
 
-/// A tool whose types are hidden: the form in which a run holds it.
+/// A type-erased tool, in the form in which a run holds it.
 #[async_trait]
 pub trait DynTool: Send + Sync + 'static {
-    /// What the runtime and the model know about the tool.
+    /// Returns the tool's specification.
     fn spec(&self) -> &ToolSpec;
 
-    /// Reads the arguments, strictly.
+    /// Reads the arguments strictly.
     ///
     /// # Errors
     /// When the text is not JSON or does not fit.
-    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit>;
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError>;
 
-    /// What the tool's own arms say to a failure of it; see [`Tool::on_error`].
+    /// Asks the tool's own arms about a failure; see [`Tool::on_error`].
     fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
         let _ = (error, cx);
         None
     }
 
-    /// The repair agents that the tool's own arms name; see [`Tool::fixers`].
+    /// Returns the repair agents that the tool's own arms name; see [`Tool::fixers`].
     fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
         Vec::new()
     }
 
-    /// What the tool returns as `Err`; `None` if that is not known.
+    /// Returns the type of the tool's errors, or `None` if it is not known.
     fn error_type(&self) -> Option<ErrorType> {
         None
     }
 
-    /// What tells this value of the tool from another; see [`Tool::distinguish`].
+    /// Hashes what tells this value of the tool from another, for the cache; see
+    /// [`Tool::distinguish`].
     fn distinguish(&self, state: &mut dyn Hasher) {
         let _ = state;
     }
 
-    /// Whether this very call needs approval; see [`Tool::needs_approval`].
+    /// Returns `true` if a call with these arguments needs approval; see [`Tool::needs_approval`].
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool;
 
     /// Whether what the tool does is a part of the run, as the work of a delegate is: then a replay does it
@@ -88,7 +89,7 @@ pub trait DynTool: Send + Sync + 'static {
         false
     }
 
-    /// Runs the tool with what [`prepare`](DynTool::prepare) gave.
+    /// Executes the tool with the arguments that [`prepare`](DynTool::prepare) returned.
     ///
     /// # Errors
     /// With what the tool returned as `Err`.
@@ -101,7 +102,7 @@ impl<T: Tool> DynTool for T {
         Tool::spec(self)
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError> {
         // Mostly they fit; only to say what does not is the way to each field followed.
         match serde_json::from_str::<T::Args>(arguments) {
             Ok(args) => Ok(Prepared(Box::new(args))),
@@ -157,13 +158,13 @@ impl<T: Tool> DynTool for T {
 }
 
 /// Reads arguments strictly, and says where they do not fit.
-pub(crate) fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, Misfit> {
+pub(crate) fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, ArgumentError> {
     let mut json = serde_json::Deserializer::from_str(arguments);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| Misfit {
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| ArgumentError {
         path: known(&error.path().to_string()).to_owned(),
         message: without_position(&error.into_inner()),
     })?;
-    json.end().map_err(|error| Misfit {
+    json.end().map_err(|error| ArgumentError {
         path: String::new(),
         message: error.to_string(),
     })?;

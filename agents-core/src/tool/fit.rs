@@ -8,8 +8,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Display;
 
-/// What a model can send as an argument of a tool: every type that is `Deserialize` and
-/// [`JsonSchema`], and owns what it holds.
+/// Bound on the arguments of a tool: `DeserializeOwned +` [`JsonSchema`] `+ Send + Sync + 'static`.
 ///
 /// Nobody implements it; two derives are all that it takes.
 ///
@@ -51,7 +50,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
     }
 }
 
-/// What a tool can give back: every type that is [`Serialize`].
+/// Bound on the output of a tool: any [`Serialize`] type.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -85,8 +84,8 @@ impl<T: Serialize + Send> ToolOutput for T {
     }
 }
 
-/// What a tool can fail with: every type that is [`Display`] and owns what it holds. `anyhow::Error`
-/// is one.
+/// Bound on the error type of a tool: any [`Display`] type that owns its data, `anyhow::Error`
+/// included.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{fmt, future::Future};
 
-/// A tool as a server lists it, in the form in which MCP's `tools/list` does.
+/// A tool as a server lists it, in the form of MCP's `tools/list`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -34,23 +34,26 @@ use std::{fmt, future::Future};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedTool {
-    /// The name the model calls. Give it a prefix where two servers have tools of one name.
+    /// Name by which the model calls the tool; add a prefix where two servers have tools of one
+    /// name.
     pub name: String,
-    /// What the model reads; the name where nothing is said.
+    /// Description for the model; the name if there is none.
     #[serde(default)]
     pub description: String,
     /// JSON Schema of the arguments.
     pub input_schema: Value,
-    /// JSON Schema of the result, where it is known.
+    /// JSON Schema of the result, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// What the server says of the tool. Set here what you know better.
+    /// Hints of the server; overwrite what you know better.
     #[serde(default)]
     pub annotations: Annotations,
 }
 
-/// What a server says that one of its tools does. They are hints: whoever trusts the server trusts
-/// them, and who does not says so with a [`ToolPolicy`](super::ToolPolicy).
+/// Hints of a server about what one of its tools does, as in MCP.
+///
+/// They are hints: whoever trusts the server trusts them, and who does not says so with a
+/// [`ToolPolicy`](super::ToolPolicy).
 ///
 /// What is not said is what MCP lays down, which is the worst: the tool writes, twice is not as good as
 /// once, and it reaches whomever it likes; so its calls need approval.
@@ -67,22 +70,23 @@ pub struct ListedTool {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Annotations {
-    /// It changes nothing.
+    /// Whether the tool changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
-    /// What it changes may be lost. Said to be so, its calls need approval wherever it reaches.
+    /// Whether its changes may destroy something; if so, its calls need approval wherever it
+    /// reaches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// Calling it twice is as good as once.
+    /// Whether calling it twice has no further effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// It reaches what is outside the organisation.
+    /// Whether it reaches beyond the organisation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
 
 impl Annotations {
-    /// What the tool does to the world.
+    /// Returns the effects that these hints amount to.
     pub fn effects(&self) -> Effects {
         match self.read_only_hint {
             Some(true) => Effects::Reads,
@@ -92,7 +96,7 @@ impl Annotations {
 }
 
 impl ListedTool {
-    /// What the runtime knows about the tool.
+    /// Returns the tool's specification.
     pub fn spec(&self) -> ToolSpec {
         let ListedTool {
             name,
@@ -126,7 +130,7 @@ impl ListedTool {
         spec
     }
 
-    /// The tool, which runs `body`.
+    /// Converts into a tool that runs `body`.
     pub fn into_tool<F, Fut, T, E>(self, body: F) -> FnTool
     where
         F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,

@@ -1,10 +1,11 @@
-//! Tools: plain async functions, and what the runtime knows about them.
+//! Tools: async functions that a model can call, with their specifications.
 //!
 //! [`Tool`] is what `tool!` implements; [`DynTool`] is the form in which a run holds it; a
 //! [`ToolSet`] is what an agent may call. [`FnTool`] makes one at run time, from a closure. A
 //! [`Registry`] holds versions of many, of which agents pick.
 
 mod alias;
+mod argument_error;
 mod context;
 mod derived;
 mod erased;
@@ -12,7 +13,6 @@ mod execution;
 mod expected;
 mod fit;
 mod listed;
-mod misfit;
 mod output;
 mod pattern;
 mod policy;
@@ -26,6 +26,7 @@ mod version;
 
 pub use crate::scope::Scope;
 pub use alias::alias;
+pub use argument_error::ArgumentError;
 pub use context::ToolContext;
 pub(crate) use erased::read;
 pub use erased::{DynTool, ErrorType, Prepared};
@@ -33,7 +34,6 @@ pub(crate) use execution::Execution;
 pub(crate) use expected::expectation;
 pub use fit::{Argument, ToolFault, ToolOutput};
 pub use listed::{Annotations, ListedTool};
-pub use misfit::Misfit;
 pub use pattern::Pattern;
 pub use policy::ToolPolicy;
 pub use registry::Registry;
@@ -54,7 +54,7 @@ use crate::{
 use serde::{Serialize, de::DeserializeOwned};
 use std::{fmt, future::Future, hash::Hasher, sync::Arc, time::Duration};
 
-/// A tool with typed arguments and a typed result.
+/// A tool with typed arguments, a typed result and a typed error.
 ///
 /// `tool!` and `#[tool]` write this for you; by hand it looks like this:
 ///
@@ -88,17 +88,17 @@ use std::{fmt, future::Future, hash::Hasher, sync::Arc, time::Duration};
     note = "a tool is the CamelCase type that `#[tool]` or `tool!` leaves beside the function: for `async fn read_file(..)` write `ReadFile`"
 )]
 pub trait Tool: Send + Sync + 'static {
-    /// What the model has to send.
+    /// The type of the arguments.
     type Args: DeserializeOwned + Send + Sync + 'static;
-    /// What the tool gives back.
+    /// The type of the result.
     type Ok: Serialize + Send;
-    /// What it fails with.
+    /// The type of the error.
     type Err: fmt::Display + Send + Sync + 'static;
 
-    /// What the runtime and the model know about the tool.
+    /// Returns the tool's specification.
     fn spec(&self) -> &ToolSpec;
 
-    /// Does the work.
+    /// Executes the tool.
     ///
     /// # Errors
     /// With the tool's own error: its arms are asked, and what nobody settles is told to the model.
@@ -108,53 +108,57 @@ pub trait Tool: Send + Sync + 'static {
         cx: &ToolContext,
     ) -> impl Future<Output = Result<Self::Ok, Self::Err>> + Send;
 
-    /// What an error says besides its text; see [`ToolFailure`](crate::ToolFailure).
+    /// Returns the error code of an error and the time to wait before a retry; see
+    /// [`ToolFailure`](crate::ToolFailure).
     fn failure(error: &Self::Err) -> (Code, Option<Duration>) {
         let _ = error;
         (Code::Unknown, None)
     }
 
-    /// What the model, the receipt and whoever handles the failure are told of an error: of one that a macro's tool
-    /// returns, its text and those of its causes.
+    /// Returns the text of an error for the model, the receipt and handlers; tools made by macros
+    /// add the texts of its causes.
     fn told(error: &Self::Err) -> String {
         error.to_string()
     }
 
-    /// What the tool's own arms say to a failure of it: what `on_error` writes. `None` asks the next
+    /// Asks the tool's own arms about a failure: what `on_error` writes; `None` asks the next
     /// layer.
     fn on_error(&self, error: CallError<'_, Self::Err>, cx: &ErrorContext) -> Option<Plan> {
         let _ = (error, cx);
         None
     }
 
-    /// The repair agents that the tool's own arms name, so that a run that was stored finds them
-    /// again.
+    /// Returns the repair agents that the tool's own arms name, so that a resumed run can find them
+    /// by name.
     fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
         Vec::new()
     }
 
-    /// Asks the tool's own arms about any failure; for unit tests of them.
+    /// Asks the tool's own arms about any failure, for unit tests of them.
     fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
         recovery::with_error(error, &self.spec().input_schema, |error| {
             self.on_error(error, cx)
         })
     }
 
-    /// What tells this value of the tool from another of the same type: results that are cached belong
-    /// to one of them. Macros write it with what is injected, as far as that is `Hash`.
+    /// Hashes what tells this value of the tool from others of the same type, so that cached
+    /// results are not mixed up.
+    ///
+    /// Macros write it with what is injected, as far as that is `Hash`.
     fn distinguish(&self, state: &mut dyn Hasher) {
         let _ = state;
     }
 
-    /// Whether this very call needs a person's approval. Asked only when the tool declares
-    /// [`Approval::When`]; the call has no id yet.
+    /// Returns `true` if a call with these arguments needs approval.
+    ///
+    /// Asked only when the tool declares [`Approval::When`]; the call has no id yet.
     fn needs_approval(&self, args: &Self::Args, cx: &ToolContext) -> bool {
         let _ = (args, cx);
         true
     }
 }
 
-/// A tool whose name is known from its type alone, as of every tool that `tool!` or `#[tool]` made.
+/// A tool whose name is known from its type alone, such as one made by `tool!` or `#[tool]`.
 ///
 /// A [`Member`](crate::team::Member) of a team is granted tools by their types. For a tool that is
 /// written by hand:
@@ -175,6 +179,6 @@ pub trait Tool: Send + Sync + 'static {
     note = "for a tool that is written by hand implement `ToolName`, or name it: `grant_named(\"..\")`, `confirm_named(\"..\")`, `on_error_of(\"..\", ..)`"
 )]
 pub trait ToolName {
-    /// The name the model calls.
+    /// Name by which the model calls the tool.
     const NAME: &'static str;
 }

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, fmt};
 
-/// The names of tools, by a pattern: `*` stands for any text, also for none, and everything else for
+/// A pattern for tool names, in which `*` stands for any text (also none), and everything else for
 /// itself.
 ///
 /// ```
@@ -17,22 +17,22 @@ use std::{borrow::Cow, fmt};
 pub struct Pattern(Cow<'static, str>);
 
 impl Pattern {
-    /// The pattern that is written so. A name without `*` stands for itself alone.
+    /// Creates a pattern; without `*` it matches one name alone.
     pub fn new(pattern: impl Into<Cow<'static, str>>) -> Self {
         Pattern(pattern.into())
     }
 
-    /// The pattern as it is written.
+    /// Returns the pattern as it was written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it stands for one name alone.
+    /// Returns `true` if the pattern has no `*` and matches one name alone.
     pub fn is_name(&self) -> bool {
         !self.0.contains('*')
     }
 
-    /// Whether it stands for this name. Upper and lower case differ, as they do between tools.
+    /// Returns `true` if the pattern matches this name; the comparison is case-sensitive.
     pub fn matches(&self, name: &str) -> bool {
         let Some((first, rest)) = self.0.split_once('*') else {
             return self.0 == name;

@@ -1,5 +1,5 @@
 use super::{
-    Approval, DynTool, ErrorType, Misfit, Prepared, SharedTool, ToolContext, ToolSpec,
+    Approval, ArgumentError, DynTool, ErrorType, Prepared, SharedTool, ToolContext, ToolSpec,
     alias::under_spec,
 };
 use crate::{
@@ -13,8 +13,8 @@ use std::{fmt, hash::Hasher, sync::Arc, time::Duration};
 
 type When = Arc<dyn Fn(&Value, &ToolContext) -> bool + Send + Sync>;
 
-/// What an agent says about tools by their names: give it to
-/// [`AgentBuilder::policy`](crate::AgentBuilder::policy).
+/// Overrides that an agent applies to tools by name: approval, timeout and strictness;
+/// [`AgentBuilder::policy`](crate::AgentBuilder::policy) takes it.
 ///
 /// A tool that is written down says all of this itself; one that comes in a list from elsewhere cannot.
 ///
@@ -41,23 +41,23 @@ pub struct ToolPolicy {
 }
 
 impl ToolPolicy {
-    /// A policy that says nothing yet.
+    /// Creates a policy that changes nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Says whether calls need a person's approval.
+    /// Sets whether calls need approval.
     pub fn approval(mut self, approval: Approval) -> Self {
         self.approval = Some(approval);
         self
     }
 
-    /// Every call needs a person's approval.
+    /// Requires approval for every call.
     pub fn confirm(self) -> Self {
         self.approval(Approval::Always)
     }
 
-    /// The calls for which `when` holds need a person's approval. It is given the arguments as they
+    /// Requires approval for calls for which `when` returns `true`, given the arguments as they
     /// would run, repairs included.
     ///
     /// ```
@@ -80,13 +80,13 @@ impl ToolPolicy {
         self.approval(Approval::When)
     }
 
-    /// Bounds one execution.
+    /// Sets the timeout of one execution.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Reads arguments strictly: nothing is repaired.
+    /// Turns lenient reading of the arguments off: nothing is repaired.
     pub fn strict(mut self) -> Self {
         self.strict = true;
         self
@@ -160,10 +160,10 @@ impl DynTool for Judged {
         self.tool.spec()
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError> {
         let prepared = self.tool.prepare(arguments)?;
-        let value =
-            serde_json::from_str(arguments).map_err(|error| Misfit::new("", error.to_string()))?;
+        let value = serde_json::from_str(arguments)
+            .map_err(|error| ArgumentError::new("", error.to_string()))?;
         Ok(Prepared(Box::new(Held { value, prepared })))
     }
 

@@ -4,8 +4,9 @@ use super::{
 use crate::{Error, ErrorKind};
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
-/// Tools by `name@version`, of which agents pick. Versions of one name live beside each other; the
-/// same version twice is refused.
+/// Tools by `name@version`, from which agents pick theirs.
+///
+/// Versions of one name live beside each other; the same version twice is refused.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -42,12 +43,12 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// No tools.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a tool.
+    /// Adds a tool, by value.
     ///
     /// # Errors
     /// When this version of it is there already, or its name has an `@`.
@@ -80,8 +81,9 @@ impl Registry {
         Ok(())
     }
 
-    /// From now on something better is there; `note` says what. The tool runs as before, but is not
-    /// [listed](Self::list).
+    /// Marks a tool as deprecated, with a `note` on what to use instead.
+    ///
+    /// The tool runs as before, but is not [listed](Self::list).
     ///
     /// # Errors
     /// When there is no such `name@version`.
@@ -93,7 +95,28 @@ impl Registry {
         self.set_status(key, Status::Deprecated { note: note.into() })
     }
 
-    /// From now on it does not run: calls of it are refused, and no model is offered it.
+    /// Blocks a tool: calls of it are refused, and no model is offered it.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, Effects, tool::{FnTool, Registry}};
+    /// # use agents::{Code, testing::{Script, ScriptedModel}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let shell = FnTool::new("shell", "Runs.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("ran") });
+    /// # let (model, handle) = ScriptedModel::new([Script::call("shell", "{}"), Script::text("I cannot")]);
+    /// let mut registry = Registry::new().with(shell)?;
+    /// registry.block("shell@1.0.0", "CVE-2026-1234")?;
+    ///
+    /// // An agent that has it listed is built as before; no model is told of it, and no call of it runs.
+    /// let agent = AgentBuilder::<String, String>::new("admin").tools(registry.pick(["shell"])?).model(model).build();
+    /// let outcome = agent.run("Clean up").outcome().await?;
+    /// assert!(handle.requests()[0].tools.is_empty());
+    /// assert_eq!(outcome.outputs.receipts().next().unwrap().error.as_ref().unwrap().code, Code::PolicyDenied);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When there is no such `name@version`.
@@ -102,7 +125,7 @@ impl Registry {
         self.set_status(key, Status::Blocked { reason })
     }
 
-    /// From now on it is to be used again.
+    /// Makes a deprecated or blocked tool active again.
     ///
     /// # Errors
     /// When there is no such `name@version`.
@@ -125,8 +148,9 @@ impl Registry {
         Ok(())
     }
 
-    /// The tool `name@version`; for a bare name its latest version that is active, else the latest
-    /// that is deprecated, else the latest of all.
+    /// Returns the tool `name@version`, or the latest version of a bare name.
+    ///
+    /// Active versions come first, then deprecated ones, then blocked ones.
     ///
     /// # Errors
     /// When there is none.
@@ -145,9 +169,10 @@ impl Registry {
         Ok(tool)
     }
 
-    /// Several tools, by name or `name@version`, as an agent takes them. Of several versions of one
-    /// name the latest keeps it; a model calls the others `name_v1_0_0`, and so do an agent's arms.
-    /// With [`alias`](super::alias) a tool has any other name.
+    /// Returns several tools, by name or `name@version`, as a set for an agent.
+    ///
+    /// Of several versions of one name the latest keeps it; a model calls the others `name_v1_0_0`,
+    /// and so do an agent's arms. With [`alias`](super::alias) a tool has any other name.
     ///
     /// # Errors
     /// When there is none for one of them.
@@ -169,17 +194,17 @@ impl Registry {
         Ok(ToolSet::new().with_all(named))
     }
 
-    /// All that are active, by name and version.
+    /// Returns all active tools, ordered by name and version.
     pub fn list(&self) -> impl Iterator<Item = &ToolSpec> {
         self.all().filter(|spec| spec.status.is_active())
     }
 
-    /// All that run: those that are deprecated as well.
+    /// Returns all active and deprecated tools, ordered by name and version.
     pub fn list_with_deprecated(&self) -> impl Iterator<Item = &ToolSpec> {
         self.all().filter(|spec| spec.status.blocked().is_none())
     }
 
-    /// Everything that was ever registered, for whoever keeps the registry.
+    /// Returns all tools, blocked ones included.
     pub fn all(&self) -> impl Iterator<Item = &ToolSpec> {
         self.tools
             .values()

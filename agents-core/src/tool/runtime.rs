@@ -1,6 +1,6 @@
 use super::{
-    DynTool, Effects, ErrorType, IntoTool, Misfit, Prepared, SharedTool, ToolContext, ToolSpec,
-    output::OutputSchema,
+    ArgumentError, DynTool, Effects, ErrorType, IntoTool, Prepared, SharedTool, ToolContext,
+    ToolSpec, output::OutputSchema,
 };
 use crate::{
     Json,
@@ -16,7 +16,7 @@ use std::{fmt, hash::Hasher, sync::Arc};
 type Body = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<Json, Cause>> + Send + Sync;
 type Arms = dyn Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync;
 
-/// A tool made at run time: a name, a schema and a closure, as a list from elsewhere gives them.
+/// A tool made at run time from a name, a schema and a closure.
 ///
 /// It is called under the same rules as a tool that a macro wrote, and may have
 /// [arms](FnTool::on_error) of its own.
@@ -42,11 +42,11 @@ pub struct FnTool {
     apart: Vec<u8>,
     fixers: Vec<Arc<dyn Fixer>>,
     part_of_the_run: bool,
-    check: fn(&Value) -> Result<(), Misfit>,
+    check: fn(&Value) -> Result<(), ArgumentError>,
 }
 
 impl FnTool {
-    /// A tool that runs `body` with arguments that fit `input_schema`.
+    /// Creates a tool that runs `body` with arguments that fit `input_schema`.
     pub fn new<F, Fut, T, E>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -64,7 +64,7 @@ impl FnTool {
         Self::with_spec(spec, body)
     }
 
-    /// A tool with everything [`ToolSpec`] can say.
+    /// Creates a tool from a full [`ToolSpec`].
     pub fn with_spec<F, Fut, T, E>(spec: ToolSpec, body: F) -> Self
     where
         F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
@@ -98,8 +98,9 @@ impl FnTool {
         }
     }
 
-    /// What the tool says to its own failures, as [`AgentBuilder::on_error`] does for an agent: asked
-    /// after an agent's arms for this tool, and before its default.
+    /// Sets the tool's own error handler, as [`AgentBuilder::on_error`] does for an agent.
+    ///
+    /// It is asked after an agent's arms for this tool, and before the agent's default.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -131,8 +132,8 @@ impl FnTool {
         self
     }
 
-    /// Says what tells this tool from others of its name, version and schema, such as the server that
-    /// it stands for: results that are cached are not theirs.
+    /// Adds a distinguishing mark to the cache key, for tools of the same name, version and schema,
+    /// such as the server that the tool stands for.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -162,12 +163,13 @@ impl FnTool {
     }
 
     /// What no schema can say about its arguments.
-    pub(crate) fn checked(mut self, check: fn(&Value) -> Result<(), Misfit>) -> Self {
+    pub(crate) fn checked(mut self, check: fn(&Value) -> Result<(), ArgumentError>) -> Self {
         self.check = check;
         self
     }
 
-    /// Lists a repair agent that the tool's arms name, so that a stored run finds it again.
+    /// Registers a repair agent that the tool's arms name, so that a resumed run can find it by
+    /// name.
     #[must_use]
     pub fn fixer(mut self, agent: impl Fixer) -> Self {
         self.fixers.push(Arc::new(agent));
@@ -213,14 +215,14 @@ impl DynTool for FnTool {
         &self.spec
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, Misfit> {
-        let value: Value =
-            serde_json::from_str(arguments).map_err(|error| Misfit::new("", error.to_string()))?;
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError> {
+        let value: Value = serde_json::from_str(arguments)
+            .map_err(|error| ArgumentError::new("", error.to_string()))?;
         if let Some(integer) = unkept_integer(arguments) {
             let message = format!(
                 "the integer {integer} is too large to be kept exactly; send it as a string"
             );
-            return Err(Misfit::new("", message));
+            return Err(ArgumentError::new("", message));
         }
         // No type checks these arguments, so the schema does.
         self.schema.fits(arguments)?;

@@ -1,8 +1,7 @@
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
-/// The JSON Schema (draft 7) of `T`, without the `$schema` key: models need the words for more
-/// useful things.
+/// Returns the JSON Schema (draft 7) of `T`, without the `$schema` key.
 ///
 /// ```
 /// # use agents_core as agents;

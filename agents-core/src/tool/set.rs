@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// A tool as an agent holds it.
+/// A type-erased tool behind an [`Arc`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -21,7 +21,7 @@ use std::{
 /// ```
 pub type SharedTool = Arc<dyn DynTool>;
 
-/// What can stand in `tools = [..]`: a [`Tool`], or one that is shared already.
+/// Conversion into a shared tool, for what stands in `tools = [..]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "expected a tool here",
@@ -29,7 +29,7 @@ pub type SharedTool = Arc<dyn DynTool>;
     note = "several at once are spread: `tools = [ReadFile, ..more]`"
 )]
 pub trait IntoTool {
-    /// The tool, shared.
+    /// Converts into a shared tool.
     fn into_tool(self) -> SharedTool;
 }
 
@@ -47,7 +47,7 @@ impl IntoTool for SharedTool {
     }
 }
 
-/// The tools an agent may call, in the order in which the model is told of them.
+/// An ordered set of the tools an agent may call.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -70,19 +70,19 @@ pub struct ToolSet {
 }
 
 impl ToolSet {
-    /// No tools.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds one.
+    /// Adds a tool.
     #[must_use]
     pub fn with(mut self, tool: impl IntoTool) -> Self {
         self.push(tool.into_tool());
         self
     }
 
-    /// Adds several.
+    /// Adds several tools.
     #[must_use]
     pub fn with_all<T: IntoTool>(mut self, tools: impl IntoIterator<Item = T>) -> Self {
         for tool in tools {
@@ -118,32 +118,33 @@ impl ToolSet {
         }
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there are no tools.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
-    /// How many there are.
+    /// Returns the number of tools.
     pub fn len(&self) -> usize {
         self.tools.len()
     }
 
-    /// The tool of this name.
+    /// Returns the tool of this name.
     pub fn get(&self, name: &str) -> Option<&SharedTool> {
         self.tools.iter().find(|tool| tool.spec().name == name)
     }
 
-    /// What is known about each.
+    /// Iterates over the specifications of the tools.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.tools.iter().map(|tool| tool.spec())
     }
 
-    /// Those of which a model is told: all but the blocked ones.
+    /// Iterates over the specifications of the tools that a model is offered: all but the blocked
+    /// ones.
     pub fn offered(&self) -> impl Iterator<Item = &ToolSpec> {
         self.specs().filter(|spec| spec.status.blocked().is_none())
     }
 
-    /// The declarations of all that are offered, as one JSON array; made once.
+    /// Returns the declarations of all offered tools as one JSON array, serialized once.
     pub fn declarations(&self) -> &str {
         self.declarations.get_or_init(|| {
             let all: Vec<&str> = self.offered().map(ToolSpec::declaration).collect();
@@ -151,7 +152,7 @@ impl ToolSet {
         })
     }
 
-    /// The offered name that `name` was probably meant to be.
+    /// Returns the offered name that `name` was probably meant to be.
     pub fn suggest(&self, name: &str) -> Option<&str> {
         nearest(name, self.offered().map(|spec| &*spec.name))
     }

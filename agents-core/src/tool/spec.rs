@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{borrow::Cow, fmt, time::Duration};
 
-/// What a tool does to the world. It has to be declared: there is no default. Ordered:
-/// `None < Reads < Writes`.
+/// What a tool does to the outside world, ordered `None < Reads < Writes`.
+///
+/// It has to be declared: there is no default.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -21,11 +22,11 @@ use std::{borrow::Cow, fmt, time::Duration};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effects {
-    /// Nothing: a pure function.
+    /// Nothing: the tool is a pure function.
     None,
-    /// Reads what is outside.
+    /// Reads from the outside world.
     Reads,
-    /// Changes what is outside.
+    /// Changes the outside world.
     Writes,
 }
 
@@ -41,12 +42,12 @@ pub enum Category {
     Data,
     /// Searches.
     Search,
-    /// Anything else.
+    /// Anything else; the default.
     #[default]
     Utility,
 }
 
-/// How long a result may be reused.
+/// How long a tool's result may be reused.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -58,28 +59,29 @@ pub enum Category {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
-    /// Never.
+    /// The result may not be reused.
     #[default]
     None,
-    /// For this long.
+    /// The result may be reused for this long.
     Ttl(Duration),
-    /// For ever: the result depends on the arguments alone.
+    /// The result may be reused for ever, because it depends on the arguments alone.
     Forever,
 }
 
-/// Whether a call needs a person's approval.
+/// Whether calls of a tool need a person's approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
-    /// No.
+    /// No call needs approval.
     Never,
-    /// Yes.
+    /// Every call needs approval.
     Always,
-    /// It depends on the arguments: the tool is asked.
+    /// The tool decides by the arguments; see
+    /// [`Tool::needs_approval`](super::Tool::needs_approval).
     When,
 }
 
-/// What the runtime and the model know about a tool.
+/// Specification of a tool: its name, description, effects, schemas and limits.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -99,37 +101,38 @@ pub enum Approval {
 /// ```
 #[derive(Clone)]
 pub struct ToolSpec {
-    /// The name the model calls.
+    /// Name by which the model calls the tool.
     pub name: Cow<'static, str>,
-    /// Which version runs, as written into receipts.
+    /// Version, as written into receipts.
     pub version: Cow<'static, str>,
-    /// What the model reads.
+    /// Description for the model.
     pub description: Cow<'static, str>,
-    /// What the tool does to the world; the worst that it may do, where nothing was declared.
+    /// Effects on the outside world; `Writes` if they were not declared.
     pub effects: Effects,
-    /// What it does was declared.
+    /// Whether the effects were declared.
     pub declared: bool,
-    /// Running it twice is as good as once.
+    /// Whether executing it twice has no further effect.
     pub idempotent: bool,
-    /// Its effects leave the organisation.
+    /// Whether its effects leave the organisation.
     pub external: bool,
-    /// What it is about.
+    /// Category of the tool.
     pub category: Category,
-    /// How long one execution may take; `None` leaves it to the run.
+    /// Timeout of one execution; `None` for the run's default.
     pub timeout: Option<Duration>,
     /// How long a result may be reused.
     pub cache: Cache,
-    /// Whether a call needs a person's approval.
+    /// Whether calls need a person's approval.
     pub approval: Approval,
-    /// Arguments are read strictly: nothing is repaired.
+    /// Whether arguments are read strictly, without repairs.
     pub strict: bool,
-    /// It runs alone: after the calls that the model made before it, and before those after it.
+    /// Whether the tool runs alone: after the calls that the model made before it, and before those
+    /// after it.
     pub sequential: bool,
-    /// Whether it is still to be used.
+    /// Whether the tool is active, deprecated or blocked.
     pub status: Status,
     /// JSON Schema (draft 7) of the arguments.
     pub input_schema: Value,
-    /// JSON Schema (draft 7) of the result, where it is known.
+    /// JSON Schema (draft 7) of the result, if it is known.
     pub output_schema: Option<Value>,
     /// Worked examples of arguments, shown to models that need them.
     pub examples: Vec<Value>,
@@ -147,7 +150,7 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// A tool whose arguments follow the schema of `Args`.
+    /// Creates the specification of a tool whose arguments follow the schema of `Args`.
     pub fn of<Args: JsonSchema>(
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
@@ -156,7 +159,7 @@ impl ToolSpec {
         Self::new(name, description, effects, schema_of::<Args>())
     }
 
-    /// A tool whose arguments follow `input_schema`.
+    /// Creates the specification of a tool whose arguments follow `input_schema`.
     pub fn new(
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
@@ -191,8 +194,10 @@ impl ToolSpec {
         }
     }
 
-    /// A tool of which nobody says what it does to the world, as lists from elsewhere may have: it is
-    /// taken for one that writes, outside of the organisation too, so that every call needs approval.
+    /// Creates the specification of a tool of undeclared effects, as listed by a server.
+    ///
+    /// It is taken for one that writes, outside of the organisation too, so that every call needs
+    /// approval.
     pub fn undeclared(
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
@@ -204,22 +209,25 @@ impl ToolSpec {
         }
     }
 
-    /// Sets the version; `1.0.0` where nothing is said.
+    /// Sets the version; `1.0.0` by default.
     #[must_use]
     pub fn version(mut self, version: impl Into<Cow<'static, str>>) -> Self {
         self.version = version.into();
         self
     }
 
-    /// Running it twice is as good as once, so it may be retried although it writes.
+    /// Declares that executing it twice has no further effect, so that it may be retried although
+    /// it writes.
     #[must_use]
     pub fn idempotent(mut self) -> Self {
         self.idempotent = true;
         self
     }
 
-    /// Its effects leave the organisation. If it writes, every call needs approval from now on;
-    /// call [`approval`](Self::approval) afterwards to say otherwise.
+    /// Declares that its effects leave the organisation; if it writes, every call needs approval
+    /// from then on.
+    ///
+    /// Call [`approval`](Self::approval) afterwards to say otherwise.
     #[must_use]
     pub fn external(mut self) -> Self {
         self.external = true;
@@ -229,28 +237,28 @@ impl ToolSpec {
         self
     }
 
-    /// Sets what it is about.
+    /// Sets the category.
     #[must_use]
     pub fn category(mut self, category: Category) -> Self {
         self.category = category;
         self
     }
 
-    /// Bounds one execution.
+    /// Sets the timeout of one execution.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Says how long a result may be reused.
+    /// Sets how long a result may be reused.
     #[must_use]
     pub fn cache(mut self, cache: Cache) -> Self {
         self.cache = cache;
         self
     }
 
-    /// Says whether calls need a person's approval.
+    /// Sets whether calls need approval.
     #[must_use]
     pub fn approval(mut self, approval: Approval) -> Self {
         self.approval = approval;
@@ -258,7 +266,7 @@ impl ToolSpec {
         self
     }
 
-    /// Reads arguments strictly: nothing is repaired.
+    /// Turns lenient reading of the arguments off: nothing is repaired.
     #[must_use]
     pub fn strict(mut self) -> Self {
         self.strict = true;
@@ -277,21 +285,21 @@ impl ToolSpec {
         self
     }
 
-    /// Runs alone: no other call of the same reply runs at the same time.
+    /// Makes the tool run alone: no other call of the same reply is executed at the same time.
     #[must_use]
     pub fn sequential(mut self) -> Self {
         self.sequential = true;
         self
     }
 
-    /// Something better is there; `note` says what.
+    /// Marks the tool as deprecated, with a `note` on what to use instead.
     #[must_use]
     pub fn deprecated(mut self, note: impl Into<Cow<'static, str>>) -> Self {
         self.status = Status::Deprecated { note: note.into() };
         self
     }
 
-    /// It may not run any more; `reason` says why.
+    /// Blocks the tool, for this `reason`: it does not run any more.
     #[must_use]
     pub fn blocked(mut self, reason: impl Into<Cow<'static, str>>) -> Self {
         self.status = Status::Blocked {
@@ -300,7 +308,8 @@ impl ToolSpec {
         self
     }
 
-    /// Adds the schema of the result. What a tool made at run time gives back is checked against it.
+    /// Sets the schema of the result; the results of a tool made at run time are checked against
+    /// it.
     #[must_use]
     pub fn output_schema(mut self, schema: Option<Value>) -> Self {
         self.output_schema = schema;
@@ -314,7 +323,7 @@ impl ToolSpec {
         self
     }
 
-    /// The function declaration that models are given, as JSON text; made once.
+    /// Returns the function declaration for models as JSON text, serialized once.
     pub fn declaration(&self) -> &str {
         self.declaration.get_or_init(|| {
             json!({
@@ -352,12 +361,13 @@ impl ToolSpec {
         })
     }
 
-    /// The tool's own name, as receipts have it; mostly that which the model calls.
+    /// Returns the tool's own name, as in receipts; it differs from `name` for an
+    /// [`alias`](super::alias).
     pub fn own_name(&self) -> &str {
         self.own_name.as_ref().unwrap_or(&self.name)
     }
 
-    /// `name@version`, with the tool's own name.
+    /// Returns `name@version`, with the tool's own name.
     pub fn key(&self) -> String {
         format!("{}@{}", self.own_name(), self.version)
     }

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Whether a version of a tool is still to be used.
+/// Whether a version of a tool is active, deprecated or blocked.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -15,28 +15,28 @@ use std::borrow::Cow;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Status {
-    /// Yes.
+    /// The tool is in use.
     #[default]
     Active,
-    /// It runs, but something better is there; nobody is offered it who does not ask for it.
+    /// The tool runs, but is only offered to those who ask for it by version.
     Deprecated {
         /// What to use instead.
         note: Cow<'static, str>,
     },
-    /// It does not run: a call is refused with `POLICY_DENIED`, and no model is offered it.
+    /// The tool does not run: a call is refused with `POLICY_DENIED`, and no model is offered it.
     Blocked {
-        /// Why.
+        /// Reason of the block.
         reason: Cow<'static, str>,
     },
 }
 
 impl Status {
-    /// Whether it is neither deprecated nor blocked.
+    /// Returns `true` if the tool is neither deprecated nor blocked.
     pub fn is_active(&self) -> bool {
         *self == Status::Active
     }
 
-    /// Why it does not run, if it does not.
+    /// Returns the reason why the tool is blocked, if it is.
     pub fn blocked(&self) -> Option<&str> {
         match self {
             Status::Blocked { reason } => Some(reason),

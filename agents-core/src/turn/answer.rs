@@ -8,15 +8,15 @@ use crate::{
     model::Message,
     panics::guarded,
     recovery::{
-        ErrorContext, FAILED_ALREADY, Failed, Fault, FixError, FixerRef, Kind, Move, Plan, Raw,
+        ErrorContext, FAILED_ALREADY, Failed, FixError, FixerRef, Kind, Move, Plan, Raw, ReadError,
         Repair, kinds,
     },
     run::{
-        Cx, EventKind, Given, Stop,
+        EventKind, Given, RunContext, Stop,
         climb::{Climbed, climb, returned},
         gave_none, give_up,
     },
-    tool::Misfit,
+    tool::ArgumentError,
     turn::{recover, remembered},
 };
 use serde_json::Value;
@@ -38,7 +38,7 @@ pub(crate) enum Settled<O> {
 pub(crate) async fn settle<O>(
     brain: &Brain<'_>,
     answer: &Answer<O>,
-    cx: &Cx,
+    cx: &RunContext,
 ) -> Result<Settled<O>, Error> {
     let strict = brain.strict || cx.root.settings.strict;
     let ladder = Ladder {
@@ -66,7 +66,7 @@ pub(crate) async fn settle<O>(
         let climbing = match fault {
             Some(fault) => ladder.climb(&text, &fault).await?,
             None => match guarded(|| answer.read(&text, strict))
-                .unwrap_or_else(|panic| Err(Misfit::new("", panic)))
+                .unwrap_or_else(|panic| Err(ArgumentError::new("", panic)))
             {
                 Ok((value, repairs)) => {
                     let mut fixed = cx.node.with_frame(|frame| frame.fixed.clone());
@@ -119,13 +119,13 @@ enum Climbing {
 /// Where an answer that does not fit stands with the arms.
 struct Ladder<'a> {
     brain: &'a Brain<'a>,
-    cx: &'a Cx,
+    cx: &'a RunContext,
     schema: &'a Value,
 }
 
 impl Ladder<'_> {
     /// A new fault: the arms are asked, and what they say is written down.
-    fn ask_the_arms(&self, text: &str, fault: Misfit) -> Climbing {
+    fn ask_the_arms(&self, text: &str, fault: ArgumentError) -> Climbing {
         let decided = guarded(|| self.decide(text, &fault));
         let Some(plan) = decided.unwrap_or_default() else {
             return Climbing::Fell(fault.to_string());
@@ -140,7 +140,7 @@ impl Ladder<'_> {
     }
 
     /// The next step of the plan.
-    async fn climb(&self, text: &str, fault: &Misfit) -> Result<Climbing, Error> {
+    async fn climb(&self, text: &str, fault: &ArgumentError) -> Result<Climbing, Error> {
         let next = self
             .cx
             .node
@@ -173,7 +173,7 @@ impl Ladder<'_> {
         });
     }
 
-    fn decide(&self, text: &str, fault: &Misfit) -> Option<Plan> {
+    fn decide(&self, text: &str, fault: &ArgumentError) -> Option<Plan> {
         let context = ErrorContext {
             tool: self.brain.name.to_string(),
             args: None,
@@ -182,11 +182,14 @@ impl Ladder<'_> {
                 .cx
                 .node
                 .with_frame(|frame| frame.progress.tried().to_vec()),
+            run_id: self.cx.root.run_id.clone(),
+            scope: self.cx.scope().clone(),
+            time_left: self.cx.time_left(),
         };
         let asked = || {
             self.brain.arms.decide_output(
                 &Raw::new(text, self.schema),
-                &Fault::new(&fault.path, &fault.message),
+                &ReadError::new(&fault.path, &fault.message),
                 &context,
             )
         };
@@ -196,7 +199,7 @@ impl Ladder<'_> {
         remembered::decided(self.cx, at, &self.failure(text, fault), asked)
     }
 
-    async fn ask(&self, fixer: &FixerRef, text: &str, fault: &Misfit) -> Result<(), Error> {
+    async fn ask(&self, fixer: &FixerRef, text: &str, fault: &ArgumentError) -> Result<(), Error> {
         let name = fixer.name().to_owned();
         let (turn, repair) = self.cx.node.with_frame(|frame| {
             let repair = Repair {
@@ -249,7 +252,7 @@ impl Ladder<'_> {
     }
 
     /// What is wrong with the answer, as a failure of its agent.
-    fn failure(&self, text: &str, fault: &Misfit) -> ToolError {
+    fn failure(&self, text: &str, fault: &ArgumentError) -> ToolError {
         ToolError::Deserialization {
             raw_value: text.to_owned(),
             path: fault.path.clone(),
@@ -265,7 +268,7 @@ impl Ladder<'_> {
         reason: String,
         severity: Severity,
         text: &str,
-        fault: &Misfit,
+        fault: &ArgumentError,
     ) {
         let original = self.failure(text, fault);
         self.cx.node.with_frame(|frame| {
@@ -305,7 +308,7 @@ fn failed<'a>(text: &'a str, fault: &'a str) -> Failed<'a> {
 }
 
 /// What the model said last, whatever has been made of it since.
-fn said(cx: &Cx) -> String {
+fn said(cx: &RunContext) -> String {
     cx.node
         .with_frame(|frame| match frame.history.messages().last() {
             Some(Message::Assistant { content, .. }) => content.clone(),

@@ -10,8 +10,8 @@ use crate::{
     json,
     policy::Verdict,
     reader::{self, Change, ChangeKind, Repairs},
-    run::{Cx, Timestamp},
-    tool::{DynTool, Misfit, Prepared, SharedTool, ToolContext, expectation},
+    run::{RunContext, Timestamp},
+    tool::{ArgumentError, DynTool, Prepared, SharedTool, ToolContext, expectation},
     turn::{guard, remembered::attempt_of},
 };
 use std::time::Duration;
@@ -62,7 +62,7 @@ impl<'a> Rules<'a> {
         Timestamp::from_millis(millis).since(Timestamp::now())
     }
 
-    pub(super) fn cx(&self) -> &Cx {
+    pub(super) fn cx(&self) -> &RunContext {
         &self.context.cx
     }
 
@@ -172,16 +172,16 @@ fn refused(error: ToolError, text: &str, repairs: Repairs) -> Box<Refused> {
     })
 }
 
-fn described(tool: &dyn DynTool, raw: &str, misfit: Misfit) -> Box<Refused> {
+fn described(tool: &dyn DynTool, raw: &str, misfit: ArgumentError) -> Box<Refused> {
     refused(describe(tool, raw, misfit), raw, Repairs::default())
 }
 
-fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, Misfit> {
+fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, ArgumentError> {
     let prepared = rules.tool.prepare(text)?;
     if let Some(schema) = rules.tool.spec().constraints() {
         schema.fits(text)?;
     }
-    let args = Json::trusted(text);
+    let args = Json::parse(text).map_err(|error| ArgumentError::new("", error.to_string()))?;
     let Rules {
         brain,
         tool,
@@ -218,7 +218,7 @@ fn nothing_meant(rules: &Rules<'_>, raw: &str) -> Option<Repairs> {
 }
 
 /// Says what is wrong with arguments that do not fit, naming the field.
-fn describe(tool: &dyn DynTool, raw: &str, misfit: Misfit) -> ToolError {
+fn describe(tool: &dyn DynTool, raw: &str, misfit: ArgumentError) -> ToolError {
     let spec = tool.spec();
     if !is_object(raw) {
         return ToolError::InvalidArgs {
@@ -241,7 +241,7 @@ fn describe(tool: &dyn DynTool, raw: &str, misfit: Misfit) -> ToolError {
     }
 }
 
-fn not_an_object(raw: &str, misfit: &Misfit) -> String {
+fn not_an_object(raw: &str, misfit: &ArgumentError) -> String {
     match raw.trim().bytes().next() {
         None => "they are empty; send a JSON object".into(),
         Some(b'n') if raw.trim() == "null" => "they are `null`; send a JSON object".into(),

@@ -2,14 +2,13 @@
 
 use super::{Place, call::Event, execute};
 use crate::{
-    Code, Json,
+    Json,
     cache::{Asked, CacheKey, Served, SharedCache},
     error::Cause,
+    panics::patiently,
     tool::{Cache, Effects, Prepared, SharedTool, ToolContext},
 };
-use futures_util::FutureExt;
-use std::{panic::AssertUnwindSafe, time::Duration};
-use tokio::time::timeout;
+use std::time::Duration;
 
 /// A limiter that is asked for longer has not given leave.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -56,17 +55,18 @@ impl Place<'_> {
         let Some(limiter) = &self.cx.root.settings.executor.limiter else {
             return Ok(());
         };
-        let asked = AssertUnwindSafe(limiter.take(tenant, tool.spec())).catch_unwind();
-        let why = match timeout(PATIENCE, asked).await {
-            Ok(Ok(leave)) => return leave.map_err(Cause::too_often),
-            Ok(Err(_)) => "the limiter panicked",
-            Err(_) => "the limiter does not answer",
+        let amiss = match patiently(PATIENCE, limiter.try_acquire(tenant, tool.spec())).await {
+            Ok(leave) => {
+                return leave.map_err(|wait| {
+                    let reason = format!("it was called too often; call it again in {wait:.1?}");
+                    Cause::rate_limited(reason, Some(wait))
+                });
+            }
+            Err(amiss) => amiss,
         };
-        tracing::warn!(tool = %tool.spec().name, "{why}");
-        Err(Cause::text(
-            Code::RateLimit,
-            format!("{why}, so that the tool may not run"),
-        ))
+        tracing::warn!(tool = %tool.spec().name, "the limiter {amiss}");
+        let reason = format!("the limiter {amiss}, so that the tool may not run");
+        Err(Cause::rate_limited(reason, None))
     }
 
     /// The cache for results of this tool, and for how long they may be reused. What writes has to

@@ -8,7 +8,7 @@ use crate::{
     Error, ErrorKind,
     brain::{Answer, Brain},
     observe::spans,
-    run::{Cx, Limit, Next, Stopwatch, Told, climb::given},
+    run::{Limit, Next, RunContext, Stopwatch, Told, climb::given},
 };
 use serde_json::Value;
 use tracing::Instrument;
@@ -17,7 +17,7 @@ use tracing::Instrument;
 pub(crate) async fn drive<O>(
     brain: &Brain<'_>,
     answer: &Answer<O>,
-    cx: &Cx,
+    cx: &RunContext,
     task: String,
 ) -> Result<O, Error> {
     let own = fitted(brain, cx);
@@ -80,7 +80,7 @@ pub(crate) async fn drive<O>(
 
 /// The agent as it is here, where that is not as it is: at its place in a team, in a repair, in a run that
 /// bounds its agents.
-fn fitted<'a>(brain: &Brain<'a>, cx: &Cx) -> Option<Brain<'a>> {
+fn fitted<'a>(brain: &Brain<'a>, cx: &RunContext) -> Option<Brain<'a>> {
     let mut own = cx.place().map(|place| brain.placed(place));
     if let Some(scope) = cx.repair() {
         own = Some(own.as_ref().unwrap_or(brain).with_tools(scope.tools()));

@@ -4,7 +4,7 @@ use crate::{
     Json,
     error::{ToolError, shorten},
     model::Message,
-    run::{CallState, Cx, Node, Settings, Timestamp, ToolEnvelope},
+    run::{CallState, Node, RunContext, Settings, Timestamp, ToolEnvelope},
     turn::call_id,
 };
 use std::{mem, sync::Arc};
@@ -41,7 +41,7 @@ pub(super) fn close(
         None => (Some(Json::string("")), None, String::new()),
     };
     let message = Message::Tool {
-        call_id: call.call.id.clone(),
+        tool_call_id: call.call.id.clone(),
         name: call.call.name.clone(),
         // An arm may have quoted what the tool itself has been kept from telling.
         content: settings.masker.text(&content).into_owned(),
@@ -99,7 +99,7 @@ pub(crate) fn close_all(node: &Node, settings: &Settings, why: &str) {
     }
 }
 
-impl Cx {
+impl RunContext {
     /// Writes the receipts of calls that agents within this place have left unsettled.
     pub(crate) fn close_within(&self, why: &str) {
         for child in self.here().children() {

@@ -6,7 +6,7 @@ use crate::{
     error::{Cause, ToolError},
     panics::guarded,
     policy::{Action, ModelCall, ToolCall, Verdict},
-    run::{ApprovalRequest, CallState, Cx, Stop},
+    run::{ApprovalRequest, CallState, RunContext, Stop},
     tool::{SharedTool, ToolContext, ToolSpec},
 };
 
@@ -16,7 +16,7 @@ use crate::{
 /// whatever else the program knows.
 pub(super) fn admit(
     brain: &Brain<'_>,
-    cx: &Cx,
+    cx: &RunContext,
     call: &CallState,
     tool: Option<&SharedTool>,
 ) -> Result<SharedTool, ToolError> {
@@ -42,7 +42,12 @@ pub(super) fn admit(
 }
 
 /// What the rules of the run say to a call. `args` are there once they have been read.
-pub(super) fn judge(brain: &Brain<'_>, cx: &Cx, spec: &ToolSpec, args: Option<&Json>) -> Verdict {
+pub(super) fn judge(
+    brain: &Brain<'_>,
+    cx: &RunContext,
+    spec: &ToolSpec,
+    args: Option<&Json>,
+) -> Verdict {
     let policies = &cx.root.settings.executor.policies;
     if policies.is_empty() {
         return Verdict::Allow;
@@ -58,7 +63,12 @@ pub(super) fn judge(brain: &Brain<'_>, cx: &Cx, spec: &ToolSpec, args: Option<&J
 }
 
 /// Whether the rules of the run end it before the model is asked.
-pub(super) fn ask_model(brain: &Brain<'_>, cx: &Cx, turn: u32, model: &str) -> Option<Stop> {
+pub(super) fn ask_model(
+    brain: &Brain<'_>,
+    cx: &RunContext,
+    turn: u32,
+    model: &str,
+) -> Option<Stop> {
     let policies = &cx.root.settings.executor.policies;
     if policies.is_empty() {
         return None;

@@ -33,7 +33,8 @@ use crate::{
     observe::{self, spans},
     panics::{self, guarded},
     run::{
-        Approval, CallState, Cx, EventKind, Kept, Timestamp, Told, ToolEnvelope, ToolHook, What,
+        Approval, CallState, EventKind, Kept, RunContext, Timestamp, Told, ToolEnvelope, ToolHook,
+        What,
         climb::{Climbed, climb, told},
     },
     tool::{SharedTool, ToolContext},
@@ -47,7 +48,7 @@ use tracing::Instrument;
 const PARTIAL: &str = "this result is partial: the work could not be completed";
 
 /// Carries out the calls of one reply, and answers them in the model's order.
-pub(crate) async fn calls(brain: &Brain<'_>, cx: &Cx) {
+pub(crate) async fn calls(brain: &Brain<'_>, cx: &RunContext) {
     let settled = together::all(brain, cx).await;
     let messages = settled
         .into_iter()
@@ -98,7 +99,7 @@ fn go_through<'a>(
 /// One call's place: who makes it, and where its state lies.
 struct Place<'a> {
     brain: &'a Brain<'a>,
-    cx: &'a Cx,
+    cx: &'a RunContext,
     index: usize,
     /// Where executions wait their turn, if there are more than may run at once.
     gate: Option<&'a Semaphore>,
@@ -135,7 +136,7 @@ impl Place<'_> {
         });
         self.emit(|| {
             self.with_call(|call| EventKind::CallStarted {
-                id: call.call.id.clone(),
+                tool_call_id: call.call.id.clone(),
                 tool: call.call.name.clone(),
                 arguments: call.call.arguments.clone(),
             })
@@ -211,7 +212,7 @@ impl Place<'_> {
     async fn ask(&self, tool: &SharedTool, args: crate::Json, context: &ToolContext) -> Approval {
         let request = guard::approval_request(self.brain, tool, args, context);
         let request = self.cx.masker().data(request);
-        self.emit(|| EventKind::ApprovalAsked(request.clone()));
+        self.emit(|| EventKind::ApprovalRequested(request.clone()));
         let approval = self.approved(tool, self.cx.ask(request)).await;
         self.emit(|| EventKind::ApprovalDecided {
             call_id: context.call_id.clone(),
@@ -228,7 +229,7 @@ impl Place<'_> {
             tracing::info!(tool = %self.name(), code = %error.code, error = %said, "call failed");
             self.emit(|| {
                 self.with_call(|call| EventKind::CallFailed {
-                    id: call.call.id.clone(),
+                    tool_call_id: call.call.id.clone(),
                     tool: call.call.name.clone(),
                     error,
                 })
@@ -311,8 +312,8 @@ impl Place<'_> {
         }
         let repairs = self.cx.masker().data(repairs);
         tracing::info!(tool = %self.name(), %repairs, "arguments repaired");
-        self.emit(|| EventKind::Repaired {
-            id: self.with_call(|call| call.call.id.clone()),
+        self.emit(|| EventKind::CallRepaired {
+            tool_call_id: self.with_call(|call| call.call.id.clone()),
             tool: self.name(),
             repairs,
         });
@@ -325,7 +326,7 @@ impl Place<'_> {
     fn emit(&self, kind: impl FnOnce() -> EventKind) {
         let place = || {
             let seq = self.with_call(|call| call.seq);
-            self.cx.node.call_path(seq)
+            self.cx.node.call_path(seq).to_string()
         };
         self.cx.root.emit_at(&self.cx.node, place, kind);
     }

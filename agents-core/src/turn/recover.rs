@@ -8,7 +8,7 @@ use crate::{
     error::{Code, Origin, ToolError},
     panics::guarded_while,
     recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
-    run::{CallState, Cx, EventKind, RepairScope, Stop},
+    run::{CallState, EventKind, RepairScope, RunContext, Stop},
     tool::Effects,
     turn::{args::Rules, remembered},
 };
@@ -29,6 +29,9 @@ pub(crate) fn decide(rules: &Rules<'_>, call: &CallState, error: &ToolError) -> 
         },
         attempt: call.executions(),
         previous: call.progress.tried().to_vec(),
+        run_id: rules.cx().root.run_id.clone(),
+        scope: rules.cx().scope().clone(),
+        time_left: rules.cx().time_left(),
     };
     let asked = || rules.arms().decide(&**rules.tool(), error, &context);
     remembered::decided(
@@ -96,12 +99,17 @@ pub(crate) struct Repaired {
 }
 
 /// Asks a repair agent at `cx`, and tells of it.
-pub(crate) async fn ask(brain: &Brain<'_>, cx: &Cx, fixer: &FixerRef, repair: Repair) -> Repaired {
+pub(crate) async fn ask(
+    brain: &Brain<'_>,
+    cx: &RunContext,
+    fixer: &FixerRef,
+    repair: Repair,
+) -> Repaired {
     must_be_listed(brain, cx, fixer, &repair.tool).await;
     let (tool, name, attempt) = (repair.tool.clone(), fixer.name().to_owned(), repair.attempt);
     let error = cx.masker().text(&repair.error);
     tracing::info!(%tool, fixer = %name, attempt, %error, "asking a repair agent");
-    cx.emit(|| EventKind::FixerAsked {
+    cx.emit(|| EventKind::FixerRequested {
         tool: tool.clone(),
         fixer: name.clone(),
         attempt,
@@ -111,7 +119,7 @@ pub(crate) async fn ask(brain: &Brain<'_>, cx: &Cx, fixer: &FixerRef, repair: Re
     let spent = cx.spent();
     let tokens = spent - before;
     tracing::info!(%tool, fixer = %name, tokens, ok = answer.is_ok(), "the repair agent answered");
-    cx.emit(|| EventKind::FixerAnswered {
+    cx.emit(|| EventKind::FixerReplied {
         tool,
         fixer: name,
         answer: answer.clone().map_err(|error| error.to_string()),
@@ -127,7 +135,7 @@ pub(crate) async fn ask(brain: &Brain<'_>, cx: &Cx, fixer: &FixerRef, repair: Re
 /// Whatever ends the repair agent, short of what ends the whole run, is its answer.
 async fn run(
     brain: &Brain<'_>,
-    cx: &Cx,
+    cx: &RunContext,
     fixer: &FixerRef,
     repair: Repair,
 ) -> Result<String, FixError> {
@@ -173,7 +181,7 @@ fn listed(brain: &Brain<'_>, fixer: &FixerRef, tool: &str) -> Option<SharedFixer
 
 /// A repair agent that only a helper names cannot be seen when the agent is built. That nobody would find
 /// it again is said at its first use; a run that is stored ends there, before it depends on it.
-async fn must_be_listed(brain: &Brain<'_>, cx: &Cx, fixer: &FixerRef, tool: &str) {
+async fn must_be_listed(brain: &Brain<'_>, cx: &RunContext, fixer: &FixerRef, tool: &str) {
     if fixer.live().is_none() || listed(brain, fixer, tool).is_some() {
         return;
     }

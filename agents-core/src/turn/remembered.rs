@@ -8,8 +8,8 @@ use crate::{
     panics::guarded,
     recovery::Plan,
     run::{
-        Approval, ApprovalRequest, CallState, Cx, EventKind, Happened, Inside, Kept, Moment,
-        Recalled, Stop, Tape, ToolEnvelope, Within, trace::StepKind,
+        Approval, ApprovalRequest, CallState, EventKind, Happened, Inside, Kept, Moment, Recalled,
+        RunContext, Stop, Tape, ToolEnvelope, Within, trace::StepKind,
     },
     tool::{Prepared, SharedTool, ToolContext},
 };
@@ -150,7 +150,7 @@ fn as_text<S: Serializer>(args: &Json, serializer: S) -> Result<S::Ok, S::Error>
 
 /// What somebody says about what is to happen there, or has said.
 async fn approved(
-    cx: &Cx,
+    cx: &RunContext,
     at: String,
     what: &impl Serialize,
     asked: impl Future<Output = Approval>,
@@ -168,7 +168,7 @@ async fn approved(
     approval
 }
 
-impl Cx {
+impl RunContext {
     /// Asks whoever decides about what is no call of a model: it is told, and a tape is asked first.
     pub(crate) async fn approve(&self, request: ApprovalRequest) -> Approval {
         let request = self.masker().data(request);
@@ -176,7 +176,7 @@ impl Cx {
         let at = format!("{}/approval", self.node.path());
         let (args, tool) = (request.args.clone(), request.tool_name.clone());
         let asked = Asked { args, tool: &tool };
-        self.emit(|| EventKind::ApprovalAsked(request.clone()));
+        self.emit(|| EventKind::ApprovalRequested(request.clone()));
         let approval = approved(self, at, &asked, self.ask(request)).await;
         self.emit(|| EventKind::ApprovalDecided {
             call_id: call_id.into(),
@@ -189,7 +189,7 @@ impl Cx {
 /// What arms say to a failure, or have said. They are asked in any case, for a tape knows repair agents by
 /// name alone.
 pub(crate) fn decided(
-    cx: &Cx,
+    cx: &RunContext,
     at: String,
     error: &ToolError,
     asked: impl FnOnce() -> Option<Plan>,
@@ -210,7 +210,7 @@ pub(crate) fn decided(
 }
 
 /// Where the arms are asked about a call.
-pub(crate) fn arms_of(cx: &Cx, call: &CallState) -> String {
+pub(crate) fn arms_of(cx: &RunContext, call: &CallState) -> String {
     format!("{}/arms{}", cx.node.call_path(call.seq), when(call))
 }
 
@@ -219,7 +219,7 @@ fn when(call: &CallState) -> String {
     format!("{}.{}", call.executions(), call.progress.tried().len())
 }
 
-fn moment(cx: &Cx, at: String, asked: &impl Serialize) -> Moment {
+fn moment(cx: &RunContext, at: String, asked: &impl Serialize) -> Moment {
     let asked = Json::of(asked).unwrap_or_else(|_| Json::string(""));
     Moment {
         at,
@@ -229,7 +229,7 @@ fn moment(cx: &Cx, at: String, asked: &impl Serialize) -> Moment {
 
 /// What the tape says; `None` if it is to happen now. Where the recorded run waited in vain, this one waits
 /// for what ended it.
-async fn recalled(cx: &Cx, tape: &dyn Tape, moment: &Moment) -> Option<Happened> {
+async fn recalled(cx: &RunContext, tape: &dyn Tape, moment: &Moment) -> Option<Happened> {
     match tape.recall(moment) {
         Recalled::Live => None,
         Recalled::Happened(happened) => match *happened {
@@ -248,7 +248,7 @@ struct Told<'a> {
     tape: &'a dyn Tape,
     moment: Option<Moment>,
     /// Where agents may be at work on it, and what they had done there before.
-    within: Option<(Cx, Inside)>,
+    within: Option<(RunContext, Inside)>,
 }
 
 impl<'a> Told<'a> {
@@ -260,7 +260,7 @@ impl<'a> Told<'a> {
         }
     }
 
-    fn within(tape: &'a dyn Tape, moment: Moment, cx: &Cx) -> Self {
+    fn within(tape: &'a dyn Tape, moment: Moment, cx: &RunContext) -> Self {
         let mut told = Told::of(tape, moment);
         told.within = Some((cx.clone(), inside(cx)));
         told
@@ -302,7 +302,7 @@ fn result_of(output: Option<Json>, error: Option<Box<ErrorReceipt>>) -> Result<J
 }
 
 /// What agents did within the call's attempt at `cx`.
-fn inside(cx: &Cx) -> Inside {
+fn inside(cx: &RunContext) -> Inside {
     let Some(place) = cx.within.and_then(|within| cx.node.known(within)) else {
         return Inside::default();
     };
@@ -330,7 +330,7 @@ fn since(before: &Inside, now: Inside) -> Inside {
 }
 
 /// What agents did there has been done already.
-fn restore(cx: &Cx, inside: Inside) {
+fn restore(cx: &RunContext, inside: Inside) {
     let Some(within) = cx.within.filter(|_| inside != Inside::default()) else {
         return;
     };
@@ -361,7 +361,7 @@ fn restore(cx: &Cx, inside: Inside) {
 }
 
 /// The attempt within which something is, for what has to differ between attempts.
-pub(crate) fn attempt_of(cx: &Cx) -> u32 {
+pub(crate) fn attempt_of(cx: &RunContext) -> u32 {
     match cx.within {
         Some(Within::Call(_, attempt)) => attempt,
         _ => 0,

@@ -6,7 +6,7 @@ use crate::{
     model::{Delta, Model, ModelError, Reply, Request, ToolCall, Usage},
     observe::spans,
     reader::printed::{self, Declared},
-    run::{Cx, EventKind, Kept, What},
+    run::{EventKind, Kept, RunContext, What},
     secret,
     turn::guard,
 };
@@ -21,7 +21,7 @@ use tracing::Instrument;
 /// last answer did not fit: then nothing but an answer is asked for.
 pub(crate) async fn ask(
     brain: &Brain<'_>,
-    cx: &Cx,
+    cx: &RunContext,
     turn: u32,
     schema: Option<&Value>,
     must_fit: bool,
@@ -42,7 +42,7 @@ pub(crate) async fn ask(
     if let Some(stop) = guard::ask_model(brain, cx, turn, model.id()) {
         match cx.stop(stop).await {}
     }
-    cx.root.emit(&cx.node, || EventKind::Asked {
+    cx.root.emit(&cx.node, || EventKind::ModelRequested {
         turn,
         model: model.id().to_owned(),
         choosing: !brain.open.is_empty(),
@@ -70,7 +70,7 @@ pub(crate) async fn ask(
     cx.charge(reply.usage, prices.of(model.id(), &reply.usage));
     let before = cx.node.with_frame(|frame| frame.before);
     let reply = with_ids(with_printed_calls(brain, reply, must_fit), before + turn);
-    cx.root.emit(&cx.node, || EventKind::Replied {
+    cx.root.emit(&cx.node, || EventKind::ModelReplied {
         turn,
         calls: reply.calls.len(),
         finish: reply.finish.clone(),
@@ -81,7 +81,7 @@ pub(crate) async fn ask(
 
 async fn send(
     brain: &Brain<'_>,
-    cx: &Cx,
+    cx: &RunContext,
     model: &Arc<dyn Model>,
     turn: u32,
     schema: Option<&Value>,
@@ -128,13 +128,13 @@ async fn send(
 /// Shows an answer as it is written: what may turn out to be a printed call, or a secret, is held
 /// back until it is known.
 struct Show<'a> {
-    cx: &'a Cx,
+    cx: &'a RunContext,
     text: Mutex<(printed::Stream<'a>, secret::Stream)>,
     thinking: Mutex<secret::Stream>,
 }
 
 impl<'a> Show<'a> {
-    fn new(cx: &'a Cx, declared: &'a [Declared<'a>]) -> Self {
+    fn new(cx: &'a RunContext, declared: &'a [Declared<'a>]) -> Self {
         let hidden = || secret::Stream::new(cx.masker());
         Show {
             cx,
@@ -172,7 +172,7 @@ impl<'a> Show<'a> {
     }
 }
 
-fn emit(cx: &Cx, kind: fn(String) -> EventKind, piece: String) {
+fn emit(cx: &RunContext, kind: fn(String) -> EventKind, piece: String) {
     if !piece.is_empty() {
         cx.emit(|| kind(piece));
     }

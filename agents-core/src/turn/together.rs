@@ -4,7 +4,7 @@ use super::{Place, one};
 use crate::{
     brain::Brain,
     model::Message,
-    run::{Cx, ToolEnvelope},
+    run::{RunContext, ToolEnvelope},
 };
 use futures_util::future::join_all;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ struct Pending {
 }
 
 /// Carries out the calls of one reply; the answers are in the model's order.
-pub(super) async fn all(brain: &Brain<'_>, cx: &Cx) -> Vec<(Arc<ToolEnvelope>, Message)> {
+pub(super) async fn all(brain: &Brain<'_>, cx: &RunContext) -> Vec<(Arc<ToolEnvelope>, Message)> {
     let pending = pending(brain, cx);
     let most = cx.root.settings.executor.max_parallel();
     let gate = (pending.len() > most).then(|| Semaphore::new(most));
@@ -41,7 +41,7 @@ pub(super) async fn all(brain: &Brain<'_>, cx: &Cx) -> Vec<(Arc<ToolEnvelope>, M
     settled
 }
 
-fn pending(brain: &Brain<'_>, cx: &Cx) -> Vec<Pending> {
+fn pending(brain: &Brain<'_>, cx: &RunContext) -> Vec<Pending> {
     cx.node.with_frame(|frame| {
         let several = frame.calls.len() > 1;
         let calls = frame.calls.iter().enumerate();

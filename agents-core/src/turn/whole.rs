@@ -4,11 +4,10 @@ use super::Place;
 use crate::{
     Json,
     blob::Blob,
+    panics::patiently,
     run::{Attachment, AttachmentKind},
 };
-use futures_util::FutureExt;
-use std::{panic::AssertUnwindSafe, time::Duration};
-use tokio::time::timeout;
+use std::time::Duration;
 
 /// A store that takes longer keeps nothing.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -32,14 +31,12 @@ impl Place<'_> {
             text.as_bytes(),
         );
         let tool = self.name();
-        let kept = AssertUnwindSafe(store.put(&blob)).catch_unwind();
-        let url = match timeout(PATIENCE, kept).await {
-            Ok(Ok(Ok(url))) => url,
-            Ok(Ok(Err(error))) => {
+        let url = match patiently(PATIENCE, store.put(&blob)).await {
+            Ok(Ok(url)) => url,
+            Ok(Err(error)) => {
                 return tracing::warn!(tool, %error, "the whole output is not kept");
             }
-            Ok(Err(_)) => return tracing::warn!(tool, "the blob store panicked"),
-            Err(_) => return tracing::warn!(tool, "the blob store does not answer"),
+            Err(amiss) => return tracing::warn!(tool, "the blob store {amiss}"),
         };
         let attachment = Attachment {
             kind: AttachmentKind::Blob,

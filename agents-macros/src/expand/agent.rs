@@ -89,7 +89,7 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
 ///     fn name(&self) -> &str { "regex_fixer" }
 ///     fn description(&self) -> &str { "Repairs JSON by string surgery." }
 ///     fn profile(&self) -> __rt::Profile { __rt::Agent::profile(&self.__agent()) } // of a model's agent
-///     async fn work(&self, cx: &__rt::Cx, input: Self::In) -> __rt::Result<Self::Out, __rt::Error> { .. }
+///     async fn work(&self, cx: &__rt::RunContext, input: Self::In) -> __rt::Result<Self::Out, __rt::Error> { .. }
 /// }
 /// impl __rt::ModelDriven for .. {} // if a model may be asked
 /// ```
@@ -126,7 +126,7 @@ pub(super) fn implementation(
             fn name(&self) -> &str { #name }
             fn description(&self) -> &str { #description }
             #profile
-            async fn work(&self, #cx: &__rt::Cx, #value: Self::In) -> __rt::Result<Self::Out, __rt::Error> {
+            async fn work(&self, #cx: &__rt::RunContext, #value: Self::In) -> __rt::Result<Self::Out, __rt::Error> {
                 #work
             }
         }

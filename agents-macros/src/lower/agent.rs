@@ -211,7 +211,7 @@ fn input(sig: &Signature, errors: &Errors) -> Option<Type> {
     let is_context = |ty: &Type| {
         matches!(
             super::last_name(unreferenced(ty)).as_deref(),
-            Some("Cx" | "ToolContext")
+            Some("RunContext" | "ToolContext")
         )
     };
     let (contexts, inputs): (Vec<_>, Vec<_>) = typed.partition(|typed| is_context(&typed.ty));

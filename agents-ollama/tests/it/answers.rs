@@ -1,7 +1,7 @@
 //! What comes back, whole and in pieces: the same reply.
 
 use crate::{HELLO, ask, call, history, listen, server::*, tools, user};
-use agents_core::model::{Finish, Model, Reply, Request, Usage};
+use agents_core::model::{FinishReason, Model, Reply, Request, Usage};
 
 /// The same answer as a stream, and as one document.
 struct Case {
@@ -129,7 +129,7 @@ async fn what_a_reply_holds() {
                 call("call_a", "add", r#"{"left":1,"right":2}"#),
                 call("call_b", "add", r#"{"left":3,"right":4}"#),
             ],
-            finish: Finish::Stop,
+            finish: FinishReason::Stop,
             usage: Usage {
                 input_tokens: 0,
                 output_tokens: 0,
@@ -145,10 +145,10 @@ async fn what_a_reply_holds() {
             requests: 1
         }
     );
-    assert_eq!(whole(CASES[1].whole).await.finish, Finish::Length);
+    assert_eq!(whole(CASES[1].whole).await.finish, FinishReason::Length);
     assert_eq!(
         whole(CASES[4].whole).await.finish,
-        Finish::Other("load".into())
+        FinishReason::Other("load".into())
     );
 }
 

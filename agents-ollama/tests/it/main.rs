@@ -42,7 +42,7 @@ fn said(content: &str, calls: &[ToolCall]) -> Message {
 
 fn result(call_id: &str, name: &str, content: &str) -> Message {
     Message::Tool {
-        call_id: call_id.into(),
+        tool_call_id: call_id.into(),
         name: name.into(),
         content: content.into(),
     }

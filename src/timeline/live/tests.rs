@@ -1,6 +1,6 @@
 use super::Live;
 use agents_core::{
-    model::{Finish, Usage},
+    model::{FinishReason, Usage},
     run::{Event, EventKind, Timestamp, ToolEnvelope},
 };
 use std::sync::Arc;
@@ -35,19 +35,19 @@ fn story() -> Vec<(u64, Event)> {
         output_tokens: 5,
         requests: 1,
     };
-    let asked = |turn| EventKind::Asked {
+    let asked = |turn| EventKind::ModelRequested {
         choosing: false,
         turn,
         model: "scripted".into(),
     };
-    let replied = |turn, calls| EventKind::Replied {
+    let replied = |turn, calls| EventKind::ModelReplied {
         turn,
         calls,
-        finish: Finish::Stop,
+        finish: FinishReason::Stop,
         usage,
     };
     let started = |tool: &str| EventKind::CallStarted {
-        id: "1".into(),
+        tool_call_id: "1".into(),
         tool: tool.into(),
         arguments: "{}".into(),
     };

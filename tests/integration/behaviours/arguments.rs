@@ -243,7 +243,7 @@ async fn what_reading_changed_is_told_and_in_the_receipt() {
     let seen = call(0, "{\"n\": 3,}", no_arms()).await;
     assert!(!seen.receipt().repairs.is_empty());
     assert_eq!(
-        seen.count(|kind| matches!(kind, EventKind::Repaired { .. })),
+        seen.count(|kind| matches!(kind, EventKind::CallRepaired { .. })),
         1
     );
     let seen = call(0, "{\"n\": 3}", no_arms()).await;
@@ -260,7 +260,7 @@ async fn a_change_is_told_once_of_the_arguments_that_are_used() {
     };
     let seen = call(1, "{\"n\": 3,}", mended).await;
     let told = seen.events.iter().filter_map(|event| match &event.kind {
-        EventKind::Repaired { repairs, .. } => Some(repairs.to_string()),
+        EventKind::CallRepaired { repairs, .. } => Some(repairs.to_string()),
         _ => None,
     });
     let told: Vec<_> = told.collect();

@@ -69,7 +69,7 @@ async fn a_repair_agent_s_own_budget_ends_a_try() {
         .await;
         assert_eq!(seen.outcome.result.as_deref().unwrap(), "end", "{budget:?}");
         assert_eq!(
-            seen.count(|kind| matches!(kind, EventKind::FixerAsked { .. })),
+            seen.count(|kind| matches!(kind, EventKind::FixerRequested { .. })),
             2,
             "{budget:?}"
         );

@@ -26,7 +26,7 @@ fn gated() -> (FnTool, Arc<Mutex<Vec<String>>>) {
 async fn a_tool_that_asks_for_nobody_s_word_runs_where_there_is_nobody() {
     let seen = call(0, r#"{"n":1}"#, no_arms()).await;
     assert_eq!((seen.runs, seen.told().as_str()), (1, "did 1"));
-    let asked = |kind: &EventKind| matches!(kind, EventKind::ApprovalAsked(_));
+    let asked = |kind: &EventKind| matches!(kind, EventKind::ApprovalRequested(_));
     assert_eq!(seen.count(asked), 0);
 }
 

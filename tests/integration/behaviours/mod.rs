@@ -77,8 +77,8 @@ use ::agents::{
     agent::{ModelAgent, Skill},
     error::{AnyError, ErrorReceipt},
     recovery::{
-        CallError, Decision, Deserialization, ErrorContext, Execution, Failure, Fault, InvalidArgs,
-        Plan, Raw, Repair,
+        CallError, Decision, Deserialization, ErrorContext, Execution, Failure, InvalidArgs, Plan,
+        Raw, ReadError, Repair,
     },
     run::{Event, EventKind, ToolEnvelope},
     testing::{Script, ScriptedModel},
@@ -131,7 +131,7 @@ fn no_arms() -> impl Arms {
 
 /// An `invalid_args` arm alone.
 fn on_args(
-    arm: impl Fn(&Raw<'_>, &Fault<'_>) -> Decision<InvalidArgs> + Send + Sync + 'static,
+    arm: impl Fn(&Raw<'_>, &ReadError<'_>) -> Decision<InvalidArgs> + Send + Sync + 'static,
 ) -> impl Arms {
     move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
         CallError::InvalidArgs(raw, fault) => Some(arm(raw, fault).into()),
@@ -141,7 +141,7 @@ fn on_args(
 
 /// A `deserialization_error` arm alone.
 fn on_field(
-    arm: impl Fn(Option<&Value>, &Fault<'_>) -> Decision<Deserialization> + Send + Sync + 'static,
+    arm: impl Fn(Option<&Value>, &ReadError<'_>) -> Decision<Deserialization> + Send + Sync + 'static,
 ) -> impl Arms {
     move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
         CallError::Deserialization(value, fault) => Some(arm(value, fault).into()),

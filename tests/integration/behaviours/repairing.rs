@@ -335,7 +335,7 @@ async fn repairs_within_repairs_are_bounded() {
         Arc::new(builder.build())
     }
     let seen = call(0, "three", asks(nested(9), 1)).await;
-    let asked = seen.count(|kind| matches!(kind, EventKind::FixerAsked { .. }));
+    let asked = seen.count(|kind| matches!(kind, EventKind::FixerRequested { .. }));
     assert_eq!(asked, 5, "the fifth finds that it is too deep");
     assert_eq!(seen.outcome.result.unwrap(), "end");
 }

@@ -27,7 +27,7 @@ async fn what_each_speaker_does_is_told_under_its_own_name() {
         .build();
     let forum = forum((says("initiator", ["Let us."]), says("critic", ["No."]))).captain(captain);
     let watch = move |event: &Event| {
-        if let EventKind::Asked { .. } = event.kind {
+        if let EventKind::ModelRequested { .. } = event.kind {
             sink.lock()
                 .expect("nobody panicked")
                 .push(event.agent.to_string());

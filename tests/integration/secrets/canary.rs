@@ -94,7 +94,7 @@ impl Agent for Blabber {
     fn name(&self) -> &str {
         "blabber"
     }
-    async fn work(&self, _: &agents::run::Cx, _: String) -> Result<String, Error> {
+    async fn work(&self, _: &agents::run::RunContext, _: String) -> Result<String, Error> {
         Err(Error::escalated(
             format!("give up, {SECRET}"),
             Severity::Low,

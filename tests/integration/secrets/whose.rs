@@ -3,7 +3,7 @@
 use agents::{
     Agent, AgentBuilder, Code, Outcome, ToolContext,
     run::EventKind,
-    secret::{Holder, SecretError, SecretScope, SecretStore, Secrets, resolve},
+    secret::{SecretError, SecretOwner, SecretScope, SecretStore, Secrets, resolve},
     testing::{Script, ScriptedModel},
     tool,
     tool::{Scope, SecretString},
@@ -178,12 +178,16 @@ struct Vault(Arc<AtomicU32>);
 
 #[agents::async_trait]
 impl Secrets for Vault {
-    async fn find(&self, holder: &Holder, name: &str) -> Result<Option<SecretString>, SecretError> {
-        match holder {
-            Holder::User { .. } if self.0.fetch_add(1, SeqCst) == 0 => {
+    async fn find(
+        &self,
+        owner: &SecretOwner,
+        name: &str,
+    ) -> Result<Option<SecretString>, SecretError> {
+        match owner {
+            SecretOwner::User { .. } if self.0.fetch_add(1, SeqCst) == 0 => {
                 Err(SecretError::unavailable(name, "the vault is sealed"))
             }
-            Holder::User { .. } => Ok(None),
+            SecretOwner::User { .. } => Ok(None),
             _ => Ok(Some("a key for many".into())),
         }
     }

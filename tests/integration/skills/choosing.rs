@@ -219,7 +219,7 @@ async fn it_is_told_which_skill_answers_and_no_name_is_shown_as_text() {
         .model(model)
         .on_event(move |event| {
             sink.lock().unwrap().extend(match &event.kind {
-                EventKind::Asked { turn, .. } => Some(format!("asked {turn}")),
+                EventKind::ModelRequested { turn, .. } => Some(format!("asked {turn}")),
                 EventKind::Text(text) => Some(text.clone()),
                 EventKind::SkillChosen { skill } => Some(format!("chosen {skill}")),
                 _ => None,

@@ -238,7 +238,7 @@ async fn a_delegate_is_retried_only_if_nothing_below_writes() {
         });
         let script = (0..9).map(|_| {
             let count = count.clone();
-            Script::With(Box::new(move |_: &Asked| {
+            Script::With(Box::new(move |_: &ReceivedRequest| {
                 count.fetch_add(1, SeqCst);
                 agents::model::Reply {
                     content: "no number".into(),

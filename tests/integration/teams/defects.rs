@@ -249,7 +249,7 @@ fn what_would_come_to_nobody() {
 
 #[test]
 fn an_agent_written_by_hand_says_what_it_has() {
-    use agents::{agent::Profile, run::Cx};
+    use agents::{agent::Profile, run::RunContext};
     struct Hand;
     #[agents::async_trait]
     impl Agent for Hand {
@@ -263,7 +263,7 @@ fn an_agent_written_by_hand_says_what_it_has() {
                 .tool("compile", agents::Effects::None)
                 .skill("ship", Some(vec!["compile".into(), "deploy".into()]))
         }
-        async fn work(&self, _: &Cx, input: String) -> Result<String, Error> {
+        async fn work(&self, _: &RunContext, input: String) -> Result<String, Error> {
             Ok(input)
         }
     }

@@ -7,7 +7,7 @@ fn coder(name: &'static str) -> (Plain, ScriptedModel) {
     driven(
         name,
         (0..4).map(|_| {
-            Script::with(|asked: &Asked| {
+            Script::with(|asked: &ReceivedRequest| {
                 let content = format!("{} with {}", asked.last(), asked.tools.join("+"));
                 agents::model::Reply {
                     content,

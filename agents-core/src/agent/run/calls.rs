@@ -12,8 +12,10 @@ use crate::{
 use std::{sync::Arc, time::Duration};
 
 impl<A: Agent> Run<'_, A> {
-    /// Adds a rule: what may happen in this run, and in the runs within it. Of several rules the
-    /// strictest counts; none can loosen what another, an agent or a tool says.
+    /// Adds a rule to this run and to the runs within it.
+    ///
+    /// The strictest of several rules applies; no rule can loosen what another rule, an agent or a
+    /// tool requires.
     ///
     /// See [`policy`](crate::policy) for those that are ready, and for writing one.
     ///
@@ -32,9 +34,11 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// What models cost whose id fits the pattern, for a million tokens read and a million written;
-    /// of several prices that fit the first counts. The sum is in [`Outcome::cost`], and can be bounded
-    /// with [`Budget::cost`].
+    /// Sets the prices of the models whose ids match the pattern, per million input tokens and per
+    /// million output tokens.
+    ///
+    /// The first price that matches applies. The total is in [`Outcome::cost`], and
+    /// [`Budget::cost`] bounds it.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -60,8 +64,10 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Where results are kept of tools that say how long theirs may be reused. Without a word about it
-    /// the run has a cache of its own; see [`cache`](crate::cache).
+    /// Sets the cache for results of tools that declare theirs reusable; by default each run has a
+    /// cache of its own.
+    ///
+    /// See [`cache`](crate::cache).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -80,13 +86,13 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Every call runs, whatever its tool says of reusing results.
+    /// Turns caching off: every call is executed, whatever its tool declares.
     pub fn no_cache(mut self) -> Self {
         self.settings.executor.caching = Caching::Off;
         self.root()
     }
 
-    /// How often tools may run; see [`rate`](crate::rate).
+    /// Sets the rate limiter for tool executions; see [`rate`](crate::rate).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -106,7 +112,7 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Where outputs are kept that are too large for a receipt; see [`blob`](crate::blob).
+    /// Sets the store for outputs that are too large for a receipt; see [`blob`](crate::blob).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -127,8 +133,9 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// How many calls of one reply run at once; 16 by default. The others wait their turn, in the
-    /// model's order. A tool that is `sequential` runs alone.
+    /// Sets how many calls of one reply run concurrently; 16 by default.
+    ///
+    /// The others wait their turn, in the model's order. A tool that is `sequential` runs alone.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -144,7 +151,7 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// How long one execution of a tool may take that says nothing itself; 5 minutes by default.
+    /// Sets the timeout of one execution for tools that declare none; 5 minutes by default.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -169,13 +176,14 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// How much of a tool's output is kept in its receipt and told to the model; 2 MB by default.
+    /// Sets how many bytes of a tool's output go into its receipt and to the model; 2 MB by
+    /// default.
     pub fn max_output_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_output_bytes = bytes;
         self.root()
     }
 
-    /// How long the arguments of one call may be; 1 MB by default.
+    /// Sets how many bytes the arguments of one call may have; 1 MB by default.
     pub fn max_argument_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_argument_bytes = bytes;
         self.root()

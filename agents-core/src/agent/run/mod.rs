@@ -8,14 +8,14 @@ use super::Agent;
 use crate::{
     Error, ErrorKind, Json, observe, panics,
     place::check_run,
-    run::{Cx, Node, Outcome, Root, Settings, Snapshot, Stop, Talk},
+    run::{Node, Outcome, Root, RunContext, Settings, Snapshot, Stop, Talk},
 };
 use futures_util::future::BoxFuture;
 use std::{fmt, future::IntoFuture, mem};
 use steer::steer;
 
-/// One run of an agent, about to begin. Say what there is to say about it, then await it: the
-/// answer, or with [`outcome`](Run::outcome) everything the run leaves behind.
+/// A run of an agent that is about to start: configure it, then await it for the answer, or call
+/// [`outcome`](Run::outcome) for everything it leaves behind.
 ///
 /// Dropping the future ends the run at once and frees everything.
 ///
@@ -88,8 +88,10 @@ impl<'a, A: Agent> Run<'a, A> {
         Box::pin(self.outcome())
     }
 
-    /// Runs to the end and gives everything the run leaves behind. This is always a run of its
-    /// own, also inside another one.
+    /// Runs to the end and returns the [`Outcome`]: the result, the receipts, the usage and the
+    /// trace.
+    ///
+    /// This is always a run of its own, also inside another one.
     ///
     /// # Errors
     /// Only when nothing can run as it was put together; what happens later is in
@@ -101,7 +103,7 @@ impl<'a, A: Agent> Run<'a, A> {
             mut settings,
             ..
         } = self;
-        let around = Cx::current();
+        let around = RunContext::current();
         let terms = match &start {
             Start::Fresh(_) => None,
             Start::Stored(stored) => {
@@ -184,7 +186,7 @@ impl<'a, A: Agent> IntoFuture for Run<'a, A> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            match (Cx::current(), self.own_root) {
+            match (RunContext::current(), self.own_root) {
                 (Some(cx), false) => {
                     // Plain code is above the agent that it runs, and gets what that hands up.
                     let cx = cx.under_code();

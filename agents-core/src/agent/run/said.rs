@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 impl<A: Agent> Run<'_, A> {
-    /// The model for agents that bring none of their own.
+    /// Sets the model for agents that bring none of their own.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -35,7 +35,7 @@ impl<A: Agent> Run<'_, A> {
         self
     }
 
-    /// For whom the run works: a tenant's name, or a whole [`Scope`].
+    /// Sets for whom the run works: the name of a tenant, or a whole [`Scope`].
     ///
     /// ```
     /// # use agents_core as agents;
@@ -61,7 +61,10 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// A secret that tools may ask for by name, before any that [`secrets`](Run::secrets) finds.
+    /// Adds a secret that tools may ask for by name, before any that [`secrets`](Run::secrets) finds.
+    ///
+    /// The first secret of the process installs a panic hook, which masks what panics print and wraps
+    /// the hook that is there: see [`secret`](crate::secret#the-panic-hook).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -88,7 +91,7 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Ends the run when the token is triggered.
+    /// Sets a token that ends the run when it is cancelled.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -110,8 +113,10 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Bounds the whole run: tokens, cost, time and depth are shared by all its agents; turns, tool calls
-    /// and recursion belong to each, and the tighter of its own bound and this one counts.
+    /// Bounds the whole run.
+    ///
+    /// Tokens, cost, time and depth are shared by all its agents; turns, tool calls and recursion
+    /// are counted for each agent, and the tighter of its own bound and this one applies.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -136,7 +141,7 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Who is asked when a call needs approval. With nobody to ask, the answer is no.
+    /// Sets who is asked when a call needs approval; without an approver such calls are denied.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -163,8 +168,9 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Is told everything that happens, as it happens. It should be quick: the run waits for it. A panic in it is
-    /// logged, and the run goes on.
+    /// Registers a callback for every [`Event`] of the run, as it happens.
+    ///
+    /// It should be quick: the run waits for it. A panic in it is logged, and the run goes on.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -193,8 +199,8 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Is told of every call once, when it is settled: the tool's name, the arguments as they ran,
-    /// repairs included, and what came of it.
+    /// Registers a callback that gets every settled tool call once: the tool's name, the arguments
+    /// as they ran (repairs included), and the result.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -218,7 +224,8 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Is given the run, to store, whenever a model has replied and whenever its calls are settled.
+    /// Registers a callback that gets a [`Snapshot`] to store, after each model reply and after
+    /// each round of tool calls.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -245,20 +252,21 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Where the time and the run's id come from.
-    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+    /// Sets the clock that the run takes its timestamps and its id from.
+    pub fn clock(mut self, clock: impl Clock) -> Self {
         self.settings.clock = Arc::new(clock);
         self.root()
     }
 
-    /// Records the run, or replays one that was recorded: see `agents::record`.
+    /// Records the run, or replays a recorded one; pass a `Recording` or a `Replay` of
+    /// `agents::record`.
     pub fn tape(mut self, tape: impl Tape) -> Self {
         self.settings.clock = tape.clock();
         self.settings.tape = Some(Arc::new(tape));
         self.root()
     }
 
-    /// Reads arguments and answers strictly, whatever agents and tools say: nothing is repaired.
+    /// Turns lenient reading off for the whole run, whatever agents and tools declare.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -282,15 +290,18 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Writes prompts, answers and arguments into the `tracing` spans. Off unless asked for: they
-    /// may hold what logs should not.
+    /// Includes prompts, answers and arguments in the `tracing` spans; off by default, since they
+    /// may hold sensitive data.
     pub fn record_content(mut self) -> Self {
         self.settings.record_content = true;
         self.root()
     }
 
-    /// Who is asked for the secrets that tools want, for the [scope](Run::scope) of the run; see
-    /// [`secret`](crate::secret).
+    /// Sets the store that is asked for the secrets of tools, on behalf of the run's
+    /// [scope](Run::scope); see [`secret`](crate::secret).
+    ///
+    /// The first secret that it gives in the process installs [a panic
+    /// hook](crate::secret#the-panic-hook).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -311,8 +322,8 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Where the run's trace can be looked at: with `{trace_id}` and `{run_id}` in it, this is the
-    /// `traces_url` of the [outputs](crate::run::AgentOutputs).
+    /// Sets a URL template for the run's trace, with the placeholders `{trace_id}` and `{run_id}`;
+    /// filled in, it is [`AgentOutputs::traces_url`](crate::run::AgentOutputs).
     ///
     /// ```
     /// # use agents_core as agents;

@@ -4,7 +4,7 @@ use super::Agent;
 use crate::{
     Error, ErrorKind, Json, panics,
     run::{
-        AgentOutputs, Cx, EventKind, Happened, Limit, Moment, Outcome, Root, Stop, Stopped,
+        AgentOutputs, EventKind, Happened, Limit, Moment, Outcome, Root, RunContext, Stop, Stopped,
         Stopwatch, trace::Trace,
     },
     turn,
@@ -16,7 +16,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     let budget = root.settings.budget.as_ref();
     let limit = budget.and_then(|budget| budget.time);
     let watch = limit.map(|time| Stopwatch::start(time, root.settings.watch.clone()));
-    let cx = Cx::root(root.clone()).timed(watch.as_ref());
+    let cx = RunContext::root(root.clone()).timed(watch.as_ref());
     let _over = root.over.clone().drop_guard();
     root.node.name(agent.name());
     if let Some(budget) = budget {
@@ -92,7 +92,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     }
 }
 
-impl Cx {
+impl RunContext {
     /// An agent's work here: a panic in it is an error of the agent, and when the run is over, so is
     /// work that was spawned in it.
     pub(crate) async fn carry_out<T>(
@@ -128,7 +128,7 @@ impl Root {
         if let Some(tape) = &self.settings.tape {
             let moment = Moment {
                 at: format!("{}/ended", self.node.path()),
-                asked: Json::trusted("null"),
+                asked: Json::null(),
             };
             tape.keep(moment, Happened::Ended(stop.map(Stop::reason)));
         }

@@ -3,7 +3,7 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use std::borrow::Cow;
 
-/// What a model that was held to the grammar said.
+/// Reply of a model that was constrained to the grammar of [`constrained`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -15,16 +15,17 @@ use std::borrow::Cow;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Constrained {
-    /// It wants a tool called.
+    /// The model calls a tool.
     Call(ToolCall),
-    /// It has an answer: the text, or JSON if the answer had to follow a schema.
+    /// The model gives its answer: text, or JSON if the answer had to follow a schema.
     Answer(String),
 }
 
-/// The JSON Schema in which a reply is either one call or an answer:
-/// `{"name": .., "arguments": {..}}` or `{"answer": ..}`. `answer` is the schema of the answer; a
-/// string where there is none. Where there is [no work](super::any_work) for a model to do, it should be
-/// held to nothing.
+/// Returns the JSON Schema of a reply that is either one tool call or an answer.
+///
+/// The reply is `{"name": .., "arguments": {..}}` or `{"answer": ..}`. `answer` is the schema of
+/// the answer; a string where there is none. Where no tool [does work](super::any_work), the model
+/// should not be constrained.
 ///
 /// It is text because the order of keys counts: a grammar makes the model write them in the order
 /// in which they stand here, and it has to choose the tool before it fills in the arguments.
@@ -117,8 +118,10 @@ fn redirect(schema: &mut Value, prefix: &str) {
     }
 }
 
-/// Reads a reply that followed [`constrained`]. `None` if it does not, for instance because it
-/// was cut: then it is text like any other.
+/// Parses a reply that follows [`constrained`]; returns `None` if it does not, for instance because
+/// it was cut off.
+///
+/// Then it is text like any other.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -166,7 +169,7 @@ pub fn read_constrained(text: &str) -> Option<Constrained> {
     }
 }
 
-/// An earlier answer as the grammar would have it written.
+/// Formats an earlier answer as the grammar of [`constrained`] would have it.
 pub fn answer_text(content: &str) -> String {
     let given = content.trim_start().starts_with(['{', '[']);
     match serde_json::from_str::<&RawValue>(content) {

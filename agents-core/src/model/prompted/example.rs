@@ -3,8 +3,10 @@ use serde_json::{Map, Value};
 /// A schema that refers to itself ends here.
 const DEPTH: usize = 8;
 
-/// A value that follows the schema, as far as a schema says what it wants: its own example, its
-/// default, the first choice, or something of the right type. Optional fields are left out.
+/// Generates a value that follows a schema, as far as the schema determines it: its own example,
+/// its default, the first choice, or something of the right type.
+///
+/// Optional fields are left out.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -89,7 +89,7 @@ fn messages_as_plain_text() {
         )
     );
     let result = |content: &str| Message::Tool {
-        call_id: "c".into(),
+        tool_call_id: "c".into(),
         name: "add".into(),
         content: content.into(),
     };

@@ -50,40 +50,40 @@ use serde_json::Value;
 pub use self::stream::Stream;
 pub use self::syntax::Syntax;
 
-/// What the model may call.
+/// Declaration of a tool that the model may call.
 #[derive(Clone, Copy, Debug)]
 pub struct Declared<'a> {
-    /// The tool's name.
+    /// Name of the tool.
     pub name: &'a str,
-    /// The JSON Schema of its arguments.
+    /// JSON Schema of the tool's arguments.
     pub schema: &'a Value,
 }
 
-/// A call found in text.
+/// A tool call found in text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrintedCall {
-    /// The name of a declared tool.
+    /// Name of a declared tool.
     pub name: String,
-    /// JSON text, or, where the model damaged it, what stands in its place.
+    /// Arguments as JSON text, or as the model damaged it.
     pub arguments: String,
     /// Whether `arguments` is valid JSON.
     pub intact: bool,
-    /// How the call was printed.
+    /// Syntax in which the call was printed.
     pub syntax: Syntax,
 }
 
-/// What a model's text says, with the calls taken out.
+/// A model's text, split into content, thinking and tool calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
-    /// Everything that is neither a call nor thinking, its spaces untouched.
+    /// Text that is neither a call nor thinking, its white space unchanged.
     pub content: String,
-    /// What stood between thinking markers.
+    /// Text between thinking markers.
     pub thinking: Option<String>,
-    /// The calls, in the order they were printed.
+    /// Tool calls, in the order in which they were printed.
     pub calls: Vec<PrintedCall>,
 }
 
-/// Reads a whole answer.
+/// Reads a complete answer and extracts the calls of the declared tools.
 ///
 /// What looks like a call and is none (an undeclared name, a tag without its
 /// other half, an example in a code block) stays in `content`.

@@ -3,7 +3,7 @@
 use super::scan::Scanner;
 use super::{Declared, Printed};
 
-/// Reads an answer in chunks.
+/// Incremental reader of an answer that arrives in chunks.
 ///
 /// What the chunks show, and then the rest, is what [`read`](super::read)
 /// makes of the whole, wherever the chunks are cut.
@@ -37,7 +37,7 @@ pub struct Stream<'a> {
 const LOOKS: usize = 16;
 
 impl<'a> Stream<'a> {
-    /// A stream of an answer in which these tools may be called.
+    /// Creates a reader of an answer in which these tools may be called.
     pub fn new(tools: &'a [Declared<'a>]) -> Self {
         Self {
             scanner: Scanner::new(tools),
@@ -46,15 +46,15 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// The prompt has opened the thinking already, so the answer starts
-    /// inside it and holds the closing marker only.
+    /// Declares that the prompt has already opened the thinking block, so that the answer only
+    /// contains the closing marker.
     #[must_use]
     pub fn thinking(mut self) -> Self {
         self.scanner.start_thinking();
         self
     }
 
-    /// Takes the next chunk, and returns the content that can be shown now.
+    /// Adds the next chunk and returns the content that can be shown now.
     pub fn push(&mut self, chunk: &str) -> String {
         self.held.push_str(chunk);
         self.credit += LOOKS * (chunk.len() + LOOKS);
@@ -66,7 +66,7 @@ impl<'a> Stream<'a> {
         self.scanner.take_content()
     }
 
-    /// Ends the answer. `content` is what has not been shown yet.
+    /// Ends the answer and returns the rest: `content` is what has not been shown yet.
     pub fn finish(mut self) -> Printed {
         self.scanner.finish(&self.held);
         self.scanner.into_printed()

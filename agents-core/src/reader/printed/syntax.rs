@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::body::Body;
 
-/// The way a call was printed.
+/// Syntax in which a call was printed.
 ///
 /// A wrapper and what stands inside it make a syntax: the same `<tool_call>`
 /// holds JSON for one family, XML parameters for a second and key/value pairs
@@ -76,7 +76,7 @@ impl Syntax {
         }
     }
 
-    /// The name as it stands in logs and reports.
+    /// Returns the name used in logs and reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::QwenXml => "qwen-xml",

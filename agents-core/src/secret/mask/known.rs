@@ -1,5 +1,5 @@
 use super::{
-    SHORTEST, base64,
+    MIN_SECRET_CHARS, base64,
     heads::Heads,
     spelling::{Found, spelled},
 };
@@ -255,7 +255,7 @@ impl Spellings {
         let base64 = plain
             .iter()
             .flat_map(|plain| base64::within(plain.expose_secret()))
-            .filter(|core| core.text.len() >= SHORTEST)
+            .filter(|core| core.text.len() >= MIN_SECRET_CHARS)
             .map(|core| (core.text.into(), core.ragged))
             .collect();
         Spellings {

@@ -23,13 +23,14 @@ use std::{
     },
 };
 
-/// How many characters a secret has at least.
-pub const SHORTEST: usize = 4;
+/// Minimum length of a secret, in characters.
+pub const MIN_SECRET_CHARS: usize = 4;
 
-/// Knows the secrets of a run, and writes `[secret:name]` in their place. Until there is a secret it
-/// costs one look at a flag.
+/// Replaces the secrets of a run by `[secret:name]` in everything that is written down.
 ///
-/// A run has one of its own; use it, from [`Cx::masker`](crate::run::Cx::masker), for what you write
+/// Until there is a secret it costs one look at a flag.
+///
+/// A run has one of its own; use it, from [`RunContext::masker`](crate::run::RunContext::masker), for what you write
 /// down yourself.
 ///
 /// ```
@@ -50,15 +51,17 @@ pub struct Masker {
 }
 
 impl Masker {
-    /// Knows nothing yet.
+    /// Creates a masker without secrets.
     pub fn new() -> Arc<Masker> {
         Arc::default()
     }
 
-    /// Hides this value from now on.
+    /// Adds a secret: its value is masked from now on.
+    ///
+    /// The first secret of the process installs [a panic hook](super#the-panic-hook).
     ///
     /// # Errors
-    /// When it has fewer than [`SHORTEST`] characters: everything would be hidden.
+    /// When it has fewer than [`MIN_SECRET_CHARS`] characters: everything would be hidden.
     pub fn learn(self: &Arc<Self>, name: &str, value: &SecretString) -> Result<(), SecretError> {
         Self::check(name, value.expose_secret())?;
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -74,17 +77,17 @@ impl Masker {
 
     pub(super) fn check(name: &str, value: &str) -> Result<(), SecretError> {
         match value.trim().chars().count() {
-            chars if chars < SHORTEST => Err(SecretError::too_short(name, chars)),
+            chars if chars < MIN_SECRET_CHARS => Err(SecretError::too_short(name, chars)),
             _ => Ok(()),
         }
     }
 
-    /// There is nothing to hide.
+    /// Returns `true` if there is no secret to mask.
     pub fn is_empty(&self) -> bool {
         !self.any.load(Acquire)
     }
 
-    /// How many secrets it hides.
+    /// Returns the number of secrets.
     pub fn len(&self) -> usize {
         self.known().map_or(0, |known| known.len())
     }
@@ -99,7 +102,12 @@ impl Masker {
         self.known().filter(|known| known.is_in(text))
     }
 
-    /// The same text without secrets.
+    /// Whether there is a secret in the text, in any of its spellings.
+    pub fn is_in(&self, text: &str) -> bool {
+        self.known_in(text).is_some()
+    }
+
+    /// Masks the secrets in a text.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.known_in(text) {
             Some(known) => known.text(text),
@@ -107,7 +115,7 @@ impl Masker {
         }
     }
 
-    /// The same value without secrets: in its strings, its keys, and its numbers.
+    /// Masks the secrets in a JSON value: in its strings, its keys and its numbers.
     pub fn json(&self, json: &Json) -> Json {
         let Some(known) = self.known_in(json.as_str()) else {
             return json.clone();
@@ -118,12 +126,12 @@ impl Masker {
             Cow::Owned(text) => Json::string(&text),
             Cow::Borrowed(_) => match masked {
                 Cow::Borrowed(_) => json.clone(),
-                Cow::Owned(text) => Json::trusted(&text),
+                Cow::Owned(text) => Json::parse(&text).unwrap_or_else(|_| Json::string(&text)),
             },
         }
     }
 
-    /// JSON text without secrets; it stays JSON.
+    /// Masks the secrets in JSON text, which stays valid JSON.
     pub fn json_text<'a>(&self, json: &'a str) -> Cow<'a, str> {
         match self.known_in(json) {
             Some(known) => known.json(json, true),
@@ -131,7 +139,7 @@ impl Masker {
         }
     }
 
-    /// JSON text without secrets, where a `T` is to be read from it: it can still be.
+    /// Masks the secrets in JSON text from which a `T` is to be read; it still can be.
     pub fn written<'a, T: Serialize + DeserializeOwned>(&self, json: &'a str) -> Cow<'a, str> {
         let masked = self.known_in(json).and_then(|known| known.data::<T>(json));
         match masked.and_then(|masked| serde_json::to_string(&masked).ok()) {
@@ -140,7 +148,7 @@ impl Masker {
         }
     }
 
-    /// Data of any type without secrets, in all its strings.
+    /// Masks the secrets in all strings of any serializable data.
     pub fn data<T: Serialize + DeserializeOwned>(&self, value: T) -> T {
         if !self.may_hide(&value) {
             return value;
@@ -150,17 +158,6 @@ impl Masker {
         };
         let masked = self.known_in(&text).and_then(|known| known.data(&text));
         masked.unwrap_or(value)
-    }
-
-    /// The same of data that is shared, which is copied only if something is to be hidden in it.
-    pub(crate) fn shared<T>(&self, value: Arc<T>) -> Arc<T>
-    where
-        T: Serialize + DeserializeOwned + Clone,
-    {
-        match self.may_hide(&*value) {
-            true => Arc::new(self.data(Arc::unwrap_or_clone(value))),
-            false => value,
-        }
     }
 
     fn may_hide<T: Serialize>(&self, value: &T) -> bool {

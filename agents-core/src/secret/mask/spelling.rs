@@ -1,7 +1,7 @@
 //! One text within another, in whatever spelling: as it is, escaped in JSON or in a debugger's
 //! quotes (once or several times over), percent-encoded, or any mixture of these.
 
-use super::SHORTEST;
+use super::MIN_SECRET_CHARS;
 
 /// What was found at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(super) fn spelled(text: &[u8], at: usize, pattern: &str) -> Found {
             from = to;
             continue;
         }
-        return match from.last().filter(|_| index >= SHORTEST) {
+        return match from.last().filter(|_| index >= MIN_SECRET_CHARS) {
             // Whatever shortens a text leaves this sign, and what it left of a secret is one too.
             Some(at) if is_cut(&text[at..]) => Found::To(at),
             _ if open => Found::Open,
@@ -47,7 +47,10 @@ fn may_begin(text: &[u8], pattern: &str) -> bool {
     if text.first() == Some(&b'\\') {
         return pattern.chars().next().is_none_or(|c| may_escape(text, c));
     }
-    let bytes = text.iter().zip(pattern.as_bytes()).take(SHORTEST - 1);
+    let bytes = text
+        .iter()
+        .zip(pattern.as_bytes())
+        .take(MIN_SECRET_CHARS - 1);
     for (byte, expected) in bytes {
         match byte {
             b'%' | b'\\' | b'+' => return true,

@@ -36,7 +36,7 @@ const _: () = {
         }
         async fn work(
             &self,
-            cx: &__rt::Cx,
+            cx: &__rt::RunContext,
             input: Self::In,
         ) -> __rt::Result<Self::Out, __rt::Error> {
             __rt::Agent::work(&self.__agent(), cx, input).await

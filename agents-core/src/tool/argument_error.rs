@@ -9,17 +9,17 @@ use std::fmt;
 
 /// Where and why arguments do not fit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Misfit {
-    /// The field, as a path; empty for the whole.
+pub struct ArgumentError {
+    /// Path of the offending field; empty for the whole.
     pub path: String,
     /// What was expected and what was found.
     pub message: String,
 }
 
-impl Misfit {
+impl ArgumentError {
     /// Something wrong at this path; the empty path is the whole.
     pub(crate) fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Misfit {
+        ArgumentError {
             path: path.into(),
             message: message.into(),
         }
@@ -34,7 +34,7 @@ impl Misfit {
             "" => field.to_owned(),
             around => format!("{around}.{field}"),
         };
-        Misfit::new(path, reader::MISSING)
+        ArgumentError::new(path, reader::MISSING)
     }
 
     /// The field that serde says is missing, if it is one of the object to which the path leads. What is read by
@@ -52,7 +52,7 @@ impl Misfit {
     }
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for ArgumentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.path.as_str() {
             "" => f.write_str(&self.message),
@@ -61,8 +61,8 @@ impl fmt::Display for Misfit {
     }
 }
 
-impl From<Refusal> for Misfit {
+impl From<Refusal> for ArgumentError {
     fn from(refusal: Refusal) -> Self {
-        Misfit::new(refusal.path(), refusal.reason())
+        ArgumentError::new(refusal.path(), refusal.reason())
     }
 }
