@@ -109,8 +109,9 @@ pub mod timeline;
 #[doc(hidden)]
 pub use agents_core::rt as __rt;
 
-/// What most programs need: `use agents::prelude::*`; with `use agents::{prelude::*, tool}` the
-/// attribute `#[tool]` as well.
+/// The names that most programs need: `use agents::prelude::*`.
+///
+/// With `use agents::{prelude::*, tool}` the attribute `#[tool]` is there as well.
 pub mod prelude {
     pub use crate::compose::Step::{Again, Done};
     pub use crate::compose::first_of;

@@ -7,22 +7,22 @@
 //!
 //! | module | what |
 //! |-|-|
-//! | [`agent`] | a typed function `In -> Out` that may need a model, and a run of it |
-//! | [`compose`] | agents put together are agents again |
+//! | [`agent`] | typed functions `In -> Out` that may use a model, and their runs |
+//! | [`compose`] | composition of agents into agents |
 //! | [`team`] | agents that have delegates: who may use what, and who asks whom |
 //! | [`memory`] | what an agent remembers from one run to the next |
-//! | [`tool`] | a plain async function, and what the runtime knows about it |
-//! | [`model`] | something that answers a history |
-//! | [`run`] | a tree of nodes that can be stored, and what a run leaves behind |
+//! | [`tool`] | async functions that a model can call, and their specifications |
+//! | [`model`] | language models, their requests and their replies |
+//! | [`run`] | budgets, approvals, events, snapshots, and what a run leaves behind |
 //! | [`observe`] | the spans, log lines and steps by which a run is watched |
-//! | [`secret`] | found when a tool asks, and masked wherever anything is written |
+//! | [`secret`] | secrets: looked up when a tool asks, and masked wherever anything is written |
 //! | `turn` | what moves a run: the way of one call, a file for each stage |
-//! | [`policy`], [`rate`] | what a run's calls may do, and how often |
+//! | [`policy`], [`rate`] | rules about what a run's calls may do, and limits on how often |
 //! | [`cache`], [`blob`] | results that are reused, and results that are too large |
-//! | [`reader`] | strict, then lenient, then coerced: what models say, read by the schema |
+//! | [`reader`] | JSON as models write it, read by the schema: strict, then lenient, then coerced |
 //! | [`recovery`] | what happens when a call fails: verbs, decisions, repair agents |
-//! | [`escalation`] | where a failure goes that nobody could settle: up |
-//! | [`error`] | what happens to a call, and what leaves an agent |
+//! | [`escalation`] | failures that are handed up, and what the agents above do about them |
+//! | [`error`] | the errors of a call, and the error of an agent |
 
 // On docs.rs every item says which feature it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -58,9 +58,10 @@ pub mod tool;
 mod turn;
 
 pub use agent::{Agent, AgentBuilder};
-/// What goes over an `impl` of a trait of this crate that has `async` functions, such as [`Model`],
-/// [`Agent`], [`Memory`](memory::Memory) or [`Secrets`](secret::Secrets); re-exported from the crate of
-/// that name, so that nobody needs another dependency for it.
+/// Attribute for every `impl` of a trait of this crate with `async` functions.
+///
+/// Such traits are [`Model`], [`Agent`], [`Memory`](memory::Memory) and [`Secrets`](secret::Secrets). It is
+/// the one of the crate of that name, re-exported so that nobody needs another dependency for it.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -1,6 +1,6 @@
 use crate::world::worker;
 use agents::{
-    Agent, AgentBuilder, Effects, ErrorKind,
+    Agent, AgentBuilder, Budget, Effects, ErrorKind,
     run::Stopped,
     testing::{Script, ScriptedModel},
     tool::FnTool,
@@ -105,4 +105,50 @@ async fn a_cancelled_token_asks_no_model() {
         .unwrap();
     assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Cancelled);
     assert_eq!(handle.count(), 0);
+}
+
+fn payer(model: ScriptedModel) -> agents::agent::ModelAgent<'static, String, String> {
+    let pay = FnTool::new(
+        "pay",
+        "Pays.",
+        Effects::Writes,
+        json!({"type": "object"}),
+        |_, _| std::future::pending::<Result<(), std::io::Error>>(),
+    );
+    AgentBuilder::new("payer").tool(pay).model(model).build()
+}
+
+#[tokio::test]
+async fn a_call_that_was_cut_off_has_an_attempt_and_one_that_never_ran_has_none() {
+    let (model, _) = ScriptedModel::new([Script::calls([("pay", "{}"), ("pay", "{}")])]);
+    let outcome = payer(model)
+        .run("go")
+        .max_parallel(1)
+        .budget(Budget::new().time(Duration::from_millis(30)))
+        .outcome()
+        .await
+        .unwrap();
+    assert!(outcome.result.unwrap_err().is_budget());
+    let receipts: Vec<_> = outcome.outputs.receipts().collect();
+    let [cut_off, never_ran] = receipts[..] else {
+        panic!("{receipts:?}")
+    };
+    let error = cut_off.error.as_deref().unwrap();
+    assert_eq!(
+        error.message,
+        "the run ended before this call did: it was cut off while it ran, and whether it took effect is not known"
+    );
+    assert_eq!(cut_off.attempts.len(), 1);
+    assert_eq!(
+        (
+            cut_off.attempts[0].number,
+            cut_off.attempts[0].error.as_deref()
+        ),
+        (1, Some(error))
+    );
+    assert_eq!(
+        never_ran.error.as_ref().unwrap().message,
+        "the run ended before this call did"
+    );
+    assert!(never_ran.attempts.is_empty());
 }

@@ -53,6 +53,49 @@ async fn everything_that_happens_is_told_in_order() {
     );
 }
 
+#[tokio::test]
+async fn whoever_listens_is_added_to_those_who_do() {
+    let (model, _) = ScriptedModel::new([
+        Script::call("add", r#"{"left":1,"right":2}"#),
+        Script::text("three it is"),
+    ]);
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let tell = |who: &'static str| {
+        let told = told.clone();
+        move || told.lock().unwrap().push(who)
+    };
+    let (a, b, c, d, e, f) = (
+        tell("a"),
+        tell("b"),
+        tell("c"),
+        tell("d"),
+        tell("e"),
+        tell("f"),
+    );
+    worker::<String>()
+        .run("go")
+        .model(model)
+        .on_event(move |event| {
+            if matches!(event.kind, EventKind::RunEnded { .. }) {
+                a()
+            }
+        })
+        .on_event(move |event| {
+            if matches!(event.kind, EventKind::RunEnded { .. }) {
+                b()
+            }
+        })
+        .on_tool_use(move |_, _, _| c())
+        .on_tool_use(move |_, _, _| d())
+        .on_checkpoint(move |_| e())
+        .on_checkpoint(move |_| f())
+        .await
+        .unwrap();
+    // A model has replied, a call is settled, a model has replied.
+    let expected = ["e", "f", "c", "d", "e", "f", "e", "f", "a", "b"];
+    assert_eq!(*told.lock().unwrap(), expected);
+}
+
 fn name(kind: &EventKind) -> &'static str {
     match kind {
         EventKind::RunStarted { .. } => "run started",

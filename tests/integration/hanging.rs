@@ -6,10 +6,10 @@ use crate::world::{agent_with, counted, errors, spec};
 use agents::{
     Agent, Code, Effects, ToolContext, async_trait,
     rate::RateLimiter,
-    secret::{SecretError, SecretOwner, Secrets},
+    secret::{SecretError, SecretOwner, SecretString, Secrets},
     testing::{Script, ScriptedModel},
     tool,
-    tool::{SecretString, ToolSpec},
+    tool::ToolSpec,
 };
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 use tokio::time::Instant;

@@ -231,6 +231,12 @@ pub struct ModelAgent<'a, I, O> {
     pub(crate) on_escalation: Option<SharedHandler<'a, I, O>>,
 }
 
+impl<I, O> fmt::Debug for AgentBuilder<'_, I, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AgentBuilder").field(&self.agent).finish()
+    }
+}
+
 impl<I, O> fmt::Debug for ModelAgent<'_, I, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ModelAgent")

@@ -6,17 +6,17 @@ use std::sync::Arc;
 /// What the agent uses, told to you in every run of it. What happens in one run is told by
 /// [`Run::on_event`](crate::agent::Run::on_event), to which all of this belongs as well.
 ///
-/// A hook that panics is logged, and the run goes on.
+/// Hooks add up. One that panics is logged, and the run goes on.
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// Registers a callback for the choice of the skill that answers an input.
     pub fn on_skill_chosen(mut self, hook: impl Fn(&str) + Send + Sync + 'a) -> Self {
-        self.agent.brain.hooks.skill = Some(Arc::new(hook));
+        self.agent.brain.hooks.skill.push(Arc::new(hook));
         self
     }
 
     /// Registers a callback for each piece of knowledge the model is given.
     pub fn on_knowledge_used(mut self, hook: impl Fn(&str) + Send + Sync + 'a) -> Self {
-        self.agent.brain.hooks.knowledge = Some(Arc::new(hook));
+        self.agent.brain.hooks.knowledge.push(Arc::new(hook));
         self
     }
 
@@ -28,11 +28,12 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         mut self,
         hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'a,
     ) -> Self {
-        self.agent.brain.hooks.tool = Some(Arc::new(move |receipt: &ToolEnvelope| {
+        let hook = move |receipt: &ToolEnvelope| {
             if let Some(result) = receipt.result() {
                 hook(&receipt.name, &receipt.input, result);
             }
-        }));
+        };
+        self.agent.brain.hooks.tool.push(Arc::new(hook));
         self
     }
 }

@@ -7,26 +7,26 @@ type Called<'a> = Arc<dyn Fn(&ToolEnvelope) + Send + Sync + 'a>;
 /// Who is told what an agent uses, in every run of it.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks<'a> {
-    pub(crate) skill: Option<Named<'a>>,
-    pub(crate) knowledge: Option<Named<'a>>,
-    pub(crate) tool: Option<Called<'a>>,
+    pub(crate) skill: Vec<Named<'a>>,
+    pub(crate) knowledge: Vec<Named<'a>>,
+    pub(crate) tool: Vec<Called<'a>>,
 }
 
 impl Hooks<'_> {
     pub(crate) fn skill_chosen(&self, skill: &str, masker: &Masker) {
-        if let Some(hook) = &self.skill {
+        for hook in &self.skill {
             told("on_skill_chosen", masker, || hook(skill));
         }
     }
 
     pub(crate) fn knowledge_used(&self, knowledge: &str, masker: &Masker) {
-        if let Some(hook) = &self.knowledge {
+        for hook in &self.knowledge {
             told("on_knowledge_used", masker, || hook(knowledge));
         }
     }
 
     pub(crate) fn tool_used(&self, receipt: &ToolEnvelope, masker: &Masker) {
-        if let Some(hook) = &self.tool {
+        for hook in &self.tool {
             told("on_tool_use", masker, || hook(receipt));
         }
     }

@@ -39,7 +39,7 @@ pub trait Racers: Send + Sync {
 }
 
 /// Composite in which the first agent to answer wins, made by [`first_of`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FirstOf<P> {
     racers: P,
     name: String,

@@ -185,7 +185,7 @@ impl<C: Captain, P: Participants<C::Topic>> Decides<P> for C {
 }
 
 /// A discussion that has no captain yet, made by [`forum`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[must_use = "a forum needs a `.captain(..)`"]
 pub struct OpenForum<P> {
     participants: P,
@@ -193,7 +193,7 @@ pub struct OpenForum<P> {
 }
 
 /// A discussion with a captain who decides, made by [`OpenForum::captain`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Forum<P, C> {
     participants: P,
     captain: C,

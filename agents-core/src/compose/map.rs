@@ -30,6 +30,7 @@ use std::fmt;
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Clone)]
 pub struct Map<A, F> {
     agent: A,
     function: F,

@@ -11,6 +11,7 @@ use futures_util::future::BoxFuture;
 use std::fmt;
 
 /// An agent whose output selects the agent that continues, made by [`routed`] or `branch!`.
+#[derive(Clone)]
 pub struct Routed<A, T, F> {
     agent: A,
     targets: T,

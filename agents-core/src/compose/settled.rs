@@ -9,7 +9,7 @@ use std::fmt;
 
 /// Composite in which every agent runs to its end, whatever happens to the others, made by
 /// [`settled`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Settled<P> {
     parts: P,
     name: String,

@@ -44,7 +44,7 @@ impl<A: Agent<In = T>, T: Data, Before> Takes<T, Before, T> for A {}
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Then<A, B> {
     first: A,
     second: B,

@@ -94,6 +94,7 @@ impl<T: Data, I> Verdict<I> for Step<T, I> {
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Clone)]
 pub struct Until<A, F> {
     agent: A,
     verdict: F,

@@ -4,6 +4,7 @@ use crate::{
     tool::{ToolSet, ToolSpec},
 };
 use serde_json::Value;
+use std::fmt;
 
 /// A fragment of a reply that is being streamed.
 ///
@@ -147,5 +148,18 @@ impl<'a> Request<'a> {
     /// Returns the callback for fragments of the reply; `None` asks for the complete reply.
     pub fn sink(&self) -> Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)> {
         self.sink
+    }
+}
+
+impl fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tools: Vec<_> = self.tools().map(|tool| &*tool.name).collect();
+        f.debug_struct("Request")
+            .field("messages", &self.messages())
+            .field("tools", &tools)
+            .field("format", &self.format)
+            .field("streamed", &self.sink.is_some())
+            .field("place", &self.place)
+            .finish_non_exhaustive()
     }
 }

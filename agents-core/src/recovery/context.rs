@@ -121,6 +121,8 @@ impl fmt::Display for ReadError<'_> {
     }
 }
 
+impl std::error::Error for ReadError<'_> {}
+
 /// A failure as the arms of a tool get it, with the tool's own error type.
 ///
 /// ```

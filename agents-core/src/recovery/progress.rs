@@ -1,7 +1,8 @@
 //! How far recovery has come with one call, or with one answer: what was tried, and what is left.
 //!
 //! The plan is an arm's answer, written down: a stored call goes on with it and asks no arm again.
-//! A *new* failure asks again; what has been spent stays spent.
+//! A *new* failure asks again; what has been spent stays spent. Where that comes to nothing, the plan before
+//! it goes on.
 
 use super::{Backoff, FailedRepair, FixError, FixerRef, Plan, Severity, Step, put_at};
 use serde::{Deserialize, Serialize};
@@ -73,12 +74,27 @@ impl Progress {
     pub(crate) fn follow(&mut self, plan: Plan, failed: &Failed<'_>) {
         self.plan = plan;
         self.at = 0;
-        // What failed was the last thing tried, if anything was: now it is known why.
+        self.failed(failed.error);
+    }
+
+    /// What was tried last, if it has not failed before, has failed for this reason.
+    pub(crate) fn failed(&mut self, why: &str) {
         if let Some(last) = self.tried.last_mut()
             && last.error.is_empty()
         {
-            last.error = failed.error.to_owned();
+            last.error = why.to_owned();
         }
+    }
+
+    /// The plan, and how far it has come.
+    pub(crate) fn plan(&self) -> (Plan, usize) {
+        (self.plan.clone(), self.at)
+    }
+
+    /// An earlier plan goes on where it stood.
+    pub(crate) fn go_on_with(&mut self, (plan, at): (Plan, usize)) {
+        self.plan = plan;
+        self.at = at;
     }
 
     /// The next step that is not spent. `chance`, from 0 to 1, places a wait within its bounds.

@@ -2,7 +2,7 @@
 
 use super::{
     Attachment, Attempt, ToolEnvelope,
-    tries::{Given, give_up},
+    tries::{Given, Unsettled, give_up, give_up_replaced},
 };
 use crate::{
     Json,
@@ -14,6 +14,9 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
+
+/// What is known of an execution that was begun and did not end.
+const CUT_OFF: &str = "it was cut off while it ran, and whether it took effect is not known";
 
 /// Where one call stands.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,6 +37,9 @@ pub(crate) struct CallState {
     /// The texts at hand that were given in place of the model's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) given: Vec<Given>,
+    /// The failures for which these were given: the first is of the model's own arguments or of an execution.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unsettled: Vec<Unsettled<ToolError>>,
     /// What the receipt shows if the call fails: the arguments that ran last, else the model's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) shown: Option<Json>,
@@ -54,6 +60,9 @@ pub(crate) struct CallState {
     /// The tool's own name, where the model knows it by another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     own_name: Option<String>,
+    /// The tool is running. A run that goes on elsewhere runs it again, as the same attempt.
+    #[serde(skip)]
+    pub(crate) running: bool,
     /// The result came from a cache.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cached: bool,
@@ -114,6 +123,7 @@ impl CallState {
             repairs: Repairs::default(),
             outdated: 0,
             given: Vec::new(),
+            unsettled: Vec::new(),
             shown: None,
             progress: Progress::default(),
             hint: None,
@@ -121,6 +131,7 @@ impl CallState {
             waited: None,
             version: None,
             own_name: None,
+            running: false,
             cached: false,
             attachments: Vec::new(),
             receipt: None,
@@ -172,9 +183,16 @@ impl CallState {
         self.executions().saturating_add(1)
     }
 
+    /// The failure of the call as the model made it, or of its execution; not of what was given in its place.
+    pub(crate) fn own_failure(&mut self, at_hand: ToolError) -> ToolError {
+        let first = self.unsettled.drain(..).next();
+        first.map_or(at_hand, |first| first.failure)
+    }
+
     /// Settles the call with an error. Of the arguments its receipt keeps those that ran, else what the
     /// model sent, and not what was given in its place to no avail.
     pub(crate) fn settle(&mut self, error: ToolError) {
+        let error = self.own_failure(error);
         self.give_up_texts();
         let input = match &error {
             ToolError::Execution { args, .. } => args.clone(),
@@ -187,10 +205,17 @@ impl CallState {
     }
 
     /// Nothing of what was given and is at hand is used.
-    pub(crate) fn give_up_texts(&mut self) {
+    fn give_up_texts(&mut self) {
         let given = std::mem::take(&mut self.given);
         give_up(&mut self.repairs, self.outdated, given);
         self.outdated = self.repairs.len();
+    }
+
+    /// The text at hand is used, and not those that it has replaced.
+    pub(crate) fn use_text(&mut self) {
+        self.unsettled.clear();
+        let begins = give_up_replaced(&mut self.repairs, self.outdated, &mut self.given);
+        self.outdated = begins.unwrap_or(self.outdated);
     }
 
     /// The arguments as they stand: those that are accepted, else what a receipt would show.
@@ -218,8 +243,20 @@ impl CallState {
         )
     }
 
+    /// The tool runs no more: what came of this attempt.
+    pub(crate) fn ran(&mut self, error: Option<&ToolError>) {
+        self.running = false;
+        // Mostly the first is the last.
+        self.attempts.reserve_exact(1);
+        self.attempts.push(Attempt {
+            number: self.attempt(),
+            error: error.map(|error| Box::new(error.receipt())),
+            waited_s: self.waited.take(),
+        });
+    }
+
     /// What the call is a part of ends before the call is settled: it ends with the failure that was being dealt with,
-    /// or with having been left undone.
+    /// with having been cut off while it ran, or with having been left undone.
     pub(crate) fn abandon(&mut self, why: &str) {
         if self.result().is_some() {
             return;
@@ -229,9 +266,18 @@ impl CallState {
             Stage::Climb { escalation } => ToolError::from((**escalation).clone()),
             _ => ToolError::Execution {
                 args: self.input(),
-                cause: Cause::text(Code::Unknown, why),
+                cause: Cause::text(
+                    Code::Unknown,
+                    match self.running {
+                        true => format!("{why}: {CUT_OFF}"),
+                        false => why.to_owned(),
+                    },
+                ),
             },
         };
+        if self.running {
+            self.ran(Some(&error));
+        }
         self.settle(error);
     }
 

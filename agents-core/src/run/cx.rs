@@ -340,7 +340,7 @@ impl RunContext {
         self.here().spent()
     }
 
-    /// Tells the subscriber what happened to the agent that works here, or to the call.
+    /// Tells the subscribers what happened to the agent that works here, or to the call.
     pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
         self.root.emit_at(&self.node, || self.step_place(), kind);
     }

@@ -3,7 +3,7 @@
 //! [`Frame::next`] looks; [`Frame::on`] is told. Neither waits, asks or runs anything, which is
 //! why a run can be put down between any two of them.
 
-use super::{Budget, CallState, Given, Limit, Said, climb::Override};
+use super::{Budget, CallState, Given, Limit, Said, Unsettled, climb::Override};
 use crate::{
     error::{escalation::Escalation, shorten},
     model::{History, Message, Reply},
@@ -43,6 +43,9 @@ pub(crate) struct Frame {
     /// The answer at hand, if it was given in place of the model's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) replaced: Vec<Given>,
+    /// The answers for which these were given: the first is the model's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unsettled: Vec<Unsettled<ArgumentError>>,
     /// The model it was given because it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) given: Option<Override>,
@@ -158,6 +161,7 @@ impl Frame {
                 self.climbing = None;
                 self.fixed = Repairs::default();
                 self.replaced.clear();
+                self.unsettled.clear();
                 self.say([Message::User {
                     content: match self.choosing {
                         true => no_such_skill(&reason),

@@ -69,5 +69,5 @@ pub(crate) use stop::Stop;
 pub(crate) use stopwatch::Stopwatch;
 pub(crate) use taken::{Taken, To};
 pub(crate) use talk::{Said, Talk};
-pub(crate) use tries::{Given, gave_none, give_up};
+pub(crate) use tries::{Given, Unsettled, gave_none, give_up_replaced};
 pub(crate) use within::Within;

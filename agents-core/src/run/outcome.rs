@@ -329,7 +329,7 @@ impl ToolEnvelope {
 pub struct Attempt {
     /// Number of the execution, from 1.
     pub number: u32,
-    /// Error of the execution; absent if it succeeded.
+    /// Error of the execution, also if the end of the run cut it off; absent if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<ErrorReceipt>>,
     /// Seconds of waiting before the execution; absent if it ran at once.

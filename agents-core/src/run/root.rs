@@ -37,9 +37,9 @@ pub(crate) struct Settings {
     pub(crate) cancel: CancellationToken,
     pub(crate) budget: Option<Budget>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
-    pub(crate) subscriber: Option<Subscriber>,
-    pub(crate) tool_hook: Option<ToolHook>,
-    pub(crate) keeper: Option<Keeper>,
+    pub(crate) subscribers: Vec<Subscriber>,
+    pub(crate) tool_hooks: Vec<ToolHook>,
+    pub(crate) keepers: Vec<Keeper>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tape: Option<Arc<dyn Tape>>,
     /// It is that of the run around.
@@ -164,9 +164,9 @@ impl Default for Settings {
             cancel: CancellationToken::new(),
             budget: None,
             approver: None,
-            subscriber: None,
-            tool_hook: None,
-            keeper: None,
+            subscribers: Vec::new(),
+            tool_hooks: Vec::new(),
+            keepers: Vec::new(),
             clock: Arc::new(SystemClock),
             tape: None,
             tape_is_shared: false,
@@ -259,7 +259,7 @@ impl Root {
         }))
     }
 
-    /// Tells the subscriber; what happened is only put together if there is one.
+    /// Tells the subscribers; what happened is only put together if there is one.
     pub(crate) fn emit(&self, node: &Node, kind: impl FnOnce() -> EventKind) {
         self.emit_at(node, || node.path().to_string(), kind);
     }
@@ -272,18 +272,23 @@ impl Root {
         kind: impl FnOnce() -> EventKind,
     ) {
         let Settings {
-            subscriber, masker, ..
+            subscribers,
+            masker,
+            ..
         } = &self.settings;
-        if let Some(subscriber) = subscriber {
-            let event = Event {
-                agent: node.agent(),
-                depth: node.depth(),
-                place: place(),
-                kind: match masker.is_empty() {
-                    true => kind(),
-                    false => masker.event(kind()),
-                },
-            };
+        if subscribers.is_empty() {
+            return;
+        }
+        let event = Event {
+            agent: node.agent(),
+            depth: node.depth(),
+            place: place(),
+            kind: match masker.is_empty() {
+                true => kind(),
+                false => masker.event(kind()),
+            },
+        };
+        for subscriber in subscribers {
             told("on_event", masker, || subscriber(&event));
         }
     }
@@ -293,7 +298,8 @@ impl Root {
         if self.stopped().is_some() {
             return;
         }
-        if let (Some(keeper), Some((agent, input))) = (&self.settings.keeper, &self.origin) {
+        let keepers = &self.settings.keepers;
+        if let (Some((last, others)), Some((agent, input))) = (keepers.split_last(), &self.origin) {
             let snapshot = self.settings.masker.data(Snapshot {
                 version: Snapshot::VERSION,
                 agent: agent.clone(),
@@ -306,7 +312,11 @@ impl Root {
                 steps: self.watched.steps(),
                 root: self.node.save(),
             });
-            told("on_checkpoint", &self.settings.masker, || keeper(snapshot));
+            let masker = &self.settings.masker;
+            for keeper in others {
+                told("on_checkpoint", masker, || keeper(snapshot.clone()));
+            }
+            told("on_checkpoint", masker, || last(snapshot));
         }
     }
 

@@ -173,6 +173,9 @@ pub struct Inside {
     /// The result is not all that was asked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+    /// The tool had begun, and was cut off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut_off: bool,
 }
 
 impl Inside {

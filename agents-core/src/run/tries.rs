@@ -2,7 +2,7 @@
 
 use crate::{
     reader::{Change, ChangeKind, Repairs},
-    recovery::FixError,
+    recovery::{FixError, Plan, Progress, SANITIZE},
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,11 @@ impl Given {
         }
     }
 
+    /// It differs from the text before it in one value, so that it has not taken its place.
+    pub(crate) fn is_one_value(&self) -> bool {
+        self.by == SANITIZE
+    }
+
     /// It is used, `what` it is given anew.
     pub(crate) fn used(&self, what: &str) -> Repairs {
         let Given { by, tokens, .. } = self;
@@ -61,6 +66,59 @@ impl Given {
     }
 }
 
+/// A failure for which a text was given, and how far its plan had come. When that text is of no use, this is what is
+/// wrong still: nobody is told of a failure that only a repair has made.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Unsettled<F> {
+    pub(crate) text: String,
+    pub(crate) failure: F,
+    pub(crate) plan: (Plan, usize),
+    /// How many texts were at hand, and how many changes had been told.
+    at_hand: (usize, usize),
+}
+
+impl<F> Unsettled<F> {
+    pub(crate) fn new(
+        text: String,
+        failure: F,
+        progress: &Progress,
+        given: &[Given],
+        repairs: &Repairs,
+    ) -> Self {
+        Unsettled {
+            text,
+            failure,
+            plan: progress.plan(),
+            at_hand: (given.len(), repairs.len()),
+        }
+    }
+
+    /// Nothing of what was given since is used.
+    pub(crate) fn give_up_since(&self, repairs: &mut Repairs, given: &mut Vec<Given>) {
+        let (given_before, repairs_before) = self.at_hand;
+        let since = given.split_off(given_before.min(given.len()));
+        give_up(repairs, repairs_before, since);
+    }
+}
+
+/// Of the texts given, the last whole one is used, with the values that were put into it since; what it has
+/// replaced is given up. Where among the changes that begins, if there is such a text.
+pub(crate) fn give_up_replaced(
+    repairs: &mut Repairs,
+    outdated: usize,
+    given: &mut Vec<Given>,
+) -> Option<usize> {
+    let used = given.iter().rposition(|given| !given.is_one_value())?;
+    give_up(repairs, outdated, given.drain(..used).collect());
+    let fixed = |(at, change): (usize, &Change)| (change.kind == ChangeKind::Fixed).then_some(at);
+    repairs
+        .iter()
+        .enumerate()
+        .filter_map(fixed)
+        .rev()
+        .nth(given.len() - 1)
+}
+
 /// A repair agent was asked and gave no text.
 pub(crate) fn gave_none(fixer: &str, why: &FixError, tokens: u64) -> Repairs {
     let (did, why) = match why {
@@ -73,20 +131,23 @@ pub(crate) fn gave_none(fixer: &str, why: &FixError, tokens: u64) -> Repairs {
     Change::new(ChangeKind::Tried, "", note).into()
 }
 
-/// Nothing of what is at hand is used: the changes behind the first `outdated` were made for nothing. What
-/// reading changed in such a text is not worth telling; what it changed in the model's own is.
+/// Of what is at hand, the changes behind the first `outdated`, these texts are not used. What reading changed in
+/// such a text is not worth telling; what it changed in the model's own is, and in one that is used.
 pub(crate) fn give_up(repairs: &mut Repairs, outdated: usize, given: Vec<Given>) {
     let at_hand = repairs.0.split_off(outdated.min(repairs.len()));
     let mut given = given.into_iter();
-    let mut is_model_s = true;
+    let mut is_used = true;
     for change in at_hand {
-        match (change.kind, is_model_s) {
+        match (change.kind, is_used) {
             (ChangeKind::Fixed, _) => match given.next() {
                 Some(given) => {
-                    is_model_s = false;
+                    is_used = false;
                     repairs.extend(given.in_vain());
                 }
-                None => repairs.0.push(change),
+                None => {
+                    is_used = true;
+                    repairs.0.push(change);
+                }
             },
             (ChangeKind::Tried, _) | (_, true) => repairs.0.push(change),
             (_, false) => {}

@@ -72,12 +72,13 @@ mod writer;
 pub use error::SecretError;
 pub(crate) use mask::Stream;
 pub use mask::{MIN_SECRET_CHARS, Masker};
+/// Text that does not print, and the trait by which it is read; re-exported from `secrecy`.
+pub use secrecy::{ExposeSecret, SecretString};
 pub use store::SecretStore;
 pub use writer::Masked;
 
 use crate::scope::Scope;
 use async_trait::async_trait;
-use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
 
@@ -190,7 +191,7 @@ impl SecretOwner {
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::{async_trait, secret::{SecretOwner, SecretError, Secrets}, tool::SecretString};
+/// use agents::{async_trait, secret::{SecretError, SecretOwner, SecretString, Secrets}};
 ///
 /// /// One set of keys for everybody, from the environment.
 /// struct Environment;

@@ -61,6 +61,8 @@ impl fmt::Display for ArgumentError {
     }
 }
 
+impl std::error::Error for ArgumentError {}
+
 impl From<Refusal> for ArgumentError {
     fn from(refusal: Refusal) -> Self {
         ArgumentError::new(refusal.path(), refusal.reason())

@@ -16,6 +16,12 @@ use std::{
 /// Arguments that were read and fit, ready for one execution.
 pub struct Prepared(pub(crate) Box<dyn Any + Send + Sync>);
 
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared").finish_non_exhaustive()
+    }
+}
+
 /// Type of the errors that a tool returns, by which arms for another error type are rejected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ErrorType {

@@ -40,8 +40,6 @@ pub use registry::Registry;
 pub use runtime::FnTool;
 pub(crate) use schema::constrained;
 pub use schema::{output_schema, schema_of};
-/// A secret, and the way to its text; re-exported from `secrecy`.
-pub use secrecy::{ExposeSecret, SecretString};
 pub(crate) use set::nearest;
 pub use set::{IntoTool, SharedTool, ToolSet};
 pub use spec::{Approval, Cache, Category, Effects, ToolSpec};

@@ -132,8 +132,8 @@ impl FnTool {
         self
     }
 
-    /// Adds a distinguishing mark to the cache key, for tools of the same name, version and schema,
-    /// such as the server that the tool stands for.
+    /// Sets a namespace for cached results, such as the server that the tool stands for: they are not
+    /// shared with tools of the same name, version and schema in another one.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -146,12 +146,12 @@ impl FnTool {
     ///         let url = url.clone();
     ///         async move { Ok::<_, std::io::Error>(format!("asked {url}")) }
     ///     })
-    ///     .apart(server)
+    ///     .cache_namespace(server)
     /// }
     /// # let _ = search_of;
     /// ```
     #[must_use]
-    pub fn apart(mut self, by: impl Into<Vec<u8>>) -> Self {
+    pub fn cache_namespace(mut self, by: impl Into<Vec<u8>>) -> Self {
         self.apart = by.into();
         self
     }

@@ -12,9 +12,9 @@ use crate::{
         Repair, kinds,
     },
     run::{
-        EventKind, Given, RunContext, Stop,
+        EventKind, Given, RunContext, Stop, Unsettled,
         climb::{Climbed, climb, returned},
-        gave_none, give_up,
+        gave_none, give_up_replaced,
     },
     tool::ArgumentError,
     turn::{recover, remembered},
@@ -69,7 +69,10 @@ pub(crate) async fn settle<O>(
                 .unwrap_or_else(|panic| Err(ArgumentError::new("", panic)))
             {
                 Ok((value, repairs)) => {
-                    let mut fixed = cx.node.with_frame(|frame| frame.fixed.clone());
+                    let mut fixed = cx.node.with_frame(|frame| {
+                        give_up_replaced(&mut frame.fixed, 0, &mut frame.replaced);
+                        frame.fixed.clone()
+                    });
                     fixed.extend(repairs);
                     if !fixed.is_empty() {
                         let repairs = cx.masker().data(fixed.clone());
@@ -83,12 +86,19 @@ pub(crate) async fn settle<O>(
                     return Ok(Settled::Value(value));
                 }
                 Err(fault) => {
-                    cx.node.with_frame(|frame| {
-                        if let Some(given) = frame.replaced.last_mut() {
+                    let is_given = cx.node.with_frame(|frame| match frame.replaced.last_mut() {
+                        Some(given) => {
                             given.failed(&fault.to_string());
+                            frame.progress.failed(&fault.to_string());
+                            true
                         }
+                        None => false,
                     });
-                    ladder.ask_the_arms(&text, fault)
+                    // What was given may fail in a field and be mended further; as a whole it was a try.
+                    match is_given && fault.path.is_empty() {
+                        true => ladder.go_back(&fault),
+                        false => ladder.ask_the_arms(&text, fault),
+                    }
                 }
             },
         };
@@ -128,7 +138,7 @@ impl Ladder<'_> {
     fn ask_the_arms(&self, text: &str, fault: ArgumentError) -> Climbing {
         let decided = guarded(|| self.decide(text, &fault));
         let Some(plan) = decided.unwrap_or_default() else {
-            return Climbing::Fell(fault.to_string());
+            return self.go_back(&fault);
         };
         self.cx.node.with_frame(|frame| {
             frame
@@ -139,6 +149,33 @@ impl Ladder<'_> {
         Climbing::On
     }
 
+    /// Nothing is left to be done about this fault. If it is one of what was given for another answer, that one is still
+    /// there, and its plan goes on.
+    fn go_back(&self, fault: &ArgumentError) -> Climbing {
+        self.cx.node.with_frame(|frame| {
+            let Some(before) = frame.unsettled.pop() else {
+                return Climbing::Fell(fault.to_string());
+            };
+            before.give_up_since(&mut frame.fixed, &mut frame.replaced);
+            frame.progress.go_on_with(before.plan);
+            frame.answer = Some(before.text);
+            frame.fault = Some(before.failure);
+            Climbing::On
+        })
+    }
+
+    /// The answer as the model gave it, and what is wrong with it; not with what was given in its place.
+    fn own_fault(&self, text: &str, fault: &ArgumentError) -> (String, ArgumentError) {
+        let first = self
+            .cx
+            .node
+            .with_frame(|frame| frame.unsettled.drain(..).next());
+        match first {
+            Some(first) => (first.text, first.failure),
+            None => (text.to_owned(), fault.clone()),
+        }
+    }
+
     /// The next step of the plan.
     async fn climb(&self, text: &str, fault: &ArgumentError) -> Result<Climbing, Error> {
         let next = self
@@ -146,25 +183,33 @@ impl Ladder<'_> {
             .node
             .with_frame(|frame| frame.progress.next(&failed(text, &fault.to_string()), 0.0));
         match next {
-            Move::Read { by, text } => self.replace(&by, text, 0),
+            Move::Read { by, text: new } => self.replace(&by, new, 0, text, fault),
             Move::Ask(fixer) => self.ask(&fixer, text, fault).await?,
             Move::Tell(hint) => {
                 self.cx.node.with_frame(|frame| frame.hint = Some(hint));
+                let (_, fault) = self.own_fault(text, fault);
                 return Ok(Climbing::Fell(fault.to_string()));
             }
             Move::Escalate { reason, severity } => {
                 self.give_up(&self.brain.name, reason, severity, text, fault);
             }
             Move::Throw(reason) => self.throw(&self.brain.name, reason).await,
-            Move::Retry(_) | Move::Spent => return Ok(Climbing::Fell(fault.to_string())),
+            Move::Retry(_) | Move::Spent => return Ok(self.go_back(fault)),
         }
         Ok(Climbing::On)
     }
 
-    fn replace(&self, by: &str, text: String, tokens: u64) {
+    /// This text is read in place of what failed.
+    fn replace(&self, by: &str, text: String, tokens: u64, failed: &str, fault: &ArgumentError) {
         self.cx.node.with_frame(|frame| {
-            let before = std::mem::take(&mut frame.replaced);
-            give_up(&mut frame.fixed, 0, before);
+            let unsettled = Unsettled::new(
+                failed.to_owned(),
+                fault.clone(),
+                &frame.progress,
+                &frame.replaced,
+                &frame.fixed,
+            );
+            frame.unsettled.push(unsettled);
             let given = Given::new(by, &text, tokens);
             frame.fixed.extend(given.used("answer"));
             frame.replaced.push(given);
@@ -225,7 +270,9 @@ impl Ladder<'_> {
                     .node
                     .with_frame(|frame| frame.progress.answered(&name, better, text));
                 match next {
-                    Some(Move::Read { by, text }) => self.replace(&by, text, tokens),
+                    Some(Move::Read { by, text: new }) => {
+                        self.replace(&by, new, tokens, text, fault);
+                    }
                     _ => {
                         given.failed(FAILED_ALREADY);
                         self.cx
@@ -270,7 +317,8 @@ impl Ladder<'_> {
         text: &str,
         fault: &ArgumentError,
     ) {
-        let original = self.failure(text, fault);
+        let (text, fault) = self.own_fault(text, fault);
+        let original = self.failure(&text, &fault);
         self.cx.node.with_frame(|frame| {
             frame.climbing = Some(Box::new(Escalation {
                 source: source.to_owned(),

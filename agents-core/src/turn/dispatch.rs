@@ -47,6 +47,7 @@ impl Place<'_> {
         };
         self.leave(tool, context.tenant_id()).await?;
         let knowledge = self.brain.knowledge(&tool.spec().name);
+        self.with_call(|call| call.running = true);
         execute::run(tool, knowledge, prepared, context).await
     }
 

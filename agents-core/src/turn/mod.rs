@@ -295,7 +295,7 @@ impl Place<'_> {
             Some(_) => {}
             None => {
                 hooks.tool_used(receipt, self.cx.masker());
-                let of_the_run = &self.cx.root.settings.tool_hook;
+                let of_the_run = &self.cx.root.settings.tool_hooks;
                 let told = |hook: &ToolHook| {
                     panics::told("on_tool_use", self.cx.masker(), || hook(receipt))
                 };

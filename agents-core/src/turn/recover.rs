@@ -189,7 +189,7 @@ async fn must_be_listed(brain: &Brain<'_>, cx: &RunContext, fixer: &FixerRef, to
     let reason = format!(
         "an arm names the repair agent `{name}` through a helper, so that a stored run would not find it again; list it with `fixers = [..]` in `#[agent(..)]`, or with `.fixer(..)` on the agent or the tool"
     );
-    if cx.root.settings.keeper.is_none() {
+    if cx.root.settings.keepers.is_empty() {
         tracing::warn!(agent, fixer = name, %reason, "an unlisted repair agent is asked");
         return;
     }

@@ -279,6 +279,12 @@ impl<'a> Told<'a> {
             None => Inside::default(),
         }
     }
+
+    /// Whether the tool is running still.
+    fn cut_off(&self) -> bool {
+        let running = |(cx, _): &(RunContext, Inside)| with_call(cx, |call| call.running);
+        self.within.as_ref().and_then(running).unwrap_or_default()
+    }
 }
 
 impl Drop for Told<'_> {
@@ -289,7 +295,9 @@ impl Drop for Told<'_> {
         if let Some((cx, _)) = &self.within {
             cx.close_within(ENDED);
         }
-        self.tell(Happened::Nothing(self.inside()));
+        let mut inside = self.inside();
+        inside.cut_off = self.cut_off();
+        self.tell(Happened::Nothing(inside));
     }
 }
 
@@ -311,7 +319,19 @@ fn inside(cx: &RunContext) -> Inside {
         steps: cx.root.watched.within(&place.path().to_string()),
         tokens: place.spent(),
         partial: place.is_partial(),
+        cut_off: false,
     }
+}
+
+/// The call within whose attempt `cx` stands.
+fn with_call<R>(cx: &RunContext, f: impl FnOnce(&mut CallState) -> R) -> Option<R> {
+    let Some(Within::Call(seq, _)) = cx.within else {
+        return None;
+    };
+    cx.node.with_frame(|frame| {
+        let mut calls = frame.calls.iter_mut();
+        calls.find(|call| call.seq == seq).map(f)
+    })
 }
 
 /// What is new: a repair agent may have been at work there before the tool was.
@@ -326,6 +346,7 @@ fn since(before: &Inside, now: Inside) -> Inside {
         steps: now.steps.into_iter().skip(before.steps.len()).collect(),
         tokens: now.tokens - before.tokens,
         partial: now.partial,
+        cut_off: now.cut_off,
     }
 }
 
@@ -339,7 +360,9 @@ fn restore(cx: &RunContext, inside: Inside) {
         steps,
         tokens,
         partial,
+        cut_off,
     } = inside;
+    with_call(cx, |call| call.running = cut_off);
     let place = cx.node.inside(within);
     receipts
         .into_iter()

@@ -104,7 +104,7 @@ async fn send(
         _ => request = request.with_tools(&brain.tools),
     }
     // Which skill a model names is no text of its answer.
-    let streamed = cx.root.settings.subscriber.is_some() && brain.open.is_empty();
+    let streamed = !cx.root.settings.subscribers.is_empty() && brain.open.is_empty();
     let declared = streamed.then(|| declared(brain, must_fit));
     let show = declared.as_deref().map(|declared| Show::new(cx, declared));
     let sink = |delta: Delta<'_>| show.iter().for_each(|show| show.delta(delta));

@@ -116,8 +116,9 @@ async fn eight_texts_at_most_are_tried_for_one_call() {
     assert_eq!(seen.receipt().repairs.len(), 8);
     assert_eq!(seen.outcome.result.unwrap(), "end");
     let count = AtomicU32::new(0);
-    let arms = on_args(move |_, _| fix(format!("text {}", count.fetch_add(1, SeqCst))));
-    assert_eq!(call(0, "three", arms).await.receipt().repairs.len(), 8);
+    let arms = on_field(move |_, _| sanitize("x".repeat(1 + count.fetch_add(1, SeqCst) as usize)));
+    let seen = call(0, r#"{"n": "three"}"#, arms).await;
+    assert_eq!(seen.receipt().repairs.len(), 8);
 }
 
 // 28, 29: nothing is never read as `{}` unless the tool takes nothing; the raw text is kept.
@@ -254,8 +255,7 @@ async fn what_reading_changed_is_told_and_in_the_receipt() {
 #[tokio::test]
 async fn a_change_is_told_once_of_the_arguments_that_are_used() {
     let mended = |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
-        CallError::Execution(_) => Some(fix::<Execution>("four").into()),
-        CallError::InvalidArgs(..) => Some(fix::<InvalidArgs>("{'n': '4'}").into()),
+        CallError::Execution(_) => Some(fix::<Execution>("four").or(fix("{'n': '4'}")).into()),
         _ => None,
     };
     let seen = call(1, "{\"n\": 3,}", mended).await;

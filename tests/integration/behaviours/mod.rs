@@ -71,6 +71,7 @@ mod own;
 mod repairing;
 mod retrying;
 mod tried;
+mod unsettled;
 
 use ::agents::{
     Agent, AgentBuilder, Budget, Error, Outcome,

@@ -50,7 +50,10 @@ async fn what_the_model_sent_is_kept_beside_everything_that_was_tried() {
         "{texts:?}"
     );
     assert!(told.iter().all(|(kind, _)| *kind == ChangeKind::Tried));
-    assert_eq!(seen.error().details.as_ref().unwrap()["path"], "n");
+    assert_eq!(
+        seen.error().details.as_ref().unwrap()["raw_args"],
+        "three, please"
+    );
 }
 
 #[tokio::test]
@@ -64,15 +67,11 @@ async fn an_object_that_does_not_fit_is_kept_as_it_was_read() {
 
 #[tokio::test]
 async fn what_ran_is_kept_whatever_was_tried_after_it() {
-    let arms = |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
-        CallError::Execution(_) => Some(fix::<Execution>("four").into()),
-        CallError::InvalidArgs(..) => Some(feedback::<InvalidArgs>("send a number").into()),
-        _ => None,
-    };
+    let arms = on_failure(|_| fix("four"));
     let seen = call(9, "{'n': 3}", arms).await;
     assert_eq!(seen.receipt().input.as_str(), r#"{"n":3}"#);
     assert_eq!(seen.receipt().attempts.len(), 1);
-    assert_eq!(seen.error().kind, "InvalidArgs");
+    assert_eq!(seen.error().kind, "ExecutionError");
     let told = repairs(&seen);
     assert!(
         told.last()

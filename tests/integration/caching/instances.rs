@@ -45,7 +45,7 @@ async fn tools_with_other_values_injected_do_not_share() {
     let mut ran = 0;
     for (server, hit) in [("one", false), ("two", false), ("one", true)] {
         let (tool, runs) = counted(forever(Effects::Reads));
-        let (agent, _) = agent_with([tool.apart(server)], script(&[&["{}"]]));
+        let (agent, _) = agent_with([tool.cache_namespace(server)], script(&[&["{}"]]));
         let outcome = agent
             .run("go")
             .cache(cache.clone())

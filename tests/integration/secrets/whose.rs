@@ -3,10 +3,10 @@
 use agents::{
     Agent, AgentBuilder, Code, Outcome, ToolContext,
     run::EventKind,
-    secret::{SecretError, SecretOwner, SecretScope, SecretStore, Secrets, resolve},
+    secret::{SecretError, SecretOwner, SecretScope, SecretStore, SecretString, Secrets, resolve},
     testing::{Script, ScriptedModel},
     tool,
-    tool::{Scope, SecretString},
+    tool::Scope,
 };
 use std::{
     io,

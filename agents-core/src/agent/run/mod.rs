@@ -19,6 +19,12 @@ use steer::steer;
 ///
 /// Dropping the future ends the run at once and frees everything.
 ///
+/// Callbacks, policies and prices add up: [`on_event`](Run::on_event), [`on_tool_use`](Run::on_tool_use),
+/// [`on_checkpoint`](Run::on_checkpoint), [`policy`](Run::policy), [`price`](Run::price), and [`secret`](Run::secret) by
+/// name. Of every other setting there is one, and the last call counts: the model, the scope, the budget, the
+/// cancellation token, the approver, the store of [`secrets`](Run::secrets), the clock and the [`tape`](Run::tape), which
+/// brings its own clock.
+///
 /// Inside a tool or another agent an awaited run is a part of the run that goes on there. Saying more
 /// about it than `.model(..)`, or asking for its `.outcome()`, makes it a run of its own, with its own
 /// budget, receipts and trace; the model, the tape and the secrets are then those around it unless it
@@ -146,7 +152,7 @@ impl<'a, A: Agent> Run<'a, A> {
                 )
             }
         };
-        let origin = match settings.keeper.is_some() || settings.tape.is_some() {
+        let origin = match !settings.keepers.is_empty() || settings.tape.is_some() {
             true => Some((agent.name().to_owned(), written(&input)?)),
             false => None,
         };

@@ -195,7 +195,7 @@ impl<A: Agent> Run<'_, A> {
     /// # }
     /// ```
     pub fn on_event(mut self, subscriber: impl Fn(&Event) + Send + Sync + 'static) -> Self {
-        self.settings.subscriber = Some(Arc::new(subscriber));
+        self.settings.subscribers.push(Arc::new(subscriber));
         self.root()
     }
 
@@ -216,11 +216,12 @@ impl<A: Agent> Run<'_, A> {
         mut self,
         hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'static,
     ) -> Self {
-        self.settings.tool_hook = Some(Arc::new(move |receipt: &ToolEnvelope| {
+        let hook = move |receipt: &ToolEnvelope| {
             if let Some(result) = receipt.result() {
                 hook(&receipt.name, &receipt.input, result);
             }
-        }));
+        };
+        self.settings.tool_hooks.push(Arc::new(hook));
         self.root()
     }
 
@@ -248,7 +249,7 @@ impl<A: Agent> Run<'_, A> {
     /// # }
     /// ```
     pub fn on_checkpoint(mut self, keeper: impl Fn(Snapshot) + Send + Sync + 'static) -> Self {
-        self.settings.keeper = Some(Arc::new(keeper));
+        self.settings.keepers.push(Arc::new(keeper));
         self.root()
     }
 

@@ -78,7 +78,7 @@ impl Heads {
         let mut before = 0;
         for (at, byte) in text.iter().enumerate() {
             let bits = self.bits[usize::from(*byte)];
-            if before & (bits >> 1 | before / SPELLED) & 1 != 0 {
+            if before & ((bits >> 1) | (before / SPELLED)) & 1 != 0 {
                 return Some(at - 1);
             }
             before = bits;

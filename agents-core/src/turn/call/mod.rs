@@ -11,7 +11,7 @@ use crate::{
     Json,
     error::{Cause, ToolError},
     reader::{ChangeKind, Repairs},
-    run::{Approval, Attempt, CallState, Ready, Stage, Stop},
+    run::{Approval, CallState, Ready, Stage, Stop},
 };
 
 impl CallState {
@@ -59,6 +59,7 @@ impl CallState {
             denied,
         } = accepted;
         self.repairs.extend(repairs);
+        self.use_text();
         if let Some(reason) = denied {
             return self.denied(args, Cause::denied(reason));
         }
@@ -83,12 +84,15 @@ impl CallState {
         } = refused;
         self.repairs.extend(repairs);
         match self.given.last_mut() {
-            Some(given) => given.failed(&error.to_string()),
+            Some(given) => {
+                given.failed(&error.to_string());
+                self.refused_again(text, error);
+            }
             None => {
                 self.shown.get_or_insert_with(|| read_as(&text, &error));
+                self.failed(text, error);
             }
         }
-        self.failed(text, error);
     }
 
     fn failed(&mut self, text: String, error: ToolError) {
@@ -113,17 +117,11 @@ impl CallState {
                 self.denied(args.clone(), cause);
             }
             (Event::Executed(result), Stage::Execute { args }) => {
-                let (number, args) = (self.attempt(), args.clone());
+                let args = args.clone();
                 self.shown = Some(args.clone());
                 match result {
                     Ok(output) => {
-                        // Mostly the first is the last.
-                        self.attempts.reserve_exact(1);
-                        self.attempts.push(Attempt {
-                            number,
-                            error: None,
-                            waited_s: self.waited.take(),
-                        });
+                        self.ran(None);
                         self.stage = Stage::Done {
                             input: args,
                             result: Ok(output),
@@ -134,11 +132,7 @@ impl CallState {
                         let handed = cause.handed().cloned();
                         let thrown = cause.thrown().map(str::to_owned);
                         let error = ToolError::Execution { args, cause };
-                        self.attempts.push(Attempt {
-                            number,
-                            error: Some(Box::new(error.receipt())),
-                            waited_s: self.waited.take(),
-                        });
+                        self.ran(Some(&error));
                         if let Some(reason) = thrown {
                             self.failed(text, error);
                             return Some(self.thrown(&reason));

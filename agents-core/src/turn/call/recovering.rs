@@ -3,8 +3,8 @@
 use super::Act;
 use crate::{
     error::{Handed, Severity, ToolError, escalation::Escalation},
-    recovery::{FAILED_ALREADY, FixError, Move, SANITIZE},
-    run::{CallState, Given, Stage, Stop, climb::Climbed, gave_none},
+    recovery::{FAILED_ALREADY, FixError, Move},
+    run::{CallState, Given, Stage, Stop, Unsettled, climb::Climbed, gave_none},
     turn::{args, recover},
 };
 
@@ -22,8 +22,47 @@ impl CallState {
                 self.progress.follow(plan, &failed);
                 self.stage = Stage::Recover { text, error };
             }
-            None => self.settle(error),
+            None => self.go_back(error),
         }
+    }
+
+    /// What was given does not fit either. An object is a failure of its own, about which the arms are asked: a value
+    /// put into the model's text has settled its field if another is at fault now, and all else may be mended
+    /// further. A text without an object in it was a try.
+    pub(super) fn refused_again(&mut self, text: String, error: ToolError) {
+        self.progress.failed(&error.to_string());
+        let before = self.unsettled.last();
+        match &error {
+            ToolError::Deserialization { path, .. } => {
+                let settled = self.given.last().is_some_and(Given::is_one_value)
+                    && before.is_some_and(|before| is_elsewhere(path, &before.failure));
+                if settled {
+                    self.unsettled.pop();
+                }
+                self.failed(text, error);
+            }
+            _ => {
+                self.news.push(error.receipt());
+                self.go_back(error);
+            }
+        }
+    }
+
+    /// Nothing is left to be done about this failure. If it is one of what was given for another, that one is still
+    /// there, and its plan goes on.
+    fn go_back(&mut self, error: ToolError) {
+        let Some(before) = self.unsettled.pop() else {
+            return self.settle(error);
+        };
+        before.give_up_since(&mut self.repairs, &mut self.given);
+        let Unsettled {
+            text,
+            failure: error,
+            plan,
+            ..
+        } = before;
+        self.progress.go_on_with(plan);
+        self.stage = Stage::Recover { text, error };
     }
 
     /// The next step of the plan; `None` when the stage has changed and says what to do.
@@ -60,15 +99,22 @@ impl CallState {
                 self.give_up(error, source, reason, severity);
             }
             Move::Throw(reason) => return Some(Act::Stop(self.thrown(&reason))),
-            Move::Spent => self.settle(error),
+            Move::Spent => self.go_back(error),
         }
         None
     }
 
     fn repaired(&mut self, by: &str, text: String, tokens: u64) {
-        // A value that is put into the text leaves it at hand; all else takes its place.
-        if by != SANITIZE {
-            self.give_up_texts();
+        if let Stage::Recover { text, error } = &self.stage {
+            let (text, error) = (text.clone(), error.clone());
+            let Self {
+                progress,
+                given,
+                repairs,
+                ..
+            } = &*self;
+            let unsettled = Unsettled::new(text, error, progress, given, repairs);
+            self.unsettled.push(unsettled);
         }
         let given = Given::new(by, &text, tokens);
         self.repairs.extend(given.used("arguments"));
@@ -84,6 +130,7 @@ impl CallState {
         reason: String,
         severity: Severity,
     ) {
+        let original = self.own_failure(original);
         let escalation = Box::new(Escalation {
             source,
             reason,
@@ -195,4 +242,14 @@ impl CallState {
         self.accounted = Some((attempt, spent));
         spent.saturating_sub(before)
     }
+}
+
+/// Whether a path is of another field than the one at fault, and not within it.
+fn is_elsewhere(path: &str, failure: &ToolError) -> bool {
+    let Some(field) = failure.field() else {
+        return false;
+    };
+    let within = path.strip_prefix(field);
+    !path.is_empty()
+        && within.is_none_or(|rest| !matches!(rest.bytes().next(), None | Some(b'.' | b'[')))
 }
