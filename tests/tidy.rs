@@ -132,8 +132,9 @@ fn modules_look_up() {
     let exports = facade
         .lines()
         .filter_map(|line| line.strip_prefix("pub use "));
+    // Other crates that it re-exports are of no layer.
     let exports: Vec<_> = exports
-        .map(|export| export.split_once("::").unwrap())
+        .filter_map(|export| export.split_once("::"))
         .collect();
     let module_of = |name: &str| {
         let exported = |what: &&(&str, &str)| {
