@@ -236,3 +236,42 @@ async fn a_repair_agent_may_be_a_field_or_made_by_the_arm() {
         assert_eq!(handle.requests()[1].last(), listed);
     }
 }
+
+macro_rules! noted {
+    ($decision:expr) => {
+        $decision
+    };
+}
+
+tool! {
+    /// Counts.
+    #[tool(reads)]
+    async fn count_lines() -> Result<u32, String> {
+        Err("busy".to_owned())
+    }
+
+    on_error {
+        execution_error(Returned(said)) if said == "busy" => noted!(retry(max_attempts = 5).or(escalate("no", severity = Low))),
+        execution_error(_) => {
+            noted!(fix(agent = JsonFixer, retries = 2))
+        }
+    }
+}
+
+#[test]
+fn verbs_within_other_macros_have_their_keys() {
+    let cx = ErrorContext::new("count_lines").with_attempt(1);
+    let ask = |said: &str| {
+        let said = said.to_owned();
+        CountLines.on_error(CallError::Execution(Failure::Returned(&said)), &cx)
+    };
+    let retried = retry::<Execution>()
+        .max_attempts(5)
+        .or(escalate("no").severity(Severity::Low));
+    assert_eq!(ask("busy").unwrap(), retried);
+    assert_eq!(
+        ask("gone").unwrap(),
+        fix_with::<Execution>(JsonFixer).retries(2)
+    );
+    assert_eq!(CountLines.fixers().len(), 1);
+}

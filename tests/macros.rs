@@ -323,6 +323,35 @@ async fn an_impl_is_an_agent_with_skills() {
     assert!(format!("{:?}", handle.requests()[0].messages).contains("You manage /srv."));
 }
 
+mod lent {
+    //! What the agent's own prompt may be.
+
+    use super::*;
+
+    struct Clerk {
+        prompt: String,
+    }
+
+    #[agent(prompt = &self.prompt)]
+    impl Clerk {
+        /// Answers.
+        #[skill]
+        async fn answer(&self, request: String) -> String;
+    }
+
+    #[tokio::test]
+    async fn a_prompt_may_be_lent_by_its_agent() {
+        let clerk = Clerk {
+            prompt: "You are a clerk of Ghent.".to_owned(),
+        };
+        let (model, handle) = ScriptedModel::new([Script::text("done")]);
+        clerk.run("go").model(model).await.unwrap();
+        assert!(
+            format!("{:?}", handle.requests()[0].messages).contains("You are a clerk of Ghent.")
+        );
+    }
+}
+
 mod renamed {
     //! `crate = path`, for those who call `agents` something else.
 

@@ -16,8 +16,8 @@ pub use crate::{
     run::{Budget, RunContext},
     team::Member,
     tool::{
-        Approval, Argument, Cache, Category, Effects, IntoTool, SharedTool, Tool, ToolContext,
-        ToolFault, ToolName, ToolOutput, ToolSet, ToolSpec,
+        Approval, Argument, Cache, Category, Described, Effects, Injected, IntoTool, Readable,
+        SharedTool, Tool, ToolContext, ToolFault, ToolName, ToolOutput, ToolSet, ToolSpec,
         output_schema::{NoSchema, Probe as SchemaProbe},
     },
 };

@@ -8,7 +8,7 @@ pub(crate) use team::{Branch, Member, Said, ToolRef};
 
 use crate::{
     ast::{self, Body, Element, Function, Impl},
-    check::names::hides_another,
+    check::{names::hides_another, says},
     lower::docs::Docs,
     paths::Rt,
 };
@@ -80,6 +80,17 @@ pub(crate) enum ParamKind {
     },
     /// It is the context of the call.
     Context,
+}
+
+/// What is asked of the type of an argument: what the user does not say instead of it.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked {
+    Both,
+    /// `#[schemars(with = "String")]` describes it.
+    Reading,
+    /// `#[serde(deserialize_with = "..")]` reads it.
+    Description,
+    Nothing,
 }
 
 /// `#[example(path = "a.txt")]`
@@ -252,6 +263,30 @@ impl Tool {
 }
 
 impl Param {
+    /// What its type has to bring along to be sent by a model.
+    pub(crate) fn asked(&self) -> Asked {
+        let ParamKind::Argument(attrs) = &self.kind else {
+            return Asked::Nothing;
+        };
+        let said = |by: &str, ways: [&str; 2]| {
+            let mut attrs = attrs
+                .iter()
+                .filter(|attribute| attribute.path().is_ident(by));
+            attrs.any(|attribute| {
+                ways.iter()
+                    .any(|way| says(std::slice::from_ref(attribute), way))
+            })
+        };
+        let read = said("serde", ["with", "deserialize_with"]);
+        let described = said("schemars", ["with", "schema_with"]);
+        match (read, described) {
+            (false, false) => Asked::Both,
+            (false, true) => Asked::Reading,
+            (true, false) => Asked::Description,
+            (true, true) => Asked::Nothing,
+        }
+    }
+
     /// Whether its value lies in a field of the tool.
     pub(crate) fn is_injected(&self) -> bool {
         matches!(self.kind, ParamKind::Injected { .. })

@@ -57,6 +57,12 @@ pub(crate) fn qualified(of: &str, name: &Ident) -> TokenStream {
     quote!(#rt::#of::#name)
 }
 
+/// The place of the first token.
+pub(crate) fn start(tokens: &impl ToTokens) -> Span {
+    let first = tokens.to_token_stream().into_iter().next();
+    first.map_or_else(Span::call_site, |token| token.span())
+}
+
 /// The place of the last token: what is made there ends where the user's tokens end.
 pub(crate) fn end(tokens: &impl ToTokens) -> Span {
     match tokens.to_token_stream().into_iter().last() {

@@ -5,6 +5,7 @@ use agents::{
     prelude::*,
     testing::{Script, ScriptedModel},
     tool,
+    tool::{Effects, FnTool, Told},
 };
 use std::{error::Error as StdError, fmt, io};
 
@@ -101,6 +102,49 @@ async fn the_model_and_the_receipt_are_told_what_caused_a_failure() {
         );
         let receipt = outcome.outputs.receipts().next().unwrap();
         assert_eq!(receipt.error.as_ref().unwrap().message, said);
+    }
+}
+
+/// A tool that is made while the program runs, and fails with `error`.
+fn made<E, How>(name: &str, error: fn() -> E) -> FnTool
+where
+    E: Told<How>,
+{
+    let schema = serde_json::json!({"type": "object"});
+    FnTool::new(
+        name,
+        "Fails.",
+        Effects::Reads,
+        schema,
+        move |_, _| async move { Err::<(), E>(error()) },
+    )
+}
+
+#[tokio::test]
+async fn a_tool_made_at_run_time_is_no_exception() {
+    let context = || anyhow::anyhow!("no such file a.toml").context("reading the config");
+    let boxed = || -> Box<dyn StdError + Send + Sync> { load().into() };
+    for (tool, said) in [
+        (made("fails", load), "cannot load: disk on fire"),
+        (
+            made("fails", context),
+            "reading the config: no such file a.toml",
+        ),
+        (made("fails", boxed), "cannot load: disk on fire"),
+        (made("fails", || "bare".to_owned()), "bare"),
+        (made("fails", || "bare"), "bare"),
+    ] {
+        let script = [Script::call("fails", "{}"), Script::text("done")];
+        let (model, handle) = ScriptedModel::new(script);
+        let caller = AgentBuilder::<String, String>::new("caller")
+            .tool(tool)
+            .build();
+        caller.run("go").model(model).await.unwrap();
+        assert!(
+            handle.requests()[1].last().ends_with(said),
+            "{}",
+            handle.requests()[1].last()
+        );
     }
 }
 

@@ -25,6 +25,7 @@ mod costs;
 mod escalating;
 mod events;
 mod executor_laws;
+mod from_elsewhere;
 mod hanging;
 mod http;
 mod injection;

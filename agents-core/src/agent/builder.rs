@@ -51,8 +51,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Sets the system prompt.
-    pub fn prompt(mut self, prompt: impl Into<Cow<'static, str>>) -> Self {
+    /// Sets the system prompt, which may be lent, as `&self.prompt` is.
+    pub fn prompt(mut self, prompt: impl Into<Cow<'a, str>>) -> Self {
         self.agent.brain.prompt = prompt.into();
         self
     }

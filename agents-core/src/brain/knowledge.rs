@@ -1,6 +1,5 @@
 use crate::{
     Json,
-    error::{Cause, Code},
     tool::{Effects, FnTool, SharedTool, ToolSpec},
 };
 use serde_json::json;
@@ -32,10 +31,7 @@ impl Knowledge<'_> {
         let (name, description) = (self.name.clone(), self.description.clone());
         let spec = ToolSpec::new(name, description, Effects::None, schema).innate();
         Arc::new(FnTool::with_spec(spec, |_, _| async {
-            Err::<(), _>(Cause::text(
-                Code::Unknown,
-                "knowledge is told by its own agent",
-            ))
+            Err::<(), _>("knowledge is told by its own agent")
         }))
     }
 }

@@ -24,7 +24,7 @@ use std::{borrow::Cow, sync::Arc};
 pub(crate) struct Brain<'a> {
     pub(crate) name: Cow<'static, str>,
     pub(crate) description: Cow<'static, str>,
-    pub(crate) prompt: Cow<'static, str>,
+    pub(crate) prompt: Cow<'a, str>,
     pub(crate) model: Option<Arc<dyn Model>>,
     pub(crate) tools: ToolSet,
     pub(crate) budget: Budget,

@@ -79,7 +79,7 @@ impl<A: Agent<In = T>, T: Data, First> Beside<T, First, T> for A {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are not agents that can run side by side",
     label = "expected several agents here that take one and the same input",
-    note = "write a tuple of 2 to 8 agents such as `(a, b)`, or a `Vec` or an array of agents of one type; all of them get the same input, which has to be `Clone`",
+    note = "write a tuple of 2 to 8 agents such as `(a, b)`, more of them in a tuple within, `(a, b, (c, d))`; or a `Vec` or an array of agents of one type; all of them get the same input, which has to be `Clone`",
     note = "where one takes something else, put an agent before it that makes it, as in `(a, convert.then(b))`"
 )]
 pub trait Together: Send + Sync {
@@ -202,6 +202,18 @@ tuple!(A B C D E);
 tuple!(A B C D E F);
 tuple!(A B C D E F G);
 tuple!(A B C D E F G H);
+
+// No more than 8 are `Together`, and that is said of those who try: without these, rustc would say of a larger tuple
+// that it has no method `run`, and is no iterator.
+several!([A, B, C, D, E, F, G, H, I](A, B, C, D, E, F, G, H, I));
+several!([A, B, C, D, E, F, G, H, I, J](A, B, C, D, E, F, G, H, I, J));
+several!([A, B, C, D, E, F, G, H, I, J, K](
+    A, B, C, D, E, F, G, H, I, J, K
+));
+several!([A, B, C, D, E, F, G, H, I, J, K, L](
+    A, B, C, D, E, F, G, H, I, J, K, L
+));
+
 several!([A: Agent] Vec<A>);
 several!([A: Agent, const N: usize] [A; N]);
 

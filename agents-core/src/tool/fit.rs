@@ -10,7 +10,8 @@ use std::fmt::Display;
 
 /// Bound on the arguments of a tool: `DeserializeOwned +` [`JsonSchema`] `+ Send + Sync + 'static`.
 ///
-/// Nobody implements it; two derives are all that it takes.
+/// Nobody implements it; two derives are all that it takes. Of a type that has them not, the parameter says how it is
+/// read and described: `#[serde(deserialize_with = "..")]`, `#[schemars(with = "String")]`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -31,6 +32,7 @@ use std::fmt::Display;
     message = "`{Self}` cannot be an argument of a tool",
     label = "a model cannot send this",
     note = "derive what it takes to be read and described, for the type and for all that it holds: `#[derive(serde::Deserialize, schemars::JsonSchema)]`",
+    note = "of a type from elsewhere say on the parameter how it is read and described: `#[serde(deserialize_with = \"..\")] #[schemars(with = \"String\")]`; or put it into a type of your own",
     note = "it has to own what it holds (`Send + Sync + 'static`); what no model sends, such as a pool of connections, is `#[inject]`ed"
 )]
 pub trait Argument: Sized {
@@ -47,6 +49,66 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
     type Type = T;
     fn unpack(sent: T) -> T {
         sent
+    }
+}
+
+/// Bound on an argument of which `#[schemars(with = "..")]` says how it is described:
+/// `DeserializeOwned + Send + Sync + 'static`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read from what a model sends",
+    label = "it is said how this is described, and not how it is read",
+    note = "say how on the parameter, `#[serde(deserialize_with = \"..\")]`, or derive it: `#[derive(serde::Deserialize)]`; it has to own what it holds (`Send + Sync + 'static`)"
+)]
+pub trait Readable: Sized {
+    /// The type itself.
+    #[doc(hidden)]
+    type Type: DeserializeOwned + Send + Sync + 'static;
+    /// What was sent.
+    #[doc(hidden)]
+    fn unpack(sent: Self::Type) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + Send + Sync + 'static> Readable for T {
+    type Type = T;
+    fn unpack(sent: T) -> T {
+        sent
+    }
+}
+
+/// Bound on an argument of which `#[serde(deserialize_with = "..")]` says how it is read: [`JsonSchema`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be described to a model",
+    label = "it is said how this is read, and not what it looks like",
+    note = "say what a model has to send for it, on the parameter: `#[schemars(with = \"String\")]`, or derive it: `#[derive(schemars::JsonSchema)]`"
+)]
+pub trait Described {
+    /// The type itself.
+    #[doc(hidden)]
+    type Type: JsonSchema;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema> Described for T {
+    type Type = T;
+}
+
+/// Bound on what is injected into a tool: `Clone + Send + Sync + 'static`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be injected into a tool",
+    label = "a tool is cloned with what it holds, and this cannot be",
+    note = "share it: `Arc<{Self}>`; or derive it: `#[derive(Clone)]`; it has to own what it holds (`Send + Sync + 'static`)"
+)]
+pub trait Injected: Sized + Send + Sync + 'static {
+    /// A clone.
+    #[doc(hidden)]
+    fn copied(&self) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone + Send + Sync + 'static> Injected for T {
+    fn copied(&self) -> T {
+        self.clone()
     }
 }
 

@@ -1,7 +1,7 @@
-use super::{Approval, Effects, FnTool, ToolContext, ToolSpec};
+use super::{Approval, Effects, FnTool, Told, ToolContext, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::{fmt, future::Future};
+use std::future::Future;
 
 /// A tool as a server lists it, in the form of MCP's `tools/list`.
 ///
@@ -131,12 +131,12 @@ impl ListedTool {
     }
 
     /// Converts into a tool that runs `body`.
-    pub fn into_tool<F, Fut, T, E>(self, body: F) -> FnTool
+    pub fn into_tool<F, Fut, T, E, How>(self, body: F) -> FnTool
     where
         F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<T, E>> + Send + 'static,
         T: Serialize,
-        E: fmt::Display + Send + Sync + 'static,
+        E: Told<How>,
     {
         FnTool::with_spec(self.spec(), body)
     }

@@ -22,6 +22,7 @@ mod schema;
 mod set;
 mod spec;
 mod status;
+mod told;
 mod version;
 
 pub use crate::scope::Scope;
@@ -32,7 +33,7 @@ pub(crate) use erased::read;
 pub use erased::{DynTool, ErrorType, Prepared};
 pub(crate) use execution::Execution;
 pub(crate) use expected::expectation;
-pub use fit::{Argument, ToolFault, ToolOutput};
+pub use fit::{Argument, Described, Injected, Readable, ToolFault, ToolOutput};
 pub use listed::{Annotations, ListedTool};
 pub use pattern::Pattern;
 pub use policy::ToolPolicy;
@@ -44,6 +45,7 @@ pub(crate) use set::nearest;
 pub use set::{IntoTool, SharedTool, ToolSet};
 pub use spec::{Approval, Cache, Category, Effects, ToolSpec};
 pub use status::Status;
+pub use told::Told;
 
 use crate::{
     error::{Code, ToolError},

@@ -1,5 +1,5 @@
 use super::{
-    ArgumentError, DynTool, Effects, ErrorType, IntoTool, Prepared, SharedTool, ToolContext,
+    ArgumentError, DynTool, Effects, ErrorType, IntoTool, Prepared, SharedTool, Told, ToolContext,
     ToolSpec, output::OutputSchema,
 };
 use crate::{
@@ -47,7 +47,7 @@ pub struct FnTool {
 
 impl FnTool {
     /// Creates a tool that runs `body` with arguments that fit `input_schema`.
-    pub fn new<F, Fut, T, E>(
+    pub fn new<F, Fut, T, E, How>(
         name: impl Into<String>,
         description: impl Into<String>,
         effects: Effects,
@@ -58,26 +58,26 @@ impl FnTool {
         F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<T, E>> + Send + 'static,
         T: serde::Serialize,
-        E: fmt::Display + Send + Sync + 'static,
+        E: Told<How>,
     {
         let spec = ToolSpec::new(name.into(), description.into(), effects, input_schema);
         Self::with_spec(spec, body)
     }
 
     /// Creates a tool from a full [`ToolSpec`].
-    pub fn with_spec<F, Fut, T, E>(spec: ToolSpec, body: F) -> Self
+    pub fn with_spec<F, Fut, T, E, How>(spec: ToolSpec, body: F) -> Self
     where
         F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<T, E>> + Send + 'static,
         T: serde::Serialize,
-        E: fmt::Display + Send + Sync + 'static,
+        E: Told<How>,
     {
         let body = move |args, cx| -> BoxFuture<'static, Result<Json, Cause>> {
             let work = body(args, cx);
             Box::pin(async move {
-                let value = work
-                    .await
-                    .map_err(|error| Cause::returned(error, Code::Unknown, None))?;
+                let value = work.await.map_err(|error| {
+                    Cause::returned_saying(error.told(), error, Code::Unknown, None)
+                })?;
                 Json::of(&value).map_err(|error| Cause::text(Code::Unknown, error.to_string()))
             })
         };

@@ -8,7 +8,7 @@ use crate::{
     model::{Agent, Arms, Knowledge, Make, Settings, Skill, ToolRef},
 };
 use quote::ToTokens;
-use syn::{Ident, Path, ReturnType};
+use syn::{Expr, Ident, Path, ReturnType};
 
 /// Checks one agent.
 pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
@@ -42,6 +42,7 @@ pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
             fits = alike(skills, errors);
         }
     }
+    tools_once(&agent.settings, errors);
     for (i, arms) in agent.on_error.iter().enumerate() {
         let of_tools = arms.tool.is_some() || arms.written.named.is_some();
         super::on_error(&arms.written, of_tools, errors);
@@ -52,6 +53,20 @@ pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
         super::on_escalation::on_escalation(&mut agent.on_escalation, skills, errors);
     }
     agent.broken |= !fits;
+}
+
+/// `tools = [ReadFile, ReadFile]`; one that holds something may be there as another one.
+fn tools_once(settings: &Settings, errors: &Errors) {
+    let listed = settings.tools.iter().flat_map(|(_, tools)| tools);
+    let mut seen: Vec<&Path> = Vec::new();
+    for tool in listed {
+        if let (Element::One(Expr::Path(_)), Some(path)) = (tool, tool.tool_type()) {
+            if seen.contains(&path) {
+                errors.at(path, messages::named_twice(written(path)));
+            }
+            seen.push(path);
+        }
+    }
 }
 
 /// `on_error!(DeleteFile, ..)` for a tool that the agent has; as far as its list shows them.

@@ -1,11 +1,13 @@
 //! Every wording: what is wrong, then the way out; lower case, no full stop, code in backticks.
 
 mod arms;
+mod elsewhere;
 mod members;
 mod syntax;
 mod team;
 
 pub(crate) use arms::*;
+pub(crate) use elsewhere::said_elsewhere;
 pub(crate) use members::*;
 pub(crate) use syntax::*;
 pub(crate) use team::*;
@@ -130,6 +132,10 @@ pub(crate) fn not_a_name(what: &str) -> String {
 
 pub(crate) fn no_impl_trait(what: &str) -> String {
     format!("{what} has one concrete type: name it instead of `impl Trait`")
+}
+
+pub(crate) fn approval_by_closure() -> &'static str {
+    "say that it depends: `approval = when(|args, cx| ..)`"
 }
 
 pub(crate) fn borrowed(owner: &str, it: &str, instead: impl Display) -> String {

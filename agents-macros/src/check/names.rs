@@ -4,9 +4,10 @@ use syn::{Ident, ext::IdentExt};
 
 /// The known name that `found` was probably meant to be.
 pub(crate) fn nearest<'k>(found: &str, known: &[&'k str]) -> Option<&'k str> {
+    let found = found.to_lowercase();
     known
         .iter()
-        .map(|name| (strsim::jaro_winkler(found, name), *name))
+        .map(|name| (strsim::jaro_winkler(&found, &name.to_lowercase()), *name))
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)

@@ -143,10 +143,11 @@ pub(super) struct Edges {
 pub(super) fn edges(agent: &Agent) -> Edges {
     let output = asserts::value(&agent.output);
     let bound = agent.output_bound();
-    let mut bounds = vec![
-        asserts::bound(&agent.input, "AgentData"),
-        asserts::bound(&output, bound),
-    ];
+    let mut bounds = vec![asserts::bound(&agent.input, "AgentData")];
+    let given = asserts::bound(&output, bound);
+    if given.to_string() != bounds[0].to_string() {
+        bounds.push(given);
+    }
     let faults = agent.returned().filter_map(asserts::fault);
     bounds.extend(faults.map(|fault| asserts::bound(&fault, "AgentFault")));
     Edges {

@@ -11,11 +11,11 @@
 
 use crate::{
     check::messages,
-    lower::argument,
+    lower::{argument, last_name},
     model::Returns,
-    paths::{end, here},
+    paths::{end, here, start},
 };
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Generics, Type, WhereClause, spanned::Spanned};
 
@@ -64,8 +64,7 @@ pub(super) fn fault(returns: &Returns) -> Option<TokenStream> {
 /// Every token at the part, as far as it can be seen: what is wrong with it is wrong there.
 fn taken_apart(ty: &Type, part: &str) -> TokenStream {
     let at = argument(ty, usize::from(part == "Err")).unwrap_or(ty);
-    let first = at.to_token_stream().into_iter().next();
-    let first = first.map_or_else(Span::call_site, |token| token.span());
+    let first = start(at);
     let last = end(at);
     let part = syn::Ident::new(part, last);
     let open = quote_spanned!(first=> <);
@@ -86,7 +85,7 @@ pub(super) fn no_hidden_result(returns: &Returns) -> Option<TokenStream> {
         return None;
     };
     // `Self` means nothing out there.
-    if mentions_self(ty.to_token_stream()) {
+    if has_a_name_of_std(ty) || mentions_self(ty.to_token_stream()) {
         return None;
     }
     let message = messages::HIDDEN_RESULT;
@@ -97,6 +96,15 @@ pub(super) fn no_hidden_result(returns: &Returns) -> Option<TokenStream> {
             ::core::assert!(!__rt::ResultProbe::<#ty>::IS_RESULT, #message);
         };
     })
+}
+
+/// A name that nobody gives to a `Result`.
+fn has_a_name_of_std(ty: &Type) -> bool {
+    const NAMES: [&str; 20] = [
+        "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16",
+        "u32", "u64", "u128", "usize", "Box", "Option", "String", "Vec",
+    ];
+    last_name(ty).is_some_and(|name| NAMES.contains(&name.as_str()))
 }
 
 fn mentions_self(tokens: TokenStream) -> bool {

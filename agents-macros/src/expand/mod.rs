@@ -1,6 +1,7 @@
 //! [`model`](crate::model) to tokens: the calls a person would write, and nothing else.
 
 mod agent;
+mod arguments;
 mod asserts;
 mod beside;
 mod defaults;

@@ -3,7 +3,7 @@
 use super::{given, hidden, settings::Step};
 use crate::{
     model::{Agent, Arm, Arms, Tool, Under},
-    paths::{Rt, respan},
+    paths::{Rt, end, here, respan},
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -75,7 +75,8 @@ fn implementation(tool: &TokenStream, arms: &Arms, injected: &TokenStream) -> To
             }
         }
     });
-    quote! {
+    // Two for one tool are a conflict, and it is said of this.
+    quote_spanned! {here(end(tool))=>
         impl __rt::OnError for #tool
         where
             for<'e> &'e <#tool as __rt::Fails>::With: __rt::Display,

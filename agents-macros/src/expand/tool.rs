@@ -1,13 +1,16 @@
 //! The printer of tools.
 
-use super::{asserts, beside, defaults, fallback, hidden, on_error};
+use super::{
+    arguments::{arguments, bounds, passed, sent},
+    asserts, beside, fallback, hidden, on_error,
+};
 use crate::{
-    check::{names::plain, says},
+    check::names::plain,
     model::{Call, Example, Param, ParamKind, Tool},
     paths::here,
 };
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
 /// The function, its type, and what the runtime calls:
@@ -47,6 +50,8 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
         let probe = asserts::no_hidden_result(&tool.returns);
         quote!(#arguments #implementation #probe)
     };
+    let cloned = cloned(tool);
+    let items = quote!(#cloned #items);
     let items = hidden(rt, cfgs, &items);
     // What warns its users does not warn itself.
     let silent = tool
@@ -60,7 +65,6 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
 ///
 /// ```ignore
 /// /// Search the shop.
-/// #[derive(Clone)]
 /// pub struct Search { pub pool: PgPool }
 /// ```
 fn definition(tool: &Tool) -> TokenStream {
@@ -92,67 +96,46 @@ fn definition(tool: &Tool) -> TokenStream {
     let definition = quote_spanned!(ty.span()=> #vis struct #ty { #(#fields),* });
     quote! {
         #docs #(#cfgs)* #deprecated
-        #[derive(Clone)]
         #definition
     }
+}
+
+/// Of a tool that holds something; what cannot be cloned is said of its type.
+///
+/// ```ignore
+/// impl __rt::Clone for Search
+/// where
+///     PgPool: __rt::Injected,
+/// {
+///     fn clone(&self) -> Self { Search { pool: __rt::Injected::copied(&self.pool) } }
+/// }
+/// ```
+fn cloned(tool: &Tool) -> Option<TokenStream> {
+    let (ty, bounds) = (&tool.ty, injected_bounds(tool));
+    let fields = tool.fields().map(|field| &field.ident);
+    (!tool.is_unit()).then(|| {
+        quote! {
+            #[automatically_derived]
+            impl __rt::Clone for #ty where #(#bounds),* {
+                fn clone(&self) -> Self {
+                    #ty { #(#fields: __rt::Injected::copied(&self.#fields)),* }
+                }
+            }
+        }
+    })
+}
+
+/// `PgPool: __rt::Injected`, for each field
+fn injected_bounds(tool: &Tool) -> Vec<TokenStream> {
+    tool.fields()
+        .map(|field| asserts::bound(&field.ty, "Injected"))
+        .collect()
 }
 
 /// `#[deprecated(note = "use read_file 2")]`: whoever names the tool is told.
 fn deprecated(tool: &Tool) -> Option<TokenStream> {
     let note = tool.deprecated.as_ref()?;
     Some(quote!(#[deprecated(note = #note)]))
-}
-
-/// What the model has to send:
-///
-/// ```ignore
-/// #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
-/// #[serde(crate = "::agents::__rt::serde", deny_unknown_fields)]
-/// #[schemars(crate = "::agents::__rt::schemars")]
-/// pub struct ArgumentsOfReadFile
-/// where
-///     PathBuf: __rt::Argument,
-/// {
-///     /// Path, relative to the workspace.
-///     path: <PathBuf as __rt::Argument>::Type,
-/// }
-/// ```
-fn arguments(tool: &Tool) -> TokenStream {
-    let (serde, schemars) = (tool.rt.text("serde"), tool.rt.text("schemars"));
-    // serde knows no way to have both.
-    let flattened = tool.arguments().any(|(_, attrs)| says(attrs, "flatten"));
-    let strictly = (!flattened).then(|| quote!(, deny_unknown_fields));
-    let (fields, defaults): (Vec<_>, Vec<_>) = tool
-        .arguments()
-        .map(|(param, attrs)| {
-            let Param {
-                ident, ty, docs, ..
-            } = param;
-            let ty = asserts::through(ty, "Argument");
-            let (attrs, default) = defaults::of(param, attrs);
-            (quote!(#docs #(#attrs)* #ident: #ty), default)
-        })
-        .unzip();
-    let (bounds, sent) = (argument_bounds(tool), sent(tool));
-    quote! {
-        #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
-        #[serde(crate = #serde #strictly)]
-        #[schemars(crate = #schemars)]
-        pub struct #sent where #(#bounds),* { #(#fields),* }
-        #(#defaults)*
-    }
-}
-
-/// `ArgumentsOfReadFile`. A closure in `approval = when(..)` takes it, so that messages name it.
-fn sent(tool: &Tool) -> Ident {
-    format_ident!("ArgumentsOf{}", tool.ty, span = Span::call_site())
-}
-
-/// `PathBuf: __rt::Argument`, for each argument
-fn argument_bounds(tool: &Tool) -> Vec<TokenStream> {
-    tool.arguments()
-        .map(|(param, _)| asserts::bound(&param.ty, "Argument"))
-        .collect()
 }
 
 /// ```ignore
@@ -178,7 +161,8 @@ fn argument_bounds(tool: &Tool) -> Vec<TokenStream> {
 fn implementation(tool: &Tool) -> TokenStream {
     let (ty, sent) = (&tool.ty, sent(tool));
     let (value, fault) = (asserts::value(&tool.returns), asserts::fault(&tool.returns));
-    let mut bounds = argument_bounds(tool);
+    let mut bounds = bounds(tool);
+    bounds.extend(injected_bounds(tool));
     bounds.push(asserts::bound(&value, "ToolOutput"));
     bounds.extend(fault.iter().map(|fault| asserts::bound(fault, "ToolFault")));
     let ok = asserts::through(&value, "ToolOutput");
@@ -288,16 +272,16 @@ fn call(tool: &Tool) -> TokenStream {
     let args = Ident::new("args", Span::mixed_site());
     let cx = Ident::new("cx", Span::mixed_site());
     let passed = tool.params.iter().map(
-        |Param {
+        |param @ Param {
              ident, ty, kind, ..
          }| {
             let at = here(ty.span());
             match kind {
-                ParamKind::Argument(_) => quote_spanned!(at=> __rt::Argument::unpack(#args.#ident)),
+                ParamKind::Argument(_) => passed(param, &quote!(#args.#ident)),
                 ParamKind::Injected { by_reference: true } => quote_spanned!(at=> &self.#ident),
                 ParamKind::Injected {
                     by_reference: false,
-                } => quote_spanned!(at=> __rt::Clone::clone(&self.#ident)),
+                } => quote_spanned!(at=> __rt::Injected::copied(&self.#ident)),
                 ParamKind::Context => quote!(#cx),
             }
         },

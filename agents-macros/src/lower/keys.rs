@@ -40,12 +40,19 @@ impl<'e> Keys<'e> {
         for mut entry in entries {
             let name = plain(&entry.key);
             if !names.contains(&name.as_str()) {
-                let message = match attribute == "agent" && keys::BUDGET.contains(&name.as_str()) {
-                    true => messages::bound_outside_budget(&name),
-                    false => messages::unknown(&what, &name, &names),
-                };
-                errors.at(&entry.key, message);
-                if let Some(meant) = nearest(&name, &names) {
+                let is_bound = attribute == "agent" && keys::BUDGET.contains(&name.as_str());
+                let elsewhere = messages::said_elsewhere(attribute, &name);
+                errors.at(
+                    &entry.key,
+                    match elsewhere {
+                        Some(instead) => instead.to_owned(),
+                        None if is_bound => messages::bound_outside_budget(&name),
+                        None => messages::unknown(&what, &name, &names),
+                    },
+                );
+                if elsewhere.is_none()
+                    && let Some(meant) = nearest(&name, &names)
+                {
                     entry.key = Ident::new(meant, entry.key.span());
                     misspelt.push(entry);
                 }
@@ -86,6 +93,15 @@ impl<'e> Keys<'e> {
         match value {
             Value::Is(value) => Some((key, value)),
             _ => self.miswritten(&key),
+        }
+    }
+
+    /// `prompt = expr`: an expression, and no literal but text.
+    pub(super) fn words(&mut self, name: &str) -> Option<(Ident, Expr)> {
+        let (key, value) = self.value(name)?;
+        match &value {
+            Expr::Lit(literal) if !matches!(literal.lit, Lit::Str(_)) => self.miswritten(&key),
+            _ => Some((key, value)),
         }
     }
 
@@ -166,14 +182,18 @@ pub(super) fn word(
 ) -> Option<(Ident, Option<Expr>)> {
     let (word, argument) = match &value {
         Expr::Path(path) => (path.path.get_ident(), None),
-        Expr::Call(call) if call.args.len() == 1 => match &*call.func {
+        Expr::Call(call) if call.args.len() < 2 => match &*call.func {
             Expr::Path(path) => (path.path.get_ident(), call.args.first()),
             _ => (None, None),
         },
         _ => (None, None),
     };
+    let is_call = matches!(value, Expr::Call(_));
     match word {
-        Some(word) if known.contains(&plain(word).as_str()) => {
+        Some(word)
+            if known.contains(&plain(word).as_str())
+                && (argument.is_some() || !is_call || takes_one(word)) =>
+        {
             Some((word.clone(), argument.cloned()))
         }
         _ => {
@@ -182,6 +202,11 @@ pub(super) fn word(
             None
         }
     }
+}
+
+/// Of which more has to be said: `ttl(..)`.
+fn takes_one(word: &Ident) -> bool {
+    word == "ttl" || word == "when"
 }
 
 /// `max_turns = 1`: what is set, and to what. Anything else is given back.

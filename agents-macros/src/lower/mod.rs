@@ -11,6 +11,7 @@ mod on_escalation;
 mod params;
 mod returns;
 mod settings;
+mod slips;
 mod structure;
 mod tool;
 
@@ -21,9 +22,13 @@ pub(crate) use returns::{answer, argument};
 pub(crate) use structure::member;
 pub(crate) use tool::tool;
 
-use crate::{ast::Function, check::names::plain, diag::Errors};
+use crate::{ast::Function, check::names::plain, diag::Errors, parse::keys::is_verb};
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{Attribute, Expr, FnArg, Ident, Meta, Type, ext::IdentExt};
+use syn::{
+    Attribute, Expr, FnArg, Ident, Macro, Meta, Token, Type, ext::IdentExt, parse::Parser,
+    punctuated::Punctuated,
+};
 
 /// `#[cfg(..)]`: what goes for the item goes for everything that is made of it.
 fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
@@ -77,6 +82,26 @@ fn function(expr: &Expr) -> Option<&Ident> {
     let name = &path.path.segments.last()?.ident;
     let is_function = name != "self" && plain(name).starts_with(char::is_lowercase);
     is_function.then_some(name)
+}
+
+/// What is handed to a macro such as `dbg!`, where verbs are as much verbs as elsewhere. A macro that has none is none
+/// of ours.
+fn handed_to(called: &mut Macro, visit: impl FnMut(&mut Expr)) {
+    let list = Punctuated::<Expr, Token![,]>::parse_terminated;
+    if names_a_verb(called.tokens.clone())
+        && let Ok(mut list) = list.parse2(called.tokens.clone())
+    {
+        list.iter_mut().for_each(visit);
+        called.tokens = list.into_token_stream();
+    }
+}
+
+fn names_a_verb(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(name) => is_verb(&name),
+        TokenTree::Group(group) => names_a_verb(group.stream()),
+        _ => false,
+    })
 }
 
 /// The attribute as a person would name it: `serde` for `#[serde(..)]`.

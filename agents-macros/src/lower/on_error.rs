@@ -10,12 +10,12 @@
 //! Calls are rewritten in place, with the user's own tokens: what is wrong with them is underlined
 //! there.
 
-use super::{bound, cfgs, function, keys::pair};
+use super::{bound, cfgs, function, keys::pair, slips};
 use crate::{
     ast,
     check::{
         messages,
-        names::{nearest, plain},
+        names::{nearest, plain, type_name},
     },
     diag::Errors,
     model::{Arm, Arms, Under},
@@ -37,6 +37,9 @@ pub(crate) fn on_error(mut written: ast::Arms, injected: &[Ident], errors: &Erro
     written
         .attrs
         .retain(|attribute| !attribute.path().is_ident("doc"));
+    if let Some(tool) = &mut written.tool {
+        by_type(tool, errors);
+    }
     let mut arms = Vec::new();
     let (mut retries, mut returned, mut fixers) = (Vec::new(), Vec::new(), Vec::new());
     for arm in &written.arms {
@@ -58,6 +61,7 @@ pub(crate) fn on_error(mut written: ast::Arms, injected: &[Ident], errors: &Erro
             errors,
         };
         let mut body = arm.body.clone();
+        slips::keep_decision(&mut body, errors);
         sugar.visit_expr_mut(&mut body);
         if sugar.waits {
             // What it binds counts as used: that it waits is one mistake.
@@ -82,7 +86,9 @@ pub(crate) fn on_error(mut written: ast::Arms, injected: &[Ident], errors: &Erro
                 .iter()
                 .for_each(|pattern| waited.visit_pat(pattern));
             returned.extend(under(&cfgs, waited.0));
-            patterns.iter_mut().for_each(qualify);
+            patterns
+                .iter_mut()
+                .for_each(|pattern| qualify(pattern, errors));
         }
         arms.push(Arm {
             attrs: arm.attrs.clone(),
@@ -100,6 +106,16 @@ pub(crate) fn on_error(mut written: ast::Arms, injected: &[Ident], errors: &Erro
         retries,
         returned,
         fixers,
+    }
+}
+
+/// `read_file` is reported, and read as the type that was meant.
+fn by_type(tool: &mut syn::Path, errors: &Errors) {
+    if let Some(last) = tool.segments.last_mut()
+        && plain(&last.ident).starts_with(char::is_lowercase)
+    {
+        errors.at(&last.ident, messages::function_for_tool(&last.ident));
+        last.ident = type_name(&last.ident);
     }
 }
 
@@ -121,7 +137,7 @@ fn meant(name: &Ident) -> Option<&'static keys::Kind> {
 
 /// A bare capitalised name is a variant of `Failure`: so a typo is an error, and not a binding. What is put
 /// before it is nothing that a lint could ask the user to leave out.
-fn qualify(pattern: &mut Pat) {
+fn qualify(pattern: &mut Pat, errors: &Errors) {
     match pattern {
         Pat::TupleStruct(variant) => {
             if let Some(name) = variant.path.get_ident().filter(|name| is_capitalised(name)) {
@@ -130,16 +146,30 @@ fn qualify(pattern: &mut Pat) {
             }
         }
         Pat::Ident(binding) if binding.subpat.is_none() && is_capitalised(&binding.ident) => {
-            let path = qualified("Failure", &binding.ident);
-            *pattern = parse_quote!(#path);
+            let name = &binding.ident;
+            let path = qualified("Failure", name);
+            // Each holds something. Of a name that there is not rustc says what was meant.
+            let is_there = ["Returned", "TimedOut", "Panicked"]
+                .iter()
+                .any(|known| name == known);
+            *pattern = match is_there {
+                true => {
+                    errors.at(name, messages::failure_without_parentheses(name));
+                    parse_quote!(#path(..))
+                }
+                false => parse_quote!(#path),
+            };
         }
         Pat::Ident(binding) => {
             if let Some((_, inner)) = &mut binding.subpat {
-                qualify(inner);
+                qualify(inner, errors);
             }
         }
-        Pat::Or(either) => either.cases.iter_mut().for_each(qualify),
-        Pat::Paren(inner) => qualify(&mut inner.pat),
+        Pat::Or(either) => either
+            .cases
+            .iter_mut()
+            .for_each(|case| qualify(case, errors)),
+        Pat::Paren(inner) => qualify(&mut inner.pat, errors),
         _ => {}
     }
 }
@@ -179,6 +209,7 @@ struct Sugar<'a> {
 
 impl VisitMut for Sugar<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        slips::mend(expr, self.errors);
         let is_inner = matches!(expr, Expr::Closure(_) | Expr::Async(_));
         self.inner += usize::from(is_inner);
         visit_mut::visit_expr_mut(self, expr);
@@ -205,6 +236,10 @@ impl VisitMut for Sugar<'_> {
             }
             _ => {}
         }
+    }
+
+    fn visit_macro_mut(&mut self, called: &mut syn::Macro) {
+        super::handed_to(called, |expr| self.visit_expr_mut(expr));
     }
 
     fn visit_item_fn_mut(&mut self, item: &mut syn::ItemFn) {

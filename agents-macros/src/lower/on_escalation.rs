@@ -20,7 +20,8 @@ use crate::{
 };
 use proc_macro2::Span;
 use syn::{
-    Expr, ExprLit, ExprMatch, Ident, Lit, LitStr, Member, Pat, parse_quote, parse_quote_spanned,
+    Expr, ExprCall, ExprLit, ExprMatch, Ident, Lit, LitStr, Member, Pat, parse_quote,
+    parse_quote_spanned,
     punctuated::Punctuated,
     visit_mut::{self, VisitMut},
 };
@@ -69,6 +70,12 @@ struct Sugar<'a> {
 
 impl VisitMut for Sugar<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        if let Expr::Match(matched) = expr {
+            by_severity(matched, self.errors);
+        }
+        if let Expr::Call(call) = expr {
+            named(call, self.errors);
+        }
         visit_mut::visit_expr_mut(self, expr);
         match expr {
             Expr::Path(path) => {
@@ -80,6 +87,10 @@ impl VisitMut for Sugar<'_> {
             Expr::Call(_) => self.call(expr),
             _ => {}
         }
+    }
+
+    fn visit_macro_mut(&mut self, called: &mut syn::Macro) {
+        super::handed_to(called, |expr| self.visit_expr_mut(expr));
     }
 }
 
@@ -144,6 +155,50 @@ impl Sugar<'_> {
         call.args = plain;
         let end = call.paren_token.span.close();
         with_modifiers(expr, modifiers, end);
+    }
+}
+
+/// `match escalation { Low => .. }` is reported, and read as what was meant.
+fn by_severity(matched: &mut ExprMatch, errors: &Errors) {
+    let (Expr::Path(path), mut arms) = (&*matched.expr, matched.arms.iter()) else {
+        return;
+    };
+    let is_severity = |arm: &syn::Arm| {
+        let Pat::Ident(name) = &arm.pat else {
+            return false;
+        };
+        SEVERITIES.iter().any(|severity| name.ident == severity)
+    };
+    let is_bare = path.path.is_ident("escalation") || path.path.is_ident("severity");
+    if is_bare && arms.any(is_severity) {
+        errors.at(path, messages::match_severity());
+        let at = path.path.segments[0].ident.span();
+        matched.expr = parse_quote_spanned!(at=> escalation.severity);
+    }
+}
+
+const SEVERITIES: [&str; 4] = ["Low", "Medium", "High", "Critical"];
+
+/// `reroute_to_skill(self.by_hand())`, and the like, is reported, and read as what was meant.
+fn named(call: &mut ExprCall, errors: &Errors) {
+    let is_for_skills =
+        matches!(&*call.func, Expr::Path(path) if path.path.is_ident("reroute_to_skill"));
+    let Some(skill) = call.args.first_mut().filter(|_| is_for_skills) else {
+        return;
+    };
+    let is_self = |of: &Expr| matches!(of, Expr::Path(path) if path.path.is_ident("self"));
+    let name = match &*skill {
+        Expr::MethodCall(method) if is_self(&method.receiver) => Some(method.method.clone()),
+        Expr::Field(field) if is_self(&field.base) => match &field.member {
+            Member::Named(name) => Some(name.clone()),
+            Member::Unnamed(_) => None,
+        },
+        Expr::Call(method) => own(&method.func).map(|path| path.segments[1].ident.clone()),
+        _ => None,
+    };
+    if let Some(name) = name {
+        errors.at(&*skill, messages::skill_is_named(&name));
+        *skill = parse_quote_spanned!(name.span()=> Self::#name);
     }
 }
 

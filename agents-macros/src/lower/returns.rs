@@ -39,7 +39,7 @@ pub(crate) fn argument(ty: &Type, n: usize) -> Option<&Type> {
     }
 }
 
-/// Refuses `impl Trait`, wherever it stands in `ty`. Gives back whether it found some.
+/// Refuses `impl Trait`, wherever it stands in `ty`. Gives back whether it found some, or a `_`.
 pub(super) fn refuse_impl_trait(ty: &Type, what: &str, errors: &Errors) -> bool {
     struct Finder<'e>(&'e Errors, &'e str, bool);
     impl<'ast> Visit<'ast> for Finder<'_> {
@@ -47,10 +47,25 @@ pub(super) fn refuse_impl_trait(ty: &Type, what: &str, errors: &Errors) -> bool 
             self.0.at(ty, messages::no_impl_trait(self.1));
             self.2 = true;
         }
+
+        fn visit_type_infer(&mut self, _: &'ast syn::TypeInfer) {
+            // rustc says so of the function itself.
+            self.2 = true;
+        }
     }
     let mut finder = Finder(errors, what, false);
     finder.visit_type(ty);
     finder.2
+}
+
+/// The reference in what is given back that is not `'static`.
+pub(super) fn lent(returns: &Returns) -> Option<syn::TypeReference> {
+    match returns {
+        Returns::Nothing(_) => None,
+        Returns::Value(ty) | Returns::Result(ty) => {
+            borrow_in(ty).filter(|reference| !is_static(reference))
+        }
+    }
 }
 
 /// Whether a reference stands somewhere in `ty`; the first is given back.

@@ -14,8 +14,8 @@ use syn::{Expr, ExprLit, Lit, RangeLimits};
 /// The settings, taken out of the keys.
 pub(super) fn settings(keys: &mut Keys<'_>, errors: &Errors) -> Settings {
     Settings {
-        prompt: keys.value("prompt"),
-        description: keys.value("description"),
+        prompt: keys.words("prompt"),
+        description: keys.words("description"),
         model: keys
             .value("model")
             .filter(|(_, model)| is_model(model, errors)),

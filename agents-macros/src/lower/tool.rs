@@ -5,7 +5,7 @@ use super::{
     docs::Docs,
     keys::{Keys, pair, word},
     params::params,
-    returns::{refuse_impl_trait, returns},
+    returns::{self, refuse_impl_trait, returns},
     strip_parameters,
 };
 use crate::{
@@ -18,9 +18,9 @@ use crate::{
     model::{Call, Example, Returns, Tool},
     parse::{arguments, keys},
 };
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
-use syn::{Attribute, Expr, Ident, LitStr, Safety};
+use syn::{Attribute, Expr, FnArg, Ident, LitStr, Meta, MetaList, Safety, Signature, Type};
 
 /// What the user meant by `tool`.
 pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
@@ -49,7 +49,7 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
         .collect();
     let examples = examples
         .into_iter()
-        .filter_map(|attribute| example(attribute, errors))
+        .filter_map(|attribute| example(attribute, &function.sig.ident, errors))
         .collect();
 
     let wanted = function.sig.inputs.len();
@@ -69,12 +69,20 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
     let special = !function.is_async()
         || !function.has_body()
         || matches!(function.sig.safety, Safety::Unsafe(_));
-    // Nothing outside of the function can name what it takes as a parameter.
-    let returns = match generic {
+    let lent = returns::lent(&returns);
+    if let Some(reference) = lent.as_ref().filter(|_| lends(&function.sig)) {
+        let instead = returns::owned(reference);
+        errors.at(
+            reference,
+            messages::borrowed("a tool", "its result", instead),
+        );
+    }
+    // Nothing outside of the function can name what it takes as a parameter, or borrows from one.
+    let returns = match generic || lent.is_some() {
         true => Returns::Nothing(function.sig.ident.span()),
         false => returns,
     };
-    let broken = params.len() < wanted || opaque || generic || special;
+    let broken = params.len() < wanted || opaque || generic || special || lent.is_some();
 
     strip_parameters(&mut function);
     let name = plain(&function.sig.ident);
@@ -105,6 +113,12 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
     }
 }
 
+/// Whether a result could borrow from a parameter. Where it could not, rustc says so.
+fn lends(sig: &Signature) -> bool {
+    let is_lent = |input: &FnArg| matches!(input, FnArg::Typed(typed) if matches!(&*typed.ty, Type::Reference(_)));
+    sig.inputs.iter().any(is_lent)
+}
+
 /// What the keys say of a spec.
 struct Spec {
     calls: Vec<Call>,
@@ -118,7 +132,7 @@ struct Spec {
 fn spec(keys: &mut Keys<'_>, external: Option<&Ident>, errors: &Errors) -> Spec {
     let mut calls = Vec::new();
     let mut call = |method: Ident, argument: TokenStream| calls.push(Call { method, argument });
-    if let Some((key, version)) = keys.value("version") {
+    if let Some((key, version)) = keys.words("version") {
         call(key, version.into_token_stream());
     }
     if let Some(key) = keys.flag("idempotent") {
@@ -156,7 +170,10 @@ fn spec(keys: &mut Keys<'_>, external: Option<&Ident>, errors: &Errors) -> Spec 
         }
     }
     let mut when = None;
-    if let Some((key, value)) = keys.value("approval")
+    let approval = keys
+        .value("approval")
+        .filter(|(_, value)| !is_closure(value, errors));
+    if let Some((key, value)) = approval
         && let Some((word, argument)) = word("approval", value, keys::APPROVALS, errors)
     {
         let variant = variant(&word);
@@ -195,8 +212,22 @@ fn variant(word: &Ident) -> Ident {
     format_ident!("{variant}", span = word.span())
 }
 
+/// `approval = |args, cx| ..`
+fn is_closure(value: &Expr, errors: &Errors) -> bool {
+    let is_closure = matches!(value, Expr::Closure(_));
+    if is_closure {
+        errors.at(value, messages::approval_by_closure());
+    }
+    is_closure
+}
+
 /// The example, if it can be read.
-fn example(attribute: Attribute, errors: &Errors) -> Option<Example> {
+fn example(attribute: Attribute, tool: &Ident, errors: &Errors) -> Option<Example> {
+    let is_list = matches!(&attribute.meta, Meta::List(list) if !is_json(list));
+    if !is_list {
+        errors.at(&attribute, messages::example_of_nothing(tool));
+        return None;
+    }
     let (mut fields, mut is_read) = (Vec::new(), true);
     for value in arguments(&attribute, errors) {
         match pair(value) {
@@ -208,4 +239,10 @@ fn example(attribute: Attribute, errors: &Errors) -> Option<Example> {
         }
     }
     is_read.then_some(Example { attribute, fields })
+}
+
+/// `#[example({"path": "a.txt"})]`
+fn is_json(list: &MetaList) -> bool {
+    let first = list.tokens.clone().into_iter().next();
+    matches!(first, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace)
 }

@@ -8,7 +8,7 @@
 //! async fn json_fixer(request: Repair) -> String;  }
 //! ```
 
-use super::{all, entries, function, keys, on_error, rest, tool::is};
+use super::{all, colons, entries, function, keys, on_error, rest, tool::is};
 use crate::{
     ast::{Agent, Arms, Function, Handler, Impl, Mark, Member, Skill},
     check::messages,
@@ -17,7 +17,7 @@ use crate::{
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
-    Attribute, Generics, Ident, ImplItem, Meta, Path, Token, Type, braced,
+    Attribute, Expr, Generics, Ident, ImplItem, Meta, Path, Token, Type, braced,
     parse::{ParseStream, Parser},
     token,
 };
@@ -32,7 +32,7 @@ pub(crate) enum Item {
 
 /// `#[agent(arguments)] item`
 pub(crate) fn agent(arguments: TokenStream, item: TokenStream, errors: &Errors) -> Option<Item> {
-    let mut entries = entries::entries(arguments, errors);
+    let mut entries = entries::entries("agent", arguments, errors);
     let read = |input: ParseStream<'_>| {
         let mut attrs = input.call(Attribute::parse_outer)?;
         for again in attrs.extract_if(.., |attribute| is(attribute, "agent")) {
@@ -114,11 +114,14 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
                         ..arms
                     })
                 }
-                Some(keyword) => Member::OnEscalation(Handler {
-                    attrs: call.attrs,
-                    keyword,
-                    body: syn::parse2(call.mac.tokens)?,
-                }),
+                Some(keyword) => {
+                    let body = colons::replaced(call.mac.tokens, errors);
+                    Member::OnEscalation(Handler {
+                        attrs: call.attrs,
+                        keyword,
+                        body: handled.parse2(body)?,
+                    })
+                }
                 None => Member::Other(call.into_token_stream()),
             },
             other => Member::Other(other.into_token_stream()),
@@ -147,6 +150,15 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
     }
     let function = function::function(input, attrs, errors)?;
     Ok(Member::Function(Box::new(function), mark))
+}
+
+/// What stands in `on_escalation!(..)`.
+fn handled(input: ParseStream<'_>) -> syn::Result<Expr> {
+    let body = input.parse()?;
+    match input.is_empty() {
+        true => Ok(body),
+        false => Err(input.error(messages::ESCALATION_IS_A_MATCH)),
+    }
 }
 
 /// `#[skil]` is reported, and read as what was meant: a method without its mark is no second mistake.

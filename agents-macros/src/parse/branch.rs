@@ -28,6 +28,9 @@ pub(crate) fn branch(tokens: TokenStream, errors: &Errors) -> Option<(Rt, Branch
 }
 
 fn read(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Branch> {
+    if input.is_empty() || input.peek(Token![match]) {
+        return Err(input.error(messages::BRANCH_WANTS_AGENT));
+    }
     let agent = ungrouped(input.parse()?);
     input.parse::<Token![,]>()?;
     if !input.peek(Token![match]) {

@@ -10,7 +10,7 @@
 use super::{all, list, ungrouped};
 use crate::{
     ast::{Element, Entry, Value},
-    check::messages,
+    check::{messages, names::plain},
     diag::Errors,
 };
 use proc_macro2::TokenStream;
@@ -19,10 +19,10 @@ use syn::{
     parse::ParseStream, parse_quote, token,
 };
 
-/// The entries of an attribute macro.
-pub(super) fn entries(tokens: TokenStream, errors: &Errors) -> Vec<Entry> {
+/// The entries of the attribute `of`.
+pub(super) fn entries(of: &str, tokens: TokenStream, errors: &Errors) -> Vec<Entry> {
     all(tokens, errors, |input| {
-        list(input, errors, |input| entry(input, errors))
+        list(input, errors, |input| entry(of, input, errors))
     })
     .unwrap_or_default()
 }
@@ -31,7 +31,10 @@ pub(super) fn entries(tokens: TokenStream, errors: &Errors) -> Vec<Entry> {
 pub(super) fn of_attribute(attribute: &Attribute, errors: &Errors) -> Vec<Entry> {
     match &attribute.meta {
         Meta::Path(_) => Vec::new(),
-        Meta::List(list) => entries(list.tokens.clone(), errors),
+        Meta::List(list) => {
+            let of = list.path.segments.last().map(|last| last.ident.to_string());
+            entries(&of.unwrap_or_default(), list.tokens.clone(), errors)
+        }
         Meta::NameValue(pair) => {
             errors.at(pair, messages::attribute_with_equals(&pair.path));
             Vec::new()
@@ -50,13 +53,19 @@ pub(crate) fn arguments(attribute: &Attribute, errors: &Errors) -> Vec<Expr> {
     .unwrap_or_default()
 }
 
-fn entry(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Entry> {
+fn entry(of: &str, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Entry> {
+    if !input.peek(Ident::peek_any) {
+        return Err(input.error(messages::key_wanted(of)));
+    }
     let key = input.call(Ident::parse_any)?;
     let value = if is_set(input, &key, errors)?.is_some() {
         if is_list(input) {
             let inside;
             bracketed!(inside in input);
-            Value::List(list(&inside, errors, |input| element(input, errors)))
+            let alone = |attribute| {
+                errors.at(attribute, messages::attribute_in_a_list(of, plain(&key)));
+            };
+            Value::List(list(&inside, errors, |input| element(input, alone)))
         } else {
             Value::Is(ungrouped(input.parse()?))
         }
@@ -103,9 +112,10 @@ fn is_list(input: ParseStream<'_>) -> bool {
         && (ahead.is_empty() || ahead.peek(Token![,]))
 }
 
-fn element(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Element> {
+/// One of a list; `attributed` is told of what cannot stand there.
+fn element(input: ParseStream<'_>, attributed: impl Fn(Attribute)) -> syn::Result<Element> {
     for attribute in input.call(Attribute::parse_outer)? {
-        errors.at(attribute, messages::attribute_in_a_list());
+        attributed(attribute);
     }
     if input.peek(Token![..]) && !input.peek(Token![..=]) && !input.peek(Token![...]) {
         return Ok(Element::Spread(input.parse()?, ungrouped(input.parse()?)));

@@ -1,5 +1,7 @@
 //! Every key of every attribute, once, with the way to write it.
 
+use syn::Ident;
+
 /// One key.
 pub(crate) struct Key {
     /// Its name.
@@ -177,3 +179,9 @@ pub(crate) const VERBS: &[Verb] = &[
     verb("escalate", 1, &["severity"], Some("severity")),
     verb("throw", 1, &[], None),
 ];
+
+/// Whether something of this name answers a failure, or an escalation.
+pub(crate) fn is_verb(name: &Ident) -> bool {
+    let mut verbs = VERBS.iter().chain(RESOLUTIONS);
+    verbs.any(|verb| name == verb.name)
+}

@@ -4,6 +4,7 @@
 
 mod agent;
 mod branch;
+mod colons;
 mod entries;
 mod function;
 pub(crate) mod keys;

@@ -10,7 +10,7 @@
 //! on_error!("github_*", match error { execution_error(_) => feedback("try later") });
 //! ```
 
-use super::{all, keys, rest, rt, skip_to_comma};
+use super::{all, colons, keys, rest, rt, skip_to_comma};
 use crate::{
     ast::{Arm, Arms},
     check::messages,
@@ -18,10 +18,12 @@ use crate::{
     lower::written,
     paths::Rt,
 };
-use proc_macro2::{Group, TokenStream};
+use proc_macro2::{Group, TokenStream, TokenTree};
 use syn::{
-    Attribute, Expr, Ident, LitStr, Pat, Path, Token, braced, parenthesized, parse::ParseStream,
-    punctuated::Punctuated, token,
+    Attribute, Expr, Ident, LitStr, Pat, Path, Token, braced, parenthesized,
+    parse::{ParseStream, Parser},
+    punctuated::Punctuated,
+    token,
 };
 
 /// Whether `on_error { .. }` comes next.
@@ -32,8 +34,7 @@ pub(super) fn is_next(input: ParseStream<'_>) -> bool {
 /// Reads `on_error { .. }`.
 pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Arms> {
     let keyword: Ident = input.parse()?;
-    let inside;
-    braced!(inside in input);
+    let arms = block(input, errors)?;
     if keyword != "on_error" {
         errors.at(
             &keyword,
@@ -45,7 +46,7 @@ pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<A
         keyword,
         tool: None,
         named: None,
-        arms: arms(&inside, errors),
+        arms,
     })
 }
 
@@ -62,7 +63,7 @@ pub(super) fn matched(
     let is_match = input.peek(Token![match]) || input.peek(token::Brace);
     let tool = match named.is_some() || is_arm || is_match || input.is_empty() {
         true => None,
-        false => Some(input.call(Path::parse_mod_style)?),
+        false => Some(tool_type(input, errors)?),
     };
     let of = tool.as_ref().map(written).or(named.as_ref().map(written));
     let no_match = |input: ParseStream<'_>| input.error(messages::arms_in_a_match(of.as_ref()));
@@ -75,11 +76,11 @@ pub(super) fn matched(
     let Ok(match_token) = input.parse::<Token![match]>() else {
         return Err(no_match(input));
     };
-    input.parse::<Ident>()?;
+    if input.parse::<Ident>().is_err() || !input.peek(token::Brace) {
+        return Err(no_match(input));
+    }
     let keyword = keyword.unwrap_or_else(|| Ident::new("on_error", match_token.span));
-    let inside;
-    braced!(inside in input);
-    let arms = arms(&inside, errors);
+    let arms = block(input, errors)?;
     input.parse::<Option<Token![,]>>()?;
     Ok(Arms {
         attrs: Vec::new(),
@@ -88,6 +89,28 @@ pub(super) fn matched(
         named,
         arms,
     })
+}
+
+/// `ReadFile`. Its value, and a call that gives one, are reported, and read as their type.
+fn tool_type(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Path> {
+    let none = None::<&str>;
+    let mut path = input
+        .call(Path::parse_mod_style)
+        .map_err(|_| input.error(messages::arms_in_a_match(none)))?;
+    if input.peek(token::Brace) || input.peek(token::Paren) {
+        let is_made = |path: &Path| {
+            let last = path.segments.last();
+            path.segments.len() > 1
+                && last.is_some_and(|last| last.ident.to_string().starts_with(char::is_lowercase))
+        };
+        let value: Group = input.parse()?;
+        if is_made(&path) {
+            path.segments.pop();
+            path.segments.pop_punct();
+        }
+        errors.at(value, messages::tool_by_its_type(written(&path)));
+    }
+    Ok(path)
 }
 
 /// `on_error!(ReadFile, match error { .. })`, and whose runtime it is for
@@ -102,9 +125,25 @@ pub(crate) fn on_error_block(tokens: TokenStream, errors: &Errors) -> Option<(Rt
     })?
 }
 
+/// `{ arms }`
+fn block(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Vec<Arm>> {
+    let block = TokenStream::from(input.parse::<TokenTree>()?);
+    let arms = |input: ParseStream<'_>| {
+        let inside;
+        braced!(inside in input);
+        Ok(arms(&inside, errors))
+    };
+    arms.parse2(colons::replaced(block, errors))
+}
+
 fn arms(input: ParseStream<'_>, errors: &Errors) -> Vec<Arm> {
     let mut arms = Vec::new();
     while !input.is_empty() {
+        if let Some(verb) = step(input) {
+            errors.at(&verb, messages::step_for_an_arm(&verb));
+            next(input);
+            continue;
+        }
         match arm(input, errors) {
             Ok(arm) => {
                 let braces = ends_with_braces(&arm.body);
@@ -115,6 +154,11 @@ fn arms(input: ParseStream<'_>, errors: &Errors) -> Vec<Arm> {
                         .is_ok_and(|comma| comma.is_some())
                     || braces
                 {
+                    continue;
+                }
+                if input.peek(Token![if]) {
+                    errors.note(input.error(messages::GUARD_BEHIND));
+                    next(input);
                     continue;
                 }
                 let error = input.error(messages::COMMA_BEFORE_ARM);
@@ -142,12 +186,17 @@ fn arm(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Arm> {
         errors.at(any, messages::arm_by_kind(&kinds));
         any.into()
     } else {
-        input.parse()?
+        kind(input)?
     };
     // A kind without its patterns is read as one with none, and said to lack them.
     let patterns = if input.peek(token::Paren) {
         let inside;
         parenthesized!(inside in input);
+        inside.parse_terminated(Pat::parse_multi_with_leading_vert, Token![,])?
+    } else if input.peek(token::Brace) {
+        errors.at(&kind, messages::kind_with_braces(&kind));
+        let inside;
+        braced!(inside in input);
         inside.parse_terminated(Pat::parse_multi_with_leading_vert, Token![,])?
     } else {
         Punctuated::new()
@@ -157,11 +206,11 @@ fn arm(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Arm> {
         input.parse::<Option<Group>>()?;
         errors.at(&second, messages::kinds_joined(&kind, &second));
     }
-    let guard = match input.parse::<Option<Token![if]>>()? {
+    let guard = match guard(input, errors)? {
         Some(if_token) => Some((if_token, input.parse()?)),
         None => None,
     };
-    input.parse::<Token![=>]>()?;
+    arrow(input, errors)?;
     Ok(Arm {
         attrs,
         kind,
@@ -169,6 +218,52 @@ fn arm(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Arm> {
         guard,
         body: Expr::parse_with_earlier_boundary_rule(input)?,
     })
+}
+
+/// `escalate(..)`, where an arm would begin.
+fn step(input: ParseStream<'_>) -> Option<Ident> {
+    let ahead = input.fork();
+    let verb = ahead.parse::<Ident>().ok()?;
+    (keys::is_verb(&verb) && ahead.peek(token::Paren)).then_some(verb)
+}
+
+/// `execution_error`; of a path such as `ToolError::Execution` the end, which is the next best.
+fn kind(input: ParseStream<'_>) -> syn::Result<Ident> {
+    let mut kind: Ident = input.parse()?;
+    while input.parse::<Option<Token![::]>>()?.is_some() {
+        kind = input.parse()?;
+    }
+    Ok(kind)
+}
+
+/// `if`; and `when`, which is reported, and read as what was meant.
+fn guard(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Option<Token![if]>> {
+    if input
+        .fork()
+        .parse::<Ident>()
+        .is_ok_and(|word| word == "when")
+    {
+        let word: Ident = input.parse()?;
+        errors.at(&word, messages::guard_begins_with_if(&word));
+        return Ok(Some(Token![if](word.span())));
+    }
+    input.parse()
+}
+
+/// `=>`; and `->`, `:` and `=`, which are reported, and read as what was meant.
+fn arrow(input: ParseStream<'_>, errors: &Errors) -> syn::Result<()> {
+    if input.peek(Token![=>]) {
+        input.parse::<Token![=>]>()?;
+    } else if input.peek(Token![->]) {
+        errors.at(input.parse::<Token![->]>()?, messages::ARROW);
+    } else if input.peek(Token![:]) {
+        errors.at(input.parse::<Token![:]>()?, messages::ARROW);
+    } else if input.peek(Token![=]) {
+        errors.at(input.parse::<Token![=]>()?, messages::ARROW);
+    } else {
+        return Err(input.error(messages::ARROW));
+    }
+    Ok(())
 }
 
 /// Goes to the next arm.

@@ -16,7 +16,7 @@ use crate::{
     check::messages,
     diag::Errors,
 };
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::{Attribute, Ident, parse::ParseStream};
 
 /// `#[tool(arguments)] item`
@@ -25,7 +25,7 @@ pub(crate) fn tool_attribute(
     item: TokenStream,
     errors: &Errors,
 ) -> Option<Tool> {
-    let entries = entries::entries(arguments, errors);
+    let entries = entries::entries("tool", arguments, errors);
     all(item, errors, |input| tool(input, entries, errors))?
 }
 
@@ -45,6 +45,8 @@ pub(crate) fn tool_block(tokens: TokenStream, errors: &Errors) -> Option<Tool> {
                     }
                     None => tool.on_error = block,
                 }
+            } else if input.peek(syn::Token![,]) || input.peek(syn::Token![;]) {
+                errors.at(input.parse::<TokenTree>().ok(), messages::BEHIND_THE_BODY);
             } else {
                 errors.push(after_the_tool(input));
                 rest(input);
@@ -57,7 +59,10 @@ pub(crate) fn tool_block(tokens: TokenStream, errors: &Errors) -> Option<Tool> {
 fn tool(input: ParseStream<'_>, mut entries: Vec<Entry>, errors: &Errors) -> Option<Tool> {
     let attrs = errors.ok(input.call(Attribute::parse_outer))?;
     if !function::is_next(input) {
-        errors.push(input.error(messages::NOT_A_FUNCTION));
+        errors.push(input.error(match on_error::is_next(input) {
+            true => messages::ARMS_BEFORE_THE_TOOL,
+            false => messages::NOT_A_FUNCTION,
+        }));
         rest(input);
         return None;
     }
@@ -86,14 +91,18 @@ fn after_the_tool(input: ParseStream<'_>) -> syn::Error {
     let _ = ahead.call(Attribute::parse_outer);
     if function::is_next(&ahead) {
         while !ahead.is_empty() && !ahead.peek(syn::Token![fn]) {
-            let _ = ahead.parse::<proc_macro2::TokenTree>();
+            let _ = ahead.parse::<TokenTree>();
         }
         let _ = ahead.parse::<syn::Token![fn]>();
         if let Ok(name) = ahead.parse::<Ident>() {
             return syn::Error::new(name.span(), messages::second_tool(&name));
         }
     }
-    input.error(messages::AFTER_THE_TOOL)
+    let ahead = input.fork();
+    match ahead.parse::<Ident>() {
+        Ok(word) if word == "on_error" => ahead.error(messages::ARMS_IN_BRACES),
+        _ => input.error(messages::AFTER_THE_TOOL),
+    }
 }
 
 /// Whether an attribute is `#[name]`, however it is qualified.

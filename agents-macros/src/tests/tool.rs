@@ -75,6 +75,42 @@ fn a_half_typed_item_keeps_what_can_be_read() {
 }
 
 #[test]
+fn half_typed_arms_keep_the_others() {
+    for (half, mistakes) in [
+        // An editor puts a name where its user types, so these are what it asks about.
+        ("execution_error(Returned(e)) => throw(e.x)", 0),
+        ("execution_error(Returned(e)) => retry(x)", 1),
+        ("execution_error(Returned(e)) => retry(max_attempts = x)", 0),
+        ("execution_error(Retx)", 1),
+        ("execution_error(Returned(e)) => x", 0),
+        ("exec", 1),
+        // And these, when it has none to put.
+        ("execution_error(Returned(e)) => throw(e.)", 1),
+        ("execution_error(Returned(e)) => retry(max_attempts = )", 1),
+        ("execution_error(Returned(e)) => ", 1),
+        ("execution_error(Returned(e)) if ", 1),
+        ("execution_error(", 1),
+    ] {
+        let closing = if half.ends_with('(') { ")" } else { "" };
+        let expansion = block_tool(tokens(&format!(
+            "/// Reads.
+            #[tool(reads)] async fn read_file() -> io::Result<String> {{ body }}
+            on_error {{ invalid_args(raw, _) => fix(raw), {half}{closing} }}",
+        )));
+        assert_eq!(messages(&expansion).len(), mistakes, "{half}: {expansion}");
+        let text = expansion.to_string();
+        for kept in [
+            "{ body }",
+            "struct ReadFile ;",
+            "impl __rt :: Tool for ReadFile",
+            "into_plan (fix (raw))",
+        ] {
+            assert!(text.contains(kept), "{half}: no `{kept}` in {text}");
+        }
+    }
+}
+
+#[test]
 fn an_attribute_on_something_else_leaves_it() {
     let expansion = attribute_tool(tokens("reads"), &tokens("struct ReadFile;"));
     assert!(expansion.to_string().ends_with("struct ReadFile ;"));

@@ -133,3 +133,39 @@ pub(crate) fn not_among_tools(tool: impl Display) -> String {
 }
 
 pub(crate) const WAITING_ARM: &str = "an arm decides at once, without `.await`; what takes a while is the work of a repair agent: `fix(agent = JsonFixer)`, or of the tool itself";
+
+pub(crate) fn verb_with_braces(verb: &Ident) -> String {
+    format!("`{verb}` is a function: write `{verb}(..)`, with parentheses")
+}
+
+pub(crate) fn joined_with_or(found: impl Display) -> String {
+    format!(
+        "steps are joined with `.or(..)`, as in `retry().or(feedback(\"..\"))`, not with `{found}`"
+    )
+}
+
+pub(crate) fn decision_dropped() -> &'static str {
+    "this `;` drops the decision, which is what the arm gives: leave it out"
+}
+
+pub(crate) fn agent_in_quotes(name: &str) -> String {
+    format!("an agent goes by its type, without quotes: write `agent = {name}`")
+}
+
+pub(crate) fn fix_with_nothing() -> &'static str {
+    "say what it is to be fixed with: `fix(text)`, or `fix(agent = JsonFixer)`"
+}
+
+pub(crate) fn failure_without_parentheses(name: &Ident) -> String {
+    format!("`{name}` holds something: write `{name}(_)`")
+}
+
+pub(crate) fn match_severity() -> &'static str {
+    "severities are those of `escalation.severity`: write `match escalation.severity { .. }`"
+}
+
+pub(crate) fn skill_is_named(name: impl Display) -> String {
+    format!("a skill is named and not called: write `reroute_to_skill(Self::{name})`")
+}
+
+pub(crate) const ESCALATION_IS_A_MATCH: &str = "what is said to an escalation is a `match`: write `on_escalation!(match escalation.severity { .. })`";

@@ -60,6 +60,19 @@ pub(crate) fn policy_is_a_pair(found: impl Display) -> String {
     )
 }
 
-pub(crate) fn attribute_in_a_list() -> &'static str {
-    "what is listed here is always there; put the `#[cfg]` into a function that gives the others, and write `..others()`"
+/// `list` is the key of the attribute `of`.
+pub(crate) fn attribute_in_a_list(of: &str, list: impl Display) -> String {
+    let instead = match (of, list.to_string().as_str()) {
+        ("skill", _) => {
+            "write the skill twice, each time with its own list, under `#[cfg(..)]` and under `#[cfg(not(..))]`"
+        }
+        (_, "fixers") => {
+            "put the `#[cfg]` into a function that gives the agent, and list what it gives: `fixer()`"
+        }
+        (_, "policies") => {
+            "write the attribute twice, each time with its own list, under `#[cfg_attr(.., agent(..))]` and under `#[cfg_attr(not(..), agent(..))]`"
+        }
+        _ => "put the `#[cfg]` into a function that gives the others, and write `..others()`",
+    };
+    format!("what is listed here is always there; {instead}")
 }

@@ -8,6 +8,14 @@ pub(crate) const NOT_A_FUNCTION: &str = "a tool is a function: expected `async f
 pub(crate) const NOT_AN_AGENT: &str =
     "an agent is a function or an `impl` block: write `#[agent]` above one of those";
 pub(crate) const AFTER_THE_TOOL: &str = "nothing but `on_error { .. }` can follow the function";
+pub(crate) const ARMS_BEFORE_THE_TOOL: &str =
+    "`on_error { .. }` stands behind the function whose failures it is about";
+pub(crate) const ARMS_IN_BRACES: &str = "the arms of a tool stand in braces at once: write `on_error { execution_error(_) => retry() }`";
+pub(crate) const BEHIND_THE_BODY: &str = "a function ends with its body: remove this";
+pub(crate) const ARROW: &str =
+    "expected `=>`: an arm is written `execution_error(failure) => retry()`";
+pub(crate) const GUARD_BEHIND: &str =
+    "a guard stands before `=>`: write `execution_error(Returned(e)) if .. => ..`";
 pub(crate) const COMMA_BEFORE_ARM: &str = "expected `,` before the next arm";
 
 pub(crate) fn parameter_without_type(name: &Ident) -> String {
@@ -54,4 +62,31 @@ pub(crate) fn arms_in_a_match(tool: Option<impl Display>) -> String {
         Some(tool) => format!("arms are those of a `match`: write `on_error!({tool}, match error {{ .. }})`"),
         None => "arms are those of a `match`: write `on_error!(ReadFile, match error { .. })`, or in an `#[agent] impl`, for all its tools, `on_error!(match error { .. })`".to_owned(),
     }
+}
+
+/// What an attribute begins with, where something else stands.
+pub(crate) fn key_wanted(attribute: &str) -> &'static str {
+    match attribute {
+        "tool" => "expected a word without quotes, such as `reads`",
+        "agent" => "expected a key: write `prompt = \"You are ..\"`",
+        _ => "expected a key: write `when = |input: &String| input.len() < 80`",
+    }
+}
+
+pub(crate) fn tool_by_its_type(ty: impl Display) -> String {
+    format!("arms are those of a tool, whatever it holds: write its type alone, `{ty}`")
+}
+
+pub(crate) fn guard_begins_with_if(found: &Ident) -> String {
+    format!("a guard begins with `if`, not with `{found}`")
+}
+
+pub(crate) fn kind_with_braces(kind: &Ident) -> String {
+    format!("what a failure hands over stands in parentheses: write `{kind}(..)`")
+}
+
+pub(crate) fn step_for_an_arm(verb: &Ident) -> String {
+    format!(
+        "`{verb}` is no kind of failure; as the next step of the arm before it is joined with `.or({verb}(..))`"
+    )
 }

@@ -83,6 +83,7 @@ pub(crate) fn above_budget(own: &str, limit: &str, parent: impl Display) -> Stri
 
 // Branches.
 
+pub(crate) const BRANCH_WANTS_AGENT: &str = "a branch begins with the agent on whose answer it depends: `branch!(Review, match verdict { Passed(p) => Deployer.run(p), .. })`";
 pub(crate) const BRANCH_WANTS_MATCH: &str =
     "expected `match`: `branch!(Review, match verdict { Passed(p) => Deployer.run(p), .. })`";
 pub(crate) const BRANCH_WANTS_NAME: &str =

@@ -10,7 +10,6 @@ pub(crate) async fn search(
 }
 /// Search the shop.
 #[cfg(feature = "shop")]
-#[derive(Clone)]
 pub(crate) struct Search {
     /// Handed to [`search`] with every call.
     pub(crate) pool: PgPool,
@@ -21,6 +20,19 @@ pub(crate) struct Search {
 #[allow(trivial_bounds)]
 const _: () = {
     use crate::renamed::__rt;
+    #[automatically_derived]
+    impl __rt::Clone for Search
+    where
+        PgPool: __rt::Injected,
+        PathBuf: __rt::Injected,
+    {
+        fn clone(&self) -> Self {
+            Search {
+                pool: __rt::Injected::copied(&self.pool),
+                root: __rt::Injected::copied(&self.root),
+            }
+        }
+    }
     #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
     #[serde(crate = "crate::renamed::__rt::serde", deny_unknown_fields)]
     #[schemars(crate = "crate::renamed::__rt::schemars")]
@@ -35,6 +47,8 @@ const _: () = {
     impl __rt::Tool for Search
     where
         Vec<String>: __rt::Argument,
+        PgPool: __rt::Injected,
+        PathBuf: __rt::Injected,
         usize: __rt::ToolOutput,
     {
         type Args = ArgumentsOfSearch;
@@ -67,7 +81,7 @@ const _: () = {
                     search(
                             cx,
                             __rt::Argument::unpack(args.words),
-                            __rt::Clone::clone(&self.pool),
+                            __rt::Injected::copied(&self.pool),
                             &self.root,
                         )
                         .await,
@@ -117,12 +131,4 @@ const _: () = {
             __rt::Listing(self).shared()
         }
     }
-    const _: () = {
-        #[allow(unused_imports, reason = "a `Result` says so itself")]
-        use __rt::NotResult as _;
-        ::core::assert!(
-            ! __rt::ResultProbe:: < usize > ::IS_RESULT,
-            "this type is a `Result` under another name; write `Result<..>` out, so that an `Err` is a failure of the tool and not an answer"
-        );
-    };
 };

@@ -1,0 +1,97 @@
+//! The printer of what a model has to send to a tool.
+
+use super::{asserts, defaults};
+use crate::{
+    check::says,
+    model::{Asked, Param, Tool},
+    paths::here,
+};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+
+/// ```ignore
+/// #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
+/// #[serde(crate = "::agents::__rt::serde", deny_unknown_fields)]
+/// #[schemars(crate = "::agents::__rt::schemars")]
+/// pub struct ArgumentsOfReadFile
+/// where
+///     PathBuf: __rt::Argument,
+/// {
+///     /// Path, relative to the workspace.
+///     path: <PathBuf as __rt::Argument>::Type,
+/// }
+/// ```
+pub(super) fn arguments(tool: &Tool) -> TokenStream {
+    let (serde, schemars) = (tool.rt.text("serde"), tool.rt.text("schemars"));
+    // serde knows no way to have both.
+    let flattened = tool.arguments().any(|(_, attrs)| says(attrs, "flatten"));
+    let strictly = (!flattened).then(|| quote!(, deny_unknown_fields));
+    let (fields, defaults): (Vec<_>, Vec<_>) = tool
+        .arguments()
+        .map(|(param, attrs)| {
+            let Param { ident, docs, .. } = param;
+            let (ty, described) = field(param);
+            let (attrs, default) = defaults::of(param, attrs);
+            (quote!(#docs #(#attrs)* #described #ident: #ty), default)
+        })
+        .unzip();
+    let (bounds, sent) = (bounds(tool), sent(tool));
+    quote! {
+        #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
+        #[serde(crate = #serde #strictly)]
+        #[schemars(crate = #schemars)]
+        pub struct #sent where #(#bounds),* { #(#fields),* }
+        #(#defaults)*
+    }
+}
+
+/// `ArgumentsOfReadFile`. A closure in `approval = when(..)` takes it, so that messages name it.
+pub(super) fn sent(tool: &Tool) -> Ident {
+    format_ident!("ArgumentsOf{}", tool.ty, span = Span::call_site())
+}
+
+/// `PathBuf: __rt::Argument`, for each argument of whose type something is asked
+pub(super) fn bounds(tool: &Tool) -> Vec<TokenStream> {
+    let bound = |param: &Param| Some(asserts::bound(&param.ty, trait_of(param.asked())?));
+    tool.arguments()
+        .filter_map(|(param, _)| bound(param))
+        .collect()
+}
+
+/// `__rt::Argument::unpack(args.path)`, for `args.path`
+pub(super) fn passed(param: &Param, sent: &TokenStream) -> TokenStream {
+    let at = here(param.ty.span());
+    match param.asked() {
+        Asked::Both => quote_spanned!(at=> __rt::Argument::unpack(#sent)),
+        Asked::Reading => quote_spanned!(at=> __rt::Readable::unpack(#sent)),
+        Asked::Description | Asked::Nothing => sent.clone(),
+    }
+}
+
+/// The type of a field, and what schemars takes instead of it. What reads it in the user's words gives the type as it
+/// is written.
+fn field(param: &Param) -> (TokenStream, Option<TokenStream>) {
+    let ty = &param.ty;
+    match param.asked() {
+        Asked::Both => (asserts::through(ty, "Argument"), None),
+        Asked::Reading => (asserts::through(ty, "Readable"), None),
+        Asked::Description => {
+            let described = asserts::through(ty, "Described").to_string();
+            (
+                ty.to_token_stream(),
+                Some(quote!(#[schemars(with = #described)])),
+            )
+        }
+        Asked::Nothing => (ty.to_token_stream(), None),
+    }
+}
+
+fn trait_of(asked: Asked) -> Option<&'static str> {
+    match asked {
+        Asked::Both => Some("Argument"),
+        Asked::Reading => Some("Readable"),
+        Asked::Description => Some("Described"),
+        Asked::Nothing => None,
+    }
+}

@@ -1,0 +1,148 @@
+//! What people write in arms who do it for the first time: reported, and read as what was meant, so that it is
+//! one mistake.
+
+use crate::{
+    check::messages,
+    diag::Errors,
+    parse::keys::{self, Verb, is_verb},
+};
+use syn::{
+    BinOp, Expr, ExprAssign, ExprCall, ExprLit, ExprMethodCall, ExprStruct, Ident, Lit, Member,
+    Stmt, Token, parse_quote, parse_quote_spanned,
+    punctuated::Punctuated,
+    token::{self, Paren},
+};
+
+/// Mends one expression, and nothing inside of it.
+pub(super) fn mend(expr: &mut Expr, errors: &Errors) {
+    match expr {
+        Expr::Struct(literal) => {
+            if let Some(call) = called(literal, errors) {
+                *expr = Expr::Call(call);
+            }
+        }
+        Expr::Binary(both) if matches!(both.op, BinOp::Or(_)) && is_decision(&both.left) => {
+            errors.at(both.op, messages::joined_with_or("||"));
+            let BinOp::Or(or) = both.op else { return };
+            *expr = Expr::MethodCall(ExprMethodCall {
+                attrs: Vec::new(),
+                receiver: both.left.clone(),
+                dot_token: Token![.](or.spans[0]),
+                method: Ident::new("or", or.spans[0]),
+                turbofish: None,
+                paren_token: Paren(or.spans[1]),
+                args: Punctuated::from_iter([(*both.right).clone()]),
+            });
+        }
+        Expr::MethodCall(call) if is_or(&call.method) && is_decision(&call.receiver) => {
+            errors.at(
+                &call.method,
+                messages::joined_with_or(format!(".{}(..)", call.method)),
+            );
+            call.method = Ident::new("or", call.method.span());
+        }
+        Expr::Call(call) => {
+            if let Some(verb) = verb(&call.func) {
+                arguments(call, verb, errors);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `{ feedback("later"); }`: the decision is what the arm gives.
+pub(super) fn keep_decision(body: &mut Expr, errors: &Errors) {
+    if let Expr::Block(block) = body
+        && let Some(Stmt::Expr(last, semi)) = block.block.stmts.last_mut()
+        && is_decision(last)
+        && let Some(semi) = semi.take()
+    {
+        errors.at(semi, messages::decision_dropped());
+    }
+}
+
+/// `retry { max_attempts: 3 }` to `retry(max_attempts = 3)`
+fn called(literal: &ExprStruct, errors: &Errors) -> Option<ExprCall> {
+    let name = literal.path.get_ident().filter(|name| is_verb(name))?;
+    errors.at(name, messages::verb_with_braces(name));
+    let argument = |field: &syn::FieldValue| {
+        let Member::Named(key) = &field.member else {
+            return field.expr.clone();
+        };
+        assigned(key, field.expr.clone(), key.span())
+    };
+    Some(ExprCall {
+        attrs: Vec::new(),
+        func: Box::new(parse_quote!(#name)),
+        paren_token: token::Paren(literal.brace_token.span),
+        args: literal.fields.iter().map(argument).collect(),
+    })
+}
+
+/// `max_attempts == 3`, `agent = "JsonFixer"`, and `fix` that is told nothing to fix with.
+fn arguments(call: &mut ExprCall, verb: &Verb, errors: &Errors) {
+    for argument in &mut call.args {
+        if let Expr::Binary(both) = argument
+            && let (BinOp::Eq(equals), Expr::Path(left)) = (both.op, &*both.left)
+            && let Some(key) = left.path.get_ident()
+            && verb.keys.iter().any(|known| key == known)
+        {
+            errors.at(equals, messages::colon_for_equals(key));
+            *argument = assigned(key, (*both.right).clone(), equals.spans[0]);
+        }
+        if let Expr::Assign(set) = argument
+            && let Expr::Path(key) = &*set.left
+            && key.path.is_ident("agent")
+            && let Expr::Lit(ExprLit {
+                lit: Lit::Str(name),
+                ..
+            }) = &*set.right
+        {
+            errors.at(name, messages::agent_in_quotes(&name.value()));
+            *argument = parse_quote_spanned!(name.span()=> __rt::None);
+        }
+    }
+    let is_told = |argument: &Expr| match argument {
+        Expr::Assign(set) => matches!(&*set.left, Expr::Path(key) if key.path.is_ident("agent")),
+        _ => true,
+    };
+    if verb.name == "fix" && !call.args.is_empty() && !call.args.iter().any(is_told) {
+        errors.at(&call.func, messages::fix_with_nothing());
+        call.args.push(parse_quote!(__rt::None));
+    }
+}
+
+/// `key = value`
+fn assigned(key: &Ident, value: Expr, at: proc_macro2::Span) -> Expr {
+    Expr::Assign(ExprAssign {
+        attrs: Vec::new(),
+        left: Box::new(parse_quote!(#key)),
+        eq_token: Token![=](at),
+        right: Box::new(value),
+    })
+}
+
+/// Whether an expression is a verb, or what is said behind one.
+fn is_decision(expr: &Expr) -> bool {
+    match expr {
+        Expr::Paren(inner) => is_decision(&inner.expr),
+        Expr::MethodCall(call) => is_decision(&call.receiver),
+        Expr::Call(call) => verb(&call.func).is_some(),
+        _ => false,
+    }
+}
+
+fn verb(function: &Expr) -> Option<&'static Verb> {
+    let Expr::Path(path) = function else {
+        return None;
+    };
+    let name = path.path.get_ident()?;
+    keys::VERBS.iter().find(|verb| name == verb.name)
+}
+
+/// What `or` is called elsewhere.
+fn is_or(method: &Ident) -> bool {
+    ["or_else", "otherwise", "then", "and_then"]
+        .iter()
+        .any(|name| method == name)
+}

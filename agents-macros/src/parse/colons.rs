@@ -1,0 +1,62 @@
+//! `escalate("no", severity: High)`: reported, and read as what was meant.
+
+use super::keys;
+use crate::{check::messages, diag::Errors};
+use proc_macro2::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
+
+/// The tokens with `=` where a key of a verb is set with `:`, which means nothing there.
+pub(super) fn replaced(tokens: TokenStream, errors: &Errors) -> TokenStream {
+    within(tokens.clone(), errors).unwrap_or(tokens)
+}
+
+/// `None` if there is nothing to replace: brackets that stay as they are keep their own places.
+fn within(tokens: TokenStream, errors: &Errors) -> Option<TokenStream> {
+    let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut is_changed = false;
+    for i in 0..tokens.len() {
+        let TokenTree::Group(group) = &tokens[i] else {
+            continue;
+        };
+        let mut inside = within(group.stream(), errors);
+        if group.delimiter() == Delimiter::Parenthesis && is_called(&tokens[..i]) {
+            let arguments = inside.clone().unwrap_or_else(|| group.stream());
+            inside = keys_set(arguments, errors).or(inside);
+        }
+        if let Some(inside) = inside {
+            let mut new = Group::new(group.delimiter(), inside);
+            new.set_span(group.span());
+            tokens[i] = new.into();
+            is_changed = true;
+        }
+    }
+    is_changed.then(|| tokens.into_iter().collect())
+}
+
+/// `severity: High` to `severity = High`
+fn keys_set(arguments: TokenStream, errors: &Errors) -> Option<TokenStream> {
+    let mut tokens: Vec<TokenTree> = arguments.into_iter().collect();
+    let mut is_changed = false;
+    for i in 1..tokens.len() {
+        let (TokenTree::Ident(key), TokenTree::Punct(colon)) = (&tokens[i - 1], &tokens[i]) else {
+            continue;
+        };
+        let begins = i == 1 || is_punct(&tokens[i - 2], ',');
+        if begins && colon.as_char() == ':' && colon.spacing() == Spacing::Alone {
+            errors.at(colon, messages::colon_for_equals(key));
+            let mut equals = Punct::new('=', Spacing::Alone);
+            equals.set_span(colon.span());
+            tokens[i] = equals.into();
+            is_changed = true;
+        }
+    }
+    is_changed.then(|| tokens.into_iter().collect())
+}
+
+/// Whether a verb stands at the end.
+fn is_called(before: &[TokenTree]) -> bool {
+    matches!(before, [.., TokenTree::Ident(name)] if keys::is_verb(name))
+}
+
+fn is_punct(token: &TokenTree, punct: char) -> bool {
+    matches!(token, TokenTree::Punct(found) if found.as_char() == punct)
+}
