@@ -1,6 +1,6 @@
 //! Where a secret may begin, told by a few bytes: nearly all that is looked through holds none.
 
-use super::{MIN_SECRET_CHARS, spelling::meant};
+use super::{SHORTEST, spelling::meant};
 
 /// What a byte may be of any secret, however that is spelled: a bit for each of its first places, and these.
 pub(super) struct Heads {
@@ -10,7 +10,7 @@ pub(super) struct Heads {
 }
 
 /// After backslashes it may stand for the first character.
-const ESCAPED: u8 = 1 << MIN_SECRET_CHARS;
+const ESCAPED: u8 = 1 << SHORTEST;
 /// With it begins what is not spelled as it is: the bytes behind say nothing.
 const SPELLED: u8 = ESCAPED << 1;
 
@@ -21,7 +21,7 @@ impl Default for Heads {
 }
 
 impl Heads {
-    /// Those of these texts, each of [`MIN_SECRET_CHARS`] characters at least.
+    /// Those of these texts, each of [`SHORTEST`] characters at least.
     pub(super) fn of<'a>(patterns: impl Iterator<Item = &'a str>) -> Heads {
         let mut heads = Heads {
             bits: [0; 256],
@@ -29,7 +29,7 @@ impl Heads {
         };
         for pattern in patterns {
             heads.backslash |= pattern.starts_with('\\');
-            for (place, byte) in pattern.bytes().take(MIN_SECRET_CHARS).enumerate() {
+            for (place, byte) in pattern.bytes().take(SHORTEST).enumerate() {
                 heads.add(byte, 1 << place);
                 if byte == b' ' {
                     heads.add(b'+', 1 << place);
@@ -65,25 +65,13 @@ impl Heads {
     pub(super) fn next(&self, text: &[u8], from: usize) -> Option<usize> {
         let mut at = from;
         loop {
-            at += self.two(text.get(at..)?)?;
+            let rest = text.get(at..)?;
+            at += rest.iter().position(|byte| self.may_begin(*byte))?;
             if self.fit(&text[at..]) {
                 return Some(at);
             }
             at = self.past(text, at);
         }
-    }
-
-    /// Where one may begin, told by two bytes: most places are passed over with one look at each.
-    fn two(&self, text: &[u8]) -> Option<usize> {
-        let mut before = 0;
-        for (at, byte) in text.iter().enumerate() {
-            let bits = self.bits[usize::from(*byte)];
-            if before & ((bits >> 1) | (before / SPELLED)) & 1 != 0 {
-                return Some(at - 1);
-            }
-            before = bits;
-        }
-        None
     }
 
     /// Where to look next after this place.
@@ -101,7 +89,7 @@ impl Heads {
             let letter = text.get(run(text));
             return self.backslash || letter.is_some_and(|letter| self.has(*letter, ESCAPED));
         }
-        for (place, byte) in text.iter().take(MIN_SECRET_CHARS).enumerate() {
+        for (place, byte) in text.iter().take(SHORTEST).enumerate() {
             if !self.has(*byte, 1 << place) {
                 return false;
             }
@@ -109,7 +97,7 @@ impl Heads {
                 return true;
             }
         }
-        text.len() >= MIN_SECRET_CHARS
+        text.len() >= SHORTEST
     }
 }
 
