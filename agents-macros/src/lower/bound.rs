@@ -6,11 +6,14 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// What an arm binds: in its patterns, and with `let`, closures and patterns inside.
+/// What an arm binds: in its patterns and its guard, and with `let`, closures and patterns inside.
 pub(super) fn names(arm: &crate::ast::Arm) -> Vec<Ident> {
     let mut bound = Bound(Vec::new());
     for pattern in &arm.patterns {
         bound.visit_pat(pattern);
+    }
+    if let Some((_, guard)) = &arm.guard {
+        bound.visit_expr(guard);
     }
     bound.visit_expr(&arm.body);
     bound.0

@@ -4,6 +4,7 @@ mod agent;
 mod bound;
 mod branch;
 pub(crate) mod docs;
+mod failure;
 mod keys;
 mod knowledge;
 mod on_error;

@@ -10,7 +10,13 @@
 //! Calls are rewritten in place, with the user's own tokens: what is wrong with them is underlined
 //! there.
 
-use super::{bound, cfgs, function, keys::pair, slips};
+use super::{
+    bound, cfgs,
+    failure::{self, Returned},
+    function,
+    keys::pair,
+    slips,
+};
 use crate::{
     ast,
     check::{
@@ -20,15 +26,14 @@ use crate::{
     diag::Errors,
     model::{Arm, Arms, Under},
     parse::keys::{self, Verb},
-    paths::{end, qualified},
+    paths::end,
 };
 use proc_macro2::Span;
 use syn::{
-    Attribute, Expr, ExprCall, ExprMethodCall, Ident, Pat, PatTupleStruct, Token, parse_quote,
-    parse_quote_spanned,
+    Attribute, Expr, ExprCall, ExprMethodCall, Ident, Token, parse_quote_spanned,
     punctuated::Punctuated,
     token,
-    visit::{self, Visit},
+    visit::Visit,
     visit_mut::{self, VisitMut},
 };
 
@@ -62,6 +67,7 @@ pub(crate) fn on_error(mut written: ast::Arms, injected: &[Ident], errors: &Erro
         };
         let mut body = arm.body.clone();
         slips::keep_decision(&mut body, errors);
+        slips::say_what_text_is(&mut body, false, errors);
         sugar.visit_expr_mut(&mut body);
         if sugar.waits {
             // What it binds counts as used: that it waits is one mistake.
@@ -86,9 +92,10 @@ pub(crate) fn on_error(mut written: ast::Arms, injected: &[Ident], errors: &Erro
                 .iter()
                 .for_each(|pattern| waited.visit_pat(pattern));
             returned.extend(under(&cfgs, waited.0));
+            failure::mend(arm, &mut patterns, errors);
             patterns
                 .iter_mut()
-                .for_each(|pattern| qualify(pattern, errors));
+                .for_each(|pattern| failure::qualify(pattern, errors));
         }
         arms.push(Arm {
             attrs: arm.attrs.clone(),
@@ -133,64 +140,6 @@ fn meant(name: &Ident) -> Option<&'static keys::Kind> {
     let names: Vec<&str> = keys::KINDS.iter().map(|kind| kind.name).collect();
     let meant = nearest(&plain(name), &names)?;
     keys::KINDS.iter().find(|kind| kind.name == meant)
-}
-
-/// A bare capitalised name is a variant of `Failure`: so a typo is an error, and not a binding. What is put
-/// before it is nothing that a lint could ask the user to leave out.
-fn qualify(pattern: &mut Pat, errors: &Errors) {
-    match pattern {
-        Pat::TupleStruct(variant) => {
-            if let Some(name) = variant.path.get_ident().filter(|name| is_capitalised(name)) {
-                let path = qualified("Failure", name);
-                variant.path = parse_quote!(#path);
-            }
-        }
-        Pat::Ident(binding) if binding.subpat.is_none() && is_capitalised(&binding.ident) => {
-            let name = &binding.ident;
-            let path = qualified("Failure", name);
-            // Each holds something. Of a name that there is not rustc says what was meant.
-            let is_there = ["Returned", "TimedOut", "Panicked"]
-                .iter()
-                .any(|known| name == known);
-            *pattern = match is_there {
-                true => {
-                    errors.at(name, messages::failure_without_parentheses(name));
-                    parse_quote!(#path(..))
-                }
-                false => parse_quote!(#path),
-            };
-        }
-        Pat::Ident(binding) => {
-            if let Some((_, inner)) = &mut binding.subpat {
-                qualify(inner, errors);
-            }
-        }
-        Pat::Or(either) => either
-            .cases
-            .iter_mut()
-            .for_each(|case| qualify(case, errors)),
-        Pat::Paren(inner) => qualify(&mut inner.pat, errors),
-        _ => {}
-    }
-}
-
-/// `Returned(e)`, wherever it stands in a pattern.
-struct Returned(Vec<Ident>);
-
-impl<'ast> Visit<'ast> for Returned {
-    fn visit_pat_tuple_struct(&mut self, pattern: &'ast PatTupleStruct) {
-        let last = pattern.path.segments.last();
-        self.0.extend(
-            last.filter(|last| last.ident == "Returned")
-                .map(|last| last.ident.clone()),
-        );
-        visit::visit_pat_tuple_struct(self, pattern);
-    }
-}
-
-/// Whether a name begins as variants do.
-pub(super) fn is_capitalised(name: &Ident) -> bool {
-    name.to_string().starts_with(char::is_uppercase)
 }
 
 struct Sugar<'a> {

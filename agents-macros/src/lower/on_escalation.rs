@@ -6,10 +6,7 @@
 //! reroute_to_skill(Self::by_hand)             reroute_to_skill("by_hand")
 //! ```
 
-use super::{
-    keys::pair,
-    on_error::{is_capitalised, with_modifiers},
-};
+use super::{failure::is_capitalised, keys::pair, on_error::with_modifiers};
 use crate::{
     ast,
     check::{messages, names::plain},

@@ -7,9 +7,10 @@ use crate::{
     parse::keys::{self, Verb, is_verb},
 };
 use syn::{
-    BinOp, Expr, ExprAssign, ExprCall, ExprLit, ExprMethodCall, ExprStruct, Ident, Lit, Member,
-    Stmt, Token, parse_quote, parse_quote_spanned,
+    BinOp, Block, Expr, ExprAssign, ExprCall, ExprLit, ExprMethodCall, ExprStruct, Ident, Lit,
+    Member, Stmt, Token, parse_quote, parse_quote_spanned,
     punctuated::Punctuated,
+    spanned::Spanned,
     token::{self, Paren},
 };
 
@@ -58,6 +59,45 @@ pub(super) fn keep_decision(body: &mut Expr, errors: &Errors) {
         && let Some(semi) = semi.take()
     {
         errors.at(semi, messages::decision_dropped());
+    }
+}
+
+/// `match why { .. => "file not found" }`: of text alone its type says what is wrong, but of text among decisions
+/// rustc takes the decisions for the mistake.
+pub(super) fn say_what_text_is(value: &mut Expr, is_among_others: bool, errors: &Errors) {
+    let last_of = |block: &mut Block, is_among_others| {
+        if let Some(Stmt::Expr(last, None)) = block.stmts.last_mut() {
+            say_what_text_is(last, is_among_others, errors);
+        }
+    };
+    match value {
+        Expr::Match(choice) => {
+            for arm in &mut choice.arms {
+                say_what_text_is(&mut arm.body, true, errors);
+            }
+        }
+        Expr::If(choice) => {
+            last_of(&mut choice.then_branch, true);
+            if let Some((_, otherwise)) = &mut choice.else_branch {
+                say_what_text_is(otherwise, true, errors);
+            }
+        }
+        Expr::Block(block) => last_of(&mut block.block, is_among_others),
+        Expr::Paren(inner) => say_what_text_is(&mut inner.expr, is_among_others, errors),
+        text if is_among_others && is_text(text) => {
+            errors.at(&*text, messages::text_for_decision());
+            *text = parse_quote_spanned!(text.span()=> feedback(#text));
+        }
+        _ => {}
+    }
+}
+
+/// `"file not found"`, `format!(..)`
+fn is_text(expr: &Expr) -> bool {
+    match expr {
+        Expr::Lit(literal) => matches!(literal.lit, Lit::Str(_)),
+        Expr::Macro(called) => called.mac.path.is_ident("format"),
+        _ => false,
     }
 }
 

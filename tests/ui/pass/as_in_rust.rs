@@ -113,8 +113,26 @@ async fn write_file() -> Result<String, String> {
 }
 
 on_error!(crate = crate::renamed::under::another, WriteFile, match error {
-    execution_error(_) => retry(max_attempts = 2),
+    execution_error(Panicked(_)) => retry(max_attempts = 2),
+    execution_error(why) if let Failure::Returned(why) = why && why.starts_with("no") => feedback(match why.len() {
+        2 => "no more",
+        _ => "not now",
+    }),
+    execution_error(why) => match why {
+        Failure::Returned(why) => throw(why.source()),
+        Failure::TimedOut(_) | Failure::Panicked(_) => feedback(why.to_string()),
+    },
 });
+
+trait Source {
+    fn source(&self) -> String;
+}
+
+impl Source for String {
+    fn source(&self) -> String {
+        self.clone()
+    }
+}
 
 fn main() {
     let _ = (granted(), Count { _from: 3 }, ReadFile, WriteFile);

@@ -148,6 +148,10 @@ pub(crate) fn decision_dropped() -> &'static str {
     "this `;` drops the decision, which is what the arm gives: leave it out"
 }
 
+pub(crate) fn text_for_decision() -> &'static str {
+    "this is text, not a decision: write `feedback(..)` around it if the model is to read it, otherwise `escalate(..)` or `throw(..)`"
+}
+
 pub(crate) fn agent_in_quotes(name: &str) -> String {
     format!("an agent goes by its type, without quotes: write `agent = {name}`")
 }
@@ -158,6 +162,12 @@ pub(crate) fn fix_with_nothing() -> &'static str {
 
 pub(crate) fn failure_without_parentheses(name: &Ident) -> String {
     format!("`{name}` holds something: write `{name}(_)`")
+}
+
+pub(crate) fn failure_for_its_error(name: &Ident) -> String {
+    format!(
+        "`{name}` is any way in which the call can fail, a time-out and a panic among them; what the tool returned is in it: write `execution_error(Returned({name}))`"
+    )
 }
 
 pub(crate) fn match_severity() -> &'static str {

@@ -1,0 +1,181 @@
+//! What the pattern of an `execution_error` says of the failure.
+
+use super::bound;
+use crate::{
+    ast::Arm,
+    check::{messages, names::nearest},
+    diag::Errors,
+    paths::qualified,
+};
+use syn::{
+    Expr, ExprField, ExprLet, ExprMatch, ExprMethodCall, Ident, Pat, PatTupleStruct, Token,
+    parse_quote,
+    punctuated::Punctuated,
+    token::Paren,
+    visit::{self, Visit},
+};
+
+const VARIANTS: [&str; 3] = ["Returned", "TimedOut", "Panicked"];
+
+/// A bare capitalised name is a variant of `Failure`: so a typo is an error, and not a binding. What is put
+/// before it is nothing that a lint could ask the user to leave out.
+pub(super) fn qualify(pattern: &mut Pat, errors: &Errors) {
+    match pattern {
+        Pat::TupleStruct(variant) => {
+            if let Some(name) = variant.path.get_ident().filter(|name| is_capitalised(name)) {
+                let path = qualified("Failure", name);
+                variant.path = parse_quote!(#path);
+            }
+        }
+        Pat::Ident(binding) if binding.subpat.is_none() && is_capitalised(&binding.ident) => {
+            let name = &binding.ident;
+            let path = qualified("Failure", name);
+            // Each holds something. Of a name that there is not rustc says what was meant.
+            let is_there = VARIANTS.iter().any(|known| name == known);
+            *pattern = match is_there {
+                true => {
+                    errors.at(name, messages::failure_without_parentheses(name));
+                    parse_quote!(#path(..))
+                }
+                false => parse_quote!(#path),
+            };
+        }
+        Pat::Ident(binding) => {
+            if let Some((_, inner)) = &mut binding.subpat {
+                qualify(inner, errors);
+            }
+        }
+        Pat::Or(either) => either
+            .cases
+            .iter_mut()
+            .for_each(|case| qualify(case, errors)),
+        Pat::Paren(inner) => qualify(&mut inner.pat, errors),
+        _ => {}
+    }
+}
+
+/// `Returned(e)`, wherever it stands in a pattern.
+pub(super) struct Returned(pub(super) Vec<Ident>);
+
+impl<'ast> Visit<'ast> for Returned {
+    fn visit_pat_tuple_struct(&mut self, pattern: &'ast PatTupleStruct) {
+        let last = pattern.path.segments.last();
+        self.0.extend(
+            last.filter(|last| last.ident == "Returned")
+                .map(|last| last.ident.clone()),
+        );
+        visit::visit_pat_tuple_struct(self, pattern);
+    }
+}
+
+/// Whether a name begins as variants do.
+pub(super) fn is_capitalised(name: &Ident) -> bool {
+    name.to_string().starts_with(char::is_uppercase)
+}
+
+/// `execution_error(why) => match why { Lost::Far => .. }` is reported, and read as the
+/// `execution_error(Returned(why))` that was meant.
+pub(super) fn mend(arm: &Arm, patterns: &mut Punctuated<Pat, Token![,]>, errors: &Errors) {
+    let Some(Pat::Ident(binding)) = patterns.first() else {
+        return;
+    };
+    let name = binding.ident.clone();
+    // What binds the name anew has another value.
+    let bound = bound::names(arm);
+    if bound.iter().filter(|other| **other == name).count() != 1 {
+        return;
+    }
+    let mut taken = TakenForError {
+        name: &name,
+        is_taken: false,
+    };
+    taken.visit_expr(&arm.body);
+    if let Some((_, guard)) = &arm.guard {
+        taken.visit_expr(guard);
+    }
+    if taken.is_taken {
+        errors.at(&name, messages::failure_for_its_error(&name));
+        let returned = qualified("Failure", &Ident::new("Returned", name.span()));
+        let inner = std::mem::take(patterns);
+        patterns.push(Pat::TupleStruct(PatTupleStruct {
+            attrs: Vec::new(),
+            qself: None,
+            path: parse_quote!(#returned),
+            paren_token: Paren(name.span()),
+            elems: inner,
+        }));
+    }
+}
+
+/// Whether a failure is used as if it were what the tool returned, as far as tokens tell.
+struct TakenForError<'a> {
+    name: &'a Ident,
+    is_taken: bool,
+}
+
+impl TakenForError<'_> {
+    /// `why`, `&why`, `*why`
+    fn is_it(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Path(path) => path.path.is_ident(self.name),
+            Expr::Paren(inner) => self.is_it(&inner.expr),
+            Expr::Reference(inner) => self.is_it(&inner.expr),
+            Expr::Unary(inner) => self.is_it(&inner.expr),
+            _ => false,
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for TakenForError<'_> {
+    fn visit_expr_match(&mut self, choice: &'ast ExprMatch) {
+        self.is_taken |=
+            self.is_it(&choice.expr) && choice.arms.iter().any(|arm| is_of_another(&arm.pat));
+        visit::visit_expr_match(self, choice);
+    }
+
+    fn visit_expr_let(&mut self, choice: &'ast ExprLet) {
+        self.is_taken |= self.is_it(&choice.expr) && is_of_another(&choice.pat);
+        visit::visit_expr_let(self, choice);
+    }
+
+    /// A failure has no fields.
+    fn visit_expr_field(&mut self, field: &'ast ExprField) {
+        self.is_taken |= self.is_it(&field.base);
+        visit::visit_expr_field(self, field);
+    }
+
+    /// What errors are asked, and a failure is not.
+    fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
+        self.is_taken |= self.is_it(&call.receiver)
+            && ["kind", "source", "downcast_ref", "raw_os_error", "status"]
+                .iter()
+                .any(|known| call.method == known);
+        visit::visit_expr_method_call(self, call);
+    }
+}
+
+/// Whether a pattern is one of another type than `Failure`, nor a misspelt one of that.
+fn is_of_another(pattern: &Pat) -> bool {
+    let is_other = |name: &Ident| nearest(&name.to_string(), &VARIANTS).is_none();
+    let path = match pattern {
+        Pat::Ident(binding) => {
+            return binding.subpat.is_none()
+                && is_capitalised(&binding.ident)
+                && is_other(&binding.ident);
+        }
+        Pat::Or(either) => return either.cases.iter().any(is_of_another),
+        Pat::Paren(inner) => return is_of_another(&inner.pat),
+        Pat::Reference(inner) => return is_of_another(&inner.pat),
+        Pat::TupleStruct(variant) => &variant.path,
+        Pat::Struct(variant) => &variant.path,
+        Pat::Path(variant) => &variant.path,
+        _ => return false,
+    };
+    let Some(last) = path.segments.last() else {
+        return false;
+    };
+    match path.segments.len() {
+        1 => is_other(&last.ident),
+        _ => VARIANTS.iter().all(|known| last.ident != known),
+    }
+}
