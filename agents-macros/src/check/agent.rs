@@ -169,7 +169,11 @@ fn skilled(agent: &Agent, skills: &[Skill], errors: &Errors) {
         errors.at(&agent.ident, messages::no_skill(&agent.ident));
     }
     if agent.asks_a_model() && agent.settings.prompt.is_none() {
-        errors.at(&agent.ident, messages::no_prompt_for_skills(&agent.ident));
+        let is_described = !agent.docs.is_empty();
+        errors.at(
+            &agent.ident,
+            messages::no_prompt_for_skills(&agent.ident, is_described),
+        );
     }
 }
 

@@ -89,6 +89,11 @@ pub(crate) fn undescribed(what: &str, name: impl Display) -> String {
     format!("tell the model what {what} `{name}` is for: write `/// ..` above it")
 }
 
+pub(crate) fn undescribed_argument(name: impl Display) -> String {
+    let described = undescribed("argument", name);
+    format!("{described}, or `#[inject]` if it is not the model's to give")
+}
+
 pub(crate) fn not_async(name: impl Display) -> String {
     format!("a tool is an async function; write `async fn {name}`")
 }
@@ -215,8 +220,14 @@ pub(crate) fn no_prompt(name: impl Display) -> String {
     format!("tell the model what `{name}` is: write `/// You are ..` above it, or `prompt = ..`")
 }
 
-pub(crate) fn no_prompt_for_skills(name: impl Display) -> String {
-    format!("a model drives `{name}`, so tell it what it is: `#[agent(prompt = \"You are ..\")]`")
+pub(crate) fn no_prompt_for_skills(name: impl Display, is_described: bool) -> String {
+    let others = match is_described {
+        true => "; the comment above the `impl` is what other agents are told",
+        false => "",
+    };
+    format!(
+        "a model drives `{name}`, so tell it what it is: `#[agent(prompt = \"You are ..\")]`{others}"
+    )
 }
 
 pub(crate) fn name_of_a_model(name: &str) -> String {

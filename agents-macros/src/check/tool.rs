@@ -59,7 +59,7 @@ fn described(tool: &Tool, errors: &Errors) {
     for (param, _) in tool.arguments().filter(|(param, _)| param.docs.is_empty()) {
         errors.at(
             &param.ident,
-            messages::undescribed("argument", plain(&param.ident)),
+            messages::undescribed_argument(plain(&param.ident)),
         );
     }
 }

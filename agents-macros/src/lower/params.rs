@@ -61,7 +61,7 @@ fn param(input: &FnArg, errors: &Errors) -> Option<Param> {
             if let (None, Some(name)) = (&ty, &ident)
                 && docs.is_empty()
             {
-                errors.at(name, messages::undescribed("argument", plain(name)));
+                errors.at(name, messages::undescribed_argument(plain(name)));
             }
             (ParamKind::Argument(attrs), ty?)
         }

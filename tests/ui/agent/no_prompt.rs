@@ -9,4 +9,14 @@ impl Manager {
     async fn manage(&self, request: String) -> String;
 }
 
+struct Clerk;
+
+/// You are a clerk.
+#[agent]
+impl Clerk {
+    /// Files.
+    #[skill]
+    async fn file(&self, request: String) -> String;
+}
+
 fn main() {}
