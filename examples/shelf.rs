@@ -113,7 +113,7 @@ impl Clerk {
 }
 
 struct Librarian {
-    stronger: ScriptedModel,
+    stronger: ScriptedModel, // With a server: `agents::Ollama`.
 }
 
 #[agent(prompt = "You run a library. Your clerk lends the books.")]

@@ -133,7 +133,7 @@ fn modules_look_up() {
         .lines()
         .filter_map(|line| line.strip_prefix("pub use "));
     let exports: Vec<_> = exports
-        .map(|export| export.split_once("::").unwrap())
+        .filter_map(|export| export.split_once("::"))
         .collect();
     let module_of = |name: &str| {
         let exported = |what: &&(&str, &str)| {

@@ -32,23 +32,6 @@ use std::{
 ///
 /// Where it cannot be written, the run goes on; that is a warning in the log, and what
 /// [`finish`](Recording::finish) says. Nothing is written after that: a tape has no holes.
-///
-/// ```
-/// use agents::{prelude::*, record::Recording};
-/// # use agents::testing::{Script, ScriptedModel};
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (model, _) = ScriptedModel::new([Script::text("4")]);
-/// # let path = std::env::temp_dir().join(format!("agents-recording-{}.jsonl", std::process::id()));
-/// # let adder = AgentBuilder::<String, u32>::new("adder").model(model).build();
-/// let recording = Recording::create(&path)?;
-/// let outcome = adder.run("2 + 2").tape(recording.clone()).outcome().await?;
-/// recording.finish()?; // the run would not say that the disk is full
-/// # assert_eq!(outcome.result?, 4);
-/// # std::fs::remove_file(path)?;
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone)]
 pub struct Recording(Arc<Writer>);
 

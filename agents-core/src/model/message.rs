@@ -73,17 +73,17 @@ pub struct ToolCall {
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::model::Finish;
+/// use agents::model::FinishReason;
 ///
 /// // In a `Model` of your own: what the server calls it.
-/// fn finish(done_reason: &str) -> Finish {
+/// fn finish(done_reason: &str) -> FinishReason {
 ///     match done_reason {
-///         "stop" => Finish::Stop,
-///         "length" => Finish::Length,
-///         other => Finish::Other(other.to_owned()),
+///         "stop" => FinishReason::Stop,
+///         "length" => FinishReason::Length,
+///         other => FinishReason::Other(other.to_owned()),
 ///     }
 /// }
-/// assert_eq!(finish("length"), Finish::Length);
+/// assert_eq!(finish("length"), FinishReason::Length);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

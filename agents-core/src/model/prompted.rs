@@ -178,7 +178,7 @@ fn result(tool: &ToolSpec) -> String {
 /// # use agents_core as agents;
 /// use agents::model::{Message, prompted::plain};
 ///
-/// let result = Message::Tool { call_id: "1".into(), name: "weather".into(), content: "sunny".into() };
+/// let result = Message::Tool { tool_call_id: "1".into(), name: "weather".into(), content: "sunny".into() };
 /// assert_eq!(plain(&result), ("user", "Result of weather: sunny\nAnswer now, or call again.".into()));
 /// ```
 pub fn plain(message: &Message) -> (&'static str, Cow<'_, str>) {

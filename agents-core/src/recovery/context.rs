@@ -63,14 +63,14 @@ impl fmt::Display for Raw<'_> {
 /// use agents::recovery::*;
 ///
 /// // In a `deserialization_error` arm: which field is at fault decides.
-/// fn on_fault(error: &Fault<'_>) -> Decision<Deserialization> {
+/// fn on_fault(error: &ReadError<'_>) -> Decision<Deserialization> {
 ///     match error.path() {
 ///         "date" => feedback("dates are written 2026-08-01"),
 ///         path if path.starts_with("items[") => feedback(format!("look at {path} again")),
 ///         _ => escalate(error.to_string()),
 ///     }
 /// }
-/// assert_eq!(on_fault(&Fault::new("date", "expected a date")), feedback("dates are written 2026-08-01"));
+/// assert_eq!(on_fault(&ReadError::new("date", "expected a date")), feedback("dates are written 2026-08-01"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadError<'a> {

@@ -48,6 +48,7 @@ pub use approval::{Approval, ApprovalRequest, Approver};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use cx::RunContext;
 pub use event::{Event, EventKind};
+pub use indexmap::IndexMap;
 pub use metadata::ToolCallMetadata;
 pub use outcome::{
     AgentOutputs, Attachment, AttachmentKind, Attempt, Outcome, Stopped, ToolEnvelope,

@@ -13,37 +13,6 @@ use std::{convert::Infallible, future::pending, sync::Arc};
 /// has both: `agents::record::Recording` writes to any `io::Write`, `agents::record::Replay` reads any
 /// text. Whatever else is to happen to a recording is done with those: this is no trait to implement, and
 /// what is hidden of it changes without notice.
-///
-/// ```
-/// # use agents_core as agents;
-/// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
-/// use agents::{Model, run::{Clock, Happened, Moment, SystemClock, Tape}};
-/// use std::sync::{Arc, Mutex};
-///
-/// /// Only listens: which decisions were taken where, for an audit.
-/// #[derive(Clone, Default)]
-/// struct Audit(Arc<Mutex<Vec<String>>>);
-///
-/// impl Tape for Audit {
-///     fn model(&self, model: Option<Arc<dyn Model>>) -> Option<Arc<dyn Model>> { model }
-///     fn clock(&self) -> Arc<dyn Clock> { Arc::new(SystemClock) }
-///     fn recalls(&self) -> bool { false }
-///     fn keep(&self, moment: Moment, what: Happened) {
-///         if let Happened::Approved(_) | Happened::Decided(_) | Happened::Ended(_) = what {
-///             self.0.lock().unwrap().push(moment.at);
-///         }
-///     }
-/// }
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), agents::Error> {
-/// # let (model, _) = ScriptedModel::new([Script::text("42")]);
-/// # let oracle = AgentBuilder::<String, u32>::new("oracle").model(model).build();
-/// let audit = Audit::default();
-/// oracle.run("?").tape(audit.clone()).await?;
-/// assert_eq!(*audit.0.lock().unwrap(), ["/ended"]);
-/// # Ok(())
-/// # }
-/// ```
 pub trait Tape: Send + Sync + 'static {
     /// The model to ask instead of `model`, which is `None` when the agent has none at all.
     #[doc(hidden)]

@@ -48,14 +48,6 @@ pub enum Category {
 }
 
 /// How long a tool's result may be reused.
-///
-/// ```
-/// # use agents_core as agents;
-/// # use agents::{Effects, tool::{Cache, ToolSpec}};
-/// # use std::time::Duration;
-/// let spec = ToolSpec::new("weather", "The weather.", Effects::Reads, serde_json::json!({"type": "object"}))
-///     .cache(Cache::Ttl(Duration::from_secs(600)));
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {

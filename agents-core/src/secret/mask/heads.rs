@@ -65,25 +65,13 @@ impl Heads {
     pub(super) fn next(&self, text: &[u8], from: usize) -> Option<usize> {
         let mut at = from;
         loop {
-            at += self.two(text.get(at..)?)?;
+            let rest = text.get(at..)?;
+            at += rest.iter().position(|byte| self.may_begin(*byte))?;
             if self.fit(&text[at..]) {
                 return Some(at);
             }
             at = self.past(text, at);
         }
-    }
-
-    /// Where one may begin, told by two bytes: most places are passed over with one look at each.
-    fn two(&self, text: &[u8]) -> Option<usize> {
-        let mut before = 0;
-        for (at, byte) in text.iter().enumerate() {
-            let bits = self.bits[usize::from(*byte)];
-            if before & ((bits >> 1) | (before / SPELLED)) & 1 != 0 {
-                return Some(at - 1);
-            }
-            before = bits;
-        }
-        None
     }
 
     /// Where to look next after this place.
