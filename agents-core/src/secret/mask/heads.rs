@@ -1,6 +1,6 @@
 //! Where a secret may begin, told by a few bytes: nearly all that is looked through holds none.
 
-use super::{SHORTEST, spelling::meant};
+use super::{MIN_SECRET_CHARS, spelling::meant};
 
 /// What a byte may be of any secret, however that is spelled: a bit for each of its first places, and these.
 pub(super) struct Heads {
@@ -10,7 +10,7 @@ pub(super) struct Heads {
 }
 
 /// After backslashes it may stand for the first character.
-const ESCAPED: u8 = 1 << SHORTEST;
+const ESCAPED: u8 = 1 << MIN_SECRET_CHARS;
 /// With it begins what is not spelled as it is: the bytes behind say nothing.
 const SPELLED: u8 = ESCAPED << 1;
 
@@ -21,7 +21,7 @@ impl Default for Heads {
 }
 
 impl Heads {
-    /// Those of these texts, each of [`SHORTEST`] characters at least.
+    /// Those of these texts, each of [`MIN_SECRET_CHARS`] characters at least.
     pub(super) fn of<'a>(patterns: impl Iterator<Item = &'a str>) -> Heads {
         let mut heads = Heads {
             bits: [0; 256],
@@ -29,7 +29,7 @@ impl Heads {
         };
         for pattern in patterns {
             heads.backslash |= pattern.starts_with('\\');
-            for (place, byte) in pattern.bytes().take(SHORTEST).enumerate() {
+            for (place, byte) in pattern.bytes().take(MIN_SECRET_CHARS).enumerate() {
                 heads.add(byte, 1 << place);
                 if byte == b' ' {
                     heads.add(b'+', 1 << place);
@@ -89,7 +89,7 @@ impl Heads {
             let letter = text.get(run(text));
             return self.backslash || letter.is_some_and(|letter| self.has(*letter, ESCAPED));
         }
-        for (place, byte) in text.iter().take(SHORTEST).enumerate() {
+        for (place, byte) in text.iter().take(MIN_SECRET_CHARS).enumerate() {
             if !self.has(*byte, 1 << place) {
                 return false;
             }
@@ -97,7 +97,7 @@ impl Heads {
                 return true;
             }
         }
-        text.len() >= SHORTEST
+        text.len() >= MIN_SECRET_CHARS
     }
 }
 
