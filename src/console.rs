@@ -15,6 +15,7 @@
 use crate::screen::{shorten, shown};
 use agents_core::{
     error::ErrorReceipt,
+    model::FinishReason,
     run::{Approval, Event, EventKind, ToolEnvelope},
 };
 use std::{
@@ -161,6 +162,12 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         EventKind::Stopped(stopped) => {
             format!("{} {}", ink.red("✗ stopped:"), safe(stopped))
         }
+        EventKind::ModelReplied {
+            finish: FinishReason::Length,
+            ..
+        } => ink.yellow(
+            "! the model's reply was cut off at its output limit (of Ollama, `num_predict`)",
+        ),
         EventKind::RunStarted { .. }
         | EventKind::AgentStarted
         | EventKind::AgentEnded { .. }

@@ -80,8 +80,6 @@ pub use agents_core::{
     agent, compose, error, escalation, memory, model, observe, policy, reader, recovery, run,
     secret, team, tool,
 };
-#[doc(no_inline)]
-pub use agents_core::{indexmap, schemars, secrecy, serde_json, tracing};
 
 #[cfg(feature = "testing")]
 pub use agents_core::testing;

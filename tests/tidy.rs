@@ -132,7 +132,6 @@ fn modules_look_up() {
     let exports = facade
         .lines()
         .filter_map(|line| line.strip_prefix("pub use "));
-    // Other crates that it re-exports are of no layer.
     let exports: Vec<_> = exports
         .filter_map(|export| export.split_once("::"))
         .collect();

@@ -85,11 +85,6 @@ pub use agent::{Agent, AgentBuilder};
 /// ```
 #[doc(inline)]
 pub use async_trait::async_trait;
-/// The crates whose types stand in signatures of this one, so that nobody has to match their versions:
-/// [`JsonSchema`](schemars::JsonSchema) is derived with `#[schemars(crate = "agents::schemars")]`.
-#[doc(no_inline)]
-pub use {indexmap, schemars, secrecy, serde_json, tracing};
-
 pub use error::{Class, Code, Error, ErrorKind, Severity, ToolError, ToolFailure};
 pub use json::Json;
 pub use model::Model;

@@ -3,7 +3,10 @@ use super::{
     row::{Kind, Row, within},
 };
 use crate::{console::duration, screen::shorten};
-use agents_core::run::{Event, EventKind, Timestamp};
+use agents_core::{
+    model::Usage,
+    run::{Event, EventKind, Timestamp},
+};
 use std::{
     io::{self, IsTerminal, Write},
     sync::{Mutex, PoisonError},
@@ -109,6 +112,11 @@ impl<W: Write> Live<W> {
                 self.note(place, shorten(arguments, 60));
             }
             EventKind::CallEnded(receipt) => {
+                // One that never had its turn ends without having begun.
+                if !self.rows.iter().any(|row| row.place == *place) {
+                    let start = receipt.t_start;
+                    self.add(|depth| Row::call(place, depth, &receipt.name, start), place);
+                }
                 return self.end(place, now, |row| row.settled(receipt));
             }
             EventKind::AttemptStarted { attempt, .. } if *attempt > 1 => {
@@ -128,14 +136,23 @@ impl<W: Write> Live<W> {
                 self.stopped = Some(stopped.to_string());
                 return None;
             }
-            EventKind::AgentEnded { ok } => return self.end(place, now, |row| row.done(*ok)),
+            EventKind::AgentEnded { ok } => {
+                let turn = self.rows.iter_mut().rfind(|row| row.is_turn_of(place));
+                if let Some(turn) = turn.filter(|turn| turn.end.is_none()) {
+                    *turn = turn.clone().replied(None, Usage::default());
+                    turn.end = Some(now);
+                }
+                return self.end(place, now, |row| row.done(*ok));
+            }
             EventKind::RunEnded { ok, .. } => {
                 // What was dropped has not said that it ended.
                 for row in self.rows.iter_mut().filter(|row| row.end.is_none()) {
-                    row.end = Some(now);
-                    if row.kind == Kind::Call {
-                        row.kind = Kind::Failed;
+                    match row.kind {
+                        Kind::Call => row.kind = Kind::Failed,
+                        Kind::Turn => *row = row.clone().replied(None, Usage::default()),
+                        Kind::Agent | Kind::Failed => {}
                     }
+                    row.end = Some(now);
                 }
                 let why = self.stopped.take();
                 return self.end("", now, |row| match why {

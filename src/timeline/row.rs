@@ -42,9 +42,31 @@ pub(super) fn within(inner: &str, outer: &str) -> bool {
     }
 }
 
+/// The skill that took the work over, where one did.
+fn taken_over_by(place: &str) -> Option<&str> {
+    let last = place.rsplit('/').next()?;
+    let (skill, _nth) = last.strip_prefix("skill:")?.rsplit_once('.')?;
+    Some(skill)
+}
+
 impl Row {
+    /// It is a turn of the agent at this place.
+    pub(super) fn is_turn_of(&self, place: &str) -> bool {
+        let turn = self.place.strip_prefix(place);
+        turn.is_some_and(|rest| rest.starts_with("/turn") && !rest[1..].contains('/'))
+    }
+
     pub(super) fn agent(place: &str, depth: usize, name: &str, start: Timestamp) -> Row {
-        Row::new(Kind::Agent, place, depth, name, start)
+        match taken_over_by(place) {
+            Some(skill) => Row::new(
+                Kind::Agent,
+                place,
+                depth,
+                &format!("{name}: {skill}"),
+                start,
+            ),
+            None => Row::new(Kind::Agent, place, depth, name, start),
+        }
     }
 
     pub(super) fn turn(

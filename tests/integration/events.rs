@@ -198,7 +198,7 @@ async fn the_tool_hook_sees_repaired_arguments_once() {
         *told.lock().unwrap(),
         [
             r#"add {"left":1,"right":2} Ok("3")"#,
-            r#"nope "{}" Err(PolicyDenied)"#
+            r#"nope {} Err(PolicyDenied)"#
         ]
     );
 }

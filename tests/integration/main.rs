@@ -22,6 +22,7 @@ mod composing;
 mod context;
 mod contracts;
 mod costs;
+mod drawn;
 mod escalating;
 mod events;
 mod executor_laws;

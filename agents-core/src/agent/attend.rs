@@ -89,7 +89,7 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
             Left::Done(result) => return result,
             Left::For(next) => {
                 let why = "it was given up for another way after an escalation";
-                turn::envelope::close_all(&cx.node, &cx.root.settings, why);
+                turn::envelope::close_all(&cx.node, &cx.root, why);
                 cx.node.begin_anew();
                 cx.root.checkpoint();
                 job = next;

@@ -197,9 +197,9 @@ pub trait Agent: Send + Sync {
                 )
             });
         }
-        let t_start = child.began();
+        let working = child.began();
         let result = child.carry_out(self.name(), self.work(&child, input)).await;
-        child.ended(t_start, result.is_ok());
+        working.ended(result.is_ok());
         let output = match result {
             Ok(output) => output,
             // Nothing may go on, whoever has run the agent.

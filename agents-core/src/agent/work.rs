@@ -131,7 +131,10 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                     self.unselected(&format!("there is no `{name}` to reroute to"))
                 })?;
                 let cx = anew(cx, &format!("skill:{name}"));
-                self.by(Some(skill), &cx, input).await
+                let working = cx.began();
+                let result = self.by(Some(skill), &cx, input).await;
+                working.ended(result.is_ok());
+                result
             }
             Job::Agent(other) => other.run_in(&anew(cx, "reroute"), input).await,
             Job::Partial(value) => Ok(value),

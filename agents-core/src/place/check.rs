@@ -158,9 +158,21 @@ fn unknown(here: &Placement, defects: &mut Vec<String>) {
             (true, Some(meant)) => {
                 format!("there is no tool `{name}` here or below; did you mean `{meant}`?")
             }
-            (true, None) => format!("there is no tool `{name}` here or below"),
+            (true, None) => {
+                let there = match known.is_empty() {
+                    true => "nor any other".to_owned(),
+                    false => format!("only {}", quoted(&known)),
+                };
+                format!("there is no tool `{name}` here or below, {there}; add it to the agent's `tools`")
+            }
         });
     }
+}
+
+/// `a`, `b`, `c`.
+fn quoted(names: &BTreeSet<&str>) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
 }
 
 fn tools_below<'t>(here: &'t Placement, known: &mut BTreeSet<&'t str>) {

@@ -157,7 +157,8 @@ impl CallState {
 
     /// The call is refused before anything is read.
     pub(crate) fn refuse(&mut self, error: ToolError) {
-        let input = Json::string(&self.call.arguments);
+        let sent = &self.call.arguments;
+        let input = Json::parse(sent.as_str()).unwrap_or_else(|_| Json::string(sent));
         self.stage = Stage::Done {
             input,
             result: Err(error),

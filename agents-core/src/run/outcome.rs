@@ -16,14 +16,18 @@ use std::{fmt, sync::Arc};
 /// use agents::testing::{Script, ScriptedModel};
 /// use agents::{Agent, AgentBuilder};
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), agents::Error> {
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let (model, _) = ScriptedModel::new([Script::text("42")]);
 /// let agent = AgentBuilder::<String, u32>::new("oracle").model(model).build();
 ///
 /// let outcome = agent.run("?").outcome().await?;
-/// assert_eq!(outcome.result?, 42);
 /// assert_eq!(outcome.usage.requests, 1);
 /// assert_eq!(outcome.outputs.receipts().count(), 0);
+///
+/// // All of it as data, for whoever was not there.
+/// let stored = serde_json::to_value(&outcome)?;
+/// assert_eq!((&stored["result"], &stored["partial"]), (&42.into(), &false.into()));
+/// assert_eq!(outcome.result?, 42);
 /// # Ok(())
 /// # }
 /// ```
@@ -53,6 +57,8 @@ pub struct Outcome<T> {
     pub run_id: String,
     /// Timed steps of the run.
     pub trace: Trace,
+    /// The answer as data, without secrets: what is written of `result`.
+    pub(crate) answer: Option<Json>,
 }
 
 /// What stopped a run before its answer.

@@ -5,8 +5,11 @@ use super::{
     kept::{Kept, What},
     node::Path,
 };
-use crate::Json;
-use std::fmt;
+use crate::{
+    Json,
+    model::{Model, Usage},
+};
+use std::{fmt, sync::Arc};
 
 pub(crate) struct CallPath<'a>(Path<'a>, u32);
 
@@ -45,20 +48,102 @@ impl RunContext {
     }
 
     /// The agent that works here begins.
-    pub(crate) fn began(&self) -> Timestamp {
+    pub(crate) fn began(&self) -> Working<'_> {
         self.emit(|| EventKind::AgentStarted);
-        self.now(format_args!("{}/start", self.node.path()))
+        Working {
+            cx: self,
+            t_start: self.now(format_args!("{}/start", self.node.path())),
+            ok: false,
+        }
     }
 
-    /// The agent that works here has ended.
-    pub(crate) fn ended(&self, t_start: Timestamp, ok: bool) {
-        self.emit(|| EventKind::AgentEnded { ok });
-        let t_end = self.now(format_args!("{}/end", self.node.path()));
-        self.root.step(Kept {
-            worker: self.node.worker(),
+    /// A turn of the agent that works here begins.
+    pub(crate) fn asking(&self, turn: u32, model: &Arc<dyn Model>, choosing: bool) -> Asking<'_> {
+        Asking {
+            cx: self,
+            t_start: self.now(format_args!("{}/turn{turn}/start", self.node.path())),
+            turn,
+            model: model.clone(),
+            choosing,
+            replied: None,
+        }
+    }
+}
+
+/// An agent at work. It is a step of the run however it ends, also with the run or the work around it.
+pub(crate) struct Working<'a> {
+    cx: &'a RunContext,
+    t_start: Timestamp,
+    ok: bool,
+}
+
+impl Working<'_> {
+    /// It has ended.
+    pub(crate) fn ended(mut self, ok: bool) {
+        self.ok = ok;
+    }
+}
+
+impl Drop for Working<'_> {
+    fn drop(&mut self) {
+        let Working { cx, t_start, ok } = *self;
+        cx.emit(|| EventKind::AgentEnded { ok });
+        let t_end = cx.now(format_args!("{}/end", cx.node.path()));
+        cx.root.step(Kept {
+            worker: cx.node.worker(),
             t_start,
             t_end,
             what: What::Agent { ok },
+        });
+    }
+}
+
+/// A model that is asked. It is a step as well, also if nobody waits for its answer any more.
+pub(crate) struct Asking<'a> {
+    cx: &'a RunContext,
+    t_start: Timestamp,
+    turn: u32,
+    model: Arc<dyn Model>,
+    choosing: bool,
+    /// When, how many calls it asked for, and what that cost.
+    replied: Option<(Timestamp, Option<usize>, Usage)>,
+}
+
+impl Asking<'_> {
+    /// The model has answered, or failed.
+    pub(crate) fn replied(&mut self, usage: Option<Usage>) {
+        self.replied = Some((self.ends(), None, usage.unwrap_or_default()));
+    }
+
+    /// So many calls stand in its answer, however it made them.
+    pub(crate) fn called(&mut self, count: usize) {
+        if let Some((_, calls, _)) = &mut self.replied {
+            *calls = Some(count);
+        }
+    }
+
+    fn ends(&self) -> Timestamp {
+        let (path, turn) = (self.cx.node.path(), self.turn);
+        self.cx.now(format_args!("{path}/turn{turn}/end"))
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let replied = self.replied.take();
+        let (t_end, calls, usage) =
+            replied.unwrap_or_else(|| (self.ends(), None, Usage::default()));
+        self.cx.root.step(Kept {
+            worker: self.cx.node.worker(),
+            t_start: self.t_start,
+            t_end,
+            what: What::Turn {
+                turn: self.turn,
+                model: self.model.clone(),
+                calls,
+                usage,
+                choosing: self.choosing,
+            },
         });
     }
 }

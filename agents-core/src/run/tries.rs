@@ -45,7 +45,7 @@ impl Given {
     /// It is used, `what` it is given anew.
     pub(crate) fn used(&self, what: &str) -> Repairs {
         let Given { by, tokens, .. } = self;
-        let note = format!("`{by}` gave the {what} anew{}", cost(*tokens));
+        let note = format!("`{by}` gave {what} anew{}", cost(*tokens));
         Change::new(ChangeKind::Fixed, "", note).into()
     }
 

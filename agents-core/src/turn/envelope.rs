@@ -4,7 +4,9 @@ use crate::{
     Json,
     error::{ToolError, shorten},
     model::Message,
-    run::{CallState, Node, RunContext, Settings, Timestamp, ToolEnvelope},
+    run::{
+        CallState, EventKind, Kept, Node, Root, RunContext, Settings, Timestamp, ToolEnvelope, What,
+    },
     turn::call_id,
 };
 use std::{mem, sync::Arc};
@@ -71,8 +73,27 @@ pub(super) fn close(
     (receipt, message)
 }
 
+/// A call has its receipt: that is a step of the run, and those who listen are told.
+pub(super) fn tell(node: &Node, root: &Root, seq: u32, receipt: Arc<ToolEnvelope>) {
+    root.step(Kept {
+        worker: node.worker(),
+        t_start: receipt.t_start,
+        t_end: receipt.t_end,
+        what: What::Call {
+            seq,
+            call_id: receipt.call_id.clone(),
+        },
+    });
+    root.emit_at(
+        node,
+        || node.call_path(seq).to_string(),
+        || EventKind::CallEnded(receipt),
+    );
+}
+
 /// Writes the receipts of calls that are left unsettled, here and below, for this reason.
-pub(crate) fn close_all(node: &Node, settings: &Settings, why: &str) {
+pub(crate) fn close_all(node: &Node, root: &Root, why: &str) {
+    let settings = &root.settings;
     let mut closed = Vec::new();
     if let Some(frame) = &mut node.state().frame {
         for call in &mut frame.calls {
@@ -86,16 +107,20 @@ pub(crate) fn close_all(node: &Node, settings: &Settings, why: &str) {
             if call.started == 0 {
                 call.started = ended.as_millis();
             }
+            let is_new = call.receipt.is_none();
             call.abandon(why);
-            closed.push(close(call, node, ended, settings).0);
+            closed.push((call.seq, is_new, close(call, node, ended, settings).0));
         }
         frame.calls.clear();
     }
-    closed
-        .into_iter()
-        .for_each(|receipt| node.add_receipt(receipt));
+    for (seq, is_new, receipt) in closed {
+        node.add_receipt(receipt.clone());
+        if is_new {
+            tell(node, root, seq, receipt);
+        }
+    }
     for child in node.children() {
-        close_all(&child, settings, why);
+        close_all(&child, root, why);
     }
 }
 
@@ -103,7 +128,7 @@ impl RunContext {
     /// Writes the receipts of calls that agents within this place have left unsettled.
     pub(crate) fn close_within(&self, why: &str) {
         for child in self.here().children() {
-            close_all(&child, &self.root.settings, why);
+            close_all(&child, &self.root, why);
         }
     }
 }

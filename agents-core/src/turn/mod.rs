@@ -33,8 +33,7 @@ use crate::{
     observe::{self, spans},
     panics::{self, guarded},
     run::{
-        Approval, CallState, EventKind, Kept, RunContext, Timestamp, Told, ToolEnvelope, ToolHook,
-        What,
+        Approval, CallState, EventKind, RunContext, Timestamp, Told, ToolEnvelope, ToolHook,
         climb::{Climbed, climb, told},
     },
     tool::{SharedTool, ToolContext},
@@ -261,19 +260,10 @@ impl Place<'_> {
         let (receipt, message) =
             self.with_call(|call| envelope::close(call, &self.cx.node, ended, settings));
         if !settled_before {
-            self.cx.root.step(Kept {
-                worker: self.cx.node.worker(),
-                t_start: receipt.t_start,
-                t_end: receipt.t_end,
-                what: What::Call {
-                    seq,
-                    call_id: receipt.call_id.clone(),
-                },
-            });
             observe::settled(self.cx, seq, &receipt);
             self.tell_settled(&receipt);
             self.tell_used(&receipt);
-            self.emit(|| EventKind::CallEnded(receipt.clone()));
+            envelope::tell(&self.cx.node, &self.cx.root, seq, receipt.clone());
             // Others of the same reply may take long, or never end: this one is not to run again.
             if self.cx.node.with_frame(|frame| frame.calls.len() > 1) {
                 self.cx.root.checkpoint();

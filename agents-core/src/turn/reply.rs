@@ -3,10 +3,10 @@
 use crate::{
     Error, ErrorKind,
     brain::Brain,
-    model::{Delta, Model, ModelError, Reply, Request, ToolCall, Usage},
+    model::{Delta, FinishReason, Model, ModelError, Reply, Request, ToolCall, Usage},
     observe::spans,
     reader::printed::{self, Declared},
-    run::{EventKind, Kept, RunContext, What},
+    run::{EventKind, RunContext},
     secret,
     turn::guard,
 };
@@ -47,29 +47,23 @@ pub(crate) async fn ask(
         model: model.id().to_owned(),
         choosing: !brain.open.is_empty(),
     });
-    let path = cx.node.path();
-    let t_start = cx.now(format_args!("{path}/turn{turn}/start"));
+    let mut asking = cx.asking(turn, model, !brain.open.is_empty());
     let reply = send(brain, cx, model, turn, schema, must_fit).await;
-    cx.root.step(Kept {
-        worker: cx.node.worker(),
-        t_start,
-        t_end: cx.now(format_args!("{path}/turn{turn}/end")),
-        what: What::Turn {
-            turn,
-            model: model.clone(),
-            calls: reply.as_ref().ok().map(|reply| reply.calls.len()),
-            usage: reply
-                .as_ref()
-                .map_or_else(|_| Usage::default(), |reply| reply.usage),
-            choosing: !brain.open.is_empty(),
-        },
-    });
+    asking.replied(reply.as_ref().ok().map(|reply| reply.usage));
     let reply = reply.map_err(|error| {
         Error::from(error).context(format!("agent `{}`, turn {turn}", brain.name))
     })?;
     cx.charge(reply.usage, prices.of(model.id(), &reply.usage));
     let before = cx.node.with_frame(|frame| frame.before);
     let reply = with_ids(with_printed_calls(brain, reply, must_fit), before + turn);
+    asking.called(reply.calls.len());
+    drop(asking);
+    if reply.finish == FinishReason::Length {
+        tracing::warn!(
+            agent = %brain.name, turn, model = model.id(),
+            "the model's reply was cut off at its output limit (of Ollama, `num_predict`)"
+        );
+    }
     cx.root.emit(&cx.node, || EventKind::ModelReplied {
         turn,
         calls: reply.calls.len(),

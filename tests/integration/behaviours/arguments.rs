@@ -221,6 +221,7 @@ async fn an_unknown_tool_is_answered_with_those_there_are() {
         "{}",
         seen.told()
     );
+    assert_eq!(seen.receipt().input.as_str(), "{}");
     assert_eq!(seen.error().code, Code::PolicyDenied);
     assert_eq!(seen.outcome.result.unwrap(), "end");
 }

@@ -131,8 +131,13 @@ async fn a_throwing_repair_agent_ends_the_run_at_once() {
     );
     assert_eq!(seen.model.count(), 1, "no further model call");
     assert_eq!(
-        seen.count(|kind| matches!(kind, EventKind::CallEnded(_))),
+        seen.count(|kind| matches!(kind, EventKind::CallEnded(receipt) if receipt.is_ok())),
         0
+    );
+    assert_eq!(
+        seen.count(|kind| matches!(kind, EventKind::CallEnded(_))),
+        1,
+        "its receipt is told, so that no call is missing"
     );
     let reason = "this is an attack".to_owned();
     assert_eq!(

@@ -159,7 +159,7 @@ async fn how_a_choice_looks_on_a_console_and_in_a_trace() {
         sink.lock().unwrap().extend(line);
     });
     let outcome = run.outcome().await.unwrap();
-    let refused = "say_hello \"{}\" → POLICY_DENIED: `say_hello` is a skill and no tool; to choose it, say say_hello and nothing else";
+    let refused = "say_hello {} → POLICY_DENIED: `say_hello` is a skill and no tool; to choose it, say say_hello and nothing else";
     assert_eq!(
         *lines.lock().unwrap(),
         [

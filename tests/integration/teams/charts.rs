@@ -81,7 +81,8 @@ fn what_is_wrong_is_marked_where_it_is() {
         .build();
     let beyond =
         "`deploy` is beyond what `lead` is granted; grant it there as well, or leave it out here";
-    let unknown = "there is no tool `draw` here or below";
+    let unknown =
+        "there is no tool `draw` here or below, only `compile`; add it to the agent's `tools`";
     let out =
         "`draw` is beyond what `lead` is granted; grant it there as well, or leave it out here";
     let chart = team.render();

@@ -233,7 +233,7 @@ fn what_would_come_to_nobody() {
         defects(&team),
         [
             "top / sub: there is no tool `compil` here or below; did you mean `compile`?",
-            "top / sub / low: there is no tool `x` here or below",
+            "top / sub / low: there is no tool `x` here or below, only `compile`, `deploy`, `run_tests`, `write_file`; add it to the agent's `tools`",
             "top / sub / low: `x` is beyond what `sub` is granted; grant it there as well, or leave it out here",
         ]
     );

@@ -159,7 +159,7 @@ async fn a_team_among_the_parts_and_all_else_that_is_wrong_with_it() {
     ));
     let said = refused(body("first", &runs).then(torn("torn")).then(team), &runs).await;
     let expected = format!(
-        "{}; the team of `lead` cannot work as it is put together:\n  lead / coder: there is no tool `compile` here or below\n  lead / coder: {}\n  lead / tester: {}",
+        "{}; the team of `lead` cannot work as it is put together:\n  lead / coder: there is no tool `compile` here or below, nor any other; add it to the agent's `tools`\n  lead / coder: {}\n  lead / tester: {}",
         undecided("torn"),
         undecided("coder"),
         undriven("tester"),

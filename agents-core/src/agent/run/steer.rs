@@ -56,6 +56,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     thrown.into_iter().for_each(|stop| root.request_stop(stop));
     let stop = root.stopped();
     root.tell_ended(stop.as_ref().filter(|_| is_stopped));
+    turn::envelope::close_all(&root.node, root, turn::envelope::ENDED);
     if let Some(stop) = stop.as_ref().filter(|_| is_stopped) {
         root.emit(&cx.node, || EventKind::Stopped(stop.reason()));
     }
@@ -64,20 +65,18 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
         (None, Some(stop)) => Err(stop.error()),
         (None, None) => Err(Stop::Cancelled.error()),
     };
-    let settings = &root.settings;
-    turn::envelope::close_all(&root.node, settings, turn::envelope::ENDED);
     let usage = root.usage();
     root.emit(&cx.node, || EventKind::RunEnded {
         ok: result.is_ok(),
         usage,
     });
-    let masker = &settings.masker;
-    let response = match &result {
-        Ok(output) => Json::of(output)
-            .map(|json| masker.json(&json).to_text())
-            .unwrap_or_default(),
-        Err(_) => String::new(),
-    };
+    let masker = &root.settings.masker;
+    let answer = result
+        .as_ref()
+        .ok()
+        .and_then(|output| Json::of(output).ok());
+    let answer = answer.map(|json| masker.json(&json));
+    let response = answer.as_ref().map(Json::to_text).unwrap_or_default();
     Outcome {
         result: result.map_err(|error| masker.error(error)),
         partial: root.node.is_partial(),
@@ -89,6 +88,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
         cost: root.node.paid().total(),
         run_id: root.run_id.to_string(),
         trace: Trace::default(),
+        answer,
     }
 }
 

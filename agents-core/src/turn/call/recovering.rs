@@ -3,7 +3,7 @@
 use super::Act;
 use crate::{
     error::{Handed, Severity, ToolError, escalation::Escalation},
-    recovery::{FAILED_ALREADY, FixError, Move},
+    recovery::{FAILED_ALREADY, FixError, Move, SANITIZE},
     run::{CallState, Given, Stage, Stop, Unsettled, climb::Climbed, gave_none},
     turn::{args, recover},
 };
@@ -105,8 +105,12 @@ impl CallState {
     }
 
     fn repaired(&mut self, by: &str, text: String, tokens: u64) {
+        let mut what = "the arguments".to_owned();
         if let Stage::Recover { text, error } = &self.stage {
             let (text, error) = (text.clone(), error.clone());
+            if let Some(field) = error.field().filter(|_| by == SANITIZE) {
+                what = format!("`{field}`");
+            }
             let Self {
                 progress,
                 given,
@@ -117,7 +121,7 @@ impl CallState {
             self.unsettled.push(unsettled);
         }
         let given = Given::new(by, &text, tokens);
-        self.repairs.extend(given.used("arguments"));
+        self.repairs.extend(given.used(&what));
         self.given.push(given);
         self.stage = Stage::Read { raw: text };
     }

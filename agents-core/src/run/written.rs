@@ -1,0 +1,64 @@
+//! The end of a run on the wire.
+
+use super::{AgentOutputs, Cost, Outcome, Stopped, trace::Trace};
+use crate::{
+    Error, ErrorKind, Json, error::escalation::EscalationReceipt, model::Usage, reader::Repairs,
+};
+use serde::{Serialize, Serializer};
+
+/// [`Outcome`] as it is written: `result` or `error`, and all else by its name.
+#[derive(Serialize)]
+struct Written<'a> {
+    run_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<WrittenError>,
+    partial: bool,
+    stopped: &'a Option<Stopped>,
+    escalations: &'a [EscalationReceipt],
+    repairs: &'a Repairs,
+    usage: Usage,
+    cost: Option<Cost>,
+    outputs: &'a AgentOutputs,
+    trace: &'a Trace,
+}
+
+/// What ended a run without an answer, with what caused it.
+#[derive(Serialize)]
+struct WrittenError {
+    kind: ErrorKind,
+    message: String,
+}
+
+impl WrittenError {
+    fn of(error: &Error) -> Self {
+        WrittenError {
+            kind: error.kind(),
+            message: format!("{error:#}"),
+        }
+    }
+}
+
+/// The run as data: `result`, or `error` with its `kind` and its `message`; then whether it is `partial`, what
+/// `stopped` it, and the other fields under their names. `result` is what the run gave, with secrets masked as in
+/// the receipts.
+impl<T> Serialize for Outcome<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let error = self.result.as_ref().err();
+        Written {
+            run_id: &self.run_id,
+            result: self.answer.as_ref().filter(|_| error.is_none()),
+            error: error.map(WrittenError::of),
+            partial: self.partial,
+            stopped: &self.stopped,
+            escalations: &self.escalations,
+            repairs: &self.repairs,
+            usage: self.usage,
+            cost: self.cost,
+            outputs: &self.outputs,
+            trace: &self.trace,
+        }
+        .serialize(serializer)
+    }
+}
