@@ -59,10 +59,8 @@ pub(crate) async fn ask(
     asking.called(reply.calls.len());
     drop(asking);
     if reply.finish == FinishReason::Length {
-        tracing::warn!(
-            agent = %brain.name, turn, model = model.id(),
-            "the model's reply was cut off at its output limit (of Ollama, `num_predict`)"
-        );
+        let limit = "output limit (of Ollama, `num_predict`)";
+        tracing::warn!(agent = %brain.name, turn, model = model.id(), limit, "a reply was cut off");
     }
     cx.root.emit(&cx.node, || EventKind::ModelReplied {
         turn,
