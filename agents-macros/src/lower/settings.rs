@@ -56,7 +56,7 @@ fn tools(mut elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
         if let Element::One(tool) = element
             && let Some(function) = super::function(tool)
         {
-            errors.at(tool, messages::function_for_tool(function));
+            errors.at(tool, messages::function_in_list(function));
             return false;
         }
         if let Element::One(Expr::Range(range)) = element

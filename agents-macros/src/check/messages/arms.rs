@@ -59,6 +59,14 @@ pub(crate) fn function_for_tool(function: &Ident) -> String {
     )
 }
 
+/// In a list a tool is a value, for which its type alone may be too little.
+pub(crate) fn function_in_list(function: &Ident) -> String {
+    let (told, ty) = (function_for_tool(function), names::type_name(function));
+    format!(
+        "{told}; with an `#[inject]`ed parameter it is `{ty} {{ .. }}`, and what goes in there is held by an agent that is a struct with an `#[agent] impl`"
+    )
+}
+
 pub(crate) fn bound_in_arm(name: impl Display) -> String {
     format!(
         "`{name}` lives in this arm only, and a stored run has to find the agent again: name a type, as in `fix(agent = JsonFixer)`, or a field; or list the agent under `fixers = [..]` and write `fix_with(..)`"
