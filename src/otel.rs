@@ -54,11 +54,10 @@ use opentelemetry::{
     trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState, Tracer},
 };
 use tracing::{Span, Subscriber};
-use tracing_opentelemetry::{OpenTelemetryLayer, OpenTelemetrySpanExt};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::registry::LookupSpan;
 
-#[doc(no_inline)]
-pub use {opentelemetry, tracing_opentelemetry, tracing_subscriber};
+pub use tracing_opentelemetry::OpenTelemetryLayer;
 
 /// Creates the `tracing` layer that hands spans on to an OpenTelemetry tracer, following the GenAI
 /// conventions.
