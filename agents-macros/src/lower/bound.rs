@@ -8,14 +8,20 @@ use syn::{
 
 /// What an arm binds: in its patterns and its guard, and with `let`, closures and patterns inside.
 pub(super) fn names(arm: &crate::ast::Arm) -> Vec<Ident> {
-    let mut bound = Bound(Vec::new());
-    for pattern in &arm.patterns {
-        bound.visit_pat(pattern);
-    }
+    let mut bound = Bound(in_patterns(arm));
     if let Some((_, guard)) = &arm.guard {
         bound.visit_expr(guard);
     }
     bound.visit_expr(&arm.body);
+    bound.0
+}
+
+/// What an arm binds in its patterns, for all of its body.
+pub(super) fn in_patterns(arm: &crate::ast::Arm) -> Vec<Ident> {
+    let mut bound = Bound(Vec::new());
+    for pattern in &arm.patterns {
+        bound.visit_pat(pattern);
+    }
     bound.0
 }
 

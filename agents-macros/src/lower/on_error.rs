@@ -71,7 +71,7 @@ pub(crate) fn on_error(mut written: ast::Arms, injected: &[Ident], errors: &Erro
         sugar.visit_expr_mut(&mut body);
         if sugar.waits {
             // What it binds counts as used: that it waits is one mistake.
-            let bound = &sugar.bound;
+            let bound = bound::in_patterns(arm);
             body = parse_quote_spanned! {variant.span()=> {
                 let _ = (#(&#bound,)*);
                 __rt::None::<__rt::Decision<__rt::kinds::#variant>>

@@ -19,4 +19,19 @@ tool! {
     }
 }
 
+tool! {
+    /// Reads a file.
+    #[tool(reads)]
+    async fn list_files() -> std::io::Result<String> {
+        Ok(String::new())
+    }
+
+    on_error {
+        execution_error(failure) => {
+            let said = ask(&failure.to_string()).await;
+            feedback(said)
+        }
+    }
+}
+
 fn main() {}
