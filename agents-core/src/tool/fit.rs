@@ -102,6 +102,7 @@ impl<T: JsonSchema> Described for T {
 pub trait Injected: Sized + Send + Sync + 'static {
     /// A clone.
     #[doc(hidden)]
+    #[must_use]
     fn copied(&self) -> Self;
 }
 
