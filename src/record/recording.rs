@@ -21,9 +21,10 @@ use std::{
 /// Writes a run to a file or a writer as it happens; [`Run::tape`](crate::agent::Run::tape) takes
 /// it.
 ///
-/// Every line is on its way to the disk before the run goes on, so a tape is whole up to the
-/// moment at which a program ends, but for readings of the clock: they go with the line that follows. A tape holds prompts, answers and tool results in the clear, but for
-/// the run's [secrets](crate::secret); on Unix, only the owner of a new file may read it.
+/// Every line is on its way to the disk before the run goes on, so a tape is whole up to the moment at
+/// which a program ends; readings of the clock go with the line that follows them. A tape holds prompts,
+/// answers and tool results in the clear, but for the run's [secrets](crate::secret); on Unix, only the owner of a new
+/// file may read it.
 ///
 /// A recording is of one run, with all that goes on within it: each message of a [chat](crate::agent::Chat)
 /// is a run of its own. Another run that is given the same one ends with
