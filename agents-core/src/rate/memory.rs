@@ -162,6 +162,15 @@ mod tests {
     }
 
     #[test]
+    fn a_period_without_end_is_a_long_one() {
+        let limiter = MemoryLimiter::new().limit("*", Rate::new(2, Duration::MAX));
+        let now = Instant::now();
+        assert_eq!(limiter.take_now("t", &tool("a"), now), Ok(()));
+        assert_eq!(limiter.take_now("t", &tool("a"), now), Ok(()));
+        assert!(limiter.take_now("t", &tool("a"), now).is_err());
+    }
+
+    #[test]
     fn what_has_come_back_is_forgotten() {
         let limiter = MemoryLimiter::new().limit("*", Rate::per_second(1));
         let mut now = Instant::now();

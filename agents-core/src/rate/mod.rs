@@ -76,6 +76,9 @@ impl<L: RateLimiter + ?Sized> RateLimiter for Arc<L> {
     }
 }
 
+/// A clock cannot tell the end of any period.
+const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
 /// A maximum rate with bursts: up to `times` at once, refilled evenly over the period.
 ///
 /// ```
@@ -92,8 +95,12 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Creates a rate of `times` executions per period.
+    /// Creates a rate of `times` executions per period; one of more than a century counts as a century.
     pub const fn new(times: u32, per: Duration) -> Rate {
+        let per = match per.as_secs() < CENTURY.as_secs() {
+            true => per,
+            false => CENTURY,
+        };
         Rate { times, per }
     }
 
