@@ -8,7 +8,7 @@
 
 #![allow(clippy::print_stdout)] // Its output is what it is for.
 
-#[allow(dead_code)] // Each example uses a part of it.
+#[allow(dead_code, reason = "each example uses a part of it")]
 mod score;
 
 use agents::reader::{self, Schema};

@@ -1,4 +1,5 @@
-//! Code of the user's that panics: what would unwind through a run becomes a value of it.
+//! Code of the user's that panics, or does not answer: what would unwind through a run, or hold it up, becomes a value
+//! of it.
 //!
 //! Where the code gives data, a panic is an error that names the place. Where it only looks on, the
 //! panic is logged and the run goes on.

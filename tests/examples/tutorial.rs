@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 
 /// A program of the tutorial has tests, as those of its readers do.
 #[path = "../../examples/lending.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the program runs by itself; here its tests do")]
 mod lending;
 
 /// Every `text` block of a chapter stands in what its program prints, line for line.

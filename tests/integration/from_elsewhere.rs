@@ -13,7 +13,6 @@ struct Stamp(u64);
 struct Place(String);
 
 #[derive(schemars::JsonSchema)]
-#[allow(dead_code)]
 struct Colour(String);
 
 mod stamp {

@@ -107,6 +107,13 @@ async fn a_line_s_length_does_not_grow_with_the_conversation() {
 }
 
 #[tokio::test]
+async fn a_call_is_three_lines() {
+    let (_, tape) = recorded(9).await;
+    // Before them the first line of the tape; behind them the answer, the end, and when that was.
+    assert_eq!(tape.lines().count(), 1 + 3 * 9 + 3, "{tape}");
+}
+
+#[tokio::test]
 async fn a_tape_that_cannot_be_read_says_which_line() {
     let first = r#"{"tape":{"format":5,"run_id":"x","agent":"a","input":1}}"#;
     let error = Replay::parse(&format!("{first}\nnonsense")).unwrap_err();

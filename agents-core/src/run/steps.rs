@@ -36,15 +36,20 @@ impl RunContext {
         }
     }
 
-    /// The arguments of the call within which this is, as they stand.
-    pub(crate) fn arguments(&self) -> Option<Json> {
+    /// The call within which this is, as long as its agent is at it.
+    pub(crate) fn with_call<R>(&self, f: impl FnOnce(&mut CallState) -> R) -> Option<R> {
         let Some(Within::Call(seq, _)) = self.within else {
             return None;
         };
         self.node.with_frame(|frame| {
-            let mut calls = frame.calls.iter();
-            calls.find(|call| call.seq == seq).map(CallState::input)
+            let mut calls = frame.calls.iter_mut();
+            calls.find(|call| call.seq == seq).map(f)
         })
+    }
+
+    /// The arguments of the call within which this is, as they stand.
+    pub(crate) fn arguments(&self) -> Option<Json> {
+        self.with_call(|call| call.input())
     }
 
     /// The agent that works here begins.

@@ -282,7 +282,7 @@ impl<'a> Told<'a> {
 
     /// Whether the tool is running still.
     fn cut_off(&self) -> bool {
-        let running = |(cx, _): &(RunContext, Inside)| with_call(cx, |call| call.running);
+        let running = |(cx, _): &(RunContext, Inside)| cx.with_call(|call| call.running);
         self.within.as_ref().and_then(running).unwrap_or_default()
     }
 }
@@ -323,17 +323,6 @@ fn inside(cx: &RunContext) -> Inside {
     }
 }
 
-/// The call within whose attempt `cx` stands.
-fn with_call<R>(cx: &RunContext, f: impl FnOnce(&mut CallState) -> R) -> Option<R> {
-    let Some(Within::Call(seq, _)) = cx.within else {
-        return None;
-    };
-    cx.node.with_frame(|frame| {
-        let mut calls = frame.calls.iter_mut();
-        calls.find(|call| call.seq == seq).map(f)
-    })
-}
-
 /// What is new: a repair agent may have been at work there before the tool was.
 fn since(before: &Inside, now: Inside) -> Inside {
     let known = |receipt: &Arc<ToolEnvelope>| {
@@ -362,7 +351,7 @@ fn restore(cx: &RunContext, inside: Inside) {
         partial,
         cut_off,
     } = inside;
-    with_call(cx, |call| call.running = cut_off);
+    cx.with_call(|call| call.running = cut_off);
     let place = cx.node.inside(within);
     receipts
         .into_iter()
