@@ -85,7 +85,7 @@ use std::{fmt, future::Future, hash::Hasher, sync::Arc, time::Duration};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "expected a tool here",
-    note = "a tool is the CamelCase type that `#[tool]` or `tool!` leaves beside the function: for `async fn read_file(..)` write `ReadFile`"
+    note = "a tool is the CamelCase type that `#[tool]` or `tool!` leaves beside the function: for `async fn read_file(..)` write `ReadFile`, or `ReadFile {{ .. }}` if it has `#[inject]` parameters"
 )]
 pub trait Tool: Send + Sync + 'static {
     /// The type of the arguments.
