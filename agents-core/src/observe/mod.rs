@@ -51,10 +51,11 @@ pub(crate) async fn observed<T>(
         hang(&span, before);
     }
     root.place_in_trace(&span);
-    let clock = &root.settings.clock;
-    let t_start = clock.now(format_args!("/start"));
+    // A run within another one shares its tape.
+    let (clock, path) = (&root.settings.clock, root.node.path());
+    let t_start = clock.now(format_args!("{path}/start"));
     let outcome = run.instrument(span.clone()).await;
-    let t_end = clock.now(format_args!("/end"));
+    let t_end = clock.now(format_args!("{path}/end"));
     spans::ran(&span, &outcome);
     root.step(Kept::told(Step {
         place: String::new(),
