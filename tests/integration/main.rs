@@ -23,6 +23,7 @@ mod context;
 mod contracts;
 mod costs;
 mod drawn;
+mod durations;
 mod escalating;
 mod events;
 mod executor_laws;

@@ -36,11 +36,11 @@ pub(crate) mod spans;
 pub use crate::run::trace::{Step, StepKind, Trace, Tracing, trace_with};
 pub(crate) use line::settled;
 
-use crate::run::{Kept, Outcome, Root, trace::hang};
+use crate::run::{EventKind, Kept, Outcome, Root, trace::hang};
 use std::{future::Future, sync::Arc};
 use tracing::Instrument;
 
-/// A run within its span, and what it leaves to be looked at.
+/// A run within its span, how it begins and ends, and what it leaves to be looked at.
 pub(crate) async fn observed<T>(
     root: &Arc<Root>,
     agent: &str,
@@ -54,8 +54,20 @@ pub(crate) async fn observed<T>(
     // A run within another one shares its tape.
     let (clock, path) = (&root.settings.clock, root.node.path());
     let t_start = clock.now(format_args!("{path}/start"));
+    span.in_scope(|| {
+        root.emit(&root.node, || EventKind::RunStarted {
+            run_id: root.run_id.clone(),
+        });
+    });
     let outcome = run.instrument(span.clone()).await;
     let t_end = clock.now(format_args!("{path}/end"));
+    span.in_scope(|| {
+        root.emit(&root.node, || EventKind::RunEnded {
+            ok: outcome.result.is_ok(),
+            usage: outcome.usage,
+            took: t_end.since(t_start),
+        });
+    });
     spans::ran(&span, &outcome);
     root.step(Kept::told(Step {
         place: String::new(),
