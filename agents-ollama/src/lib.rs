@@ -52,6 +52,7 @@ mod error;
 mod host;
 mod learned;
 mod receive;
+mod route;
 mod salvage;
 mod settings;
 mod transport;
