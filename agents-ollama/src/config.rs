@@ -100,8 +100,8 @@ impl Config {
             return Err(ModelError::new(Kind::Setup, message));
         }
         let chat = base.endpoint("api/chat");
-        let (route, proxy_login) = if base.is_loopback() {
-            (Route::Direct, None)
+        let route = if base.is_loopback() {
+            Route::direct(&chat)
         } else {
             Route::from_env(&chat).map_err(|why| ModelError::new(Kind::Setup, why))?
         };
@@ -111,8 +111,8 @@ impl Config {
         if let Some(login) = &base.login {
             headers.insert(AUTHORIZATION, login.clone());
         }
-        if let Some(login) = proxy_login {
-            headers.insert(PROXY_AUTHORIZATION, login);
+        if let Some(login) = route.login() {
+            headers.insert(PROXY_AUTHORIZATION, login.clone());
         }
         // What is said of a header counts, whatever the address says.
         for Header { name, value } in &self.headers {

@@ -83,6 +83,7 @@ impl Place<'_> {
                     crate::transport::MAX_BODY >> 20
                 ),
             ),
+            Broken::Setup(why) => ModelError::new(Kind::Setup, why.clone()),
             Broken::NoRuntime => ModelError::new(
                 Kind::Setup,
                 "a model can only be asked inside a tokio runtime",

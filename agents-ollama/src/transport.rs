@@ -39,6 +39,8 @@ pub(crate) enum Broken {
     Silent,
     /// More than [`MAX_BODY`] came.
     TooLong,
+    /// This client cannot connect at all.
+    Setup(String),
     /// There is no tokio runtime here.
     NoRuntime,
 }
@@ -68,7 +70,7 @@ fn client(route: &Route) -> Result<Client<Connector, Full<Bytes>>, Broken> {
     let client = Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(IDLE)
-        .build(route.connector().map_err(Broken::Connect)?);
+        .build(route.connector().map_err(Broken::Setup)?);
     if clients.len() >= MAX_CLIENTS {
         clients.remove(0);
     }

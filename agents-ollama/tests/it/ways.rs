@@ -11,7 +11,11 @@ fn asks_from_another_process() {
     let Ok(url) = std::env::var("ASK") else {
         return;
     };
-    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(std::env::var("PAUSED").is_ok())
+        .build()
+        .unwrap();
     match runtime.block_on(ask(&ollama("m").url(url))) {
         Ok(reply) => println!("answered: {}", reply.content),
         Err(error) => println!("failed: {error}"),
@@ -140,13 +144,51 @@ mod tls {
         let head = &seen[0].head;
         assert!(head.contains(&format!("host: localhost:{port}")), "{head}");
 
-        let told = asked(&url, &[]).await;
+        let (another, ..) = secured().await;
+        let trusted = [("SSL_CERT_FILE", another.display().to_string())];
+        let told = asked(&url, &trusted).await;
         assert!(
             told.starts_with("failed: ") && told.contains("invalid peer certificate"),
             "{told}"
         );
         assert_eq!(server.seen().len(), 1, "nothing is said to a stranger");
         std::fs::remove_file(file).unwrap();
+        std::fs::remove_file(another).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_server_that_does_not_speak_tls_is_not_waited_for_as_a_model_is() {
+        let (file, ..) = secured().await;
+        let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("https://{}", silent.local_addr().unwrap());
+        let env = [
+            ("PAUSED", "1".to_owned()),
+            ("SSL_CERT_FILE", file.display().to_string()),
+        ];
+        let told = asked(&url, &env).await;
+        assert!(
+            told.starts_with(&format!(
+                "failed: nobody answers at {url} (deadline has elapsed)"
+            )),
+            "{told}"
+        );
+        std::fs::remove_file(file).unwrap();
+    }
+
+    /// Nothing to trust is found there; that is no reason not to speak plain HTTP.
+    #[tokio::test]
+    async fn a_machine_without_certificates() {
+        let server = Server::plays([Answer::json(200, HELLO)]).await;
+        let nowhere = [
+            ("SSL_CERT_FILE", "/nowhere/at-all.pem".to_owned()),
+            ("SSL_CERT_DIR", "/nowhere".to_owned()),
+        ];
+        assert_eq!(asked(&server.url, &nowhere).await, "answered: hello");
+        let told = asked("https://127.0.0.1:9", &nowhere).await;
+        assert!(
+            told.starts_with("failed: HTTPS cannot be set up here: "),
+            "{told}"
+        );
     }
 
     #[tokio::test]
