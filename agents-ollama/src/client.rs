@@ -9,11 +9,12 @@ use crate::{
     receive::{salvaged, streamed, unwrapped, whole},
     salvage,
     settings::ToolMode,
-    transport::{self, Body, Broken},
+    transport::{self, Body, Broken, Post},
 };
 use agents_core::model::{Model, ModelError, ModelErrorKind, Reply, Request, prompted};
 use async_trait::async_trait;
-use reqwest::{Method, StatusCode, Url};
+use http::{Method, Response, StatusCode};
+use hyper::body::Incoming;
 use serde::Deserialize;
 use std::{
     fmt,
@@ -116,11 +117,12 @@ impl Ollama {
         // The text of a constrained reply is JSON around what is meant: nothing to show.
         let sink = if grammar { None } else { request.sink() };
 
-        let mut post = reqwest::Request::new(Method::POST, ready.chat.clone());
+        let mut post = Post::new(body(ready, request, mode, stream).into());
+        *post.method_mut() = Method::POST;
+        *post.uri_mut() = ready.chat.clone();
         *post.headers_mut() = ready.headers.clone();
-        *post.body_mut() = Some(body(ready, request, mode, stream).into());
         let place = self.place(ready, "api/chat");
-        let response = transport::send(post, ready.loopback, self.config.wait)
+        let response = transport::send(post, &ready.route, self.config.wait)
             .await
             .map_err(|broken| place.broken(&broken))?;
 
@@ -145,7 +147,7 @@ impl Ollama {
     async fn refused(
         &self,
         place: &Place<'_>,
-        response: reqwest::Response,
+        response: Response<Incoming>,
         request: &Request<'_>,
         mode: Mode,
     ) -> Result<Reply, Asked> {
@@ -176,7 +178,7 @@ impl Ollama {
         self.config
             .base
             .as_ref()
-            .map_or_else(Clone::clone, crate::host::shown)
+            .map_or_else(Clone::clone, ToString::to_string)
     }
 
     /// Lists the models on the server, as `ollama list` does.
@@ -259,12 +261,11 @@ impl Ollama {
         ready: &Ready,
         path: &str,
         wait: Duration,
-    ) -> Result<reqwest::Response, Broken> {
-        let mut url: Url = ready.chat.clone();
-        url.set_path(&ready.chat.path().replace("api/chat", path));
-        let mut get = reqwest::Request::new(Method::GET, url);
+    ) -> Result<Response<Incoming>, Broken> {
+        let mut get = Post::default();
+        *get.uri_mut() = ready.base.endpoint(path);
         *get.headers_mut() = ready.headers.clone();
-        transport::send(get, ready.loopback, wait).await
+        transport::send(get, &ready.route, wait).await
     }
 }
 
@@ -285,7 +286,7 @@ impl fmt::Debug for Ollama {
         let mut out = f.debug_struct("Ollama");
         out.field("model", name);
         match base {
-            Ok(url) => out.field("url", &crate::host::shown(url)),
+            Ok(address) => out.field("url", &address.to_string()),
             Err(why) => out.field("url", why),
         };
         for (name, value) in options {

@@ -1,13 +1,18 @@
 //! The settings of a client, and what is worked out from them once.
 
 use crate::{
-    host, learned,
+    host::{self, Address},
+    learned,
+    route::Route,
     settings::{Header, KeepAlive, Think, ToolMode},
 };
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
-use reqwest::{
-    Url,
-    header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+use http::{
+    Uri,
+    header::{
+        ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+        PROXY_AUTHORIZATION,
+    },
 };
 use serde_json::Value;
 use std::{
@@ -23,7 +28,7 @@ pub(crate) struct Config {
     pub(crate) name: String,
     /// `ollama/NAME`.
     pub(crate) id: String,
-    pub(crate) base: Result<Url, String>,
+    pub(crate) base: Result<Address, String>,
     pub(crate) options: Vec<(String, Value)>,
     pub(crate) keep_alive: Option<KeepAlive>,
     pub(crate) think: Option<Think>,
@@ -37,9 +42,10 @@ pub(crate) struct Config {
 /// What every request has in common.
 #[derive(Debug)]
 pub(crate) struct Ready {
-    pub(crate) chat: Url,
+    pub(crate) base: Address,
+    pub(crate) chat: Uri,
     pub(crate) server: String,
-    pub(crate) loopback: bool,
+    pub(crate) route: Route,
     pub(crate) headers: HeaderMap,
     /// The start of the body, up to the value of `stream`.
     pub(crate) head: Vec<u8>,
@@ -87,18 +93,26 @@ impl Config {
             .base
             .as_ref()
             .map_err(|why| ModelError::new(Kind::Setup, why.clone()))?;
-        if base.scheme() == "https" && !cfg!(feature = "tls") {
-            let server = host::shown(base);
+        if base.is_https() && !cfg!(feature = "tls") {
             let message = format!(
-                "{server} asks for HTTPS, which this build does not speak: enable the feature `tls`"
+                "{base} asks for HTTPS, which this build does not speak: enable the feature `tls`"
             );
             return Err(ModelError::new(Kind::Setup, message));
         }
-        let (base, login) = host::lift_login(base);
-        let mut headers = HeaderMap::with_capacity(self.headers.len() + 1);
+        let chat = base.endpoint("api/chat");
+        let route = if base.is_loopback() {
+            Route::direct(&chat)
+        } else {
+            Route::from_env(&chat).map_err(|why| ModelError::new(Kind::Setup, why))?
+        };
+        let mut headers = HeaderMap::with_capacity(self.headers.len() + 4);
+        headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(login) = login {
-            headers.insert(AUTHORIZATION, login);
+        if let Some(login) = &base.login {
+            headers.insert(AUTHORIZATION, login.clone());
+        }
+        if let Some(login) = route.login() {
+            headers.insert(PROXY_AUTHORIZATION, login.clone());
         }
         // What is said of a header counts, whatever the address says.
         for Header { name, value } in &self.headers {
@@ -113,10 +127,11 @@ impl Config {
             value.set_sensitive(true);
             headers.insert(key, value);
         }
-        let server = host::shown(&base);
+        let server = base.to_string();
         Ok(Ready {
-            chat: host::endpoint(&base, "api/chat"),
-            loopback: host::is_loopback(&base),
+            base: base.clone(),
+            chat,
+            route,
             no_tools: learned::has_no_tools(&server, &self.name).into(),
             server,
             headers,

@@ -2,13 +2,13 @@
 
 use crate::{answer::Fault, transport::Broken, wire::error_text};
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
-use reqwest::{
+use http::{
     Response, StatusCode,
     header::{HeaderName, LOCATION, RETRY_AFTER},
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::{error::Error, time::Duration};
+use std::time::Duration;
 
 /// What the messages need to know about the client.
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn of(response: &Response) -> Self {
+    pub(crate) fn of<B>(response: &Response<B>) -> Self {
         let header = |name: HeaderName| response.headers().get(name)?.to_str().ok();
         Refusal {
             status: response.status(),
@@ -58,20 +58,16 @@ impl Place<'_> {
     pub(crate) fn broken(&self, broken: &Broken) -> ModelError {
         let Place { server, wait, .. } = self;
         match broken {
-            Broken::Connect(error) => ModelError::new(
+            Broken::Connect(why) => ModelError::new(
                 Kind::Unreachable,
                 format!(
-                    "nobody answers at {server} ({}): start Ollama with `ollama serve`, or say where it is with \
-                     the environment variable OLLAMA_HOST or `.url(..)`",
-                    root_cause(error)
+                    "nobody answers at {server} ({why}): start Ollama with `ollama serve`, or say where it is with \
+                     the environment variable OLLAMA_HOST or `.url(..)`"
                 ),
             ),
-            Broken::Cut(error) => ModelError::new(
+            Broken::Cut(why) => ModelError::new(
                 Kind::Interrupted,
-                format!(
-                    "{server} broke off before it answered ({})",
-                    root_cause(error)
-                ),
+                format!("{server} broke off before it answered ({why})"),
             ),
             Broken::Silent => ModelError::new(
                 Kind::TimedOut,
@@ -87,6 +83,7 @@ impl Place<'_> {
                     crate::transport::MAX_BODY >> 20
                 ),
             ),
+            Broken::Setup(why) => ModelError::new(Kind::Setup, why.clone()),
             Broken::NoRuntime => ModelError::new(
                 Kind::Setup,
                 "a model can only be asked inside a tokio runtime",
@@ -99,12 +96,9 @@ impl Place<'_> {
         let Place { server, .. } = self;
         match broken {
             Some(broken @ (Broken::Silent | Broken::TooLong)) => self.broken(broken),
-            Some(Broken::Cut(error)) => ModelError::new(
+            Some(Broken::Cut(why)) => ModelError::new(
                 Kind::Interrupted,
-                format!(
-                    "the answer of {server} broke off after {said} characters ({})",
-                    root_cause(error)
-                ),
+                format!("the answer of {server} broke off after {said} characters ({why})"),
             ),
             _ => ModelError::new(
                 Kind::Interrupted,
@@ -226,15 +220,6 @@ impl Place<'_> {
 /// What Ollama says when tools are offered to a model that has no template for them.
 pub(crate) fn refuses_tools(text: &str) -> bool {
     text.contains("does not support tools")
-}
-
-/// The innermost of an error's reasons: the one that says something.
-fn root_cause(error: &reqwest::Error) -> String {
-    let mut cause: &dyn Error = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
 }
 
 /// What was received, short enough for a message.

@@ -1,14 +1,30 @@
 //! Where Ollama is: the forms that `OLLAMA_HOST` and [`Ollama::url`](crate::Ollama::url) may take.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use http::{HeaderValue, Uri, uri::Authority};
 use percent_encoding::percent_decode_str;
-use reqwest::{Url, header::HeaderValue};
+use std::fmt::{self, Display};
 
 /// The port Ollama listens on when nobody says otherwise.
 const PORT: u16 = 11434;
 
+/// The address of a server. Shown without its login and its query, which may be secrets.
+#[derive(Clone, Debug)]
+pub(crate) struct Address {
+    https: bool,
+    /// An IPv6 address has its brackets here.
+    host: String,
+    port: Option<u16>,
+    /// Empty, or with a slash before it and none behind: a proxy may have added it.
+    path: String,
+    /// Empty, or with its question mark.
+    query: String,
+    /// `Authorization: Basic`, where there was a user name or a password.
+    pub(crate) login: Option<HeaderValue>,
+}
+
 /// The address in the environment, or this machine.
-pub(crate) fn from_env() -> Result<Url, String> {
+pub(crate) fn from_env() -> Result<Address, String> {
     match std::env::var("OLLAMA_HOST") {
         Ok(host) => parse(&host),
         Err(_) => parse(""),
@@ -19,10 +35,10 @@ pub(crate) fn from_env() -> Result<Url, String> {
 /// with or without a scheme and a path. Without a scheme the port is 11434 unless given; with one
 /// it is the scheme's. An address to listen on (`0.0.0.0`, `[::]`) means this machine. A user name and
 /// a password may stand before the host: `user:password@host`.
-pub(crate) fn parse(text: &str) -> Result<Url, String> {
+pub(crate) fn parse(text: &str) -> Result<Address, String> {
     let text = text.trim().trim_matches(['"', '\'']).trim();
     let seen = without_login(text);
-    let wrong = |why: &dyn std::fmt::Display| {
+    let wrong = |why: &dyn Display| {
         format!(
             "`{seen}` is no address for Ollama ({why}): write `http://host:port`, or `host:port`"
         )
@@ -31,34 +47,50 @@ pub(crate) fn parse(text: &str) -> Result<Url, String> {
     if !matches!(scheme, "http" | "https") {
         return Err(wrong(&"its scheme is neither `http` nor `https`"));
     }
-    let (place, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let place = match place {
-        "" => "127.0.0.1".to_owned(),
-        bare if is_bare_v6(bare) => format!("[{bare}]"),
-        port if port.starts_with(':') && !port.contains('@') => format!("127.0.0.1{port}"),
-        given => given.to_owned(),
-    };
-    let path = path.trim_end_matches('/');
-    let mut url = Url::parse(&format!("{scheme}://{place}/{path}")).map_err(|e| wrong(&e))?;
-    if text.contains('@') && !has_login(&url) {
+    let place_ends = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (place, path) = rest.split_at(place_ends);
+    if path.contains('@') {
         return Err(wrong(
             &"in a user name or a password, `/` is written `%2F`, `?` is `%3F` and `#` is `%23`",
         ));
     }
-
-    let here = match url.host_str() {
-        Some("0.0.0.0") => Some("127.0.0.1"),
-        Some("[::]") => Some("[::1]"),
-        _ => None,
+    let (login, place) = match place.rsplit_once('@') {
+        Some((login, place)) => (basic(login), place),
+        None => (None, place),
     };
-    if here.is_some() {
-        url.set_host(here).map_err(|e| wrong(&e))?;
-    }
-    if !text.contains("://") && url.port().is_none() && !place.ends_with(":80") {
-        url.set_port(Some(PORT))
-            .map_err(|()| wrong(&"no port possible"))?;
-    }
-    Ok(url)
+    let place = match place {
+        "" if login.is_none() => "127.0.0.1".to_owned(),
+        bare if is_bare_v6(bare) => format!("[{bare}]"),
+        port if port.starts_with(':') && login.is_none() => format!("127.0.0.1{port}"),
+        given => given.to_owned(),
+    };
+    let authority: Authority = place.parse().map_err(|e| wrong(&e))?;
+    let host = match authority.host() {
+        "" => return Err(wrong(&"there is no host in it")),
+        "0.0.0.0" => "127.0.0.1",
+        "[::]" => "[::1]",
+        host => host,
+    };
+    let port = match authority.as_str()[authority.host().len()..].strip_prefix(':') {
+        Some(port) => Some(port.parse().map_err(|_| wrong(&"invalid port number"))?),
+        None if text.contains("://") => None,
+        None => Some(PORT),
+    };
+    // With something before it, so that an empty path is one, too.
+    let path: Uri = format!("http://host{path}")
+        .parse()
+        .map_err(|e| wrong(&e))?;
+    let https = scheme == "https";
+    Ok(Address {
+        https,
+        host: host.to_owned(),
+        port: port.filter(|port| *port != if https { 443 } else { 80 }),
+        path: path.path().trim_end_matches('/').to_owned(),
+        query: path
+            .query()
+            .map_or_else(String::new, |query| format!("?{query}")),
+        login,
+    })
 }
 
 /// The text without all that may be a user name or a password, however it is written.
@@ -72,24 +104,18 @@ fn without_login(text: &str) -> String {
     }
 }
 
-fn has_login(url: &Url) -> bool {
-    !url.username().is_empty() || url.password().is_some()
-}
-
-/// The address alone, and its user name and password as the header that carries them.
-pub(crate) fn lift_login(base: &Url) -> (Url, Option<HeaderValue>) {
-    let mut url = base.clone();
-    // What has no host has no login either.
-    let _ = url.set_username("").and_then(|()| url.set_password(None));
-    let login = has_login(base).then(|| {
-        let mut login: Vec<u8> = percent_decode_str(base.username()).collect();
-        login.push(b':');
-        login.extend(percent_decode_str(base.password().unwrap_or_default()));
-        let mut value = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(login))).ok()?;
-        value.set_sensitive(true);
-        Some(value)
-    });
-    (url, login.flatten())
+/// A user name and a password as the header that carries them.
+fn basic(login: &str) -> Option<HeaderValue> {
+    let (user, password) = login.split_once(':').unwrap_or((login, ""));
+    let mut login: Vec<u8> = percent_decode_str(user).collect();
+    login.push(b':');
+    login.extend(percent_decode_str(password));
+    if login == b":" {
+        return None;
+    }
+    let mut value = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(login))).ok()?;
+    value.set_sensitive(true);
+    Some(value)
 }
 
 /// Several colons without brackets: an IPv6 address on its own.
@@ -97,32 +123,37 @@ fn is_bare_v6(place: &str) -> bool {
     !place.starts_with('[') && place.parse::<std::net::Ipv6Addr>().is_ok()
 }
 
-/// The address of one of the server's functions, keeping a path that a proxy may have added.
-pub(crate) fn endpoint(base: &Url, path: &str) -> Url {
-    let mut url = base.clone();
-    url.set_path(&format!("{}/{path}", base.path().trim_end_matches('/')));
-    url
-}
-
-/// The address as people may see it: without a user name or password.
-pub(crate) fn shown(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    let path = url.path().trim_end_matches('/');
-    match url.port() {
-        Some(port) => format!("{}://{host}:{port}{path}", url.scheme()),
-        None => format!("{}://{host}{path}", url.scheme()),
+impl Address {
+    pub(crate) fn is_https(&self) -> bool {
+        self.https
     }
-}
 
-/// Whether the server is on this machine, where no proxy has a place.
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    url.host_str().is_some_and(|host| {
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
-        host.eq_ignore_ascii_case("localhost")
+    /// The address of one of the server's functions.
+    pub(crate) fn endpoint(&self, function: &str) -> Uri {
+        let endpoint = format!("{self}/{function}{}", self.query);
+        endpoint.parse().expect("its parts have been read before")
+    }
+
+    /// Whether the server is on this machine, where no proxy has a place.
+    pub(crate) fn is_loopback(&self) -> bool {
+        let bare = self.host.trim_start_matches('[').trim_end_matches(']');
+        bare.eq_ignore_ascii_case("localhost")
             || bare
                 .parse::<std::net::IpAddr>()
                 .is_ok_and(|ip| ip.is_loopback())
-    })
+    }
+}
+
+/// As people may see it: without a user name, a password or a query.
+impl Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.https { "https" } else { "http" };
+        write!(f, "{scheme}://{}", self.host)?;
+        if let Some(port) = self.port {
+            write!(f, ":{port}")?;
+        }
+        f.write_str(&self.path)
+    }
 }
 
 #[cfg(test)]
@@ -154,7 +185,7 @@ mod tests {
             ("gpu-box:8080/ollama", "http://gpu-box:8080/ollama"),
         ] {
             assert_eq!(
-                parse(text).map(|url| shown(&url)),
+                parse(text).map(|address| address.to_string()),
                 Ok(expect.to_owned()),
                 "{text:?}"
             );
@@ -175,8 +206,9 @@ mod tests {
 
     #[test]
     fn a_password_in_the_address_is_not_shown() {
-        let url = parse("http://me:hunter2@gpu-box:8080").unwrap();
-        assert_eq!(shown(&url), "http://gpu-box:8080");
+        let address = parse("http://me:hunter2@gpu-box:8080/?key=hunter2").unwrap();
+        assert_eq!(address.to_string(), "http://gpu-box:8080");
+        assert!(!format!("{address:?}").contains("bWU6"));
         for text in [
             "http://me:hunter2@gpu-box:port",
             "me:hunter2@gpu-box:port",
@@ -199,12 +231,12 @@ mod tests {
     #[test]
     fn a_login_is_lifted_out_of_the_address() {
         let lifted = |text: &str| {
-            let (url, login) = lift_login(&parse(text).unwrap());
-            let login = login.map(|value| {
+            let address = parse(text).unwrap();
+            let login = address.login.as_ref().map(|value| {
                 assert!(value.is_sensitive());
                 value.to_str().unwrap().to_owned()
             });
-            (url.to_string(), login)
+            (address.to_string(), login)
         };
         for (text, login) in [
             ("http://gpu-box:8080", None),
@@ -220,23 +252,31 @@ mod tests {
                 Some("Basic bUBlOmEvYg=="),
             ),
         ] {
-            let expect = ("http://gpu-box:8080/".to_owned(), login.map(str::to_owned));
+            let expect = ("http://gpu-box:8080".to_owned(), login.map(str::to_owned));
             assert_eq!(lifted(text), expect, "{text}");
         }
     }
 
     #[test]
     fn endpoints_keep_the_path_of_a_proxy() {
-        let url = parse("https://example.com/ollama").unwrap();
-        assert_eq!(
-            endpoint(&url, "api/chat").as_str(),
-            "https://example.com/ollama/api/chat"
-        );
-        let url = parse("").unwrap();
-        assert_eq!(
-            endpoint(&url, "api/chat").as_str(),
-            "http://127.0.0.1:11434/api/chat"
-        );
+        for (text, expect) in [
+            (
+                "https://example.com/ollama",
+                "https://example.com/ollama/api/chat",
+            ),
+            (
+                "https://example.com/a/b/?key=1",
+                "https://example.com/a/b/api/chat?key=1",
+            ),
+            (
+                "https://example.com?key=1",
+                "https://example.com/api/chat?key=1",
+            ),
+            ("", "http://127.0.0.1:11434/api/chat"),
+            ("::1", "http://[::1]:11434/api/chat"),
+        ] {
+            assert_eq!(parse(text).unwrap().endpoint("api/chat"), expect, "{text}");
+        }
     }
 
     #[test]
@@ -247,7 +287,7 @@ mod tests {
             ("[::1]", true),
             ("gpu-box", false),
         ] {
-            assert_eq!(is_loopback(&parse(text).unwrap()), expect, "{text}");
+            assert_eq!(parse(text).unwrap().is_loopback(), expect, "{text}");
         }
     }
 }

@@ -38,6 +38,12 @@
 //! Ollama could not read itself (`error parsing tool call`) is no error here: it is handed on as
 //! the malformed call it is, for `on_error` to repair.
 //!
+//! # The way to the server
+//!
+//! Plain HTTP, or HTTPS with the feature `tls`: rustls, with the certificates that the operating system trusts.
+//! `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` are read as curl reads them, at the first request of a client;
+//! a server on this machine is asked without a proxy. Redirects are not followed: the error names where to.
+//!
 //! # Speed
 //!
 //! What was encoded for one turn is not encoded again for the next, and replies are read from the
@@ -52,6 +58,7 @@ mod error;
 mod host;
 mod learned;
 mod receive;
+mod route;
 mod salvage;
 mod settings;
 mod transport;

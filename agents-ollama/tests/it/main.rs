@@ -8,6 +8,7 @@ mod modes;
 mod peers;
 mod requests;
 mod server;
+mod ways;
 
 use agents_core::{
     Effects,
