@@ -22,6 +22,7 @@ mod composing;
 mod context;
 mod contracts;
 mod costs;
+mod cut_off;
 mod drawn;
 mod durations;
 mod escalating;

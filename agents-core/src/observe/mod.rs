@@ -15,7 +15,8 @@
 //! | `policy {tool}` | `agents.verdict`, `agents.reason` | whether it may be made |
 //! | `execute_tool {tool}` | `gen_ai.tool.name`, `.type`, `.description`, `gen_ai.tool.call.id`, `agents.attempt` | one execution |
 //!
-//! A span that ends in a failure has `error.type` and the status `ERROR`. What happens between two spans
+//! A span that ends in a failure has `error.type` and the status `ERROR`; of a call and an execution that were cut off,
+//! because their run ended or their work was given up, the type is `cut_off`. What happens between two spans
 //! is an event of the one around it: `arguments repaired`, `call failed`, `backing off`, `asking a repair
 //! agent`, `escalated`. With [`Run::record_content`](crate::agent::Run::record_content) there are
 //! `gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.tool.call.arguments` and `.result` too, as
@@ -23,7 +24,7 @@
 //!
 //! # Log lines
 //!
-//! Every call that is settled is one line with the target `observed_tool`: `tool_name`, `agent_name`,
+//! Every call that has its receipt is one line with the target `observed_tool`: `tool_name`, `agent_name`,
 //! `latency_ms`, `ok`, `error_class`, `trace_id`, `started_at`, `ended_at`; and `call_id`, `attempts`,
 //! `cached` and `tokens`, which are those of the models that the call has asked.
 //!
