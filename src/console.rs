@@ -10,7 +10,7 @@
 //! # }
 //! ```
 //!
-//! Colour is used on a terminal only, and not when `NO_COLOR` is set.
+//! Colours are used only if the output is a terminal and `NO_COLOR` is not set.
 
 use crate::screen::{shorten, shown};
 use agents_core::{

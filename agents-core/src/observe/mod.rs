@@ -2,9 +2,9 @@
 //!
 //! # Spans
 //!
-//! Every run is one tree of `tracing` spans, whatever is put together in it; a run within a tool's body
-//! hangs in the tree of the run around it, and a stored run goes on in the trace that it had. Names and attributes are those of OpenTelemetry's
-//! [semantic conventions for generative AI], version 1.41, as far as they have one:
+//! Every run is one tree of `tracing` spans, with all of its parts. A run in a tool's body belongs to the tree
+//! of the run around it, and a resumed run continues in its earlier trace. Names and attributes follow
+//! OpenTelemetry's [semantic conventions for generative AI], version 1.41, where these define one:
 //!
 //! | span | attributes | what |
 //! |-|-|-|
@@ -15,18 +15,18 @@
 //! | `policy {tool}` | `agents.verdict`, `agents.reason` | whether it may be made |
 //! | `execute_tool {tool}` | `gen_ai.tool.name`, `.type`, `.description`, `gen_ai.tool.call.id`, `agents.attempt` | one execution |
 //!
-//! A span that ends in a failure has `error.type` and the status `ERROR`; of a call and an execution that were cut off,
-//! because their run ended or their work was given up, the type is `cut_off`. What happens between two spans
-//! is an event of the one around it: `arguments repaired`, `call failed`, `backing off`, `asking a repair
-//! agent`, `escalated`. With [`Run::record_content`](crate::agent::Run::record_content) there are
-//! `gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.tool.call.arguments` and `.result` too, as
-//! JSON in the conventions' own form; without it, no prompt, argument or result is in any span.
+//! A span that ends in a failure has `error.type` and the status `ERROR`. If a call or an execution was cut off,
+//! because its run ended or its work was given up, the type is `cut_off`. What happens between two spans
+//! is an event of the span around them: `arguments repaired`, `call failed`, `backing off`, `asking a repair
+//! agent`, `escalated`. With [`Run::record_content`](crate::agent::Run::record_content) spans also have
+//! `gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.tool.call.arguments` and `.result`, as JSON in
+//! the form that the conventions define. Without it, no prompt, argument or result is in any span.
 //!
 //! # Log lines
 //!
-//! Every call that has its receipt is one line with the target `observed_tool`: `tool_name`, `agent_name`,
-//! `latency_ms`, `ok`, `error_class`, `trace_id`, `started_at`, `ended_at`; and `call_id`, `attempts`,
-//! `cached` and `tokens`, which are those of the models that the call has asked.
+//! Every call is one line with the target `observed_tool`, including calls that were cut off. Its fields are
+//! `tool_name`, `agent_name`, `latency_ms`, `ok`, `error_class`, `trace_id`, `started_at`, `ended_at`,
+//! `call_id`, `attempts`, `cached` and `tokens`: the tokens of the models that were asked within the call.
 //!
 //! [semantic conventions for generative AI]: https://github.com/open-telemetry/semantic-conventions/tree/v1.41.0/docs/gen-ai
 
