@@ -257,7 +257,7 @@ pub enum EventKind {
         ok: bool,
         /// Tokens and requests that the run used.
         usage: Usage,
-        /// Duration of the run.
+        /// Duration of the run; of a resumed run, the time since then.
         #[serde(rename = "took_ms", serialize_with = "milliseconds")]
         took: Duration,
     },
