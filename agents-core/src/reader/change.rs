@@ -131,7 +131,6 @@ impl ChangeKind {
     ///     (r#"Do not run {"euros": 500}"#, true),
     /// ] {
     ///     let reading = read(text, &schema)?;
-    ///     assert_eq!(reading.json, r#"{"euros":500}"#.replace(':', if text.contains("run") { ": " } else { ":" }));
     ///     assert_eq!(reading.repairs.iter().any(|change| change.kind.is_doubtful()), doubtful, "{text}");
     /// }
     /// # Ok::<(), agents::reader::Refusal>(())
