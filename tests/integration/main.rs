@@ -23,6 +23,7 @@ mod context;
 mod contracts;
 mod costs;
 mod cut_off;
+mod doubtful;
 mod drawn;
 mod durations;
 mod escalating;
