@@ -12,6 +12,7 @@ pub(crate) mod args;
 mod call;
 mod call_id;
 mod dispatch;
+mod doubt;
 mod driver;
 pub(crate) mod envelope;
 mod execute;
