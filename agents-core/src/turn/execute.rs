@@ -57,7 +57,9 @@ pub(super) async fn run(
             () = watch.expired() => Err(Cause::timed_out(allowed)),
         }
     };
+    let open = spans::Open::of(&span);
     let result = hidden(work.instrument(span.clone()).await, context);
+    open.ended();
     spans::executed(&span, context, &result);
     result
 }

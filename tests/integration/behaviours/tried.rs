@@ -198,10 +198,10 @@ async fn a_hint_stands_behind_the_error_in_the_receipt_on_the_console_and_in_the
         seen.error().details.as_ref().unwrap()["hint"],
         "send a number"
     );
-    let ended = lines(&seen).pop().unwrap();
+    let told = lines(&seen).concat();
     assert!(
-        ended.contains("write a JSON object; hint: send a number"),
-        "{ended}"
+        told.contains("write a JSON object; hint: send a number"),
+        "{told}"
     );
     let drawn = timeline::of(&seen.outcome).width(200).to_string();
     assert!(drawn.contains("hint: send a number"), "{drawn}");
@@ -221,7 +221,12 @@ async fn a_throw_is_told_with_its_reason() {
     )
     .await;
     let said = "✗ stopped: `job` threw: the credentials were refused";
-    assert_eq!(lines(&seen).last().unwrap(), said);
+    let told = lines(&seen);
+    let [.., stopped, ended] = &told[..] else {
+        panic!("{told:?}");
+    };
+    assert_eq!(stopped, said);
+    assert!(ended.starts_with("✗ worker: no answer  ("), "{ended}");
     let drawn = timeline::of(&seen.outcome).to_string();
     let root = drawn.lines().next().unwrap();
     assert!(
