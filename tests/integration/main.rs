@@ -9,6 +9,7 @@ mod arms_by_hand;
 mod asking_again;
 mod at_fault;
 mod bad_input;
+mod bakery;
 mod behaviours;
 mod blobs;
 mod budgets;

@@ -7,7 +7,7 @@ use crate::{
     run::{
         CallState, EventKind, Kept, Node, Root, RunContext, Settings, Timestamp, ToolEnvelope, What,
     },
-    turn::call_id,
+    turn::{call_id, remembered::tell_abandoned},
 };
 use std::{mem, sync::Arc};
 
@@ -116,6 +116,7 @@ pub(crate) fn close_all(node: &Node, root: &Root, why: &str) {
     for (seq, is_new, receipt) in closed {
         node.add_receipt(receipt.clone());
         if is_new {
+            tell_abandoned(node, settings, seq, &receipt);
             tell(node, root, seq, receipt);
         }
     }

@@ -8,8 +8,8 @@ use crate::{
     panics::guarded,
     recovery::Plan,
     run::{
-        Approval, ApprovalRequest, CallState, EventKind, Happened, Inside, Kept, Moment, Recalled,
-        RunContext, Stop, Tape, ToolEnvelope, Within, trace::StepKind,
+        Approval, ApprovalRequest, CallState, EventKind, Happened, Inside, Kept, Moment, Node,
+        Recalled, RunContext, Settings, Stop, Tape, ToolEnvelope, Within, trace::StepKind,
     },
     tool::{Prepared, SharedTool, ToolContext},
 };
@@ -104,7 +104,7 @@ impl Place<'_> {
         true
     }
 
-    /// The call has its receipt.
+    /// The call is settled, and has its receipt.
     pub(super) fn tell_settled(&self, receipt: &Arc<ToolEnvelope>) {
         if let Some(tape) = self.tape() {
             let moment = self.moment(format_args!("settled"), &());
@@ -132,6 +132,20 @@ impl Place<'_> {
             args: self.with_call(|call| call.input()),
             tool: &tool.spec().name,
         }
+    }
+}
+
+/// A call that was left unsettled has its receipt: no replay waits for it, but it is on the tape.
+pub(super) fn tell_abandoned(
+    node: &Node,
+    settings: &Settings,
+    seq: u32,
+    receipt: &Arc<ToolEnvelope>,
+) {
+    if let Some(tape) = &settings.tape {
+        let at = format!("{}/abandoned", node.call_path(seq));
+        let asked = Json::null();
+        tape.keep(Moment { at, asked }, Happened::Settled(receipt.clone()));
     }
 }
 
