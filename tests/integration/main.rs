@@ -47,6 +47,7 @@ mod recovery;
 mod registry;
 mod repair_agents;
 mod repairs_under_way;
+mod replaced;
 mod resuming;
 mod secrets;
 mod skills;

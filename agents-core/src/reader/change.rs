@@ -23,6 +23,23 @@ pub struct Change {
     pub path: String,
     /// Short description of the change.
     pub note: String,
+    /// What was there before: the beginning of it, on one line. Told of what was dropped, and of what an arm or a
+    /// repair agent replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
+}
+
+/// How many characters of a text are told.
+const ENOUGH: usize = 200;
+
+/// A line of the text: enough to see what it was.
+pub(crate) fn in_short(text: &str) -> String {
+    let flat = |c: char| if c.is_control() { ' ' } else { c };
+    let mut short: String = text.chars().take(ENOUGH).map(flat).collect();
+    if text.chars().nth(ENOUGH).is_some() {
+        short.push('…');
+    }
+    short
 }
 
 impl Change {
@@ -33,7 +50,15 @@ impl Change {
             kind,
             path: path.into(),
             note: note.into(),
+            was: None,
         }
+    }
+
+    /// Says what was there before.
+    #[must_use]
+    pub fn was(mut self, text: &str) -> Self {
+        self.was = Some(in_short(text));
+        self
     }
 }
 
@@ -221,14 +246,25 @@ impl Log {
         path: impl FnOnce() -> String,
         note: impl Into<String>,
     ) {
+        self.tell(kind, || Change::new(kind, path(), note));
+    }
+
+    /// The same of something that was dropped.
+    pub(super) fn add_dropped(
+        &mut self,
+        kind: ChangeKind,
+        path: impl FnOnce() -> String,
+        note: &str,
+        was: &str,
+    ) {
+        self.tell(kind, || Change::new(kind, path(), note).was(was));
+    }
+
+    fn tell(&mut self, kind: ChangeKind, change: impl FnOnce() -> Change) {
         let count = &mut self.counts[kind as usize];
         *count += 1;
         if *count <= TOLD {
-            self.changes.push(Change {
-                kind,
-                path: path(),
-                note: note.into(),
-            });
+            self.changes.push(change());
         }
     }
 
@@ -315,11 +351,7 @@ impl Log {
             let more = self.counts[kind as usize].saturating_sub(told[kind as usize]);
             if more > 0 && !std::mem::replace(&mut seen[kind as usize], true) {
                 let note = format!("{more} more: {}", self.changes[n].note);
-                self.changes.push(Change {
-                    kind,
-                    path: String::new(),
-                    note,
-                });
+                self.changes.push(Change::new(kind, "", note));
             }
         }
         Repairs(self.changes)
@@ -343,15 +375,14 @@ mod tests {
 
     #[test]
     fn serialises_as_a_list() {
-        let repairs = Repairs(vec![Change {
-            kind: ChangeKind::DroppedKey,
-            path: "a.b".into(),
-            note: "unknown".into(),
-        }]);
+        let repairs = Repairs(vec![
+            Change::new(ChangeKind::DroppedKey, "a.b", "unknown").was("true"),
+            Change::new(ChangeKind::Colon, "", "a colon"),
+        ]);
         let text = serde_json::to_string(&repairs).unwrap();
         assert_eq!(
             text,
-            r#"[{"kind":"dropped_key","path":"a.b","note":"unknown"}]"#
+            r#"[{"kind":"dropped_key","path":"a.b","note":"unknown","was":"true"},{"kind":"colon","path":"","note":"a colon"}]"#
         );
         assert_eq!(serde_json::from_str::<Repairs>(&text).unwrap(), repairs);
     }

@@ -63,6 +63,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+pub(crate) use self::change::in_short;
 pub(crate) use self::fit::MISSING;
 pub(crate) use self::refusal::too_deep;
 use self::{

@@ -211,7 +211,7 @@ impl Ladder<'_> {
             );
             frame.unsettled.push(unsettled);
             let given = Given::new(by, &text, tokens);
-            frame.fixed.extend(given.used("the answer"));
+            frame.fixed.extend(given.used("the answer", failed));
             frame.replaced.push(given);
             frame.answer = Some(text);
             frame.fault = None;

@@ -3,7 +3,7 @@
 use super::Act;
 use crate::{
     error::{Handed, Severity, ToolError, escalation::Escalation},
-    recovery::{FAILED_ALREADY, FixError, Move, SANITIZE},
+    recovery::{FAILED_ALREADY, FixError, Move, text_at},
     run::{CallState, Given, Stage, Stop, Unsettled, climb::Climbed, gave_none},
     turn::{args, recover},
 };
@@ -105,23 +105,17 @@ impl CallState {
     }
 
     fn repaired(&mut self, by: &str, text: String, tokens: u64) {
-        let mut what = "the arguments".to_owned();
-        if let Stage::Recover { text, error } = &self.stage {
-            let (text, error) = (text.clone(), error.clone());
-            if let Some(field) = error.field().filter(|_| by == SANITIZE) {
-                what = format!("`{field}`");
-            }
-            let Self {
-                progress,
-                given,
-                repairs,
-                ..
-            } = &*self;
-            let unsettled = Unsettled::new(text, error, progress, given, repairs);
-            self.unsettled.push(unsettled);
-        }
         let given = Given::new(by, &text, tokens);
-        self.repairs.extend(given.used(&what));
+        if let Stage::Recover { text, error } = &self.stage {
+            let used = match error.field() {
+                Some(field) if given.is_one_value() => given.used_at(field, text_at(text, field)),
+                _ => given.used("the arguments", text),
+            };
+            let (text, error) = (text.clone(), error.clone());
+            let unsettled = Unsettled::new(text, error, &self.progress, &self.given, &self.repairs);
+            self.unsettled.push(unsettled);
+            self.repairs.extend(used);
+        }
         self.given.push(given);
         self.stage = Stage::Read { raw: text };
     }
