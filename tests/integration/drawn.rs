@@ -246,13 +246,15 @@ impl Model for Wordy {
 async fn a_reply_that_was_cut_off_is_seen() {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = lines.clone();
-    let answer = Lower
+    let outcome = Lower
         .run("x")
         .model(Wordy)
         .on_event(move |event| sink.lock().unwrap().extend(console::line(event, false)))
+        .outcome()
         .await
         .unwrap();
-    assert_eq!(answer, "Once upon a");
+    assert_eq!(outcome.result.unwrap(), "Once upon a");
+    assert!(outcome.partial, "there was more to say");
     let lines = lines.lock().unwrap();
     assert!(
         lines.len() == 1 && lines[0].contains("cut off") && lines[0].contains("num_predict"),

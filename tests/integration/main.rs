@@ -55,6 +55,7 @@ mod spans;
 mod storing;
 mod teams;
 mod together;
+mod told_of_failures;
 mod traces;
 mod visible;
 mod world;

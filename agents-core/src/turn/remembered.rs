@@ -68,7 +68,12 @@ impl Place<'_> {
     ) -> Approval {
         let (seq, when) = self.with_call(|call| (call.seq, when(call)));
         let at = format!("{}/approval{when}", self.cx.node.call_path(seq));
-        approved(self.cx, at, &self.asked(tool), asked).await
+        let began = self.cx.now(format_args!("{at}/start"));
+        let approval = approved(self.cx, at.clone(), &self.asked(tool), asked).await;
+        let took = self.cx.now(format_args!("{at}/end")).since(began);
+        let took = (approval == Approval::Approve).then(|| took.as_secs_f64());
+        self.with_call(|call| call.approval = took);
+        approval
     }
 
     /// Keeps the output of a settled call whole, or takes it to be kept where the tape says it is.
