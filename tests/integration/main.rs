@@ -23,6 +23,7 @@ mod composing;
 mod context;
 mod contracts;
 mod costs;
+mod doubtful;
 mod drawn;
 mod escalating;
 mod events;
