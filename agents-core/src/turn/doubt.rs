@@ -17,7 +17,9 @@ pub(super) fn of<'r>(spec: &ToolSpec, repairs: &'r Repairs) -> Option<&'r Change
 
 /// What is said of it: whoever wrote the call says it again, or an arm does.
 pub(super) fn told(spec: &ToolSpec, raw: &str, doubt: &Change) -> ToolError {
-    let Change { kind, path, note } = doubt;
+    let Change {
+        kind, path, note, ..
+    } = doubt;
     let remedy = match kind {
         ChangeKind::Extracted => "send the value alone",
         ChangeKind::CutOff => "send the whole object again, to its closing bracket",
