@@ -235,6 +235,7 @@ pub fn receipt(receipt: &ToolEnvelope, colour: bool) -> String {
     if receipt.attempts.len() > 1 {
         facts.insert(0, format!("{} attempts", receipt.attempts.len()));
     }
+    facts.splice(0..0, approval(receipt));
     if receipt.cached {
         facts.insert(0, "cached".into());
     }
@@ -247,6 +248,16 @@ pub fn receipt(receipt: &ToolEnvelope, colour: bool) -> String {
 /// What is written beside the colours: those take only what is safe themselves.
 fn safe(what: &impl ToString) -> String {
     shown(&what.to_string()).into_owned()
+}
+
+/// How long it took until somebody approved a call, if anybody was asked.
+pub(crate) fn approval(receipt: &ToolEnvelope) -> Option<String> {
+    let mut asked = receipt
+        .attempts
+        .iter()
+        .filter_map(|attempt| attempt.approval_s);
+    let took = Duration::try_from_secs_f64(asked.next()?).ok()?;
+    Some(format!("approved after {}", duration(took)))
 }
 
 /// What went wrong, and what the model was told beside it. What follows an escalation is told by itself.

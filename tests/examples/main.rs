@@ -62,7 +62,7 @@ fn file_manager() {
             "~ write_file repaired: `fix` gave the arguments anew",
             "… write_file again in",
             "result=\"24 bytes written to summary.md\"",
-            "~ write_file repaired: `sanitize` gave `path` anew",
+            "~ write_file repaired: path: `sanitize` replaced it",
             r#"[list_dir] args={"path": "notes"} result=["todo.md"]"#,
             "= config.json sets the port to 8080",
             "notes/todo.md: Change the port.",
@@ -172,7 +172,7 @@ fn shared_policy() {
     check(
         "shared_policy",
         &[
-            "~ read_file repaired: `sanitize` gave `lines` anew",
+            "~ read_file repaired: lines: `sanitize` replaced it",
             "✗ delete_file",
             "~ the answer was repaired",
             "= config.json sets the port to 8080; old.log could not be deleted.",

@@ -42,6 +42,7 @@ mod keys;
 mod laws;
 mod limits;
 mod locate;
+mod log;
 mod number;
 mod pattern;
 mod print;
@@ -63,22 +64,23 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+pub(crate) use self::change::in_short;
 pub(crate) use self::fit::MISSING;
 pub(crate) use self::refusal::too_deep;
-use self::{
-    change::Log,
-    coerce::{Coercer, work},
-    fit::fit,
-    locate::{Found, Json},
-    scan::skip_space,
-    strict::Stop,
-    tape::{Kind, Tape, quote_into},
-};
 pub use self::{
     change::{Change, ChangeKind, Repairs},
     refusal::{Refusal, RefusalKind},
     schema::Schema,
     text::{normalize_separators, strip_fences},
+};
+use self::{
+    coerce::{Coercer, work},
+    fit::fit,
+    locate::{Found, Json},
+    log::Log,
+    scan::skip_space,
+    strict::Stop,
+    tape::{Kind, Tape, quote_into},
 };
 
 /// Brackets may nest this deep: what `serde_json` reads as well.

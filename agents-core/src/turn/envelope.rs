@@ -2,13 +2,13 @@
 
 use crate::{
     Json,
-    error::{ToolError, shorten},
+    error::{ErrorReceipt, ToolError, shorten},
     model::Message,
     observe,
     run::{
         CallState, EventKind, Kept, Node, Root, RunContext, Settings, Timestamp, ToolEnvelope, What,
     },
-    turn::call_id,
+    turn::{call_id, remembered::tell_abandoned},
 };
 use std::{mem, sync::Arc};
 
@@ -28,17 +28,14 @@ pub(super) fn close(
         Some(Ok(output)) => {
             let is_kept = !call.attachments.is_empty();
             let (output, mut text) = capped(output, max_output_bytes, is_kept, &mut truncated);
-            if let Some(hint) = &call.hint {
-                text.push_str(&format!("\n[{hint}]"));
+            if let Some(remark) = &call.remark {
+                text.push_str(&format!("\n[{remark}]"));
             }
             (Some(output), None, text)
         }
         Some(Err(error)) => {
-            let receipt = match &call.hint {
-                Some(hint) => error.receipt().with_hint(hint),
-                None => error.receipt(),
-            };
-            (None, Some(Box::new(receipt)), told(call, error))
+            let receipt = Box::new(receipt_of(call, error));
+            (None, Some(receipt), told(call, error))
         }
         // Only a settled call is closed.
         None => (Some(Json::string("")), None, String::new()),
@@ -98,6 +95,7 @@ pub(crate) fn close_all(node: &Node, root: &Root, why: &str) {
     for (seq, is_new, receipt) in closed(node, &root.settings, why) {
         node.add_receipt(receipt.clone());
         if is_new {
+            tell_abandoned(node, &root.settings, seq, &receipt);
             tell(node, root, seq, receipt);
         }
     }
@@ -170,6 +168,21 @@ fn capped(output: &Json, limit: usize, is_kept: bool, truncated: &mut bool) -> (
     (Json::string(&text[..end]), kept)
 }
 
+/// A failure as the receipt has it, with what was said of it beside.
+fn receipt_of(call: &CallState, error: &ToolError) -> ErrorReceipt {
+    let mut receipt = error.receipt();
+    if let Some(hint) = &call.hint {
+        receipt = receipt.with_hint(hint);
+    }
+    if let Some(remark) = &call.remark {
+        receipt = receipt.with_remark(remark);
+    }
+    if let Some(reason) = &call.thrown {
+        receipt.reason = Some(reason.clone());
+    }
+    receipt
+}
+
 /// A failure in the words the model gets: the class and the code, then what is wrong and where.
 fn told(call: &CallState, error: &ToolError) -> String {
     let tool = &call.call.name;
@@ -189,9 +202,9 @@ fn told(call: &CallState, error: &ToolError) -> String {
     {
         text.push_str(&format!("; it may succeed after {wait:?}"));
     }
-    if let Some(hint) = &call.hint {
+    for said in call.hint.iter().chain(&call.remark) {
         text.push_str("; ");
-        text.push_str(hint);
+        text.push_str(said);
     }
     text
 }

@@ -54,7 +54,10 @@ pub(super) async fn run(
                 Ok(result) => result,
                 Err(panic) => Err(Cause::panicked(panic)),
             },
-            () = watch.expired() => Err(Cause::timed_out(allowed)),
+            () = watch.expired() => Err(match tool.spec().is_repeatable() {
+                true => Cause::timed_out(allowed),
+                false => Cause::timed_out_in_doubt(allowed),
+            }),
         }
     };
     let open = spans::Open::of(&span);

@@ -12,6 +12,7 @@ pub(crate) mod args;
 mod call;
 mod call_id;
 mod dispatch;
+mod doubt;
 mod driver;
 pub(crate) mod envelope;
 mod execute;
@@ -153,7 +154,7 @@ impl Place<'_> {
                 let rules = args::Rules::new(self.brain, tool, &context);
                 let act = guarded(|| call.next(&rules)).unwrap_or_else(|panic| {
                     call.abandon("the call could not be dealt with", 0);
-                    call.hint = Some(format!("dealing with it panicked: {panic}"));
+                    call.remark = Some(format!("dealing with it panicked: {panic}"));
                     Act::Done
                 });
                 if call.is_identified() {
@@ -174,7 +175,7 @@ impl Place<'_> {
                 Act::Execute(prepared) => {
                     let event = self.dispatch(tool, prepared, &context).await;
                     if matches!(event, Event::Executed(Ok(_))) && context.cx.is_partial() {
-                        self.with_call(|call| call.hint = Some(PARTIAL.to_owned()));
+                        self.with_call(|call| call.remark = Some(PARTIAL.to_owned()));
                     }
                     event
                 }

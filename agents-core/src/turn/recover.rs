@@ -9,7 +9,6 @@ use crate::{
     panics::guarded_while,
     recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
     run::{CallState, EventKind, RepairScope, RunContext, Stop},
-    tool::Effects,
     turn::{args::Rules, remembered},
 };
 
@@ -57,8 +56,7 @@ pub(crate) fn facts<'a>(
         error: message,
         executions: call.executions(),
         // Another attempt has no other credentials.
-        repeatable: error.code() != Code::AuthRequired
-            && (spec.effects != Effects::Writes || spec.idempotent),
+        repeatable: error.code() != Code::AuthRequired && spec.is_repeatable(),
         retry_after: match error {
             ToolError::Execution { cause, .. } => cause.retry_after(),
             _ => None,

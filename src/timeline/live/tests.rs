@@ -93,6 +93,7 @@ fn drawn(redraw: bool) -> Vec<String> {
         redraw,
         rows: Vec::new(),
         drawn: 0,
+        escalations: Vec::new(),
         stopped: None,
     };
     let mut frames = Vec::new();

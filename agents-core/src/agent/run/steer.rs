@@ -51,8 +51,8 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     let is_stopped = result.is_none() || thrown.is_some();
     thrown.into_iter().for_each(|stop| root.request_stop(stop));
     let stop = root.stopped();
-    root.tell_ended(stop.as_ref().filter(|_| is_stopped));
     turn::envelope::close_all(&root.node, root, turn::envelope::ENDED);
+    root.tell_ended(stop.as_ref().filter(|_| is_stopped));
     if let Some(stop) = stop.as_ref().filter(|_| is_stopped) {
         root.emit(&cx.node, || EventKind::Stopped(stop.reason()));
     }
