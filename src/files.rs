@@ -1,5 +1,5 @@
-//! Files and folders for what nobody else is to read: with what they hold in the clear, on Unix only
-//! their owner may open them. What is there already keeps the permissions that it has.
+//! Private files and folders: their content is not encrypted, but on Unix only their owner may open
+//! them. Files that exist already keep their permissions.
 
 use std::{
     fs::{DirBuilder, File, OpenOptions},

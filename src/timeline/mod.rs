@@ -1,9 +1,8 @@
 //! Timeline of a run on the terminal: which agent, model and tool worked when, and with what
 //! result.
 //!
-//! [`of`] draws a run that has ended; [`live`] draws one while it goes on, and draws it anew with
-//! everything that happens. Where the output is no terminal there is a line for each step instead, when
-//! it ends.
+//! [`of`] draws a run that has ended. [`live`] draws one while it goes on, and redraws it on every event;
+//! if the output is not a terminal, it writes a line for each step when the step ends.
 //!
 //! ```
 //! use agents::{prelude::*, timeline};
@@ -29,8 +28,8 @@
 //! # }
 //! ```
 //!
-//! `▸` is an agent, `·` a turn of its model, `✓` and `✗` are calls; what went on within a call stands
-//! below it. The bar says when in the run it was.
+//! `▸` is an agent, `·` a turn of its model, `✓` and `✗` are calls. The lines below a call show what went
+//! on inside it. The bar shows when in the run a step took place.
 
 mod draw;
 mod escalated;
@@ -90,12 +89,13 @@ pub struct Timeline {
 /// ```
 pub fn of<T>(outcome: &Outcome<T>) -> Timeline {
     let mut rows = rows(&outcome.trace.steps, &outcome.outputs, &outcome.escalations);
-    if let (Some(root), Err(error)) = (rows.first_mut(), &outcome.result) {
-        let why = match &outcome.stopped {
-            Some(stopped) => stopped.to_string(),
-            None => error.to_string(),
+    if let Some(root) = rows.first_mut() {
+        let row = root.clone();
+        *root = match (&outcome.result, &outcome.stopped) {
+            (Ok(_), _) => row.partial(outcome.partial),
+            (Err(_), Some(stopped)) => row.because(stopped.to_string()),
+            (Err(error), None) => row.because(error.to_string()),
         };
-        *root = root.clone().because(why);
     }
     Timeline {
         rows,

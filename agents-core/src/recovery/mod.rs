@@ -8,7 +8,7 @@
 //!                 └─► Decision<Kind> ─► Plan (steps) ─► Progress: the next step that is not spent
 //! ```
 //!
-//! Helpers, shared policies and tests use the same verbs as the arms do:
+//! Helper functions, shared policies and tests use the same verbs as the arms:
 //!
 //! ```
 //! # use agents_core as agents;

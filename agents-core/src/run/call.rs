@@ -15,8 +15,17 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
 
-/// What is known of an execution that was begun and did not end.
-const CUT_OFF: &str = "it was cut off while it ran, and whether it took effect is not known";
+/// What is known of an execution that was begun and did not end, within which so many calls were made.
+fn cut_off(calls: usize) -> String {
+    let known = match calls {
+        0 => ", and whether it took effect is not known".to_owned(),
+        1 => "; the call within it has a receipt, and what else it did is not known".to_owned(),
+        calls => format!(
+            "; the {calls} calls within it have receipts, and what else it did is not known"
+        ),
+    };
+    format!("it was cut off while it ran{known}")
+}
 
 /// Where one call stands.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -275,8 +284,8 @@ impl CallState {
     }
 
     /// What the call is a part of ends before the call is settled: it ends with the failure that was being dealt with,
-    /// with having been cut off while it ran, or with having been left undone.
-    pub(crate) fn abandon(&mut self, why: &str) {
+    /// with having been cut off while it ran, or with having been left undone. So many calls were made within it.
+    pub(crate) fn abandon(&mut self, why: &str, calls: usize) {
         if self.result().is_some() {
             return;
         }
@@ -288,7 +297,7 @@ impl CallState {
                 cause: Cause::text(
                     Code::Unknown,
                     match self.running {
-                        true => format!("{why}: {CUT_OFF}"),
+                        true => format!("{why}: {}", cut_off(calls)),
                         false => why.to_owned(),
                     },
                 ),

@@ -4,6 +4,7 @@ use crate::{
     Json,
     error::{ErrorReceipt, ToolError, shorten},
     model::Message,
+    observe,
     run::{
         CallState, EventKind, Kept, Node, Root, RunContext, Settings, Timestamp, ToolEnvelope, What,
     },
@@ -70,8 +71,9 @@ pub(super) fn close(
     (receipt, message)
 }
 
-/// A call has its receipt: that is a step of the run, and those who listen are told.
+/// A call has its receipt: that is a line in the log and a step of the run, and those who listen are told.
 pub(super) fn tell(node: &Node, root: &Root, seq: u32, receipt: Arc<ToolEnvelope>) {
+    observe::settled(node, root, seq, &receipt);
     root.step(Kept {
         worker: node.worker(),
         t_start: receipt.t_start,
@@ -90,10 +92,26 @@ pub(super) fn tell(node: &Node, root: &Root, seq: u32, receipt: Arc<ToolEnvelope
 
 /// Writes the receipts of calls that are left unsettled, here and below, for this reason.
 pub(crate) fn close_all(node: &Node, root: &Root, why: &str) {
-    let settings = &root.settings;
+    for (seq, is_new, receipt) in closed(node, &root.settings, why) {
+        node.add_receipt(receipt.clone());
+        if is_new {
+            tell_abandoned(node, &root.settings, seq, &receipt);
+            tell(node, root, seq, receipt);
+        }
+    }
+    for child in node.children() {
+        close_all(&child, root, why);
+    }
+}
+
+/// The calls that are left here, each with whether its receipt is new, and the receipt.
+fn closed(node: &Node, settings: &Settings, why: &str) -> Vec<(u32, bool, Arc<ToolEnvelope>)> {
     let mut closed = Vec::new();
-    if let Some(frame) = &mut node.state().frame {
-        for call in &mut frame.calls {
+    let state = &mut *node.state();
+    let calls = state.frame.iter().flat_map(|frame| &frame.calls);
+    let within: Vec<_> = calls.map(|call| state.calls_within(call.seq)).collect();
+    if let Some(frame) = &mut state.frame {
+        for (call, calls) in frame.calls.iter_mut().zip(within) {
             // One that was settled before the run ended has its receipt, and its end.
             let ended = match call.receipt {
                 Some(_) => Timestamp::default(),
@@ -105,21 +123,12 @@ pub(crate) fn close_all(node: &Node, root: &Root, why: &str) {
                 call.started = ended.as_millis();
             }
             let is_new = call.receipt.is_none();
-            call.abandon(why);
+            call.abandon(why, calls);
             closed.push((call.seq, is_new, close(call, node, ended, settings).0));
         }
         frame.calls.clear();
     }
-    for (seq, is_new, receipt) in closed {
-        node.add_receipt(receipt.clone());
-        if is_new {
-            tell_abandoned(node, settings, seq, &receipt);
-            tell(node, root, seq, receipt);
-        }
-    }
-    for child in node.children() {
-        close_all(&child, root, why);
-    }
+    closed
 }
 
 impl RunContext {

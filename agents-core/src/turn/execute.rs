@@ -60,7 +60,9 @@ pub(super) async fn run(
             }),
         }
     };
+    let open = spans::Open::of(&span);
     let result = hidden(work.instrument(span.clone()).await, context);
+    open.ended();
     spans::executed(&span, context, &result);
     result
 }

@@ -113,7 +113,10 @@ pub(crate) async fn ask(
         attempt,
     });
     let before = cx.spent();
+    let reading = |edge| cx.now(format_args!("{}/fix{attempt}/{edge}", cx.step_place()));
+    let started = reading("start");
     let answer = run(brain, cx, fixer, repair).await;
+    let took = reading("end").since(started);
     let spent = cx.spent();
     let tokens = spent - before;
     tracing::info!(%tool, fixer = %name, tokens, ok = answer.is_ok(), "the repair agent answered");
@@ -122,6 +125,7 @@ pub(crate) async fn ask(
         fixer: name,
         answer: answer.clone().map_err(|error| error.to_string()),
         tokens,
+        took,
     });
     Repaired {
         answer,

@@ -50,6 +50,12 @@ async fn what_the_model_sent_is_kept_beside_everything_that_was_tried() {
         "{texts:?}"
     );
     assert!(told.iter().all(|(kind, _)| *kind == ChangeKind::Tried));
+    let again = "VALIDATION_ERROR: `scribe`: this is what failed already";
+    assert!(
+        lines(&seen)
+            .iter()
+            .any(|line| line.starts_with("! job ") && line.ends_with(again))
+    );
     assert_eq!(
         seen.error().details.as_ref().unwrap()["raw_args"],
         "three, please"
@@ -198,10 +204,10 @@ async fn a_hint_stands_behind_the_error_in_the_receipt_on_the_console_and_in_the
         seen.error().details.as_ref().unwrap()["hint"],
         "send a number"
     );
-    let ended = lines(&seen).pop().unwrap();
+    let told = lines(&seen).concat();
     assert!(
-        ended.contains("write a JSON object; hint: send a number"),
-        "{ended}"
+        told.contains("write a JSON object; hint: send a number"),
+        "{told}"
     );
     let drawn = timeline::of(&seen.outcome).width(200).to_string();
     assert!(drawn.contains("hint: send a number"), "{drawn}");
@@ -221,7 +227,12 @@ async fn a_throw_is_told_with_its_reason() {
     )
     .await;
     let said = "✗ stopped: `job` threw: the credentials were refused";
-    assert_eq!(lines(&seen).last().unwrap(), said);
+    let told = lines(&seen);
+    let [.., stopped, ended] = &told[..] else {
+        panic!("{told:?}");
+    };
+    assert_eq!(stopped, said);
+    assert!(ended.starts_with("✗ worker: no answer  ("), "{ended}");
     let drawn = timeline::of(&seen.outcome).to_string();
     let root = drawn.lines().next().unwrap();
     assert!(

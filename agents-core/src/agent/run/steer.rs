@@ -18,13 +18,9 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     let watch = limit.map(|time| Stopwatch::start(time, root.settings.watch.clone()));
     let cx = RunContext::root(root.clone()).timed(watch.as_ref());
     let _over = root.over.clone().drop_guard();
-    root.node.name(agent.name());
     if let Some(budget) = budget {
         root.node.bound_run(budget);
     }
-    root.emit(&cx.node, || EventKind::RunStarted {
-        run_id: root.run_id.clone(),
-    });
     let result = {
         let work = pin!(cx.carry_out(agent.name(), agent.work(&cx, input)));
         tokio::select! {
@@ -66,10 +62,6 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
         (None, None) => Err(Stop::Cancelled.error()),
     };
     let usage = root.usage();
-    root.emit(&cx.node, || EventKind::RunEnded {
-        ok: result.is_ok(),
-        usage,
-    });
     let masker = &root.settings.masker;
     let answer = result
         .as_ref()
