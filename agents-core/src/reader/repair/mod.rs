@@ -1,8 +1,7 @@
 //! Reading broken JSON onto a tape, telling each repair.
 //!
-//! A small machine walks the text once: it wants a value, a key, or whatever
-//! follows a value. Open brackets lie on a stack of bounded depth, never on the
-//! call stack. Decisions that need a look ahead pay for it from an allowance
+//! A small machine walks the text once: it wants a value, a key, or whatever follows a value. Open brackets lie on a
+//! stack of bounded depth, never on the call stack. Decisions that need a look ahead pay for it from an allowance
 //! proportional to the text, so the whole stays linear whatever the input.
 
 mod ahead;
