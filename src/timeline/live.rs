@@ -44,7 +44,7 @@ pub fn live_to(out: impl Write + Send + 'static, redraw: bool) -> impl Fn(&Event
         out,
         redraw,
         rows: Vec::new(),
-        stopped: None,
+        why: None,
         drawn: 0,
     });
     move |event| {
@@ -59,8 +59,8 @@ struct Live<W> {
     redraw: bool,
     /// Every step so far, each below the one within which it is.
     rows: Vec<Row>,
-    /// What ended the run before its answer.
-    stopped: Option<String>,
+    /// Why the run ends without an answer.
+    why: Option<String>,
     /// How many lines have to be drawn over.
     drawn: usize,
 }
@@ -77,6 +77,7 @@ impl<W: Write> Live<W> {
         let Some(sheet) = Sheet::over(&self.rows, now, false, super::draw::WIDTH) else {
             return Ok(());
         };
+        let sheet = sheet.without_bars();
         for row in ended {
             writeln!(self.out, "{}", sheet.line(&self.rows[row]))?;
         }
@@ -133,7 +134,11 @@ impl<W: Write> Live<W> {
                 self.note(place, format!("escalated: {}", escalation.reason));
             }
             EventKind::Stopped(stopped) => {
-                self.stopped = Some(stopped.to_string());
+                self.why = Some(stopped.to_string());
+                return None;
+            }
+            EventKind::Failed { reason, .. } => {
+                self.why = Some(reason.clone());
                 return None;
             }
             EventKind::AgentEnded { ok } => {
@@ -154,7 +159,7 @@ impl<W: Write> Live<W> {
                     }
                     row.end = Some(now);
                 }
-                let why = self.stopped.take();
+                let why = self.why.take();
                 return self.end("", now, |row| match why {
                     Some(why) => row.done(*ok).because(why),
                     None => row.done(*ok),

@@ -3,7 +3,7 @@
 //!
 //! [`of`] draws a run that has ended; [`live`] draws one while it goes on, and draws it anew with
 //! everything that happens. Where the output is no terminal there is a line for each step instead, when
-//! it ends.
+//! it ends, and without a bar: the scale of the bars is the whole run.
 //!
 //! ```
 //! use agents::{prelude::*, timeline};

@@ -83,7 +83,7 @@ fn drawn(redraw: bool) -> Vec<String> {
         redraw,
         rows: Vec::new(),
         drawn: 0,
-        stopped: None,
+        why: None,
     };
     let mut frames = Vec::new();
     for (millis, event) in story() {
