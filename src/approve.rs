@@ -13,7 +13,7 @@
 //! ```text
 //! file_manager wants to run delete_file, which writes:
 //!   {"path": "old.log"}
-//! [y]es, [n]o and why, or what to change:
+//! [y]es, [n]o and why; anything else is what to change:
 //! ```
 
 use crate::screen::shown;
@@ -63,7 +63,8 @@ pub async fn ask_me(request: ApprovalRequest) -> Approval {
 
 /// Creates an approver that writes to `output` and reads the answers from `input`.
 ///
-/// The arguments are shown whole: one approves what one sees.
+/// The arguments are shown whole, and what was changed since the model wrote them: one approves what one
+/// sees.
 ///
 /// `y` and `yes` approve; `n`, `no` and nothing at all deny, with what follows as the reason; anything
 /// else says what to change. The end of the input denies, and so does an output that is gone.
@@ -75,6 +76,7 @@ pub async fn ask_me(request: ApprovalRequest) -> Approval {
 ///     agent_name: "payer".into(),
 ///     tool_name: "pay".into(),
 ///     args: Json::parse(r#"{"amount": 900}"#).unwrap(),
+///     repairs: Default::default(),
 ///     effects: Effects::Writes,
 ///     call_id: "c1".into(),
 /// };
@@ -104,6 +106,7 @@ fn question(request: &ApprovalRequest) -> String {
         agent_name,
         tool_name,
         args,
+        repairs,
         effects,
         call_id: _,
     } = request;
@@ -112,8 +115,12 @@ fn question(request: &ApprovalRequest) -> String {
         Effects::Reads => "reads",
         Effects::Writes => "writes",
     };
+    let changes: String = repairs
+        .iter()
+        .map(|change| format!("  changed: {}\n", shown(&change.to_string())))
+        .collect();
     format!(
-        "{} wants to run {}, which {effects}:\n  {}\n[y]es, [n]o and why, or what to change: ",
+        "{} wants to run {}, which {effects}:\n  {}\n{changes}[y]es, [n]o and why; anything else is what to change: ",
         shown(agent_name),
         shown(tool_name),
         shown(args.as_str()),
@@ -134,13 +141,17 @@ fn answer(said: &str) -> Approval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agents_core::Json;
+    use agents_core::{
+        Json,
+        reader::{Change, ChangeKind, Repairs},
+    };
 
     fn request(args: &str) -> ApprovalRequest {
         ApprovalRequest {
             agent_name: "file_manager".into(),
             tool_name: "delete_file".into(),
             args: Json::parse(args).expect("the test writes JSON"),
+            repairs: Repairs::default(),
             effects: Effects::Writes,
             call_id: "c1".into(),
         }
@@ -180,9 +191,23 @@ mod tests {
         let args = format!("{{\"path\":\n\"\u{202e}\u{9b}2J{long}é\"}}");
         let (_, screen) = asked(&args, "n\n");
         let expected = format!(
-            "file_manager wants to run delete_file, which writes:\n  {{\"path\": \"\\u{{202e}}\\u{{9b}}2J{long}é\"}}\n[y]es, [n]o and why, or what to change: "
+            "file_manager wants to run delete_file, which writes:\n  {{\"path\": \"\\u{{202e}}\\u{{9b}}2J{long}é\"}}\n[y]es, [n]o and why; anything else is what to change: "
         );
         assert_eq!(screen, expected);
+    }
+
+    #[test]
+    fn changes_are_shown() {
+        let mut request = request(r#"{"days":3}"#);
+        request.repairs = Change::new(ChangeKind::Coerced, "days", "\u{9b}2Jout of quotes").into();
+        let mut screen = Vec::new();
+        ask(&request, &mut "n\n".as_bytes(), &mut screen);
+        let screen = String::from_utf8(screen).expect("text is shown");
+        let lines: Vec<_> = screen.lines().collect();
+        assert_eq!(
+            lines[1..3],
+            ["  {\"days\":3}", "  changed: days: \\u{9b}2Jout of quotes"]
+        );
     }
 
     #[test]

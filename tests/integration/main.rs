@@ -22,6 +22,7 @@ mod composing;
 mod context;
 mod contracts;
 mod costs;
+mod doubtful;
 mod drawn;
 mod escalating;
 mod events;

@@ -53,6 +53,8 @@ impl fmt::Display for Change {
 pub enum ChangeKind {
     /// JSON was extracted from prose, a fence, tags or a callback.
     Located,
+    /// One value was chosen where the text offered several, or seemed to warn of it.
+    Chosen,
     /// A superfluous comma was removed: `[1, 2,]`.
     TrailingComma,
     /// A missing comma was inserted: `{"a": 1 "b": 2}`.
@@ -65,6 +67,8 @@ pub enum ChangeKind {
     Unquoted,
     /// The text ended early and was closed.
     Closed,
+    /// The text ended inside a value or a key: there may have been more of it.
+    CutOff,
     /// A bracket was of the wrong kind or superfluous.
     Brackets,
     /// White space that JSON does not allow was removed: a no-break space, a byte order mark.
@@ -105,6 +109,40 @@ pub enum ChangeKind {
     Tried,
     /// A duplicate member was dropped.
     Duplicate,
+}
+
+impl ChangeKind {
+    /// Returns `true` if the text could have meant something else than what was read.
+    ///
+    /// Such a reading is likely right, and for a tool that [writes](crate::Effects::Writes) likely is not
+    /// enough: its calls are refused instead, and the model is told why.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::reader::read;
+    /// use serde_json::json;
+    ///
+    /// let schema = json!({"type": "object", "properties": {"euros": {"type": "integer"}}});
+    /// for (text, doubtful) in [
+    ///     (r#"{'euros': "500",}"#, false),
+    ///     (r#"{"euros": "500 cents"}"#, true),
+    ///     (r#"{"euros": 500"#, true), // or 5000?
+    ///     ("{\"euros\": 500\n", false),
+    ///     (r#"Do not run {"euros": 500}"#, true),
+    /// ] {
+    ///     let reading = read(text, &schema)?;
+    ///     assert_eq!(reading.json, r#"{"euros":500}"#.replace(':', if text.contains("run") { ": " } else { ":" }));
+    ///     assert_eq!(reading.repairs.iter().any(|change| change.kind.is_doubtful()), doubtful, "{text}");
+    /// }
+    /// # Ok::<(), agents::reader::Refusal>(())
+    /// ```
+    #[must_use]
+    pub fn is_doubtful(self) -> bool {
+        matches!(
+            self,
+            ChangeKind::Chosen | ChangeKind::CutOff | ChangeKind::Extracted
+        )
+    }
 }
 
 /// The changes of one reading, in the order in which they were made.

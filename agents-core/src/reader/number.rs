@@ -51,12 +51,15 @@ pub(super) fn number(text: &str) -> Option<(String, How)> {
     }
     let (start, end, number) = found?;
     let (head, tail) = (&text[..start], &text[end..]);
-    if scaled(tail) || negated(head) || qualified(head.trim_end(), tail.trim_start()) {
+    if scaled(tail)
+        || negated(head)
+        || compared(head, tail)
+        || qualified(head.trim_end(), tail.trim_start())
+    {
         return None;
     }
-    let rest = text[end..]
-        .trim_matches(|c: char| c == '.' || c == '%' || c.is_whitespace() || is_currency(c));
-    let before = text[..start].trim_matches(|c: char| c.is_whitespace() || is_currency(c));
+    let rest = text[end..].trim_matches(|c: char| c == '.' || c.is_whitespace());
+    let before = text[..start].trim();
     let how = if rest.is_empty() && before.is_empty() {
         How::Notation
     } else {
@@ -195,16 +198,54 @@ fn scaled(rest: &str) -> bool {
     whole_word || word == "M" || word == "B" || rest.starts_with('/') || rest.starts_with('^')
 }
 
+/// `less than 5`, `at least 5`, `5 or more`, `2 per head`: the number bounds, or counts something else.
+fn compared(before: &str, after: &str) -> bool {
+    const BEFORE: [&str; 14] = [
+        "than",
+        "least",
+        "most",
+        "under",
+        "over",
+        "below",
+        "above",
+        "within",
+        "exceeding",
+        "beyond",
+        "between",
+        "until",
+        "or",
+        "per",
+    ];
+    const AFTER: [&str; 6] = ["or", "per", "each", "times", "plus", "minus"];
+    has_word(before, &BEFORE) || has_word(after, &AFTER)
+}
+
 pub(super) fn negated(before: &str) -> bool {
-    before
-        .split(|c: char| !c.is_alphanumeric() && c != '\'')
-        .any(|word| {
-            [
-                "not", "minus", "negative", "never", "except", "isn't", "without", "neither", "nor",
-            ]
-            .iter()
-            .any(|no| word.eq_ignore_ascii_case(no))
-        })
+    const NO: [&str; 17] = [
+        "not",
+        "minus",
+        "negative",
+        "never",
+        "except",
+        "isn't",
+        "without",
+        "neither",
+        "nor",
+        "don't",
+        "doesn't",
+        "didn't",
+        "won't",
+        "can't",
+        "cannot",
+        "shouldn't",
+        "mustn't",
+    ];
+    has_word(before, &NO)
+}
+
+fn has_word(text: &str, words: &[&str]) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)))
 }
 
 /// A number as an integer, if it is one and whole: `5.0`, `1e3`.
@@ -311,6 +352,12 @@ mod tests {
             "1/2",
             "not 5",
             "minus 3",
+            "less than 5",
+            "at least 5",
+            "over 9000",
+            "5 or more",
+            "2 per person",
+            "don't take 5",
             "1,5",
             // More or less than the number.
             "<5",

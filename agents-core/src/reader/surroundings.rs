@@ -1,6 +1,9 @@
 //! What stands around a value.
 
-use super::change::{ChangeKind, Log};
+use super::{
+    change::{ChangeKind, Log},
+    number::negated,
+};
 
 /// Where a value was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,11 +31,18 @@ impl Place {
         u8::from(!self.trivial())
     }
 
-    /// Reports what was left aside.
-    pub(super) fn tell(self, log: &mut Log, rivals: bool) {
+    /// Reports what was left aside; `before` is the text up to the value.
+    pub(super) fn tell(self, log: &mut Log, rivals: bool, before: &str) {
+        if rivals {
+            let note = "taken as the best of several values in the text";
+            return log.add(ChangeKind::Chosen, String::new, note);
+        }
         let note = match self {
-            Self::Alone if !rivals => return,
-            _ if rivals => "taken as the best of several values in the text",
+            Self::Alone => return,
+            Self::Prose if warns(before) => {
+                let note = "taken although the text before it has a `not`";
+                return log.add(ChangeKind::Chosen, String::new, note);
+            }
             Self::Litter => "stray characters around the value dropped",
             Self::Fence => "taken out of a fence",
             Self::Tags => "taken out of tags",
@@ -113,6 +123,17 @@ pub(super) fn place(raw: &str, start: usize, end: usize) -> Place {
         }
     }
     if call { Place::Call } else { seen }
+}
+
+/// Whether the sentence that leads to a value says that something is not so.
+fn warns(before: &str) -> bool {
+    const NEAR: usize = 200;
+    let near = &before[floor(before, before.len().saturating_sub(NEAR))..];
+    let sentence = near
+        .rsplit(['.', '!', '?', '\n'])
+        .next()
+        .unwrap_or_default();
+    negated(&sentence.replace('’', "'"))
 }
 
 /// What a stretch of text consists of, unless it is prose.

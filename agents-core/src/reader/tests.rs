@@ -259,7 +259,7 @@ fn every_change_is_listed_in_the_documentation() {
     let (_, rest) = include_str!("change.rs")
         .split_once("pub enum ChangeKind {")
         .unwrap();
-    let (variants, _) = rest.split_once('}').unwrap();
+    let (variants, _) = rest.split_once("\n}").unwrap();
     let names = variants
         .lines()
         .filter_map(|line| line.trim().strip_suffix(','));
@@ -271,7 +271,8 @@ fn every_change_is_listed_in_the_documentation() {
     .concat();
     let unlisted: Vec<_> = names
         // Arms and repair agents do that, not the reader.
-        .filter(|name| *name != "Fixed" && !documented.contains(&format!("({name}, ")))
+        .filter(|name| !["Fixed", "Tried"].contains(name))
+        .filter(|name| !documented.contains(&format!("({name}, ")))
         .collect();
     assert!(unlisted.is_empty(), "{unlisted:?}");
 }

@@ -2,6 +2,7 @@ use super::{RunContext, Stopwatch};
 use crate::{
     Json,
     panics::{guarded, guarded_while},
+    reader::Repairs,
     tool::Effects,
 };
 use futures_util::future::BoxFuture;
@@ -34,6 +35,9 @@ pub struct ApprovalRequest {
     pub tool_name: String,
     /// Arguments with which the call would run, repairs included.
     pub args: Json,
+    /// What was changed in the arguments since the model wrote them, in order.
+    #[serde(default, skip_serializing_if = "Repairs::is_empty")]
+    pub repairs: Repairs,
     /// Declared effects of the tool.
     pub effects: Effects,
     /// Id of the call's receipt; where code runs a delegate, its place in the run.

@@ -2,6 +2,7 @@ use crate::{
     Agent, Error, ErrorKind, Json,
     agent::unwritable,
     place::{Placement, Profile, tool_name},
+    reader::Repairs,
     run::{Approval, ApprovalRequest, RunContext},
 };
 use async_trait::async_trait;
@@ -56,6 +57,7 @@ impl<A: Agent> Placed<A> {
             agent_name: above.to_owned(),
             tool_name: tool_name(name),
             args,
+            repairs: Repairs::default(),
             effects: self.placement.effects(),
             call_id: cx.node.path().to_string(),
         };

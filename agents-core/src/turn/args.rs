@@ -4,7 +4,7 @@
 //! schema allows; every change is reported. What is still wrong becomes a [`ToolError`].
 
 use crate::{
-    Json,
+    Effects, Json,
     brain::{Arms, Brain},
     error::{self, Cause, Code, ToolError},
     json,
@@ -131,13 +131,16 @@ pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, Box<Refused
         return Err(described(tool, raw, misfit));
     }
     match reader::read(raw, &tool.spec().input_schema) {
-        Ok(reading) => accept(rules, &reading.json, reading.repairs.clone()).map_err(|misfit| {
-            refused(
-                describe(tool, &reading.json, misfit),
-                &reading.json,
-                reading.repairs,
-            )
-        }),
+        Ok(reading) => match doubt(tool, &reading.repairs) {
+            Some(doubt) => Err(doubted(tool, raw, doubt)),
+            None => accept(rules, &reading.json, reading.repairs.clone()).map_err(|misfit| {
+                refused(
+                    describe(tool, &reading.json, misfit),
+                    &reading.json,
+                    reading.repairs,
+                )
+            }),
+        },
         Err(_) if is_object(raw) => Err(described(tool, raw, misfit)),
         Err(refusal) => Err(unshaped(rules, raw).unwrap_or_else(|| {
             let error = ToolError::InvalidArgs {
@@ -150,11 +153,49 @@ pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, Box<Refused
     }
 }
 
+/// What could have been meant otherwise, of a call that cannot be taken back.
+fn doubt<'r>(tool: &dyn DynTool, repairs: &'r Repairs) -> Option<&'r Change> {
+    let mut doubtful = repairs.iter().filter(|change| change.kind.is_doubtful());
+    doubtful
+        .next()
+        .filter(|_| tool.spec().effects == Effects::Writes)
+}
+
+/// Nothing is written on a doubt: whoever wrote the call says it again, or an arm does.
+fn doubted(tool: &dyn DynTool, raw: &str, doubt: &Change) -> Box<Refused> {
+    let Change { kind, path, note } = doubt;
+    let remedy = match kind {
+        ChangeKind::Extracted => "send the value alone",
+        ChangeKind::CutOff => "send the whole object again, to its closing bracket",
+        _ => "send one JSON object and nothing else",
+    };
+    let why = format!("{note}, and a tool that writes does not run on that: {remedy}");
+    let spec = tool.spec();
+    let object = match is_object(raw) {
+        true => Some(raw.into()),
+        false => reader::lenient(raw).ok().map(|reading| reading.json),
+    };
+    let error = match object.filter(|_| *kind == ChangeKind::Extracted) {
+        Some(object) => ToolError::Deserialization {
+            raw_value: object.into_owned(),
+            path: path.clone(),
+            target_type: spec.name.to_string(),
+            cause: Cause::text(Code::ValidationError, why),
+        },
+        None => ToolError::InvalidArgs {
+            raw_args: raw.to_owned(),
+            parse_error: why,
+            expected_schema: spec.input_schema.clone(),
+        },
+    };
+    refused(error, raw, Repairs::default())
+}
+
 /// An object stands in the text, whole, but it does not fit: a field is at fault, not the text.
 fn unshaped(rules: &Rules<'_>, raw: &str) -> Option<Box<Refused>> {
     let reading = reader::lenient(raw).ok()?;
-    let whole =
-        !reading.repairs.any(ChangeKind::Closed) && !reading.repairs.any(ChangeKind::Brackets);
+    let lacking = [ChangeKind::Closed, ChangeKind::CutOff, ChangeKind::Brackets];
+    let whole = !lacking.iter().any(|kind| reading.repairs.any(*kind));
     let misfit = rules
         .tool
         .prepare(&reading.json)

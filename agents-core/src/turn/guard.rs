@@ -6,6 +6,7 @@ use crate::{
     error::{Cause, ToolError},
     panics::guarded,
     policy::{Action, ModelCall, ToolCall, Verdict},
+    reader::Repairs,
     run::{ApprovalRequest, CallState, RunContext, Stop},
     tool::{SharedTool, ToolContext, ToolSpec},
 };
@@ -161,6 +162,7 @@ pub(super) fn approval_request(
     brain: &Brain<'_>,
     tool: &SharedTool,
     args: Json,
+    repairs: Repairs,
     context: &ToolContext,
 ) -> ApprovalRequest {
     let ToolSpec { name, effects, .. } = tool.spec();
@@ -168,6 +170,7 @@ pub(super) fn approval_request(
         agent_name: brain.name.to_string(),
         tool_name: name.to_string(),
         args,
+        repairs,
         effects: *effects,
         call_id: context.call_id.to_string(),
     }

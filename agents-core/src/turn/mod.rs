@@ -209,7 +209,8 @@ impl Place<'_> {
 
     /// Asks whoever decides; with nobody to ask, the answer is no.
     async fn ask(&self, tool: &SharedTool, args: crate::Json, context: &ToolContext) -> Approval {
-        let request = guard::approval_request(self.brain, tool, args, context);
+        let repairs = self.with_call(|call| call.repairs.clone());
+        let request = guard::approval_request(self.brain, tool, args, repairs, context);
         let request = self.cx.masker().data(request);
         self.emit(|| EventKind::ApprovalRequested(request.clone()));
         let approval = self.approved(tool, self.cx.ask(request)).await;

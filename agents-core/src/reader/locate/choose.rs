@@ -49,9 +49,11 @@ impl Search<'_, '_> {
                 Refusal::new(RefusalKind::NoJson, reason)
             }));
         };
-        let rivals = self.found.len() > 1;
+        let said = self.text_of(&self.found[best]);
+        let rivals = self.found.iter().any(|other| self.text_of(other) != said);
         let mut found = self.found.swap_remove(best);
-        found.place.tell(&mut found.log, rivals);
+        let before = &self.raw[..found.start];
+        found.place.tell(&mut found.log, rivals, before);
         Ok(found)
     }
 

@@ -115,16 +115,25 @@ impl Parser<'_> {
     pub(super) fn close_all(&mut self) {
         let call_only = self.frames.len() == 1 && self.frames[0].shape == Shape::Call;
         if !self.closed_early {
-            self.change(
-                ChangeKind::Closed,
-                if call_only {
-                    "closing parenthesis added"
-                } else {
-                    "the text ended early and was closed"
-                },
-            );
+            let (kind, note) = if call_only {
+                (ChangeKind::Closed, "closing parenthesis added")
+            } else if self.ends_inside() {
+                (ChangeKind::CutOff, "the text ended, perhaps inside a value")
+            } else {
+                (ChangeKind::Closed, "the text ended early and was closed")
+            };
+            self.change(kind, note);
         }
         while self.pop().is_some() {}
+    }
+
+    /// Whether the very last of the text is of a value that nothing ends: `1` may be the start of 1000.
+    fn ends_inside(&self) -> bool {
+        self.tape.nodes.last().is_some_and(|last| {
+            matches!(last.kind, Kind::Number | Kind::Bare)
+                && !last.made
+                && last.end as usize == self.bytes.len()
+        })
     }
 
     fn pop(&mut self) -> Option<Frame> {

@@ -10,7 +10,7 @@ impl Parser<'_> {
         let rest = &self.text[at + 1..];
         let Some(c) = rest.chars().next() else {
             // The text ends inside an escape.
-            self.change(ChangeKind::Closed, "unfinished escape dropped");
+            self.change(ChangeKind::CutOff, "unfinished escape dropped");
             return Ok(self.bytes.len());
         };
         let out = &mut self.tape.made;

@@ -69,7 +69,7 @@ impl Parser<'_> {
         if self.at_end() && !first {
             self.tape.nodes.truncate(node as usize);
             self.change(
-                ChangeKind::Closed,
+                ChangeKind::CutOff,
                 "text ended inside a key, which was dropped",
             );
             self.closed_early = true;

@@ -29,7 +29,7 @@ impl Parser<'_> {
             if end < body + rest.len() {
                 ChangeKind::Quotes
             } else {
-                ChangeKind::Closed
+                ChangeKind::CutOff
             },
             note,
         );
