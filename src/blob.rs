@@ -1,7 +1,7 @@
-//! Storage for tool outputs that are too large for a receipt; [`agents_core::blob`] says how it
+//! Storage for tool outputs that are too large for a receipt; see [`agents_core::blob`] for how it
 //! works.
 //!
-//! [`DirectoryBlobs`] keeps them as files.
+//! [`DirectoryBlobs`] stores them as files.
 
 pub use agents_core::blob::*;
 

@@ -1,7 +1,7 @@
-//! Caching of tool results; [`agents_core::cache`] says how it works.
+//! Caching of tool results; see [`agents_core::cache`] for how it works.
 //!
-//! With the feature `cache` there is [`MokaCache`] beside the cache in memory: for many results that
-//! many runs share.
+//! The feature `cache` adds [`MokaCache`] to the built-in in-memory cache, for many results that many
+//! runs share.
 //!
 //! ```
 //! # #[cfg(feature = "cache")]

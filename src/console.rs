@@ -10,7 +10,7 @@
 //! # }
 //! ```
 //!
-//! Colour is used on a terminal only, and not when `NO_COLOR` is set.
+//! Colours are used only if the output is a terminal and `NO_COLOR` is not set.
 
 use crate::screen::{shorten, shown};
 use agents_core::{
@@ -29,7 +29,8 @@ use std::{
 /// [`Run::on_event`](crate::agent::Run::on_event) takes it.
 ///
 /// Worth a line are calls and what became of them, repairs, waits, approvals, answers that went
-/// back, and what ended the run before its answer.
+/// back, what ended the run before its answer, and at its end which agent answered, with how many
+/// tokens and how long it took.
 ///
 /// ```
 /// use agents::{console::print_line, prelude::*};
@@ -119,18 +120,17 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         )),
         EventKind::FixerReplied {
             fixer,
-            answer: Ok(text),
+            answer,
             tokens,
+            took,
             ..
-        } => ink.dim(&format!(
-            "  {fixer} gave {} ({tokens} tokens)",
-            shorten(text, 70)
-        )),
-        EventKind::FixerReplied {
-            fixer,
-            answer: Err(why),
-            ..
-        } => ink.yellow(&format!("! {fixer}: {why}")),
+        } => {
+            let said = match answer {
+                Ok(text) => ink.dim(&format!("  {fixer} gave {}", shorten(text, 70))),
+                Err(why) => ink.yellow(&format!("! {fixer}: {why}")),
+            };
+            said + &ink.facts(&[format!("{tokens} tokens"), duration(*took)])
+        }
         EventKind::Escalated(escalation) => {
             format!("{} {}", ink.yellow("^ escalated:"), safe(escalation))
         }
@@ -165,6 +165,16 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         EventKind::Failed { reason, .. } => {
             format!("{} {}", ink.red("✗ failed:"), safe(reason))
         }
+        EventKind::RunEnded { ok, usage, took } => {
+            let said = match ok {
+                true => format!("{} answered", ink.bold(&format!("▸ {}", event.agent))),
+                false => ink.red(&format!("✗ {}: no answer", event.agent)),
+            };
+            let tokens = usage.tokens();
+            let tokens = (tokens > 0).then(|| format!("{tokens} tokens"));
+            let facts: Vec<_> = tokens.into_iter().chain([duration(*took)]).collect();
+            said + &ink.facts(&facts)
+        }
         EventKind::ModelReplied {
             finish: FinishReason::Length,
             ..
@@ -181,8 +191,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         | EventKind::ModelReplied { .. }
         | EventKind::CallStarted { .. }
         | EventKind::AttemptStarted { .. }
-        | EventKind::KnowledgeUsed { .. }
-        | EventKind::RunEnded { .. } => return None,
+        | EventKind::KnowledgeUsed { .. } => return None,
     })
 }
 
@@ -229,19 +238,29 @@ pub fn receipt(receipt: &ToolEnvelope, colour: bool) -> String {
     if receipt.attempts.len() > 1 {
         facts.insert(0, format!("{} attempts", receipt.attempts.len()));
     }
+    facts.splice(0..0, approval(receipt));
     if receipt.cached {
         facts.insert(0, "cached".into());
     }
     if receipt.truncated {
         facts.insert(0, "cut".into());
     }
-    line.push_str(&ink.dim(&format!("  ({})", facts.join(", "))));
-    line
+    line + &ink.facts(&facts)
 }
 
 /// What is written beside the colours: those take only what is safe themselves.
 fn safe(what: &impl ToString) -> String {
     shown(&what.to_string()).into_owned()
+}
+
+/// How long it took until somebody approved a call, if anybody was asked.
+pub(crate) fn approval(receipt: &ToolEnvelope) -> Option<String> {
+    let mut asked = receipt
+        .attempts
+        .iter()
+        .filter_map(|attempt| attempt.approval_s);
+    let took = Duration::try_from_secs_f64(asked.next()?).ok()?;
+    Some(format!("approved after {}", duration(took)))
 }
 
 /// What went wrong, and what the model was told beside it. What follows an escalation is told by itself.
@@ -285,6 +304,11 @@ impl Ink {
 
     pub(crate) fn green(&self, text: &str) -> String {
         self.paint("32", text)
+    }
+
+    /// What stands in parentheses at the end of a line.
+    fn facts(&self, facts: &[String]) -> String {
+        self.dim(&format!("  ({})", facts.join(", ")))
     }
 
     fn yellow(&self, text: &str) -> String {

@@ -1,6 +1,5 @@
-//! Files and folders for what nobody else is to read: with what they hold in the clear, on Unix only
-//! their owner may open them. What is there already keeps the permissions that it has. Every error says
-//! which file it is about.
+//! Private files and folders: their content is not encrypted, but on Unix only their owner may open
+//! them. Files that exist already keep their permissions. Every error says which file it is about.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},

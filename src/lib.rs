@@ -46,28 +46,34 @@
 //! |-|-|
 //! | to write a tool | [`tool!`](prelude::tool), [`#[tool]`](macro@tool), [`Tool`] |
 //! | to write an agent | [`#[agent]`](macro@agent), [`Agent`], [`AgentBuilder`] |
-//! | it to remember, or to be told what it knows | [`memory`], [`AgentBuilder::knowledge`] |
-//! | to put several together | [`branch!`], [`compose`] |
-//! | to have some ask others | [`structure!`], [`team`] |
-//! | to go on with a conversation | [`Agent::chat`], [`agent::Chat`] |
-//! | to run one | [`Agent::run`], [`agent::Run`], [`run::Outcome`] |
-//! | to know what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], [`timeline`], [`observe`] |
-//! | somebody to decide whether a call may run | [`approve`], [`agent::Run::approver`] |
+//! | to give an agent memory or knowledge | [`memory`], [`AgentBuilder::knowledge`] |
+//! | to compose agents | [`branch!`], [`compose`] |
+//! | to build a team with delegates | [`structure!`], [`team`] |
+//! | to hold a conversation | [`Agent::chat`], [`agent::Chat`] |
+//! | to run an agent | [`Agent::run`], [`agent::Run`], [`run::Outcome`] |
+//! | to see what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], [`timeline`], [`observe`] |
+//! | a person to approve calls | [`approve`], [`agent::Run::approver`] |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |
-//! | to say what happens when a call fails | [`recovery`] |
-//! | to give tools keys that nobody sees | [`secret`], [`ToolContext::secret`] |
-//! | to say who judges what nobody could settle | [`escalation`], [`on_escalation!`] |
-//! | to say what a run may do, how often, and at what cost | [`policy`], [`rate`], [`agent::Run::price`] |
-//! | to reuse results, and to keep large ones | [`cache`], [`blob`] |
-//! | to keep versions of tools | [`tool::Registry`] |
-//! | to read what models write | [`reader`] |
+//! | to define what happens when a call fails | [`recovery`] |
+//! | to give tools secret keys | [`secret`], [`ToolContext::secret`] |
+//! | to define who handles escalated failures | [`escalation`], [`on_escalation!`] |
+//! | to limit what a run may do, how often, and at what cost | [`policy`], [`rate`], [`agent::Run::price`] |
+//! | to reuse results, and to store large ones | [`cache`], [`blob`] |
+//! | to keep several versions of a tool | [`tool::Registry`] |
+//! | to read JSON as models write it | [`reader`] |
 //!
 //! # Features
 //!
-//! `macros`, `ollama` and `tls` are on by default; `testing` adds `testing::ScriptedModel`, `cache`
-//! `cache::MokaCache`, `limits` `rate::GovernorLimiter`, `http-tool` the tool `http::HttpTool`, `otel` the
-//! layer `otel::layer` for OpenTelemetry.
-//! Without `tls` the client speaks plain HTTP, which is all that an Ollama on this machine needs.
+//! | feature | adds | default |
+//! |-|-|-|
+//! | `macros` | the macros | yes |
+//! | `ollama` | the client for Ollama | yes |
+//! | `tls` | HTTPS; without it the client speaks plain HTTP, which is enough for an Ollama on this machine | yes |
+//! | `testing` | `testing::ScriptedModel` | no |
+//! | `cache` | `cache::MokaCache` | no |
+//! | `limits` | `rate::GovernorLimiter` | no |
+//! | `http-tool` | the tool `http::HttpTool` | no |
+//! | `otel` | `otel::layer`, for OpenTelemetry | no |
 
 // On docs.rs every item says which feature it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]

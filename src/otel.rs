@@ -1,7 +1,7 @@
 //! OpenTelemetry traces: one tree of spans for every run, in an exporter of your choice.
 //!
-//! [`layer`] goes on a `tracing_subscriber` registry and takes a tracer of `opentelemetry_sdk`; which
-//! exporter is behind that is yours to say. The spans and their attributes are listed in
+//! [`layer`] takes a tracer of `opentelemetry_sdk` and is added to a `tracing_subscriber` registry; the
+//! tracer has the exporter that you choose. The spans and their attributes are listed in
 //! [`observe`](crate::observe).
 //!
 //! ```
@@ -39,14 +39,15 @@
 //! # }
 //! ```
 //!
-//! A run within a span of yours belongs to its trace. A run that is resumed goes on in the trace in which
-//! it began, also in another process; a span of yours around it is linked.
+//! A run inside one of your spans belongs to the trace of that span. A resumed run continues in the trace
+//! in which it began, even in another process; a span of yours around it is linked.
 //!
-//! Spans are handed to the processor as they end, on the task of the run: with a batch processor, which
-//! has a thread and bounds of its own, an exporter that hangs holds up no run. A simple processor exports
-//! at once, and is for tests.
-//! What *tools* log is theirs: what of that may hold
-//! a secret does not pass through the run's [masker](crate::secret), so a tool had better not log one.
+//! Spans are passed to the processor as they end, on the task of the run. A batch processor has a thread
+//! and limits of its own, so an exporter that hangs does not block a run. A simple processor exports
+//! immediately and is meant for tests.
+//!
+//! The log lines of *tools* do not pass through the run's [masker](crate::secret), so a tool should not
+//! log a secret.
 
 use agents_core::observe::{Tracing, trace_with};
 use opentelemetry::{

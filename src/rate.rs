@@ -1,7 +1,7 @@
-//! Rate limits for tools; [`agents_core::rate`] says how they work.
+//! Rate limits for tools; see [`agents_core::rate`] for how they work.
 //!
-//! With the feature `limits` there is [`GovernorLimiter`] beside the limiter in memory: for many
-//! tenants and threads.
+//! The feature `limits` adds [`GovernorLimiter`] to the built-in in-memory limiter, for many tenants
+//! and threads.
 //!
 //! ```
 //! # #[cfg(feature = "limits")]

@@ -1,4 +1,4 @@
-//! Text of models, tools and servers, made safe for a terminal.
+//! Text from models, tools and servers, made safe for a terminal.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! The runtime of `agents`: typed agents, their tools, and what happens when a call fails.
 //!
-//! Most people use it through the `agents` crate. It knows no HTTP, no files and no database: a
-//! [`Model`] is a trait, and so is everything else that reaches outside.
+//! Most programs use it through the `agents` crate. It contains no HTTP, no file access and no database:
+//! [`Model`] is a trait, and so is everything else that reaches outside the process.
 //!
 //! In reading order:
 //!
@@ -10,18 +10,18 @@
 //! | [`agent`] | typed functions `In -> Out` that may use a model, and their runs |
 //! | [`compose`] | composition of agents into agents |
 //! | [`team`] | agents that have delegates: who may use what, and who asks whom |
-//! | [`memory`] | what an agent remembers from one run to the next |
+//! | [`memory`] | what an agent remembers between runs |
 //! | [`tool`] | async functions that a model can call, and their specifications |
 //! | [`model`] | language models, their requests and their replies |
 //! | [`run`] | budgets, approvals, events, snapshots, and what a run leaves behind |
-//! | [`observe`] | the spans, log lines and steps by which a run is watched |
+//! | [`observe`] | spans, log lines and timed steps of a run |
 //! | [`secret`] | secrets: looked up when a tool asks, and masked wherever anything is written |
-//! | `turn` | what moves a run: the way of one call, a file for each stage |
+//! | `turn` | the loop of a run and the stages of a call, one file for each |
 //! | [`policy`], [`rate`] | rules about what a run's calls may do, and limits on how often |
-//! | [`cache`], [`blob`] | results that are reused, and results that are too large |
-//! | [`reader`] | JSON as models write it, read by the schema: strict, then lenient, then coerced |
+//! | [`cache`], [`blob`] | reused results, and storage for large ones |
+//! | [`reader`] | reading JSON as models write it, led by the schema: strict, then lenient, then coerced |
 //! | [`recovery`] | what happens when a call fails: verbs, decisions, repair agents |
-//! | [`escalation`] | failures that are handed up, and what the agents above do about them |
+//! | [`escalation`] | failures that are passed to the agents above, and how those resolve them |
 //! | [`error`] | the errors of a call, and the error of an agent |
 
 // On docs.rs every item says which feature it needs.

@@ -1,5 +1,5 @@
-//! Which addresses may be talked to: asked where the connection is made, so that a name cannot lead
-//! elsewhere than it did when somebody looked.
+//! Which addresses may be connected to. This is checked when the connection is made, so that a name
+//! cannot resolve to another address after the check.
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::{

@@ -14,31 +14,31 @@
 //! # let _ = clerk;
 //! ```
 //!
-//! What a model gets is always of one shape, an [`HttpAnswer`]: the status, a few headers, and the body as
-//! JSON, as text, or in a few words where it is neither. What is long is cut, and the answer says so.
+//! A model always gets an [`HttpAnswer`]: the status, a few headers, and the body as JSON, as text, or
+//! described in a few words if it is neither. A long body is cut, and the answer says so.
 //!
-//! | what happened | what the call ends with |
+//! | what happened | how the call ends |
 //! |-|-|
-//! | any status below 500 but those below | an answer: a 404 is one as well |
+//! | any status below 500 that is not in this table | with an answer, also for a 404 |
 //! | 401, 403 | `AUTH_REQUIRED` |
-//! | 429 | `RATE_LIMIT`, with the time after which the server wants to be asked again |
-//! | 500 and above; more redirects than are followed | `PROVIDER_ERROR` |
+//! | 429 | `RATE_LIMIT`, with the time after which the server may be asked again |
+//! | 500 and above; too many redirects | `PROVIDER_ERROR` |
 //! | no connection, or one that broke | `NETWORK_ERROR` |
-//! | no whole answer in time | `TIMEOUT` |
-//! | a host, an address, a method that is not allowed | `POLICY_DENIED` |
+//! | no complete answer in time | `TIMEOUT` |
+//! | a host, an address or a method that is not allowed | `POLICY_DENIED` |
 //!
-//! # What is closed
+//! # What is not allowed
 //!
-//! - Hosts: all but those that were allowed, for the first request and for every redirect.
-//! - What goes in the clear: all but what was allowed with `http://` before it, or as private.
-//! - Addresses: a name that leads into the machine or its network is not followed, whatever it is called and
-//!   whenever that changes: addresses are looked at where the connection is made. What may be asked there is
-//!   named, [host by host](HttpTool::allow_private_host); and even then no name leads to where machines in a
-//!   cloud get their credentials (169.254.169.254 and its like).
-//! - Methods: all but `GET` and `HEAD`. Others make it a tool that [writes](crate::Effects::Writes); such a
-//!   call needs somebody's approval. What was approved for a server goes to no other: where one
-//!   redirects what writes (307, 308) to another scheme, host or port, that is the answer.
-//! - Proxies of the environment, cookies and compressed answers are not used.
+//! - Hosts: all except those that you allow, for the first request and for every redirect.
+//! - Plain HTTP: only for hosts allowed with `http://` before them, or as private hosts.
+//! - Addresses: a name that resolves to this machine or its network is refused. Addresses are checked when
+//!   the connection is made, so a name cannot resolve differently in between. Exceptions are made
+//!   [host by host](HttpTool::allow_private_host), and even then no name may resolve to the metadata services
+//!   of cloud providers (169.254.169.254 and similar addresses).
+//! - Methods: all except `GET` and `HEAD`. Other methods make it a tool that [writes](crate::Effects::Writes),
+//!   and such calls need approval. An approved request is never sent to another server: a redirect (307, 308)
+//!   to a different scheme, host or port is returned as the answer.
+//! - Proxies from the environment, cookies and compressed answers are not used.
 
 mod address;
 mod answer;

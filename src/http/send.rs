@@ -1,4 +1,4 @@
-//! From what a model says to an answer: checked, sent, redirected, checked again.
+//! From a model's request to an answer: checked, sent, redirected, checked again.
 
 use super::{
     Clients, HttpAnswer, HttpArgs, HttpError, HttpTool, Method,

@@ -12,7 +12,7 @@ use agents_core::{
 use serde_json::Value;
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     fmt, io,
     path::Path,
     sync::Arc,
@@ -68,7 +68,9 @@ pub(super) struct Told {
     /// What happened, by its moment's name.
     pub(super) happened: HashMap<String, Entry>,
     /// The receipts, by the place of their call.
-    pub(super) settled: BTreeMap<String, Arc<ToolEnvelope>>,
+    pub(super) receipts: BTreeMap<String, Arc<ToolEnvelope>>,
+    /// Those of them whose call was left unsettled by what it was a part of.
+    pub(super) abandoned: HashSet<String>,
 }
 
 /// A recorded exchange, its whole conversation put together.
@@ -178,10 +180,10 @@ impl Bundle {
         tools
     }
 
-    /// Returns the receipts, in the order of
+    /// Returns the receipts of all calls, those that were left unsettled included, in the order of
     /// [`AgentOutputs::tool_order`](crate::run::AgentOutputs::tool_order).
     pub fn envelopes(&self) -> impl Iterator<Item = &ToolEnvelope> {
-        self.0.settled.values().map(|receipt| &**receipt)
+        self.0.receipts.values().map(|receipt| &**receipt)
     }
 
     /// Returns the models' replies, in order.
@@ -239,9 +241,13 @@ impl Told {
     fn take_in(&mut self, mut entry: Entry) {
         self.clock.extend(entry.clock.drain(..));
         let at = &entry.moment.at;
-        match (&entry.what, at.strip_suffix("/settled")) {
-            (Happened::Settled(receipt), Some(call)) => {
-                self.settled.insert(call.to_owned(), receipt.clone());
+        match (&entry.what, at.rsplit_once('/')) {
+            (Happened::Settled(receipt), Some((call, how))) => {
+                self.receipts.insert(call.to_owned(), receipt.clone());
+                match how {
+                    "abandoned" => self.abandoned.insert(call.to_owned()),
+                    _ => self.abandoned.remove(call),
+                };
             }
             _ => {
                 self.happened.insert(at.clone(), entry);
@@ -307,7 +313,7 @@ impl fmt::Debug for Bundle {
             .field("run_id", &self.0.run_id)
             .field("agent", &self.0.agent)
             .field("requests", &self.0.heard.len())
-            .field("calls", &self.0.settled.len())
+            .field("calls", &self.0.receipts.len())
             .finish()
     }
 }

@@ -1,4 +1,4 @@
-//! How a recorded run ended before its answer, and when that has come again.
+//! How a recorded run ended without an answer, and when its replay has reached that point.
 
 use super::{Divergence, bundle::Told, replay::lock};
 use agents_core::run::{Happened, Limit, Stopped};

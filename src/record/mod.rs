@@ -1,17 +1,17 @@
 //! Recording and replay of runs, and what-if variations of recorded ones.
 //!
-//! A [`Recording`] writes what a run cannot repeat into a file, one JSON object a line: what the
-//! models were asked and what they replied, what tools gave, what arms and approvers said, the receipts, the
-//! readings of the clock, the run's id. There are three ways to have the run again:
+//! A [`Recording`] writes everything that a run cannot repeat to a file, one JSON object per line: the
+//! models' requests and replies, tool results, the decisions of arms and approvers, the receipts, the
+//! readings of the clock, the run's id. There are three ways to replay it:
 //!
 //! | | models | tools, arms, approvers |
 //! |-|-|-|
-//! | [`Replay::open`]: to try other code on what models said | from the file | run |
-//! | [`Bundle::replay`]: to look at what happened | from the file | from the file |
-//! | [`Bundle::what_if`]: to see where it would have gone | from the file, or live from where it parts | the same |
+//! | [`Replay::open`]: test your code on recorded replies | from the file | run |
+//! | [`Bundle::replay`]: see what happened | from the file | from the file |
+//! | [`Bundle::what_if`]: see what would have happened | from the file, or live after the first difference | the same |
 //!
-//! A request that the file does not hold ends the replay with
-//! [`ErrorKind::Replay`](crate::ErrorKind::Replay) and says where the two part.
+//! A request that is not in the file ends the replay with
+//! [`ErrorKind::Replay`](crate::ErrorKind::Replay), which describes the first difference.
 //!
 //! ```
 //! use agents::{prelude::*, record::{Recording, Replay}};

@@ -143,7 +143,12 @@ impl Reader {
         if self.what == What::Models {
             return 0;
         }
-        let calls = self.told.settled.keys();
+        let Told {
+            receipts,
+            abandoned,
+            ..
+        } = &*self.told;
+        let calls = receipts.keys().filter(|call| !abandoned.contains(*call));
         let calls = calls.filter(|call| !self.is_taken_whole(call));
         self.ending.unsettled(calls, run)
     }

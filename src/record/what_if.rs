@@ -194,15 +194,15 @@ impl WhatIf {
     }
 
     fn find(&self, call: &Call) -> Result<(String, ToolEnvelope), String> {
-        let mut settled = self.told.settled.iter();
+        let mut receipts = self.told.receipts.iter();
         let found = match call {
-            Call::Nth(nth) => settled.nth(*nth),
-            Call::Id(id) => settled.find(|(_, receipt)| *receipt.call_id == **id),
+            Call::Nth(nth) => receipts.nth(*nth),
+            Call::Id(id) => receipts.find(|(_, receipt)| *receipt.call_id == **id),
         };
         match found {
             Some((place, receipt)) => Ok((place.clone(), ToolEnvelope::clone(receipt))),
             None => {
-                let calls = self.told.settled.len();
+                let calls = self.told.receipts.len();
                 Err(format!("the recording has no call {call}; it has {calls}"))
             }
         }

@@ -4,6 +4,7 @@ use super::{
 };
 use crate::{console::duration, screen::shorten};
 use agents_core::{
+    escalation::EscalationReceipt,
     model::Usage,
     run::{Event, EventKind, Timestamp},
 };
@@ -44,6 +45,7 @@ pub fn live_to(out: impl Write + Send + 'static, redraw: bool) -> impl Fn(&Event
         out,
         redraw,
         rows: Vec::new(),
+        escalations: Vec::new(),
         why: None,
         drawn: 0,
     });
@@ -59,6 +61,8 @@ struct Live<W> {
     redraw: bool,
     /// Every step so far, each below the one within which it is.
     rows: Vec<Row>,
+    /// What became of the escalations so far.
+    escalations: Vec<EscalationReceipt>,
     /// Why the run ends without an answer.
     why: Option<String>,
     /// How many lines have to be drawn over.
@@ -118,7 +122,10 @@ impl<W: Write> Live<W> {
                     let start = receipt.t_start;
                     self.add(|depth| Row::call(place, depth, &receipt.name, start), place);
                 }
-                return self.end(place, now, |row| row.settled(receipt));
+                let escalations = std::mem::take(&mut self.escalations);
+                let ended = self.end(place, now, |row| row.settled(receipt, &escalations));
+                self.escalations = escalations;
+                return ended;
             }
             EventKind::AttemptStarted { attempt, .. } if *attempt > 1 => {
                 self.note(place, format!("attempt {attempt}"));
@@ -132,6 +139,10 @@ impl<W: Write> Live<W> {
             EventKind::ApprovalRequested(_) => self.note(place, "waits for approval".to_owned()),
             EventKind::Escalated(escalation) => {
                 self.note(place, format!("escalated: {}", escalation.reason));
+            }
+            EventKind::EscalationSettled(receipt) => {
+                self.escalations.push((**receipt).clone());
+                return None;
             }
             EventKind::Stopped(stopped) => {
                 self.why = Some(stopped.to_string());

@@ -1,9 +1,9 @@
 //! Timeline of a run on the terminal: which agent, model and tool worked when, and with what
 //! result.
 //!
-//! [`of`] draws a run that has ended; [`live`] draws one while it goes on, and draws it anew with
-//! everything that happens. Where the output is no terminal there is a line for each step instead, when
-//! it ends, and without a bar: the scale of the bars is the whole run.
+//! [`of`] draws a run that has ended. [`live`] draws one while it goes on, and redraws it on every event;
+//! if the output is not a terminal, it writes a line for each step when the step ends, without a bar: the
+//! scale of the bars is the whole run.
 //!
 //! ```
 //! use agents::{prelude::*, timeline};
@@ -29,10 +29,11 @@
 //! # }
 //! ```
 //!
-//! `▸` is an agent, `·` a turn of its model, `✓` and `✗` are calls; what went on within a call stands
-//! below it. The bar says when in the run it was.
+//! `▸` is an agent, `·` a turn of its model, `✓` and `✗` are calls. The lines below a call show what went
+//! on inside it. The bar shows when in the run a step took place.
 
 mod draw;
+mod escalated;
 mod live;
 mod row;
 mod width;
@@ -40,6 +41,7 @@ mod width;
 pub use live::{live, live_to};
 
 use agents_core::{
+    escalation::EscalationReceipt,
     observe::{Step, StepKind},
     run::{AgentOutputs, Outcome},
 };
@@ -87,7 +89,7 @@ pub struct Timeline {
 /// # }
 /// ```
 pub fn of<T>(outcome: &Outcome<T>) -> Timeline {
-    let mut rows = rows(&outcome.trace.steps, &outcome.outputs);
+    let mut rows = rows(&outcome.trace.steps, &outcome.outputs, &outcome.escalations);
     if let (Some(root), Err(error)) = (rows.first_mut(), &outcome.result) {
         let why = match &outcome.stopped {
             Some(stopped) => stopped.to_string(),
@@ -131,7 +133,7 @@ impl fmt::Display for Timeline {
 }
 
 /// A row for each step, below the one within which it was.
-fn rows(steps: &[Step], outputs: &AgentOutputs) -> Vec<Row> {
+fn rows(steps: &[Step], outputs: &AgentOutputs, escalations: &[EscalationReceipt]) -> Vec<Row> {
     let mut below: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
     for (index, step) in steps.iter().enumerate() {
         let around = steps
@@ -156,13 +158,18 @@ fn rows(steps: &[Step], outputs: &AgentOutputs) -> Vec<Row> {
     };
     push(&mut next, None, 0);
     while let Some((index, depth)) = next.pop() {
-        rows.push(row_of(&steps[index], depth, outputs));
+        rows.push(row_of(&steps[index], depth, outputs, escalations));
         push(&mut next, Some(index), depth + 1);
     }
     rows
 }
 
-fn row_of(step: &Step, depth: usize, outputs: &AgentOutputs) -> Row {
+fn row_of(
+    step: &Step,
+    depth: usize,
+    outputs: &AgentOutputs,
+    escalations: &[EscalationReceipt],
+) -> Row {
     let mut row = match &step.kind {
         StepKind::Agent { ok } => {
             Row::agent(&step.place, depth, &step.agent, step.t_start).done(*ok)
@@ -179,7 +186,8 @@ fn row_of(step: &Step, depth: usize, outputs: &AgentOutputs) -> Row {
         }
         StepKind::Call { call_id } => match outputs.tools_by_id.get(call_id) {
             Some(receipt) => {
-                Row::call(&step.place, depth, &receipt.name, step.t_start).settled(receipt)
+                let row = Row::call(&step.place, depth, &receipt.name, step.t_start);
+                row.settled(receipt, escalations)
             }
             None => Row::call(&step.place, depth, call_id, step.t_start),
         },

@@ -1,8 +1,10 @@
+use super::escalated::escalated;
 use crate::{
-    console::problem,
+    console::{approval, problem},
     screen::{shorten, shown},
 };
 use agents_core::{
+    escalation::EscalationReceipt,
     model::Usage,
     reader::ChangeKind,
     run::{Timestamp, ToolEnvelope},
@@ -106,6 +108,7 @@ impl Row {
     }
 
     pub(super) fn done(mut self, ok: bool) -> Row {
+        self.note.clear();
         if !ok {
             self.kind = Kind::Failed;
             self.note = "no answer".to_owned();
@@ -138,14 +141,21 @@ impl Row {
         self
     }
 
-    /// The call has its receipt.
-    pub(super) fn settled(mut self, receipt: &ToolEnvelope) -> Row {
+    /// The call has its receipt. What became of the escalations of the run is among these.
+    pub(super) fn settled(
+        mut self,
+        receipt: &ToolEnvelope,
+        escalations: &[EscalationReceipt],
+    ) -> Row {
         let input = shorten(receipt.input.as_str(), 40);
         self.note = match (&receipt.output, &receipt.error) {
             (Some(output), None) => format!("{input} → {}", shorten(output.as_str(), 60)),
             (_, Some(error)) => {
                 self.kind = Kind::Failed;
-                format!("{input} → {}", problem(error))
+                match escalated(error, escalations) {
+                    Some(escalated) => escalated,
+                    None => format!("{input} → {}", problem(error)),
+                }
             }
             (None, None) => input,
         };
@@ -159,6 +169,8 @@ impl Row {
         fact(receipt.truncated, "cut".into());
         let attempts = receipt.attempts.len();
         fact(attempts > 1, format!("{attempts} attempts"));
+        let approval = approval(receipt);
+        fact(approval.is_some(), approval.unwrap_or_default());
         let mut changes = receipt.repairs.iter();
         let is_repaired = changes.any(|change| change.kind != ChangeKind::Tried);
         fact(is_repaired, "repaired".into());

@@ -1,4 +1,4 @@
-//! How much room a text takes on a terminal, where not every character is as wide as the next.
+//! The width of text on a terminal, where some characters take two columns and some none.
 
 /// The characters that take two columns: the East Asian scripts and most pictures.
 const WIDE: [(u32, u32); 26] = [

@@ -62,7 +62,7 @@ fn file_manager() {
             "~ write_file repaired: `fix` gave the arguments anew",
             "… write_file again in",
             "result=\"24 bytes written to summary.md\"",
-            "~ write_file repaired: `sanitize` gave `path` anew",
+            "~ write_file repaired: path: `sanitize` replaced it",
             r#"[list_dir] args={"path": "notes"} result=["todo.md"]"#,
             "= config.json sets the port to 8080",
             "notes/todo.md: Change the port.",
@@ -92,7 +92,7 @@ fn deterministic_fixer() {
         "deterministic_fixer",
         &[
             r#"{"name": "Ada", "phones": ["1", "2"]}"#,
-            r#"string_fixer gave {"name": "Ada", "phones": ["12 34", "56 78"]} (0 tokens)"#,
+            r#"string_fixer gave {"name": "Ada", "phones": ["12 34", "56 78"]}  (0 tokens, "#,
             "✓ save_contact",
             "! string_fixer: escalated (MEDIUM): this is encrypted, not malformed",
             "The model was asked 3 times, and never to repair anything.",
@@ -172,7 +172,7 @@ fn shared_policy() {
     check(
         "shared_policy",
         &[
-            "~ read_file repaired: `sanitize` gave `lines` anew",
+            "~ read_file repaired: lines: `sanitize` replaced it",
             "✗ delete_file",
             "~ the answer was repaired",
             "= config.json sets the port to 8080; old.log could not be deleted.",
@@ -368,8 +368,9 @@ fn the_picture_of_the_file_manager() {
     );
 }
 
-/// Without spaces, since the picture breaks lines, and without figures, since waits are random.
+/// Without spaces, since the picture breaks lines, and without figures, since waits are random and times differ
+/// (`<1 ms`, `2 ms`).
 fn without_times(text: &str) -> String {
-    let figures = |c: char| c.is_whitespace() || c.is_ascii_digit();
+    let figures = |c: char| c.is_whitespace() || c.is_ascii_digit() || c == '<';
     text.replace(figures, "")
 }

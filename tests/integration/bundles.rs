@@ -1,5 +1,6 @@
 //! A recorded run, again: without network, without a tool that runs, and with something changed.
 
+mod abandoned;
 mod ended;
 mod generated;
 mod what_if;

@@ -151,19 +151,34 @@ async fn work_that_was_given_up_for_a_skill_stands_above_it() {
     let seen = see("medium").await;
     check(&seen, &[&GIVEN_UP[..], &["  ▸ upper: elsewhere"]].concat());
     assert_eq!(seen.console.len(), 2, "{:?}", seen.console);
-    let why = "it was given up for another way after an escalation";
-    assert!(
-        seen.console
-            .iter()
-            .any(|line| line.starts_with("✗ lower") && line.contains(why)),
-        "{:?}",
-        seen.console
+    says_why(
+        &seen,
+        "`upper` turned to its skill `elsewhere` after an escalation",
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn work_that_was_given_up_for_a_partial_result_is_seen() {
-    check(&see("high").await, &GIVEN_UP);
+    let seen = see("high").await;
+    check(&seen, &GIVEN_UP);
+    says_why(
+        &seen,
+        "`upper` returned a partial result after an escalation",
+    );
+}
+
+/// The delegate's line says why its work was left.
+#[track_caller]
+fn says_why(seen: &Seen, why: &str) {
+    let mut delegate = seen
+        .console
+        .iter()
+        .filter(|line| line.starts_with("✗ lower"));
+    assert!(
+        delegate.any(|line| line.contains(why)),
+        "{:?}",
+        seen.console
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -246,16 +261,18 @@ impl Model for Wordy {
 async fn a_reply_that_was_cut_off_is_seen() {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = lines.clone();
-    let answer = Lower
+    let outcome = Lower
         .run("x")
         .model(Wordy)
         .on_event(move |event| sink.lock().unwrap().extend(console::line(event, false)))
+        .outcome()
         .await
         .unwrap();
-    assert_eq!(answer, "Once upon a");
+    assert_eq!(outcome.result.unwrap(), "Once upon a");
+    assert!(outcome.partial, "there was more to say");
     let lines = lines.lock().unwrap();
     assert!(
-        lines.len() == 1 && lines[0].contains("cut off") && lines[0].contains("num_predict"),
+        lines.len() == 2 && lines[0].contains("cut off") && lines[0].contains("num_predict"),
         "{lines:?}"
     );
 }

@@ -73,7 +73,7 @@ pub(crate) fn tree(spans: &[SpanData]) -> String {
     drawn
 }
 
-fn attribute<'a>(span: &'a SpanData, key: &str) -> Option<&'a Value> {
+pub(crate) fn attribute<'a>(span: &'a SpanData, key: &str) -> Option<&'a Value> {
     let mut attributes = span.attributes.iter();
     attributes
         .find(|attribute| attribute.key.as_str() == key)

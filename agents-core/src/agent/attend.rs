@@ -88,14 +88,25 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
         match left {
             Left::Done(result) => return result,
             Left::For(next) => {
-                let why = "it was given up for another way after an escalation";
-                turn::envelope::close_all(&cx.node, &cx.root, why);
+                let why = why_left(&cx.node.agent(), &next);
+                turn::envelope::close_all(&cx.node, &cx.root, &why);
                 cx.node.begin_anew();
                 cx.root.checkpoint();
                 job = next;
             }
         }
     }
+}
+
+/// Why calls were left unsettled that the agent's work had made before.
+fn why_left<I: Data, O: Data>(agent: &str, next: &Job<I, O>) -> String {
+    let did = match next {
+        Job::Own => "began anew".to_owned(),
+        Job::Skill(skill) => format!("turned to its skill `{skill}`"),
+        Job::Agent(other) => format!("left the work to `{}`", other.name()),
+        Job::Partial(_) => "returned a partial result".to_owned(),
+    };
+    format!("`{agent}` {did} after an escalation")
 }
 
 /// What the agent decides; `Some` if it takes over.

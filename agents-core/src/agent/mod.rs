@@ -1,7 +1,7 @@
 //! Agents: typed async functions `In -> Out` that may use a model, their builder and their runs.
 //!
-//! [`Agent`] is the trait; [`ModelAgent`] is the agent that a model drives, made by
-//! [`AgentBuilder`]; [`Skill`] is one way an agent has of answering.
+//! [`Agent`] is the trait. [`AgentBuilder`] makes a [`ModelAgent`], which a model drives. A [`Skill`] is
+//! one of the ways in which an agent can answer.
 
 mod attend;
 mod builder;

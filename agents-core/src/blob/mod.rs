@@ -1,8 +1,8 @@
 //! Storage for tool outputs that are too large for a receipt.
 //!
-//! Of an output beyond [`max_output_bytes`](crate::agent::Run::max_output_bytes) the receipt and the
-//! model get the beginning. With a [`BlobStore`] the whole is kept there, under its SHA-256, and the
-//! receipt has an attachment that says where.
+//! If an output exceeds [`max_output_bytes`](crate::agent::Run::max_output_bytes), the receipt and the
+//! model get its beginning only. With a [`BlobStore`], the whole output is stored under its SHA-256, and
+//! the receipt has an attachment that refers to it.
 //!
 //! ```
 //! # use agents_core as agents;

@@ -1,8 +1,8 @@
-//! Caching of tool results: of a tool that declares `cache = ttl(..)` or `cache = forever`, the same call
-//! is executed once.
+//! Caching of tool results: if a tool declares `cache = ttl(..)` or `cache = forever`, the same call is
+//! executed once.
 //!
-//! Without a word about it every run has a [`MemoryCache`] of its own. One that several runs share is
-//! given with [`Run::cache`](crate::agent::Run::cache):
+//! By default every run has a [`MemoryCache`] of its own. To share a cache between runs, use
+//! [`Run::cache`](crate::agent::Run::cache):
 //!
 //! ```
 //! # use agents_core as agents;
@@ -28,14 +28,13 @@
 //! # }
 //! ```
 //!
-//! - Only what succeeded is kept, whole, and nothing of a tool that writes.
-//! - What is kept is found by the tool, its version and schema, its arguments, the tenant, and the
-//!   secrets that the run has: never across tenants. Two values of one tool do not share either, where
-//!   what is injected into them differs and is `Hash`: a `root: PathBuf` tells them apart, a pool of
-//!   connections does not.
-//! - The same call made several times at once runs once; the others wait for it, and run for
-//!   themselves if it fails.
-//! - A cache that fails or does not answer has nothing.
+//! - Only complete, successful results are kept, and none of a tool that writes.
+//! - The key consists of the tool, its version and schema, its arguments, the tenant and the run's secrets,
+//!   so results are never shared between tenants. Injected values are part of the key if they are `Hash`: a
+//!   `root: PathBuf` is, a pool of connections is not.
+//! - Identical concurrent calls run once. The others wait for the first one, and run themselves if it
+//!   fails.
+//! - A cache that fails or does not answer counts as empty.
 
 mod flight;
 mod key;

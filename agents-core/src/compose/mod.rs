@@ -1,15 +1,15 @@
-//! Agents put together: what comes out is an agent again.
+//! Composition: agents made of agents.
 //!
-//! | you write | it takes, it gives | what happens |
+//! | you write | input, output | what happens |
 //! |-|-|-|
-//! | [`a.then(b)`](crate::Agent::then) | what `a` takes, what `b` gives | one after the other |
-//! | `(a, b, c)`, `vec![a, b]`, `[a, b]` | what each of them takes; all that they give | all at once; the first failure ends it |
-//! | [`settled((a, b))`](settled) | the same, each as a `Result` | all at once; a failure ends nothing |
-//! | [`first_of((a, b))`](first_of) | what each of them takes and gives | all at once; the first answer ends it |
-//! | [`a.until(..).at_most(n)`](crate::Agent::until) | what `a` takes, what is in `Done` | again and again |
-//! | [`forum((a, b)).captain(c)`](forum) | the topic, what `c` gives | each in turn hears all the others; `c` decides |
-//! | [`routed(a, targets, ..)`](routed()), `branch!` | what `a` takes, what the targets give | `a`, then the target that fits |
-//! | [`a.map(..)`](crate::Agent::map) | what `a` takes, what the function gives | a plain function on the answer |
+//! | [`a.then(b)`](crate::Agent::then) | that of `a`, that of `b` | in sequence |
+//! | `(a, b, c)`, `vec![a, b]`, `[a, b]` | that of each, all outputs | in parallel; the first failure ends it |
+//! | [`settled((a, b))`](settled) | that of each, all outputs as `Result`s | in parallel; a failure ends nothing |
+//! | [`first_of((a, b))`](first_of) | that of each, that of each | in parallel; the first answer ends it |
+//! | [`a.until(..).at_most(n)`](crate::Agent::until) | that of `a`, the value in `Done` | repeated |
+//! | [`forum((a, b)).captain(c)`](forum) | the topic, that of `c` | in turn, each sees what was said before; `c` decides |
+//! | [`routed(a, targets, ..)`](routed()), `branch!` | that of `a`, that of the targets | `a`, then the matching target |
+//! | [`a.map(..)`](crate::Agent::map) | that of `a`, that of the function | a plain function on the output |
 //!
 //! ```
 //! # use agents_core as agents;
@@ -33,24 +33,22 @@
 //! # }
 //! ```
 //!
-//! # What all of them have in common
+//! # Common properties
 //!
-//! - **Parts are moved in.** An agent that holds state has one place; a second one is a move error.
-//! - **It is one run.** The parts share the run's tokens, time, depth, cancellation and model, and
-//!   their receipts are the run's, those of parts that were dropped included. A budget that is used
-//!   up, a throw by a tool and a cancellation end the whole run, not a part of it: nothing here can
-//!   swallow them. The same goes for what an agent *returns* and nobody may overlook: a throw, a
-//!   critical escalation, an agent that was put together wrongly, and a replay that went astray
-//!   (in a race that is a defeat: a recording does not hold what losers were not told any more).
-//! - **Names are constants of the program.** A composite is called after its parts. A tuple, a `Vec`
-//!   and an array have no place of their own for their names, which are kept for the rest of the
-//!   process, once for each; so parts are not to be named after data.
-//! - **Nothing is spawned.** Parts that run at once run in one task, begun in the order in which
-//!   they are written; a part that is not needed any more is dropped, and with it all it was doing.
-//! - **It can be put down and picked up.** Finished parts answer from the store, under their names
-//!   and inputs. The functions handed to [`until`](crate::Agent::until),
-//!   [`map`](crate::Agent::map) and [`routed`](routed()) are asked again then, so what they say
-//!   should depend on what they are given alone.
+//! - **Parts are moved.** An agent that holds state can be used in one place; a second use is a move error.
+//! - **A composition is one run.** The parts share the run's tokens, time, depth, cancellation and model.
+//!   Their receipts belong to the run, including those of parts that were dropped. A used-up budget, a throw
+//!   by a tool and a cancellation end the whole run; no part can catch them. The same is true of some errors
+//!   that an agent *returns*: a throw, a critical escalation, an agent that is put together wrongly, and a
+//!   replay that differs from its recording. (In a race the last one only loses: a recording does not hold
+//!   what losers were no longer told.)
+//! - **Names are constants of the program.** A composite is named after its parts. The names of tuples,
+//!   `Vec`s and arrays are kept for the rest of the process, once each, so do not name parts after data.
+//! - **Nothing is spawned.** Parallel parts run in one task and start in the order in which they are
+//!   written. A part that is no longer needed is dropped, together with everything that it was doing.
+//! - **A composition can be stored and resumed.** Finished parts answer from the store, by their names and
+//!   inputs. The functions passed to [`until`](crate::Agent::until), [`map`](crate::Agent::map) and
+//!   [`routed`](routed()) are called again, so they should depend on their arguments alone.
 
 mod all;
 mod first;

@@ -177,6 +177,14 @@ impl Cause {
         Cause::of(Origin::TimedOut(after), Code::Timeout, message)
     }
 
+    /// The same of one that may have done before what it must not do twice.
+    pub(crate) fn timed_out_in_doubt(after: Duration) -> Self {
+        let message = format!(
+            "it did not finish within {after:?}, and whether it took effect is not known: find that out before calling it again"
+        );
+        Cause::of(Origin::TimedOut(after), Code::Timeout, message)
+    }
+
     /// Creates the cause of an execution that panicked.
     pub fn panicked(message: impl Into<String>) -> Self {
         Cause::of(Origin::Panicked, Code::Unknown, message.into())

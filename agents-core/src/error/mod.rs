@@ -1,8 +1,8 @@
 //! Error types: [`ToolError`] for one tool call, [`Error`] for what leaves an agent.
 //!
-//! [`ToolError`] is what happens to *one call*: exhaustive, so that recovery can match on it.
-//! [`Error`] is what leaves an *agent*: opaque, with a [`kind`](Error::kind) to branch on and a
-//! chain of context to read.
+//! [`ToolError`] is the error of *one call*. It is exhaustive, so that recovery can match on it.
+//! [`Error`] is the error of an *agent*. It is opaque, with a [`kind`](Error::kind) to branch on and a
+//! chain of context.
 
 mod cause;
 mod chain;

@@ -207,29 +207,39 @@ pub struct ErrorReceipt {
     /// Human-readable message.
     pub message: String,
     /// Details: the path and the raw text; for an escalation its source, its severity, the attempts
-    /// before it and the original failure; and the [`hint`](ErrorReceipt::hint).
+    /// before it and the `original` failure; the [`hint`](ErrorReceipt::hint) of an arm; and as `remark` what
+    /// the run itself told the model besides the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// Seconds after which the same call may succeed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<f64>,
-    /// Reason of an escalation.
+    /// Reason that was given with the escalation, or with the throw that ended the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl ErrorReceipt {
-    /// Returns the hint that the model was given besides the error, such as the text of a
-    /// [`feedback`](crate::recovery::feedback); it is a part of the details.
+    /// Returns the hint that an arm gave the model besides the error: the text of a
+    /// [`feedback`](crate::recovery::feedback). It is a part of the details.
     pub fn hint(&self) -> Option<&str> {
         self.details.as_ref()?.get(HINT)?.as_str()
     }
 
-    pub(crate) fn with_hint(mut self, hint: &str) -> Self {
+    pub(crate) fn with_hint(self, hint: &str) -> Self {
+        self.with(HINT, hint)
+    }
+
+    /// What the run itself told the model besides the error.
+    pub(crate) fn with_remark(self, remark: &str) -> Self {
+        self.with("remark", remark)
+    }
+
+    fn with(mut self, key: &str, text: &str) -> Self {
         let details = self.details.get_or_insert_with(|| json!({}));
         // A receipt that somebody else wrote may have anything there.
         if let Some(details) = details.as_object_mut() {
-            details.insert(HINT.to_owned(), hint.into());
+            details.insert(key.to_owned(), text.into());
         }
         self
     }

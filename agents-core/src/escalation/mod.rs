@@ -1,8 +1,8 @@
-//! Escalation: handing a failure that could not be settled up to the agents above.
+//! Escalation: passing a failure that could not be handled to the agents above.
 //!
-//! An escalation is a value. It begins at a tool's arms or at a repair agent and follows the lines
-//! of the organisation: the agent that made the call, then the agent that handed it its work, and so
-//! on to the root. Agents without `on_escalation` are passed by.
+//! An escalation is a value. It begins in a tool's arms or in a repair agent and follows the lines of the
+//! organisation: first the agent that made the call, then the agent that delegated to it, and so on up to
+//! the root. Agents without `on_escalation` are skipped.
 //!
 //! ```text
 //! repair agent ► tool ► the calling agent ► its parent ► .. ► root ► nobody
@@ -12,19 +12,20 @@
 //!
 //! | resolution | what happens |
 //! |-|-|
-//! | [`retry_with_model`] | the failed agent goes on from here with another model; finished calls are not repeated |
-//! | [`reroute_to_skill`] | the handling agent begins anew with another of its skills |
+//! | [`retry_with_model`] | the failed agent continues with another model; finished calls are not repeated |
+//! | [`reroute_to_skill`] | the handling agent starts again with another of its skills |
 //! | [`reroute_to`] | another agent does the handling agent's work |
 //! | [`return_partial_result`] | the handling agent ends with this value, which is marked partial |
-//! | [`escalate`] | it climbs on, with another reason or severity |
-//! | [`inherit`] | it climbs on as it is |
+//! | [`escalate`] | it goes to the next agent above, with another reason or severity |
+//! | [`inherit`] | it goes to the next agent above, unchanged |
 //! | [`throw`] | the whole run ends |
 //!
-//! A handler is asked once about an escalation, and once more if a run goes on that was stored after it had
-//! given a model or an agent: those are not stored. So it should say the same about the same escalation.
+//! A handler is asked once about each escalation. If it returned a model or an agent, it is asked again when
+//! a stored run is resumed, since those are not stored. It should therefore give the same answer for the same
+//! escalation.
 //!
-//! An agent that is run from plain code (`.run(..)` in a tool's body, in a skill or an agent with a
-//! body) is the top of its own line: what it escalates is an `Err` there.
+//! If plain code runs an agent (`.run(..)` in a tool's body, or in a skill or agent with a body), escalations
+//! of that agent go no further: they are an `Err` in that code.
 //!
 //! ```
 //! # use agents_core as agents;

@@ -1,13 +1,11 @@
-//! What an agent remembers from one run to the next: lines of text in a [`Memory`].
+//! What an agent remembers between runs: lines of text in a [`Memory`].
 //!
-//! An agent that is given one has three tools more: `memory_read`, `memory_write` and
-//! `memory_search`. Whose memory that is follows from who works, and for whom: each agent has its
-//! own in each [`Scope`], and nothing a model says opens another's.
+//! An agent with a memory has three more tools: `memory_read`, `memory_write` and `memory_search`. Each
+//! agent has a separate memory in each [`Scope`], and nothing that a model says gives it access to another.
 //!
-//! What is worth keeping is what an agent has learnt, in a few lines of its own. What a tool has given is
-//! refused if it is written down word for word: that has a place where it is looked after, and the model
-//! is told to remember what it was about. The run's secrets are masked. Your own code may
-//! [`remember`](MemoryBank::remember) whatever it likes.
+//! A memory is for what the agent has learnt, in a few lines of its own. A tool's output that is copied word
+//! for word is refused, and the model is told to remember what it was about instead. The run's secrets are
+//! masked. Your own code may [`remember`](MemoryBank::remember) anything.
 //!
 //! ```
 //! # use agents_core as agents;

@@ -4,8 +4,8 @@
 //! Request { history, tools, format } ─► Model::chat ─► Reply { content, thinking, calls, usage }
 //! ```
 //!
-//! The history grows and is never rewritten, so a client may keep what it has already encoded
-//! of it beside it: see [`History::wire`].
+//! The history grows and is never rewritten, so a client can keep the messages that it has already
+//! encoded: see [`History::wire`].
 
 mod error;
 mod fallback;

@@ -1,9 +1,9 @@
 use super::spans::int;
-use crate::run::{RunContext, ToolCallMetadata, ToolEnvelope, Within};
+use crate::run::{Node, Root, ToolCallMetadata, ToolEnvelope, Within};
 use tracing::{Level, field};
 
 /// Says of a call that it is settled: one line with the target `observed_tool`, for logs and traces.
-pub(crate) fn settled(cx: &RunContext, seq: u32, receipt: &ToolEnvelope) {
+pub(crate) fn settled(node: &Node, root: &Root, seq: u32, receipt: &ToolEnvelope) {
     if !tracing::enabled!(target: "observed_tool", Level::INFO) {
         return;
     }
@@ -16,7 +16,7 @@ pub(crate) fn settled(cx: &RunContext, seq: u32, receipt: &ToolEnvelope) {
         trace_id,
         started_at,
         ended_at,
-    } = ToolCallMetadata::of(receipt, &*cx.node.agent(), cx.root.trace_id());
+    } = ToolCallMetadata::of(receipt, &*node.agent(), root.trace_id());
     tracing::info!(
         target: "observed_tool",
         tool_name,
@@ -30,16 +30,16 @@ pub(crate) fn settled(cx: &RunContext, seq: u32, receipt: &ToolEnvelope) {
         call_id = %receipt.call_id,
         attempts = int(receipt.attempts.len() as u64),
         cached = receipt.cached,
-        tokens = int(tokens(cx, seq, receipt)),
+        tokens = int(tokens(node, seq, receipt)),
         "a call is settled"
     );
 }
 
 /// What the models used that were asked within the call: by agents in the tool's body, and to repair it.
-fn tokens(cx: &RunContext, seq: u32, receipt: &ToolEnvelope) -> u64 {
+fn tokens(node: &Node, seq: u32, receipt: &ToolEnvelope) -> u64 {
     let attempts = u32::try_from(receipt.attempts.len()).unwrap_or(u32::MAX);
     (1..=attempts.saturating_add(1))
-        .filter_map(|attempt| cx.node.known(Within::Call(seq, attempt)))
+        .filter_map(|attempt| node.known(Within::Call(seq, attempt)))
         .map(|call| call.spent())
         .sum()
 }

@@ -2,9 +2,9 @@
 //!
 //! # Spans
 //!
-//! Every run is one tree of `tracing` spans, whatever is put together in it; a run within a tool's body
-//! hangs in the tree of the run around it, and a stored run goes on in the trace that it had. Names and attributes are those of OpenTelemetry's
-//! [semantic conventions for generative AI], version 1.41, as far as they have one:
+//! Every run is one tree of `tracing` spans, with all of its parts. A run in a tool's body belongs to the tree
+//! of the run around it, and a resumed run continues in its earlier trace. Names and attributes follow
+//! OpenTelemetry's [semantic conventions for generative AI], version 1.41, where these define one:
 //!
 //! | span | attributes | what |
 //! |-|-|-|
@@ -15,17 +15,18 @@
 //! | `policy {tool}` | `agents.verdict`, `agents.reason` | whether it may be made |
 //! | `execute_tool {tool}` | `gen_ai.tool.name`, `.type`, `.description`, `gen_ai.tool.call.id`, `agents.attempt` | one execution |
 //!
-//! A span that ends in a failure has `error.type` and the status `ERROR`. What happens between two spans
-//! is an event of the one around it: `arguments repaired`, `call failed`, `backing off`, `asking a repair
-//! agent`, `escalated`. With [`Run::record_content`](crate::agent::Run::record_content) there are
-//! `gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.tool.call.arguments` and `.result` too, as
-//! JSON in the conventions' own form; without it, no prompt, argument or result is in any span.
+//! A span that ends in a failure has `error.type` and the status `ERROR`. If a call or an execution was cut off,
+//! because its run ended or its work was given up, the type is `cut_off`. What happens between two spans
+//! is an event of the span around them: `arguments repaired`, `call failed`, `backing off`, `asking a repair
+//! agent`, `escalated`. With [`Run::record_content`](crate::agent::Run::record_content) spans also have
+//! `gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.tool.call.arguments` and `.result`, as JSON in
+//! the form that the conventions define. Without it, no prompt, argument or result is in any span.
 //!
 //! # Log lines
 //!
-//! Every call that is settled is one line with the target `observed_tool`: `tool_name`, `agent_name`,
-//! `latency_ms`, `ok`, `error_class`, `trace_id`, `started_at`, `ended_at`; and `call_id`, `attempts`,
-//! `cached` and `tokens`, which are those of the models that the call has asked.
+//! Every call is one line with the target `observed_tool`, including calls that were cut off. Its fields are
+//! `tool_name`, `agent_name`, `latency_ms`, `ok`, `error_class`, `trace_id`, `started_at`, `ended_at`,
+//! `call_id`, `attempts`, `cached` and `tokens`: the tokens of the models that were asked within the call.
 //!
 //! [semantic conventions for generative AI]: https://github.com/open-telemetry/semantic-conventions/tree/v1.41.0/docs/gen-ai
 
@@ -36,11 +37,11 @@ pub(crate) mod spans;
 pub use crate::run::trace::{Step, StepKind, Trace, Tracing, trace_with};
 pub(crate) use line::settled;
 
-use crate::run::{Kept, Outcome, Root, trace::hang};
+use crate::run::{EventKind, Kept, Outcome, Root, trace::hang};
 use std::{future::Future, sync::Arc};
 use tracing::Instrument;
 
-/// A run within its span, and what it leaves to be looked at.
+/// A run within its span, how it begins and ends, and what it leaves to be looked at.
 pub(crate) async fn observed<T>(
     root: &Arc<Root>,
     agent: &str,
@@ -51,10 +52,23 @@ pub(crate) async fn observed<T>(
         hang(&span, before);
     }
     root.place_in_trace(&span);
-    let clock = &root.settings.clock;
-    let t_start = clock.now(format_args!("/start"));
+    // A run within another one shares its tape.
+    let (clock, path) = (&root.settings.clock, root.node.path());
+    let t_start = clock.now(format_args!("{path}/start"));
+    span.in_scope(|| {
+        root.emit(&root.node, || EventKind::RunStarted {
+            run_id: root.run_id.clone(),
+        });
+    });
     let outcome = run.instrument(span.clone()).await;
-    let t_end = clock.now(format_args!("/end"));
+    let t_end = clock.now(format_args!("{path}/end"));
+    span.in_scope(|| {
+        root.emit(&root.node, || EventKind::RunEnded {
+            ok: outcome.result.is_ok(),
+            usage: outcome.usage,
+            took: t_end.since(t_start),
+        });
+    });
     spans::ran(&span, &outcome);
     root.step(Kept::told(Step {
         place: String::new(),

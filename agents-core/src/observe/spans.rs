@@ -140,6 +140,28 @@ pub(crate) fn call(masker: &Masker, tool: &str) -> Span {
     )
 }
 
+/// A span that ends in a failure if what it stands for is dropped, since nobody else would say so.
+pub(crate) struct Open<'a>(Option<&'a Span>);
+
+impl<'a> Open<'a> {
+    pub(crate) fn of(span: &'a Span) -> Self {
+        Open(Some(span))
+    }
+
+    /// It has ended by itself.
+    pub(crate) fn ended(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if let Some(span) = self.0 {
+            failed(span, &"cut_off");
+        }
+    }
+}
+
 pub(crate) fn settled(span: &Span, receipt: &crate::run::ToolEnvelope) {
     span.record("gen_ai.tool.call.id", &*receipt.call_id);
     span.record("agents.cached", receipt.cached);

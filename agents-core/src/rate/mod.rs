@@ -1,8 +1,7 @@
-//! Rate limits for tools, asked before every execution, and not for results that come from a cache.
+//! Rate limits for tools, checked before every execution, but not for results from a cache.
 //!
-//! A call that comes too early is not run: it fails with `RATE_LIMIT` and says when to come back, in
-//! `retry_after_s`. An agent's shared arms may `retry` it, which waits so long; without an arm the
-//! model decides.
+//! A call that comes too early is not executed. It fails with `RATE_LIMIT`, and `retry_after_s` says how long
+//! to wait. A `retry` in an agent's shared arms waits that long; without an arm, the model decides.
 //!
 //! ```
 //! # use agents_core as agents;

@@ -23,6 +23,23 @@ pub struct Change {
     pub path: String,
     /// Short description of the change.
     pub note: String,
+    /// What was there before: the beginning of it, on one line. Told of what was dropped, and of what an arm or a
+    /// repair agent replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
+}
+
+/// How many characters of a text are told.
+const ENOUGH: usize = 200;
+
+/// A line of the text: enough to see what it was.
+pub(crate) fn in_short(text: &str) -> String {
+    let flat = |c: char| if c.is_control() { ' ' } else { c };
+    let mut short: String = text.chars().take(ENOUGH).map(flat).collect();
+    if text.chars().nth(ENOUGH).is_some() {
+        short.push('…');
+    }
+    short
 }
 
 impl Change {
@@ -33,7 +50,15 @@ impl Change {
             kind,
             path: path.into(),
             note: note.into(),
+            was: None,
         }
+    }
+
+    /// Says what was there before.
+    #[must_use]
+    pub fn was(mut self, text: &str) -> Self {
+        self.was = Some(in_short(text));
+        self
     }
 }
 
@@ -131,7 +156,6 @@ impl ChangeKind {
     ///     (r#"Do not run {"euros": 500}"#, true),
     /// ] {
     ///     let reading = read(text, &schema)?;
-    ///     assert_eq!(reading.json, r#"{"euros":500}"#.replace(':', if text.contains("run") { ": " } else { ":" }));
     ///     assert_eq!(reading.repairs.iter().any(|change| change.kind.is_doubtful()), doubtful, "{text}");
     /// }
     /// # Ok::<(), agents::reader::Refusal>(())
@@ -231,165 +255,20 @@ impl fmt::Display for Repairs {
     }
 }
 
-const KINDS: usize = ChangeKind::Duplicate as usize + 1;
-
-/// Of each kind so many are told in full: a document with ten thousand single
-/// quotes has one habit, not ten thousand stories.
-const TOLD: u32 = 8;
-
-/// Collects changes while reading, and can take them back.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Log {
-    changes: Vec<Change>,
-    counts: [u32; KINDS],
-}
-
-/// A point in a [`Log`] to return to.
-#[derive(Clone)]
-pub(super) struct Mark {
-    len: usize,
-    counts: [u32; KINDS],
-}
-
-impl Log {
-    /// Path and note are only built when the change will be told.
-    pub(super) fn add(
-        &mut self,
-        kind: ChangeKind,
-        path: impl FnOnce() -> String,
-        note: impl Into<String>,
-    ) {
-        let count = &mut self.counts[kind as usize];
-        *count += 1;
-        if *count <= TOLD {
-            self.changes.push(Change {
-                kind,
-                path: path(),
-                note: note.into(),
-            });
-        }
-    }
-
-    /// The same for a note that costs something to write.
-    pub(super) fn add_with(
-        &mut self,
-        kind: ChangeKind,
-        path: impl FnOnce() -> String,
-        note: impl FnOnce() -> String,
-    ) {
-        if self.counts[kind as usize] < TOLD {
-            self.add(kind, path, note());
-        } else {
-            self.counts[kind as usize] += 1;
-        }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.changes.is_empty()
-    }
-
-    /// Whether members were renamed or left out, or brackets did not match: then this may be a piece of
-    /// something larger.
-    pub(super) fn is_of_pieces(&self) -> bool {
-        use ChangeKind::{Brackets, DroppedKey, Renamed};
-        let any = |kind: ChangeKind| self.counts[kind as usize] > 0;
-        any(Brackets) || any(DroppedKey) || any(Renamed)
-    }
-
-    /// How many changes are told.
-    pub(super) fn told(&self) -> usize {
-        self.changes.len()
-    }
-
-    pub(super) fn mark(&self) -> Mark {
-        Mark {
-            len: self.changes.len(),
-            counts: self.counts,
-        }
-    }
-
-    pub(super) fn undo(&mut self, mark: &Mark) {
-        self.changes.truncate(mark.len);
-        self.counts = mark.counts;
-    }
-
-    /// Takes out what was added since.
-    pub(super) fn split_off(&mut self, mark: &Mark) -> Self {
-        let mut counts = self.counts;
-        for (now, then) in counts.iter_mut().zip(mark.counts) {
-            *now -= then;
-        }
-        self.counts = mark.counts;
-        Self {
-            changes: self.changes.split_off(mark.len),
-            counts,
-        }
-    }
-
-    /// Appends what another log holds, the places told relative to `path`.
-    pub(super) fn append(&mut self, other: Log, path: &str) {
-        for mut change in other.changes {
-            change.path = match (path.is_empty(), change.path.is_empty()) {
-                (true, _) => change.path,
-                (_, true) => path.to_owned(),
-                _ if change.path.starts_with('[') => format!("{path}{}", change.path),
-                _ => format!("{path}.{}", change.path),
-            };
-            self.changes.push(change);
-        }
-        for (mine, theirs) in self.counts.iter_mut().zip(other.counts) {
-            *mine += theirs;
-        }
-    }
-
-    pub(super) fn finish(mut self) -> Repairs {
-        let mut told = [0; KINDS];
-        for change in &self.changes {
-            told[change.kind as usize] += 1;
-        }
-        let mut seen = [false; KINDS];
-        for n in 0..self.changes.len() {
-            let kind = self.changes[n].kind;
-            let more = self.counts[kind as usize].saturating_sub(told[kind as usize]);
-            if more > 0 && !std::mem::replace(&mut seen[kind as usize], true) {
-                let note = format!("{more} more: {}", self.changes[n].note);
-                self.changes.push(Change {
-                    kind,
-                    path: String::new(),
-                    note,
-                });
-            }
-        }
-        Repairs(self.changes)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_ninth_of_a_kind_is_counted() {
-        let mut log = Log::default();
-        for n in 0..20 {
-            log.add(ChangeKind::Quotes, || format!("[{n}]"), "single quotes");
-        }
-        let repairs = log.finish();
-        assert_eq!(repairs.len(), 9);
-        assert_eq!(repairs.0[8].to_string(), "12 more: single quotes");
-    }
-
-    #[test]
     fn serialises_as_a_list() {
-        let repairs = Repairs(vec![Change {
-            kind: ChangeKind::DroppedKey,
-            path: "a.b".into(),
-            note: "unknown".into(),
-        }]);
+        let repairs = Repairs(vec![
+            Change::new(ChangeKind::DroppedKey, "a.b", "unknown").was("true"),
+            Change::new(ChangeKind::Colon, "", "a colon"),
+        ]);
         let text = serde_json::to_string(&repairs).unwrap();
         assert_eq!(
             text,
-            r#"[{"kind":"dropped_key","path":"a.b","note":"unknown"}]"#
+            r#"[{"kind":"dropped_key","path":"a.b","note":"unknown","was":"true"},{"kind":"colon","path":"","note":"a colon"}]"#
         );
         assert_eq!(serde_json::from_str::<Repairs>(&text).unwrap(), repairs);
     }

@@ -9,8 +9,9 @@ use std::fmt::Write;
 
 use super::{
     MAX_DEPTH,
-    change::{ChangeKind, Log},
+    change::ChangeKind,
     fit::{equals, fit, one_of, twice, type_of},
+    log::Log,
     refusal::{Refusal, RefusalKind},
     repair::bare::literal,
     scalar::{Guess, guess},

@@ -91,10 +91,10 @@ impl Coercer<'_> {
                 return Err(self.refuse(RefusalKind::Mismatch, reason));
             }
             if role == Role::Unknown {
-                self.log(
-                    ChangeKind::DroppedKey,
-                    "left out, since the schema does not know it",
-                );
+                let (log, path) = (&mut self.log, &self.path);
+                let note = "left out, since the schema does not know it";
+                let was = tape.text(value);
+                log.add_dropped(ChangeKind::DroppedKey, || path.clone(), note, was);
                 sum += cost::DROPPED;
                 continue;
             }

@@ -7,9 +7,10 @@
 mod choose;
 
 use super::{
-    change::{ChangeKind, Log},
+    change::ChangeKind,
     coerce::{Coercer, work},
     fit::fit,
+    log::Log,
     refusal::{Refusal, RefusalKind, too_deep},
     repair::{self, Failure, Start},
     scan::skip_space,

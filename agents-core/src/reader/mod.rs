@@ -21,17 +21,17 @@
 //! # Ok::<(), reader::Refusal>(())
 //! ```
 //!
-//! The way of a text through this module:
+//! The steps of reading a text:
 //!
 //! 1. *strict*: text that is valid and fits comes back borrowed, untouched.
-//! 2. *locate*: otherwise the value is sought in fences, tags, calls and prose.
-//! 3. *repair*: a candidate that is not valid JSON is mended.
-//! 4. *coerce*: the value is brought into the shape the schema describes.
+//! 2. *locate*: otherwise the value is searched for in fences, tags, calls and prose.
+//! 3. *repair*: a candidate that is not valid JSON is repaired.
+//! 4. *coerce*: the value is converted to the shape that the schema describes.
 //!
-//! It never guesses. What neither text nor schema settles is a [`Refusal`] that
-//! says why; whatever was changed is told in [`Repairs`]. Intact members are
-//! never altered, and numbers keep every digit. Time is linear in the text and
-//! depth is bounded, whatever the input.
+//! The reader never guesses. If neither text nor schema determines what was meant,
+//! the result is a [`Refusal`] with the reason. [`Repairs`] lists all changes. Intact
+//! members are never altered, and numbers keep every digit. Time is linear in the
+//! length of the text and depth is bounded, whatever the input.
 
 mod atoms;
 mod change;
@@ -42,6 +42,7 @@ mod keys;
 mod laws;
 mod limits;
 mod locate;
+mod log;
 mod number;
 mod pattern;
 mod print;
@@ -63,22 +64,23 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+pub(crate) use self::change::in_short;
 pub(crate) use self::fit::MISSING;
 pub(crate) use self::refusal::too_deep;
-use self::{
-    change::Log,
-    coerce::{Coercer, work},
-    fit::fit,
-    locate::{Found, Json},
-    scan::skip_space,
-    strict::Stop,
-    tape::{Kind, Tape, quote_into},
-};
 pub use self::{
     change::{Change, ChangeKind, Repairs},
     refusal::{Refusal, RefusalKind},
     schema::Schema,
     text::{normalize_separators, strip_fences},
+};
+use self::{
+    coerce::{Coercer, work},
+    fit::fit,
+    locate::{Found, Json},
+    log::Log,
+    scan::skip_space,
+    strict::Stop,
+    tape::{Kind, Tape, quote_into},
 };
 
 /// Brackets may nest this deep: what `serde_json` reads as well.

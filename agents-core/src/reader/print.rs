@@ -1,7 +1,8 @@
 //! Writing a tape out as JSON.
 
 use super::{
-    change::{ChangeKind, Log},
+    change::ChangeKind,
+    log::Log,
     refusal::{Refusal, RefusalKind},
     scalar::{Guess, guess},
     tape::{Kind, Tape, quote_into},

@@ -1,9 +1,6 @@
 //! What stands around a value.
 
-use super::{
-    change::{ChangeKind, Log},
-    number::negated,
-};
+use super::{change::ChangeKind, log::Log, number::negated};
 
 /// Where a value was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@
 //!                 └─► Decision<Kind> ─► Plan (steps) ─► Progress: the next step that is not spent
 //! ```
 //!
-//! Helpers, shared policies and tests use the same verbs as the arms do:
+//! Helper functions, shared policies and tests use the same verbs as the arms:
 //!
 //! ```
 //! # use agents_core as agents;
@@ -70,4 +70,4 @@ pub mod vocabulary {
 pub(crate) use context::{with_any_error, with_error};
 pub(crate) use fixer::{FixError, SharedFixer};
 pub(crate) use progress::{FAILED_ALREADY, Failed, Move, Progress, SANITIZE};
-pub(crate) use splice::{parts as path_parts, put_at, value_at};
+pub(crate) use splice::{parts as path_parts, put_at, text_at, value_at};

@@ -11,27 +11,21 @@ pub(crate) fn value_at<'a>(whole: &'a Value, path: &str) -> Option<&'a Value> {
     })
 }
 
+/// The text of the value at `path`, if there is one.
+pub(crate) fn text_at<'a>(text: &'a str, path: &str) -> Option<&'a str> {
+    parts(path).try_fold(text, inner)
+}
+
 /// The text with `value` at `path`, in place of what is there or added to the object around it.
 /// `None` when the path leads nowhere.
 pub(crate) fn put_at(text: &str, path: &str, value: &Value) -> Option<String> {
     let mut parts = parts(path).peekable();
     let (mut from, mut at) = (0, text);
     while let Some(part) = parts.next() {
-        let found = match at.trim_start().as_bytes().first()? {
-            b'[' => serde_json::from_str::<Vec<&RawValue>>(at)
-                .ok()?
-                .get(part.parse::<usize>().ok()?)
-                .copied(),
-            _ => members(at)?
-                .into_iter()
-                .rev()
-                .find(|(key, _)| key == part)
-                .map(|(_, value)| value),
-        };
-        match found {
+        match inner(at, part) {
             Some(inner) => {
-                from += inner.get().as_ptr() as usize - at.as_ptr() as usize;
-                at = inner.get();
+                from += inner.as_ptr() as usize - at.as_ptr() as usize;
+                at = inner;
             }
             // Only the last part of a path can be missing.
             None if parts.peek().is_none() => {
@@ -49,6 +43,21 @@ pub(crate) fn put_at(text: &str, path: &str, value: &Value) -> Option<String> {
         &text[..from],
         &text[from + at.len()..]
     ))
+}
+
+/// The text of a member or an element.
+fn inner<'a>(whole: &'a str, part: &str) -> Option<&'a str> {
+    let found = match whole.trim_start().as_bytes().first()? {
+        b'[' => {
+            let elements: Vec<&RawValue> = serde_json::from_str(whole).ok()?;
+            elements.get(part.parse::<usize>().ok()?).copied()
+        }
+        _ => {
+            let mut members = members(whole)?.into_iter().rev();
+            members.find(|(key, _)| key == part).map(|(_, value)| value)
+        }
+    };
+    found.map(RawValue::get)
 }
 
 /// The names and indices of which a path is made.
@@ -83,7 +92,7 @@ fn members(object: &str) -> Option<Vec<(String, &RawValue)>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{put_at, value_at};
+    use super::{put_at, text_at, value_at};
     use serde_json::json;
 
     #[test]
@@ -104,6 +113,16 @@ mod tests {
         );
         assert_eq!(put_at("{}", "b", &json!(1)).unwrap(), r#"{"b":1}"#);
         assert_eq!(put_at("{}", "b.c", &json!(1)), None);
+        assert_eq!(put_at(r#"[{"a":1}]"#, "[1]", &json!(1)), None);
+    }
+
+    #[test]
+    fn shows_what_is_there() {
+        let text = r#"{ "a": 9007199254740993, "items": [ {"n":"x"} ] }"#;
+        assert_eq!(text_at(text, "a"), Some("9007199254740993"));
+        assert_eq!(text_at(text, "items[0].n"), Some("\"x\""));
+        assert_eq!(text_at(text, "items[1].n"), None);
+        assert_eq!(text_at("no object", "a"), None);
     }
 
     #[test]

@@ -15,8 +15,17 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
 
-/// What is known of an execution that was begun and did not end.
-const CUT_OFF: &str = "it was cut off while it ran, and whether it took effect is not known";
+/// What is known of an execution that was begun and did not end, within which so many calls were made.
+fn cut_off(calls: usize) -> String {
+    let known = match calls {
+        0 => ", and whether it took effect is not known".to_owned(),
+        1 => "; the call within it has a receipt, and what else it did is not known".to_owned(),
+        calls => format!(
+            "; the {calls} calls within it have receipts, and what else it did is not known"
+        ),
+    };
+    format!("it was cut off while it ran{known}")
+}
 
 /// Where one call stands.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -48,12 +57,24 @@ pub(crate) struct CallState {
     /// What an arm wants the model to be told beside the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
+    /// What the run itself has to say to the model beside what came of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) remark: Option<String>,
+    /// Why the run is ended because of this call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) thrown: Option<String>,
+    /// Running the tool twice does no more than running it once.
+    #[serde(skip)]
+    pub(crate) repeatable: bool,
     /// The attempt that is being prepared, and the tokens that repairs have cost in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) accounted: Option<(u32, u64)>,
     /// How many seconds the next execution was held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) waited: Option<f64>,
+    /// How many seconds it took to approve the next execution, if somebody was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) approval: Option<f64>,
     /// The version of the tool, if the agent has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<String>,
@@ -127,8 +148,12 @@ impl CallState {
             shown: None,
             progress: Progress::default(),
             hint: None,
+            remark: None,
+            thrown: None,
+            repeatable: false,
             accounted: None,
             waited: None,
+            approval: None,
             version: None,
             own_name: None,
             running: false,
@@ -145,6 +170,7 @@ impl CallState {
     /// The tool that is called is this one.
     pub(crate) fn is_of(&mut self, spec: &ToolSpec) {
         self.version = Some(spec.version.to_string());
+        self.repeatable = spec.is_repeatable();
         self.own_name = Some(spec.own_name())
             .filter(|own| *own != self.call.name)
             .map(str::to_owned);
@@ -253,12 +279,13 @@ impl CallState {
             number: self.attempt(),
             error: error.map(|error| Box::new(error.receipt())),
             waited_s: self.waited.take(),
+            approval_s: self.approval.take(),
         });
     }
 
     /// What the call is a part of ends before the call is settled: it ends with the failure that was being dealt with,
-    /// with having been cut off while it ran, or with having been left undone.
-    pub(crate) fn abandon(&mut self, why: &str) {
+    /// with having been cut off while it ran, or with having been left undone. So many calls were made within it.
+    pub(crate) fn abandon(&mut self, why: &str, calls: usize) {
         if self.result().is_some() {
             return;
         }
@@ -270,7 +297,7 @@ impl CallState {
                 cause: Cause::text(
                     Code::Unknown,
                     match self.running {
-                        true => format!("{why}: {CUT_OFF}"),
+                        true => format!("{why}: {}", cut_off(calls)),
                         false => why.to_owned(),
                     },
                 ),

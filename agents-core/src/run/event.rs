@@ -202,6 +202,9 @@ pub enum EventKind {
         answer: Result<String, String>,
         /// Tokens that it used, charged to whoever called it.
         tokens: u64,
+        /// Duration of the try.
+        #[serde(rename = "took_ms", serialize_with = "milliseconds")]
+        took: Duration,
     },
     /// A call failed at some stage; its arms may still recover it.
     CallFailed {
@@ -261,9 +264,12 @@ pub enum EventKind {
         ok: bool,
         /// Tokens and requests that the run used.
         usage: Usage,
+        /// Duration of the run; of a resumed run, the time since then.
+        #[serde(rename = "took_ms", serialize_with = "milliseconds")]
+        took: Duration,
     },
 }
 
-fn milliseconds<S: Serializer>(wait: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u128(wait.as_millis())
+fn milliseconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u128(time.as_millis())
 }

@@ -6,7 +6,7 @@
 use super::{Budget, CallState, Given, Limit, Said, Unsettled, climb::Override};
 use crate::{
     error::{escalation::Escalation, shorten},
-    model::{History, Message, Reply},
+    model::{FinishReason, History, Message, Reply},
     reader::Repairs,
     recovery::Progress,
     tool::ArgumentError,
@@ -28,6 +28,9 @@ pub(crate) struct Frame {
     /// The text of the last reply, if it made no calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<String>,
+    /// The model's output limit cut that reply off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) cut_off: bool,
     /// What was wrong with the last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refused: Option<String>,
@@ -178,10 +181,11 @@ impl Frame {
             content,
             thinking,
             mut calls,
-            finish: _,
+            finish,
             usage: _,
         } = reply;
         self.turns += 1;
+        self.cut_off = finish == FinishReason::Length;
         self.refused = None;
         let first = self.made;
         self.made += u32::try_from(calls.len()).unwrap_or(u32::MAX);

@@ -45,6 +45,7 @@ impl Masker {
                 fixer,
                 answer,
                 tokens,
+                took,
             } => EventKind::FixerReplied {
                 tool,
                 fixer,
@@ -53,6 +54,7 @@ impl Masker {
                     Err(why) => Err(self.string(why)),
                 },
                 tokens,
+                took,
             },
             EventKind::CallFailed {
                 tool_call_id,

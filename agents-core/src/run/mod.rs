@@ -8,8 +8,8 @@
 //! ```
 //!
 //! `Frame` and `CallState` are data: they say what comes next and are told what happened.
-//! Everything that waits is outside of them, so a run can be put down between any two steps.
-//! What is said of a run before it begins is said of a [`Run`](crate::agent::Run).
+//! Everything that waits is outside of them, so a run can be stored between any two steps. The settings of
+//! a run are methods of [`Run`](crate::agent::Run).
 
 mod approval;
 mod call;

@@ -1,6 +1,7 @@
 //! Where a run stands: a tree of nodes that can be written down.
 
 mod bounds;
+mod calls;
 mod path;
 
 pub(super) use path::Path;

@@ -37,7 +37,7 @@ pub struct Outcome<T> {
     /// The answer, or the error that ended the run.
     pub result: Result<T, Error>,
     /// Whether the answer is incomplete: an agent returned a
-    /// [partial result](crate::escalation::return_partial_result).
+    /// [partial result](crate::escalation::return_partial_result), or its model's output limit cut the answer off.
     pub partial: bool,
     /// Escalations and how they were settled, in order.
     pub escalations: Vec<EscalationReceipt>,
@@ -251,8 +251,8 @@ pub struct ToolEnvelope {
     pub name: String,
     /// Version of the tool that was called.
     pub version: String,
-    /// Arguments of the last execution; if there was none, what the model sent, as a string if it
-    /// could not be read.
+    /// Arguments of the last execution; if there was none, what the model sent, as a string if no object could be
+    /// read from it.
     ///
     /// What was given in its place and did not help is in `repairs`.
     pub input: Json,
@@ -341,6 +341,9 @@ pub struct Attempt {
     /// Seconds of waiting before the execution; absent if it ran at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_s: Option<f64>,
+    /// Seconds that whoever approved the execution took to do so; absent if nobody was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval_s: Option<f64>,
 }
 
 /// Content that belongs to a receipt but is stored elsewhere.

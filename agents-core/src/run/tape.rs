@@ -118,7 +118,7 @@ pub enum Happened {
     Approved(Approval),
     /// An output was kept whole, elsewhere.
     Kept(Vec<Attachment>),
-    /// A call was settled.
+    /// A call has its receipt: it was settled, or left unsettled.
     Settled(Arc<ToolEnvelope>),
     /// The run is over; this is what ended it, if it was not its answer.
     Ended(Option<Stopped>),

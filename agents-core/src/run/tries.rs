@@ -1,7 +1,7 @@
 //! What was tried for a call or an answer, as a receipt tells it: by whom, with what, and what came of it.
 
 use crate::{
-    reader::{Change, ChangeKind, Repairs},
+    reader::{Change, ChangeKind, Repairs, in_short},
     recovery::{FixError, Plan, Progress, SANITIZE},
 };
 use serde::{Deserialize, Serialize};
@@ -42,11 +42,23 @@ impl Given {
         self.by == SANITIZE
     }
 
-    /// It is used, `what` it is given anew.
-    pub(crate) fn used(&self, what: &str) -> Repairs {
+    /// It is used in place of `what`, which was this text.
+    pub(crate) fn used(&self, what: &str, was: &str) -> Repairs {
         let Given { by, tokens, .. } = self;
         let note = format!("`{by}` gave {what} anew{}", cost(*tokens));
-        Change::new(ChangeKind::Fixed, "", note).into()
+        Change::new(ChangeKind::Fixed, "", note).was(was).into()
+    }
+
+    /// It is used for its value at `path`, where the text before it had this one, or none.
+    pub(crate) fn used_at(&self, path: &str, was: Option<&str>) -> Repairs {
+        let Given { by, tokens, .. } = self;
+        let did = was.map_or("supplied", |_| "replaced");
+        let note = format!("`{by}` {did} it{}", cost(*tokens));
+        let change = Change::new(ChangeKind::Fixed, path, note);
+        match was {
+            Some(was) => change.was(was).into(),
+            None => change.into(),
+        }
     }
 
     /// It was tried, and is not used.
@@ -161,17 +173,6 @@ fn cost(tokens: u64) -> String {
         0 => String::new(),
         tokens => format!(" for {tokens} tokens"),
     }
-}
-
-/// A line of the text: enough to see what it was.
-fn in_short(text: &str) -> String {
-    const ENOUGH: usize = 200;
-    let flat = |c: char| if c.is_control() { ' ' } else { c };
-    let mut short: String = text.chars().take(ENOUGH).map(flat).collect();
-    if text.chars().nth(ENOUGH).is_some() {
-        short.push('…');
-    }
-    short
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Secrets: looked up when a tool asks, on behalf of the run's scope, and masked in everything that
 //! is written.
 //!
-//! A tool asks by name. Who is asked for it, in this order: the run itself, the user, the workspace,
-//! the organisation. The first that has it gives it.
+//! A tool asks for a secret by name. It is looked up in this order: the run itself, the user, the workspace,
+//! the organisation. The first one found is used.
 //!
 //! ```
 //! # use agents_core as agents;
@@ -35,33 +35,32 @@
 //!
 //! # What is masked
 //!
-//! From the moment a run knows a secret, its value is replaced by `[secret:name]`, in whatever
-//! spelling it stands (raw, escaped in JSON, percent-encoded, in base64):
+//! From the moment a run knows a secret, its value is replaced by `[secret:name]`, however it is encoded
+//! (raw, escaped in JSON, percent-encoded, in base64):
 //!
-//! - in what a tool gives back, before anybody sees it: the model, receipts, caches, recordings;
+//! - in a tool's result, before the model, receipts, caches or recordings get it;
 //! - in everything else that is written: events, receipts, log lines and spans, requests for
 //!   approval, recordings, snapshots, the error that ends a run, and what a panic prints.
 //!
-//! What a *person* writes into a prompt or a task is told to the model as it is, and masked where it
-//! is written down. What a tool logs itself passes through [`Masked`] if you put that under your
-//! subscriber.
+//! What a *person* writes into a prompt or a task reaches the model unchanged, and is masked where it is
+//! written down. A tool's own log lines are masked only if you put [`Masked`] under your subscriber.
 //!
 //! # The panic hook
 //!
-//! A panic is printed by the process's panic hook before anybody can catch it. So the first secret that
-//! any run of the process learns, by [`Run::secret`](crate::agent::Run::secret), from a vault or by
-//! [`Masker::learn`], installs a hook, once and for the rest of the process; without a secret none is
-//! installed. It wraps the hook that is there at that moment:
+//! The process's panic hook prints a panic before anybody can catch it. The first secret that any run of
+//! the process learns, from [`Run::secret`](crate::agent::Run::secret), a vault or [`Masker::learn`],
+//! therefore installs a hook, once and for the rest of the process. Without a secret none is installed. The
+//! new hook wraps the one that is set at that moment:
 //!
-//! - a panic whose message holds no secret of a run that is going on goes to that hook, unchanged;
-//! - of any other, the place and the masked message go to the log, as an `error` of `tracing`, and that
+//! - if the message of a panic holds no secret of a run in progress, the earlier hook is called, unchanged;
+//! - otherwise the place and the masked message go to the log, as an `error` of `tracing`, and the earlier
 //!   hook is not called.
 //!
-//! Set a hook of your own before the first run with secrets, and it is wrapped; one that is set later
-//! takes the place of this one, and prints what it is given.
+//! To use a hook of your own, set it before the first run with secrets, so that it is wrapped. A hook that is
+//! set later replaces this one and prints the message unmasked.
 //!
-//! A value of fewer than 4 characters cannot be masked without masking half of every text, so it is
-//! refused. So is nothing else: a secret that is an ordinary word masks that word.
+//! A value of fewer than 4 characters is refused, since masking it would mask half of every text. There is no
+//! other restriction: a secret that is an ordinary word masks that word.
 
 mod error;
 mod mask;

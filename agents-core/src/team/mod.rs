@@ -1,20 +1,19 @@
-//! Teams: agents with delegates, and who of them may use what.
+//! Teams: agents with delegates, and which tools each of them may use.
 //!
-//! A [`Member`] is an agent and what its place says; [`Member::build`] makes a [`Team`], which is an
-//! agent again. With macros, `structure!` is the same as one expression.
+//! A [`Member`] is an agent with the settings of its place. [`Member::build`] makes a [`Team`], which is
+//! itself an agent. The macro `structure!` writes the same as one expression.
 //!
-//! - **A delegate is a tool of its parent's model**: it goes by the agent's name and description,
-//!   and takes what the agent takes. Code asks for it with [`delegate()`].
-//! - **Grants narrow.** An agent has those of its own tools that are granted; a tool that is not
-//!   granted does not exist for it, neither in what its model is told nor when it is called. An agent
-//!   of which nothing is said has all of its own. What is granted to an agent bounds those below it,
-//!   which may be granted some of it and nothing else. An agent's memory and what it knows are its own
-//!   and need no grant. A skill that lists tools has those, and of the delegates those, that it lists.
-//! - **Confirmed tools** can be used as well, but a person has to approve every call, whatever the
-//!   tool says itself; see [`Run::approver`](crate::agent::Run::approver).
-//! - **A place goes for the agent that has it** and for nobody whom that agent runs in its own code.
-//! - **A team is held to that wherever it stands**, also as one of the agents of which a delegate is made.
-//! - **All defects are found before anything runs**, and reported at once: [`Team::check`].
+//! - **A delegate is a tool of its parent's model.** It has the agent's name, description and input. Code
+//!   gets it with [`delegate()`].
+//! - **Grants restrict.** An agent has only those of its own tools that are granted; other tools do not exist
+//!   for it, neither in what its model is told nor when they are called. An agent without grants has all of
+//!   its own tools. An agent's grants also limit the agents below it. Memory and knowledge belong to the agent
+//!   and need no grant. A skill that lists tools has only those, and only the delegates that it lists.
+//! - **Confirmed tools** can be used as well, but a person has to approve every call, whatever the tool
+//!   declares; see [`Run::approver`](crate::agent::Run::approver).
+//! - **The settings of a place hold for its agent**, and not for agents that this agent runs in its own code.
+//! - **They hold wherever the team is used**, also as a part of a composite that is a delegate.
+//! - **All defects are found before anything runs**, and reported together: [`Team::check`].
 //!
 //! ```text
 //! project: at most 500000 tokens

@@ -1,8 +1,8 @@
 //! Tools: async functions that a model can call, with their specifications.
 //!
-//! [`Tool`] is what `tool!` implements; [`DynTool`] is the form in which a run holds it; a
-//! [`ToolSet`] is what an agent may call. [`FnTool`] makes one at run time, from a closure. A
-//! [`Registry`] holds versions of many, of which agents pick.
+//! `tool!` implements [`Tool`]; a run holds tools as [`DynTool`]. A [`ToolSet`] is the tools that an agent
+//! may call. [`FnTool`] makes a tool from a closure at run time. A [`Registry`] holds several versions of
+//! tools, for agents to pick from.
 
 mod alias;
 mod argument_error;
@@ -85,7 +85,7 @@ use std::{fmt, future::Future, hash::Hasher, sync::Arc, time::Duration};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "expected a tool here",
-    note = "a tool is the CamelCase type that `#[tool]` or `tool!` leaves beside the function: for `async fn read_file(..)` write `ReadFile`"
+    note = "a tool is the CamelCase type that `#[tool]` or `tool!` leaves beside the function: for `async fn read_file(..)` write `ReadFile`, or `ReadFile {{ .. }}` if it has `#[inject]` parameters"
 )]
 pub trait Tool: Send + Sync + 'static {
     /// The type of the arguments.

@@ -25,7 +25,7 @@ pub type SharedTool = Arc<dyn DynTool>;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "expected a tool here",
-    note = "a tool is the CamelCase type that `#[tool]` or `tool!` leaves beside the function: for `async fn read_file(..)` write `ReadFile`",
+    note = "a tool is the CamelCase type that `#[tool]` or `tool!` leaves beside the function: for `async fn read_file(..)` write `ReadFile`, or `ReadFile {{ .. }}` if it has `#[inject]` parameters",
     note = "several at once are spread: `tools = [ReadFile, ..more]`"
 )]
 pub trait IntoTool {

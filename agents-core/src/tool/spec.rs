@@ -216,6 +216,11 @@ impl ToolSpec {
         self
     }
 
+    /// Whether executing it twice does no more than executing it once.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        self.effects != Effects::Writes || self.idempotent
+    }
+
     /// Declares that its effects leave the organisation; if it writes, every call needs approval
     /// from then on.
     ///

@@ -69,10 +69,16 @@ pub(crate) async fn settle<O>(
                 .unwrap_or_else(|panic| Err(ArgumentError::new("", panic)))
             {
                 Ok((value, repairs)) => {
-                    let mut fixed = cx.node.with_frame(|frame| {
+                    let (mut fixed, is_cut_off) = cx.node.with_frame(|frame| {
                         give_up_replaced(&mut frame.fixed, 0, &mut frame.replaced);
-                        frame.fixed.clone()
+                        let is_cut_off = frame.cut_off && frame.replaced.is_empty();
+                        (frame.fixed.clone(), is_cut_off)
                     });
+                    // JSON that fits as it is has come to its end. Of a repair its result is judged.
+                    let is_whole = answer.schema().is_some() && repairs.is_empty();
+                    if is_cut_off && !is_whole && cx.repair().is_none() {
+                        cx.node.mark_partial();
+                    }
                     fixed.extend(repairs);
                     if !fixed.is_empty() {
                         let repairs = cx.masker().data(fixed.clone());
@@ -211,7 +217,7 @@ impl Ladder<'_> {
             );
             frame.unsettled.push(unsettled);
             let given = Given::new(by, &text, tokens);
-            frame.fixed.extend(given.used("the answer"));
+            frame.fixed.extend(given.used("the answer", failed));
             frame.replaced.push(given);
             frame.answer = Some(text);
             frame.fault = None;

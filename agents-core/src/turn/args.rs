@@ -4,7 +4,7 @@
 //! schema allows; every change is reported. What is still wrong becomes a [`ToolError`].
 
 use crate::{
-    Effects, Json,
+    Json,
     brain::{Arms, Brain},
     error::{self, Cause, Code, ToolError},
     json,
@@ -12,7 +12,7 @@ use crate::{
     reader::{self, Change, ChangeKind, Repairs},
     run::{RunContext, Timestamp},
     tool::{ArgumentError, DynTool, Prepared, SharedTool, ToolContext, expectation},
-    turn::{guard, remembered::attempt_of},
+    turn::{doubt, guard, remembered::attempt_of},
 };
 use std::time::Duration;
 
@@ -131,8 +131,12 @@ pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, Box<Refused
         return Err(described(tool, raw, misfit));
     }
     match reader::read(raw, &tool.spec().input_schema) {
-        Ok(reading) => match doubt(tool, &reading.repairs) {
-            Some(doubt) => Err(doubted(tool, raw, doubt)),
+        Ok(reading) => match doubt::of(tool.spec(), &reading.repairs) {
+            Some(doubt) => Err(refused(
+                doubt::told(tool.spec(), raw, doubt),
+                raw,
+                Repairs::default(),
+            )),
             None => accept(rules, &reading.json, reading.repairs.clone()).map_err(|misfit| {
                 refused(
                     describe(tool, &reading.json, misfit),
@@ -151,44 +155,6 @@ pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, Box<Refused
             refused(error, raw, Repairs::default())
         })),
     }
-}
-
-/// What could have been meant otherwise, of a call that cannot be taken back.
-fn doubt<'r>(tool: &dyn DynTool, repairs: &'r Repairs) -> Option<&'r Change> {
-    let mut doubtful = repairs.iter().filter(|change| change.kind.is_doubtful());
-    doubtful
-        .next()
-        .filter(|_| tool.spec().effects == Effects::Writes)
-}
-
-/// Nothing is written on a doubt: whoever wrote the call says it again, or an arm does.
-fn doubted(tool: &dyn DynTool, raw: &str, doubt: &Change) -> Box<Refused> {
-    let Change { kind, path, note } = doubt;
-    let remedy = match kind {
-        ChangeKind::Extracted => "send the value alone",
-        ChangeKind::CutOff => "send the whole object again, to its closing bracket",
-        _ => "send one JSON object and nothing else",
-    };
-    let why = format!("{note}, and a tool that writes does not run on that: {remedy}");
-    let spec = tool.spec();
-    let object = match is_object(raw) {
-        true => Some(raw.into()),
-        false => reader::lenient(raw).ok().map(|reading| reading.json),
-    };
-    let error = match object.filter(|_| *kind == ChangeKind::Extracted) {
-        Some(object) => ToolError::Deserialization {
-            raw_value: object.into_owned(),
-            path: path.clone(),
-            target_type: spec.name.to_string(),
-            cause: Cause::text(Code::ValidationError, why),
-        },
-        None => ToolError::InvalidArgs {
-            raw_args: raw.to_owned(),
-            parse_error: why,
-            expected_schema: spec.input_schema.clone(),
-        },
-    };
-    refused(error, raw, Repairs::default())
 }
 
 /// An object stands in the text, whole, but it does not fit: a field is at fault, not the text.
@@ -223,6 +189,7 @@ fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, A
         schema.fits(text)?;
     }
     let args = Json::parse(text).map_err(|error| ArgumentError::new("", error.to_string()))?;
+    doubt::not_copied(rules.tool.spec(), &args)?;
     let Rules {
         brain,
         tool,
@@ -305,7 +272,7 @@ fn too_long(tool: &dyn DynTool, raw: &str, limit: usize) -> ToolError {
     }
 }
 
-fn is_object(text: &str) -> bool {
+pub(super) fn is_object(text: &str) -> bool {
     text.trim_start().starts_with('{')
         && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }

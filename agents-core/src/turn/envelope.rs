@@ -2,12 +2,13 @@
 
 use crate::{
     Json,
-    error::{ToolError, shorten},
+    error::{ErrorReceipt, ToolError, shorten},
     model::Message,
+    observe,
     run::{
         CallState, EventKind, Kept, Node, Root, RunContext, Settings, Timestamp, ToolEnvelope, What,
     },
-    turn::call_id,
+    turn::{call_id, remembered::tell_abandoned},
 };
 use std::{mem, sync::Arc};
 
@@ -27,17 +28,14 @@ pub(super) fn close(
         Some(Ok(output)) => {
             let is_kept = !call.attachments.is_empty();
             let (output, mut text) = capped(output, max_output_bytes, is_kept, &mut truncated);
-            if let Some(hint) = &call.hint {
-                text.push_str(&format!("\n[{hint}]"));
+            if let Some(remark) = &call.remark {
+                text.push_str(&format!("\n[{remark}]"));
             }
             (Some(output), None, text)
         }
         Some(Err(error)) => {
-            let receipt = match &call.hint {
-                Some(hint) => error.receipt().with_hint(hint),
-                None => error.receipt(),
-            };
-            (None, Some(Box::new(receipt)), told(call, error))
+            let receipt = Box::new(receipt_of(call, error));
+            (None, Some(receipt), told(call, error))
         }
         // Only a settled call is closed.
         None => (Some(Json::string("")), None, String::new()),
@@ -73,8 +71,9 @@ pub(super) fn close(
     (receipt, message)
 }
 
-/// A call has its receipt: that is a step of the run, and those who listen are told.
+/// A call has its receipt: that is a line in the log and a step of the run, and those who listen are told.
 pub(super) fn tell(node: &Node, root: &Root, seq: u32, receipt: Arc<ToolEnvelope>) {
+    observe::settled(node, root, seq, &receipt);
     root.step(Kept {
         worker: node.worker(),
         t_start: receipt.t_start,
@@ -93,10 +92,26 @@ pub(super) fn tell(node: &Node, root: &Root, seq: u32, receipt: Arc<ToolEnvelope
 
 /// Writes the receipts of calls that are left unsettled, here and below, for this reason.
 pub(crate) fn close_all(node: &Node, root: &Root, why: &str) {
-    let settings = &root.settings;
+    for (seq, is_new, receipt) in closed(node, &root.settings, why) {
+        node.add_receipt(receipt.clone());
+        if is_new {
+            tell_abandoned(node, &root.settings, seq, &receipt);
+            tell(node, root, seq, receipt);
+        }
+    }
+    for child in node.children() {
+        close_all(&child, root, why);
+    }
+}
+
+/// The calls that are left here, each with whether its receipt is new, and the receipt.
+fn closed(node: &Node, settings: &Settings, why: &str) -> Vec<(u32, bool, Arc<ToolEnvelope>)> {
     let mut closed = Vec::new();
-    if let Some(frame) = &mut node.state().frame {
-        for call in &mut frame.calls {
+    let state = &mut *node.state();
+    let calls = state.frame.iter().flat_map(|frame| &frame.calls);
+    let within: Vec<_> = calls.map(|call| state.calls_within(call.seq)).collect();
+    if let Some(frame) = &mut state.frame {
+        for (call, calls) in frame.calls.iter_mut().zip(within) {
             // One that was settled before the run ended has its receipt, and its end.
             let ended = match call.receipt {
                 Some(_) => Timestamp::default(),
@@ -108,20 +123,12 @@ pub(crate) fn close_all(node: &Node, root: &Root, why: &str) {
                 call.started = ended.as_millis();
             }
             let is_new = call.receipt.is_none();
-            call.abandon(why);
+            call.abandon(why, calls);
             closed.push((call.seq, is_new, close(call, node, ended, settings).0));
         }
         frame.calls.clear();
     }
-    for (seq, is_new, receipt) in closed {
-        node.add_receipt(receipt.clone());
-        if is_new {
-            tell(node, root, seq, receipt);
-        }
-    }
-    for child in node.children() {
-        close_all(&child, root, why);
-    }
+    closed
 }
 
 impl RunContext {
@@ -161,6 +168,21 @@ fn capped(output: &Json, limit: usize, is_kept: bool, truncated: &mut bool) -> (
     (Json::string(&text[..end]), kept)
 }
 
+/// A failure as the receipt has it, with what was said of it beside.
+fn receipt_of(call: &CallState, error: &ToolError) -> ErrorReceipt {
+    let mut receipt = error.receipt();
+    if let Some(hint) = &call.hint {
+        receipt = receipt.with_hint(hint);
+    }
+    if let Some(remark) = &call.remark {
+        receipt = receipt.with_remark(remark);
+    }
+    if let Some(reason) = &call.thrown {
+        receipt.reason = Some(reason.clone());
+    }
+    receipt
+}
+
 /// A failure in the words the model gets: the class and the code, then what is wrong and where.
 fn told(call: &CallState, error: &ToolError) -> String {
     let tool = &call.call.name;
@@ -180,9 +202,9 @@ fn told(call: &CallState, error: &ToolError) -> String {
     {
         text.push_str(&format!("; it may succeed after {wait:?}"));
     }
-    if let Some(hint) = &call.hint {
+    for said in call.hint.iter().chain(&call.remark) {
         text.push_str("; ");
-        text.push_str(hint);
+        text.push_str(said);
     }
     text
 }

@@ -54,10 +54,15 @@ pub(super) async fn run(
                 Ok(result) => result,
                 Err(panic) => Err(Cause::panicked(panic)),
             },
-            () = watch.expired() => Err(Cause::timed_out(allowed)),
+            () = watch.expired() => Err(match tool.spec().is_repeatable() {
+                true => Cause::timed_out(allowed),
+                false => Cause::timed_out_in_doubt(allowed),
+            }),
         }
     };
+    let open = spans::Open::of(&span);
     let result = hidden(work.instrument(span.clone()).await, context);
+    open.ended();
     spans::executed(&span, context, &result);
     result
 }

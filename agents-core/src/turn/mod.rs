@@ -12,6 +12,7 @@ pub(crate) mod args;
 mod call;
 mod call_id;
 mod dispatch;
+mod doubt;
 mod driver;
 pub(crate) mod envelope;
 mod execute;
@@ -30,7 +31,7 @@ use crate::{
     brain::Brain,
     error::ToolError,
     model::Message,
-    observe::{self, spans},
+    observe::spans,
     panics::{self, guarded},
     run::{
         Approval, CallState, EventKind, RunContext, Timestamp, Told, ToolEnvelope, ToolHook,
@@ -68,8 +69,10 @@ pub(crate) async fn calls(brain: &Brain<'_>, cx: &RunContext) {
 async fn one(place: Place<'_>, seq: u32) -> (Arc<ToolEnvelope>, Message) {
     let settled_before = place.with_call(|call| call.receipt.is_some());
     let span = place.with_call(|call| spans::call(place.cx.masker(), &call.call.name));
+    let open = spans::Open::of(&span);
     let settled = go_through(&place, seq, settled_before).instrument(span.clone());
     let settled = settled.await;
+    open.ended();
     spans::settled(&span, &settled.0);
     settled
 }
@@ -150,8 +153,8 @@ impl Place<'_> {
             let act = self.with_call(|call| {
                 let rules = args::Rules::new(self.brain, tool, &context);
                 let act = guarded(|| call.next(&rules)).unwrap_or_else(|panic| {
-                    call.abandon("the call could not be dealt with");
-                    call.hint = Some(format!("dealing with it panicked: {panic}"));
+                    call.abandon("the call could not be dealt with", 0);
+                    call.remark = Some(format!("dealing with it panicked: {panic}"));
                     Act::Done
                 });
                 if call.is_identified() {
@@ -172,7 +175,7 @@ impl Place<'_> {
                 Act::Execute(prepared) => {
                     let event = self.dispatch(tool, prepared, &context).await;
                     if matches!(event, Event::Executed(Ok(_))) && context.cx.is_partial() {
-                        self.with_call(|call| call.hint = Some(PARTIAL.to_owned()));
+                        self.with_call(|call| call.remark = Some(PARTIAL.to_owned()));
                     }
                     event
                 }
@@ -261,7 +264,6 @@ impl Place<'_> {
         let (receipt, message) =
             self.with_call(|call| envelope::close(call, &self.cx.node, ended, settings));
         if !settled_before {
-            observe::settled(self.cx, seq, &receipt);
             self.tell_settled(&receipt);
             self.tell_used(&receipt);
             envelope::tell(&self.cx.node, &self.cx.root, seq, receipt.clone());

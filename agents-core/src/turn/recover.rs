@@ -9,7 +9,6 @@ use crate::{
     panics::guarded_while,
     recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
     run::{CallState, EventKind, RepairScope, RunContext, Stop},
-    tool::Effects,
     turn::{args::Rules, remembered},
 };
 
@@ -57,8 +56,7 @@ pub(crate) fn facts<'a>(
         error: message,
         executions: call.executions(),
         // Another attempt has no other credentials.
-        repeatable: error.code() != Code::AuthRequired
-            && (spec.effects != Effects::Writes || spec.idempotent),
+        repeatable: error.code() != Code::AuthRequired && spec.is_repeatable(),
         retry_after: match error {
             ToolError::Execution { cause, .. } => cause.retry_after(),
             _ => None,
@@ -121,7 +119,10 @@ pub(crate) async fn ask(
         attempt,
     });
     let before = cx.spent();
+    let reading = |edge| cx.now(format_args!("{}/fix{attempt}/{edge}", cx.step_place()));
+    let started = reading("start");
     let answer = run(brain, cx, fixer, repair).await;
+    let took = reading("end").since(started);
     let spent = cx.spent();
     let tokens = spent - before;
     tracing::info!(%tool, fixer = %name, tokens, ok = answer.is_ok(), "the repair agent answered");
@@ -130,6 +131,7 @@ pub(crate) async fn ask(
         fixer: name,
         answer: answer.clone().map_err(|error| error.to_string()),
         tokens,
+        took,
     });
     Repaired {
         answer,

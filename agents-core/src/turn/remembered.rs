@@ -8,8 +8,8 @@ use crate::{
     panics::guarded,
     recovery::Plan,
     run::{
-        Approval, ApprovalRequest, CallState, EventKind, Happened, Inside, Kept, Moment, Recalled,
-        RunContext, Stop, Tape, ToolEnvelope, Within, trace::StepKind,
+        Approval, ApprovalRequest, CallState, EventKind, Happened, Inside, Kept, Moment, Node,
+        Recalled, RunContext, Settings, Stop, Tape, ToolEnvelope, Within, trace::StepKind,
     },
     tool::{Prepared, SharedTool, ToolContext},
 };
@@ -68,7 +68,12 @@ impl Place<'_> {
     ) -> Approval {
         let (seq, when) = self.with_call(|call| (call.seq, when(call)));
         let at = format!("{}/approval{when}", self.cx.node.call_path(seq));
-        approved(self.cx, at, &self.asked(tool), asked).await
+        let began = self.cx.now(format_args!("{at}/start"));
+        let approval = approved(self.cx, at.clone(), &self.asked(tool), asked).await;
+        let took = self.cx.now(format_args!("{at}/end")).since(began);
+        let took = (approval == Approval::Approve).then(|| took.as_secs_f64());
+        self.with_call(|call| call.approval = took);
+        approval
     }
 
     /// Keeps the output of a settled call whole, or takes it to be kept where the tape says it is.
@@ -104,7 +109,7 @@ impl Place<'_> {
         true
     }
 
-    /// The call has its receipt.
+    /// The call is settled, and has its receipt.
     pub(super) fn tell_settled(&self, receipt: &Arc<ToolEnvelope>) {
         if let Some(tape) = self.tape() {
             let moment = self.moment(format_args!("settled"), &());
@@ -132,6 +137,20 @@ impl Place<'_> {
             args: self.with_call(|call| call.input()),
             tool: &tool.spec().name,
         }
+    }
+}
+
+/// A call that was left unsettled has its receipt: no replay waits for it, but it is on the tape.
+pub(super) fn tell_abandoned(
+    node: &Node,
+    settings: &Settings,
+    seq: u32,
+    receipt: &Arc<ToolEnvelope>,
+) {
+    if let Some(tape) = &settings.tape {
+        let at = format!("{}/abandoned", node.call_path(seq));
+        let asked = Json::null();
+        tape.keep(Moment { at, asked }, Happened::Settled(receipt.clone()));
     }
 }
 

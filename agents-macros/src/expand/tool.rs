@@ -61,14 +61,19 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
     quote!(#function #definition #silent #items)
 }
 
-/// A unit, or a struct with what is injected:
+/// A unit, or a struct with what is injected. That one's name is no value, so a constant takes the place of the
+/// value: whoever forgets the fields is told by its type how the tool is written.
 ///
 /// ```ignore
 /// /// Search the shop.
 /// pub struct Search { pub pool: PgPool }
+/// #[doc(hidden)]
+/// pub const Search: ::agents::__rt::Uninjected<Search> = ::agents::__rt::Uninjected::NEW;
 /// ```
 fn definition(tool: &Tool) -> TokenStream {
-    let Tool { cfgs, docs, ty, .. } = tool;
+    let Tool {
+        rt, cfgs, docs, ty, ..
+    } = tool;
     let vis = &tool.function.vis;
     let deprecated = deprecated(tool);
     if tool.is_unit() {
@@ -94,9 +99,14 @@ fn definition(tool: &Tool) -> TokenStream {
         },
     );
     let definition = quote_spanned!(ty.span()=> #vis struct #ty { #(#fields),* });
+    // Named by the macro: that nobody uses it is no news, and it does not make the struct one that is used.
+    let bare = Ident::new(&ty.to_string(), here(ty.span()));
     quote! {
         #docs #(#cfgs)* #deprecated
         #definition
+        #[doc(hidden)] #(#cfgs)*
+        #[allow(deprecated, non_upper_case_globals)]
+        #vis const #bare: #rt::Uninjected<#ty> = #rt::Uninjected::NEW;
     }
 }
 

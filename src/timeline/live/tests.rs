@@ -3,7 +3,7 @@ use agents_core::{
     model::{FinishReason, Usage},
     run::{Event, EventKind, Timestamp, ToolEnvelope},
 };
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 fn event(place: &str, kind: EventKind) -> Event {
     Event {
@@ -73,7 +73,17 @@ fn story() -> Vec<(u64, Event)> {
         ),
         (800, event("", asked(2))),
         (1000, event("", replied(2, 0))),
-        (1000, event("", EventKind::RunEnded { ok: true, usage })),
+        (
+            1000,
+            event(
+                "",
+                EventKind::RunEnded {
+                    ok: true,
+                    usage,
+                    took: Duration::from_secs(1),
+                },
+            ),
+        ),
     ]
 }
 
@@ -83,6 +93,7 @@ fn drawn(redraw: bool) -> Vec<String> {
         redraw,
         rows: Vec::new(),
         drawn: 0,
+        escalations: Vec::new(),
         why: None,
     };
     let mut frames = Vec::new();

@@ -92,7 +92,10 @@ async fn twice(script: Vec<Script>, until: Option<Duration>, budget: Budget) -> 
     let run = run.cancel(token).tape(Recording::to(tape.clone()));
     let first = run.outcome().await.unwrap();
 
-    let replay = Bundle::parse(&tape.text()).unwrap().replay();
+    let bundle = Bundle::parse(&tape.text()).unwrap();
+    let receipts: Vec<_> = first.outputs.receipts().collect();
+    assert_eq!(bundle.envelopes().collect::<Vec<_>>(), receipts);
+    let replay = bundle.replay();
     let began = Instant::now();
     let run = agent.run("go").budget(budget).tape(replay.clone());
     let again = run.outcome().await.unwrap();

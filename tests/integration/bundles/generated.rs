@@ -63,6 +63,8 @@ async fn replays(turns: Vec<Said>) -> Result<bool, TestCaseError> {
         serde_json::to_string(&again.outputs).unwrap(),
         serde_json::to_string(&first.outputs).unwrap()
     );
+    let receipts: Vec<_> = first.outputs.receipts().collect();
+    prop_assert_eq!(bundle.envelopes().collect::<Vec<_>>(), receipts);
     prop_assert_eq!(steps(&again), steps(&first));
     prop_assert_eq!(&again.stopped, &first.stopped);
     prop_assert_eq!(again.escalations, first.escalations);

@@ -167,6 +167,7 @@ async fn how_a_choice_looks_on_a_console_and_in_a_trace() {
             format!("✗ {refused}"),
             "? scripted chooses a skill".to_owned(),
             "· answers with the skill do_sums".to_owned(),
+            "▸ clerk answered".to_owned(),
         ]
     );
     let turns = outcome

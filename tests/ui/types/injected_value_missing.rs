@@ -1,4 +1,4 @@
-use agents::{prelude::*, tool};
+use agents::{AgentBuilder, prelude::*, tool};
 
 /// Searches.
 #[tool(reads)]
@@ -10,4 +10,6 @@ async fn search(#[inject] pool: String) -> String {
 #[agent(tools = [Search])]
 async fn seeker(what: String) -> String;
 
-fn main() {}
+fn main() {
+    let _ = AgentBuilder::<String, String>::new("builder").tool(Search);
+}

@@ -157,6 +157,7 @@ impl<'a, A: Agent> Run<'a, A> {
             false => None,
         };
         let root = Root::new(settings, node, past, origin)?;
+        root.node.name(agent.name());
         let run = steer(agent, input, &root);
         let outcome = observe::observed(&root, agent.name(), Box::pin(run)).await;
         if let Some(around) = around {

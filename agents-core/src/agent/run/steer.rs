@@ -18,13 +18,9 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     let watch = limit.map(|time| Stopwatch::start(time, root.settings.watch.clone()));
     let cx = RunContext::root(root.clone()).timed(watch.as_ref());
     let _over = root.over.clone().drop_guard();
-    root.node.name(agent.name());
     if let Some(budget) = budget {
         root.node.bound_run(budget);
     }
-    root.emit(&cx.node, || EventKind::RunStarted {
-        run_id: root.run_id.clone(),
-    });
     let result = {
         let work = pin!(cx.carry_out(agent.name(), agent.work(&cx, input)));
         tokio::select! {
@@ -55,8 +51,8 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     let is_stopped = result.is_none() || thrown.is_some();
     thrown.into_iter().for_each(|stop| root.request_stop(stop));
     let stop = root.stopped();
-    root.tell_ended(stop.as_ref().filter(|_| is_stopped));
     turn::envelope::close_all(&root.node, root, turn::envelope::ENDED);
+    root.tell_ended(stop.as_ref().filter(|_| is_stopped));
     if let Some(stop) = stop.as_ref().filter(|_| is_stopped) {
         root.emit(&cx.node, || EventKind::Stopped(stop.reason()));
     }
@@ -72,10 +68,6 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
         });
     }
     let usage = root.usage();
-    root.emit(&cx.node, || EventKind::RunEnded {
-        ok: result.is_ok(),
-        usage,
-    });
     let masker = &root.settings.masker;
     let answer = result
         .as_ref()

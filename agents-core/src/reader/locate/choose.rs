@@ -2,7 +2,8 @@
 
 use super::{Found, Json, Search};
 use crate::reader::{
-    change::{ChangeKind, Log},
+    change::ChangeKind,
+    log::Log,
     refusal::{Refusal, RefusalKind},
     schema::Types,
     surroundings::place,

@@ -21,7 +21,8 @@ use std::fmt::Write;
 
 use super::{
     MAX_DEPTH,
-    change::{ChangeKind, Log},
+    change::ChangeKind,
+    log::Log,
     refusal::{Refusal, RefusalKind},
     tape::{Kind, Node, Tape, push_key},
 };

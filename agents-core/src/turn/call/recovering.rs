@@ -3,10 +3,21 @@
 use super::Act;
 use crate::{
     error::{Handed, Severity, ToolError, escalation::Escalation},
-    recovery::{FAILED_ALREADY, FixError, Move, SANITIZE},
+    recovery::{FAILED_ALREADY, FixError, Move, text_at},
     run::{CallState, Given, Stage, Stop, Unsettled, climb::Climbed, gave_none},
     turn::{args, recover},
 };
+
+/// What a model is told whose call was given up, and nobody has settled that.
+const UNSETTLED: &str = "nobody above could settle it, so decide yourself how to go on";
+
+/// What a model is told that takes over from the one that made the call.
+const TAKEN_OVER: &str = "you take over from the model that failed here: make the call again, correctly, if it is still \
+    needed";
+
+/// The same, where the tool has run and must not do twice what it may have done.
+const TAKEN_OVER_IN_DOUBT: &str = "you take over from the model that failed here: the tool has run, and may have taken \
+    effect though it failed, so find that out before making the call again";
 
 impl CallState {
     /// A new failure: the arms are asked, and what they say is written down.
@@ -105,23 +116,17 @@ impl CallState {
     }
 
     fn repaired(&mut self, by: &str, text: String, tokens: u64) {
-        let mut what = "the arguments".to_owned();
-        if let Stage::Recover { text, error } = &self.stage {
-            let (text, error) = (text.clone(), error.clone());
-            if let Some(field) = error.field().filter(|_| by == SANITIZE) {
-                what = format!("`{field}`");
-            }
-            let Self {
-                progress,
-                given,
-                repairs,
-                ..
-            } = &*self;
-            let unsettled = Unsettled::new(text, error, progress, given, repairs);
-            self.unsettled.push(unsettled);
-        }
         let given = Given::new(by, &text, tokens);
-        self.repairs.extend(given.used(&what));
+        if let Stage::Recover { text, error } = &self.stage {
+            let used = match error.field() {
+                Some(field) if given.is_one_value() => given.used_at(field, text_at(text, field)),
+                _ => given.used("the arguments", text),
+            };
+            let (text, error) = (text.clone(), error.clone());
+            let unsettled = Unsettled::new(text, error, &self.progress, &self.given, &self.repairs);
+            self.unsettled.push(unsettled);
+            self.repairs.extend(used);
+        }
         self.given.push(given);
         self.stage = Stage::Read { raw: text };
     }
@@ -178,23 +183,25 @@ impl CallState {
 
     /// The agent goes on: with another model, or told that nobody could help.
     pub(super) fn climbed(&mut self, raised: Escalation, climbed: Climbed) {
-        let (escalation, hint) = match climbed {
-            Climbed::Unhandled(escalation) => (
-                escalation,
-                "nobody above could settle it, so decide yourself how to go on",
-            ),
-            Climbed::Continues => (
-                raised,
-                "you take over from the model that failed here: make the call again, correctly, if it is still needed",
-            ),
+        let in_doubt = self.executions() > 0 && !self.repeatable;
+        let (escalation, remark) = match climbed {
+            Climbed::Unhandled(escalation) => (escalation, UNSETTLED),
+            Climbed::Continues if in_doubt => (raised, TAKEN_OVER_IN_DOUBT),
+            Climbed::Continues => (raised, TAKEN_OVER),
         };
-        self.hint = Some(hint.to_owned());
+        self.remark = Some(remark.to_owned());
         self.settle(escalation.into());
     }
 
-    pub(super) fn thrown(&self, reason: &str) -> Stop {
+    /// The run ends because of this call.
+    pub(super) fn thrown(&mut self, reason: &str) -> Stop {
+        self.thrown_by(self.call.name.clone(), reason)
+    }
+
+    fn thrown_by(&mut self, source: String, reason: &str) -> Stop {
+        self.thrown = Some(reason.to_owned());
         Stop::Thrown {
-            source: self.call.name.as_str().into(),
+            source: source.into(),
             reason: reason.to_owned(),
         }
     }
@@ -213,6 +220,9 @@ impl CallState {
                     Some(Move::Read { by, text }) => self.repaired(&by, text, tokens),
                     _ => {
                         given.failed(FAILED_ALREADY);
+                        let mut again = error.receipt();
+                        again.message = format!("`{fixer}`: {FAILED_ALREADY}");
+                        self.news.push(again);
                         self.repairs.extend(given.in_vain());
                     }
                 }
@@ -229,10 +239,7 @@ impl CallState {
                 self.give_up(error, fixer.to_owned(), reason, severity);
                 None
             }
-            FixError::Thrown(reason) => Some(Stop::Thrown {
-                source: fixer.into(),
-                reason,
-            }),
+            FixError::Thrown(reason) => Some(self.thrown_by(fixer.to_owned(), &reason)),
         }
     }
 

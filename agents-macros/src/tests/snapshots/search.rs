@@ -16,6 +16,10 @@ pub(crate) struct Search {
     /// The root.
     pub(crate) root: PathBuf,
 }
+#[doc(hidden)]
+#[cfg(feature = "shop")]
+#[allow(deprecated, non_upper_case_globals)]
+pub(crate) const Search: crate::renamed::__rt::Uninjected<Search> = crate::renamed::__rt::Uninjected::NEW;
 #[cfg(feature = "shop")]
 #[allow(trivial_bounds)]
 const _: () = {

@@ -1,0 +1,159 @@
+//! The changes of a reading that is under way.
+
+use super::change::{Change, ChangeKind, Repairs};
+
+const KINDS: usize = ChangeKind::Duplicate as usize + 1;
+
+/// Of each kind so many are told in full: a document with ten thousand single
+/// quotes has one habit, not ten thousand stories.
+const TOLD: u32 = 8;
+
+/// Collects changes while reading, and can take them back.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Log {
+    changes: Vec<Change>,
+    counts: [u32; KINDS],
+}
+
+/// A point in a [`Log`] to return to.
+#[derive(Clone)]
+pub(super) struct Mark {
+    len: usize,
+    counts: [u32; KINDS],
+}
+
+impl Log {
+    /// Path and note are only built when the change will be told.
+    pub(super) fn add(
+        &mut self,
+        kind: ChangeKind,
+        path: impl FnOnce() -> String,
+        note: impl Into<String>,
+    ) {
+        self.tell(kind, || Change::new(kind, path(), note));
+    }
+
+    /// The same of something that was dropped.
+    pub(super) fn add_dropped(
+        &mut self,
+        kind: ChangeKind,
+        path: impl FnOnce() -> String,
+        note: &str,
+        was: &str,
+    ) {
+        self.tell(kind, || Change::new(kind, path(), note).was(was));
+    }
+
+    fn tell(&mut self, kind: ChangeKind, change: impl FnOnce() -> Change) {
+        let count = &mut self.counts[kind as usize];
+        *count += 1;
+        if *count <= TOLD {
+            self.changes.push(change());
+        }
+    }
+
+    /// The same for a note that costs something to write.
+    pub(super) fn add_with(
+        &mut self,
+        kind: ChangeKind,
+        path: impl FnOnce() -> String,
+        note: impl FnOnce() -> String,
+    ) {
+        if self.counts[kind as usize] < TOLD {
+            self.add(kind, path, note());
+        } else {
+            self.counts[kind as usize] += 1;
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Whether members were renamed or left out, or brackets did not match: then this may be a piece of
+    /// something larger.
+    pub(super) fn is_of_pieces(&self) -> bool {
+        use ChangeKind::{Brackets, DroppedKey, Renamed};
+        let any = |kind: ChangeKind| self.counts[kind as usize] > 0;
+        any(Brackets) || any(DroppedKey) || any(Renamed)
+    }
+
+    /// How many changes are told.
+    pub(super) fn told(&self) -> usize {
+        self.changes.len()
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            len: self.changes.len(),
+            counts: self.counts,
+        }
+    }
+
+    pub(super) fn undo(&mut self, mark: &Mark) {
+        self.changes.truncate(mark.len);
+        self.counts = mark.counts;
+    }
+
+    /// Takes out what was added since.
+    pub(super) fn split_off(&mut self, mark: &Mark) -> Self {
+        let mut counts = self.counts;
+        for (now, then) in counts.iter_mut().zip(mark.counts) {
+            *now -= then;
+        }
+        self.counts = mark.counts;
+        Self {
+            changes: self.changes.split_off(mark.len),
+            counts,
+        }
+    }
+
+    /// Appends what another log holds, the places told relative to `path`.
+    pub(super) fn append(&mut self, other: Log, path: &str) {
+        for mut change in other.changes {
+            change.path = match (path.is_empty(), change.path.is_empty()) {
+                (true, _) => change.path,
+                (_, true) => path.to_owned(),
+                _ if change.path.starts_with('[') => format!("{path}{}", change.path),
+                _ => format!("{path}.{}", change.path),
+            };
+            self.changes.push(change);
+        }
+        for (mine, theirs) in self.counts.iter_mut().zip(other.counts) {
+            *mine += theirs;
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Repairs {
+        let mut told = [0; KINDS];
+        for change in &self.changes {
+            told[change.kind as usize] += 1;
+        }
+        let mut seen = [false; KINDS];
+        for n in 0..self.changes.len() {
+            let kind = self.changes[n].kind;
+            let more = self.counts[kind as usize].saturating_sub(told[kind as usize]);
+            if more > 0 && !std::mem::replace(&mut seen[kind as usize], true) {
+                let note = format!("{more} more: {}", self.changes[n].note);
+                self.changes.push(Change::new(kind, "", note));
+            }
+        }
+        Repairs(self.changes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ninth_of_a_kind_is_counted() {
+        let mut log = Log::default();
+        for n in 0..20 {
+            log.add(ChangeKind::Quotes, || format!("[{n}]"), "single quotes");
+        }
+        let repairs = log.finish();
+        assert_eq!(repairs.len(), 9);
+        assert_eq!(repairs.0[8].to_string(), "12 more: single quotes");
+    }
+}

@@ -1,0 +1,28 @@
+//! Calls within calls.
+
+use super::{Node, State};
+
+impl State {
+    /// How many calls the agents that ran within this call have made, settled or not.
+    pub(crate) fn calls_within(&self, seq: u32) -> usize {
+        let call = format!("call{seq:04}.");
+        let children = self.children.iter();
+        let within = children.filter(|(key, _)| key.starts_with(&call));
+        within.map(|(_, child)| child.calls()).sum()
+    }
+
+    /// How many calls the agent here has made.
+    fn made(&self) -> usize {
+        let open = self.frame.iter().flat_map(|frame| &frame.calls);
+        self.receipts.len() + open.count()
+    }
+}
+
+impl Node {
+    /// How many calls were made here and below.
+    fn calls(&self) -> usize {
+        let state = self.state();
+        let below = state.children.values().map(|child| child.calls());
+        state.made() + below.sum::<usize>()
+    }
+}

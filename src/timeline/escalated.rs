@@ -1,0 +1,35 @@
+use agents_core::{
+    error::ErrorReceipt,
+    escalation::{EscalationReceipt, Settlement},
+};
+use serde_json::json;
+
+/// What became of a call that was given up, if this is the error of one: how severe it was, who has settled it and
+/// how, and why it was given up.
+pub(super) fn escalated(error: &ErrorReceipt, all: &[EscalationReceipt]) -> Option<String> {
+    let details = error.details.as_ref()?;
+    let severity = details.get("severity")?.as_str()?;
+    let reason = error.reason.as_deref()?;
+    // On the way up its reason and its severity may have been changed; whose failure it is stays.
+    let own = all.iter().find(|receipt| {
+        let escalation = &receipt.escalation;
+        details.get("source") == Some(&json!(escalation.source))
+            && details.get("original") == Some(&json!(escalation.original.receipt()))
+    });
+    let settled = own.map(|receipt| format!(" → {}", in_short(&receipt.settled)));
+    let settled = settled.unwrap_or_default();
+    Some(format!("escalated ({severity}){settled}: {reason}"))
+}
+
+fn in_short(settled: &Settlement) -> String {
+    match settled {
+        Settlement::RetriedWithModel { model, .. } => model.clone(),
+        Settlement::ReroutedToSkill { agent, skill } => format!("{agent}: {skill}"),
+        Settlement::ReroutedTo { delegate, .. } => delegate.clone(),
+        Settlement::PartialResult { agent } => format!("{agent}: partial result"),
+        Settlement::Thrown { agent, .. } => format!("{agent} throws"),
+        Settlement::Told => "the model decides".to_owned(),
+        Settlement::Returned => "returned".to_owned(),
+        Settlement::Ended => "the run ends".to_owned(),
+    }
+}

@@ -1,0 +1,126 @@
+//! Calls that their run's end cut off: what their receipts, the log and the spans say of them.
+
+use crate::{
+    recording::Tape,
+    traces::{attribute, traced, tree},
+    world::{Add, Wait},
+};
+use agents::{
+    Agent, Budget, Outcome,
+    prelude::*,
+    record::{Bundle, Recording},
+    testing::{Script, ScriptedModel},
+};
+use opentelemetry::{Value, trace::Status};
+use std::time::Duration;
+
+/// You do the sums, and rest.
+#[agent(tools = [Add, Wait])]
+async fn clerk(work: String) -> String;
+
+/// You lead.
+#[agent]
+async fn lead(work: String) -> String;
+
+/// The lead hands the work to the clerk, who makes a call and is at another when the time is over.
+fn script() -> ScriptedModel {
+    let (model, _) = ScriptedModel::new([
+        Script::call("clerk", r#"{"input": "add, then rest"}"#),
+        Script::call("add", r#"{"left": 1, "right": 2}"#),
+        Script::call("wait", r#"{"millis": 60000}"#),
+    ]);
+    model
+}
+
+fn time() -> Budget {
+    Budget::new().time(Duration::from_secs(2))
+}
+
+/// What the receipts say, each behind the name of its tool.
+fn told(outcome: &Outcome<String>) -> Vec<(String, Option<String>)> {
+    let receipts = outcome.outputs.receipts();
+    receipts
+        .map(|receipt| {
+            let error = receipt.error.as_ref();
+            (
+                receipt.name.clone(),
+                error.map(|error| error.message.clone()),
+            )
+        })
+        .collect()
+}
+
+const UNKNOWN: &str = "the run ended before this call did: it was cut off while it ran, and whether it took effect is not known";
+const WITHIN: &str = "the run ended before this call did: it was cut off while it ran; the 2 calls within it have \
+    receipts, and what else it did is not known";
+
+#[tokio::test(start_paused = true)]
+async fn the_receipt_of_a_delegate_points_to_those_of_its_calls() {
+    let team = structure!(Lead.delegates(Clerk));
+    let tape = Tape::default();
+    let run = team.run("go").model(script()).budget(time());
+    let outcome = run
+        .tape(Recording::to(tape.clone()))
+        .outcome()
+        .await
+        .unwrap();
+    let expected = [
+        ("clerk", Some(WITHIN)),
+        ("add", None),
+        ("wait", Some(UNKNOWN)),
+    ];
+    let expected = expected.map(|(name, error)| (name.to_owned(), error.map(str::to_owned)));
+    assert_eq!(told(&outcome), expected);
+
+    // Of a bundle no tool runs and no delegate works, and the receipts are the same.
+    let replay = Bundle::parse(&tape.text()).unwrap().replay();
+    let again = team.run("go").tape(replay.clone()).budget(time());
+    let again = again.outcome().await.unwrap();
+    assert_eq!(replay.divergence(), None);
+    assert_eq!(
+        serde_json::to_string(&again.outputs).unwrap(),
+        serde_json::to_string(&outcome.outputs).unwrap()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_is_a_line_in_the_log_and_a_span_that_failed() {
+    let run = async {
+        let team = structure!(Lead.delegates(Clerk));
+        let run = team.run("go").model(script()).budget(time());
+        run.outcome().await.unwrap()
+    };
+    let (outcome, spans) = traced(run).await;
+    assert!(outcome.result.unwrap_err().is_budget());
+    expect_test::expect![[r#"
+        invoke_workflow lead
+          * a call is settled
+          * a call is settled
+          invoke_agent lead
+            chat scripted
+            call clerk
+              policy clerk
+              execute_tool clerk
+                invoke_agent clerk
+                  chat scripted
+                  call add
+                    * a call is settled
+                    policy add
+                    execute_tool add
+                  chat scripted
+                  call wait
+                    policy wait
+                    execute_tool wait
+    "#]]
+    .assert_eq(&tree(&spans));
+    let calls = spans.iter().filter(|span| {
+        let name = &*span.name;
+        name.starts_with("call ") || name.starts_with("execute_tool ")
+    });
+    for span in calls {
+        let is_cut_off = !span.name.ends_with("add");
+        let expected = is_cut_off.then(|| Value::from("cut_off"));
+        assert_eq!(attribute(span, "error.type"), expected.as_ref());
+        assert_eq!(matches!(span.status, Status::Error { .. }), is_cut_off);
+    }
+}

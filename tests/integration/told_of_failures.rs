@@ -1,0 +1,222 @@
+//! What receipts, models and pictures are told of calls that failed, or that somebody had to decide about.
+
+use crate::{
+    bakery::{Bake, Baker, bakery, baking, run},
+    recording::Tape,
+    world::Hang,
+};
+use agents::{
+    Agent, AgentBuilder, Effects, Error, Outcome, Severity,
+    agent::ModelAgent,
+    console,
+    escalation::{Escalation, retry_with_model},
+    record::{Bundle, Recording},
+    recovery::*,
+    run::{Approval, ApprovalRequest, ToolEnvelope},
+    testing::{Script, ScriptedModel},
+    timeline,
+    tool::{self, FnTool, ToolSpec},
+};
+use serde_json::json;
+use std::{
+    io::{self, Write},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+fn receipts(outcome: &Outcome<String>) -> Vec<&ToolEnvelope> {
+    outcome.outputs.receipts().collect()
+}
+
+fn reason(receipt: &ToolEnvelope) -> Option<&str> {
+    receipt.error.as_ref()?.reason.as_deref()
+}
+
+const IN_DOUBT: &str = "it did not finish within 60s, and whether it took effect is not known: find that out before \
+    calling it again";
+
+#[tokio::test(start_paused = true)]
+async fn of_what_writes_it_is_not_known_whether_it_did_when_its_time_is_over() {
+    let (model, handle) = ScriptedModel::new([
+        Script::call("bake", r#"{"what": "stone"}"#),
+        Script::text("done"),
+    ]);
+    let outcome = Baker.run("bread").model(model).outcome().await.unwrap();
+    let [receipt] = receipts(&outcome)[..] else {
+        panic!()
+    };
+    assert_eq!(receipt.error.as_ref().unwrap().message, IN_DOUBT);
+    let attempt = receipt.attempts[0].error.as_ref().unwrap();
+    assert_eq!(attempt.message, IN_DOUBT);
+    let requests = handle.requests();
+    assert!(
+        requests[1].last().ends_with(IN_DOUBT),
+        "{}",
+        requests[1].last()
+    );
+
+    // What does not write may be called again.
+    let agent: ModelAgent<'_, String, String> = AgentBuilder::new("idle").tool(Hang).build();
+    let (model, _) = ScriptedModel::new([Script::call("hang", "{}"), Script::text("done")]);
+    let outcome = agent.run("x").model(model).outcome().await.unwrap();
+    let error = receipts(&outcome)[0].error.as_ref().unwrap();
+    assert_eq!(error.message, "it did not finish within 50ms");
+}
+
+#[tokio::test]
+async fn a_throw_leaves_its_reason_on_the_receipt_of_its_call() {
+    let (outcome, _) = run(
+        Baker,
+        vec![Script::calls(
+            ["smoke", "rolls"].map(|what| ("bake", format!(r#"{{"what": "{what}"}}"#))),
+        )],
+    )
+    .await;
+    assert!(outcome.result.as_ref().unwrap_err().is_thrown());
+    let [thrown, other] = receipts(&outcome)[..] else {
+        panic!()
+    };
+    assert_eq!(reason(thrown), Some("call the fire brigade"));
+    assert_eq!(thrown.error.as_ref().unwrap().kind, "ExecutionError");
+    assert_eq!(reason(other), None);
+
+    // Also one of the tool itself.
+    let bell = FnTool::new(
+        "bell",
+        "Rings.",
+        Effects::None,
+        json!({"type": "object"}),
+        |_, _| async { Err::<(), _>(Error::thrown("there is a fire")) },
+    );
+    let agent: ModelAgent<'_, String, String> = AgentBuilder::new("ringer").tool(bell).build();
+    let (outcome, bundle) = run(agent, vec![Script::call("bell", "{}")]).await;
+    assert_eq!(reason(receipts(&outcome)[0]), Some("there is a fire"));
+    assert_eq!(
+        reason(bundle.envelopes().next().unwrap()),
+        Some("there is a fire")
+    );
+}
+
+const AGAIN: &str = "make the call again, correctly, if it is still needed";
+const NOT_AGAIN: &str = "the tool has run, and may have taken effect though it failed, so find that out before making \
+    the call again";
+
+/// A baker who gives up what cannot be read, and is given another model then; and what that is told.
+async fn taken_over(arguments: &str) -> (Outcome<String>, String) {
+    let (stronger, handle) = ScriptedModel::new([Script::text("done")]);
+    let (model, _) = ScriptedModel::new([Script::call("bake", arguments)]);
+    let baker: ModelAgent<'_, String, String> = AgentBuilder::new("baker")
+        .tool(Bake)
+        .model(model)
+        .on_error(|error, _| match error {
+            CallError::Deserialization(..) => {
+                let up: Decision<Deserialization> =
+                    escalate("what is that?").severity(Severity::Low);
+                Some(up.into())
+            }
+            _ => None,
+        })
+        .on_escalation(move |_: Escalation| retry_with_model(stronger.clone()))
+        .build();
+    let outcome = baker.run("bread").outcome().await.unwrap();
+    let requests = handle.requests();
+    (outcome, requests[0].last().to_owned())
+}
+
+#[tokio::test]
+async fn who_takes_over_is_not_told_to_do_again_what_may_have_been_done() {
+    let (outcome, said) = taken_over(r#"{"what": "flour"}"#).await;
+    assert!(said.ends_with(NOT_AGAIN), "{said}");
+    // No arm has said that.
+    let error = receipts(&outcome)[0].error.as_ref().unwrap();
+    assert_eq!(error.hint(), None);
+    let details = error.details.as_ref().unwrap();
+    assert!(
+        details["remark"].as_str().unwrap().ends_with(NOT_AGAIN),
+        "{details}"
+    );
+
+    // What never ran has done nothing.
+    let (_, said) = taken_over(r#"{"what": 3, "count": "x"}"#).await;
+    assert!(said.ends_with(AGAIN), "{said}");
+}
+
+#[tokio::test]
+async fn an_approval_leaves_its_time_on_the_receipt_and_in_the_pictures() {
+    let spec = ToolSpec::new("sell", "Sells.", Effects::Writes, json!({"type": "object"}));
+    let sell = FnTool::with_spec(spec.approval(tool::Approval::Always), |_, _| async {
+        Ok::<_, io::Error>("sold")
+    });
+    let agent: ModelAgent<'_, String, String> = AgentBuilder::new("seller").tool(sell).build();
+    let (model, _) = ScriptedModel::new([
+        Script::calls([("sell", "{}"), ("sell", "{}")]),
+        Script::text("done"),
+    ]);
+    let slow = |_: ApprovalRequest| async {
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        Approval::Approve
+    };
+    let tape = Tape::default();
+    let run = agent.run("x").model(model).approver(slow);
+    let outcome = run
+        .tape(Recording::to(tape.clone()))
+        .outcome()
+        .await
+        .unwrap();
+    for receipt in receipts(&outcome) {
+        let took = receipt.attempts[0].approval_s.unwrap();
+        assert!((0.025..10.0).contains(&took), "{took}");
+        let line = console::receipt(receipt, false);
+        assert!(line.contains("(approved after "), "{line}");
+    }
+    let drawn = timeline::of(&outcome).to_string();
+    assert_eq!(drawn.matches("(approved after ").count(), 2, "{drawn}");
+
+    let bundle = Bundle::parse(&tape.text()).unwrap();
+    let again = agent
+        .run("x")
+        .tape(bundle.replay())
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(
+        again.outputs, outcome.outputs,
+        "the same time, though nobody waits"
+    );
+}
+
+/// What is drawn while a run goes on.
+#[derive(Clone, Default)]
+struct Paper(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Paper {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn both_pictures_show_what_was_escalated_and_who_settled_it() {
+    for (trouble, said) in [
+        ("flour", "escalated (LOW) → scripted: the flour is wet"),
+        ("mouse", "escalated (MEDIUM) → shop: buy: a mouse is in"),
+        ("crumbs", "escalated (HIGH) → shop: partial result: only"),
+        ("gas", "escalated (CRITICAL) → the run ends: it smell"),
+    ] {
+        let (model, _) = ScriptedModel::new(baking(&[trouble]));
+        let (paper, team) = (Paper::default(), bakery());
+        let run = team.run("bread").model(model);
+        let run = run.on_event(timeline::live_to(paper.clone(), false));
+        let outcome = run.outcome().await.unwrap();
+        let live = String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
+        for drawn in [live, timeline::of(&outcome).to_string()] {
+            let call = drawn.lines().find(|line| line.contains("✗ bake ")).unwrap();
+            assert!(call.contains(said), "{drawn}");
+            assert_eq!(drawn.matches("escalated").count(), 1, "{drawn}");
+        }
+    }
+}
