@@ -113,7 +113,7 @@ impl Approval {
 /// # shared(Arc::new(|_| async { Approval::Approve }));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot decide about calls",
+    message = "this cannot decide about calls that need approval",
     label = "expected an async function that takes an `ApprovalRequest` and gives an `Approval`",
     note = "a closure is `|request: ApprovalRequest| async move {{ Approval::Approve }}`"
 )]
