@@ -305,7 +305,7 @@ async fn what_is_partial_and_what_ended_a_run_is_in_its_outcome_as_data() {
             &json["error"]["message"],
             json.get("result")
         ),
-        (&"thrown".into(), &"`open`: thrown".into(), None)
+        (&"thrown".into(), &"`open` threw: thrown".into(), None)
     );
     assert_eq!(json["stopped"]["thrown"]["source"], "open");
 
