@@ -151,20 +151,14 @@ async fn work_that_was_given_up_for_a_skill_stands_above_it() {
     let seen = see("medium").await;
     check(&seen, &[&GIVEN_UP[..], &["  ▸ upper: elsewhere"]].concat());
     assert_eq!(seen.console.len(), 2, "{:?}", seen.console);
-    says_why(
-        &seen,
-        "`upper` turned to its skill `elsewhere` after an escalation",
-    );
+    says_why(&seen, "`upper` turned to its skill `elsewhere` instead");
 }
 
 #[tokio::test(start_paused = true)]
 async fn work_that_was_given_up_for_a_partial_result_is_seen() {
     let seen = see("high").await;
     check(&seen, &GIVEN_UP);
-    says_why(
-        &seen,
-        "`upper` returned a partial result after an escalation",
-    );
+    says_why(&seen, "`upper` returned a partial result instead");
 }
 
 /// The delegate's line says why its work was left.
