@@ -162,6 +162,9 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         EventKind::Stopped(stopped) => {
             format!("{} {}", ink.red("✗ stopped:"), safe(stopped))
         }
+        EventKind::Failed { reason, .. } => {
+            format!("{} {}", ink.red("✗ failed:"), safe(reason))
+        }
         EventKind::RunEnded {
             ok,
             partial,

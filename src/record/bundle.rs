@@ -2,6 +2,7 @@ use super::{
     Replay, WhatIf,
     tape::{Entry, Exchange, FORMAT, Line, Said},
 };
+use crate::files;
 use agents_core::{
     Json,
     agent::Data,
@@ -12,7 +13,7 @@ use serde_json::Value;
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap, HashSet},
-    fmt, fs, io,
+    fmt, io,
     path::Path,
     sync::Arc,
 };
@@ -89,7 +90,8 @@ impl Bundle {
     /// # Errors
     /// When the file cannot be read, or is no tape of this format.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Bundle> {
-        Bundle::parse(&fs::read_to_string(path)?)
+        let path = path.as_ref();
+        Bundle::parse(&files::text(path)?).map_err(|error| files::of(path, error))
     }
 
     /// Reads a bundle from text.
@@ -215,7 +217,10 @@ impl Told {
                 "it has format {format}; this version reads format {FORMAT}"
             ));
         }
-        match serde_json::from_str(line).map_err(|error| error.to_string())? {
+        match serde_json::from_str(line).map_err(|error| match error.is_data() {
+            true => error.to_string(),
+            false => "it is no JSON; is it a tape at all?".to_owned(),
+        })? {
             Line::Tape {
                 run_id,
                 agent,

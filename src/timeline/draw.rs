@@ -21,6 +21,9 @@ pub(super) struct Sheet {
     /// How many columns names may have.
     names: usize,
     width: usize,
+    /// Without them where each line is drawn when its step ends: what the bars are to be compared
+    /// with is not known yet.
+    bars: bool,
     ink: Ink,
 }
 
@@ -33,8 +36,16 @@ impl Sheet {
             now,
             names: rows.iter().map(named).max()?.clamp(22, 34),
             width,
+            bars: true,
             ink: Ink { colour },
         })
+    }
+
+    pub(super) fn without_bars(self) -> Sheet {
+        Sheet {
+            bars: false,
+            ..self
+        }
     }
 
     pub(super) fn line(&self, row: &Row) -> String {
@@ -46,7 +57,11 @@ impl Sheet {
             true => String::new(),
             false => format!("({}) ", row.facts.join(", ")),
         };
-        let left = self.width.saturating_sub(self.names + BAR + 12);
+        let bar = match self.bars {
+            true => format!(" {}", self.bar(row)),
+            false => String::new(),
+        };
+        let left = self.width.saturating_sub(self.names + columns(&bar) + 11);
         let said = cut(&shown(&format!("{facts}{}", row.note)), left);
         let ink = &self.ink;
         let name = match row.kind {
@@ -60,7 +75,7 @@ impl Sheet {
             Kind::Turn if !said.is_empty() => ink.dim(&said),
             _ => said,
         };
-        let line = format!("{name} {} {}  {said}", self.bar(row), ink.dim(&time));
+        let line = format!("{name}{bar} {}  {said}", ink.dim(&time));
         line.trim_end().to_owned()
     }
 

@@ -46,7 +46,7 @@ pub fn live_to(out: impl Write + Send + 'static, redraw: bool) -> impl Fn(&Event
         redraw,
         rows: Vec::new(),
         escalations: Vec::new(),
-        stopped: None,
+        why: None,
         drawn: 0,
     });
     move |event| {
@@ -63,8 +63,8 @@ struct Live<W> {
     rows: Vec<Row>,
     /// What became of the escalations so far.
     escalations: Vec<EscalationReceipt>,
-    /// What ended the run before its answer.
-    stopped: Option<String>,
+    /// Why the run ends without an answer.
+    why: Option<String>,
     /// How many lines have to be drawn over.
     drawn: usize,
 }
@@ -81,6 +81,7 @@ impl<W: Write> Live<W> {
         let Some(sheet) = Sheet::over(&self.rows, now, false, super::draw::WIDTH) else {
             return Ok(());
         };
+        let sheet = sheet.without_bars();
         for row in ended {
             writeln!(self.out, "{}", sheet.line(&self.rows[row]))?;
         }
@@ -144,7 +145,11 @@ impl<W: Write> Live<W> {
                 return None;
             }
             EventKind::Stopped(stopped) => {
-                self.stopped = Some(stopped.to_string());
+                self.why = Some(stopped.to_string());
+                return None;
+            }
+            EventKind::Failed { reason, .. } => {
+                self.why = Some(reason.clone());
                 return None;
             }
             EventKind::AgentEnded { ok } => {
@@ -165,7 +170,7 @@ impl<W: Write> Live<W> {
                     }
                     row.end = Some(now);
                 }
-                let why = self.stopped.take();
+                let why = self.why.take();
                 return self.end("", now, |row| match why {
                     Some(why) => row.done(*ok).because(why),
                     None => row.done(*ok).partial(*partial),

@@ -2,7 +2,8 @@
 //! result.
 //!
 //! [`of`] draws a run that has ended. [`live`] draws one while it goes on, and redraws it on every event;
-//! if the output is not a terminal, it writes a line for each step when the step ends.
+//! if the output is not a terminal, it writes a line for each step when the step ends, without a bar: the
+//! scale of the bars is the whole run.
 //!
 //! ```
 //! use agents::{prelude::*, timeline};

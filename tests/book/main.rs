@@ -7,6 +7,7 @@
 mod errors;
 mod links;
 mod lists;
+mod printed;
 mod quoted;
 mod shown;
 mod words;

@@ -43,3 +43,25 @@ fn every_word_of_the_macros_is_listed() {
         }
     }
 }
+
+#[test]
+fn every_name_of_the_prelude_is_listed() {
+    let page = read("book/src/words.md");
+    let (_, page) = page.split_once("\n## In the prelude\n").unwrap();
+    let source = read("src/lib.rs");
+    let (_, prelude) = source.split_once("pub mod prelude {\n").unwrap();
+    let (prelude, _) = prelude.split_once("\n}\n").unwrap();
+    let uses = prelude.lines().filter(|line| line.contains("pub use "));
+    let mut names = uses.flat_map(|line| {
+        let (_, names) = line.rsplit_once("::").unwrap();
+        names.trim_matches(['{', '}', ';']).split(", ")
+    });
+    let lacking: Vec<_> = names
+        .by_ref()
+        .filter(|name| !page.contains(&format!("`{name}`")))
+        .collect();
+    assert!(
+        lacking.is_empty() && prelude.contains("AgentBuilder"),
+        "{lacking:?}"
+    );
+}

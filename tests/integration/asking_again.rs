@@ -235,3 +235,18 @@ async fn a_tape_holds_the_answer_and_a_replay_does_not_wait() {
     let error = agent.run("stop").tape(replay).await.unwrap_err();
     assert_eq!((error.kind(), handle.count()), (ErrorKind::Replay, 0));
 }
+
+#[tokio::test(start_paused = true)]
+async fn whoever_failed_is_in_the_error() {
+    let fails = |kind, said: &str| Script::Fail(ModelError::new(kind, said));
+    let gone = || fails(Kind::Unreachable, "nobody answers");
+    let (large, _) = ScriptedModel::new([gone(), gone()]);
+    let (small, _) = ScriptedModel::new([fails(Kind::NotFound, "no such model")]);
+    let error = clerk(large.retry(2).or(small)).run("go").await.unwrap_err();
+    let said = "no such model; `scripted` before it: nobody answers; it was asked 2 times";
+    assert_eq!(error.message(), said);
+    // Branched on is what was asked last.
+    let cause = std::error::Error::source(&error).unwrap();
+    let cause = cause.downcast_ref::<ModelError>().unwrap();
+    assert_eq!(cause.kind(), Kind::NotFound);
+}

@@ -180,3 +180,14 @@ async fn a_printed_call_is_understood() {
     assert_eq!(outcome.result.unwrap(), "3");
     assert_eq!(told(&handle), ["3"]);
 }
+
+/// As a call of its own it is told what it got wrong; it was the answer.
+#[tokio::test]
+async fn a_printed_call_of_an_unknown_tool_is_a_call() {
+    let printed = r#"<tool_call>{"name": "Add", "arguments": {"left": 1, "right": 2}}</tool_call>"#;
+    let (outcome, handle) = work([Script::text(printed), Script::text("three")]).await;
+    assert_eq!(outcome.result.unwrap(), "three");
+    assert!(told(&handle)[0].contains("there is no tool `Add`; did you mean `add`?"));
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    assert_eq!(receipt.error.as_ref().unwrap().code, Code::PolicyDenied);
+}

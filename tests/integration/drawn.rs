@@ -151,14 +151,20 @@ async fn work_that_was_given_up_for_a_skill_stands_above_it() {
     let seen = see("medium").await;
     check(&seen, &[&GIVEN_UP[..], &["  ▸ upper: elsewhere"]].concat());
     assert_eq!(seen.console.len(), 2, "{:?}", seen.console);
-    says_why(&seen, "`upper` turned to its skill `elsewhere` instead");
+    says_why(
+        &seen,
+        "`upper` turned to its skill `elsewhere` after an escalation",
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn work_that_was_given_up_for_a_partial_result_is_seen() {
     let seen = see("high").await;
     check(&seen, &GIVEN_UP);
-    says_why(&seen, "`upper` returned a partial result instead");
+    says_why(
+        &seen,
+        "`upper` returned a partial result after an escalation",
+    );
 }
 
 /// The delegate's line says why its work was left.
@@ -299,7 +305,7 @@ async fn what_is_partial_and_what_ended_a_run_is_in_its_outcome_as_data() {
             &json["error"]["message"],
             json.get("result")
         ),
-        (&"thrown".into(), &"`open`: thrown".into(), None)
+        (&"thrown".into(), &"`open` threw: thrown".into(), None)
     );
     assert_eq!(json["stopped"]["thrown"]["source"], "open");
 

@@ -121,6 +121,7 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::AnswerRepaired { .. } => "answer repaired",
         EventKind::AnswerRefused { .. } => "answer refused",
         EventKind::Stopped(_) => "stopped",
+        EventKind::Failed { .. } => "failed",
         EventKind::RunEnded { .. } => "run ended",
         EventKind::Escalated(_) => "escalated",
         EventKind::ResolutionRefused(_) => "resolution refused",

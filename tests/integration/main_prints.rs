@@ -82,6 +82,6 @@ async fn who_threw_and_why_is_one_line() {
     let error = porter.run("go").await.unwrap_err();
     assert_eq!(
         format!("{error:?}"),
-        "`open`: somebody tries keys: wrong key"
+        "`open` threw: somebody tries keys: wrong key"
     );
 }

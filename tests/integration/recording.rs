@@ -131,6 +131,18 @@ async fn a_tape_that_cannot_be_read_says_which_line() {
         error.to_string(),
         "line 1 of the tape: it has format 99; this version reads format 5"
     );
+    // And which file.
+    let error = Replay::open("of/nobody.jsonl").unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    assert!(
+        error.to_string().starts_with("of/nobody.jsonl: "),
+        "{error}"
+    );
+    let error = Recording::create("of/nobody.jsonl").err().unwrap();
+    assert!(
+        error.to_string().starts_with("of/nobody.jsonl: "),
+        "{error}"
+    );
 }
 
 #[tokio::test]

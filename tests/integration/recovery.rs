@@ -286,7 +286,10 @@ async fn a_critical_escalation_ends_the_run() {
     let (outcome, _) = fixed("critical").await;
     let error = outcome.result.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Escalated);
-    assert_eq!(error.to_string(), "`scribe`: the data is gone");
+    assert_eq!(
+        error.to_string(),
+        "`scribe` gave up (CRITICAL): the data is gone"
+    );
 }
 
 #[tokio::test]

@@ -152,7 +152,7 @@ async fn blocked_tools_are_refused_and_not_offered() {
     assert!(receipts[0].attempts.is_empty());
     assert_eq!(
         receipts[1].error.as_ref().unwrap().message,
-        "there is no tool `rea`; did you mean `read`? you have `read`"
+        "there is no tool `rea`; did you mean `read`?"
     );
 
     // An agent that has nothing else has no tools.

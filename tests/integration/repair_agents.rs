@@ -184,17 +184,7 @@ async fn a_repair_that_has_a_reason_in_it_gives_nothing_up() {
     assert!(told.contains(r#"tried `{"reason": "it is late""#), "{told}");
 }
 
-mod wire {
-    include!(concat!(env!("CARGO_MANIFEST_DIR"), "/book/ollama.rs"));
-
-    pub(super) fn ollama(
-        answer: &'static str,
-    ) -> (agents::Ollama, std::sync::mpsc::Receiver<serde_json::Value>) {
-        let (url, asked) = server([answer]);
-        let constrained = agents::ollama::ToolMode::Constrained;
-        (agents::ollama("tiny").url(url).tools(constrained), asked)
-    }
-}
+mod wire;
 
 /// A tiny model that is held to "a call or an answer" would have to choose between its answer and an end.
 #[tokio::test]

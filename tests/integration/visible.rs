@@ -283,7 +283,24 @@ async fn a_model_that_is_asked_again_is_a_line_in_the_log() {
         lines.of("the model did not answer"),
         [
             "the model did not answer, and is asked again; model=\"scripted\" attempt=1 wait=2s error=\"busy\"",
-            "the model did not answer, and another one is asked; model=\"scripted\" instead=\"scripted\" error=\"busy\"",
+            "the model did not answer, and another one is asked; model=\"scripted\" instead=\"scripted\" error=\"busy; it was asked 2 times\"",
         ]
     );
+}
+
+/// What ends a run is told, also where nobody stopped it.
+#[tokio::test]
+async fn a_model_that_fails_is_a_line_on_the_console() {
+    let (model, _) = ScriptedModel::new([Script::fail("the cable is cut")]);
+    let lines = Arc::<Mutex<Vec<String>>>::default();
+    let sink = lines.clone();
+    let agent = AgentBuilder::<String, String>::new("clerk").model(model);
+    let agent = agent.build();
+    let run = agent.run("go").on_event(move |event: &run::Event| {
+        sink.lock().unwrap().extend(console::line(event, false));
+    });
+    let error = run.await.unwrap_err();
+    assert!(error.is_model(), "{error}");
+    let lines = lines.lock().unwrap();
+    assert_eq!(lines[0], format!("✗ failed: {error}"));
 }

@@ -106,7 +106,7 @@ fn why_left<I: Data, O: Data>(agent: &str, next: &Job<I, O>) -> String {
         Job::Agent(other) => format!("left the work to `{}`", other.name()),
         Job::Partial(_) => "returned a partial result".to_owned(),
     };
-    format!("`{agent}` {did} instead")
+    format!("`{agent}` {did} after an escalation")
 }
 
 /// What the agent decides; `Some` if it takes over.

@@ -13,7 +13,7 @@ use std::{any::Any, error::Error as StdError, fmt::Display};
     label = "not data that can be stored",
     note = "derive both, for the type and for all that it holds: `#[derive(serde::Serialize, serde::Deserialize)]`",
     note = "a run that is put down has to be picked up again, so what goes in and out owns what it holds, and is data",
-    note = "what can fail gives a `Result` that is written out: `-> Result<.., ..>`"
+    note = "what can fail gives a `Result`, which is known by that name alone: write `-> Result<.., ..>` and no alias"
 )]
 pub trait AgentData: Sized {
     /// The type itself.

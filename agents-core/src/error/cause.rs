@@ -23,7 +23,9 @@ use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
 /// ```
 pub trait ToolFailure {
     /// Returns the error code; `UNKNOWN` by default.
-    fn code(&self) -> Code;
+    fn code(&self) -> Code {
+        Code::Unknown
+    }
 
     /// Returns how long to wait before the same call may succeed.
     ///

@@ -263,6 +263,13 @@ impl Error {
         for context in self.0.context.iter().rev() {
             write!(out, "{context}: ")?;
         }
+        if let Some(Escalation {
+            source, severity, ..
+        }) = self.escalation()
+            && !source.is_empty()
+        {
+            write!(out, "`{source}` gave up ({severity}): ")?;
+        }
         out.write_str(&self.0.message)?;
         let refused = self
             .escalation()

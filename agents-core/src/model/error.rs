@@ -122,6 +122,12 @@ impl ModelError {
 }
 
 impl ModelError {
+    /// The same error, which says what came before it as well.
+    pub(super) fn followed(mut self, before: impl fmt::Display) -> Self {
+        self.message = format!("{}; {before}", self.message);
+        self
+    }
+
     /// What it says, as it may be written down.
     pub(super) fn shown(&self, request: &Request<'_>) -> String {
         match request.masker() {

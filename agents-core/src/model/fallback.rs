@@ -4,8 +4,8 @@ use async_trait::async_trait;
 /// A model with another one for requests that it fails, made by [`Model::or`].
 ///
 /// Every request is made to the first. Whatever it fails with, the second is asked the same, unless a
-/// piece of the first one's answer was shown already to whoever watches it being written. Which of the
-/// two replied is a log line.
+/// piece of the first one's answer was shown already to whoever watches it being written. That the
+/// second was asked is a log line; if it fails as well, its error says what the first one failed with.
 ///
 /// For all else they are one model, with one name: `first|second`. So one
 /// [price](crate::agent::Run::price) is set for both: that of the dearer one, say.
@@ -68,6 +68,7 @@ impl<A: Model, B: Model> Model for Fallback<A, B> {
             error = error.shown(&request),
             "the model did not answer, and another one is asked"
         );
-        self.second.chat(request).await
+        let last = self.second.chat(request).await;
+        last.map_err(|last| last.followed(format_args!("`{}` before it: {error}", self.first.id())))
     }
 }

@@ -61,7 +61,8 @@ use std::sync::Arc;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a model",
     label = "expected a model here",
-    note = "a model is `ollama(\"qwen3:4b\")`, or any type that implements `Model`; a name alone does not say who runs it"
+    note = "a model is `ollama(\"qwen3:4b\")`, or any type that implements `Model`; a name alone does not say who runs it",
+    note = "in a test, `ScriptedModel::new(..)` gives a model and what sees its requests: `let (model, handle) = ..`"
 )]
 pub trait Model: Send + Sync + 'static {
     /// Returns a stable name for logs, receipts and recordings, such as `ollama/qwen3:4b`.

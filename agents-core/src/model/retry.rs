@@ -91,7 +91,10 @@ impl<M: Model> Model for Retry<M> {
                 Err(error) => error,
             };
             let Some(wait) = self.wait(attempt, &error, &told) else {
-                return Err(error);
+                return Err(match attempt {
+                    1 => error,
+                    asked => error.followed(format_args!("it was asked {asked} times")),
+                });
             };
             tracing::warn!(
                 model = self.id(),

@@ -35,9 +35,9 @@ pub struct Repair {
     pub error: String,
     /// JSON Schema that the text has to follow.
     pub schema: Value,
-    /// Number of this try, from 1.
+    /// Number of this agent's try at this call or answer, from 1.
     pub attempt: u32,
-    /// Repairs that were tried before and failed.
+    /// Repairs that were tried before and failed, also by others.
     pub previous: Vec<FailedRepair>,
 }
 

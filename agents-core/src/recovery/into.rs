@@ -54,7 +54,8 @@ impl<E> IntoText for Result<String, E> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a value that could stand in the arguments",
     label = "expected a `serde_json::Value`, a number, a string or a bool, or an `Option` or `Result` of one",
-    note = "all else is written as JSON: `serde_json::json!(..)`"
+    note = "all else is written as JSON: `serde_json::json!(..)`",
+    note = "the value that an arm is handed is the one at fault: give what is to stand in its place"
 )]
 pub trait IntoValue {
     /// Converts into the value, if there is one.
@@ -63,6 +64,7 @@ pub trait IntoValue {
 
 macro_rules! values {
     ($($type:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
         impl IntoValue for $type {
             fn into_value(self) -> Option<Value> {
                 Some(Value::from(self))
@@ -76,25 +78,41 @@ values!(
     String,
     &str,
     bool,
+    i8,
+    i16,
     i32,
     i64,
+    isize,
+    u8,
+    u16,
     u32,
     u64,
     usize,
+    f32,
     f64,
-    Vec<Value>,
+    serde_json::Number,
+    serde_json::Map<String, Value>,
     Cow<'_, str>
 );
 
-impl<T: Into<Value>> IntoValue for Option<T> {
+#[diagnostic::do_not_recommend]
+impl<T: Into<Value>> IntoValue for Vec<T> {
     fn into_value(self) -> Option<Value> {
-        self.map(Into::into)
+        Some(Value::from(self))
     }
 }
 
-impl<T: Into<Value>, E> IntoValue for Result<T, E> {
+#[diagnostic::do_not_recommend]
+impl<T: IntoValue> IntoValue for Option<T> {
     fn into_value(self) -> Option<Value> {
-        self.ok().map(Into::into)
+        self.and_then(IntoValue::into_value)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: IntoValue, E> IntoValue for Result<T, E> {
+    fn into_value(self) -> Option<Value> {
+        self.ok().and_then(IntoValue::into_value)
     }
 }
 

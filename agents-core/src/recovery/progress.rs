@@ -151,7 +151,8 @@ impl Progress {
             && self.tried.len() < MOST_REPAIRS
     }
 
-    fn asked(&self, fixer: &str) -> u32 {
+    /// How often this repair agent has been asked.
+    pub(crate) fn asked(&self, fixer: &str) -> u32 {
         self.asked.get(fixer).copied().unwrap_or(0)
     }
 

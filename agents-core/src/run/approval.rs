@@ -112,11 +112,17 @@ impl Approval {
 /// }
 /// # shared(Arc::new(|_| async { Approval::Approve }));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "this cannot decide about calls that need approval",
+    label = "expected an async function that takes an `ApprovalRequest` and gives an `Approval`",
+    note = "a closure is `|request: ApprovalRequest| async move {{ Approval::Approve }}`"
+)]
 pub trait Approver: Send + Sync + 'static {
     /// Decides about one call.
     fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, Approval>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<F, Fut> Approver for F
 where
     F: Fn(ApprovalRequest) -> Fut + Send + Sync + 'static,

@@ -1,7 +1,7 @@
 use super::{Approval, ApprovalRequest, Stopped, ToolEnvelope};
 use crate::{
     error::{
-        ErrorReceipt,
+        ErrorKind, ErrorReceipt,
         escalation::{Escalation, EscalationReceipt, Refused},
     },
     model::{FinishReason, Usage},
@@ -189,7 +189,7 @@ pub enum EventKind {
         tool: String,
         /// Name of the repair agent.
         fixer: String,
-        /// Number of the try, from 1.
+        /// Number of that agent's try at this call or answer, from 1.
         attempt: u32,
     },
     /// A repair agent answered.
@@ -251,6 +251,13 @@ pub enum EventKind {
     },
     /// The run was stopped before its answer.
     Stopped(Stopped),
+    /// The run ends without an answer because its agent failed; nobody stopped it.
+    Failed {
+        /// Kind of the agent's error.
+        kind: ErrorKind,
+        /// Text of the agent's error.
+        reason: String,
+    },
     /// The run ended.
     RunEnded {
         /// Whether it gave an answer.

@@ -80,6 +80,10 @@ impl Masker {
                 reason: self.string(reason),
             },
             EventKind::Stopped(stopped) => EventKind::Stopped(self.data(stopped)),
+            EventKind::Failed { kind, reason } => EventKind::Failed {
+                kind,
+                reason: self.string(reason),
+            },
             EventKind::Text(text) => EventKind::Text(self.string(text)),
             EventKind::Thinking(text) => EventKind::Thinking(self.string(text)),
             EventKind::RunStarted { .. }

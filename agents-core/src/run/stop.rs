@@ -52,11 +52,10 @@ impl Stop {
             }
             Stop::Diverged { reason } => Error::new(ErrorKind::Replay, reason),
             Stop::Cancelled => Error::new(ErrorKind::Cancelled, "the run was cancelled"),
-            Stop::Thrown { source, reason } => Error::thrown(reason).context(format!("`{source}`")),
-            Stop::Escalated(escalation) => {
-                let source = format!("`{}`", escalation.source);
-                Error::of_escalation((**escalation).clone(), false).context(source)
+            Stop::Thrown { source, reason } => {
+                Error::thrown(reason).context(format!("`{source}` threw"))
             }
+            Stop::Escalated(escalation) => Error::of_escalation((**escalation).clone(), false),
         }
     }
 

@@ -128,7 +128,8 @@ impl<T: Clone + Send + Sync + 'static> Injected for T {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a tool",
     label = "a model cannot be told this",
-    note = "derive it, for the type and for all that it holds: `#[derive(serde::Serialize)]`; a `Result` is written out: `-> Result<.., ..>`"
+    note = "derive it, for the type and for all that it holds: `#[derive(serde::Serialize)]`",
+    note = "a `Result` is known by that name alone: write `-> Result<.., ..>` and no alias"
 )]
 pub trait ToolOutput {
     /// The type itself.

@@ -262,7 +262,7 @@ impl Ladder<'_> {
                 raw: text.to_owned(),
                 error: fault.to_string(),
                 schema: self.schema.clone(),
-                attempt: frame.progress.tries() + 1,
+                attempt: frame.progress.asked(&name) + 1,
                 previous: frame.progress.tried().to_vec(),
             };
             (frame.turns, repair)

@@ -132,11 +132,12 @@ fn unknown(brain: &Brain<'_>, name: &str) -> String {
         .offered()
         .map(|spec| quoted(&spec.name))
         .collect();
-    match allowed.is_empty() {
-        true => format!("there is no tool `{name}`; you have no tools, so answer in text"),
-        false => format!(
+    match &allowed[..] {
+        [] => format!("there is no tool `{name}`; you have no tools, so answer in text"),
+        [_] if !suggestion.is_empty() => format!("there is no tool `{name}`;{suggestion}"),
+        all => format!(
             "there is no tool `{name}`;{suggestion} you have {}",
-            allowed.join(", ")
+            all.join(", ")
         ),
     }
 }

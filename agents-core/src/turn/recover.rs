@@ -64,8 +64,14 @@ pub(crate) fn facts<'a>(
     }
 }
 
-/// What a repair agent is told.
-pub(crate) fn repair(rules: &Rules<'_>, call: &CallState, text: &str, error: &ToolError) -> Repair {
+/// What this repair agent is told.
+pub(crate) fn repair(
+    fixer: &FixerRef,
+    rules: &Rules<'_>,
+    call: &CallState,
+    text: &str,
+    error: &ToolError,
+) -> Repair {
     let spec = rules.tool().spec();
     Repair {
         tool: spec.name.to_string(),
@@ -74,7 +80,7 @@ pub(crate) fn repair(rules: &Rules<'_>, call: &CallState, text: &str, error: &To
         raw: text.to_owned(),
         error: error.to_string(),
         schema: spec.input_schema.clone(),
-        attempt: call.progress.tries() + 1,
+        attempt: call.progress.asked(fixer.name()) + 1,
         previous: call.progress.tried().to_vec(),
     }
 }

@@ -55,7 +55,10 @@ pub(crate) async fn ask(
     })?;
     cx.charge(reply.usage, prices.of(model.id(), &reply.usage));
     let before = cx.node.with_frame(|frame| frame.before);
-    let reply = with_ids(with_printed_calls(brain, reply, must_fit), before + turn);
+    let reply = with_ids(
+        with_printed_calls(brain, cx, reply, must_fit),
+        before + turn,
+    );
     asking.called(reply.calls.len());
     drop(asking);
     if reply.finish == FinishReason::Length {
@@ -170,13 +173,22 @@ fn emit(cx: &RunContext, kind: fn(String) -> EventKind, piece: String) {
     }
 }
 
-/// A server that cannot read a model's call hands it on as text; here it is read.
-fn with_printed_calls(brain: &Brain<'_>, mut reply: Reply, must_fit: bool) -> Reply {
+/// A server that cannot read a model's call hands it on as text; here it is read. One of a tool that there is not is
+/// a call as well, for the model to be told; but not in a repair, where the text that is asked for may be that call.
+fn with_printed_calls(
+    brain: &Brain<'_>,
+    cx: &RunContext,
+    mut reply: Reply,
+    must_fit: bool,
+) -> Reply {
     if !reply.calls.is_empty() || brain.tools.is_empty() || must_fit {
         return reply;
     }
     let declared = declared(brain, must_fit);
-    let printed = printed::read(&reply.content, &declared);
+    let mut printed = printed::read(&reply.content, &declared);
+    if cx.repair().is_none() {
+        printed.calls.append(&mut printed.undeclared);
+    }
     if !printed.calls.is_empty() {
         reply.content = printed.content;
         reply.thinking = reply.thinking.or(printed.thinking);

@@ -72,10 +72,19 @@ fn tools_once(settings: &Settings, errors: &Errors) {
 /// `on_error!(DeleteFile, ..)` for a tool that the agent has; as far as its list shows them.
 fn among_tools(arms: &Arms, settings: &Settings, errors: &Errors) {
     let Some(tool) = &arms.tool else { return };
-    if tool_types(settings).is_some_and(|listed| listed.iter().all(|path| last(path) != last(tool)))
-    {
-        errors.at(tool, messages::not_among_tools(written(tool)));
+    let Some(listed) = tool_types(settings) else {
+        return;
+    };
+    if listed.iter().all(|path| last(path) != last(tool)) {
+        let message = |listed: &[&str]| messages::not_among_tools(&written(tool), listed);
+        errors.at(tool, among(&listed, message));
     }
+}
+
+/// What is said of a tool that is none of these.
+fn among(listed: &[&Path], message: impl Fn(&[&str]) -> String) -> String {
+    let listed: Vec<String> = listed.iter().map(|path| written(path)).collect();
+    message(&listed.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// One block for each tool, and one for the agent.
@@ -203,7 +212,9 @@ fn listed(skill: &Skill, settings: &Settings, errors: &Errors) {
         if let ToolRef::Type(path) = tool
             && of_agent.iter().all(|known| last(known) != last(path))
         {
-            errors.at(path, messages::not_among_tools_of_agent(written(path)));
+            let message =
+                |listed: &[&str]| messages::not_among_tools_of_agent(&written(path), listed);
+            errors.at(path, among(&of_agent, message));
         }
     }
 }

@@ -68,13 +68,13 @@ pub(crate) fn two_effects(names: &[&str]) -> String {
     )
 }
 
-pub(crate) fn timeout_is_a_duration(found: &syn::Lit) -> String {
+pub(crate) fn duration_without_unit(what: &str, key: &str, found: &syn::Lit) -> String {
     let duration = match found {
         syn::Lit::Int(seconds) => format!("from_secs({seconds})"),
         syn::Lit::Float(seconds) => format!("from_secs_f64({seconds})"),
         _ => "from_secs(2)".to_owned(),
     };
-    format!("a timeout says its unit; write `timeout = std::time::Duration::{duration}`")
+    format!("{what} says its unit; write `{key} = std::time::Duration::{duration}`")
 }
 
 pub(crate) fn cached_write() -> &'static str {

@@ -1,7 +1,7 @@
 //! An agent, from its function or `impl` block and the keys of `#[agent(..)]`.
 
 use super::{
-    attribute_name, bare, cfgs, docs::Docs, is_lint_level, keys::Keys, knowledge::knowledge,
+    attribute_name, bare, cfgs, docs::Docs, is_lint_level, keys::Keys, knowledge::knowledge, own,
     returns, settings::settings, strip_parameters,
 };
 use crate::{
@@ -19,9 +19,12 @@ use syn::{Expr, ExprLit, FnArg, Ident, Lit, ReceiverKind, Signature, Type, parse
 /// What the user meant by `#[agent] fn`.
 pub(crate) fn function_agent(agent: ast::Agent<Function>, errors: &Errors) -> Agent {
     let ast::Agent {
-        entries,
+        mut entries,
         item: mut function,
     } = agent;
+    if function.sig.receiver().is_none() {
+        own::without_fields(&mut entries, errors);
+    }
     let mut keys = Keys::new("agent", entries, keys::AGENT, errors);
     let rt = keys.rt();
     let settings = settings(&mut keys, errors);

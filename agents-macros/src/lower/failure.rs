@@ -1,16 +1,18 @@
 //! What the pattern of an `execution_error` says of the failure.
 
-use super::bound;
+use super::{bound, written};
 use crate::{
     ast::Arm,
     check::{messages, names::nearest},
     diag::Errors,
     paths::qualified,
 };
+use proc_macro2::Span;
 use syn::{
-    Expr, ExprField, ExprLet, ExprMatch, ExprMethodCall, Ident, Pat, PatTupleStruct, Token,
+    Expr, ExprField, ExprLet, ExprMatch, ExprMethodCall, Ident, Pat, PatTupleStruct, Path, Token,
     parse_quote,
     punctuated::Punctuated,
+    spanned::Spanned,
     token::Paren,
     visit::{self, Visit},
 };
@@ -76,6 +78,11 @@ pub(super) fn is_capitalised(name: &Ident) -> bool {
 /// `execution_error(why) => match why { Lost::Far => .. }` is reported, and read as the
 /// `execution_error(Returned(why))` that was meant.
 pub(super) fn mend(arm: &Arm, patterns: &mut Punctuated<Pat, Token![,]>, errors: &Errors) {
+    if let Some(variant) = patterns.first().and_then(variant_of_another) {
+        errors.at(variant, messages::variant_for_failure(&written(variant)));
+        returned(patterns, variant.span());
+        return;
+    }
     let Some(Pat::Ident(binding)) = patterns.first() else {
         return;
     };
@@ -95,16 +102,37 @@ pub(super) fn mend(arm: &Arm, patterns: &mut Punctuated<Pat, Token![,]>, errors:
     }
     if taken.is_taken {
         errors.at(&name, messages::failure_for_its_error(&name));
-        let returned = qualified("Failure", &Ident::new("Returned", name.span()));
-        let inner = std::mem::take(patterns);
-        patterns.push(Pat::TupleStruct(PatTupleStruct {
-            attrs: Vec::new(),
-            qself: None,
-            path: parse_quote!(#returned),
-            paren_token: Paren(name.span()),
-            elems: inner,
-        }));
+        returned(patterns, name.span());
     }
+}
+
+/// `why` to `Returned(why)`
+fn returned(patterns: &mut Punctuated<Pat, Token![,]>, span: Span) {
+    let returned = qualified("Failure", &Ident::new("Returned", span));
+    let elems = std::mem::take(patterns);
+    patterns.push(Pat::TupleStruct(PatTupleStruct {
+        attrs: Vec::new(),
+        qself: None,
+        path: parse_quote!(#returned),
+        paren_token: Paren(span),
+        elems,
+    }));
+}
+
+/// `Oops::Late`, which is what the tool returned and no `Failure`.
+fn variant_of_another(pattern: &Pat) -> Option<&Path> {
+    let path = match pattern {
+        Pat::Or(either) => return variant_of_another(either.cases.first()?),
+        Pat::Paren(inner) => return variant_of_another(&inner.pat),
+        Pat::Reference(inner) => return variant_of_another(&inner.pat),
+        Pat::TupleStruct(variant) => &variant.path,
+        Pat::Struct(variant) => &variant.path,
+        Pat::Path(variant) => &variant.path,
+        _ => return None,
+    };
+    let mut names = path.segments.iter().rev();
+    let (variant, of) = (&names.next()?.ident, &names.next()?.ident);
+    (of != "Failure" && VARIANTS.iter().all(|known| variant != known)).then_some(path)
 }
 
 /// Whether a failure is used as if it were what the tool returned, as far as tokens tell.

@@ -9,6 +9,7 @@ mod keys;
 mod knowledge;
 mod on_error;
 mod on_escalation;
+mod own;
 mod params;
 mod returns;
 mod settings;

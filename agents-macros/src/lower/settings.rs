@@ -116,6 +116,10 @@ fn budget(bounds: Result<Expr, Vec<Expr>>, errors: &Errors) -> Budget {
                 }
                 errors.at(&method, messages::twice(&method));
             }
+            Ok((method, Expr::Lit(number))) if method == "time" => errors.at(
+                &number,
+                messages::duration_without_unit("the time", "time", &number.lit),
+            ),
             Ok((method, value)) => calls.push(Call {
                 method,
                 argument: value.into_token_stream(),

@@ -119,7 +119,8 @@ fn called(literal: &ExprStruct, errors: &Errors) -> Option<ExprCall> {
     })
 }
 
-/// `max_attempts == 3`, `agent = "JsonFixer"`, and `fix` that is told nothing to fix with.
+/// `max_attempts == 3`, `agent = "JsonFixer"`, `severity = "Low"`, `backoff = 100`, and `fix` that is told nothing
+/// to fix with.
 fn arguments(call: &mut ExprCall, verb: &Verb, errors: &Errors) {
     for argument in &mut call.args {
         if let Expr::Binary(both) = argument
@@ -131,15 +132,26 @@ fn arguments(call: &mut ExprCall, verb: &Verb, errors: &Errors) {
             *argument = assigned(key, (*both.right).clone(), equals.spans[0]);
         }
         if let Expr::Assign(set) = argument
-            && let Expr::Path(key) = &*set.left
-            && key.path.is_ident("agent")
-            && let Expr::Lit(ExprLit {
-                lit: Lit::Str(name),
-                ..
-            }) = &*set.right
+            && let (Expr::Path(key), Expr::Lit(ExprLit { lit, .. })) = (&*set.left, &*set.right)
+            && let Some(key) = key.path.get_ident()
+            && verb.keys.iter().any(|known| key == known)
         {
-            errors.at(name, messages::agent_in_quotes(&name.value()));
-            *argument = parse_quote_spanned!(name.span()=> __rt::None);
+            let span = lit.span();
+            match (key.to_string().as_str(), lit) {
+                ("agent", Lit::Str(name)) => {
+                    errors.at(name, messages::agent_in_quotes(&name.value()));
+                    *argument = parse_quote_spanned!(span=> __rt::None);
+                }
+                ("severity", _) => {
+                    errors.at(lit, messages::severity_by_its_name(lit));
+                    set.right = parse_quote_spanned!(span=> __rt::Severity::High);
+                }
+                ("backoff", _) => {
+                    errors.at(lit, messages::backoff_is_a_function(lit));
+                    set.right = parse_quote_spanned!(span=> exponential());
+                }
+                _ => {}
+            }
         }
     }
     let is_told = |argument: &Expr| match argument {

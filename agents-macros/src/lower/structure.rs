@@ -1,5 +1,6 @@
 //! What is said of a place to what is meant by it.
 
+use super::keys::pair;
 use crate::{
     ast::{self, Argument},
     check::{messages, names::type_name},
@@ -50,9 +51,14 @@ fn meant(one: ast::Said, errors: &Errors) -> Option<Said> {
     match key.name {
         "delegates" => delegates(method, members, key, errors),
         "budget" => match <[Expr; 1]>::try_from(values) {
-            Ok([budget]) => Some(Said::Budget(method, budget)),
-            Err(values) => {
-                errors.at(all(&method, &values), messages::one_budget());
+            Ok([budget]) if !is_bound(&budget) => Some(Said::Budget(method, budget)),
+            values => {
+                let values = values.map_or_else(|many| many, Vec::from);
+                let message = match !values.is_empty() && values.iter().all(is_bound) {
+                    true => messages::budget_is_a_value(&values),
+                    false => messages::one_budget().to_owned(),
+                };
+                errors.at(all(&method, &values), message);
                 None
             }
         },
@@ -82,6 +88,11 @@ fn meant(one: ast::Said, errors: &Errors) -> Option<Said> {
             }
         }
     }
+}
+
+/// `max_turns = 3`, as a bound is written in `#[agent(budget(..))]`.
+fn is_bound(value: &Expr) -> bool {
+    pair(value.clone()).is_ok_and(|(name, _)| keys::BUDGET.iter().any(|known| name == known))
 }
 
 /// What a mistake about all arguments is underlined with.

@@ -149,7 +149,10 @@ fn spec(keys: &mut Keys<'_>, external: Option<&Ident>, errors: &Errors) -> Spec 
     }
     if let Some((key, timeout)) = keys.value("timeout") {
         match &timeout {
-            Expr::Lit(number) => errors.at(number, messages::timeout_is_a_duration(&number.lit)),
+            Expr::Lit(number) => errors.at(
+                number,
+                messages::duration_without_unit("a timeout", "timeout", &number.lit),
+            ),
             _ => call(key, timeout.into_token_stream()),
         }
     }

@@ -102,6 +102,12 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
     let ahead = input.fork();
     ahead.call(Attribute::parse_outer)?;
     if !function::is_next(&ahead) {
+        if let Some(block) = block_without_macro(&ahead) {
+            return Err(syn::Error::new(
+                block.span(),
+                messages::block_without_macro(&block),
+            ));
+        }
         return Ok(match input.parse::<ImplItem>()? {
             ImplItem::Macro(call) => match reserved(&call.mac.path) {
                 Some(name) if name == "on_error" => {
@@ -150,6 +156,13 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
     }
     let function = function::function(input, attrs, errors)?;
     Ok(Member::Function(Box::new(function), mark))
+}
+
+/// `on_error { .. }`, which is a block of `tool!` and in an `impl` a macro.
+fn block_without_macro(input: ParseStream<'_>) -> Option<Ident> {
+    let name: Ident = input.fork().parse().ok()?;
+    let is_block = keys::BLOCKS.iter().any(|block| name == block) && input.peek2(token::Brace);
+    is_block.then_some(name)
 }
 
 /// What stands in `on_escalation!(..)`.

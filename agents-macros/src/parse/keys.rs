@@ -127,6 +127,9 @@ pub(crate) const KINDS: &[Kind] = &[
     },
 ];
 
+/// `severity = ..`
+pub(crate) const SEVERITIES: &[&str] = &["Low", "Medium", "High", "Critical"];
+
 /// The verbs of `on_escalation!`.
 pub(crate) const RESOLUTIONS: &[Verb] = &[
     verb("retry_with_model", 1, &[], None),

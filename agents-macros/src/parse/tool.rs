@@ -12,12 +12,15 @@
 
 use super::{all, entries, function, on_error, rest};
 use crate::{
-    ast::{Entry, Tool},
+    ast::{Arms, Body, Entry, Tool},
     check::messages,
     diag::Errors,
 };
-use proc_macro2::{TokenStream, TokenTree};
-use syn::{Attribute, Ident, parse::ParseStream};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use syn::{
+    Attribute, Ident,
+    parse::{ParseStream, Parser},
+};
 
 /// `#[tool(arguments)] item`
 pub(crate) fn tool_attribute(
@@ -33,6 +36,7 @@ pub(crate) fn tool_attribute(
 pub(crate) fn tool_block(tokens: TokenStream, errors: &Errors) -> Option<Tool> {
     all(tokens, errors, |input| {
         let mut tool = tool(input, Vec::new(), errors)?;
+        tool.on_error = arms_in_the_body(&mut tool.function.body, errors);
         while !input.is_empty() {
             if on_error::is_next(input) {
                 let block = errors.ok(on_error::on_error(input, errors));
@@ -83,6 +87,32 @@ fn tool(input: ParseStream<'_>, mut entries: Vec<Entry>, errors: &Errors) -> Opt
         function,
         on_error: None,
     })
+}
+
+/// Arms that stand in the body are reported, and read as what was meant.
+fn arms_in_the_body(body: &mut Body, errors: &Errors) -> Option<Arms> {
+    let Body::Block(block) = body else {
+        return None;
+    };
+    let tokens: Vec<TokenTree> = block.stream().into_iter().collect();
+    let begins = |pair: &[TokenTree]| match pair {
+        [TokenTree::Ident(word), TokenTree::Group(arms)] => {
+            word == "on_error" && arms.delimiter() == Delimiter::Brace
+        }
+        _ => false,
+    };
+    let at = tokens.windows(2).position(begins)?;
+    errors.at(&tokens[at], messages::ARMS_IN_THE_BODY);
+    let (before, rest) = tokens.split_at(at);
+    let (arms, after) = rest.split_at(2);
+    let mut without = Group::new(
+        block.delimiter(),
+        before.iter().chain(after).cloned().collect(),
+    );
+    without.set_span(block.span());
+    *block = without;
+    let read = |input: ParseStream<'_>| on_error::on_error(input, errors);
+    errors.ok(read.parse2(arms.iter().cloned().collect()))
 }
 
 /// What is wrong with something that follows the function, and is no `on_error`.

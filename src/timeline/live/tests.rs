@@ -95,7 +95,7 @@ fn drawn(redraw: bool) -> Vec<String> {
         rows: Vec::new(),
         drawn: 0,
         escalations: Vec::new(),
-        stopped: None,
+        why: None,
     };
     let mut frames = Vec::new();
     for (millis, event) in story() {
@@ -123,13 +123,13 @@ fn plain(text: &str) -> String {
 #[test]
 fn a_line_for_each_step_when_it_ends() {
     expect_test::expect![[r#"
-          · scripted           ████████████████████   200 ms  (15 tokens) 2 calls
-          ✓ add                          ██████████   200 ms  (cached, 2 attempts) {"n":1} → "done"
-              · scripted               ████████████   400 ms  (15 tokens) answered
-            ▸ helper                   ████████████   400 ms
-          ✓ ask                     ███████████████   600 ms  (cached, 2 attempts) {"n":1} → "done"
-          · scripted                           ████   200 ms  (15 tokens) answered
-        ▸ clerk                ████████████████████  1000 ms
+          · scripted             200 ms  (15 tokens) 2 calls
+          ✓ add                  200 ms  (cached, 2 attempts) {"n":1} → "done"
+              · scripted         400 ms  (15 tokens) answered
+            ▸ helper             400 ms
+          ✓ ask                  600 ms  (cached, 2 attempts) {"n":1} → "done"
+          · scripted             200 ms  (15 tokens) answered
+        ▸ clerk                 1000 ms
     "#]]
     .assert_eq(&drawn(false).concat());
 }

@@ -217,7 +217,7 @@ async fn an_unknown_tool_is_answered_with_those_there_are() {
     let seen = see(0, script, no_arms()).await;
     assert!(
         seen.told()
-            .contains("there is no tool `jobs`; did you mean `job`? you have `job`"),
+            .contains("there is no tool `jobs`; did you mean `job`?"),
         "{}",
         seen.told()
     );

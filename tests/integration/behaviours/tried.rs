@@ -62,6 +62,27 @@ async fn what_the_model_sent_is_kept_beside_everything_that_was_tried() {
     );
 }
 
+/// Whoever stands before it takes none of its tries.
+#[tokio::test]
+async fn a_repair_agent_counts_its_own_tries() {
+    let (first, _) = scribe(|_| Ok("worse".into()));
+    let seen = Arc::<Mutex<Vec<(u32, usize)>>>::default();
+    let told = seen.clone();
+    let second = AgentBuilder::<Repair, String>::new("second").skill(Skill::native(
+        "fix",
+        "Repairs.",
+        move |repair: Repair| {
+            let mut told = told.lock().unwrap();
+            told.push((repair.attempt, repair.previous.len()));
+            async { Ok("worse still".into()) }
+        },
+    ));
+    let second = Arc::new(second.build());
+    let arms = on_args(move |_, _| fix_with(first.clone()).or(fix_with(second.clone()).retries(2)));
+    call(0, "three, please", arms).await;
+    assert_eq!(*seen.lock().unwrap(), [(1, 1), (2, 2)]);
+}
+
 #[tokio::test]
 async fn an_object_that_does_not_fit_is_kept_as_it_was_read() {
     let arms = on_field(|_, _| fix(r#"{"n": "five"}"#));

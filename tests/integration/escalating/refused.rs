@@ -81,7 +81,7 @@ async fn the_error_says_it_as_well() {
     let error = outcome.result.unwrap_err();
     assert_eq!(
         error.to_string(),
-        format!("`work`: the house burns; {expected}")
+        format!("`work` gave up (CRITICAL): the house burns; {expected}")
     );
     assert_eq!(error.message(), "the house burns");
     assert_eq!(error.escalation().unwrap().path, ["clerk"]);

@@ -61,6 +61,12 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
         (None, Some(stop)) => Err(stop.error()),
         (None, None) => Err(Stop::Cancelled.error()),
     };
+    if let (Err(error), false) = (&result, is_stopped) {
+        root.emit(&cx.node, || EventKind::Failed {
+            kind: error.kind(),
+            reason: error.to_string(),
+        });
+    }
     let usage = root.usage();
     let masker = &root.settings.masker;
     let answer = result

@@ -51,6 +51,20 @@ pub(super) fn in_wrapper(
     }
 }
 
+/// A call of no declared tool, as it is printed where nothing is wrong with it, and where it ends.
+pub(super) fn undeclared(cursor: Cursor<'_, '_>, tools: Tools<'_>) -> Option<(Call, usize)> {
+    if cursor.peek()? != b'{' {
+        return None;
+    }
+    let end = json::valid_end(cursor.text, cursor.at)?;
+    let members = json::members(cursor.text.slice(cursor.at, end));
+    let find = |keys: &[&str]| members.iter().find(|m| keys.contains(&&*m.key));
+    let name = json::string(find(NAMES)?.value)?;
+    let arguments = find(ARGUMENTS)?.value;
+    let is_one = !name.trim().is_empty() && tools.get(&name).is_none();
+    (is_one && arguments.starts_with('{')).then(|| (Call::new(&name, arguments.to_owned()), end))
+}
+
 /// What bare JSON turned out to be.
 pub(super) enum Bare {
     Calls {

@@ -1,6 +1,6 @@
 //! What stands at a place. Looking changes nothing: the answer may be put off.
 
-use super::body::{self, Call};
+use super::body::{self, Body, Call};
 use super::envelope::{self, Bare};
 use super::named;
 use super::place::Place;
@@ -42,6 +42,12 @@ pub(super) enum Step {
         to: usize,
         syntax: Syntax,
         calls: Vec<Call>,
+    },
+    /// In the tags of a family, and of a tool that nobody has declared.
+    Undeclared {
+        to: usize,
+        syntax: Syntax,
+        call: Call,
     },
     /// Nothing more belongs to the call before.
     Closed,
@@ -136,7 +142,30 @@ impl Look<'_> {
         if aside {
             return None;
         }
+        if calls.is_empty() && body == Body::Json {
+            return self.undeclared(cursor, wrapper);
+        }
         self.found(cursor, after, wrapper.syntax.around(body), calls)
+    }
+
+    /// `<tool_call>{"name": "attic", "arguments": {}}</tool_call>`: whole, so that nothing but the name is wrong.
+    fn undeclared(&self, from: Cursor<'_, '_>, wrapper: &Wrapper) -> Option<Step> {
+        let mut cursor = from;
+        cursor.at += wrapper.open.len();
+        cursor.skip_space();
+        let (call, end) = envelope::undeclared(cursor, self.tools)?;
+        let after = Cursor::new(from.text, end);
+        let mut close = after;
+        close.skip_space();
+        let ends = close.peek().is_none() || close.looking_at(wrapper.close);
+        if !ends || self.place.is_quoted_until(past_close(after)) {
+            return None;
+        }
+        Some(Step::Undeclared {
+            to: end,
+            syntax: wrapper.syntax.around(Body::Json),
+            call,
+        })
     }
 
     /// Calls, unless there are none or they are quoted.

@@ -62,7 +62,7 @@ pub struct Declared<'a> {
 /// A tool call found in text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrintedCall {
-    /// Name of a declared tool.
+    /// Name of the tool.
     pub name: String,
     /// Arguments as JSON text, or as the model damaged it.
     pub arguments: String,
@@ -81,12 +81,15 @@ pub struct Printed {
     pub thinking: Option<String>,
     /// Tool calls, in the order in which they were printed.
     pub calls: Vec<PrintedCall>,
+    /// Calls in the tags of a family, of tools that are not declared.
+    pub undeclared: Vec<PrintedCall>,
 }
 
 /// Reads a complete answer and extracts the calls of the declared tools.
 ///
-/// What looks like a call and is none (an undeclared name, a tag without its
-/// other half, an example in a code block) stays in `content`.
+/// What looks like a call and is none (a tag without its other half, an example in
+/// a code block, data with a `name`) stays in `content`. A whole JSON call between the
+/// tags of a family whose name is not declared is in `undeclared`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -98,8 +101,10 @@ pub struct Printed {
 /// assert_eq!(said.content.trim(), "Let me see.");
 /// assert_eq!((&*said.calls[0].name, &*said.calls[0].arguments), ("weather", r#"{"city": "Oslo"}"#));
 ///
-/// // What merely looks like a call stays text.
-/// assert!(read("<tool_call>{\"name\": \"rm\", \"arguments\": {}}</tool_call>", &tools).calls.is_empty());
+/// // A tool of this name there is not; and without tags this could be anybody's data.
+/// let said = read("<tool_call>{\"name\": \"rm\", \"arguments\": {}}</tool_call>", &tools);
+/// assert_eq!((said.calls.len(), &*said.undeclared[0].name), (0, "rm"));
+/// assert_eq!(read("{\"name\": \"rm\", \"arguments\": {}}", &tools).undeclared, []);
 /// ```
 pub fn read(text: &str, tools: &[Declared<'_>]) -> Printed {
     if !text.contains(['<', '{', '[']) {

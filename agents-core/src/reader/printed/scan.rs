@@ -72,6 +72,7 @@ impl<'a> Scanner<'a> {
         inner.finish(&thinking);
         self.out.thinking = Some(inner.out.content);
         self.out.calls.append(&mut inner.out.calls);
+        self.out.undeclared.append(&mut inner.out.undeclared);
     }
 
     fn look(&self) -> Look<'_> {
@@ -137,6 +138,12 @@ impl Scanner<'_> {
                 self.out
                     .calls
                     .extend(calls.into_iter().map(|call| printed(call, syntax)));
+                to
+            }
+            Step::Undeclared { to, syntax, call } => {
+                self.place.cut();
+                self.mode = Mode::Closing;
+                self.out.undeclared.push(printed(call, syntax));
                 to
             }
             Step::Closed => {

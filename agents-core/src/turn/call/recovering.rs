@@ -88,7 +88,7 @@ impl CallState {
         match self.progress.next(&failed, rules.chance()) {
             Move::Read { by, text } => self.repaired(&by, text, 0, rules.cx().masker()),
             Move::Ask(fixer) => {
-                let repair = recover::repair(rules, self, &text, &error);
+                let repair = recover::repair(&fixer, rules, self, &text, &error);
                 return Some(Act::Ask(fixer, Box::new(repair)));
             }
             Move::Retry(wait) => {

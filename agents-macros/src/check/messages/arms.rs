@@ -1,9 +1,12 @@
 //! What is said of the arms of `on_error!` and of `on_escalation!`.
 
 use super::{number, one_of, unknown};
-use crate::{check::names, parse::keys::Verb};
+use crate::{
+    check::names,
+    parse::keys::{self, Verb},
+};
 use std::fmt::Display;
-use syn::Ident;
+use syn::{Ident, Lit};
 
 pub(crate) fn wrong_patterns(kind: &str, takes: &[&str], found: usize) -> String {
     let patterns = takes.join(", ");
@@ -136,8 +139,15 @@ pub(crate) fn escalation_outside() -> &'static str {
     "`on_escalation!` belongs to an agent; write it within an `#[agent] impl` block, or call `.on_escalation(..)` on an `AgentBuilder`"
 }
 
-pub(crate) fn not_among_tools(tool: impl Display) -> String {
-    format!("`{tool}` is not among this agent's tools; add it to `tools = [..]`, or remove this")
+pub(crate) fn not_among_tools(tool: &str, listed: &[&str]) -> String {
+    match names::nearest(tool, listed) {
+        Some(meant) => {
+            format!("`{tool}` is not among this agent's tools; did you mean `{meant}`?")
+        }
+        None => format!(
+            "`{tool}` is not among this agent's tools; add it to `tools = [..]`, or remove this"
+        ),
+    }
 }
 
 pub(crate) const WAITING_ARM: &str = "an arm decides at once, without `.await`; what takes a while is the work of a repair agent: `fix(agent = JsonFixer)`, or of the tool itself";
@@ -164,6 +174,27 @@ pub(crate) fn agent_in_quotes(name: &str) -> String {
     format!("an agent goes by its type, without quotes: write `agent = {name}`")
 }
 
+pub(crate) fn severity_by_its_name(found: &Lit) -> String {
+    let meant = match found {
+        Lit::Str(name) => names::nearest(&name.value(), keys::SEVERITIES),
+        _ => None,
+    };
+    format!(
+        "a severity goes by its name, without quotes: write `severity = {}`",
+        meant.unwrap_or("Medium")
+    )
+}
+
+pub(crate) fn backoff_is_a_function(found: &Lit) -> String {
+    let wait = match found {
+        Lit::Int(millis) => millis.base10_digits(),
+        _ => "100",
+    };
+    format!(
+        "a back-off says how long to wait each time: write `backoff = constant(std::time::Duration::from_millis({wait}))`, or `exponential()`"
+    )
+}
+
 pub(crate) fn fix_with_nothing() -> &'static str {
     "say what it is to be fixed with: `fix(text)`, or `fix(agent = JsonFixer)`"
 }
@@ -175,6 +206,12 @@ pub(crate) fn failure_without_parentheses(name: &Ident) -> String {
 pub(crate) fn failure_for_its_error(name: &Ident) -> String {
     format!(
         "`{name}` is any way in which the call can fail, a time-out and a panic among them; what the tool returned is in it: write `execution_error(Returned({name}))`"
+    )
+}
+
+pub(crate) fn variant_for_failure(variant: &str) -> String {
+    format!(
+        "`{variant}` is what the tool returned, and a call can fail by a time-out or a panic as well: write `Returned(..)` around it"
     )
 }
 

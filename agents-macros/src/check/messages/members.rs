@@ -1,5 +1,6 @@
 //! What is said of the methods of an agent: its skills and its knowledge.
 
+use crate::check::names;
 use std::fmt::Display;
 
 pub(crate) fn skill_lists_types(found: impl Display) -> String {
@@ -8,9 +9,18 @@ pub(crate) fn skill_lists_types(found: impl Display) -> String {
     )
 }
 
-pub(crate) fn not_among_tools_of_agent(tool: impl Display) -> String {
+pub(crate) fn not_among_tools_of_agent(tool: &str, listed: &[&str]) -> String {
+    match names::nearest(tool, listed) {
+        Some(meant) => format!("`{tool}` is not among the agent's tools; did you mean `{meant}`?"),
+        None => format!(
+            "`{tool}` is not among the agent's tools; add it to `tools = [..]` of `#[agent(..)]`, or remove it here"
+        ),
+    }
+}
+
+pub(crate) fn field_of_a_function(field: impl Display) -> String {
     format!(
-        "`{tool}` is not among the agent's tools; add it to `tools = [..]` of `#[agent(..)]`, or remove it here"
+        "an agent that is a function has no fields: make it a struct with an `#[agent] impl`, and `{field}` a field of that"
     )
 }
 

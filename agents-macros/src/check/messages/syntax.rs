@@ -77,6 +77,17 @@ pub(crate) fn tool_by_its_type(ty: impl Display) -> String {
     format!("arms are those of a tool, whatever it holds: write its type alone, `{ty}`")
 }
 
+pub(crate) fn block_without_macro(block: &Ident) -> String {
+    let of = match block == "on_error" {
+        true => "error",
+        false => "escalation.severity",
+    };
+    format!("in an `impl` this is a macro: write `{block}!(match {of} {{ .. }});`")
+}
+
+pub(crate) const ARMS_IN_THE_BODY: &str =
+    "`on_error { .. }` stands behind the function, not in it: put it after the `}` of the body";
+
 pub(crate) fn guard_begins_with_if(found: &Ident) -> String {
     format!("a guard begins with `if`, not with `{found}`")
 }

@@ -1,7 +1,8 @@
 //! What is said about structures and branches.
 
-use crate::parse::keys::Key;
+use crate::{lower::written, parse::keys::Key};
 use std::fmt::Display;
+use syn::Expr;
 
 pub(crate) const NO_ROOT: &str =
     "a team begins with whoever is asked: write `structure!(Lead.delegates(Coder))`";
@@ -45,6 +46,16 @@ pub(crate) fn says_nothing(key: &Key) -> String {
 
 pub(crate) fn one_budget() -> &'static str {
     "a place has one budget: `.budget(tokens(500_000).time(minutes(30)))`"
+}
+
+/// `bounds` are written as in an attribute: `max_turns = 3`.
+pub(crate) fn budget_is_a_value(bounds: &[Expr]) -> String {
+    let calls = bounds.iter().filter_map(|bound| match bound {
+        Expr::Assign(set) => Some(format!(".{}({})", written(&set.left), written(&set.right))),
+        _ => None,
+    });
+    let calls: String = calls.collect();
+    format!("here a budget is a value: write `.budget(Budget::new(){calls})`")
 }
 
 pub(crate) fn delegates_in_brackets() -> &'static str {

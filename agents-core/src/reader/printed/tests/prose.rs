@@ -1,16 +1,46 @@
 //! What looks like a call and is none.
 
-use super::{check_content, check_prose};
+use super::{calls, check_content, check_prose, printed, streamed};
 
 #[test]
 fn undeclared_names() {
-    check_prose(r#"<tool_call>{"name":"attic","arguments":{}}</tool_call>"#);
     check_prose(r#"{"name":"attic","arguments":{}}"#);
+    check_prose(r#"<tool_call>{"name":"attic","price":5}</tool_call>"#);
+    check_prose(r#"<tool_call>{"name":"attic","arguments":{"a":"#);
+    check_prose(r#"Write `<tool_call>{"name":"attic","arguments":{}}</tool_call>`."#);
     check_prose("<tool_call>attic<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>");
     check_prose("[attic(a=1)]");
     check_prose("[TOOL_CALLS]attic[ARGS]{}");
     check_prose("<tool_call>lamp_al</tool_call>");
     check_prose("<tool_call>lamps</tool_call>");
+}
+
+/// Between tags nothing but a call is meant: it is told apart, so that somebody can say that the name is wrong.
+#[test]
+fn undeclared_names_in_tags() {
+    for (text, content) in [
+        (
+            r#"<tool_call>{"name":"Lamp","arguments":{"level":1}}</tool_call>"#,
+            "",
+        ),
+        (
+            r#"I look. <tool_call>{"name":"Lamp","arguments":{"level":1}}"#,
+            "I look. ",
+        ),
+        (r#"[TOOL_CALLS]{"name":"Lamp","arguments":{"level":1}}"#, ""),
+    ] {
+        let whole = printed(text);
+        assert_eq!(
+            (calls(&whole).as_str(), whole.content.as_str()),
+            ("", content)
+        );
+        let [call] = &whole.undeclared[..] else {
+            panic!("{text}: {whole:?}");
+        };
+        assert_eq!((&*call.name, &*call.arguments), ("Lamp", r#"{"level":1}"#));
+        let chunks = text.split_inclusive(['"', '>', '}']);
+        assert_eq!(streamed(chunks), whole);
+    }
 }
 
 #[test]

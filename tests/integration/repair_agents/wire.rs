@@ -1,5 +1,13 @@
-// An Ollama that says what it is told to, for the programs of the book. Included by hidden lines:
-// `# include!(concat!(env!("CARGO_MANIFEST_DIR"), "/book/ollama.rs"));`
+//! An Ollama that says what it is told to.
+
+/// A tiny model that is held to calls and answers, and what it was asked.
+pub(super) fn ollama(
+    answer: &'static str,
+) -> (agents::Ollama, std::sync::mpsc::Receiver<serde_json::Value>) {
+    let (url, asked) = server([answer]);
+    let constrained = agents::ollama::ToolMode::Constrained;
+    (agents::ollama("tiny").url(url).tools(constrained), asked)
+}
 
 /// A server on this machine that gives these answers, one for each request, and where it is. What it was
 /// asked comes out of the receiver.
