@@ -60,6 +60,14 @@ impl Change {
         self.was = Some(in_short(text));
         self
     }
+
+    /// The same of a text in which no secret is hidden yet: the beginning of one could not be recognised.
+    pub(super) fn was_unmasked(self, text: &str) -> Self {
+        match text.chars().nth(ENOUGH) {
+            Some(_) => self.was(&format!("({} characters)", text.chars().count())),
+            None => self.was(text),
+        }
+    }
 }
 
 impl fmt::Display for Change {

@@ -41,7 +41,7 @@ impl Log {
         note: &str,
         was: &str,
     ) {
-        self.tell(kind, || Change::new(kind, path(), note).was(was));
+        self.tell(kind, || Change::new(kind, path(), note).was_unmasked(was));
     }
 
     fn tell(&mut self, kind: ChangeKind, change: impl FnOnce() -> Change) {

@@ -331,3 +331,15 @@ fn a_field_said_twice_in_two_styles() {
         }
     }
 }
+
+/// What is told of a dropped value is not masked yet: half a secret would stay.
+#[test]
+fn of_a_long_value_that_was_dropped_its_length_is_told() {
+    let was = |value: &str| {
+        let text = format!(r#"{{"city": "Oslo", "nights": 2, "memo": "{value}"}}"#);
+        let reading = read(&text, &trip()).unwrap();
+        reading.repairs.0[0].was.clone().unwrap()
+    };
+    assert_eq!(was("short"), "\"short\"");
+    assert_eq!(was(&"x".repeat(300)), "(302 characters)");
+}
