@@ -165,14 +165,21 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         EventKind::Failed { reason, .. } => {
             format!("{} {}", ink.red("✗ failed:"), safe(reason))
         }
-        EventKind::RunEnded { ok, usage, took } => {
+        EventKind::RunEnded {
+            ok,
+            partial,
+            usage,
+            took,
+        } => {
             let said = match ok {
                 true => format!("{} answered", ink.bold(&format!("▸ {}", event.agent))),
                 false => ink.red(&format!("✗ {}: no answer", event.agent)),
             };
             let tokens = usage.tokens();
             let tokens = (tokens > 0).then(|| format!("{tokens} tokens"));
-            let facts: Vec<_> = tokens.into_iter().chain([duration(*took)]).collect();
+            let partial = partial.then(|| "partial".to_owned());
+            let facts = partial.into_iter().chain(tokens);
+            let facts: Vec<_> = facts.chain([duration(*took)]).collect();
             said + &ink.facts(&facts)
         }
         EventKind::ModelReplied {

@@ -160,7 +160,7 @@ impl<W: Write> Live<W> {
                 }
                 return self.end(place, now, |row| row.done(*ok));
             }
-            EventKind::RunEnded { ok, .. } => {
+            EventKind::RunEnded { ok, partial, .. } => {
                 // What was dropped has not said that it ended.
                 for row in self.rows.iter_mut().filter(|row| row.end.is_none()) {
                     match row.kind {
@@ -173,7 +173,7 @@ impl<W: Write> Live<W> {
                 let why = self.why.take();
                 return self.end("", now, |row| match why {
                     Some(why) => row.done(*ok).because(why),
-                    None => row.done(*ok),
+                    None => row.done(*ok).partial(*partial),
                 });
             }
             _ => return None,

@@ -90,12 +90,13 @@ pub struct Timeline {
 /// ```
 pub fn of<T>(outcome: &Outcome<T>) -> Timeline {
     let mut rows = rows(&outcome.trace.steps, &outcome.outputs, &outcome.escalations);
-    if let (Some(root), Err(error)) = (rows.first_mut(), &outcome.result) {
-        let why = match &outcome.stopped {
-            Some(stopped) => stopped.to_string(),
-            None => error.to_string(),
+    if let Some(root) = rows.first_mut() {
+        let row = root.clone();
+        *root = match (&outcome.result, &outcome.stopped) {
+            (Ok(_), _) => row.partial(outcome.partial),
+            (Err(_), Some(stopped)) => row.because(stopped.to_string()),
+            (Err(error), None) => row.because(error.to_string()),
         };
-        *root = root.clone().because(why);
     }
     Timeline {
         rows,

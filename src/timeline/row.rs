@@ -116,6 +116,14 @@ impl Row {
         self
     }
 
+    /// The answer is not all that was asked for.
+    pub(super) fn partial(mut self, partial: bool) -> Row {
+        if partial && self.kind != Kind::Failed {
+            self.facts = vec!["partial".to_owned()];
+        }
+        self
+    }
+
     /// There is no answer, for this reason.
     pub(super) fn because(mut self, why: String) -> Row {
         if self.kind == Kind::Failed {

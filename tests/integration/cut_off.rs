@@ -52,7 +52,7 @@ fn told(outcome: &Outcome<String>) -> Vec<(String, Option<String>)> {
 
 const UNKNOWN: &str = "the run ended before this call did: it was cut off while it ran, and whether it took effect is not known";
 const WITHIN: &str = "the run ended before this call did: it was cut off while it ran; the 2 calls within it have \
-    receipts, and what else it did is not known";
+    receipts, the rest is not known";
 
 #[tokio::test(start_paused = true)]
 async fn the_receipt_of_a_delegate_points_to_those_of_its_calls() {

@@ -212,11 +212,14 @@ async fn both_pictures_show_what_was_escalated_and_who_settled_it() {
         let run = team.run("bread").model(model);
         let run = run.on_event(timeline::live_to(paper.clone(), false));
         let outcome = run.outcome().await.unwrap();
+        assert_eq!(outcome.partial, trouble == "crumbs");
         let live = String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
         for drawn in [live, timeline::of(&outcome).to_string()] {
             let call = drawn.lines().find(|line| line.contains("✗ bake ")).unwrap();
             assert!(call.contains(said), "{drawn}");
             assert_eq!(drawn.matches("escalated").count(), 1, "{drawn}");
+            let root = drawn.lines().find(|line| line.contains(" shop  ")).unwrap();
+            assert_eq!(root.contains("(partial)"), outcome.partial, "{drawn}");
         }
     }
 }

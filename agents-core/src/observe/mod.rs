@@ -65,6 +65,7 @@ pub(crate) async fn observed<T>(
     span.in_scope(|| {
         root.emit(&root.node, || EventKind::RunEnded {
             ok: outcome.result.is_ok(),
+            partial: outcome.partial,
             usage: outcome.usage,
             took: t_end.since(t_start),
         });

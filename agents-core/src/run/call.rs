@@ -19,10 +19,8 @@ use std::{fmt, sync::Arc};
 fn cut_off(calls: usize) -> String {
     let known = match calls {
         0 => ", and whether it took effect is not known".to_owned(),
-        1 => "; the call within it has a receipt, and what else it did is not known".to_owned(),
-        calls => format!(
-            "; the {calls} calls within it have receipts, and what else it did is not known"
-        ),
+        1 => "; the call within it has a receipt, the rest is not known".to_owned(),
+        calls => format!("; the {calls} calls within it have receipts, the rest is not known"),
     };
     format!("it was cut off while it ran{known}")
 }

@@ -262,6 +262,8 @@ pub enum EventKind {
     RunEnded {
         /// Whether it gave an answer.
         ok: bool,
+        /// Whether that is [partial](crate::Outcome::partial).
+        partial: bool,
         /// Tokens and requests that the run used.
         usage: Usage,
         /// Duration of the run; of a resumed run, the time since then.

@@ -216,8 +216,10 @@ impl Ladder<'_> {
                 &frame.fixed,
             );
             frame.unsettled.push(unsettled);
-            let given = Given::new(by, &text, tokens);
-            frame.fixed.extend(given.used("the answer", failed));
+            let masker = self.cx.masker();
+            let given = Given::new(by, &masker.text(&text), tokens);
+            let failed = masker.text(failed);
+            frame.fixed.extend(given.used("the answer", &failed));
             frame.replaced.push(given);
             frame.answer = Some(text);
             frame.fault = None;
@@ -270,7 +272,8 @@ impl Ladder<'_> {
             recover::ask(self.brain, &place, fixer, repair).await;
         let none = match answer {
             Ok(better) => {
-                let mut given = Given::new(&name, &better, tokens);
+                let told = self.cx.masker().text(&better).into_owned();
+                let mut given = Given::new(&name, &told, tokens);
                 let next = self
                     .cx
                     .node

@@ -203,7 +203,7 @@ impl Place<'_> {
                 }
                 Act::Stop(stop) => match self.cx.stop(stop).await {},
             };
-            if let Some(stop) = self.with_call(|call| call.on(event)) {
+            if let Some(stop) = self.with_call(|call| call.on(event, self.cx.masker())) {
                 match self.cx.stop(stop).await {}
             }
             self.tell_failures();

@@ -79,6 +79,7 @@ fn story() -> Vec<(u64, Event)> {
                 "",
                 EventKind::RunEnded {
                     ok: true,
+                    partial: false,
                     usage,
                     took: Duration::from_secs(1),
                 },

@@ -50,6 +50,12 @@ async fn what_the_model_sent_is_kept_beside_everything_that_was_tried() {
         "{texts:?}"
     );
     assert!(told.iter().all(|(kind, _)| *kind == ChangeKind::Tried));
+    let again = "VALIDATION_ERROR: `scribe`: this is what failed already";
+    assert!(
+        lines(&seen)
+            .iter()
+            .any(|line| line.starts_with("! job ") && line.ends_with(again))
+    );
     assert_eq!(
         seen.error().details.as_ref().unwrap()["raw_args"],
         "three, please"

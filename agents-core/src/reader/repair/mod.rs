@@ -1,9 +1,8 @@
-//! Reading broken JSON onto a tape, telling each repair.
+//! Reads broken JSON onto a tape, and notes each repair.
 //!
-//! A small machine walks the text once: it wants a value, a key, or whatever
-//! follows a value. Open brackets lie on a stack of bounded depth, never on the
-//! call stack. Decisions that need a look ahead pay for it from an allowance
-//! proportional to the text, so the whole stays linear whatever the input.
+//! A small machine walks the text once: it wants a value, a key, or whatever follows a value. Open brackets are
+//! on a stack of bounded depth, never on the call stack. Decisions that look ahead pay for it from an allowance
+//! proportional to the text, so reading stays linear whatever the input.
 
 mod ahead;
 pub(super) mod bare;

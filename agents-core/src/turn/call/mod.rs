@@ -12,6 +12,7 @@ use crate::{
     error::{Cause, ToolError},
     reader::{ChangeKind, Repairs},
     run::{Approval, CallState, Ready, Stage, Stop},
+    secret::Masker,
 };
 
 impl CallState {
@@ -101,7 +102,7 @@ impl CallState {
     }
 
     /// What has happened. An event that does not belong to the stage changes nothing.
-    pub(crate) fn on(&mut self, event: Event) -> Option<Stop> {
+    pub(crate) fn on(&mut self, event: Event, masker: &Masker) -> Option<Stop> {
         match (event, &self.stage) {
             (Event::Decided(Approval::Approve), Stage::Approve { args }) => {
                 self.stage = Stage::Execute { args: args.clone() };
@@ -152,7 +153,7 @@ impl CallState {
                 self.stage = Stage::Execute { args: args.clone() }
             }
             (Event::Answered(fixer, answer), Stage::Recover { .. }) => {
-                return self.answered(fixer.name(), answer);
+                return self.answered(fixer.name(), answer, masker);
             }
             (Event::Climbed(climbed), Stage::Climb { escalation }) => {
                 let escalation = (**escalation).clone();

@@ -5,6 +5,7 @@ use crate::{
     error::{Handed, Severity, ToolError, escalation::Escalation},
     recovery::{FAILED_ALREADY, FixError, Move, text_at},
     run::{CallState, Given, Stage, Stop, Unsettled, climb::Climbed, gave_none},
+    secret::Masker,
     turn::{args, recover},
 };
 
@@ -85,7 +86,7 @@ impl CallState {
         let message = error.to_string();
         let failed = recover::facts(rules, self, &text, &error, &message);
         match self.progress.next(&failed, rules.chance()) {
-            Move::Read { by, text } => self.repaired(&by, text, 0),
+            Move::Read { by, text } => self.repaired(&by, text, 0, rules.cx().masker()),
             Move::Ask(fixer) => {
                 let repair = recover::repair(&fixer, rules, self, &text, &error);
                 return Some(Act::Ask(fixer, Box::new(repair)));
@@ -115,12 +116,17 @@ impl CallState {
         None
     }
 
-    fn repaired(&mut self, by: &str, text: String, tokens: u64) {
-        let given = Given::new(by, &text, tokens);
+    /// This text is read in place of what failed. What is told of the two is cut, so what is to be hidden in them is
+    /// hidden before.
+    fn repaired(&mut self, by: &str, text: String, tokens: u64, masker: &Masker) {
+        let given = Given::new(by, &masker.text(&text), tokens);
         if let Stage::Recover { text, error } = &self.stage {
             let used = match error.field() {
-                Some(field) if given.is_one_value() => given.used_at(field, text_at(text, field)),
-                _ => given.used("the arguments", text),
+                Some(field) if given.is_one_value() => {
+                    let was = text_at(text, field).map(|was| masker.text(was));
+                    given.used_at(field, was.as_deref())
+                }
+                _ => given.used("the arguments", &masker.text(text)),
             };
             let (text, error) = (text.clone(), error.clone());
             let unsettled = Unsettled::new(text, error, &self.progress, &self.given, &self.repairs);
@@ -206,7 +212,12 @@ impl CallState {
         }
     }
 
-    pub(super) fn answered(&mut self, fixer: &str, repaired: recover::Repaired) -> Option<Stop> {
+    pub(super) fn answered(
+        &mut self,
+        fixer: &str,
+        repaired: recover::Repaired,
+        masker: &Masker,
+    ) -> Option<Stop> {
         let recover::Repaired { answer, spent, .. } = repaired;
         let tokens = self.charge(spent);
         let Stage::Recover { text, error } = &self.stage else {
@@ -214,10 +225,10 @@ impl CallState {
         };
         let none = match answer {
             Ok(new) => {
-                let mut given = Given::new(fixer, &new, tokens);
+                let mut given = Given::new(fixer, &masker.text(&new), tokens);
                 let failed = text.clone();
                 match self.progress.answered(fixer, new, &failed) {
-                    Some(Move::Read { by, text }) => self.repaired(&by, text, tokens),
+                    Some(Move::Read { by, text }) => self.repaired(&by, text, tokens, masker),
                     _ => {
                         given.failed(FAILED_ALREADY);
                         let mut again = error.receipt();
