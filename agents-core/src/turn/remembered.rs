@@ -71,7 +71,7 @@ impl Place<'_> {
         let began = self.cx.now(format_args!("{at}/start"));
         let approval = approved(self.cx, at.clone(), &self.asked(tool), asked).await;
         let took = self.cx.now(format_args!("{at}/end")).since(began);
-        let took = (approval == Approval::Approve).then(|| took.as_secs_f64());
+        let took = (approval == Approval::Approve).then_some(took.as_secs_f64());
         self.with_call(|call| call.approval = took);
         approval
     }
