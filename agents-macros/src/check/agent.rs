@@ -83,7 +83,7 @@ fn among_tools(arms: &Arms, settings: &Settings, errors: &Errors) {
 
 /// What is said of a tool that is none of these.
 fn among(listed: &[&Path], message: impl Fn(&[&str]) -> String) -> String {
-    let listed: Vec<String> = listed.iter().map(|path| written(path)).collect();
+    let listed: Vec<String> = listed.iter().map(written).collect();
     message(&listed.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
