@@ -51,7 +51,8 @@ impl Search<'_, '_> {
             }));
         };
         let said = self.text_of(&self.found[best]);
-        let rivals = self.found.iter().any(|other| self.text_of(other) != said);
+        let mut others = self.found.iter().enumerate().filter(|(n, _)| *n != best);
+        let rivals = others.any(|(_, other)| self.text_of(other) != said);
         let mut found = self.found.swap_remove(best);
         let before = &self.raw[..found.start];
         found.place.tell(&mut found.log, rivals, before);
