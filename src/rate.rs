@@ -1,6 +1,6 @@
 //! Rate limits for tools; see [`agents_core::rate`] for how they work.
 //!
-//! The feature `limits` adds [`GovernorLimiter`] to the built-in in-memory limiter, for many tenants
+//! The feature `limits` adds `GovernorLimiter` to the built-in in-memory limiter, for many tenants
 //! and threads.
 //!
 //! ```
