@@ -8,6 +8,9 @@ use std::fmt::{self, Display};
 /// The port Ollama listens on when nobody says otherwise.
 const PORT: u16 = 11434;
 
+/// No address is as long as this, in bytes.
+const LONGEST: usize = 4096;
+
 /// The address of a server. Shown without its login and its query, which may be secrets.
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
@@ -37,6 +40,12 @@ pub(crate) fn from_env() -> Result<Address, String> {
 /// a password may stand before the host: `user:password@host`.
 pub(crate) fn parse(text: &str) -> Result<Address, String> {
     let text = text.trim().trim_matches(['"', '\'']).trim();
+    if text.len() > LONGEST {
+        return Err(format!(
+            "{} bytes are no address for Ollama: write `http://host:port`, or `host:port`",
+            text.len()
+        ));
+    }
     let seen = without_login(text);
     let wrong = |why: &dyn Display| {
         format!(
@@ -202,6 +211,35 @@ mod tests {
             parse("gpu-box:port").unwrap_err(),
             "`gpu-box:port` is no address for Ollama (invalid port number): write `http://host:port`, or `host:port`"
         );
+    }
+
+    #[test]
+    fn whatever_is_an_address_has_endpoints() {
+        let long = "x".repeat(70_000);
+        assert_eq!(
+            parse(&format!("gpu-box/{long}")).unwrap_err(),
+            "70008 bytes are no address for Ollama: write `http://host:port`, or `host:port`"
+        );
+        let pieces = [
+            "http://", "https://", "a", "[::1]", "::1", ":", ":80", "/", "//", "?", "#", "@", "%",
+            "%2F", "*", " ", "ü", "\n", "..", "[", "]", "x=1&y",
+        ];
+        let mut read = 0;
+        for a in pieces {
+            for b in pieces {
+                for c in pieces {
+                    for d in ["", "h", "/p", "?q"] {
+                        let Ok(address) = parse(&format!("{a}{b}{c}{d}")) else {
+                            continue;
+                        };
+                        let endpoint = address.endpoint("api/chat");
+                        assert!(endpoint.path().ends_with("/api/chat"), "{endpoint}");
+                        read += 1;
+                    }
+                }
+            }
+        }
+        assert!(read > 1_000, "{read}");
     }
 
     #[test]
