@@ -115,23 +115,6 @@ async fn what_can_mean_one_thing_only_is_written() {
     }
 }
 
-/// A model that has its tools by prompt sees a call with `first guest` as an example, and may copy that.
-#[tokio::test]
-async fn what_was_made_up_for_an_example_is_not_written() {
-    let schema = booking(Effects::Writes).input_schema;
-    let example = agents::model::prompted::example_of(&schema).to_string();
-    assert_eq!(example, r#"{"guest":"first guest","nights":3}"#);
-    let (_, told) = call(Effects::Writes, &example).await;
-    assert!(
-        told.starts_with(
-            "ERROR VALIDATION_ERROR (User) in `book`: field `guest`: `first guest` was made up"
-        ),
-        "{told}"
-    );
-    let (_, told) = call(Effects::Reads, &example).await;
-    assert!(told.starts_with("booked"), "{told}");
-}
-
 /// An arm may take the responsibility; then whoever approves sees that it did.
 #[tokio::test]
 async fn an_arm_settles_a_doubt_and_the_approver_sees_it() {

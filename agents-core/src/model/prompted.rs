@@ -18,7 +18,6 @@ mod example;
 
 pub use constrained::{Constrained, answer_text, constrained, read_constrained};
 pub use example::example_of;
-pub(crate) use example::{MADE_UP, is_placeholder};
 
 use super::{Message, ToolCall};
 use crate::tool::ToolSpec;

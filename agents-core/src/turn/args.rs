@@ -189,7 +189,6 @@ fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, A
         schema.fits(text)?;
     }
     let args = Json::parse(text).map_err(|error| ArgumentError::new("", error.to_string()))?;
-    doubt::not_copied(rules.tool.spec(), &args)?;
     let Rules {
         brain,
         tool,

@@ -2,11 +2,10 @@
 
 use super::args::is_object;
 use crate::{
-    Effects, Json,
+    Effects,
     error::{Cause, Code, ToolError},
-    model::prompted::{MADE_UP, is_placeholder},
     reader::{self, Change, ChangeKind, Repairs},
-    tool::{ArgumentError, ToolSpec},
+    tool::ToolSpec,
 };
 
 /// The first doubtful change, of a call that cannot be taken back.
@@ -42,26 +41,5 @@ pub(super) fn told(spec: &ToolSpec, raw: &str, doubt: &Change) -> ToolError {
             parse_error: why,
             expected_schema: spec.input_schema.clone(),
         },
-    }
-}
-
-/// Small models copy the examples of a prompt. Nobody means what was made up for one.
-pub(super) fn not_copied(spec: &ToolSpec, args: &Json) -> Result<(), ArgumentError> {
-    let any = MADE_UP.iter().any(|word| args.as_str().contains(word));
-    if spec.effects != Effects::Writes || !any {
-        return Ok(());
-    }
-    let args = args.to_value().unwrap_or_default();
-    let mut members = args.as_object().into_iter().flatten();
-    let copied = members.find_map(|(name, value)| {
-        let value = value.as_str()?;
-        is_placeholder(name, value).then_some((name, value))
-    });
-    match copied {
-        Some((name, value)) => Err(ArgumentError::new(
-            name,
-            format!("`{value}` was made up for an example: send what is meant here"),
-        )),
-        None => Ok(()),
     }
 }

@@ -3,17 +3,6 @@ use serde_json::{Map, Value};
 /// A schema that refers to itself ends here.
 const DEPTH: usize = 8;
 
-/// What is written before a field's name where nothing better is known of it.
-pub(crate) const MADE_UP: [&str; 2] = ["first", "second"];
-
-/// Whether an example would have this text for a field of this name, and nobody else.
-pub(crate) fn is_placeholder(name: &str, text: &str) -> bool {
-    let number = text
-        .strip_suffix(name)
-        .and_then(|text| text.strip_suffix(' '));
-    number.is_some_and(|number| MADE_UP.contains(&number))
-}
-
 /// Generates a value that follows a schema, as far as the schema determines it: its own example,
 /// its default, the first choice, or something of the right type.
 ///
@@ -212,10 +201,10 @@ impl Maker<'_> {
         } else if is("city") || is("place") || is("location") {
             ["Oslo", "Lima"]
         } else {
-            MADE_UP
+            ["first", "second"]
         };
         let mut word = match pair {
-            MADE_UP => format!("{} {name}", pair[self.number % 2]),
+            ["first", _] => format!("{} {name}", pair[self.number % 2]),
             _ => pair[self.number % 2].to_owned(),
         };
         let (least, most) = (
