@@ -14,7 +14,6 @@ use crate::{
 use agents_core::model::{Model, ModelError, ModelErrorKind, Reply, Request, prompted};
 use async_trait::async_trait;
 use http::{Method, Response, StatusCode};
-use hyper::body::Incoming;
 use serde::Deserialize;
 use std::{
     fmt,
@@ -130,7 +129,7 @@ impl Ollama {
         if status != StatusCode::OK {
             return self.refused(&place, response, request, mode).await;
         }
-        let body = Body::new(response, self.config.wait);
+        let body = response.into_body();
         let reply = if stream {
             streamed(&place, body, request, sink).await?
         } else {
@@ -147,7 +146,7 @@ impl Ollama {
     async fn refused(
         &self,
         place: &Place<'_>,
-        response: Response<Incoming>,
+        response: Response<Body>,
         request: &Request<'_>,
         mode: Mode,
     ) -> Result<Reply, Asked> {
@@ -170,7 +169,7 @@ impl Ollama {
             }
             Err(place.refused(&refusal, bytes).into())
         };
-        Body::new(response, self.config.wait).whole(read).await
+        response.into_body().whole(read).await
     }
 
     /// Returns the server's address, without credentials.
@@ -230,7 +229,7 @@ impl Ollama {
                     None => place.fault(Fault::NotJson(error), bytes),
                 }),
             };
-        Body::new(response, self.config.wait).whole(read).await
+        response.into_body().whole(read).await
     }
 
     /// Returns whether an Ollama server answers, within half a second.
@@ -261,9 +260,9 @@ impl Ollama {
         ready: &Ready,
         path: &str,
         wait: Duration,
-    ) -> Result<Response<Incoming>, Broken> {
+    ) -> Result<Response<Body>, Broken> {
         let mut get = Post::default();
-        *get.uri_mut() = ready.base.endpoint(path);
+        *get.uri_mut() = ready.route.target(ready.base.endpoint(path));
         *get.headers_mut() = ready.headers.clone();
         transport::send(get, &ready.route, wait).await
     }

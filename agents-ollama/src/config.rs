@@ -10,7 +10,7 @@ use agents_core::model::{ModelError, ModelErrorKind as Kind};
 use http::{
     Uri,
     header::{
-        ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+        ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
         PROXY_AUTHORIZATION,
     },
 };
@@ -105,7 +105,8 @@ impl Config {
         } else {
             Route::from_env(&chat).map_err(|why| ModelError::new(Kind::Setup, why))?
         };
-        let mut headers = HeaderMap::with_capacity(self.headers.len() + 4);
+        let mut headers = HeaderMap::with_capacity(self.headers.len() + 5);
+        headers.insert(HOST, host(&chat));
         headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(login) = &base.login {
@@ -130,7 +131,7 @@ impl Config {
         let server = base.to_string();
         Ok(Ready {
             base: base.clone(),
-            chat,
+            chat: route.target(chat),
             route,
             no_tools: learned::has_no_tools(&server, &self.name).into(),
             server,
@@ -161,6 +162,12 @@ impl Config {
         }
         out.into_bytes()
     }
+}
+
+/// The server's name, which has a port where that is not the scheme's own.
+fn host(address: &Uri) -> HeaderValue {
+    let server = address.authority().map_or("", |server| server.as_str());
+    HeaderValue::from_bytes(server.as_bytes()).expect("a host has no control characters")
 }
 
 impl Clone for Config {

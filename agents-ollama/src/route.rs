@@ -1,10 +1,12 @@
 //! How a connection to the server is made: straight, or by a proxy that the environment names.
 
-use http::{HeaderValue, Uri, uri::Scheme};
-use hyper::rt::{Read, ReadBufCursor, Write};
+use http::{
+    HeaderValue, Uri,
+    uri::{PathAndQuery, Scheme},
+};
 use hyper_util::{
     client::{
-        legacy::connect::{Connected, Connection, HttpConnector, proxy::Tunnel},
+        legacy::connect::{HttpConnector, proxy::Tunnel},
         proxy::matcher::Matcher,
     },
     rt::TokioIo,
@@ -12,7 +14,6 @@ use hyper_util::{
 use std::{
     error::Error,
     future::Future,
-    io::{self, IoSlice},
     pin::Pin,
     task::{Context, Poll},
     time::Duration,
@@ -26,6 +27,8 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// The way to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
+    /// The server: a scheme, a host and a port.
+    to: Uri,
     https: bool,
     proxy: Option<Proxy>,
 }
@@ -39,8 +42,11 @@ struct Proxy {
 impl Route {
     /// The way to this address without a proxy.
     pub(crate) fn direct(to: &Uri) -> Route {
+        let mut server = to.clone().into_parts();
+        server.path_and_query = Some(PathAndQuery::from_static("/"));
         Route {
             https: to.scheme() == Some(&Scheme::HTTPS),
+            to: Uri::from_parts(server).expect("an address with another path is one"),
             proxy: None,
         }
     }
@@ -63,6 +69,19 @@ impl Route {
             });
         }
         Ok(route)
+    }
+
+    pub(crate) fn server(&self) -> &Uri {
+        &self.to
+    }
+
+    /// An address as the first line of a request has it: with the server only for a proxy that has to be
+    /// told where each request goes.
+    pub(crate) fn target(&self, address: Uri) -> Uri {
+        match address.path_and_query() {
+            Some(path) if self.https || self.proxy.is_none() => path.clone().into(),
+            _ => address,
+        }
     }
 
     /// What the proxy wants to see with each request. One that connects has seen it by then.
@@ -130,26 +149,21 @@ fn secured(dial: Dial, https: bool) -> Result<Secured, String> {
     Ok(secured.https_or_http().enable_http1().wrap_connector(dial))
 }
 
-type Opening<T> = Pin<Box<dyn Future<Output = Result<T, Failed>> + Send>>;
+/// An open connection, with TLS where the server asks for it.
+pub(crate) type Stream = <Secured as Service<Uri>>::Response;
+type Tcp = TokioIo<TcpStream>;
 type Failed = Box<dyn Error + Send + Sync>;
 
-/// Opens connections for the client, and does not wait for ever: a proxy may be there and the server behind
-/// it not, or one that does not speak TLS.
+/// Opens connections.
 #[derive(Clone)]
 pub(crate) struct Connector(Secured);
 
-impl Service<Uri> for Connector {
-    type Response = <Secured as Service<Uri>>::Response;
-    type Error = Failed;
-    type Future = Opening<Self::Response>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failed>> {
-        self.0.poll_ready(cx)
-    }
-
-    fn call(&mut self, to: Uri) -> Self::Future {
-        let opening = timeout(CONNECT, self.0.call(to));
-        Box::pin(async { opening.await? })
+impl Connector {
+    /// Does not wait for ever: a proxy may be there and the server behind it not, or one that does not
+    /// speak TLS.
+    pub(crate) async fn open(&self, server: &Uri) -> Result<Stream, Failed> {
+        let mut connector = self.0.clone();
+        timeout(CONNECT, connector.call(server.clone())).await?
     }
 }
 
@@ -164,9 +178,9 @@ pub(crate) enum Dial {
 }
 
 impl Service<Uri> for Dial {
-    type Response = Link;
+    type Response = Tcp;
     type Error = Failed;
-    type Future = Opening<Link>;
+    type Future = Pin<Box<dyn Future<Output = Result<Tcp, Failed>> + Send>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failed>> {
         match self {
@@ -175,75 +189,17 @@ impl Service<Uri> for Dial {
         }
     }
 
-    fn call(&mut self, to: Uri) -> Opening<Link> {
+    fn call(&mut self, to: Uri) -> Self::Future {
         match self {
-            Dial::Direct(tcp) => Link::by(tcp.call(to), false),
-            Dial::Forward(tcp, proxy) => Link::by(tcp.call(proxy.clone()), true),
-            Dial::Tunnel(tunnel) => Link::by(tunnel.call(to), false),
+            Dial::Direct(tcp) => opening(tcp.call(to)),
+            Dial::Forward(tcp, proxy) => opening(tcp.call(proxy.clone())),
+            Dial::Tunnel(tunnel) => opening(tunnel.call(to)),
         }
     }
 }
 
-/// An open connection that knows whether a proxy has to be told where each request goes.
-pub(crate) struct Link {
-    stream: TokioIo<TcpStream>,
-    forwards: bool,
-}
-
-impl Link {
-    fn by<E: Into<Failed>>(
-        opening: impl Future<Output = Result<TokioIo<TcpStream>, E>> + Send + 'static,
-        forwards: bool,
-    ) -> Opening<Link> {
-        Box::pin(async move {
-            let stream = opening.await.map_err(Into::into)?;
-            Ok(Link { stream, forwards })
-        })
-    }
-}
-
-impl Connection for Link {
-    fn connected(&self) -> Connected {
-        self.stream.connected().proxy(self.forwards)
-    }
-}
-
-impl Read for Link {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        into: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, into)
-    }
-}
-
-impl Write for Link {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        pieces: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, pieces)
-    }
+fn opening<E: Into<Failed>>(
+    tcp: impl Future<Output = Result<Tcp, E>> + Send + 'static,
+) -> <Dial as Service<Uri>>::Future {
+    Box::pin(async { tcp.await.map_err(Into::into) })
 }

@@ -1,31 +1,24 @@
 //! Bytes over HTTP: time limits, size limits, the connections that are kept. Knows nothing of models.
 
-use crate::route::{Connector, Route};
-use http::{Request, Response};
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Body as _, Bytes, Incoming};
-use hyper_util::{
-    client::legacy::Client,
-    rt::{TokioExecutor, TokioTimer},
+use crate::{
+    connection::{Connection, Unanswered},
+    pool::Pool,
+    route::Route,
 };
+use http::{Request, Response};
+use http_body_util::Full;
+use hyper::body::{Body as _, Bytes, Frame, Incoming};
 use std::{
     error::Error,
-    sync::{Mutex, PoisonError},
+    future::poll_fn,
+    sync::Arc,
+    task::{Context, Poll},
     time::Duration,
 };
-use tokio::{
-    runtime::{Handle, Id},
-    time::timeout,
-};
+use tokio::time::timeout;
 
 /// No answer of a model is as long as this.
 pub(crate) const MAX_BODY: usize = 64 << 20;
-
-/// A connection that nobody has used for so long is closed.
-const IDLE: Duration = Duration::from_secs(90);
-
-/// More clients than this at once is somebody's mistake; the oldest one goes first.
-const MAX_CLIENTS: usize = 16;
 
 /// Why bytes did not come, or not all of them. A reason is the innermost one: the one that says
 /// something.
@@ -45,73 +38,70 @@ pub(crate) enum Broken {
     NoRuntime,
 }
 
+impl Broken {
+    pub(crate) fn connect(error: &dyn Error) -> Broken {
+        Broken::Connect(root_cause(error))
+    }
+
+    pub(crate) fn cut(error: &dyn Error) -> Broken {
+        Broken::Cut(root_cause(error))
+    }
+}
+
 /// A request with all of its body.
 pub(crate) type Post = Request<Full<Bytes>>;
-
-struct Shared {
-    runtime: Id,
-    route: Route,
-    client: Client<Connector, Full<Bytes>>,
-}
-
-static CLIENTS: Mutex<Vec<Shared>> = Mutex::new(Vec::new());
-
-/// The client of the runtime we are on. A connection is driven by the runtime that opened it:
-/// handing it to another one would tie two runs together that know nothing of each other.
-fn client(route: &Route) -> Result<Client<Connector, Full<Bytes>>, Broken> {
-    let runtime = Handle::try_current().map_err(|_| Broken::NoRuntime)?.id();
-    let mut clients = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(held) = clients
-        .iter()
-        .find(|held| held.runtime == runtime && held.route == *route)
-    {
-        return Ok(held.client.clone());
-    }
-    let client = Client::builder(TokioExecutor::new())
-        .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(IDLE)
-        .build(route.connector().map_err(Broken::Setup)?);
-    if clients.len() >= MAX_CLIENTS {
-        clients.remove(0);
-    }
-    clients.push(Shared {
-        runtime,
-        route: route.clone(),
-        client: client.clone(),
-    });
-    Ok(client)
-}
 
 /// Sends a request and waits for the head of the answer.
 pub(crate) async fn send(
     request: Post,
     route: &Route,
     wait: Duration,
-) -> Result<Response<Incoming>, Broken> {
-    let answered = timeout(wait, client(route)?.request(request)).await;
-    match answered.map_err(|_| Broken::Silent)? {
-        Ok(response) => Ok(response),
-        Err(error) if error.is_connect() => Err(Broken::Connect(root_cause(&error))),
-        Err(error) => Err(Broken::Cut(root_cause(&error))),
+) -> Result<Response<Body>, Broken> {
+    let pool = Pool::of(route)?;
+    let (response, connection) = timeout(wait, exchange(&pool, request))
+        .await
+        .map_err(|_| Broken::Silent)??;
+    Ok(response.map(|incoming| Body {
+        incoming,
+        held: Some((connection, pool)),
+        wait,
+        taken: 0,
+    }))
+}
+
+/// On a connection that is kept if there is one. The server may have closed it: what was not sent
+/// there is sent on the next one.
+async fn exchange(
+    pool: &Pool,
+    mut request: Post,
+) -> Result<(Response<Incoming>, Connection), Broken> {
+    while let Some(mut kept) = pool.take() {
+        match kept.ask(request).await {
+            Ok(response) => return Ok((response, kept)),
+            Err(Unanswered {
+                request: Some(unsent),
+                ..
+            }) => request = *unsent,
+            Err(Unanswered { why, .. }) => return Err(Broken::cut(&why)),
+        }
+    }
+    let mut opened = pool.open().await?;
+    match opened.ask(request).await {
+        Ok(response) => Ok((response, opened)),
+        Err(Unanswered { why, .. }) => Err(Broken::cut(&why)),
     }
 }
 
 /// The body, piece by piece.
 pub(crate) struct Body {
     incoming: Incoming,
+    /// What brings it, and where that goes afterwards.
+    held: Option<(Connection, Arc<Pool>)>,
     wait: Duration,
     taken: usize,
 }
 
 impl Body {
-    pub(crate) fn new(response: Response<Incoming>, wait: Duration) -> Self {
-        Body {
-            incoming: response.into_body(),
-            wait,
-            taken: 0,
-        }
-    }
-
     /// How much is still to come, where the server has said so.
     fn left(&self) -> Option<u64> {
         self.incoming.size_hint().exact()
@@ -125,11 +115,11 @@ impl Body {
     /// The next piece; `None` after the last.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Broken> {
         loop {
-            let frame = timeout(self.wait, self.incoming.frame())
+            let frame = timeout(self.wait, poll_fn(|cx| self.poll_frame(cx)))
                 .await
                 .map_err(|_| Broken::Silent)?;
             let Some(frame) = frame else { return Ok(None) };
-            let frame = frame.map_err(|error| Broken::Cut(root_cause(&error)))?;
+            let frame = frame.map_err(|error| Broken::cut(&error))?;
             // What is no data is the trailers: headers that come last.
             let Ok(piece) = frame.into_data() else {
                 continue;
@@ -141,6 +131,20 @@ impl Body {
                 Ok(Some(piece))
             };
         }
+    }
+
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<hyper::Result<Frame<Bytes>>>> {
+        let Some((connection, _)) = &mut self.held else {
+            return Poll::Ready(None);
+        };
+        let frame = connection.poll_frame(&mut self.incoming, cx);
+        let ended = matches!(frame, Poll::Ready(None)) || self.incoming.is_end_stream();
+        if ended && let Some((mut connection, pool)) = self.held.take() {
+            // It learns of the end as well, and of what comes after.
+            connection.drive(cx);
+            pool.put(connection);
+        }
+        frame
     }
 
     /// Waits less from now on.

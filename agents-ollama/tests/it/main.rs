@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod answers;
+mod connections;
 mod errors;
 mod modes;
 mod peers;
