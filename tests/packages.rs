@@ -1,10 +1,15 @@
-//! The programs of the front page and of the tutorial compile in a package of their own, with the dependencies that
-//! these pages say, and with no others.
+//! The front page and the tutorial, followed by somebody who has nothing else: a package with the dependencies that
+//! these pages name and no others, the files that they show, the commands that they say, and what these print.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
-use std::{collections::BTreeMap, fs, path::Path, process::Command};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -12,31 +17,55 @@ fn read(path: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(path)).unwrap()
 }
 
-/// The code blocks of a page whose fence begins with this language.
-fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
-    let fence = format!("\n```{language}");
-    let parts = page.split(fence.as_str()).skip(1);
-    parts
-        .map(|part| {
-            let (_, code) = part.split_once('\n').unwrap();
-            code.split("\n```").next().unwrap()
-        })
-        .collect()
+/// The fenced blocks of a page, in order: what stands behind the fence, and the lines within.
+fn blocks(page: &str) -> Vec<(&str, &str)> {
+    let mut blocks = Vec::new();
+    let mut rest = page;
+    while let Some((_, fenced)) = rest.split_once("\n```") {
+        let (block, after) = fenced.split_once("\n```").unwrap();
+        blocks.push(block.split_once('\n').unwrap());
+        rest = after;
+    }
+    blocks
 }
 
-/// What a page says to add, as lines of a manifest. Where it has a choice for a crate, the first counts.
-fn dependencies(page: &str) -> BTreeMap<String, String> {
-    let lines = blocks(page, "console").into_iter().flat_map(str::lines);
-    let mut added = BTreeMap::new();
-    for line in lines.filter_map(|line| line.strip_prefix("$ cargo add ")) {
+/// The commands of a `console` block.
+fn commands(block: &str) -> impl Iterator<Item = &str> {
+    block.lines().filter_map(|line| line.strip_prefix("$ "))
+}
+
+/// A package as a reader has it.
+struct Package {
+    name: String,
+    folder: PathBuf,
+    /// Lines of the manifest, by crate.
+    added: BTreeMap<String, String>,
+    profiles: String,
+}
+
+impl Package {
+    fn new(name: &str) -> Package {
+        let folder = Path::new(ROOT).join("target/packages").join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("src")).unwrap();
+        Package {
+            name: name.to_owned(),
+            folder,
+            added: BTreeMap::new(),
+            profiles: String::new(),
+        }
+    }
+
+    /// `cargo add` with these arguments. What was added first stays.
+    fn add(&mut self, arguments: &str) {
         let mut names = Vec::new();
         // The lock file has the version.
         let mut keys = String::from("version = \"*\"");
-        let mut words = line.split_whitespace();
+        let mut words = arguments.split_whitespace();
         while let Some(word) = words.next() {
             match word {
                 "--path" => {
-                    assert_eq!(words.next(), Some("../agents"), "{line}");
+                    assert_eq!(words.next(), Some("../agents"), "{arguments}");
                     keys += &format!(", path = {ROOT:?}");
                 }
                 "--features" => {
@@ -49,97 +78,141 @@ fn dependencies(page: &str) -> BTreeMap<String, String> {
         }
         for name in names {
             let line = format!("{name} = {{ {keys} }}\n");
-            added.entry(name.to_owned()).or_insert(line);
+            self.added.entry(name.to_owned()).or_insert(line);
         }
     }
-    added
-}
 
-/// The programs of a page as rustdoc would run them, and those that it says to copy.
-fn programs(page: &str) -> Vec<String> {
-    let all = blocks(page, "rust").into_iter();
-    // These are quoted from a program, as `tests/book/quoted.rs` checks.
-    let quoted = blocks(page, "rust,ignore");
-    let links = page.split("](../../examples/").skip(1);
-    let copied = links.map(|link| read(&format!("examples/{}", link.split(')').next().unwrap())));
-    let whole = all.filter(|block| !quoted.contains(block));
-    whole
-        .map(|block| match block.contains("fn main()") {
-            true => block.to_owned(),
-            false => format!("fn main() {{\n{block}\n}}\n"),
-        })
-        .chain(copied)
-        .collect()
-}
+    fn write(&self, file: &str, text: &str) {
+        fs::write(self.folder.join(file), text).unwrap();
+    }
 
-/// Has cargo check these pages' programs in a package that has what the pages say.
-fn check(package: &str, pages: &[&str]) {
-    let folder = Path::new(ROOT).join("target/packages").join(package);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(folder.join("src/bin")).unwrap();
-    let mut added = BTreeMap::new();
-    for (number, page) in pages.iter().enumerate() {
-        let page = read(page);
-        for (name, line) in dependencies(&page) {
-            added.entry(name).or_insert(line);
-        }
-        let programs = programs(&page);
-        assert!(
-            !programs.is_empty(),
-            "{package}: no program on page {number}"
+    /// What cargo prints when it is called so: it succeeds, and has nothing to warn of.
+    fn cargo(&self, command: &str) -> String {
+        let lines: String = self.added.values().map(String::as_str).collect();
+        let Package { name, profiles, .. } = self;
+        let manifest = format!(
+            "[package]\nname = \"{name}\"\nedition = \"2024\"\n\n[workspace]\n\n\
+             [dependencies]\n{lines}\n[profile.dev]\n{profiles}"
         );
-        for (block, program) in programs.iter().enumerate() {
-            let file = format!("src/bin/page_{number}_block_{block}.rs");
-            fs::write(folder.join(file), program).unwrap();
+        self.write("Cargo.toml", &manifest);
+        if !self.folder.join("Cargo.lock").exists() {
+            self.write("Cargo.lock", &read("Cargo.lock"));
         }
+        let done = Command::new(env!("CARGO"))
+            .args(command.split(' '))
+            .args(["--quiet", "--offline"])
+            .current_dir(&self.folder)
+            .env("CARGO_TARGET_DIR", format!("{ROOT}/target/features"))
+            .output()
+            .expect("cargo runs the tests, so it is there");
+        let said = String::from_utf8_lossy(&done.stderr);
+        let printed = String::from_utf8(done.stdout).unwrap();
+        assert!(done.status.success(), "{name}, {command}:\n{said}{printed}");
+        let mut lines = said.lines();
+        let warning = lines
+            .find(|line| line.starts_with("warning: ") && !line.contains("profile package spec"));
+        assert_eq!(warning, None, "{name}, {command}:\n{said}");
+        printed
     }
-    assert!(
-        added.contains_key("agents"),
-        "{package}: what is to be added?"
-    );
-    let workspace = read("Cargo.toml");
-    // With these profiles, what `tests/features.rs` has checked is not checked again.
-    let (_, profiles) = workspace.split_once("\n[profile.dev]\n").unwrap();
-    let lines: String = added.into_values().collect();
-    let manifest = format!(
-        "[package]\nname = \"{package}\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dependencies]\n{lines}\n[profile.dev]\n{profiles}"
-    );
-    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-    fs::write(folder.join("Cargo.lock"), read("Cargo.lock")).unwrap();
-    let checked = Command::new(env!("CARGO"))
-        .args(["check", "--quiet", "--offline", "--all-targets"])
-        .current_dir(&folder)
-        .env("CARGO_TARGET_DIR", format!("{ROOT}/target/features"))
-        .output()
-        .expect("cargo runs the tests, so it is there");
-    let said = String::from_utf8_lossy(&checked.stderr);
-    assert!(checked.status.success(), "{package}:\n{said}");
 }
 
 #[test]
 fn the_front_page_names_all_that_its_program_needs() {
-    check("front_page", &["README.md"]);
+    let page = read("README.md");
+    let mut package = Package::new("front_page");
+    for (kind, block) in blocks(&page) {
+        if kind.starts_with("rust") {
+            package.write("src/main.rs", block);
+        } else if kind == "console" {
+            let added = commands(block).filter_map(|command| command.strip_prefix("cargo add "));
+            added.for_each(|arguments| package.add(arguments));
+        }
+    }
+    assert!(package.added.contains_key("agents"), "what is to be added?");
+    // With these profiles, what `tests/features.rs` has checked is not checked again.
+    let workspace = read("Cargo.toml");
+    let (_, profiles) = workspace.split_once("\n[profile.dev]\n").unwrap();
+    package.profiles = profiles.to_owned();
+    package.cargo("check");
+}
+
+const TUTORIAL: [&str; 4] = [
+    "first-agent.md",
+    "a-tool-that-fails.md",
+    "asking-for-help.md",
+    "two-of-them.md",
+];
+
+/// Does what the chapters say, block by block: each Rust block is the file that its first line names, each `console`
+/// block is done, and a `text` block is all that the program before it printed.
+#[test]
+fn the_tutorial_can_be_walked() {
+    let mut package = Package::new("shelf");
+    package.profiles = "debug = false\n".to_owned();
+    for chapter in TUTORIAL {
+        let page = read(&format!("book/src/{chapter}"));
+        let mut printed = None;
+        let mut runs = 0;
+        for (kind, block) in blocks(&page) {
+            match kind.split(',').next().unwrap() {
+                "rust" => {
+                    let (file, _) = block.split_once('\n').unwrap();
+                    let file = file.strip_prefix("// src/");
+                    let file = file.unwrap_or_else(|| panic!("{chapter}: which file?\n{block}"));
+                    package.write(&format!("src/{file}"), &format!("{block}\n"));
+                }
+                "console" => {
+                    for command in commands(block) {
+                        if let Some(arguments) = command.strip_prefix("cargo add ") {
+                            package.add(arguments);
+                        } else if command == "cargo run" {
+                            assert_eq!(printed, None, "{chapter} does not show what was printed");
+                            printed = Some(package.cargo("run"));
+                            runs += 1;
+                        } else if command == "cargo test" {
+                            let ran = package.cargo("test");
+                            assert!(!ran.contains("\nrunning 0 tests"), "{chapter}: {ran}");
+                        } else if command == "cargo build" {
+                            package.cargo("build");
+                        } else {
+                            assert_eq!(command, "cargo new shelf && cd shelf", "{chapter}");
+                        }
+                    }
+                }
+                "text" => {
+                    let printed = printed.take().unwrap_or_default();
+                    let shown: Vec<_> = block.lines().map(without_times).collect();
+                    let lines: Vec<_> = printed.lines().map(without_times).collect();
+                    assert_eq!(
+                        shown, lines,
+                        "{chapter} shows this, and the program prints\n{printed}"
+                    );
+                }
+                other => panic!("{chapter} has a block of the kind `{other}`"),
+            }
+        }
+        assert_eq!(printed, None, "{chapter} does not show what was printed");
+        assert!(runs > 0, "{chapter} runs nothing");
+    }
+}
+
+/// A line without how long something took, which is different each time.
+fn without_times(line: &str) -> &str {
+    let line = line.split(" again in ").next().unwrap();
+    let took = line.rfind("  (").filter(|_| line.ends_with("s)"));
+    took.map_or(line, |at| &line[..at])
 }
 
 #[test]
-fn the_tutorial_names_all_that_its_programs_need() {
-    check(
-        "tutorial",
-        &[
-            "book/src/first-agent.md",
-            "book/src/a-tool-that-fails.md",
-            "book/src/asking-for-help.md",
-            "book/src/two-of-them.md",
-        ],
-    );
-}
-
-#[test]
-fn what_a_page_says_is_what_is_added() {
-    let page =
-        "\n```console\n$ cargo add tokio --features fs,rt\n$ cargo add serde serde_json\n```\n";
-    let lines: Vec<_> = dependencies(page).into_values().collect();
+fn a_page_is_read_as_a_reader_does() {
+    let page = "# A\n\n```console\n$ cargo add tokio --features fs,rt\n$ cargo add serde serde_json\n```\n\n```rust,ignore\nlet a = 1;\n```\n";
+    let blocks = blocks(page);
+    assert_eq!(blocks[1], ("rust,ignore", "let a = 1;"));
+    let mut package = Package::new("none");
+    for command in commands(blocks[0].1) {
+        package.add(command.strip_prefix("cargo add ").unwrap());
+    }
+    let lines: Vec<_> = package.added.into_values().collect();
     assert_eq!(
         lines,
         [
@@ -148,6 +221,8 @@ fn what_a_page_says_is_what_is_added() {
             "tokio = { version = \"*\", features = [\"fs\", \"rt\"] }\n",
         ]
     );
-    let page = "\n```rust,no_run\nlet a = 1;\n```\n";
-    assert_eq!(programs(page), ["fn main() {\nlet a = 1;\n}\n"]);
+    let took = "  ✓ lend {} → 3  (2 attempts, 56 ms)";
+    assert_eq!(without_times(took), "  ✓ lend {} → 3");
+    assert_eq!(without_times("  … lend again in 53ms"), "  … lend");
+    assert_eq!(without_times("= 3 (2 requests)"), "= 3 (2 requests)");
 }

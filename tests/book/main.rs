@@ -5,10 +5,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod errors;
+mod hidden;
 mod links;
 mod lists;
 mod printed;
-mod quoted;
 mod shown;
 mod words;
 

@@ -3,8 +3,6 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
-mod tutorial;
-
 use std::{
     env::{self, consts::EXE_SUFFIX},
     fs,
@@ -271,7 +269,7 @@ fn small_model_score() {
 #[test]
 fn every_example_is_run_here() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tests = include_str!("main.rs").to_owned() + include_str!("tutorial.rs");
+    let tests = include_str!("main.rs");
     for entry in fs::read_dir(root.join("examples")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
