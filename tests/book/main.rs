@@ -4,12 +4,12 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
-mod errors;
 mod hidden;
 mod links;
 mod lists;
 mod printed;
 mod shown;
+mod variants;
 mod words;
 
 use std::{fs, path::Path};

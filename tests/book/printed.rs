@@ -3,13 +3,16 @@
 use crate::read;
 use agents::{
     prelude::*,
-    run::{Clock, Timestamp},
+    run::{Clock, Event, Timestamp},
     testing::{Script, ScriptedModel},
     timeline, tool,
 };
 use std::{
     fmt, io,
-    sync::atomic::{AtomicU64, Ordering::SeqCst},
+    sync::{
+        atomic::{AtomicU64, Ordering::SeqCst},
+        mpsc,
+    },
 };
 
 /// A clock that is read every 250 milliseconds.
@@ -91,8 +94,16 @@ mod picture {
             Script::call("look_up", r#"{"word": "crab"}"#),
             Script::text("It has ten legs."),
         ]);
+        let (sender, events) = mpsc::channel();
         let run = Explainer.run("What is a crab?").model(model);
+        let run = run.on_event(move |event: &Event| {
+            sender.send(serde_json::to_string(event).unwrap()).unwrap();
+        });
         let outcome = run.clock(Ticking::default()).outcome().await.unwrap();
+        let asked = events
+            .iter()
+            .find(|event| event.contains("model_requested"));
+        check("book/src/what-can-be-seen.md", "json", &asked.unwrap());
         let drawn = timeline::of(&outcome).to_string();
         check("book/src/what-can-be-seen.md", "text", &drawn);
     }
