@@ -56,13 +56,12 @@ fn variants(source: &str, name: &str) -> Vec<Variant> {
         .split_once(&format!("\npub enum {name} {{\n"))
         .unwrap();
     let (body, _) = body.split_once("\n}").unwrap();
-    let attributes = before
+    let mut attributes = before
         .lines()
         .rev()
         .take_while(|line| !line.starts_with("///"));
-    let naming = attributes
-        .filter_map(|line| Some(line.split_once("rename_all = \"")?.1.split_once('"')?.0))
-        .next();
+    let naming =
+        attributes.find_map(|line| Some(line.split_once("rename_all = \"")?.1.split_once('"')?.0));
     let mut variants: Vec<Variant> = Vec::new();
     let mut renamed = None;
     for line in body.lines() {
@@ -138,6 +137,11 @@ fn every_variant_has_its_row() {
                 })
                 .collect();
             assert_eq!(begins, expected, "{page}, {name}");
+            assert_eq!(
+                rows.len(),
+                variants.len(),
+                "{page} has a row of {name} twice"
+            );
             for Variant {
                 name: variant,
                 fields,
