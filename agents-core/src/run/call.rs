@@ -47,6 +47,10 @@ pub(crate) struct CallState {
     /// The failures for which these were given: the first is of the model's own arguments or of an execution.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) unsettled: Vec<Unsettled<ToolError>>,
+    /// What there was before the arguments that wait for approval, if they were given for a failure: if they are denied,
+    /// that one is still there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<Box<Before>>,
     /// What the receipt shows if the call fails: the arguments that ran last, else the model's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) shown: Option<Json>,
@@ -143,6 +147,7 @@ impl CallState {
             outdated: 0,
             given: Vec::new(),
             unsettled: Vec::new(),
+            before: None,
             shown: None,
             progress: Progress::default(),
             hint: None,
@@ -236,11 +241,40 @@ impl CallState {
         self.outdated = self.repairs.len();
     }
 
-    /// The text at hand is used, and not those that it has replaced.
-    pub(crate) fn use_text(&mut self) {
-        self.unsettled.clear();
+    /// The text at hand is used, and not those that it has replaced; unless somebody is asked, and denies it.
+    pub(crate) fn use_text(&mut self, asked: bool) {
+        let unsettled = std::mem::take(&mut self.unsettled);
+        self.before = (asked && !unsettled.is_empty()).then(|| {
+            Box::new(Before {
+                unsettled,
+                given: self.given.clone(),
+                repairs: self.repairs.clone(),
+                outdated: self.outdated,
+            })
+        });
         let begins = give_up_replaced(&mut self.repairs, self.outdated, &mut self.given);
         self.outdated = begins.unwrap_or(self.outdated);
+    }
+
+    /// They are approved.
+    pub(crate) fn approved(&mut self) {
+        self.before = None;
+    }
+
+    /// They are denied: if they were given for a failure, they were a try.
+    pub(crate) fn unapproved(&mut self) {
+        if let Some(before) = self.before.take() {
+            let Before {
+                unsettled,
+                given,
+                repairs,
+                outdated,
+            } = *before;
+            self.unsettled = unsettled;
+            self.given = given;
+            self.repairs = repairs;
+            self.outdated = outdated;
+        }
     }
 
     /// The arguments as they stand: those that are accepted, else what a receipt would show.
@@ -314,6 +348,15 @@ impl CallState {
             _ => None,
         }
     }
+}
+
+/// A call as it was before arguments that were given for a failure took the place of those that failed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Before {
+    unsettled: Vec<Unsettled<ToolError>>,
+    given: Vec<Given>,
+    repairs: Repairs,
+    outdated: usize,
 }
 
 /// Prepared arguments are live values: a copy of the state has none.

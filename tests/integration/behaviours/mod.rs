@@ -66,6 +66,7 @@ mod agents;
 mod arguments;
 mod bounds;
 mod defects;
+mod denied;
 mod governance;
 mod own;
 mod repairing;

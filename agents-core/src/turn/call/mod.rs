@@ -60,10 +60,10 @@ impl CallState {
             denied,
         } = accepted;
         self.repairs.extend(repairs);
-        self.use_text();
         if let Some(reason) = denied {
             return self.denied(args, Cause::denied(reason));
         }
+        self.use_text(approval);
         let changes = self.repairs.iter().skip(self.outdated);
         let changes = changes.filter(|change| change.kind != ChangeKind::Tried);
         self.mended = Repairs(changes.cloned().collect());
@@ -104,18 +104,21 @@ impl CallState {
     /// What has happened. An event that does not belong to the stage changes nothing.
     pub(crate) fn on(&mut self, event: Event, masker: &Masker) -> Option<Stop> {
         match (event, &self.stage) {
-            (Event::Decided(Approval::Approve), Stage::Approve { args }) => {
-                self.stage = Stage::Execute { args: args.clone() };
-            }
-            (Event::Decided(Approval::Deny { reason }), Stage::Approve { args }) => {
-                let cause = Cause::denied(format!("not approved: {reason}"));
-                self.denied(args.clone(), cause);
-            }
-            (Event::Decided(Approval::Revise { note }), Stage::Approve { args }) => {
-                let cause = Cause::denied(format!(
-                    "not approved as it is: {note}; change the call and make it again"
-                ));
-                self.denied(args.clone(), cause);
+            (Event::Decided(approval), Stage::Approve { args }) => {
+                let args = args.clone();
+                let why = match approval {
+                    Approval::Approve => {
+                        self.approved();
+                        self.stage = Stage::Execute { args };
+                        return None;
+                    }
+                    Approval::Deny { reason } => format!("not approved: {reason}"),
+                    Approval::Revise { note } => {
+                        format!("not approved as it is: {note}; change the call and make it again")
+                    }
+                };
+                self.unapproved();
+                self.denied(args, Cause::denied(why));
             }
             (Event::Executed(result), Stage::Execute { args }) => {
                 let args = args.clone();
@@ -164,11 +167,17 @@ impl CallState {
         None
     }
 
+    /// What the model asked for is denied, and that is told. What was given for a failure was a try: it did not run,
+    /// and what is wrong is wrong still.
     fn denied(&mut self, args: Json, cause: Cause) {
         let error = ToolError::Execution {
             args: args.clone(),
             cause,
         };
+        if !self.unsettled.is_empty() {
+            return self.refused_text(error);
+        }
+        self.use_text(false);
         self.stage = Stage::Done {
             input: args,
             result: Err(error),

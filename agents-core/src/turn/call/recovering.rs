@@ -60,6 +60,17 @@ impl CallState {
         }
     }
 
+    /// What was given may not run.
+    pub(super) fn refused_text(&mut self, error: ToolError) {
+        let why = error.to_string();
+        self.progress.failed(&why);
+        if let Some(given) = self.given.last_mut() {
+            given.failed(&why);
+        }
+        self.news.push(error.receipt());
+        self.go_back(error);
+    }
+
     /// Nothing is left to be done about this failure. If it is one of what was given for another, that one is still
     /// there, and its plan goes on.
     fn go_back(&mut self, error: ToolError) {
