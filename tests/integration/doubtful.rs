@@ -17,7 +17,17 @@ use std::{
 fn booking(effects: Effects) -> ToolSpec {
     let schema = serde_json::json!({
         "type": "object",
-        "properties": { "guest": { "type": "string" }, "nights": { "type": "integer" } },
+        "properties": {
+            "guest": { "type": "string" },
+            "nights": { "type": "integer" },
+            "quiet": { "type": "boolean", "default": false },
+            "extras": { "type": "array", "items": { "type": "string" } },
+            "at": {
+                "type": "object",
+                "properties": { "floor": { "type": "integer" }, "view": { "type": "string" } },
+                "required": ["view"],
+            },
+        },
         "required": ["guest", "nights"],
     });
     ToolSpec::new("book", "Books a room.", effects, schema)
@@ -39,7 +49,7 @@ async fn call(effects: Effects, arguments: &str) -> (Outcome<String>, String) {
     (outcome, told)
 }
 
-const DOUBTFUL: [(&str, ChangeKind, &str); 6] = [
+const DOUBTFUL: [(&str, ChangeKind, &str); 13] = [
     (
         r#"{"guest":"Ida","nights":"3 weeks"}"#,
         ChangeKind::Extracted,
@@ -54,6 +64,42 @@ const DOUBTFUL: [(&str, ChangeKind, &str); 6] = [
         r#"{"nights":2,"guest":"Id"#,
         ChangeKind::CutOff,
         "the text ended inside a string, which was closed",
+    ),
+    // A field that nobody has to give may have been to come.
+    (
+        r#"{"nights":2,"guest":"Ida","#,
+        ChangeKind::CutOff,
+        "the text ended, and there may have been more of it",
+    ),
+    (
+        r#"{"nights":2,"guest":"Ida","quiet":"#,
+        ChangeKind::CutOff,
+        "the text ended, and there may have been more of it",
+    ),
+    (
+        r#"{"nights":2,"guest":"Ida""#,
+        ChangeKind::CutOff,
+        "the text ended, and `at` may have been to come",
+    ),
+    (
+        r#"{"nights":2,"quiet":true,"guest":"Ida","extras":["tea""#,
+        ChangeKind::CutOff,
+        "the text ended, and there may have been more of it",
+    ),
+    (
+        r#"{"nights":2,"quiet":true,"guest":"Ida","extras":["tea"],"at":{"view":"sea""#,
+        ChangeKind::CutOff,
+        "the text ended, and `floor` may have been to come",
+    ),
+    (
+        r#"{"nights":2,"quiet":true,"guest":"Ida","extras":["tea"]"#,
+        ChangeKind::CutOff,
+        "the text ended, and `at` may have been to come",
+    ),
+    (
+        r#"book(nights=2, guest="Ida", "#,
+        ChangeKind::CutOff,
+        "the text ended, and there may have been more of it",
     ),
     (
         r#"I will not book {"guest":"Ola","nights":2}, I book {"guest":"Ida","nights":3}"#,
@@ -106,12 +152,35 @@ async fn what_can_mean_one_thing_only_is_written() {
         r#"{'guest': 'Ida', nights: "3",}"#,
         "```json\n{\"guest\":\"Ida\",\"nights\":3}\n```",
         r#"Sure, I do that: {"guest":"Ida","nights":3}"#,
-        "{\"guest\":\"Ida\",\"nights\":3\n",
-        r#"{"nights":3,"guest":"Ida""#,
+        r#"{"nights":3,"quiet":true,"extras":[],"at":{"view":"sea","floor":2},"guest":"Ida""#,
+        r#"{"nights":3,"quiet":true,"extras":[],"guest":"Ida","at":{"floor":2,"view":"sea""#,
         r#"{"guest":"Ida","nights":3}{"guest":"Ida","nights":3}"#,
     ] {
         let (_, told) = call(Effects::Writes, arguments).await;
         assert!(told.starts_with("booked {"), "{arguments}: {told}");
+    }
+}
+
+/// What broke off does not lack a field, nor is its last value a wrong one.
+#[tokio::test]
+async fn what_broke_off_is_told_as_that() {
+    for (arguments, why) in [
+        (r#"{"nights":2,"gue"#, "`guest`: required, and missing"),
+        (
+            r#"{"guest":"Ida","nights":2,"quiet":tr"#,
+            "`quiet`: expected true or false, got tr",
+        ),
+        (
+            r#"{"guest":"Ida","nights":"x"#,
+            "`nights`: expected an integer",
+        ),
+    ] {
+        for effects in [Effects::Reads, Effects::Writes] {
+            let (_, told) = call(effects, arguments).await;
+            for said in ["send the whole object again, to its closing bracket", why] {
+                assert!(told.contains(said), "{arguments}: {told}");
+            }
+        }
     }
 }
 

@@ -98,9 +98,10 @@ pub enum ChangeKind {
     Quotes,
     /// Text without quotes was quoted: `{city: Paris}`.
     Unquoted,
-    /// The text ended early and was closed.
+    /// The text ended early and was closed: nothing was missing but brackets.
     Closed,
-    /// The text ended inside a value or a key: there may have been more of it.
+    /// The text ended where there may have been more of it: inside a value or a key, in a list, behind a comma or
+    /// a colon, or before a field that the schema knows.
     CutOff,
     /// A bracket was of the wrong kind or superfluous.
     Brackets,

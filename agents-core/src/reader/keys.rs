@@ -123,6 +123,9 @@ impl Coercer<'_> {
             push_key(&mut self.path, &field.0.name);
             return Err(self.refuse(RefusalKind::Mismatch, MISSING));
         }
+        if tape.unclosed.contains(&(at as u32)) {
+            self.might_go_on(shape, &from);
+        }
         // Nothing of what was said is left: that is no reading of it.
         if kept + gone == 0 && !members.is_empty() && !shape.fields.is_empty() {
             return Err(self.refuse(
@@ -145,6 +148,21 @@ impl Coercer<'_> {
                 .below(tape.path(node)));
         }
         Ok(sum)
+    }
+
+    /// The text ended in this object: what it does not have may have been to come.
+    fn might_go_on(&mut self, shape: &Shape, from: &[Option<usize>]) {
+        let mut fields = shape.fields.iter().zip(from);
+        let next = match (fields.find(|(_, from)| from.is_none()), shape.rest) {
+            (Some((field, _)), _) => format!("`{}`", field.name),
+            (None, Rest::Shape(_)) => "another key".to_owned(),
+            (None, _) => return,
+        };
+        self.log.add_with(
+            ChangeKind::CutOff,
+            || self.path.clone(),
+            || format!("the text ended, and {next} may have been to come"),
+        );
     }
 
     /// Writes the key, under its right name.

@@ -45,6 +45,8 @@ pub(super) struct Tape<'a> {
     pub(super) nodes: Vec<Node>,
     /// The source is valid JSON: parts of it can be copied as they stand.
     pub(super) intact: bool,
+    /// Objects that the end of the text closed: there may have been more members.
+    pub(super) unclosed: Vec<u32>,
 }
 
 impl<'a> Tape<'a> {
@@ -54,6 +56,7 @@ impl<'a> Tape<'a> {
             made: String::new(),
             nodes: Vec::new(),
             intact: false,
+            unclosed: Vec::new(),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
     error::{self, Cause, Code, ToolError},
     json,
     policy::Verdict,
-    reader::{self, Change, ChangeKind, Repairs},
+    reader::{self, Change, ChangeKind, Refusal, Repairs},
     run::{RunContext, Timestamp},
     tool::{ArgumentError, DynTool, Prepared, SharedTool, ToolContext, expectation},
     turn::{doubt, guard, remembered::attempt_of},
@@ -149,11 +149,25 @@ pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, Box<Refused
         Err(refusal) => Err(unshaped(rules, raw).unwrap_or_else(|| {
             let error = ToolError::InvalidArgs {
                 raw_args: raw.to_owned(),
-                parse_error: refusal.to_string(),
+                parse_error: unread(raw, &refusal),
                 expected_schema: tool.spec().input_schema.clone(),
             };
             refused(error, raw, Repairs::default())
         })),
+    }
+}
+
+/// Why a text cannot be read. What broke off does not lack a field, nor is its last value a wrong one.
+fn unread(raw: &str, refusal: &Refusal) -> String {
+    let ended =
+        |repairs: &Repairs| repairs.any(ChangeKind::Closed) || repairs.any(ChangeKind::CutOff);
+    match reader::lenient(raw) {
+        Ok(reading) if ended(&reading.repairs) => {
+            format!(
+                "the text broke off ({refusal}): send the whole object again, to its closing bracket"
+            )
+        }
+        _ => refusal.to_string(),
     }
 }
 

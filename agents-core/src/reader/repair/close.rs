@@ -1,6 +1,6 @@
 //! Closing brackets, the right ones and the others.
 
-use super::{ChangeKind, Failure, Frame, Kind, Parser, Shape, Want};
+use super::{ChangeKind, Failure, Frame, Kind, Parser, Shape, Want, path};
 
 impl Parser<'_> {
     /// Reads a closing bracket and decides what it closes.
@@ -113,17 +113,32 @@ impl Parser<'_> {
 
     /// At the end of the text: closes what is open.
     pub(super) fn close_all(&mut self) {
-        let call_only = self.frames.len() == 1 && self.frames[0].shape == Shape::Call;
         if !self.closed_early {
-            let (kind, note) = if call_only {
-                (ChangeKind::Closed, "closing parenthesis added")
-            } else if self.ends_inside() {
-                (ChangeKind::CutOff, "the text ended, perhaps inside a value")
+            let call_only = self.frames.len() == 1 && self.frames[0].shape == Shape::Call;
+            let inside = self.frames.len() - 1;
+            let (kind, note, depth) = if self.ends_inside() {
+                let note = "the text ended, perhaps inside a value";
+                (ChangeKind::CutOff, note, self.frames.len())
+            } else if self.may_go_on() {
+                let note = "the text ended, and there may have been more of it";
+                (ChangeKind::CutOff, note, inside)
+            } else if call_only {
+                (ChangeKind::Closed, "closing parenthesis added", inside)
             } else {
-                (ChangeKind::Closed, "the text ended early and was closed")
+                (
+                    ChangeKind::Closed,
+                    "the text ended early and was closed",
+                    inside,
+                )
             };
-            self.change(kind, note);
+            if let Some(list) = self.frames.last_mut() {
+                // The last value is meant, and not the place behind it.
+                list.count = list.count.saturating_sub(1);
+            }
+            let place = || path(&self.tape, &self.frames[..depth]);
+            self.log.add(kind, place, note);
         }
+        self.tape.unclosed = self.frames.iter().map(|frame| frame.node).collect();
         while self.pop().is_some() {}
     }
 
@@ -134,6 +149,14 @@ impl Parser<'_> {
                 && !last.made
                 && last.end as usize == self.bytes.len()
         })
+    }
+
+    /// Whether more was to come, as far as brackets, commas and colons tell: a list may have had more items,
+    /// behind a comma or a colon something has to stand. What else an object may have had, its schema knows.
+    fn may_go_on(&self) -> bool {
+        let list = self.frames.iter().any(|frame| !frame.keyed());
+        let without_value = self.tape.nodes.last().map(|last| last.kind) == Some(Kind::Missing);
+        list || self.separated || without_value
     }
 
     fn pop(&mut self) -> Option<Frame> {
