@@ -91,7 +91,7 @@ pub use agents_core::{
 pub use agents_core::testing;
 #[cfg(feature = "macros")]
 pub use agents_macros::{
-    agent, branch, on_error, on_escalation, structure, tool_attribute as tool,
+    agent, branch, example, on_error, on_escalation, structure, tool_attribute as tool,
 };
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
@@ -126,6 +126,10 @@ pub mod prelude {
     // One name cannot be exported twice from one place: `tool!` is here, `#[tool]` at the root.
     #[cfg(feature = "macros")]
     pub use agents_macros::{agent, branch, on_error, structure, tool};
+    // `#[tool]` reads it; here it is for whoever writes it above, and is told so.
+    #[cfg(feature = "macros")]
+    #[doc(hidden)]
+    pub use agents_macros::example;
 }
 
 #[cfg(doctest)]
@@ -206,6 +210,8 @@ mod pages {
     struct CookbookToolVersions;
     #[doc = include_str!("../book/src/cookbook-listed-tools.md")]
     struct CookbookListedTools;
+    #[doc = include_str!("../book/src/features.md")]
+    struct Features;
     #[doc = include_str!("../book/src/errors.md")]
     struct Errors;
     #[doc = include_str!("../book/src/compile-errors.md")]

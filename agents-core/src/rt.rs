@@ -18,6 +18,7 @@ pub use crate::{
     tool::{
         Approval, Argument, Cache, Category, Described, Effects, Injected, IntoTool, Readable,
         SharedTool, Tool, ToolContext, ToolFault, ToolName, ToolOutput, ToolSet, ToolSpec,
+        Uninjected,
         output_schema::{NoSchema, Probe as SchemaProbe},
     },
 };
@@ -280,31 +281,6 @@ pub trait Listed: Sized {
 }
 
 impl<T> Listed for T {}
-
-/// What the name of a tool with injected parameters is where a value is expected. Generated code has it beside the
-/// tool's struct, as a constant of the same name.
-pub struct Uninjected<T>(PhantomData<T>);
-
-impl<T> Uninjected<T> {
-    /// The value.
-    pub const NEW: Self = Uninjected(PhantomData);
-
-    /// Refused, where a list names it.
-    pub fn __listed(self) -> SharedTool
-    where
-        T: WithoutFields,
-    {
-        unreachable!("what does not compile is in no list")
-    }
-}
-
-/// No tool that has injected parameters.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` has `#[inject]` parameters, so the tool is written with their values: `{Self} {{ .. }}`",
-    label = "expected `{Self} {{ .. }}`, with a value for each `#[inject]` parameter",
-    note = "the agent holds the values, as a struct with an `#[agent] impl`: for a parameter `pool` write `tools = [{Self} {{ pool: self.pool.clone() }}]`"
-)]
-pub trait WithoutFields {}
 
 /// `approval = when(..)`: tells the closure what it is given.
 pub fn ask<A>(args: &A, cx: &ToolContext, when: impl FnOnce(&A, &ToolContext) -> bool) -> bool {

@@ -49,6 +49,12 @@ pub fn agent(arguments: TokenStream, item: TokenStream) -> TokenStream {
     attribute_agent(arguments.into(), &item.into()).into()
 }
 
+#[doc = include_str!("docs/example.md")]
+#[proc_macro_attribute]
+pub fn example(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    attribute_example(&arguments.into(), item.into()).into()
+}
+
 #[doc = include_str!("docs/on_error.md")]
 #[proc_macro]
 pub fn on_error(tokens: TokenStream) -> TokenStream {
@@ -82,8 +88,21 @@ fn attribute_tool(arguments: Tokens, item: &Tokens) -> Tokens {
     let errors = Errors::new();
     match parse::tool_attribute(arguments, item.clone(), &errors) {
         Some(tool) => print_tool(tool, errors),
-        None => expand::untouched(errors, item),
+        None => expand::untouched(errors, &parse::without_examples(item.clone())),
     }
+}
+
+/// An example that no `#[tool]` above it has read.
+fn attribute_example(arguments: &Tokens, item: Tokens) -> Tokens {
+    let errors = Errors::new();
+    let message = check::messages::EXAMPLE_ABOVE;
+    errors.note(syn::Error::new(Span::call_site(), message));
+    let (is_method, item) = parse::example_above(arguments, item);
+    let errors = match is_method {
+        true => errors.bare(),
+        false => errors.finish(),
+    };
+    quote!(#errors #item)
 }
 
 fn block_tool(tokens: Tokens) -> Tokens {

@@ -4,6 +4,7 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+mod features;
 mod hidden;
 mod links;
 mod lists;

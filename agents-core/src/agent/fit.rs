@@ -60,7 +60,7 @@ impl<T: Data> AgentData for T {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the answer of a model",
     label = "a model cannot be asked for this",
-    note = "derive what it takes to be described, read and stored, for the type and for all that it holds: `#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]`"
+    note = "derive what it takes to be described, read and stored, for the type and for all that it holds: `#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]`, of `schemars = \"1\"`"
 )]
 pub trait ModelAnswer {
     /// The type itself.

@@ -13,6 +13,11 @@ use std::{convert::Infallible, future::pending, sync::Arc};
 /// has both: `agents::record::Recording` writes to any `io::Write`, `agents::record::Replay` reads any
 /// text. Whatever else is to happen to a recording is done with those: this is no trait to implement, and
 /// what is hidden of it changes without notice.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tape",
+    label = "expected a recording or a replay",
+    note = "to write the run to a file: `agents::record::Recording::create(\"run.jsonl\")?`; to play it back: `agents::record::Replay::open(\"run.jsonl\")?`"
+)]
 pub trait Tape: Send + Sync + 'static {
     /// The model to ask instead of `model`, which is `None` when the agent has none at all.
     #[doc(hidden)]

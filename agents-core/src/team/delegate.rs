@@ -29,7 +29,7 @@ const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a delegate: it takes `{In}`, which has no schema",
     label = "a model cannot be told how to ask for this agent",
-    note = "derive `schemars::JsonSchema` for `{In}`, or put an agent before it that takes something simpler"
+    note = "derive `schemars::JsonSchema` of `schemars = \"1\"` for `{In}`, or put an agent before it that takes something simpler"
 )]
 pub trait Entrusted<In>: Agent + 'static {
     /// What a model has to send, and how it is read.

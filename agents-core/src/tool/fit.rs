@@ -31,7 +31,7 @@ use std::fmt::Display;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a tool",
     label = "a model cannot send this",
-    note = "derive what it takes to be read and described, for the type and for all that it holds: `#[derive(serde::Deserialize, schemars::JsonSchema)]`",
+    note = "derive what it takes to be read and described, for the type and for all that it holds: `#[derive(serde::Deserialize, schemars::JsonSchema)]`, of `schemars = \"1\"`",
     note = "of a type from elsewhere say on the parameter how it is read and described: `#[serde(deserialize_with = \"..\")] #[schemars(with = \"String\")]`; or put it into a type of your own",
     note = "it has to own what it holds (`Send + Sync + 'static`); what no model sends, such as a pool of connections, is `#[inject]`ed"
 )]
@@ -80,7 +80,7 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Readable for T {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be described to a model",
     label = "it is said how this is read, and not what it looks like",
-    note = "say what a model has to send for it, on the parameter: `#[schemars(with = \"String\")]`, or derive it: `#[derive(schemars::JsonSchema)]`"
+    note = "say what a model has to send for it, on the parameter: `#[schemars(with = \"String\")]`, or derive it: `#[derive(schemars::JsonSchema)]`, of `schemars = \"1\"`"
 )]
 pub trait Described {
     /// The type itself.

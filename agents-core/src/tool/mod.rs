@@ -23,6 +23,7 @@ mod set;
 mod spec;
 mod status;
 mod told;
+mod uninjected;
 mod version;
 
 pub use crate::scope::Scope;
@@ -46,6 +47,7 @@ pub use set::{IntoTool, SharedTool, ToolSet};
 pub use spec::{Approval, Cache, Category, Effects, ToolSpec};
 pub use status::Status;
 pub use told::Told;
+pub use uninjected::{Uninjected, WithoutFields};
 
 use crate::{
     error::{Code, ToolError},

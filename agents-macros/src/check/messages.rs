@@ -69,16 +69,36 @@ pub(crate) fn two_effects(names: &[&str]) -> String {
 }
 
 pub(crate) fn duration_without_unit(what: &str, key: &str, found: &syn::Lit) -> String {
-    let duration = match found {
-        syn::Lit::Int(seconds) => format!("from_secs({seconds})"),
-        syn::Lit::Float(seconds) => format!("from_secs_f64({seconds})"),
-        _ => "from_secs(2)".to_owned(),
-    };
-    format!("{what} says its unit; write `{key} = std::time::Duration::{duration}`")
+    let duration = seconds(found).unwrap_or_else(|| "std::time::Duration::from_secs(2)".to_owned());
+    format!("{what} says its unit; write `{key} = {duration}`")
+}
+
+/// The duration that a number probably means.
+pub(crate) fn seconds(number: &syn::Lit) -> Option<String> {
+    match number {
+        syn::Lit::Int(seconds) => Some(format!("std::time::Duration::from_secs({seconds})")),
+        syn::Lit::Float(seconds) => Some(format!("std::time::Duration::from_secs_f64({seconds})")),
+        _ => None,
+    }
+}
+
+pub(crate) fn cache_for_a_time(lifetime: impl Display) -> String {
+    format!("a result that is kept for a time has a `ttl`: write `cache = ttl({lifetime})`")
+}
+
+pub(crate) fn approval_without_context(args: impl Display) -> String {
+    format!("`when` is asked with the arguments and the context: write `when(|{args}, _| ..)`")
 }
 
 pub(crate) fn cached_write() -> &'static str {
     "a tool that writes has to run each time; remove `cache`"
+}
+
+/// `effect` is `none` or `reads`.
+pub(crate) fn idempotent_without_writing(effect: impl Display) -> String {
+    format!(
+        "`{effect}` says that running it again changes nothing; remove `idempotent`, which is for a tool that writes"
+    )
 }
 
 pub(crate) fn external_without_effects() -> &'static str {
@@ -163,6 +183,16 @@ pub(crate) fn inject_and_serde() -> &'static str {
     "an injected parameter is no part of what the model sends: remove this, or `#[inject]`"
 }
 
+pub(crate) fn default_by_its_value(
+    name: impl Display,
+    ty: impl Display,
+    value: impl Display,
+) -> String {
+    format!(
+        "a default comes from a function, whose name is given in quotes: write `default = \"default_{name}\"`, and beside the tool `fn default_{name}() -> {ty} {{ {value} }}`"
+    )
+}
+
 pub(crate) fn parameter_attribute(what: impl Display) -> String {
     format!(
         "`#[{what}]` is not expected on a parameter; expected `#[serde(..)]`, `#[schemars(..)]` or `#[inject]`"
@@ -184,6 +214,9 @@ pub(crate) fn hides_another(name: impl Display, ty: impl Display) -> String {
         "`{name}` would leave a type `{ty}`, which hides the `{ty}` that is in scope everywhere; name it after what it does, in two words"
     )
 }
+
+pub(crate) const EXAMPLE_ABOVE: &str =
+    "no `#[tool(..)]` reads an example above it: move this between `#[tool(..)]` and the function";
 
 pub(crate) const EXAMPLE_WITHOUT_NAMES: &str =
     "an example names its arguments: write `#[example(name = value)]`";

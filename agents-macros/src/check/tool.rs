@@ -22,7 +22,7 @@ pub(crate) fn tool(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// `#[tool(reads)]`: exactly one of the three, and none that contradicts `external` or `cache`.
+/// `#[tool(reads)]`: exactly one of the three, and none that contradicts `external`, `cache` or `idempotent`.
 fn effects(tool: &Tool, errors: &Errors) {
     match tool.effects.as_slice() {
         [] => errors.at(&tool.function.sig.ident, messages::no_effects(&tool.name)),
@@ -36,6 +36,12 @@ fn effects(tool: &Tool, errors: &Errors) {
                 && one == "writes"
             {
                 errors.at(cached, messages::cached_write());
+            }
+            let mut calls = tool.spec.iter();
+            if let Some(again) = calls.find(|call| call.method == "idempotent")
+                && one != "writes"
+            {
+                errors.at(&again.method, messages::idempotent_without_writing(one));
             }
         }
         several => {

@@ -79,7 +79,7 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
 }
 
 /// ```ignore
-/// #[__rt::async_trait]
+/// #[::agents::__rt::async_trait]
 /// impl __rt::Agent for RegexFixer
 /// where
 ///     String: __rt::AgentData,
@@ -100,6 +100,7 @@ pub(super) fn implementation(
     work: &Work,
 ) -> TokenStream {
     let Work { profile, work } = work;
+    let rt = &agent.rt;
     let (name, description) = (&agent.name, settings::description(agent));
     let Edges {
         input,
@@ -119,7 +120,7 @@ pub(super) fn implementation(
     quote! {
         #model_driven
         #[automatically_derived]
-        #[__rt::async_trait]
+        #[#rt::async_trait]
         impl #impl_generics __rt::Agent for #ty #where_clause {
             type In = #input;
             type Out = #output;

@@ -11,7 +11,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 /// ```ignore
-/// #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
+/// #[derive(::agents::__rt::serde::Deserialize, ::agents::__rt::schemars::JsonSchema)]
 /// #[serde(crate = "::agents::__rt::serde", deny_unknown_fields)]
 /// #[schemars(crate = "::agents::__rt::schemars")]
 /// pub struct ArgumentsOfReadFile
@@ -23,7 +23,8 @@ use syn::spanned::Spanned;
 /// }
 /// ```
 pub(super) fn arguments(tool: &Tool) -> TokenStream {
-    let (serde, schemars) = (tool.rt.text("serde"), tool.rt.text("schemars"));
+    let rt = &tool.rt;
+    let (serde, schemars) = (rt.text("serde"), rt.text("schemars"));
     // serde knows no way to have both.
     let flattened = tool.arguments().any(|(_, attrs)| says(attrs, "flatten"));
     let strictly = (!flattened).then(|| quote!(, deny_unknown_fields));
@@ -38,7 +39,7 @@ pub(super) fn arguments(tool: &Tool) -> TokenStream {
         .unzip();
     let (bounds, sent) = (bounds(tool), sent(tool));
     quote! {
-        #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
+        #[derive(#rt::serde::Deserialize, #rt::schemars::JsonSchema)]
         #[serde(crate = #serde #strictly)]
         #[schemars(crate = #schemars)]
         pub struct #sent where #(#bounds),* { #(#fields),* }

@@ -78,7 +78,8 @@ fn is_end(called: &Macro) -> bool {
     })
 }
 
-/// A place of its own for everything the user does not name:
+/// A place of its own for everything the user does not name. Macros are named in it from the root: beside an attribute
+/// that nobody knows, rustc expands them before it has looked at the `use`.
 ///
 /// ```ignore
 /// #[allow(trivial_bounds)]

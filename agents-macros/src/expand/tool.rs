@@ -7,7 +7,7 @@ use super::{
 use crate::{
     check::names::plain,
     model::{Call, Example, Param, ParamKind, Tool},
-    paths::here,
+    paths::{Rt, here},
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -246,7 +246,10 @@ fn spec(tool: &Tool) -> TokenStream {
         .spec
         .iter()
         .map(|Call { method, argument }| quote!(.#method(#argument)));
-    let examples = tool.examples.iter().map(example);
+    let examples = tool
+        .examples
+        .iter()
+        .map(|example| worked(example, &tool.rt));
     quote! {
         fn spec(&self) -> &__rt::ToolSpec {
             use __rt::NoSchema as _;
@@ -261,13 +264,13 @@ fn spec(tool: &Tool) -> TokenStream {
     }
 }
 
-/// `.example(__rt::serde_json::json!({ "path": "a.txt" }))`
-fn example(example: &Example) -> TokenStream {
+/// `.example(::agents::__rt::serde_json::json!({ "path": "a.txt" }))`
+fn worked(example: &Example, rt: &Rt) -> TokenStream {
     let Example { attribute, fields } = example;
     let names = fields.iter().map(|(name, _)| plain(name));
     let values = fields.iter().map(|(_, value)| value);
     quote_spanned! {here(attribute.span())=>
-        .example(__rt::serde_json::json!({ #(#names: #values),* }))
+        .example(#rt::serde_json::json!({ #(#names: #values),* }))
     }
 }
 

@@ -13,7 +13,6 @@ use crate::{
     },
     paths::Rt,
 };
-use quote::ToTokens;
 use syn::{Expr, ExprLit, Ident, Lit, LitStr, Path};
 
 /// The entries of one attribute, taken out key by key.
@@ -197,7 +196,7 @@ pub(super) fn word(
             Some((word.clone(), argument.cloned()))
         }
         _ => {
-            let found = value.to_token_stream().to_string();
+            let found = super::written(&value);
             errors.at(&value, messages::unknown(what, found, known));
             None
         }

@@ -1,6 +1,7 @@
 //! [`ast`](crate::ast) to [`model`](crate::model): what the user wrote to what is meant.
 
 mod agent;
+mod attributes;
 mod bound;
 mod branch;
 pub(crate) mod docs;

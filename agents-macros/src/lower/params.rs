@@ -1,7 +1,7 @@
 //! The parameters of a tool: arguments, injected values, and the context of the call.
 
 use super::{
-    attribute_name, bare,
+    attribute_name, attributes, bare,
     docs::Docs,
     is_lint_level, last_name,
     returns::{borrow_in, is_static, owned, refuse_impl_trait},
@@ -63,6 +63,7 @@ fn param(input: &FnArg, errors: &Errors) -> Option<Param> {
             {
                 errors.at(name, messages::undescribed_argument(plain(name)));
             }
+            let attrs = attributes::mended(attrs, ident.as_ref(), &typed.ty, errors);
             (ParamKind::Argument(attrs), ty?)
         }
     };

@@ -6,7 +6,7 @@ use super::{
     keys::{Keys, pair, word},
     params::params,
     returns::{self, refuse_impl_trait, returns},
-    strip_parameters,
+    strip_parameters, written,
 };
 use crate::{
     ast,
@@ -20,7 +20,10 @@ use crate::{
 };
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
-use syn::{Attribute, Expr, FnArg, Ident, LitStr, Meta, MetaList, Safety, Signature, Type};
+use syn::{
+    Attribute, Expr, FnArg, Ident, LitStr, Meta, MetaList, Pat, Safety, Signature, Type,
+    parse_quote,
+};
 
 /// What the user meant by `tool`.
 pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
@@ -157,7 +160,10 @@ fn spec(keys: &mut Keys<'_>, external: Option<&Ident>, errors: &Errors) -> Spec 
         }
     }
     let mut cached = None;
-    if let Some((key, value)) = keys.value("cache")
+    let cache = keys
+        .value("cache")
+        .filter(|(_, value)| !is_lifetime(value, errors));
+    if let Some((key, value)) = cache
         && let Some((word, argument)) = word("cache", value, keys::CACHES, errors)
     {
         let variant = variant(&word);
@@ -187,7 +193,7 @@ fn spec(keys: &mut Keys<'_>, external: Option<&Ident>, errors: &Errors) -> Spec 
             ),
             (false, Some(argument)) => errors.at(argument, messages::takes_nothing(&word)),
             (_, argument) => {
-                when = argument;
+                when = argument.map(|asked| asked_with_both(asked, errors));
                 call(key, quote!(__rt::Approval::#variant));
             }
         }
@@ -222,6 +228,40 @@ fn is_closure(value: &Expr, errors: &Errors) -> bool {
         errors.at(value, messages::approval_by_closure());
     }
     is_closure
+}
+
+/// `cache = Duration::from_secs(60)`, `cache = 60`
+fn is_lifetime(value: &Expr, errors: &Errors) -> bool {
+    let is_of_a_type =
+        |name: &Expr| matches!(name, Expr::Path(path) if path.path.segments.len() > 1);
+    let lifetime = match value {
+        Expr::Lit(number) => messages::seconds(&number.lit),
+        Expr::Call(call) if is_of_a_type(&call.func) => Some(written(value)),
+        _ => None,
+    };
+    if let Some(lifetime) = &lifetime {
+        errors.at(value, messages::cache_for_a_time(lifetime));
+    }
+    lifetime.is_some()
+}
+
+/// `when(|args| ..)` as `when(|args, _| ..)`
+fn asked_with_both(mut asked: Expr, errors: &Errors) -> Expr {
+    if let Expr::Closure(closure) = &mut asked
+        && let (Some(args), 1) = (closure.inputs.first(), closure.inputs.len())
+    {
+        errors.at(args, messages::approval_without_context(pattern(args)));
+        closure.inputs.push(parse_quote!(_));
+    }
+    asked
+}
+
+/// `args` in `args: &_`
+fn pattern(input: &Pat) -> String {
+    match input {
+        Pat::Type(typed) => pattern(&typed.pat),
+        other => written(other),
+    }
 }
 
 /// The example, if it can be read.

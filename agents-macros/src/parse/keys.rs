@@ -44,6 +44,62 @@ pub(crate) const CACHES: &[&str] = &["none", "forever", "ttl"];
 /// `approval = ..`
 pub(crate) const APPROVALS: &[&str] = &["never", "always", "when"];
 
+/// `#[serde(..)]` on a parameter: all that serde knows, to tell what a slip may have meant.
+pub(crate) const SERDE: &[&str] = &[
+    "alias",
+    "borrow",
+    "bound",
+    "default",
+    "deserialize_with",
+    "flatten",
+    "getter",
+    "rename",
+    "serialize_with",
+    "skip",
+    "skip_deserializing",
+    "skip_serializing",
+    "skip_serializing_if",
+    "with",
+];
+
+/// `#[schemars(..)]` on a parameter, likewise.
+pub(crate) const SCHEMARS: &[&str] = &[
+    "alias",
+    "bound",
+    "contains",
+    "default",
+    "deprecated",
+    "description",
+    "email",
+    "example",
+    "examples",
+    "extend",
+    "flatten",
+    "format",
+    "inner",
+    "length",
+    "pattern",
+    "range",
+    "regex",
+    "rename",
+    "required",
+    "schema_with",
+    "skip",
+    "skip_deserializing",
+    "skip_serializing",
+    "skip_serializing_if",
+    "title",
+    "transform",
+    "url",
+    "with",
+];
+
+/// What stands in those of `#[schemars(..)]` that are bounds.
+pub(crate) const LIMITS: &[(&str, &[&str])] = &[
+    ("length", &["min", "max", "equal"]),
+    ("range", &["min", "max"]),
+];
+
 /// `#[agent(..)]`
 pub(crate) const AGENT: &[Key] = &[
     key("prompt", "prompt = \"You are ..\""),

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
 tool! {
     /// Read a file's contents.
-    #[tool(reads, idempotent, version = "2.1.0", category = data, timeout = Duration::from_secs(2), cache = ttl(Duration::from_secs(60)), strict, sequential,)]
+    #[tool(reads, version = "2.1.0", category = data, timeout = Duration::from_secs(2), cache = ttl(Duration::from_secs(60)), strict, sequential,)]
     #[example(path = "a.txt", lines = 3)]
     pub async fn read_file(
         /// Path, relative to the workspace.

@@ -15,4 +15,10 @@ async fn roll() -> u8 {
     4
 }
 
+/// Tells the time.
+#[tool(reads, idempotent)]
+async fn clock() -> u64 {
+    0
+}
+
 fn main() {}

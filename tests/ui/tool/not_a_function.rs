@@ -2,6 +2,7 @@ use agents::tool;
 
 /// A file.
 #[tool(reads)]
+#[example(path = "a.txt")]
 struct ReadFile {
     path: String,
 }

@@ -11,7 +11,7 @@ const _: () = {
     #[diagnostic::do_not_recommend]
     impl __rt::ModelDriven for Clerk {}
     #[automatically_derived]
-    #[__rt::async_trait]
+    #[::agents::__rt::async_trait]
     impl __rt::Agent for Clerk
     where
         String: __rt::AgentData,

@@ -9,7 +9,7 @@ pub struct Fetch;
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
-    #[__rt::async_trait]
+    #[::agents::__rt::async_trait]
     impl __rt::Agent for Fetch
     where
         (): __rt::AgentData,

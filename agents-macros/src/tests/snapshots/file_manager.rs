@@ -16,7 +16,7 @@ const _: () = {
     #[diagnostic::do_not_recommend]
     impl __rt::ModelDriven for FileManager {}
     #[automatically_derived]
-    #[__rt::async_trait]
+    #[::agents::__rt::async_trait]
     impl __rt::Agent for FileManager
     where
         String: __rt::AgentData,

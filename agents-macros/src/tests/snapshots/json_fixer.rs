@@ -9,7 +9,7 @@ const _: () = {
     #[diagnostic::do_not_recommend]
     impl __rt::ModelDriven for JsonFixer {}
     #[automatically_derived]
-    #[__rt::async_trait]
+    #[::agents::__rt::async_trait]
     impl __rt::Agent for JsonFixer
     where
         Repair: __rt::AgentData,

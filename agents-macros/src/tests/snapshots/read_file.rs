@@ -8,7 +8,7 @@ pub struct ReadFile;
 #[allow(trivial_bounds)]
 const _: () = {
     use ::agents::__rt;
-    #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
+    #[derive(::agents::__rt::serde::Deserialize, ::agents::__rt::schemars::JsonSchema)]
     #[serde(crate = "::agents::__rt::serde", deny_unknown_fields)]
     #[schemars(crate = "::agents::__rt::schemars")]
     pub struct ArgumentsOfReadFile

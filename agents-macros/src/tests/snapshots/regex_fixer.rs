@@ -9,7 +9,7 @@ struct RegexFixer;
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
-    #[__rt::async_trait]
+    #[::agents::__rt::async_trait]
     impl __rt::Agent for RegexFixer
     where
         String: __rt::AgentData,

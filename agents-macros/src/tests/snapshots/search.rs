@@ -37,7 +37,10 @@ const _: () = {
             }
         }
     }
-    #[derive(__rt::serde::Deserialize, __rt::schemars::JsonSchema)]
+    #[derive(
+        crate::renamed::__rt::serde::Deserialize,
+        crate::renamed::__rt::schemars::JsonSchema
+    )]
     #[serde(crate = "crate::renamed::__rt::serde", deny_unknown_fields)]
     #[schemars(crate = "crate::renamed::__rt::schemars")]
     pub struct ArgumentsOfSearch
@@ -68,7 +71,9 @@ const _: () = {
                     .external()
                     .cache(__rt::Cache::Ttl(minute()))
                     .approval(__rt::Approval::When)
-                    .example(__rt::serde_json::json!({ "words" : ["a"] }))
+                    .example(
+                        crate::renamed::__rt::serde_json::json!({ "words" : ["a"] }),
+                    )
                     .output_schema(
                         (&__rt::SchemaProbe::<<Search as __rt::Tool>::Ok>::NEW)
                             .output_schema(),

@@ -6,7 +6,7 @@ const _: () = {
     #[diagnostic::do_not_recommend]
     impl __rt::ModelDriven for Triage {}
     #[automatically_derived]
-    #[__rt::async_trait]
+    #[::agents::__rt::async_trait]
     impl __rt::Agent for Triage
     where
         String: __rt::AgentData,

@@ -1,0 +1,104 @@
+//! What stands in `#[serde(..)]` and `#[schemars(..)]` on a parameter. Their derives would report these slips as well,
+//! but make nothing of the arguments then, which is two errors more.
+
+use super::{attribute_name, written};
+use crate::{
+    check::{messages, names::nearest},
+    diag::Errors,
+    parse::keys,
+};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
+use syn::{Attribute, Ident, LitStr, Meta, Type};
+
+/// The attributes of the parameter `name`, without the entries that were reported.
+pub(super) fn mended(
+    mut attrs: Vec<Attribute>,
+    name: Option<&Ident>,
+    ty: &Type,
+    errors: &Errors,
+) -> Vec<Attribute> {
+    for attribute in &mut attrs {
+        let of = attribute_name(attribute);
+        let known = match of.as_str() {
+            "serde" => keys::SERDE,
+            "schemars" => keys::SCHEMARS,
+            _ => continue,
+        };
+        let Meta::List(list) = &mut attribute.meta else {
+            continue;
+        };
+        let mut entries = entries(&list.tokens);
+        let before = entries.len();
+        entries.retain(|entry| {
+            let slip = misspelt(&of, entry, known)
+                .or_else(|| default_by_its_value(entry, name, ty))
+                .or_else(|| unlimited(entry));
+            slip.map(|error| errors.note(error)).is_none()
+        });
+        if entries.len() < before {
+            list.tokens = quote!(#(#(#entries)*),*);
+        }
+    }
+    attrs
+}
+
+/// What stands between the commas.
+fn entries(tokens: &TokenStream) -> Vec<Vec<TokenTree>> {
+    let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let is_comma =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(comma) if comma.as_char() == ',');
+    let entries = tokens.split(is_comma).map(<[TokenTree]>::to_vec);
+    entries.filter(|entry| !entry.is_empty()).collect()
+}
+
+/// `defualt`: no key, and like one. What is like none is left to the derive, which may be a newer one.
+fn misspelt(of: &str, entry: &[TokenTree], known: &[&str]) -> Option<syn::Error> {
+    let key = unknown_key(entry, known)?;
+    nearest(&key.to_string(), known)?;
+    let what = format!("`#[{of}]` key");
+    Some(syn::Error::new(
+        key.span(),
+        messages::unknown(&what, key, known),
+    ))
+}
+
+/// `default = 10`
+fn default_by_its_value(
+    entry: &[TokenTree],
+    name: Option<&Ident>,
+    ty: &Type,
+) -> Option<syn::Error> {
+    let [TokenTree::Ident(key), TokenTree::Punct(set), value @ ..] = entry else {
+        return None;
+    };
+    let value: TokenStream = value.iter().cloned().collect();
+    let is_text = syn::parse2::<LitStr>(value.clone()).is_ok();
+    if key != "default" || set.as_char() != '=' || value.is_empty() || is_text {
+        return None;
+    }
+    let message = messages::default_by_its_value(name?, written(ty), written(&value));
+    Some(syn::Error::new_spanned(value, message))
+}
+
+/// `range(min = 1, mx = 5)`
+fn unlimited(entry: &[TokenTree]) -> Option<syn::Error> {
+    let [TokenTree::Ident(limits), TokenTree::Group(group)] = entry else {
+        return None;
+    };
+    let (_, known) = keys::LIMITS.iter().find(|(name, _)| limits == name)?;
+    let inner = entries(&group.stream());
+    let key = inner.iter().find_map(|entry| unknown_key(entry, known))?;
+    let what = format!("`{limits}` key");
+    Some(syn::Error::new(
+        key.span(),
+        messages::unknown(&what, key, known),
+    ))
+}
+
+fn unknown_key<'e>(entry: &'e [TokenTree], known: &[&str]) -> Option<&'e Ident> {
+    match entry.first() {
+        Some(TokenTree::Ident(key)) if known.iter().all(|name| key != name) => Some(key),
+        _ => None,
+    }
+}
