@@ -10,9 +10,19 @@ async fn read(
     path
 }
 
+/// Writes.
+#[instrumnt]
+#[tool(writes)]
+async fn write(
+    /// Where.
+    path: String,
+) {
+    drop(path);
+}
+
 /// You keep files.
 #[instrumnt]
-#[agent(tools = [Read])]
+#[agent(tools = [Read, Write])]
 async fn keeper(request: String) -> String;
 
 fn main() {
