@@ -272,11 +272,17 @@ pub(crate) fn approval(receipt: &ToolEnvelope) -> Option<String> {
 
 /// What went wrong, and what the model was told beside it. What follows an escalation is told by itself.
 pub(crate) fn problem(error: &ErrorReceipt) -> String {
-    let said = format!("{}: {}", error.code, shorten(&error.message, 160));
-    match error.hint().filter(|_| error.reason.is_none()) {
-        Some(hint) => format!("{said}; hint: {}", shorten(hint, 160)),
-        None => said,
+    let mut said = format!("{}: {}", error.code, shorten(&error.message, 160));
+    if error.reason.is_some() {
+        return said;
     }
+    if let Some(hint) = error.hint() {
+        let _ = write!(said, "; hint: {}", shorten(hint, 160));
+    }
+    if let Some(remark) = error.remark() {
+        let _ = write!(said, "; {}", shorten(remark, 160));
+    }
+    said
 }
 
 pub(crate) fn duration(time: Duration) -> String {

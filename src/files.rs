@@ -23,9 +23,16 @@ fn open(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
     how.write(true).open(path).map_err(|error| of(path, error))
 }
 
-/// The text of a file.
+/// The text of a file that may end within a character, of which the beginning is left out.
 pub(crate) fn text(path: &Path) -> io::Result<String> {
-    fs::read_to_string(path).map_err(|error| of(path, error))
+    let mut bytes = fs::read(path).map_err(|error| of(path, error))?;
+    if let Err(error) = str::from_utf8(&bytes)
+        && error.error_len().is_none()
+    {
+        bytes.truncate(error.valid_up_to());
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| of(path, io::Error::new(io::ErrorKind::InvalidData, error)))
 }
 
 /// A folder, with all above it that are not there.

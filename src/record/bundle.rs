@@ -9,6 +9,7 @@ use agents_core::{
     model::{Message, Reply},
     run::{Happened, ToolEnvelope},
 };
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::{
     borrow::Cow,
@@ -87,6 +88,9 @@ pub(super) struct Heard {
 impl Bundle {
     /// Reads a bundle from a file that a [`Recording`](super::Recording) has written.
     ///
+    /// A full disk or a power cut may leave only the beginning of the last line; that line is left out, with a warning
+    /// in the log.
+    ///
     /// # Errors
     /// When the file cannot be read, or is no tape of this format.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Bundle> {
@@ -94,14 +98,14 @@ impl Bundle {
         Bundle::parse(&files::text(path)?).map_err(|error| files::of(path, error))
     }
 
-    /// Reads a bundle from text.
+    /// Reads a bundle from text; a last line that breaks off is left out.
     ///
     /// # Errors
     /// When the text is no tape of this format; the message names the line.
     pub fn parse(tape: &str) -> io::Result<Bundle> {
         let mut told = Told::default();
         let mut tools = Value::Array(Vec::new());
-        let lines = tape.lines().enumerate();
+        let lines = written_whole(tape).lines().enumerate();
         for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
             told.read(line, &mut tools).map_err(|what| {
                 let message = format!("line {} of the tape: {what}", number + 1);
@@ -294,6 +298,22 @@ impl Told {
         });
         Ok(())
     }
+}
+
+/// The tape without a last line that breaks off, of which nothing is known.
+fn written_whole(tape: &str) -> &str {
+    let Some((before, last)) = tape.rsplit_once('\n') else {
+        return tape;
+    };
+    let read = serde_json::from_str::<IgnoredAny>(last);
+    if last.trim().is_empty() || !read.is_err_and(|error| error.is_eof()) {
+        return tape;
+    }
+    tracing::warn!(
+        bytes = last.len(),
+        "the last line of the tape breaks off, and is left out"
+    );
+    before
 }
 
 /// The agent to whose turn a place belongs.

@@ -185,3 +185,32 @@ async fn a_run_that_was_put_down_owes_what_it_owed() {
     let resumed = resumed.price("*", 2.0, 4.0).outcome().await.unwrap();
     assert_eq!(resumed.cost, whole.cost);
 }
+
+#[tokio::test]
+async fn what_is_no_price_is_refused_before_anything_runs() {
+    for (input, output, wrong) in [
+        (
+            -1.0,
+            1.0,
+            "a million input tokens of the model `*` cannot cost -1",
+        ),
+        (
+            1.0,
+            f64::NAN,
+            "a million output tokens of the model `*` cannot cost NaN",
+        ),
+        (
+            f64::INFINITY,
+            1.0,
+            "a million input tokens of the model `*` cannot cost inf",
+        ),
+    ] {
+        let (agent, handle) = endless();
+        let run = agent.run("go").price("scripted", 1.0, 1.0);
+        let error = run.price("*", input, output).outcome().await.unwrap_err();
+        assert_eq!(error.kind(), agents::ErrorKind::Build);
+        let expected = format!("{wrong}; a price is a number that is not negative");
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(handle.count(), 0);
+    }
+}

@@ -33,7 +33,7 @@ pub use skill::Skill;
 use crate::{
     Error, ErrorKind, Json,
     compose::{Map, Takes, Then, Until, Verdict},
-    run::{RunContext, Snapshot, Stop},
+    run::{RunContext, Snapshot},
 };
 use async_trait::async_trait;
 
@@ -203,9 +203,7 @@ pub trait Agent: Send + Sync {
         let output = match result {
             Ok(output) => output,
             // Nothing may go on, whoever has run the agent.
-            Err(error) if error.is_thrown() => {
-                match child.stop(Stop::thrown(self.name(), &error)).await {}
-            }
+            Err(error) if error.is_thrown() => match child.thrown(self.name(), &error).await {},
             Err(error) => return Err(error),
         };
         child.finish(Json::of(&output).map_err(|error| unwritable(self.name(), "output", &error))?);

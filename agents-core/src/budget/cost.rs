@@ -1,4 +1,4 @@
-use crate::{model::Usage, tool::Pattern};
+use crate::{Error, ErrorKind, model::Usage, tool::Pattern};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::{fmt, ops::AddAssign};
 
@@ -109,13 +109,24 @@ struct Price {
 
 /// What models cost.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Prices(Vec<Price>);
+pub(crate) struct Prices {
+    known: Vec<Price>,
+    /// The first of them that is none.
+    defect: Option<String>,
+}
 
 impl Prices {
     /// Adds a price for a million tokens; of several that fit a model the first counts.
     pub(crate) fn add(&mut self, models: Pattern, input: f64, output: f64) {
         let of_one = |million: f64| Cost::of(million).0.div_ceil(1_000_000);
-        self.0.push(Price {
+        for (price, tokens) in [(input, "input"), (output, "output")] {
+            if !(price.is_finite() && price >= 0.0) {
+                self.defect.get_or_insert_with(|| {
+                    format!("a million {tokens} tokens of the model `{models}` cannot cost {price}; a price is a number that is not negative")
+                });
+            }
+        }
+        self.known.push(Price {
             models,
             input: of_one(input),
             output: of_one(output),
@@ -124,12 +135,23 @@ impl Prices {
 
     /// The prices of the run around serve where there is no other.
     pub(crate) fn inherit(&mut self, outer: &Prices) {
-        self.0.extend(outer.0.iter().cloned());
+        self.known.extend(outer.known.iter().cloned());
+    }
+
+    /// What is wrong with them.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match &self.defect {
+            None => Ok(()),
+            Some(defect) => Err(Error::new(ErrorKind::Build, defect)),
+        }
     }
 
     /// What that cost; `None` if the model has no price.
     pub(crate) fn of(&self, model: &str, usage: &Usage) -> Option<Cost> {
-        let price = self.0.iter().find(|price| price.models.matches(model))?;
+        let price = self
+            .known
+            .iter()
+            .find(|price| price.models.matches(model))?;
         let input = price.input.saturating_mul(usage.input_tokens);
         let output = price.output.saturating_mul(usage.output_tokens);
         Some(Cost(input.saturating_add(output)))

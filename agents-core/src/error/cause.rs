@@ -245,6 +245,14 @@ impl Cause {
         }
     }
 
+    /// The same failure, of a tool that has run: whatever it calls itself, no limiter of the run has held it back.
+    pub(crate) fn after_running(self) -> Self {
+        match self.0.origin {
+            Origin::RateLimited => self.but(|inner| inner.origin = Origin::Returned),
+            _ => self,
+        }
+    }
+
     fn but(&self, change: impl FnOnce(&mut Inner)) -> Self {
         let Inner {
             message,

@@ -207,8 +207,8 @@ pub struct ErrorReceipt {
     /// Human-readable message.
     pub message: String,
     /// Details: the path and the raw text; for an escalation its source, its severity, the attempts
-    /// before it and the `original` failure; the [`hint`](ErrorReceipt::hint) of an arm; and as `remark` what
-    /// the run itself told the model besides the error.
+    /// before it and the `original` failure; the [`hint`](ErrorReceipt::hint) of an arm; and the
+    /// [`remark`](ErrorReceipt::remark) of the run itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// Seconds after which the same call may succeed.
@@ -230,9 +230,13 @@ impl ErrorReceipt {
         self.with(HINT, hint)
     }
 
-    /// What the run itself told the model besides the error.
+    /// Returns what the run itself told the model besides the error. It is a part of the details.
+    pub fn remark(&self) -> Option<&str> {
+        self.details.as_ref()?.get(REMARK)?.as_str()
+    }
+
     pub(crate) fn with_remark(self, remark: &str) -> Self {
-        self.with("remark", remark)
+        self.with(REMARK, remark)
     }
 
     fn with(mut self, key: &str, text: &str) -> Self {
@@ -246,6 +250,7 @@ impl ErrorReceipt {
 }
 
 const HINT: &str = "hint";
+const REMARK: &str = "remark";
 
 /// Stable, machine-readable error code; a code that this version does not know reads as `UNKNOWN`.
 ///

@@ -1,5 +1,5 @@
 use super::spans::int;
-use crate::run::{Node, Root, ToolCallMetadata, ToolEnvelope, Within};
+use crate::run::{Node, Root, ToolCallMetadata, ToolEnvelope};
 use tracing::{Level, field};
 
 /// Says of a call that it is settled: one line with the target `observed_tool`, for logs and traces.
@@ -30,16 +30,8 @@ pub(crate) fn settled(node: &Node, root: &Root, seq: u32, receipt: &ToolEnvelope
         call_id = %receipt.call_id,
         attempts = int(receipt.attempts.len() as u64),
         cached = receipt.cached,
-        tokens = int(tokens(node, seq, receipt)),
+        // Those that the models used that were asked within the call: by agents in the tool's body, and to repair it.
+        tokens = int(node.state().spent_within(seq)),
         "a call is settled"
     );
-}
-
-/// What the models used that were asked within the call: by agents in the tool's body, and to repair it.
-fn tokens(node: &Node, seq: u32, receipt: &ToolEnvelope) -> u64 {
-    let attempts = u32::try_from(receipt.attempts.len()).unwrap_or(u32::MAX);
-    (1..=attempts.saturating_add(1))
-        .filter_map(|attempt| node.known(Within::Call(seq, attempt)))
-        .map(|call| call.spent())
-        .sum()
 }

@@ -32,6 +32,9 @@ pub(crate) struct Progress {
     unable: BTreeSet<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tried: Vec<FailedRepair>,
+    /// Something was left untried, since there may not be more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    cut_short: bool,
 }
 
 /// What recovery has to know of the failure at hand.
@@ -42,8 +45,8 @@ pub(crate) struct Failed<'a> {
     pub(crate) path: &'a str,
     /// What was wrong.
     pub(crate) error: &'a str,
-    /// How many executions there were.
-    pub(crate) executions: u32,
+    /// How often the call was about to run: executions, and those that a limiter held back.
+    pub(crate) rounds: u32,
     /// Running it again cannot do anything twice.
     pub(crate) repeatable: bool,
     /// What the failure itself says about when to come back.
@@ -131,7 +134,7 @@ impl Progress {
     /// Text that was tried before is no repair: with it the call would never end.
     fn read(&mut self, by: &str, text: String, failed: &str) -> Option<Move> {
         let again = text == failed || self.tried.iter().any(|tried| tried.text == text);
-        if again || self.tried.len() >= MOST_REPAIRS {
+        if again || !self.may_try() {
             return None;
         }
         self.tried.push(FailedRepair {
@@ -145,10 +148,22 @@ impl Progress {
         })
     }
 
-    fn may_ask(&self, fixer: &FixerRef, retries: u32) -> bool {
-        self.asked(fixer.name()) < retries
-            && !self.unable.contains(fixer.name())
-            && self.tried.len() < MOST_REPAIRS
+    fn may_ask(&mut self, fixer: &FixerRef, retries: u32) -> bool {
+        self.asked(fixer.name()) < retries && !self.unable.contains(fixer.name()) && self.may_try()
+    }
+
+    /// Whether there may be one more. That there may not is remembered: somebody is to be told.
+    fn may_try(&mut self) -> bool {
+        let may = self.tried.len() < MOST_REPAIRS;
+        self.cut_short |= !may;
+        may
+    }
+
+    /// What is told where something was left untried.
+    pub(crate) fn cut_short(&self) -> Option<String> {
+        self.cut_short.then(|| {
+            format!("{MOST_REPAIRS} repairs were tried, and there may not be more of them")
+        })
     }
 
     /// How often this repair agent has been asked.
@@ -202,11 +217,11 @@ impl Progress {
 }
 
 fn retry(max_attempts: u32, backoff: Backoff, failed: &Failed<'_>, chance: f64) -> Option<Move> {
-    if failed.executions >= max_attempts || !failed.repeatable {
+    if failed.rounds >= max_attempts || !failed.repeatable {
         return None;
     }
     Some(Move::Retry(backoff.wait(
-        failed.executions,
+        failed.rounds,
         failed.retry_after,
         chance,
     )))

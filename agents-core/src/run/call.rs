@@ -2,7 +2,7 @@
 
 use super::{
     Attachment, Attempt, ToolEnvelope,
-    tries::{Given, Unsettled, give_up, give_up_replaced},
+    tries::{Given, Unsettled, cut_short, give_up, give_up_replaced},
 };
 use crate::{
     Json,
@@ -25,6 +25,9 @@ fn cut_off(calls: usize) -> String {
     format!("it was cut off while it ran{known}")
 }
 
+/// What is known of a call that was not yet approved.
+const UNDECIDED: &str = "it waited for approval, and nobody had decided";
+
 /// Where one call stands.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CallState {
@@ -36,6 +39,9 @@ pub(crate) struct CallState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<Arc<str>>,
     pub(crate) attempts: Vec<Attempt>,
+    /// How often it was about to run, and a limiter held it back.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) held_back: u32,
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub(crate) repairs: Repairs,
     /// How many of these were made to texts that are no longer at hand.
@@ -68,7 +74,7 @@ pub(crate) struct CallState {
     /// Running the tool twice does no more than running it once.
     #[serde(skip)]
     pub(crate) repeatable: bool,
-    /// The attempt that is being prepared, and the tokens that repairs have cost in it.
+    /// The round that is being prepared, and the tokens that repairs have cost in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) accounted: Option<(u32, u64)>,
     /// How many seconds the next execution was held back.
@@ -86,6 +92,12 @@ pub(crate) struct CallState {
     /// The tool is running. A run that goes on elsewhere runs it again, as the same attempt.
     #[serde(skip)]
     pub(crate) running: bool,
+    /// What the tool has done, if it is one that ends what it is a part of and so never returns.
+    #[serde(skip)]
+    pub(crate) last_deed: Option<Json>,
+    /// The repair agent that is at work on the call.
+    #[serde(skip)]
+    pub(crate) mender: Option<String>,
     /// The result came from a cache.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cached: bool,
@@ -143,6 +155,7 @@ impl CallState {
             seq,
             id: None,
             attempts: Vec::new(),
+            held_back: 0,
             repairs: Repairs::default(),
             outdated: 0,
             given: Vec::new(),
@@ -160,6 +173,8 @@ impl CallState {
             version: None,
             own_name: None,
             running: false,
+            last_deed: None,
+            mender: None,
             cached: false,
             attachments: Vec::new(),
             receipt: None,
@@ -213,6 +228,16 @@ impl CallState {
         self.executions().saturating_add(1)
     }
 
+    /// How often it was about to run: a limiter may have held it back. This is what `retry` bounds.
+    pub(crate) fn rounds(&self) -> u32 {
+        self.executions().saturating_add(self.held_back)
+    }
+
+    /// The round that is under way, from 1: places and moments are named by it, which differ between two rounds.
+    pub(crate) fn round(&self) -> u32 {
+        self.rounds().saturating_add(1)
+    }
+
     /// The failure of the call as the model made it, or of its execution; not of what was given in its place.
     pub(crate) fn own_failure(&mut self, at_hand: ToolError) -> ToolError {
         let first = self.unsettled.drain(..).next();
@@ -224,6 +249,7 @@ impl CallState {
     pub(crate) fn settle(&mut self, error: ToolError) {
         let error = self.own_failure(error);
         self.give_up_texts();
+        self.remark = self.remark.take().or_else(|| self.progress.cut_short());
         let input = match &error {
             ToolError::Execution { args, .. } => args.clone(),
             _ => self.input(),
@@ -315,22 +341,32 @@ impl CallState {
         });
     }
 
-    /// What the call is a part of ends before the call is settled: it ends with the failure that was being dealt with,
-    /// with having been cut off while it ran, or with having been left undone. So many calls were made within it.
+    /// What the call is a part of ends before the call is settled: it ends with what its tool has done to end that, with
+    /// the failure that was being dealt with, with having been cut off while it ran, or with having been left undone.
+    /// So many calls were made within it.
     pub(crate) fn abandon(&mut self, why: &str, calls: usize) {
         if self.result().is_some() {
             return;
         }
+        if let Some(deed) = self.last_deed.take() {
+            let input = self.input();
+            self.ran(None);
+            return self.settle_as(input, Ok(deed));
+        }
+        if let Some(mender) = self.mender.take() {
+            self.repairs.extend(cut_short(&mender, why));
+        }
         let error = match &self.stage {
             Stage::Failed { error, .. } | Stage::Recover { error, .. } => error.clone(),
             Stage::Climb { escalation } => ToolError::from((**escalation).clone()),
-            _ => ToolError::Execution {
+            stage => ToolError::Execution {
                 args: self.input(),
                 cause: Cause::text(
                     Code::Unknown,
-                    match self.running {
-                        true => format!("{why}: {}", cut_off(calls)),
-                        false => why.to_owned(),
+                    match stage {
+                        Stage::Approve { .. } => format!("{why}: {UNDECIDED}"),
+                        _ if self.running => format!("{why}: {}", cut_off(calls)),
+                        _ => why.to_owned(),
                     },
                 ),
             },
@@ -348,6 +384,10 @@ impl CallState {
             _ => None,
         }
     }
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A call as it was before arguments that were given for a failure took the place of those that failed.

@@ -1,16 +1,14 @@
 use super::{
-    Cost, Desk, EventKind, Limit, Node, Passed, RepairScope, Root, Settings, Stop, Stopwatch,
-    Timestamp, Within,
+    Cost, Desk, EventKind, Limit, Node, RepairScope, Root, Settings, Stopwatch, Timestamp, Within,
 };
 use crate::{
     Json,
     model::{Model, Usage},
     place::{Place, Placement},
-    recovery::FixError,
     secret::{Masker, Secret, SecretError, resolve},
     tool::Scope,
 };
-use std::{convert::Infallible, fmt, future::Future, sync::Arc, time::Duration};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 use tracing::{Instrument, Span};
 
 tokio::task_local! {
@@ -366,27 +364,6 @@ impl RunContext {
         };
         // Not `async`: that would hold `work` twice.
         CURRENT.scope(self, work).instrument(span)
-    }
-
-    /// A bound was passed: that ends the whole run, or the repair to which the bound belongs.
-    pub(crate) async fn exceed(&self, passed: Passed) -> Infallible {
-        match self
-            .shield
-            .as_ref()
-            .and_then(|scope| scope.of_level(passed.level))
-        {
-            Some(scope) => {
-                let why = format!("{}: {}", passed.agent, passed.limit);
-                scope.finish(FixError::Failed(why)).await
-            }
-            _ => self.stop(passed.stop()).await,
-        }
-    }
-
-    /// Ends the whole run. It never returns, so nothing between here and the root can swallow it.
-    pub(crate) async fn stop(&self, stop: Stop) -> Infallible {
-        self.root.request_stop(stop);
-        std::future::pending().await
     }
 }
 

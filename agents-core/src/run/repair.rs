@@ -59,13 +59,18 @@ impl RepairScope {
         self.level
     }
 
+    /// Ends the repair, and says whether this is what ends it.
+    pub(crate) fn end(&self, end: FixError) -> bool {
+        let mut ended = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_first = ended.is_none();
+        ended.get_or_insert(end);
+        self.notify.notify_one();
+        is_first
+    }
+
     /// Ends the repair. It never returns to the repair agent.
     pub(crate) async fn finish(&self, end: FixError) -> Infallible {
-        self.end
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert(end);
-        self.notify.notify_one();
+        self.end(end);
         std::future::pending().await
     }
 

@@ -116,6 +116,11 @@ impl Settings {
         }
     }
 
+    /// Whether the tape is that of the run around.
+    pub(crate) fn tape_is_shared(&self) -> bool {
+        self.tape_is_shared
+    }
+
     /// What was given to the run is masked from its beginning.
     pub(crate) fn hide(&self) -> Result<(), Error> {
         for (name, secret) in &self.secrets {

@@ -1,6 +1,6 @@
-use super::{Limit, Stopped};
-use crate::{Error, ErrorKind, error::escalation::Escalation};
-use std::sync::Arc;
+use super::{Limit, Passed, RunContext, Stopped};
+use crate::{Error, ErrorKind, error::escalation::Escalation, recovery::FixError};
+use std::{convert::Infallible, future::pending, sync::Arc};
 
 /// Why the whole run ends, now. It is not an error that travels: whoever calls for it never
 /// returns, and the root drops everything.
@@ -119,5 +119,36 @@ impl Stop {
                 severity: escalation.severity,
             },
         }
+    }
+}
+
+impl RunContext {
+    /// A bound was passed: that ends the whole run, or the repair to which the bound belongs.
+    pub(crate) async fn exceed(&self, passed: Passed) -> Infallible {
+        match self.shield().and_then(|scope| scope.of_level(passed.level)) {
+            Some(scope) => {
+                let why = format!("{}: {}", passed.agent, passed.limit);
+                scope.finish(FixError::Failed(why)).await
+            }
+            _ => self.stop(passed.stop()).await,
+        }
+    }
+
+    /// An agent here has given back [`Error::thrown`]: nothing may go on. One that repairs says so to whoever has asked
+    /// it, which ends the run as well and is told why.
+    pub(crate) async fn thrown(&self, agent: &str, error: &Error) -> Infallible {
+        match self.repair() {
+            Some(scope) => {
+                let reason = error.message().to_owned();
+                scope.finish(FixError::Thrown(reason)).await
+            }
+            None => self.stop(Stop::thrown(agent, error)).await,
+        }
+    }
+
+    /// Ends the whole run. It never returns, so nothing between here and the root can swallow it.
+    pub(crate) async fn stop(&self, stop: Stop) -> Infallible {
+        self.root.request_stop(stop);
+        pending().await
     }
 }

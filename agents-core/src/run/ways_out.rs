@@ -6,13 +6,13 @@
 
 use super::RepairScope;
 use crate::{
-    Severity,
+    Json, Severity,
     recovery::FixError,
     tool::{ArgumentError, Effects, FnTool, SharedTool, ToolSpec},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::{future::pending, sync::Arc};
 
 const ESCALATE: &str = "Only if it cannot be repaired, since nobody can tell what was meant: gives up, and hands the failure to somebody who can judge it.";
 const THROW: &str =
@@ -34,12 +34,15 @@ impl RepairScope {
         });
         let throw = json!({ "reason": { "type": "string", "description": HARM } });
         [
-            self.way_out("escalate", ESCALATE, escalate, |args| FixError::Escalated {
-                reason: reason_of(args).to_owned(),
-                severity: Severity::deserialize(&args["severity"]).unwrap_or_default(),
+            self.way_out("escalate", ESCALATE, escalate, |args| {
+                let end = FixError::Escalated {
+                    reason: reason_of(args).to_owned(),
+                    severity: Severity::deserialize(&args["severity"]).unwrap_or_default(),
+                };
+                (end, "handed up")
             }),
             self.way_out("throw_exception", THROW, throw, |args| {
-                FixError::Thrown(reason_of(args).to_owned())
+                (FixError::Thrown(reason_of(args).to_owned()), "thrown")
             }),
         ]
     }
@@ -49,14 +52,22 @@ impl RepairScope {
         name: &'static str,
         description: &'static str,
         properties: Value,
-        end: fn(&Value) -> FixError,
+        end: fn(&Value) -> (FixError, &'static str),
     ) -> SharedTool {
         let schema = json!({ "type": "object", "properties": properties, "required": ["reason"] });
         let spec = ToolSpec::new(name, description, Effects::None, schema).last_resort();
         let scope = self.clone();
-        let tool = FnTool::with_spec(spec, move |args, _| {
+        let tool = FnTool::with_spec(spec, move |args, context| {
             let scope = scope.clone();
-            async move { Err::<(), _>(scope.finish(end(&args)).await) }
+            async move {
+                let (end, deed) = end(&args);
+                if !scope.end(end) {
+                    return Err::<(), _>("the repair had ended before");
+                }
+                let deed = Json::string(deed);
+                context.cx.with_call(|call| call.last_deed = Some(deed));
+                pending().await
+            }
         });
         Arc::new(tool.part_of_the_run().checked(has_a_reason))
     }

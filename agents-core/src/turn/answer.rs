@@ -109,11 +109,11 @@ pub(crate) async fn settle<O>(
             },
         };
         if let Climbing::Fell(fault) = climbing {
-            let hint = cx.node.with_frame(|frame| frame.hint.take());
-            let reason = match hint {
-                Some(hint) => format!("{fault}; {hint}"),
-                None => fault,
-            };
+            let said = cx.node.with_frame(|frame| {
+                let hint = frame.hint.take();
+                hint.into_iter().chain(frame.progress.cut_short())
+            });
+            let reason = said.fold(fault, |fault, said| format!("{fault}; {said}"));
             let said = cx.masker().text(&reason);
             tracing::info!(agent = %brain.name, reason = %said, "answer refused");
             cx.emit(|| EventKind::AnswerRefused {
@@ -358,7 +358,7 @@ fn failed<'a>(text: &'a str, fault: &'a str) -> Failed<'a> {
         text,
         path: "",
         error: fault,
-        executions: 0,
+        rounds: 0,
         repeatable: false,
         retry_after: None,
     }

@@ -12,9 +12,9 @@ use crate::{
     reader::{self, Change, ChangeKind, Refusal, Repairs},
     run::{RunContext, Timestamp},
     tool::{ArgumentError, DynTool, Prepared, SharedTool, ToolContext, expectation},
-    turn::{doubt, guard, remembered::attempt_of},
+    turn::{doubt, guard, remembered::round_of},
 };
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// What one call is read and recovered by.
 pub(crate) struct Rules<'a> {
@@ -50,11 +50,15 @@ impl<'a> Rules<'a> {
         &self.brain.arms
     }
 
-    /// The time after a wait, in milliseconds since 1970.
+    /// The time after a wait, in milliseconds since 1970: never before it is over, or whoever said how long it takes
+    /// would be asked too early.
     pub(crate) fn after(&self, wait: Duration) -> u64 {
-        Timestamp::now()
-            .as_millis()
-            .saturating_add(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))
+        let now = UNIX_EPOCH.elapsed().unwrap_or_default();
+        let millis = |time: Duration| u64::try_from(time.as_nanos().div_ceil(1_000_000));
+        match wait.is_zero() {
+            true => 0,
+            false => millis(now.saturating_add(wait)).unwrap_or(u64::MAX),
+        }
     }
 
     /// How long it is until then.
@@ -72,7 +76,7 @@ impl<'a> Rules<'a> {
         let mut digest = hmac_sha256::Hash::new();
         digest.update(cx.run_id());
         digest.update(cx.step_place());
-        digest.update(attempt_of(cx).to_le_bytes());
+        digest.update(round_of(cx).to_le_bytes());
         let [a, b, c, d, ..] = digest.finalize();
         f64::from(u32::from_le_bytes([a, b, c, d])) / f64::from(u32::MAX)
     }

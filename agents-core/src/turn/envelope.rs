@@ -90,17 +90,18 @@ pub(super) fn tell(node: &Node, root: &Root, seq: u32, receipt: Arc<ToolEnvelope
     );
 }
 
-/// Writes the receipts of calls that are left unsettled, here and below, for this reason.
+/// Writes the receipts of calls that are left unsettled, here and below, for this reason. What is within a call ends
+/// before it does.
 pub(crate) fn close_all(node: &Node, root: &Root, why: &str) {
+    for child in node.children() {
+        close_all(&child, root, why);
+    }
     for (seq, is_new, receipt) in closed(node, &root.settings, why) {
         node.add_receipt(receipt.clone());
         if is_new {
             tell_abandoned(node, &root.settings, seq, &receipt);
             tell(node, root, seq, receipt);
         }
-    }
-    for child in node.children() {
-        close_all(&child, root, why);
     }
 }
 

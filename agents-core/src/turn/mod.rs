@@ -149,6 +149,7 @@ impl Place<'_> {
     /// The driver of one call: look, do, tell.
     async fn settle(&self, tool: &SharedTool) {
         let mut context = self.context(tool);
+        let mut round = 1;
         loop {
             let act = self.with_call(|call| {
                 let rules = args::Rules::new(self.brain, tool, &context);
@@ -161,9 +162,10 @@ impl Place<'_> {
                     context.call_id = call_id::of(call, &self.cx.node);
                 }
                 // What is settled needs no place any more.
-                if context.attempt != call.attempt() && !matches!(act, Act::Done) {
-                    context.attempt = call.attempt();
-                    context.cx = self.cx.in_call(call.seq, context.attempt);
+                context.attempt = call.attempt();
+                if round != call.round() && !matches!(act, Act::Done) {
+                    round = call.round();
+                    context.cx = self.cx.in_call(call.seq, round);
                 }
                 act
             });
@@ -191,6 +193,7 @@ impl Place<'_> {
                     Event::Woke
                 }
                 Act::Ask(fixer, repair) => {
+                    self.with_call(|call| call.mender = Some(fixer.name().to_owned()));
                     let repaired = recover::ask(self.brain, &context.cx, &fixer, *repair).await;
                     Event::Answered(fixer, repaired)
                 }
@@ -310,6 +313,10 @@ impl Place<'_> {
             tool: self.name(),
             repairs,
         });
+    }
+
+    fn round(&self) -> u32 {
+        self.with_call(|call| call.round())
     }
 
     fn name(&self) -> String {

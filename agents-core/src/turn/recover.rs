@@ -54,7 +54,7 @@ pub(crate) fn facts<'a>(
         text,
         path: error.field().unwrap_or_default(),
         error: message,
-        executions: call.executions(),
+        rounds: call.rounds(),
         // Another attempt has no other credentials.
         repeatable: error.code() != Code::AuthRequired && spec.is_repeatable(),
         retry_after: match error {

@@ -30,7 +30,7 @@ impl Place<'_> {
         let Some(tape) = self.tape().filter(|_| !is_part) else {
             return self.carry_out(tool, prepared, context).await;
         };
-        let moment = self.moment(format_args!("run{}", context.attempt), &self.asked(tool));
+        let moment = self.moment(format_args!("run{}", self.round()), &self.asked(tool));
         let cx = &context.cx;
         if let Some(Happened::Executed {
             result,
@@ -235,7 +235,7 @@ pub(crate) fn arms_of(cx: &RunContext, call: &CallState) -> String {
 
 /// How far recovery has come with a call: no two failures of it have come equally far.
 fn when(call: &CallState) -> String {
-    format!("{}.{}", call.executions(), call.progress.tried().len())
+    format!("{}.{}", call.rounds(), call.progress.tried().len())
 }
 
 fn moment(cx: &RunContext, at: String, asked: &impl Serialize) -> Moment {
@@ -391,10 +391,10 @@ fn restore(cx: &RunContext, inside: Inside) {
     cx.root.charge(usage);
 }
 
-/// The attempt within which something is, for what has to differ between attempts.
-pub(crate) fn attempt_of(cx: &RunContext) -> u32 {
+/// The round of a call within which something is, for what has to differ between rounds.
+pub(crate) fn round_of(cx: &RunContext) -> u32 {
     match cx.within {
-        Some(Within::Call(_, attempt)) => attempt,
+        Some(Within::Call(_, round)) => round,
         _ => 0,
     }
 }

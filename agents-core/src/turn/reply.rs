@@ -3,10 +3,12 @@
 use crate::{
     Error, ErrorKind,
     brain::Brain,
-    model::{Delta, FinishReason, Model, ModelError, Reply, Request, ToolCall, Usage},
+    model::{
+        Delta, FinishReason, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage,
+    },
     observe::spans,
     reader::printed::{self, Declared},
-    run::{EventKind, RunContext},
+    run::{EventKind, RunContext, Stop},
     secret,
     turn::guard,
 };
@@ -50,9 +52,18 @@ pub(crate) async fn ask(
     let mut asking = cx.asking(turn, model, !brain.open.is_empty());
     let reply = send(brain, cx, model, turn, schema, must_fit).await;
     asking.replied(reply.as_ref().ok().map(|reply| reply.usage));
-    let reply = reply.map_err(|error| {
-        Error::from(error).context(format!("agent `{}`, turn {turn}", brain.name))
-    })?;
+    let reply = match reply {
+        Ok(reply) => reply,
+        Err(error) => {
+            let at = format!("agent `{}`, turn {turn}", brain.name);
+            // That this is another run than the recorded one is no failure that somebody could deal with.
+            if error.kind() == ModelErrorKind::NotRecorded {
+                let reason = format!("{at}: {error}");
+                match cx.stop(Stop::Diverged { reason }).await {}
+            }
+            return Err(Error::from(error).context(at));
+        }
+    };
     cx.charge(reply.usage, prices.of(model.id(), &reply.usage));
     let before = cx.node.with_frame(|frame| frame.before);
     let reply = with_ids(

@@ -50,7 +50,7 @@ async fn what_the_model_sent_is_kept_beside_everything_that_was_tried() {
         "{texts:?}"
     );
     assert!(told.iter().all(|(kind, _)| *kind == ChangeKind::Tried));
-    let again = "VALIDATION_ERROR: `scribe`: this is what failed already";
+    let again = "VALIDATION_ERROR: `scribe` tried `worse` in vain: this is what failed already";
     assert!(
         lines(&seen)
             .iter()

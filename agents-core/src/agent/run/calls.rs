@@ -37,7 +37,8 @@ impl<A: Agent> Run<'_, A> {
     /// Sets the prices of the models whose ids match the pattern, per million input tokens and per
     /// million output tokens.
     ///
-    /// The first price that matches applies. The total is in [`Outcome::cost`], and
+    /// Of several prices that match, the one that was set first applies: those of single models stand before
+    /// the one of `*`. A price that is negative or no number is an error as soon as the run starts. The total is in [`Outcome::cost`], and
     /// [`Budget::cost`] bounds it.
     ///
     /// ```

@@ -125,6 +125,7 @@ impl<'a, A: Agent> Run<'a, A> {
             terms.check(&settings)?;
         }
         settings.hide()?;
+        settings.executor.prices.check()?;
         // What a stored run has finished needs no model any more.
         let has_model = matches!(start, Start::Stored(_))
             || settings.model_for(settings.model.clone()).is_some();
@@ -162,10 +163,16 @@ impl<'a, A: Agent> Run<'a, A> {
         let outcome = observe::observed(&root, agent.name(), Box::pin(run)).await;
         if let Some(around) = around {
             around.charge(outcome.usage, outcome.cost);
+            // The run around is a part of the same replay.
+            if let Some(stop @ Stop::Diverged { .. }) = root.stopped()
+                && root.settings.tape_is_shared()
+            {
+                match around.stop(stop).await {}
+            }
             if let Err(error) = &outcome.result
                 && error.is_thrown()
             {
-                match around.stop(Stop::thrown(agent.name(), error)).await {}
+                match around.thrown(agent.name(), error).await {}
             }
         }
         if let Some(talk) = &root.settings.talk {

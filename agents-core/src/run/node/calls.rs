@@ -1,14 +1,25 @@
 //! Calls within calls.
 
 use super::{Node, State};
+use std::sync::Arc;
 
 impl State {
     /// How many calls the agents that ran within this call have made, settled or not.
     pub(crate) fn calls_within(&self, seq: u32) -> usize {
+        self.within(seq).map(|child| child.calls()).sum()
+    }
+
+    /// The tokens that were spent within this call.
+    pub(crate) fn spent_within(&self, seq: u32) -> u64 {
+        self.within(seq).map(|child| child.spent()).sum()
+    }
+
+    /// The places within this call, one for each round.
+    fn within(&self, seq: u32) -> impl Iterator<Item = &Arc<Node>> {
         let call = format!("call{seq:04}.");
         let children = self.children.iter();
-        let within = children.filter(|(key, _)| key.starts_with(&call));
-        within.map(|(_, child)| child.calls()).sum()
+        let within = children.filter(move |(key, _)| key.starts_with(&call));
+        within.map(|(_, child)| child)
     }
 
     /// How many calls the agent here has made.

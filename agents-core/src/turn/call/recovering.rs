@@ -107,7 +107,9 @@ impl CallState {
                     self.settle(error);
                     return None;
                 };
-                self.waited = (!wait.is_zero()).then_some(wait.as_secs_f64());
+                if !wait.is_zero() {
+                    *self.waited.get_or_insert_default() += wait.as_secs_f64();
+                }
                 self.stage = Stage::BackOff {
                     args,
                     until: rules.after(wait),
@@ -229,6 +231,7 @@ impl CallState {
         repaired: recover::Repaired,
         masker: &Masker,
     ) -> Option<Stop> {
+        self.mender = None;
         let recover::Repaired { answer, spent, .. } = repaired;
         let tokens = self.charge(spent);
         let Stage::Recover { text, error } = &self.stage else {
@@ -243,9 +246,10 @@ impl CallState {
                     _ => {
                         given.failed(FAILED_ALREADY);
                         let mut again = error.receipt();
-                        again.message = format!("`{fixer}`: {FAILED_ALREADY}");
+                        let in_vain = given.in_vain();
+                        again.message = in_vain.to_string();
                         self.news.push(again);
-                        self.repairs.extend(given.in_vain());
+                        self.repairs.extend(in_vain);
                     }
                 }
                 return None;
@@ -265,14 +269,14 @@ impl CallState {
         }
     }
 
-    /// What of the tokens spent within this attempt has not been accounted for.
+    /// What of the tokens spent within this round has not been accounted for.
     fn charge(&mut self, spent: u64) -> u64 {
-        let attempt = self.attempt();
+        let round = self.round();
         let before = self
             .accounted
-            .filter(|(of, _)| *of == attempt)
+            .filter(|(of, _)| *of == round)
             .map_or(0, |(_, spent)| spent);
-        self.accounted = Some((attempt, spent));
+        self.accounted = Some((round, spent));
         spent.saturating_sub(before)
     }
 }

@@ -1,0 +1,171 @@
+//! Calls that a limiter holds back: they have not run, and a retry waits until they may.
+
+use crate::recording::Tape;
+use agents::{
+    Agent, AgentBuilder, Code, Effects,
+    agent::ModelAgent,
+    async_trait, console,
+    rate::{MemoryLimiter, Rate, RateLimiter},
+    record::{Bundle, Recording},
+    recovery::*,
+    run::{AgentOutputs, ToolEnvelope},
+    testing::{Script, ScriptedModel},
+    tool::{FnTool, ToolSpec},
+};
+use serde_json::json;
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+    time::{Duration, Instant},
+};
+
+/// Sounds the depth; gives the number of the execution, as it knows it itself.
+fn sounder(runs: &Arc<AtomicU32>) -> ModelAgent<'static, String, String> {
+    let runs = runs.clone();
+    let spec = ToolSpec::new(
+        "sound",
+        "Sounds.",
+        Effects::Reads,
+        json!({"type": "object"}),
+    );
+    let sound = FnTool::with_spec(spec, move |_, cx| {
+        runs.fetch_add(1, SeqCst);
+        async move { Ok::<_, String>(cx.attempt()) }
+    });
+    AgentBuilder::new("pilot")
+        .tool(sound)
+        .on_error(|error, _| match error {
+            CallError::Execution(_) => Some(retry::<Execution>().max_attempts(3).into()),
+            _ => None,
+        })
+        .build()
+}
+
+fn two_calls() -> ScriptedModel {
+    let calls = Script::calls([("sound", r#"{"n":1}"#), ("sound", r#"{"n":2}"#)]);
+    ScriptedModel::new([calls, Script::text("deep")]).0
+}
+
+fn receipts(outputs: &AgentOutputs) -> Vec<&ToolEnvelope> {
+    outputs.receipts().collect()
+}
+
+/// Gives no leave for so long after it was asked first; every question is counted.
+struct Tide {
+    low_for: Duration,
+    began: Mutex<Option<Instant>>,
+    asked: AtomicU32,
+}
+
+impl Tide {
+    fn low_for(low_for: Duration) -> Arc<Tide> {
+        let (began, asked) = (Mutex::default(), AtomicU32::new(0));
+        Arc::new(Tide {
+            low_for,
+            began,
+            asked,
+        })
+    }
+}
+
+#[async_trait]
+impl RateLimiter for Tide {
+    async fn try_acquire(&self, _: &str, _: &ToolSpec) -> Result<(), Duration> {
+        self.asked.fetch_add(1, SeqCst);
+        let began = *self.began.lock().unwrap().get_or_insert_with(Instant::now);
+        match self.low_for.checked_sub(began.elapsed()) {
+            Some(left) if !left.is_zero() => Err(left),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Says that it will not be long, and it is.
+struct Shut(Arc<Tide>);
+
+#[async_trait]
+impl RateLimiter for Shut {
+    async fn try_acquire(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration> {
+        let leave = self.0.try_acquire(tenant, tool).await;
+        leave.map_err(|_| Duration::from_millis(1))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_held_back_is_no_attempt() {
+    let runs = Arc::default();
+    let limiter = MemoryLimiter::new().limit("*", Rate::new(1, Duration::from_secs(5)));
+    let tape = Tape::default();
+    let run = sounder(&runs);
+    let run = run.run("go").model(two_calls()).rate_limits(limiter);
+    let outcome = run
+        .tape(Recording::to(tape.clone()))
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(runs.load(SeqCst), 2);
+    let [at_once, waited] = receipts(&outcome.outputs)[..] else {
+        panic!("{:?}", outcome.outputs);
+    };
+    assert_eq!(
+        (at_once.attempts.len(), at_once.attempts[0].waited_s),
+        (1, None)
+    );
+    let [attempt] = &waited.attempts[..] else {
+        panic!("it ran once: {:?}", waited.attempts);
+    };
+    assert_eq!((attempt.number, &attempt.error), (1, &None));
+    assert!(
+        (4.9..5.1).contains(&attempt.waited_s.unwrap()),
+        "{attempt:?}"
+    );
+    assert_eq!(
+        waited.output.as_ref().unwrap().as_str(),
+        "1",
+        "the tool knows of one execution"
+    );
+    assert!(!console::receipt(waited, false).contains("attempts"));
+
+    // Both rounds are on the tape, each under its name, and come to the same again.
+    assert!(tape.text().contains("/call0001/run1") && tape.text().contains("/call0001/run2"));
+    let bundle = Bundle::parse(&tape.text()).unwrap();
+    let replay = bundle.replay();
+    let agent = sounder(&runs);
+    let again = agent
+        .run("go")
+        .tape(replay.clone())
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!((runs.load(SeqCst), replay.divergence()), (2, None));
+    assert_eq!(again.outputs, outcome.outputs);
+}
+
+#[tokio::test]
+async fn a_limiter_that_never_gives_leave_is_asked_as_often_as_the_retry_allows() {
+    let (runs, tide) = (Arc::default(), Tide::low_for(Duration::from_secs(9)));
+    let (model, handle) = ScriptedModel::new([Script::call("sound", "{}"), Script::text("no")]);
+    let agent = sounder(&runs);
+    let run = agent.run("go").model(model).rate_limits(Shut(tide.clone()));
+    let outcome = run.outcome().await.unwrap();
+    assert_eq!((tide.asked.load(SeqCst), runs.load(SeqCst)), (3, 0));
+    let receipt = receipts(&outcome.outputs)[0];
+    assert!(receipt.attempts.is_empty());
+    assert_eq!(receipt.error.as_ref().unwrap().code, Code::RateLimit);
+    assert_eq!(handle.count(), 2);
+}
+
+#[tokio::test]
+async fn a_retry_is_not_a_moment_too_early() {
+    for micros in (0..24).map(|n| 2_000 + n * 130) {
+        let (runs, tide) = (Arc::default(), Tide::low_for(Duration::from_micros(micros)));
+        let (model, _) = ScriptedModel::new([Script::call("sound", "{}"), Script::text("deep")]);
+        let agent = sounder(&runs);
+        let run = agent.run("go").model(model).rate_limits(tide.clone());
+        let outcome = run.outcome().await.unwrap();
+        assert_eq!(tide.asked.load(SeqCst), 2, "after {micros} µs");
+        assert!(receipts(&outcome.outputs)[0].is_ok());
+    }
+}
