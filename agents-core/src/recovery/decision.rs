@@ -109,7 +109,8 @@ impl<K: Kind> Decision<K> {
         })
     }
 
-    /// Sets how many executions of the call there may be in all; 3 by default.
+    /// Sets how many executions of the call there may be in all; 3 by default. Those that a
+    /// [rate limit](crate::rate) held back count as well.
     ///
     /// ```
     /// # use agents_core as agents;
