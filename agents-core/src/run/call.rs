@@ -2,11 +2,11 @@
 
 use super::{
     Attachment, Attempt, ToolEnvelope,
-    tries::{Given, Unsettled, cut_short, give_up, give_up_replaced},
+    tries::{Given, Unsettled, give_up, give_up_replaced},
 };
 use crate::{
     Json,
-    error::{Cause, Code, ErrorReceipt, ToolError, escalation::Escalation},
+    error::{Cause, ErrorReceipt, ToolError, escalation::Escalation},
     model::ToolCall,
     reader::Repairs,
     recovery::Progress,
@@ -14,19 +14,6 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
-
-/// What is known of an execution that was begun and did not end, within which so many calls were made.
-fn cut_off(calls: usize) -> String {
-    let known = match calls {
-        0 => ", and whether it took effect is not known".to_owned(),
-        1 => "; the call within it has a receipt, the rest is not known".to_owned(),
-        calls => format!("; the {calls} calls within it have receipts, the rest is not known"),
-    };
-    format!("it was cut off while it ran{known}")
-}
-
-/// What is known of a call that was not yet approved.
-const UNDECIDED: &str = "it waited for approval, and nobody had decided";
 
 /// Where one call stands.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -339,42 +326,6 @@ impl CallState {
             waited_s: self.waited.take(),
             approval_s: self.approval.take(),
         });
-    }
-
-    /// What the call is a part of ends before the call is settled: it ends with what its tool has done to end that, with
-    /// the failure that was being dealt with, with having been cut off while it ran, or with having been left undone.
-    /// So many calls were made within it.
-    pub(crate) fn abandon(&mut self, why: &str, calls: usize) {
-        if self.result().is_some() {
-            return;
-        }
-        if let Some(deed) = self.last_deed.take() {
-            let input = self.input();
-            self.ran(None);
-            return self.settle_as(input, Ok(deed));
-        }
-        if let Some(mender) = self.mender.take() {
-            self.repairs.extend(cut_short(&mender, why));
-        }
-        let error = match &self.stage {
-            Stage::Failed { error, .. } | Stage::Recover { error, .. } => error.clone(),
-            Stage::Climb { escalation } => ToolError::from((**escalation).clone()),
-            stage => ToolError::Execution {
-                args: self.input(),
-                cause: Cause::text(
-                    Code::Unknown,
-                    match stage {
-                        Stage::Approve { .. } => format!("{why}: {UNDECIDED}"),
-                        _ if self.running => format!("{why}: {}", cut_off(calls)),
-                        _ => why.to_owned(),
-                    },
-                ),
-            },
-        };
-        if self.running {
-            self.ran(Some(&error));
-        }
-        self.settle(error);
     }
 
     /// What came of the call, once it is settled.

@@ -11,6 +11,7 @@
 //! Everything that waits is outside of them, so a run can be stored between any two steps. The settings of
 //! a run are methods of [`Run`](crate::agent::Run).
 
+mod abandoned;
 mod approval;
 mod call;
 pub(crate) mod climb;
