@@ -169,3 +169,38 @@ async fn a_retry_is_not_a_moment_too_early() {
         assert!(receipts(&outcome.outputs)[0].is_ok());
     }
 }
+
+#[tokio::test]
+async fn after_an_execution_that_failed_it_is_its_failure_that_is_told() {
+    let schema = json!({"type": "object"});
+    let load = FnTool::new("load", "Loads.", Effects::Reads, schema, |_, _| async {
+        Err::<(), _>("half of it is aboard")
+    });
+    let (model, handle) = ScriptedModel::new([Script::call("load", "{}"), Script::text("oh")]);
+    let agent = AgentBuilder::<String, String>::new("mate")
+        .tool(load)
+        .on_error(|error, _| match error {
+            CallError::Execution(_) => {
+                Some(retry::<Execution>().max_attempts(2).backoff(none()).into())
+            }
+            _ => None,
+        })
+        .model(model)
+        .build();
+    let limiter = MemoryLimiter::new().limit("*", Rate::per_minute(1));
+    let run = agent.run("go").rate_limits(limiter);
+    let outcome = run.outcome().await.unwrap();
+    let receipt = receipts(&outcome.outputs)[0];
+    assert_eq!(receipt.attempts.len(), 1);
+    let error = receipt.error.as_ref().unwrap();
+    assert_eq!(
+        (error.code, &*error.message),
+        (Code::Unknown, "half of it is aboard")
+    );
+    let remark = "it was to run again, and was called too often for that";
+    assert_eq!((error.remark(), error.retry_after_s), (Some(remark), None));
+    assert_eq!(
+        handle.requests()[1].last(),
+        format!("ERROR UNKNOWN (Terminal) in `load`: half of it is aboard; {remark}")
+    );
+}

@@ -17,6 +17,8 @@ pub(crate) fn settled(node: &Node, root: &Root, seq: u32, receipt: &ToolEnvelope
         started_at,
         ended_at,
     } = ToolCallMetadata::of(receipt, &*node.agent(), root.trace_id());
+    // Those of the models that were asked within the call: by agents in the tool's body, and to repair it.
+    let tokens = node.state().spent_within(seq);
     tracing::info!(
         target: "observed_tool",
         tool_name,
@@ -30,8 +32,7 @@ pub(crate) fn settled(node: &Node, root: &Root, seq: u32, receipt: &ToolEnvelope
         call_id = %receipt.call_id,
         attempts = int(receipt.attempts.len() as u64),
         cached = receipt.cached,
-        // Those that the models used that were asked within the call: by agents in the tool's body, and to repair it.
-        tokens = int(node.state().spent_within(seq)),
+        tokens = int(tokens),
         "a call is settled"
     );
 }

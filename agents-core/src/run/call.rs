@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Json,
-    error::{Cause, ErrorReceipt, ToolError, escalation::Escalation},
+    error::{Cause, ErrorReceipt, Origin, ToolError, escalation::Escalation},
     model::ToolCall,
     reader::Repairs,
     recovery::Progress,
@@ -14,6 +14,9 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
+
+/// What is told beside the failure of an execution after which a limiter held the call back.
+const HELD_BACK: &str = "it was to run again, and was called too often for that";
 
 /// Where one call stands.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,9 +29,12 @@ pub(crate) struct CallState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<Arc<str>>,
     pub(crate) attempts: Vec<Attempt>,
+    /// How the last execution failed, if that is so: when all that follows is held back, this is what there is to tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failed_run: Option<Box<ToolError>>,
     /// How often it was about to run, and a limiter held it back.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub(crate) held_back: u32,
+    held_back: u32,
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub(crate) repairs: Repairs,
     /// How many of these were made to texts that are no longer at hand.
@@ -142,6 +148,7 @@ impl CallState {
             seq,
             id: None,
             attempts: Vec::new(),
+            failed_run: None,
             held_back: 0,
             repairs: Repairs::default(),
             outdated: 0,
@@ -234,7 +241,13 @@ impl CallState {
     /// Settles the call with an error. Of the arguments its receipt keeps those that ran, else what the
     /// model sent, and not what was given in its place to no avail.
     pub(crate) fn settle(&mut self, error: ToolError) {
-        let error = self.own_failure(error);
+        let mut error = self.own_failure(error);
+        if is_held_back(&error)
+            && let Some(failed) = self.failed_run.take()
+        {
+            error = *failed;
+            self.remark.get_or_insert_with(|| HELD_BACK.to_owned());
+        }
         self.give_up_texts();
         self.remark = self.remark.take().or_else(|| self.progress.cut_short());
         let input = match &error {
@@ -315,6 +328,16 @@ impl CallState {
         )
     }
 
+    /// This round has failed: the tool has run, or was held back.
+    pub(crate) fn came_to_nothing(&mut self, error: &ToolError) {
+        if is_held_back(error) {
+            self.held_back += 1;
+        } else {
+            self.ran(Some(error));
+            self.failed_run = Some(Box::new(error.clone()));
+        }
+    }
+
     /// The tool runs no more: what came of this attempt.
     pub(crate) fn ran(&mut self, error: Option<&ToolError>) {
         self.running = false;
@@ -335,6 +358,11 @@ impl CallState {
             _ => None,
         }
     }
+}
+
+/// A limiter did not let the tool run.
+fn is_held_back(error: &ToolError) -> bool {
+    matches!(error, ToolError::Execution { cause, .. } if cause.origin() == Origin::RateLimited)
 }
 
 fn is_zero(count: &u32) -> bool {

@@ -9,7 +9,7 @@ pub(crate) use act::{Act, Event};
 use super::args;
 use crate::{
     Json,
-    error::{Cause, Origin, ToolError},
+    error::{Cause, ToolError},
     reader::{ChangeKind, Repairs},
     run::{Approval, CallState, Ready, Stage, Stop},
     secret::Masker,
@@ -135,12 +135,8 @@ impl CallState {
                         let text = args.as_str().to_owned();
                         let handed = cause.handed().cloned();
                         let thrown = cause.thrown().map(str::to_owned);
-                        let held_back = cause.origin() == Origin::RateLimited;
                         let error = ToolError::Execution { args, cause };
-                        match held_back {
-                            true => self.held_back += 1,
-                            false => self.ran(Some(&error)),
-                        }
+                        self.came_to_nothing(&error);
                         if let Some(reason) = thrown {
                             self.failed(text, error);
                             return Some(self.thrown(&reason));
