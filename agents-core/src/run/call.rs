@@ -1,7 +1,7 @@
 //! One call, as data: what was asked for, how far it has come, and what to do next.
 
 use super::{
-    Attachment, Attempt, ToolEnvelope,
+    Approval, ApprovalReceipt, Attachment, Attempt, ToolEnvelope,
     tries::{Given, Unsettled, give_up, give_up_replaced},
 };
 use crate::{
@@ -74,9 +74,12 @@ pub(crate) struct CallState {
     /// How many seconds the next execution was held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) waited: Option<f64>,
+    /// What was decided about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) approvals: Vec<ApprovalReceipt>,
     /// How many seconds it took to approve the next execution, if somebody was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) approval: Option<f64>,
+    approval: Option<f64>,
     /// The version of the tool, if the agent has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<String>,
@@ -89,6 +92,9 @@ pub(crate) struct CallState {
     /// The result came from a cache.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cached: bool,
+    /// The result is not all that was asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) partial: bool,
     /// What belongs to the receipt and lies elsewhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) attachments: Vec<Attachment>,
@@ -156,11 +162,13 @@ impl CallState {
             repeatable: false,
             accounted: None,
             waited: None,
+            approvals: Vec::new(),
             approval: None,
             version: None,
             own_name: None,
             running: false,
             cached: false,
+            partial: false,
             attachments: Vec::new(),
             receipt: None,
             started: 0,
@@ -195,12 +203,19 @@ impl CallState {
     }
 
     /// This is what comes of the call, whatever would have.
-    pub(crate) fn settle_as(&mut self, input: Json, result: Result<Json, Cause>) {
+    pub(crate) fn settle_as(&mut self, input: Json, result: Result<Json, Cause>, partial: bool) {
+        self.partial = partial;
         let result = result.map_err(|cause| ToolError::Execution {
             args: input.clone(),
             cause,
         });
         self.stage = Stage::Done { input, result };
+    }
+
+    /// Somebody has decided whether the call may run.
+    pub(crate) fn decided(&mut self, decided: ApprovalReceipt) {
+        self.approval = (decided.approval == Approval::Approve).then_some(decided.took_s);
+        self.approvals.push(decided);
     }
 
     /// How many times the tool has run.
