@@ -1,4 +1,4 @@
-use super::Cause;
+use super::{Cause, Origin};
 use crate::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -79,6 +79,11 @@ impl ToolError {
     /// Returns the class of the [`code`](ToolError::code): who can do something about the failure.
     pub fn class(&self) -> Class {
         self.code().class()
+    }
+
+    /// A rate limiter has refused the execution.
+    pub(crate) fn is_limited(&self) -> bool {
+        matches!(self, ToolError::Execution { cause, .. } if cause.origin() == Origin::RateLimited)
     }
 
     /// Returns the name of the variant, as it is serialized.

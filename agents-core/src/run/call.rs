@@ -2,7 +2,7 @@
 
 use super::{
     Approval, ApprovalReceipt, Attachment, Attempt, ToolEnvelope,
-    tries::{Given, Unsettled, give_up, give_up_replaced},
+    tries::{Given, Unsettled, cut_off_at_work, give_up, give_up_replaced},
 };
 use crate::{
     Json,
@@ -56,6 +56,9 @@ pub(crate) struct CallState {
     pub(crate) shown: Option<Json>,
     #[serde(default)]
     pub(crate) progress: Progress,
+    /// The repair agent that is at work.
+    #[serde(skip)]
+    pub(crate) asked: Option<Box<str>>,
     /// What an arm wants the model to be told beside the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
@@ -156,6 +159,7 @@ impl CallState {
             before: None,
             shown: None,
             progress: Progress::default(),
+            asked: None,
             hint: None,
             remark: None,
             thrown: None,
@@ -221,6 +225,11 @@ impl CallState {
     /// How many times the tool has run.
     pub(crate) fn executions(&self) -> u32 {
         u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The tool has run, and what it may have done is not to be done again.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        !self.repeatable && self.attempts.iter().any(|attempt| !attempt.refused)
     }
 
     /// Which execution comes next, from 1.
@@ -325,6 +334,7 @@ impl CallState {
         self.attempts.push(Attempt {
             number: self.attempt(),
             error: error.map(|error| Box::new(error.receipt())),
+            refused: error.is_some_and(ToolError::is_limited),
             waited_s: self.waited.take(),
             approval_s: self.approval.take(),
         });
@@ -354,6 +364,9 @@ impl CallState {
             self.ran(Some(&error));
         }
         self.settle(error);
+        if let Some(fixer) = self.asked.take() {
+            self.repairs.extend(cut_off_at_work(&fixer));
+        }
     }
 
     /// What came of the call, once it is settled.

@@ -346,6 +346,9 @@ pub struct Attempt {
     /// Error of the execution, also if the end of the run cut it off; absent if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<ErrorReceipt>>,
+    /// Whether a [rate limiter](crate::rate) refused the execution, so that the tool did not run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refused: bool,
     /// Seconds of waiting before the execution; absent if it ran at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_s: Option<f64>,

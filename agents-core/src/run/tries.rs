@@ -143,6 +143,12 @@ pub(crate) fn gave_none(fixer: &str, why: &FixError, tokens: u64) -> Repairs {
     Change::new(ChangeKind::Tried, "", note).into()
 }
 
+/// A repair agent was asked, and what it was a part of ended before it answered.
+pub(crate) fn cut_off_at_work(fixer: &str) -> Repairs {
+    let note = format!("`{fixer}` was asked, and cut off before it answered");
+    Change::new(ChangeKind::Tried, "", note).into()
+}
+
 /// Of what is at hand, the changes behind the first `outdated`, these texts are not used. What reading changed in
 /// such a text is not worth telling; what it changed in the model's own is, and in one that is used.
 pub(crate) fn give_up(repairs: &mut Repairs, outdated: usize, given: Vec<Given>) {

@@ -57,7 +57,8 @@ pub(crate) fn facts<'a>(
         error: message,
         executions: call.executions(),
         // Another attempt has no other credentials.
-        repeatable: error.code() != Code::AuthRequired && spec.is_repeatable(),
+        repeatable: error.code() != Code::AuthRequired
+            && (spec.is_repeatable() || error.is_limited()),
         retry_after: match error {
             ToolError::Execution { cause, .. } => cause.retry_after(),
             _ => None,

@@ -12,7 +12,7 @@ use agents::{
     Agent, AgentBuilder, Effects, Error, Outcome, Severity, async_trait,
     compose::first_of,
     escalation::{Escalation, escalate, reroute_to_skill, return_partial_result},
-    record::Recording,
+    record::{Bundle, Recording, Replay},
     run::{EventKind, RunContext, Snapshot, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool::FnTool,
@@ -35,17 +35,28 @@ fn coder(how: &str) -> Plain {
         .build()
 }
 
-/// The same receipt of the call that was left, with and without a tape.
-async fn left(run: impl AsyncFn(Option<Tape>) -> Outcome<String>) -> ToolEnvelope {
+/// What a run is on.
+enum On {
+    Nothing,
+    Recording(Recording),
+    Replay(Replay),
+}
+
+/// The receipt of the call that was left: the same with and without a tape, and in a replay.
+async fn left(run: impl AsyncFn(On) -> Outcome<String>) -> ToolEnvelope {
     let tape = Tape::default();
-    let (plain, taped) = (run(None).await, run(Some(tape)).await);
+    let plain = run(On::Nothing).await;
+    let taped = run(On::Recording(Recording::to(tape.clone()))).await;
+    let replay = Bundle::parse(&tape.text()).unwrap().replay();
+    let again = run(On::Replay(replay.clone())).await;
+    assert_eq!(replay.divergence(), None);
+    assert_eq!(again.outputs, taped.outputs);
     let waiting = |outcome: &Outcome<String>| {
         let mut receipts = outcome.outputs.receipts();
         let left = receipts.find(|receipt| receipt.name == "wait");
         left.unwrap().clone()
     };
     let (plain, taped) = (waiting(&plain), waiting(&taped));
-    let said = |receipt: &ToolEnvelope| receipt.error.as_ref().unwrap().message.clone();
     assert_eq!(said(&plain), said(&taped));
     taped
 }
@@ -56,39 +67,40 @@ fn said(receipt: &ToolEnvelope) -> &str {
 
 async fn finished(
     run: agents::agent::Run<'_, impl Agent<Out = String>>,
-    tape: Option<Tape>,
+    on: On,
 ) -> Outcome<String> {
-    let run = match tape {
-        Some(tape) => run.tape(Recording::to(tape)),
-        None => run,
+    let run = match on {
+        On::Nothing => run,
+        On::Recording(tape) => run.tape(tape),
+        On::Replay(tape) => run.tape(tape),
     };
     run.outcome().await.unwrap()
 }
 
 #[tokio::test(start_paused = true)]
 async fn work_that_an_escalation_ends_says_so() {
-    let by_hand = async |tape| {
+    let by_hand = async |on| {
         let team = team(coder("high"), |_| reroute_to_skill("by_hand"));
-        finished(team.run("build"), tape).await
+        finished(team.run("build"), on).await
     };
     let receipt = left(by_hand).await;
     let why =
         "`boss` turned to its skill `by_hand` after an escalation: it was cut off while it ran";
     assert!(said(&receipt).starts_with(why), "{}", said(&receipt));
 
-    let partial = async |tape| {
+    let partial = async |on| {
         let team = team(coder("high"), |_| return_partial_result("half".to_owned()));
-        finished(team.run("build"), tape).await
+        finished(team.run("build"), on).await
     };
     let receipt = left(partial).await;
     let why = "`boss` returned a partial result after an escalation";
     assert!(said(&receipt).starts_with(why), "{}", said(&receipt));
 
-    let ends = async |tape| {
+    let ends = async |on| {
         let team = team(coder("high"), |escalation: Escalation| {
             escalate(escalation.reason).severity(Severity::Critical)
         });
-        finished(team.run("build"), tape).await
+        finished(team.run("build"), on).await
     };
     let receipt = left(ends).await;
     let why = "the run ended before this call did";
@@ -108,13 +120,13 @@ fn boss(tool: FnTool) -> Plain {
 
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_leaves_with_a_critical_escalation_says_so() {
-    let run = async |tape| {
+    let run = async |on| {
         let ask = asking(|| async {
             let failed = coder("critical").run("code").await.unwrap_err();
             tokio::time::sleep(Duration::from_secs(5)).await;
             Ok(failed.to_string())
         });
-        finished(boss(ask).run("go"), tape).await
+        finished(boss(ask).run("go"), on).await
     };
     let receipt = left(run).await;
     let why = "`coder` was left: ";
@@ -127,7 +139,7 @@ async fn an_agent_that_leaves_with_a_critical_escalation_says_so() {
 }
 
 /// When the call was left, and when all of it was over.
-async fn when(run: impl AsyncFn(Option<Tape>) -> Outcome<String>) -> (String, Duration) {
+async fn when(run: impl AsyncFn(On) -> Outcome<String>) -> (String, Duration) {
     let receipt = left(run).await;
     (said(&receipt).to_owned(), receipt.duration())
 }
@@ -143,15 +155,15 @@ async fn an_agent_that_nobody_waits_for_leaves_its_calls_then_and_not_at_the_end
     };
     let patience = Duration::from_millis(20);
     let later = || tokio::time::sleep(Duration::from_millis(400));
-    let timeout = async |tape| {
+    let timeout = async |on| {
         let ask = asking(move || async move {
             let given_up = tokio::time::timeout(patience, async { waits().run("go").await }).await;
             later().await;
             Ok(format!("{}", given_up.is_err()))
         });
-        finished(boss(ask).run("go"), tape).await
+        finished(boss(ask).run("go"), on).await
     };
-    let race = async |tape| {
+    let race = async |on| {
         let ask = asking(move || async move {
             let quick = AgentBuilder::<String, String>::new("quick")
                 .skill(agents::agent::Skill::native(
@@ -167,9 +179,9 @@ async fn an_agent_that_nobody_waits_for_leaves_its_calls_then_and_not_at_the_end
             later().await;
             Ok(first)
         });
-        finished(boss(ask).run("go"), tape).await
+        finished(boss(ask).run("go"), on).await
     };
-    let failure = async |tape| {
+    let failure = async |on| {
         let ask = asking(move || async move {
             let fails = AgentBuilder::<String, String>::new("fails")
                 .skill(agents::agent::Skill::native(
@@ -185,7 +197,7 @@ async fn an_agent_that_nobody_waits_for_leaves_its_calls_then_and_not_at_the_end
             later().await;
             Ok(failed.to_string())
         });
-        finished(boss(ask).run("go"), tape).await
+        finished(boss(ask).run("go"), on).await
     };
     for (what, (why, took)) in [
         ("a timeout", when(timeout).await),
