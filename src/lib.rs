@@ -74,11 +74,13 @@
 //! | `limits` | `rate::GovernorLimiter` | no |
 //! | `http-tool` | the tool `http::HttpTool` | no |
 //! | `otel` | `otel::layer`, for OpenTelemetry | no |
+//!
 
 // Without the macros, what names one leads to the feature.
 #![cfg_attr(
     feature = "macros",
     doc = "
+
 [tool-macro]: prelude::tool
 [tool-attribute]: macro@tool
 [agent-attribute]: macro@agent
@@ -87,6 +89,7 @@
 #![cfg_attr(
     not(feature = "macros"),
     doc = "
+
 [tool-macro]: #features
 [tool-attribute]: #features
 [agent-attribute]: #features

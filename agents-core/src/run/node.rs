@@ -375,17 +375,6 @@ impl Node {
         self.state().partial
     }
 
-    /// Whether this is a call's place.
-    fn is_call(&self) -> bool {
-        self.call().is_some()
-    }
-
-    /// The call whose place this is; that of an agent has a digest in its name.
-    fn call(&self) -> Option<u32> {
-        let (call, attempt) = self.key.strip_prefix("call")?.split_once('.')?;
-        (!attempt.contains('#')).then(|| call.parse().ok())?
-    }
-
     pub(crate) fn depth(&self) -> u32 {
         self.depth
     }
