@@ -159,13 +159,12 @@ async fn run(
         return Err(FixError::Unable("repairs are nested too deep".into()));
     };
     let cx = cx.repairing(&scope);
-    let here = cx.here();
     let answer = {
         let mut work = pin!(guarded_while(agent.repair(&cx, repair)));
         tokio::select! {
             biased;
             end = scope.ended() => {
-                here.leave("the repair ended with it");
+                cx.here().leave("the repair ended with it");
                 Err(end)
             }
             answer = &mut work => match answer {
@@ -174,7 +173,7 @@ async fn run(
             },
         }
     };
-    here.stay();
+    cx.here().stay();
     answer
 }
 
