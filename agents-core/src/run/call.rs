@@ -1,7 +1,7 @@
 //! One call, as data: what was asked for, how far it has come, and what to do next.
 
 use super::{
-    Approval, ApprovalReceipt, Attachment, Attempt, ToolEnvelope,
+    Approval, ApprovalReceipt, Attachment, Attempt, Ready, ToolEnvelope,
     tries::{Given, Unsettled, cut_off_at_work, give_up, give_up_replaced},
 };
 use crate::{
@@ -10,10 +10,10 @@ use crate::{
     model::ToolCall,
     reader::Repairs,
     recovery::Progress,
-    tool::{Prepared, ToolSpec},
+    tool::ToolSpec,
 };
 use serde::{Deserialize, Serialize};
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 /// What is known of an execution that was begun and did not end, within which so many calls were made.
 fn cut_off(calls: usize) -> String {
@@ -385,24 +385,4 @@ struct Before {
     given: Vec<Given>,
     repairs: Repairs,
     outdated: usize,
-}
-
-/// Prepared arguments are live values: a copy of the state has none.
-#[derive(Default)]
-pub(crate) struct Ready(pub(crate) Option<Prepared>);
-
-impl Clone for Ready {
-    fn clone(&self) -> Self {
-        Ready(None)
-    }
-}
-
-impl fmt::Debug for Ready {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() {
-            "prepared"
-        } else {
-            "not prepared"
-        })
-    }
 }

@@ -26,6 +26,7 @@ mod metadata;
 mod node;
 mod outcome;
 mod pin;
+mod ready;
 mod repair;
 mod root;
 mod snapshot;
@@ -59,12 +60,13 @@ pub use tape::Tape;
 #[doc(hidden)]
 pub use tape::{Begun, Happened, Inside, Moment, Recalled};
 
-pub(crate) use call::{CallState, Ready, Stage};
+pub(crate) use call::{CallState, Stage};
 pub(crate) use desk::{Desk, Letter, Raised, Reply};
 pub(crate) use executor::Executor;
 pub(crate) use frame::{Frame, Next, Told};
 pub(crate) use kept::{Kept, What};
 pub(crate) use node::Node;
+pub(crate) use ready::Ready;
 pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use root::{Root, Settings, ToolHook};
 pub(crate) use stop::Stop;
