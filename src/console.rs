@@ -16,7 +16,7 @@ use crate::screen::{shorten, shown};
 use agents_core::{
     error::ErrorReceipt,
     model::FinishReason,
-    run::{Approval, Event, EventKind, ToolEnvelope},
+    run::{Approval, ApprovalReceipt, Event, EventKind, ToolEnvelope},
 };
 use std::{
     fmt::Write as _,
@@ -154,11 +154,9 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             request.tool_name,
             shorten(request.args.as_str(), 60)
         )),
-        EventKind::ApprovalDecided { approval, .. } => ink.dim(match approval {
-            Approval::Approve => "  approved",
-            Approval::Deny { .. } => "  denied",
-            Approval::Revise { .. } => "  to be changed",
-        }),
+        EventKind::ApprovalDecided { approval, by, .. } => {
+            ink.dim(&format!("  {}", decided(approval, by.as_deref())))
+        }
         EventKind::Stopped(stopped) => {
             format!("{} {}", ink.red("✗ stopped:"), safe(stopped))
         }
@@ -252,6 +250,9 @@ pub fn receipt(receipt: &ToolEnvelope, colour: bool) -> String {
     if receipt.truncated {
         facts.insert(0, "cut".into());
     }
+    if receipt.partial {
+        facts.insert(0, "partial".into());
+    }
     line + &ink.facts(&facts)
 }
 
@@ -260,14 +261,34 @@ fn safe(what: &impl ToString) -> String {
     shown(&what.to_string()).into_owned()
 }
 
-/// How long it took until somebody approved a call, if anybody was asked.
+/// What was decided first about a call, by whom, and how long that took, if anybody was asked. That it was denied
+/// stands in the error: here only who did so.
 pub(crate) fn approval(receipt: &ToolEnvelope) -> Option<String> {
-    let mut asked = receipt
-        .attempts
-        .iter()
-        .filter_map(|attempt| attempt.approval_s);
-    let took = Duration::try_from_secs_f64(asked.next()?).ok()?;
-    Some(format!("approved after {}", duration(took)))
+    let first = receipt.approvals.first()?;
+    let ApprovalReceipt {
+        approval,
+        by,
+        took_s,
+        ..
+    } = first;
+    if by.is_none() && *approval != Approval::Approve {
+        return None;
+    }
+    let took = Duration::try_from_secs_f64(*took_s).ok()?;
+    let said = decided(approval, by.as_deref());
+    Some(format!("{said} after {}", duration(took)))
+}
+
+fn decided(approval: &Approval, by: Option<&str>) -> String {
+    let did = match approval {
+        Approval::Approve => "approved",
+        Approval::Deny { .. } => "denied",
+        Approval::Revise { .. } => "to be changed",
+    };
+    match by {
+        Some(by) => format!("{did} by {by}"),
+        None => did.to_owned(),
+    }
 }
 
 /// What went wrong, and what the model was told beside it. What follows an escalation is told by itself.

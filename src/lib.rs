@@ -44,8 +44,8 @@
 //!
 //! | you want | look at |
 //! |-|-|
-//! | to write a tool | [`tool!`](prelude::tool), [`#[tool]`](macro@tool), [`Tool`] |
-//! | to write an agent | [`#[agent]`](macro@agent), [`Agent`], [`AgentBuilder`] |
+//! | to write a tool | [`tool!`][tool-macro], [`#[tool]`][tool-attribute], [`Tool`] |
+//! | to write an agent | [`#[agent]`][agent-attribute], [`Agent`], [`AgentBuilder`] |
 //! | to give an agent memory or knowledge | [`memory`], [`AgentBuilder::knowledge`] |
 //! | to compose agents | [`branch!`], [`compose`] |
 //! | to build a team with delegates | [`structure!`], [`team`] |
@@ -74,7 +74,30 @@
 //! | `limits` | `rate::GovernorLimiter` | no |
 //! | `http-tool` | the tool `http::HttpTool` | no |
 //! | `otel` | `otel::layer`, for OpenTelemetry | no |
+//!
 
+// Without the macros, what names one leads to the feature.
+#![cfg_attr(
+    feature = "macros",
+    doc = "
+
+[tool-macro]: prelude::tool
+[tool-attribute]: macro@tool
+[agent-attribute]: macro@agent
+"
+)]
+#![cfg_attr(
+    not(feature = "macros"),
+    doc = "
+
+[tool-macro]: #features
+[tool-attribute]: #features
+[agent-attribute]: #features
+[`branch!`]: #features
+[`structure!`]: #features
+[`on_escalation!`]: #features
+"
+)]
 // On docs.rs every item says which feature it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -222,17 +222,40 @@ pub(crate) fn refuses_tools(text: &str) -> bool {
     text.contains("does not support tools")
 }
 
-/// What was received, short enough for a message.
+/// What was received, short enough for a message; it ends with `…` where there was more, by which the masker knows
+/// the beginning of a secret.
 fn excerpt(body: &[u8]) -> String {
     const ENOUGH: usize = 160;
-    let text = String::from_utf8_lossy(&body[..body.len().min(4 * ENOUGH)]);
-    let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if words.is_empty() {
-        return "(nothing)".to_owned();
+    let text = String::from_utf8_lossy(body);
+    let mut words = String::new();
+    for word in text.split_whitespace() {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+        if let Some((end, _)) = words.char_indices().nth(ENOUGH) {
+            words.truncate(end);
+            words.push('…');
+            return words;
+        }
     }
-    if let Some((end, _)) = words.char_indices().nth(ENOUGH) {
-        words.truncate(end);
-        words.push('…');
+    match words.is_empty() {
+        true => "(nothing)".to_owned(),
+        false => words,
     }
-    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::excerpt;
+
+    #[test]
+    fn whatever_is_left_out_leaves_a_sign() {
+        assert_eq!(excerpt(b" \n "), "(nothing)");
+        assert_eq!(excerpt(b"bad\n  gateway"), "bad gateway");
+        let wide = format!("{}hunter2", " \n".repeat(1_000));
+        assert_eq!(excerpt(wide.as_bytes()), "hunter2");
+        let long = excerpt("é".repeat(1_000).as_bytes());
+        assert_eq!(long, format!("{}…", "é".repeat(160)));
+    }
 }

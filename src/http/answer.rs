@@ -57,7 +57,7 @@ pub struct HttpAnswer {
     /// Body, if it is JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub json: Option<Json>,
-    /// Body, if it is text, or JSON that is too long.
+    /// Body, if it is text, or JSON that is too long; it ends with `…` where it is cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Description of the body, if it is neither.
@@ -138,7 +138,9 @@ impl HttpAnswer {
         }
         let end = text.floor_char_boundary(preview);
         self.truncated |= end < text.len();
-        self.text = Some(text[..end].to_owned());
+        // Without the sign, nobody could tell the beginning of a secret at the end of it.
+        let sign = if self.truncated { "…" } else { "" };
+        self.text = Some(format!("{}{sign}", &text[..end]));
     }
 
     /// Enough of the body to see what a failure is about.

@@ -3,8 +3,10 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+mod built;
+
 use std::{
-    env::{self, consts::EXE_SUFFIX},
+    env::consts::EXE_SUFFIX,
     fs,
     io::{BufRead, BufReader, Read, Write},
     net::TcpListener,
@@ -16,13 +18,9 @@ use std::{
 /// Nobody listens there, so whoever would talk to a server does without.
 const NOBODY: &str = "127.0.0.1:9";
 
-/// What an example prints. Cargo has built it beside this test, unless it was told to build this
-/// test alone.
+/// What an example prints.
 fn output(example: &str, args: &[&str], ollama: &str) -> String {
-    let this = env::current_exe().unwrap();
-    let folder = this.ancestors().nth(2).unwrap().join("examples");
-    let program = folder.join(format!("{example}{EXE_SUFFIX}"));
-    assert!(program.exists(), "first run `cargo build --examples`");
+    let program = built::EXAMPLES.join(format!("{example}{EXE_SUFFIX}"));
     let output = Command::new(program)
         .args(args)
         .env("OLLAMA_HOST", ollama)
@@ -268,11 +266,8 @@ fn small_model_score() {
 
 #[test]
 fn every_example_is_run_here() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let tests = include_str!("main.rs");
-    for entry in fs::read_dir(root.join("examples")).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+    for name in built::names() {
         // What these score comes from outside.
         if !["repair_score", "printed_score", "score"].contains(&&*name) {
             assert!(tests.contains(&format!("fn {name}()")), "{name} is not run");

@@ -95,12 +95,12 @@ async fn each_is_a_line_in_the_log_and_a_span_that_failed() {
     expect_test::expect![[r#"
         invoke_workflow lead
           * a call is settled
-          * a call is settled
           invoke_agent lead
             chat scripted
             call clerk
               policy clerk
               execute_tool clerk
+                * a call is settled
                 invoke_agent clerk
                   chat scripted
                   call add

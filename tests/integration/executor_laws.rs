@@ -203,7 +203,7 @@ proptest! {
             }
             let known = [
                 "call_id", "name", "version", "input", "output", "error", "t_start", "t_end", "cached",
-                "truncated", "attachments", "attempts", "repairs",
+                "truncated", "partial", "attachments", "attempts", "approvals", "repairs",
             ];
             for field in receipt.as_object().unwrap().keys() {
                 prop_assert!(known.contains(&field.as_str()), "{field}");

@@ -62,6 +62,7 @@ mod storing;
 mod teams;
 mod together;
 mod told_of_failures;
+mod told_truly;
 mod traces;
 mod visible;
 mod world;

@@ -1,4 +1,5 @@
 //! Secrets: whose are used, and that nobody sees them.
 
 mod canary;
+mod cut;
 mod whose;

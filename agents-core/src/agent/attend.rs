@@ -10,7 +10,7 @@ use crate::{
         climb::{no_more_models, refuse, settled},
     },
     tool::nearest,
-    turn,
+    turn::envelope::Leaving,
 };
 use futures_util::future::BoxFuture;
 use std::{borrow::Cow, sync::Arc};
@@ -74,10 +74,14 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
                     biased;
                     result = &mut work => break Left::Done(result),
                     letter = desk.letter() => match letter {
-                        Letter::Leave(error) => break Left::Done(Err(error)),
+                        Letter::Leave(error) => {
+                            cx.node.leave(&format!("`{}` was left: {error}", cx.node.agent()));
+                            break Left::Done(Err(error));
+                        }
                         // Whoever asked has been dropped with the work that was left.
                         Letter::Raised(raised) if raised.reply.is_closed() => {}
                         Letter::Raised(raised) => if let Some(next) = Box::pin(judge(cx, agent, raised)).await {
+                            cx.node.leave(&why_left(&cx.node.agent(), &next));
                             break Left::For(next);
                         }
                     },
@@ -88,8 +92,8 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
         match left {
             Left::Done(result) => return result,
             Left::For(next) => {
-                let why = why_left(&cx.node.agent(), &next);
-                turn::envelope::close_all(&cx.node, &cx.root, &why);
+                // Closes what the agent itself has left.
+                drop(Leaving::of(cx));
                 cx.node.begin_anew();
                 cx.root.checkpoint();
                 job = next;

@@ -34,6 +34,7 @@ use crate::{
     Error, ErrorKind, Json,
     compose::{Map, Takes, Then, Until, Verdict},
     run::{RunContext, Snapshot},
+    turn::envelope::Leaving,
 };
 use async_trait::async_trait;
 
@@ -198,10 +199,14 @@ pub trait Agent: Send + Sync {
             });
         }
         let working = child.began();
+        let leaving = Leaving::of(&child);
         let result = child.carry_out(self.name(), self.work(&child, input)).await;
         working.ended(result.is_ok());
         let output = match result {
-            Ok(output) => output,
+            Ok(output) => {
+                leaving.is_done();
+                output
+            }
             // Nothing may go on, whoever has run the agent.
             Err(error) if error.is_thrown() => match child.thrown(self.name(), &error).await {},
             Err(error) => return Err(error),

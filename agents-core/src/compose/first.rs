@@ -1,6 +1,6 @@
 //! A race: the first answer wins.
 
-use super::{at_once, close_dropped, ends_everything, listed};
+use super::{at_once, ends_everything, listed};
 use crate::{
     Agent, Error, ErrorKind,
     agent::{Data, Profile},
@@ -122,8 +122,7 @@ impl<P: Racers> Agent for FirstOf<P> {
                 Err(error) if loses(&error) => failed.push((agent, error)),
                 Err(error) => return Err(error),
                 Ok(answer) => {
-                    drop(race);
-                    close_dropped(cx);
+                    // The others are dropped here, and what they have begun is closed.
                     return Ok(answer);
                 }
             }

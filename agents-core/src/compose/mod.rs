@@ -72,7 +72,7 @@ pub use settled::{Failed, Settled, settled};
 pub use then::{Takes, Then};
 pub use until::{RanOut, Step, Until, Verdict};
 
-use crate::{Agent, Error, ErrorKind, Severity, run::RunContext};
+use crate::{Agent, Error, ErrorKind, Severity};
 use std::{
     collections::HashSet,
     sync::{Mutex, OnceLock, PoisonError},
@@ -94,12 +94,6 @@ fn ends_everything(error: &Error) -> bool {
         | ErrorKind::Failed
         | ErrorKind::Panicked => false,
     }
-}
-
-/// Writes the receipts of calls that were under way in parts that were dropped: of the parts of a
-/// composite that has its answer, nothing is kept but their receipts.
-fn close_dropped(cx: &RunContext) {
-    cx.close_within("the agent was dropped before this call ended");
 }
 
 /// `a, b, c`; `a; 3` for three of one name.

@@ -1,7 +1,10 @@
 //! Several agents at once, of which each comes to its end.
 
-use super::{Together, close_dropped, ends_everything};
-use crate::{Agent, Error, ErrorKind, Severity, agent::Profile, panics, run::RunContext};
+use super::{Together, ends_everything};
+use crate::{
+    Agent, Error, ErrorKind, Severity, agent::Profile, panics, run::RunContext,
+    turn::envelope::Leaving,
+};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -148,7 +151,7 @@ impl<A: Agent> Agent for Settling<'_, A> {
             Ok(output) => Ok(Ok(output)),
             Err(error) if ends_everything(&error) => Err(error),
             Err(error) => {
-                close_dropped(cx);
+                drop(Leaving::of(cx));
                 cx.node.begin_anew();
                 Ok(Err(Failed::new(self.name(), &error)))
             }

@@ -1,4 +1,4 @@
-use super::Cause;
+use super::{Cause, Origin};
 use crate::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -79,6 +79,11 @@ impl ToolError {
     /// Returns the class of the [`code`](ToolError::code): who can do something about the failure.
     pub fn class(&self) -> Class {
         self.code().class()
+    }
+
+    /// A rate limiter has refused the execution.
+    pub(crate) fn is_limited(&self) -> bool {
+        matches!(self, ToolError::Execution { cause, .. } if cause.origin() == Origin::RateLimited)
     }
 
     /// Returns the name of the variant, as it is serialized.
@@ -207,8 +212,7 @@ pub struct ErrorReceipt {
     /// Human-readable message.
     pub message: String,
     /// Details: the path and the raw text; for an escalation its source, its severity, the attempts
-    /// before it and the `original` failure; the [`hint`](ErrorReceipt::hint) of an arm; and the
-    /// [`remark`](ErrorReceipt::remark) of the run itself.
+    /// before it and the `original` failure; an arm's [`hint`](ErrorReceipt::hint); the run's `remark`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// Seconds after which the same call may succeed.

@@ -54,7 +54,7 @@ pub(crate) async fn observed<T>(
     root.place_in_trace(&span);
     // A run within another one shares its tape.
     let (clock, path) = (&root.settings.clock, root.node.path());
-    let t_start = clock.now(format_args!("{path}/start"));
+    let (going, t_start) = root.begins();
     span.in_scope(|| {
         root.emit(&root.node, || EventKind::RunStarted {
             run_id: root.run_id.clone(),
@@ -67,7 +67,7 @@ pub(crate) async fn observed<T>(
             ok: outcome.result.is_ok(),
             partial: outcome.partial,
             usage: outcome.usage,
-            took: t_end.since(t_start),
+            took: t_end.since(going),
         });
     });
     spans::ran(&span, &outcome);

@@ -1,6 +1,6 @@
 //! A call that is left unsettled, since what it is a part of has ended: what is known of it.
 
-use super::{CallState, Stage, tries::cut_short};
+use super::{CallState, Stage, tries::cut_off_at_work};
 use crate::error::{Cause, Code, ToolError};
 
 /// What is known of an execution that was begun and did not end, within which so many calls were made.
@@ -27,10 +27,7 @@ impl CallState {
         if let Some(deed) = self.last_deed.take() {
             let input = self.input();
             self.ran(None);
-            return self.settle_as(input, Ok(deed));
-        }
-        if let Some(mender) = self.mender.take() {
-            self.repairs.extend(cut_short(&mender, why));
+            return self.settle_as(input, Ok(deed), false);
         }
         let error = match &self.stage {
             Stage::Failed { error, .. } | Stage::Recover { error, .. } => error.clone(),
@@ -51,5 +48,8 @@ impl CallState {
             self.ran(Some(&error));
         }
         self.settle(error);
+        if let Some(fixer) = self.asked.take() {
+            self.repairs.extend(cut_off_at_work(&fixer));
+        }
     }
 }

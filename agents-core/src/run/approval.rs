@@ -7,6 +7,7 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// A tool call that needs approval before it may run.
 ///
@@ -84,10 +85,117 @@ impl Approval {
             reason: reason.into(),
         }
     }
+
+    /// Says who decided so: that is on the call's receipt, on a tape and in the pictures of the run.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::run::{Approval, ApprovalRequest, Signed};
+    ///
+    /// async fn on_duty(request: ApprovalRequest) -> Signed {
+    ///     match request.tool_name.as_str() {
+    ///         "pay" => Approval::deny("not on a Friday").by("Ada"),
+    ///         _ => Approval::Approve.by("Grace"),
+    ///     }
+    /// }
+    /// # fn takes(_: impl agents::run::Approver) {}
+    /// # takes(on_duty);
+    /// ```
+    pub fn by(self, name: impl Into<String>) -> Signed {
+        Signed {
+            approval: self,
+            by: Some(name.into()),
+        }
+    }
+}
+
+/// A decision and who took it, if that is said; [`Approval::by`] makes it of an [`Approval`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+#[non_exhaustive]
+pub struct Signed {
+    /// Decision that was taken.
+    pub approval: Approval,
+    /// Name of who took it.
+    pub by: Option<String>,
+}
+
+impl From<Approval> for Signed {
+    fn from(approval: Approval) -> Self {
+        Signed { approval, by: None }
+    }
+}
+
+/// A decision on a tape: alone, as long as nobody says who took it.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Alone(Approval),
+    Signed { approval: Approval, by: String },
+}
+
+impl From<Signed> for Written {
+    fn from(Signed { approval, by }: Signed) -> Self {
+        match by {
+            None => Written::Alone(approval),
+            Some(by) => Written::Signed { approval, by },
+        }
+    }
+}
+
+impl From<Written> for Signed {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Alone(approval) => approval.into(),
+            Written::Signed { approval, by } => approval.by(by),
+        }
+    }
+}
+
+/// Receipt of one decision of an [`Approver`] about a call.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::{self, FnTool, ToolSpec}};
+/// use agents::run::{Approval, ApprovalRequest};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let spec = ToolSpec::new("pay", "Pays.", Effects::Writes, serde_json::json!({"type": "object"}));
+/// # let pay = FnTool::with_spec(spec.approval(tool::Approval::Always), |_, _| async { Ok::<_, std::io::Error>("paid") });
+/// # let (model, _) = ScriptedModel::new([Script::call("pay", "{}"), Script::text("paid")]);
+/// # let payer = AgentBuilder::<String, String>::new("payer").tool(pay).model(model).build();
+/// let ada = |_: ApprovalRequest| async { Approval::Approve.by("Ada") };
+/// let outcome = payer.run("Pay the bill").approver(ada).outcome().await?;
+/// let receipt = outcome.outputs.last_tool.unwrap();
+/// assert_eq!(receipt.approvals[0].by.as_deref(), Some("Ada"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ApprovalReceipt {
+    /// Decision that was taken.
+    pub approval: Approval,
+    /// Name of who took it, if the approver said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Seconds that it took.
+    pub took_s: f64,
+}
+
+impl ApprovalReceipt {
+    pub(crate) fn of(decided: &Signed, took: Duration) -> Self {
+        let Signed { approval, by } = decided.clone();
+        ApprovalReceipt {
+            approval,
+            by,
+            took_s: took.as_secs_f64(),
+        }
+    }
 }
 
 /// Decides about calls that need approval; async functions `Fn(ApprovalRequest) -> Approval`
-/// implement it.
+/// implement it, and so do those that give a [`Signed`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -119,25 +227,27 @@ impl Approval {
 )]
 pub trait Approver: Send + Sync + 'static {
     /// Decides about one call.
-    fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, Approval>;
+    fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, Signed>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<F, Fut> Approver for F
 where
     F: Fn(ApprovalRequest) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Approval> + Send + 'static,
+    Fut: Future<Output: Into<Signed>> + Send + 'static,
 {
-    fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, Approval> {
-        Box::pin(self(request))
+    fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, Signed> {
+        let decided = self(request);
+        Box::pin(async { decided.await.into() })
     }
 }
 
 impl RunContext {
     /// Asks whoever decides; with nobody to ask, the answer is no.
-    pub(crate) async fn ask(&self, request: ApprovalRequest) -> Approval {
+    pub(crate) async fn ask(&self, request: ApprovalRequest) -> Signed {
         let Some(approver) = &self.root.settings.approver else {
-            return Approval::deny("nobody is there to approve; give the run an `.approver(..)`");
+            return Approval::deny("nobody is there to approve; give the run an `.approver(..)`")
+                .into();
         };
         // People may take their time: what is finished by then is stored.
         self.root.checkpoint();
@@ -145,7 +255,7 @@ impl RunContext {
         let decided = async { guarded_while(guarded(|| approver.decide(request))?).await };
         // No word is no.
         decided.await.unwrap_or_else(|panic: String| {
-            Approval::deny(format!("whoever was asked panicked: {panic}"))
+            Approval::deny(format!("whoever was asked panicked: {panic}")).into()
         })
     }
 }

@@ -1,19 +1,19 @@
 //! One call, as data: what was asked for, how far it has come, and what to do next.
 
 use super::{
-    Attachment, Attempt, ToolEnvelope,
+    Approval, ApprovalReceipt, Attachment, Attempt, Ready, ToolEnvelope,
     tries::{Given, Unsettled, give_up, give_up_replaced},
 };
 use crate::{
     Json,
-    error::{Cause, ErrorReceipt, Origin, ToolError, escalation::Escalation},
+    error::{Cause, ErrorReceipt, ToolError, escalation::Escalation},
     model::ToolCall,
     reader::Repairs,
     recovery::Progress,
-    tool::{Prepared, ToolSpec},
+    tool::ToolSpec,
 };
 use serde::{Deserialize, Serialize};
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 /// What is told beside the failure of an execution after which a limiter held the call back.
 const HELD_BACK: &str = "it was to run again, and was called too often for that";
@@ -55,6 +55,9 @@ pub(crate) struct CallState {
     pub(crate) shown: Option<Json>,
     #[serde(default)]
     pub(crate) progress: Progress,
+    /// The repair agent that is at work.
+    #[serde(skip)]
+    pub(crate) asked: Option<Box<str>>,
     /// What an arm wants the model to be told beside the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
@@ -73,9 +76,12 @@ pub(crate) struct CallState {
     /// How many seconds the next execution was held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) waited: Option<f64>,
+    /// What was decided about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) approvals: Vec<ApprovalReceipt>,
     /// How many seconds it took to approve the next execution, if somebody was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) approval: Option<f64>,
+    approval: Option<f64>,
     /// The version of the tool, if the agent has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<String>,
@@ -88,12 +94,12 @@ pub(crate) struct CallState {
     /// What the tool has done, if it is one that ends what it is a part of and so never returns.
     #[serde(skip)]
     pub(crate) last_deed: Option<Json>,
-    /// The repair agent that is at work on the call.
-    #[serde(skip)]
-    pub(crate) mender: Option<String>,
     /// The result came from a cache.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cached: bool,
+    /// The result is not all that was asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) partial: bool,
     /// What belongs to the receipt and lies elsewhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) attachments: Vec<Attachment>,
@@ -157,19 +163,21 @@ impl CallState {
             before: None,
             shown: None,
             progress: Progress::default(),
+            asked: None,
             hint: None,
             remark: None,
             thrown: None,
             repeatable: false,
             accounted: None,
             waited: None,
+            approvals: Vec::new(),
             approval: None,
             version: None,
             own_name: None,
             running: false,
             last_deed: None,
-            mender: None,
             cached: false,
+            partial: false,
             attachments: Vec::new(),
             receipt: None,
             started: 0,
@@ -204,7 +212,8 @@ impl CallState {
     }
 
     /// This is what comes of the call, whatever would have.
-    pub(crate) fn settle_as(&mut self, input: Json, result: Result<Json, Cause>) {
+    pub(crate) fn settle_as(&mut self, input: Json, result: Result<Json, Cause>, partial: bool) {
+        self.partial = partial;
         let result = result.map_err(|cause| ToolError::Execution {
             args: input.clone(),
             cause,
@@ -212,9 +221,20 @@ impl CallState {
         self.stage = Stage::Done { input, result };
     }
 
+    /// Somebody has decided whether the call may run.
+    pub(crate) fn decided(&mut self, decided: ApprovalReceipt) {
+        self.approval = (decided.approval == Approval::Approve).then_some(decided.took_s);
+        self.approvals.push(decided);
+    }
+
     /// How many times the tool has run.
     pub(crate) fn executions(&self) -> u32 {
         u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The tool has run, and what it may have done is not to be done again.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        !self.repeatable && self.executions() > 0
     }
 
     /// Which execution comes next, from 1.
@@ -242,7 +262,7 @@ impl CallState {
     /// model sent, and not what was given in its place to no avail.
     pub(crate) fn settle(&mut self, error: ToolError) {
         let mut error = self.own_failure(error);
-        if is_held_back(&error)
+        if error.is_limited()
             && let Some(failed) = self.failed_run.take()
         {
             error = *failed;
@@ -330,7 +350,7 @@ impl CallState {
 
     /// This round has failed: the tool has run, or was held back.
     pub(crate) fn came_to_nothing(&mut self, error: &ToolError) {
-        if is_held_back(error) {
+        if error.is_limited() {
             self.held_back += 1;
         } else {
             self.ran(Some(error));
@@ -360,11 +380,6 @@ impl CallState {
     }
 }
 
-/// A limiter did not let the tool run.
-fn is_held_back(error: &ToolError) -> bool {
-    matches!(error, ToolError::Execution { cause, .. } if cause.origin() == Origin::RateLimited)
-}
-
 fn is_zero(count: &u32) -> bool {
     *count == 0
 }
@@ -376,24 +391,4 @@ struct Before {
     given: Vec<Given>,
     repairs: Repairs,
     outdated: usize,
-}
-
-/// Prepared arguments are live values: a copy of the state has none.
-#[derive(Default)]
-pub(crate) struct Ready(pub(crate) Option<Prepared>);
-
-impl Clone for Ready {
-    fn clone(&self) -> Self {
-        Ready(None)
-    }
-}
-
-impl fmt::Debug for Ready {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() {
-            "prepared"
-        } else {
-            "not prepared"
-        })
-    }
 }

@@ -115,6 +115,9 @@ pub trait Clock: Send + Sync + 'static {
     }
 
     /// Returns the id for a new run.
+    ///
+    /// That of a run within a recorded or replayed one follows from that one's id and from its place: the clock is not
+    /// asked for it.
     fn run_id(&self) -> String {
         uuid::Uuid::now_v7().to_string()
     }
@@ -162,4 +165,12 @@ impl Clock for SystemClock {
     fn now(&self, _: fmt::Arguments<'_>) -> Timestamp {
         Timestamp::now()
     }
+}
+
+/// The id of a run at this place within another one: the same in every replay of that.
+pub(super) fn id_within(outer: &str, place: &impl fmt::Display) -> String {
+    let digest = hmac_sha256::Hash::hash(format!("{outer}{place}").as_bytes());
+    let mut id = [0; 16];
+    id.copy_from_slice(&digest[..16]);
+    uuid::Builder::from_custom_bytes(id).into_uuid().to_string()
 }

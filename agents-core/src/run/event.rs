@@ -141,6 +141,9 @@ pub enum EventKind {
         call_id: Arc<str>,
         /// Decision of the approver.
         approval: Approval,
+        /// Name of who decided, if the approver said so.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
     /// An execution of a tool starts.
     AttemptStarted {

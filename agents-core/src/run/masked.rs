@@ -36,9 +36,14 @@ impl Masker {
             EventKind::ApprovalRequested(request) => {
                 EventKind::ApprovalRequested(self.data(request))
             }
-            EventKind::ApprovalDecided { call_id, approval } => EventKind::ApprovalDecided {
+            EventKind::ApprovalDecided {
+                call_id,
+                approval,
+                by,
+            } => EventKind::ApprovalDecided {
                 call_id,
                 approval: self.data(approval),
+                by: by.map(|by| self.string(by)),
             },
             EventKind::FixerReplied {
                 tool,

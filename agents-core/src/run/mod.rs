@@ -27,6 +27,7 @@ mod metadata;
 mod node;
 mod outcome;
 mod pin;
+mod ready;
 mod repair;
 mod root;
 mod snapshot;
@@ -45,7 +46,7 @@ mod within;
 mod written;
 
 pub use crate::budget::{Budget, Cost, Limit, minutes, tokens};
-pub use approval::{Approval, ApprovalRequest, Approver};
+pub use approval::{Approval, ApprovalReceipt, ApprovalRequest, Approver, Signed};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use cx::RunContext;
 pub use event::{Event, EventKind};
@@ -60,12 +61,13 @@ pub use tape::Tape;
 #[doc(hidden)]
 pub use tape::{Begun, Happened, Inside, Moment, Recalled};
 
-pub(crate) use call::{CallState, Ready, Stage};
+pub(crate) use call::{CallState, Stage};
 pub(crate) use desk::{Desk, Letter, Raised, Reply};
 pub(crate) use executor::Executor;
 pub(crate) use frame::{Frame, Next, Told};
 pub(crate) use kept::{Kept, What};
 pub(crate) use node::Node;
+pub(crate) use ready::Ready;
 pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use root::{Root, Settings, ToolHook};
 pub(crate) use stop::Stop;

@@ -55,6 +55,8 @@ pub(crate) struct State {
     partial: bool,
     /// The model that the agent here was given because it failed.
     given: Option<Arc<dyn Model>>,
+    /// Why the work here is being dropped, while it is.
+    left: Option<Arc<str>>,
     /// How often each agent was run here with each input.
     seen: BTreeMap<Box<str>, u32>,
 }
@@ -141,6 +143,7 @@ impl Node {
                     taken,
                     partial,
                     given: None,
+                    left: None,
                     seen: BTreeMap::new(),
                 }),
             }
@@ -266,22 +269,21 @@ impl Node {
     }
 
     /// The receipts of this agent and of those below: each call's, then those of the agents that ran
-    /// within it, then the next call's.
+    /// within it, then the next call's; and then those of agents that ran beside its calls.
     pub(crate) fn receipts(&self) -> Vec<Arc<ToolEnvelope>> {
         let state = self.state();
         let mut all = Vec::with_capacity(state.receipts.len());
-        let mut below = state.children.iter().peekable();
-        for (seq, receipt) in state.receipts.iter().enumerate() {
+        let mut below: Vec<_> = state.children.values().collect();
+        // Of one call's, the order of the keys is that of its attempts.
+        below.sort_by_key(|child| child.call().unwrap_or(u32::MAX));
+        let mut below = below.into_iter().peekable();
+        for (seq, receipt) in (0..).zip(&state.receipts) {
             all.push(receipt.clone());
-            if below.peek().is_none() {
-                continue;
-            }
-            let call = format!("call{seq:04}.");
-            while let Some((_, child)) = below.next_if(|(key, _)| key.starts_with(&call)) {
+            while let Some(child) = below.next_if(|child| child.call() == Some(seq)) {
                 all.extend(child.receipts());
             }
         }
-        all.extend(below.flat_map(|(_, child)| child.receipts()));
+        all.extend(below.flat_map(|child| child.receipts()));
         all
     }
 
@@ -347,18 +349,30 @@ impl Node {
         }
     }
 
+    /// Why the work here, and all within it, is about to be dropped.
+    pub(crate) fn leave(&self, why: &str) {
+        self.state().left = Some(why.into());
+    }
+
+    /// Why the work here or around it is being dropped, if somebody has said so.
+    pub(crate) fn why_left(&self) -> Option<Arc<str>> {
+        let here = self.state().left.clone();
+        here.or_else(|| self.parent.upgrade()?.why_left())
+    }
+
+    /// What was left is gone; other work may begin here.
+    pub(crate) fn stay(&self) {
+        self.state().left = None;
+    }
+
     /// What was given before counts no longer.
     pub(crate) fn begin_anew(&self) {
+        self.stay();
         self.state().partial = false;
     }
 
     pub(crate) fn is_partial(&self) -> bool {
         self.state().partial
-    }
-
-    /// Whether this is a call's place; that of an agent has a digest in its name.
-    fn is_call(&self) -> bool {
-        self.key.starts_with("call") && !self.key.contains('#')
     }
 
     pub(crate) fn depth(&self) -> u32 {

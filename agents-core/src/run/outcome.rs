@@ -1,4 +1,4 @@
-use super::{Cost, Limit, Timestamp, trace::Trace};
+use super::{ApprovalReceipt, Cost, Limit, Timestamp, trace::Trace};
 use crate::{
     Error, Json, Severity,
     error::{ErrorReceipt, escalation::EscalationReceipt},
@@ -272,11 +272,19 @@ pub struct ToolEnvelope {
     /// Whether the output was cut to the run's limit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
+    /// Whether the output is incomplete: an agent that ran within the call returned a
+    /// [partial result](crate::escalation::return_partial_result), or its model's output limit cut its answer off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
     /// Content that does not fit into JSON or was too large for the receipt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
     /// Executions, in order.
     pub attempts: Vec<Attempt>,
+    /// Decisions about whether the call may run, in order: also of a call that never ran, or whose output came from a
+    /// cache.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<ApprovalReceipt>,
     /// Changes to the arguments: those of reading, those of arms and repair agents, and the repairs
     /// that failed, with the reason.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
@@ -341,7 +349,8 @@ pub struct Attempt {
     /// Seconds of waiting before the execution; absent if it ran at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_s: Option<f64>,
-    /// Seconds that whoever approved the execution took to do so; absent if nobody was asked.
+    /// Seconds that whoever approved the execution took to do so; absent if nobody was asked. Who that was is in
+    /// [`approvals`](ToolEnvelope::approvals).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_s: Option<f64>,
 }

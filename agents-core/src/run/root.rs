@@ -1,6 +1,7 @@
 use super::{
     Approver, Begun, Budget, Clock, Event, EventKind, Executor, Node, RunContext, Snapshot, Stop,
-    Stopwatch, SystemClock, Talk, Tape, ToolEnvelope, terms::Terms, watched::Watched,
+    Stopwatch, SystemClock, Talk, Tape, Timestamp, ToolEnvelope, clock::id_within, terms::Terms,
+    watched::Watched,
 };
 use crate::{
     Error, ErrorKind, Json,
@@ -34,7 +35,8 @@ pub(crate) struct Settings {
     pub(crate) keeper_of_secrets: Option<Arc<dyn Secrets>>,
     /// What hides secrets; shared with the runs within this one.
     pub(crate) masker: Arc<Masker>,
-    pub(crate) cancel: CancellationToken,
+    /// Each of these ends the run.
+    pub(crate) cancel: Vec<CancellationToken>,
     pub(crate) budget: Option<Budget>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) subscribers: Vec<Subscriber>,
@@ -42,8 +44,8 @@ pub(crate) struct Settings {
     pub(crate) keepers: Vec<Keeper>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tape: Option<Arc<dyn Tape>>,
-    /// It is that of the run around.
-    tape_is_shared: bool,
+    /// Whose it is, where it is that of the run around.
+    pub(crate) tape_of: Option<Arc<str>>,
     pub(crate) talk: Option<Talk>,
     pub(crate) strict: bool,
     pub(crate) record_content: bool,
@@ -81,7 +83,7 @@ impl Settings {
         {
             self.clock = tape.clock();
             self.tape = Some(tape.clone());
-            self.tape_is_shared = true;
+            self.tape_of = Some(around.root.run_id.clone());
         }
         for (name, secret) in &outer.secrets {
             self.secrets
@@ -114,11 +116,6 @@ impl Settings {
             Some(tape) => tape.model(own),
             None => own,
         }
-    }
-
-    /// Whether the tape is that of the run around.
-    pub(crate) fn tape_is_shared(&self) -> bool {
-        self.tape_is_shared
     }
 
     /// What was given to the run is masked from its beginning.
@@ -166,7 +163,7 @@ impl Default for Settings {
             secrets: BTreeMap::new(),
             keeper_of_secrets: None,
             masker: Masker::new(),
-            cancel: CancellationToken::new(),
+            cancel: Vec::new(),
             budget: None,
             approver: None,
             subscribers: Vec::new(),
@@ -174,7 +171,7 @@ impl Default for Settings {
             keepers: Vec::new(),
             clock: Arc::new(SystemClock),
             tape: None,
-            tape_is_shared: false,
+            tape_of: None,
             talk: None,
             strict: false,
             record_content: false,
@@ -208,6 +205,9 @@ pub(crate) struct Root {
     secret_scope: OnceLock<Vec<u8>>,
     /// Where in which trace the run was before it was put down.
     pub(crate) trace_before: Option<String>,
+    is_resumed: bool,
+    /// When the run began, before it was ever put down.
+    began: OnceLock<Timestamp>,
 }
 
 impl Root {
@@ -217,7 +217,8 @@ impl Root {
         past: Option<Snapshot>,
         origin: Option<(String, Json)>,
     ) -> Result<Arc<Root>, Error> {
-        let (run_id, usage, escalations, steps, trace_before) = match past {
+        let is_resumed = past.is_some();
+        let (run_id, usage, escalations, steps, trace_before, began) = match past {
             Some(past) => {
                 settings.clock.resumed(&past.run_id);
                 let Snapshot {
@@ -226,15 +227,20 @@ impl Root {
                     escalations,
                     steps,
                     trace,
+                    began,
                     ..
                 } = past;
-                (run_id, usage, escalations, steps, trace)
+                (run_id, usage, escalations, steps, trace, began)
             }
             None => (
-                settings.clock.run_id(),
+                match &settings.tape_of {
+                    Some(outer) => id_within(outer, &node.path()),
+                    None => settings.clock.run_id(),
+                },
                 Usage::default(),
                 Vec::new(),
                 Vec::new(),
+                None,
                 None,
             ),
         };
@@ -243,7 +249,7 @@ impl Root {
                 run_id: &run_id,
                 agent,
                 input,
-                is_within: settings.tape_is_shared,
+                is_within: settings.tape_of.is_some(),
                 masker: &settings.masker,
             })?;
         }
@@ -261,7 +267,17 @@ impl Root {
             watched: Watched::of(steps),
             secret_scope: OnceLock::new(),
             trace_before,
+            is_resumed,
+            began: began.map_or_else(OnceLock::new, OnceLock::from),
         }))
+    }
+
+    /// Reads the clock as the run begins, or goes on; gives that, and when it began.
+    pub(crate) fn begins(&self) -> (Timestamp, Timestamp) {
+        let edge = if self.is_resumed { "resumed" } else { "start" };
+        let now = format_args!("{}/{edge}", self.node.path());
+        let now = self.settings.clock.now(now);
+        (now, *self.began.get_or_init(|| now))
     }
 
     /// Tells the subscribers; what happened is only put together if there is one.
@@ -312,6 +328,7 @@ impl Root {
                 input: input.clone(),
                 terms: Terms::of(&self.settings),
                 trace: self.trace_place(),
+                began: self.began.get().copied(),
                 usage: self.usage(),
                 escalations: self.escalations(),
                 steps: self.watched.steps(),

@@ -1,4 +1,4 @@
-use super::{node::StoredNode, terms::Terms, trace::Step};
+use super::{Timestamp, node::StoredNode, terms::Terms, trace::Step};
 use crate::{
     Error, Json,
     error::{ErrorKind, escalation::EscalationReceipt},
@@ -53,6 +53,8 @@ pub struct Snapshot {
     /// The place of the run among all traces, if somebody traced it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) trace: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) began: Option<Timestamp>,
     #[serde(default)]
     pub(crate) usage: Usage,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

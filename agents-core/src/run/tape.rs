@@ -1,4 +1,4 @@
-use super::{Approval, Attachment, Clock, Stopped, ToolEnvelope, trace::Step};
+use super::{Attachment, Clock, Signed, Stopped, ToolEnvelope, trace::Step};
 use crate::{Error, Json, error::Cause, model::Model, recovery::Plan, secret::Masker};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -120,7 +120,7 @@ pub enum Happened {
     /// Arms were asked about a failure.
     Decided(Option<Plan>),
     /// Somebody was asked whether a call may run.
-    Approved(Approval),
+    Approved(Signed),
     /// An output was kept whole, elsewhere.
     Kept(Vec<Attachment>),
     /// A call has its receipt: it was settled, or left unsettled.

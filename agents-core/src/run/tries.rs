@@ -143,9 +143,9 @@ pub(crate) fn gave_none(fixer: &str, why: &FixError, tokens: u64) -> Repairs {
     Change::new(ChangeKind::Tried, "", note).into()
 }
 
-/// A repair agent was at work when what it worked for ended.
-pub(crate) fn cut_short(fixer: &str, why: &str) -> Repairs {
-    let note = format!("`{fixer}` was asked and gave no answer: {why}");
+/// A repair agent was asked, and what it was a part of ended before it answered.
+pub(crate) fn cut_off_at_work(fixer: &str) -> Repairs {
+    let note = format!("`{fixer}` was asked, and cut off before it answered");
     Change::new(ChangeKind::Tried, "", note).into()
 }
 

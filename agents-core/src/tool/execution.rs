@@ -24,9 +24,13 @@ struct Asked {
 }
 
 impl Execution {
-    /// Triggered when the execution ends, or the run; made when somebody asks for it.
-    pub(super) fn cancellation(&self, run: &CancellationToken) -> &CancellationToken {
-        let token = self.cancellation.get_or_init(|| run.child_token());
+    /// Triggered when the execution ends, or the run; made when somebody asks for it. Of several tokens of the run, the
+    /// first reaches it at once, and the others by the run, which drops its executions.
+    pub(super) fn cancellation(&self, run: &[CancellationToken]) -> &CancellationToken {
+        let token = self.cancellation.get_or_init(|| match run.first() {
+            Some(run) => run.child_token(),
+            None => CancellationToken::new(),
+        });
         // It may have ended just before the token was there to be triggered.
         if self.ended.load(SeqCst) {
             token.cancel();

@@ -6,7 +6,8 @@ use crate::{
     model::Message,
     observe,
     run::{
-        CallState, EventKind, Kept, Node, Root, RunContext, Settings, Timestamp, ToolEnvelope, What,
+        CallState, EventKind, Kept, Node, Root, RunContext, Settings, Timestamp, Told,
+        ToolEnvelope, What,
     },
     turn::{call_id, remembered::tell_abandoned},
 };
@@ -15,6 +16,9 @@ use std::{mem, sync::Arc};
 /// Why a call is left unsettled whose run has ended.
 pub(crate) const ENDED: &str = "the run ended before this call did";
 
+/// The same of one whose agent nobody waits for any more.
+const DROPPED: &str = "the agent was dropped before this call ended";
+
 /// Writes the receipt of a settled call, and says to the model what came of it.
 pub(super) fn close(
     call: &mut CallState,
@@ -22,12 +26,11 @@ pub(super) fn close(
     ended: Timestamp,
     settings: &Settings,
 ) -> (Arc<ToolEnvelope>, Message) {
-    let max_output_bytes = settings.max_output_bytes;
     let mut truncated = false;
     let (output, error, content) = match call.result() {
         Some(Ok(output)) => {
             let is_kept = !call.attachments.is_empty();
-            let (output, mut text) = capped(output, max_output_bytes, is_kept, &mut truncated);
+            let (output, mut text) = capped(output, settings, is_kept, &mut truncated);
             if let Some(remark) = &call.remark {
                 text.push_str(&format!("\n[{remark}]"));
             }
@@ -54,16 +57,18 @@ pub(super) fn close(
         call_id: call_id::of(call, node),
         name: call.tool().to_owned(),
         version: call.version.clone().unwrap_or_default(),
-        input: kept(call.input(), max_output_bytes),
+        input: kept(call.input(), settings),
         output,
         error,
         t_start: Timestamp::from_millis(call.started),
         t_end: ended,
         cached: call.cached,
         truncated,
+        partial: call.partial,
         // The receipt is all that is looked at from now on.
         attachments: mem::take(&mut call.attachments),
         attempts: mem::take(&mut call.attempts),
+        approvals: mem::take(&mut call.approvals),
         repairs: mem::take(&mut call.repairs),
     });
     let receipt = Arc::new(receipt);
@@ -107,7 +112,7 @@ pub(crate) fn close_all(node: &Node, root: &Root, why: &str) {
 
 /// The calls that are left here, each with whether its receipt is new, and the receipt.
 fn closed(node: &Node, settings: &Settings, why: &str) -> Vec<(u32, bool, Arc<ToolEnvelope>)> {
-    let mut closed = Vec::new();
+    let (mut closed, mut messages) = (Vec::new(), Vec::new());
     let state = &mut *node.state();
     let calls = state.frame.iter().flat_map(|frame| &frame.calls);
     let within: Vec<_> = calls.map(|call| state.calls_within(call.seq)).collect();
@@ -125,37 +130,69 @@ fn closed(node: &Node, settings: &Settings, why: &str) -> Vec<(u32, bool, Arc<To
             }
             let is_new = call.receipt.is_none();
             call.abandon(why, calls);
-            closed.push((call.seq, is_new, close(call, node, ended, settings).0));
+            let (receipt, message) = close(call, node, ended, settings);
+            closed.push((call.seq, is_new, receipt));
+            messages.push(message);
         }
-        frame.calls.clear();
+        // If a stored run comes back to this agent, its model has been told.
+        if !messages.is_empty() {
+            frame.on(Told::Answered(messages));
+        }
     }
     closed
 }
 
-impl RunContext {
-    /// Writes the receipts of calls that agents within this place have left unsettled.
-    pub(crate) fn close_within(&self, why: &str) {
-        for child in self.here().children() {
-            close_all(&child, &self.root, why);
+/// Writes the receipts of calls that an agent leaves unsettled which is dropped or fails, as soon as it is.
+pub(crate) struct Leaving<'a>(Option<&'a RunContext>);
+
+impl<'a> Leaving<'a> {
+    /// Those of the agent that works at `cx`.
+    pub(crate) fn of(cx: &'a RunContext) -> Self {
+        Leaving(Some(cx))
+    }
+
+    /// It has its answer.
+    pub(crate) fn is_done(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        let Some(RunContext { node, root, .. }) = self.0 else {
+            return;
+        };
+        match (root.stopped(), node.why_left()) {
+            (Some(_), _) => close_all(node, root, ENDED),
+            (None, Some(why)) => close_all(node, root, &why),
+            (None, None) => close_all(node, root, DROPPED),
         }
     }
 }
 
 /// What a receipt keeps of the arguments: all, unless that is more than any call may have.
-fn kept(input: Json, limit: usize) -> Json {
-    match input.as_str().len() > limit {
-        true => Json::string(&shorten(input.as_str())),
+fn kept(input: Json, settings: &Settings) -> Json {
+    match input.as_str().len() > settings.max_output_bytes {
+        true => Json::string(&shorten(&settings.masker.text(input.as_str()))),
         false => input,
     }
 }
 
 /// The output, and how the model reads it; both cut where the limit is, and the model is told.
-fn capped(output: &Json, limit: usize, is_kept: bool, truncated: &mut bool) -> (Json, String) {
+fn capped(
+    output: &Json,
+    settings: &Settings,
+    is_kept: bool,
+    truncated: &mut bool,
+) -> (Json, String) {
+    let limit = settings.max_output_bytes;
     let text = output.to_text();
     if text.len() <= limit {
         return (output.clone(), text);
     }
     *truncated = true;
+    // A secret that another call has brought since cannot be told by its beginning.
+    let text = settings.masker.text(&text);
     let end = text.floor_char_boundary(limit);
     let whole = match is_kept {
         true => "; the whole is kept, but not shown to you",

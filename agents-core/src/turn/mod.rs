@@ -8,6 +8,7 @@
 //! What is *decided* between two stages is decided by [`CallState`], which is data.
 
 pub(crate) mod answer;
+mod approval;
 pub(crate) mod args;
 mod call;
 mod call_id;
@@ -34,7 +35,7 @@ use crate::{
     observe::spans,
     panics::{self, guarded},
     run::{
-        Approval, CallState, EventKind, RunContext, Timestamp, Told, ToolEnvelope, ToolHook,
+        CallState, EventKind, RunContext, Timestamp, Told, ToolEnvelope, ToolHook,
         climb::{Climbed, climb, told},
     },
     tool::{SharedTool, ToolContext},
@@ -177,7 +178,10 @@ impl Place<'_> {
                 Act::Execute(prepared) => {
                     let event = self.dispatch(tool, prepared, &context).await;
                     if matches!(event, Event::Executed(Ok(_))) && context.cx.is_partial() {
-                        self.with_call(|call| call.remark = Some(PARTIAL.to_owned()));
+                        self.with_call(|call| {
+                            call.partial = true;
+                            call.remark = Some(PARTIAL.to_owned());
+                        });
                     }
                     event
                 }
@@ -193,7 +197,6 @@ impl Place<'_> {
                     Event::Woke
                 }
                 Act::Ask(fixer, repair) => {
-                    self.with_call(|call| call.mender = Some(fixer.name().to_owned()));
                     let repaired = recover::ask(self.brain, &context.cx, &fixer, *repair).await;
                     Event::Answered(fixer, repaired)
                 }
@@ -211,20 +214,6 @@ impl Place<'_> {
             }
             self.tell_failures();
         }
-    }
-
-    /// Asks whoever decides; with nobody to ask, the answer is no.
-    async fn ask(&self, tool: &SharedTool, args: crate::Json, context: &ToolContext) -> Approval {
-        let repairs = self.with_call(|call| call.repairs.clone());
-        let request = guard::approval_request(self.brain, tool, args, repairs, context);
-        let request = self.cx.masker().data(request);
-        self.emit(|| EventKind::ApprovalRequested(request.clone()));
-        let approval = self.approved(tool, self.cx.ask(request)).await;
-        self.emit(|| EventKind::ApprovalDecided {
-            call_id: context.call_id.clone(),
-            approval: approval.clone(),
-        });
-        approval
     }
 
     /// Failures that the arms are asked about, or have been.

@@ -11,6 +11,7 @@ use crate::{
     run::{CallState, EventKind, RepairScope, RunContext, Stop},
     turn::{args::Rules, remembered},
 };
+use std::pin::pin;
 
 /// What the arms say to a new failure. A call that was denied is not theirs to rescue.
 pub(crate) fn decide(rules: &Rules<'_>, call: &CallState, error: &ToolError) -> Option<Plan> {
@@ -56,7 +57,8 @@ pub(crate) fn facts<'a>(
         error: message,
         rounds: call.rounds(),
         // Another attempt has no other credentials.
-        repeatable: error.code() != Code::AuthRequired && spec.is_repeatable(),
+        repeatable: error.code() != Code::AuthRequired
+            && (spec.is_repeatable() || error.is_limited()),
         retry_after: match error {
             ToolError::Execution { cause, .. } => cause.retry_after(),
             _ => None,
@@ -157,17 +159,22 @@ async fn run(
         return Err(FixError::Unable("repairs are nested too deep".into()));
     };
     let cx = cx.repairing(&scope);
-    tokio::select! {
-        biased;
-        end = scope.ended() => {
-            cx.close_within("the repair ended with it");
-            Err(end)
+    let answer = {
+        let mut work = pin!(guarded_while(agent.repair(&cx, repair)));
+        tokio::select! {
+            biased;
+            end = scope.ended() => {
+                cx.here().leave("the repair ended with it");
+                Err(end)
+            }
+            answer = &mut work => match answer {
+                Ok(answer) => answer.map_err(FixError::from),
+                Err(panic) => Err(FixError::Failed(format!("panicked: {panic}"))),
+            },
         }
-        answer = guarded_while(agent.repair(&cx, repair)) => match answer {
-            Ok(answer) => answer.map_err(FixError::from),
-            Err(panic) => Err(FixError::Failed(format!("panicked: {panic}"))),
-        },
-    }
+    };
+    cx.here().stay();
+    answer
 }
 
 /// The repair agent itself: the one the arm has named, or after a reload the one of that name.

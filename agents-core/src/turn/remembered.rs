@@ -1,6 +1,6 @@
 //! What a tape remembers, taken for what happens; and what happens, told to the tape.
 
-use super::{Place, call::Event, envelope::ENDED};
+use super::{Place, call::Event};
 use crate::{
     Json,
     error::{Cause, ErrorReceipt, ToolError},
@@ -8,8 +8,8 @@ use crate::{
     panics::guarded,
     recovery::Plan,
     run::{
-        Approval, ApprovalRequest, CallState, EventKind, Happened, Inside, Kept, Moment, Node,
-        Recalled, RunContext, Settings, Stop, Tape, ToolEnvelope, Within, trace::StepKind,
+        CallState, Happened, Inside, Kept, Moment, Node, Recalled, RunContext, Settings, Stop,
+        Tape, ToolEnvelope, Within, trace::StepKind,
     },
     tool::{Prepared, SharedTool, ToolContext},
 };
@@ -60,22 +60,6 @@ impl Place<'_> {
         event
     }
 
-    /// What somebody says, or has said.
-    pub(super) async fn approved(
-        &self,
-        tool: &SharedTool,
-        asked: impl Future<Output = Approval>,
-    ) -> Approval {
-        let (seq, when) = self.with_call(|call| (call.seq, when(call)));
-        let at = format!("{}/approval{when}", self.cx.node.call_path(seq));
-        let began = self.cx.now(format_args!("{at}/start"));
-        let approval = approved(self.cx, at.clone(), &self.asked(tool), asked).await;
-        let took = self.cx.now(format_args!("{at}/end")).since(began);
-        let took = (approval == Approval::Approve).then_some(took.as_secs_f64());
-        self.with_call(|call| call.approval = took);
-        approval
-    }
-
     /// Keeps the output of a settled call whole, or takes it to be kept where the tape says it is.
     pub(super) async fn keep_whole(&self) {
         let Some(tape) = self.tape() else {
@@ -105,7 +89,7 @@ impl Place<'_> {
         };
         let receipt = Arc::unwrap_or_clone(receipt);
         let result = result_of(receipt.output, receipt.error);
-        self.with_call(|call| call.settle_as(receipt.input, result));
+        self.with_call(|call| call.settle_as(receipt.input, result, receipt.partial));
         true
     }
 
@@ -132,7 +116,7 @@ impl Place<'_> {
         moment(self.cx, at, asked)
     }
 
-    fn asked<'a>(&self, tool: &'a SharedTool) -> Asked<'a> {
+    pub(super) fn asked<'a>(&self, tool: &'a SharedTool) -> Asked<'a> {
         Asked {
             args: self.with_call(|call| call.input()),
             tool: &tool.spec().name,
@@ -156,53 +140,15 @@ pub(super) fn tell_abandoned(
 
 /// What is asked of a tool, or about it.
 #[derive(Serialize)]
-struct Asked<'a> {
+pub(super) struct Asked<'a> {
     /// Numbers may be longer than what reads them can hold: the arguments stay text.
     #[serde(serialize_with = "as_text")]
-    args: Json,
-    tool: &'a str,
+    pub(super) args: Json,
+    pub(super) tool: &'a str,
 }
 
 fn as_text<S: Serializer>(args: &Json, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(args.as_str())
-}
-
-/// What somebody says about what is to happen there, or has said.
-async fn approved(
-    cx: &RunContext,
-    at: String,
-    what: &impl Serialize,
-    asked: impl Future<Output = Approval>,
-) -> Approval {
-    let Some(tape) = &cx.root.settings.tape else {
-        return asked.await;
-    };
-    let moment = moment(cx, at, what);
-    if let Some(Happened::Approved(approval)) = recalled(cx, &**tape, &moment).await {
-        return approval;
-    }
-    let mut told = Told::of(&**tape, moment);
-    let approval = asked.await;
-    told.tell(Happened::Approved(approval.clone()));
-    approval
-}
-
-impl RunContext {
-    /// Asks whoever decides about what is no call of a model: it is told, and a tape is asked first.
-    pub(crate) async fn approve(&self, request: ApprovalRequest) -> Approval {
-        let request = self.masker().data(request);
-        let call_id = request.call_id.clone();
-        let at = format!("{}/approval", self.node.path());
-        let (args, tool) = (request.args.clone(), request.tool_name.clone());
-        let asked = Asked { args, tool: &tool };
-        self.emit(|| EventKind::ApprovalRequested(request.clone()));
-        let approval = approved(self, at, &asked, self.ask(request)).await;
-        self.emit(|| EventKind::ApprovalDecided {
-            call_id: call_id.into(),
-            approval: approval.clone(),
-        });
-        approval
-    }
 }
 
 /// What arms say to a failure, or have said. They are asked in any case, for a tape knows repair agents by
@@ -234,11 +180,11 @@ pub(crate) fn arms_of(cx: &RunContext, call: &CallState) -> String {
 }
 
 /// How far recovery has come with a call: no two failures of it have come equally far.
-fn when(call: &CallState) -> String {
+pub(super) fn when(call: &CallState) -> String {
     format!("{}.{}", call.rounds(), call.progress.tried().len())
 }
 
-fn moment(cx: &RunContext, at: String, asked: &impl Serialize) -> Moment {
+pub(super) fn moment(cx: &RunContext, at: String, asked: &impl Serialize) -> Moment {
     let asked = Json::of(asked).unwrap_or_else(|_| Json::string(""));
     Moment {
         at,
@@ -248,7 +194,11 @@ fn moment(cx: &RunContext, at: String, asked: &impl Serialize) -> Moment {
 
 /// What the tape says; `None` if it is to happen now. Where the recorded run waited in vain, this one waits
 /// for what ended it.
-async fn recalled(cx: &RunContext, tape: &dyn Tape, moment: &Moment) -> Option<Happened> {
+pub(super) async fn recalled(
+    cx: &RunContext,
+    tape: &dyn Tape,
+    moment: &Moment,
+) -> Option<Happened> {
     match tape.recall(moment) {
         Recalled::Live => None,
         Recalled::Happened(happened) => match *happened {
@@ -263,7 +213,7 @@ async fn recalled(cx: &RunContext, tape: &dyn Tape, moment: &Moment) -> Option<H
 }
 
 /// Tells the tape what came of something, also when nothing did.
-struct Told<'a> {
+pub(super) struct Told<'a> {
     tape: &'a dyn Tape,
     moment: Option<Moment>,
     /// Where agents may be at work on it, and what they had done there before.
@@ -271,7 +221,7 @@ struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    fn of(tape: &'a dyn Tape, moment: Moment) -> Self {
+    pub(super) fn of(tape: &'a dyn Tape, moment: Moment) -> Self {
         Told {
             tape,
             moment: Some(moment),
@@ -285,7 +235,7 @@ impl<'a> Told<'a> {
         told
     }
 
-    fn tell(&mut self, what: Happened) {
+    pub(super) fn tell(&mut self, what: Happened) {
         if let Some(moment) = self.moment.take() {
             self.tape.keep(moment, what);
         }
@@ -310,9 +260,6 @@ impl Drop for Told<'_> {
     fn drop(&mut self) {
         if self.moment.is_none() {
             return;
-        }
-        if let Some((cx, _)) = &self.within {
-            cx.close_within(ENDED);
         }
         let mut inside = self.inside();
         inside.cut_off = self.cut_off();

@@ -57,7 +57,8 @@ fn worker() -> ModelAgent<'static, String, String> {
         .on_error(|error, _| match error {
             CallError::Execution(_) => {
                 let hour = exponential().base(Duration::from_secs(3600));
-                let again: Decision<Execution> = retry().max_attempts(3).backoff(hour);
+                // Waits are random: of so many, some are long.
+                let again: Decision<Execution> = retry().max_attempts(20).backoff(hour);
                 Some(again.into())
             }
             _ => None,

@@ -56,13 +56,13 @@ async fn text_is_cut_where_the_preview_ends() {
     .await;
     let tool = || server.tool().preview(31);
     let answer = get(tool(), &server.url("/text")).await.unwrap();
-    assert_eq!(answer.text.unwrap(), "é".repeat(15));
+    assert_eq!(answer.text.unwrap(), format!("{}…", "é".repeat(15)));
     assert!(answer.truncated);
     assert_eq!(answer.bytes, 100);
     let answer = get(tool(), &server.url("/json")).await.unwrap();
     assert_eq!(
         answer.text.unwrap(),
-        format!(r#"{{"long": "{}"#, "x".repeat(21))
+        format!(r#"{{"long": "{}…"#, "x".repeat(21))
     );
     assert!(answer.truncated && answer.json.is_none());
     let answer = get(tool(), &server.url("/broken")).await.unwrap();
@@ -78,6 +78,34 @@ async fn text_is_cut_where_the_preview_ends() {
         "[1, 2]",
         "JSON is seen where nobody says so"
     );
+}
+
+#[tokio::test]
+async fn a_key_that_is_cut_is_hidden() {
+    const KEY: &str = "the-key-of-the-crm";
+    let server = Server::start(|path| {
+        let text = format!("{}{KEY}{}", &"y".repeat(999)[..500], "z".repeat(50));
+        let status = path[1..].parse().unwrap();
+        with(status, "content-type: text/plain\r\n", &text)
+    })
+    .await;
+    for kept in 0..=KEY.len() {
+        // Where the preview ends, where reading ends, and where a failure is told.
+        for tool in [
+            server.tool().preview(500 + kept),
+            server.tool().max_bytes(500 + kept),
+        ] {
+            let outcome = run(tool, json!({ "url": server.url("/200") })).await;
+            let receipt = outcome.outputs.receipts().next().unwrap();
+            assert!(receipt.output.as_ref().unwrap().as_str().contains("yyy"));
+            let told = serde_json::to_string(&outcome.outputs).unwrap();
+            assert!(!told.contains(&KEY[..4]), "{kept}: {told}");
+        }
+        let failing = server.tool().preview(500 + kept);
+        let receipt = call(failing, json!({ "url": server.url("/500") })).await;
+        let said = &receipt.error.as_ref().unwrap().message;
+        assert!(said.contains("yyy") && !said.contains(&KEY[..4]), "{said}");
+    }
 }
 
 #[tokio::test]
@@ -111,7 +139,7 @@ async fn a_body_without_an_end_is_left() {
         .unwrap();
     assert_eq!(
         (answer.text.as_deref(), answer.bytes),
-        (Some("yyyyyyyyyy"), 5_000)
+        (Some("yyyyyyyyyy…"), 5_000)
     );
     assert!(answer.truncated);
 }

@@ -158,7 +158,7 @@ fn script() -> Vec<Script> {
 }
 
 #[derive(Clone, Default)]
-struct Kept(Arc<Mutex<Vec<u8>>>);
+pub(super) struct Kept(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Kept {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -170,10 +170,10 @@ impl Write for Kept {
 }
 
 impl Kept {
-    fn note(&self, text: impl AsRef<str>) {
+    pub(super) fn note(&self, text: impl AsRef<str>) {
         writeln!(self.clone(), "{}", text.as_ref()).unwrap();
     }
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }

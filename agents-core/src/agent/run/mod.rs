@@ -165,7 +165,7 @@ impl<'a, A: Agent> Run<'a, A> {
             around.charge(outcome.usage, outcome.cost);
             // The run around is a part of the same replay.
             if let Some(stop @ Stop::Diverged { .. }) = root.stopped()
-                && root.settings.tape_is_shared()
+                && root.settings.tape_of.is_some()
             {
                 match around.stop(stop).await {}
             }

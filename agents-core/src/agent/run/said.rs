@@ -91,7 +91,7 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets a token that ends the run when it is cancelled.
+    /// Adds a token that ends the run when it is cancelled; of several, each does.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -109,7 +109,7 @@ impl<A: Agent> Run<'_, A> {
     /// # }
     /// ```
     pub fn cancel(mut self, token: CancellationToken) -> Self {
-        self.settings.cancel = token;
+        self.settings.cancel.push(token);
         self.root()
     }
 

@@ -9,7 +9,9 @@ use crate::{
     },
     turn,
 };
+use futures_util::future::select_all;
 use std::{pin::pin, sync::Arc};
+use tokio_util::sync::CancellationToken;
 
 /// Polls the agent until it answers, or until somebody ends the run; then drops what is left.
 pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A::Out> {
@@ -25,7 +27,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
         let work = pin!(cx.carry_out(agent.name(), agent.work(&cx, input)));
         tokio::select! {
             biased;
-            () = root.settings.cancel.cancelled() => {
+            () = cancelled(&root.settings.cancel) => {
                 root.request_stop(Stop::Cancelled);
                 None
             }
@@ -87,6 +89,17 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
         run_id: root.run_id.to_string(),
         trace: Trace::default(),
         answer,
+    }
+}
+
+/// One of these tokens is cancelled.
+async fn cancelled(tokens: &[CancellationToken]) {
+    match tokens {
+        [] => std::future::pending().await,
+        [token] => token.cancelled().await,
+        several => {
+            select_all(several.iter().map(|token| Box::pin(token.cancelled()))).await;
+        }
     }
 }
 

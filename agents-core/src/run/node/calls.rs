@@ -1,4 +1,4 @@
-//! Calls within calls.
+//! Places of calls, and calls within calls.
 
 use super::{Node, State};
 use std::sync::Arc;
@@ -30,6 +30,17 @@ impl State {
 }
 
 impl Node {
+    /// Whether this is a call's place.
+    pub(super) fn is_call(&self) -> bool {
+        self.call().is_some()
+    }
+
+    /// The call whose place this is; that of an agent has a digest in its name.
+    pub(super) fn call(&self) -> Option<u32> {
+        let (call, attempt) = self.key.strip_prefix("call")?.split_once('.')?;
+        (!attempt.contains('#')).then(|| call.parse().ok())?
+    }
+
     /// How many calls were made here and below.
     fn calls(&self) -> usize {
         let state = self.state();

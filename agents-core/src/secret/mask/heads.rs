@@ -34,6 +34,9 @@ impl Heads {
                 if byte == b' ' {
                     heads.add(b'+', 1 << place);
                 }
+                if byte.is_ascii_control() {
+                    heads.add(b' ', 1 << place);
+                }
             }
             let first = pattern.chars().next();
             for letter in 0..=u8::MAX {

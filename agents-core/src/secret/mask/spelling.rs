@@ -1,4 +1,4 @@
-//! One text within another, in whatever spelling: as it is, escaped in JSON or in a debugger's
+//! One text within another, in whatever spelling: as it is, on one line, escaped in JSON or in a debugger's
 //! quotes (once or several times over), percent-encoded, or any mixture of these.
 
 use super::MIN_SECRET_CHARS;
@@ -22,20 +22,25 @@ pub(super) fn spelled(text: &[u8], at: usize, pattern: &str) -> Found {
     }
     let mut from = Ends::default();
     from.push(at);
-    let mut open = false;
+    let (mut open, mut before) = (false, None);
     for (index, c) in pattern.chars().enumerate() {
         let mut to = Ends::default();
         from.each(|at| spellings(text, at, c, &mut to));
         open |= to.open;
+        let here = from.last();
         if to.len > 0 {
             from = to;
+            before = here.filter(|_| index >= MIN_SECRET_CHARS);
             continue;
         }
-        return match from.last().filter(|_| index >= MIN_SECRET_CHARS) {
-            // Whatever shortens a text leaves this sign, and what it left of a secret is one too.
-            Some(at) if is_cut(&text[at..]) => Found::To(at),
-            _ if open => Found::Open,
-            _ => Found::No,
+        // Whatever shortens a text leaves this sign, and what it left of a secret is one too. The last character may
+        // have been the beginning of an escape, as well as itself.
+        let here = here.filter(|_| index >= MIN_SECRET_CHARS);
+        let mut cut = here.into_iter().chain(before);
+        return match cut.find(|at| is_cut(&text[*at..])) {
+            Some(at) => Found::To(at),
+            None if open => Found::Open,
+            None => Found::No,
         };
     }
     from.last().map_or(Found::No, Found::To)
@@ -54,6 +59,7 @@ fn may_begin(text: &[u8], pattern: &str) -> bool {
     for (byte, expected) in bytes {
         match byte {
             b'%' | b'\\' | b'+' => return true,
+            b' ' if expected.is_ascii_control() => {}
             byte if byte != expected => return false,
             _ => {}
         }
@@ -84,13 +90,16 @@ pub(super) fn meant(letter: u8) -> Option<char> {
 
 /// Whether a text was shortened here, perhaps in the middle of an escape.
 fn is_cut(rest: &[u8]) -> bool {
+    // A pair of surrogates, each behind as many backslashes as nesting may have made of one.
+    const LONGEST: usize = 48;
+    let in_escape = |byte: &&u8| byte.is_ascii_hexdigit() || b"%\\ux{".contains(byte);
     let escape = match rest.first() {
-        Some(b' ') => 1,
-        Some(b'%') => 2,
-        Some(b'\\') => 6,
+        Some(b'%' | b'\\') => rest.iter().take(LONGEST).take_while(in_escape).count(),
         _ => 0,
     };
-    (0..=escape.min(rest.len())).any(|part| rest[part..].starts_with("…".as_bytes()))
+    let rest = &rest[escape..];
+    let rest = rest.strip_prefix(b" ").unwrap_or(rest);
+    rest.starts_with("…".as_bytes())
 }
 
 /// Where one character may end. There are few ways of writing it, but of a run of backslashes each may
@@ -142,6 +151,8 @@ fn spellings(text: &[u8], at: usize, c: char, ends: &mut Ends) {
     }
     match first {
         b'+' if c == ' ' => ends.push(at + 1),
+        // What is told on one line has a space for each line break.
+        b' ' if c.is_ascii_control() => ends.push(at + 1),
         b'%' => percent(text, at, bytes, ends),
         b'\\' => escaped(text, at, c, ends),
         _ => {}

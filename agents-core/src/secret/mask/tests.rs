@@ -146,6 +146,62 @@ proptest! {
     }
 }
 
+proptest! {
+    // Each is cut in hundreds of places.
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn wherever_one_is_cut_only_a_few_characters_are_left(value in r#"[!-~é😀\n]{4,20}"#, around in r"[ a-z]{0,9}") {
+        prop_assume!(value.trim().chars().count() >= 4);
+        let masker = knowing(&[("k", &value)]);
+        let few: String = value.chars().take(4).collect();
+        for (spelled, few) in spellings(&value).iter().zip(spellings(&few)) {
+            for (cut, _) in spelled.char_indices().filter(|(at, _)| *at >= few.len()) {
+                for text in [
+                    format!("{around}{}…{around}", &spelled[..cut]),
+                    format!("{around}{}… ({cut} bytes in all)", &spelled[..cut]),
+                    format!("{around}{} …", &spelled[..cut]),
+                ] {
+                    let masked = masker.text(&text);
+                    prop_assert!(is_hidden(&masked), "{value:?} in {masked:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_beginning_of_one_that_was_cut_within_an_escape() {
+    let masker = knowing(&[("k", "hunt/😀\n22")]);
+    for cut in [
+        "hunt%2…",
+        "hunt%25…",
+        "hunt%252…",
+        "hunt%25252…",
+        "hunt%2F%F0%9F…",
+        r"hunt\\/\ud83…",
+        r"hunt/\\\\ud83d\\\\ude…",
+        r"hunt\/\ud83d\u…",
+        r"hunt/\u{1f60…",
+        r"hunt/😀\\\…",
+    ] {
+        let masked = masker.text(cut);
+        assert!(masked.starts_with("[secret:k]"), "{cut} was {masked}");
+    }
+}
+
+#[test]
+fn on_one_line_it_is_hidden_as_on_several() {
+    let key = "-----BEGIN KEY-----\nAAAA\nBBBB\n-----END KEY-----\n";
+    let masker = knowing(&[("pem", key), ("first", "\tabc\td")]);
+    assert_eq!(
+        masker.text(&format!("it is {}", key.replace('\n', " "))),
+        "it is [secret:pem]"
+    );
+    assert_eq!(masker.text("an abc d"), "an[secret:first]");
+    assert_eq!(masker.text("BEGIN KEY AAAA"), "BEGIN KEY AAAA");
+}
+
 #[test]
 fn without_secrets_nothing_is_copied() {
     let masker = Masker::new();

@@ -100,6 +100,7 @@ impl CallState {
             Move::Read { by, text } => self.repaired(&by, text, 0, rules.cx().masker()),
             Move::Ask(fixer) => {
                 let repair = recover::repair(&fixer, rules, self, &text, &error);
+                self.asked = Some(fixer.name().into());
                 return Some(Act::Ask(fixer, Box::new(repair)));
             }
             Move::Retry(wait) => {
@@ -202,10 +203,9 @@ impl CallState {
 
     /// The agent goes on: with another model, or told that nobody could help.
     pub(super) fn climbed(&mut self, raised: Escalation, climbed: Climbed) {
-        let in_doubt = self.executions() > 0 && !self.repeatable;
         let (escalation, remark) = match climbed {
             Climbed::Unhandled(escalation) => (escalation, UNSETTLED),
-            Climbed::Continues if in_doubt => (raised, TAKEN_OVER_IN_DOUBT),
+            Climbed::Continues if self.is_in_doubt() => (raised, TAKEN_OVER_IN_DOUBT),
             Climbed::Continues => (raised, TAKEN_OVER),
         };
         self.remark = Some(remark.to_owned());
@@ -231,8 +231,8 @@ impl CallState {
         repaired: recover::Repaired,
         masker: &Masker,
     ) -> Option<Stop> {
-        self.mender = None;
         let recover::Repaired { answer, spent, .. } = repaired;
+        self.asked = None;
         let tokens = self.charge(spent);
         let Stage::Recover { text, error } = &self.stage else {
             return None;

@@ -1,0 +1,57 @@
+//! The examples as programs.
+
+use std::{
+    env::{self, consts::EXE_SUFFIX},
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::LazyLock,
+};
+
+/// Where the examples are. Cargo builds them beside this test, unless it was told to build this test alone: then they may
+/// be missing or older than what they are made of, and are built here.
+pub(crate) static EXAMPLES: LazyLock<PathBuf> = LazyLock::new(|| {
+    let this = env::current_exe().unwrap();
+    let profile = this.ancestors().nth(2).unwrap();
+    let folder = profile.join("examples");
+    if !names().iter().all(|name| is_fresh(&folder, name)) {
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--examples", "--manifest-path"]);
+        build.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+        build.arg("--target-dir").arg(profile.parent().unwrap());
+        match profile.file_name().unwrap().to_str().unwrap() {
+            "debug" => &mut build,
+            other => build.args(["--profile", other]),
+        };
+        assert!(
+            build.status().unwrap().success(),
+            "the examples are not built"
+        );
+    }
+    folder
+});
+
+/// The names of the examples.
+pub(crate) fn names() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let files = fs::read_dir(folder).unwrap();
+    let name = |path: PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
+    files.map(|entry| name(entry.unwrap().path())).collect()
+}
+
+/// Whether an example is there, and younger than every file of which Cargo says that it is made.
+fn is_fresh(folder: &Path, name: &str) -> bool {
+    let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
+    let Some(built) = changed(&folder.join(format!("{name}{EXE_SUFFIX}"))) else {
+        return false;
+    };
+    // `program: file file`, where a space of a name has a backslash before it.
+    let list = fs::read_to_string(folder.join(format!("{name}.d"))).unwrap_or_default();
+    let Some((_, files)) = list.split_once(": ") else {
+        return false;
+    };
+    let files = files.trim().replace("\\ ", "\0");
+    let files = files.split(' ').map(|file| file.replace('\0', " "));
+    let mut changes = files.map(|file| changed(Path::new(&file)));
+    changes.all(|change| change.is_some_and(|change| change <= built))
+}

@@ -1,0 +1,168 @@
+//! Who decided about a call, and how long that took.
+
+use crate::{
+    recording::Tape,
+    world::{agent_with, counted, spec},
+};
+use agents::{
+    Agent, Effects, Outcome,
+    agent::ModelAgent,
+    console,
+    record::{Bundle, Recording},
+    run::{Approval, ApprovalRequest, EventKind, Signed},
+    testing::Script,
+    timeline,
+    tool::{self, Cache},
+};
+use std::sync::{Arc, Mutex};
+
+type Plain = ModelAgent<'static, String, String>;
+
+/// Pays three times.
+fn payer() -> Plain {
+    let pay = spec("pay", Effects::Writes).approval(tool::Approval::Always);
+    let call = |sum: u32| ("pay", format!(r#"{{"sum":{sum}}}"#));
+    let script = [
+        Script::calls([call(1), call(2), call(3)]),
+        Script::text("done"),
+    ];
+    agent_with([counted(pay).0], script).0
+}
+
+/// Ada approves the first, Grace denies the second, and of the third nobody says who sent it back.
+async fn on_duty(request: ApprovalRequest) -> Signed {
+    match request.args.as_str() {
+        r#"{"sum":1}"# => Approval::Approve.by("Ada"),
+        r#"{"sum":2}"# => Approval::deny("too much").by("Grace"),
+        _ => Approval::Revise {
+            note: "less".into(),
+        }
+        .into(),
+    }
+}
+
+fn names(outcome: &Outcome<String>) -> Vec<Vec<Option<&str>>> {
+    outcome
+        .outputs
+        .receipts()
+        .map(|receipt| {
+            receipt
+                .approvals
+                .iter()
+                .map(|one| one.by.as_deref())
+                .collect()
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn who_decided_is_on_receipts_tapes_events_and_in_the_pictures() {
+    let (tape, decided) = (Tape::default(), Arc::<Mutex<Vec<_>>>::default());
+    let noted = decided.clone();
+    let outcome = payer()
+        .run("go")
+        .approver(on_duty)
+        .tape(Recording::to(tape.clone()))
+        .on_event(move |event| {
+            if let EventKind::ApprovalDecided { by, .. } = &event.kind {
+                let line = console::line(event, false).unwrap();
+                noted
+                    .lock()
+                    .unwrap()
+                    .push((by.clone(), line.trim().to_owned()));
+            }
+        })
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(names(&outcome), [[Some("Ada")], [Some("Grace")], [None]]);
+    let told = decided.lock().unwrap().clone();
+    for (by, said) in [
+        (Some("Ada"), "approved by Ada"),
+        (Some("Grace"), "denied by Grace"),
+        (None, "to be changed"),
+    ] {
+        let found = told
+            .iter()
+            .any(|(name, line)| name.as_deref() == by && line.contains(said));
+        assert!(found, "{said}: {told:?}");
+    }
+    let receipts: Vec<_> = outcome.outputs.receipts().collect();
+    assert_eq!(
+        receipts[1].approvals[0].approval,
+        Approval::deny("too much")
+    );
+    assert!(receipts[1].attempts.is_empty());
+    let drawn = timeline::of(&outcome).width(200).to_string();
+    for said in ["approved by Ada after ", "denied by Grace after "] {
+        assert!(drawn.contains(said), "{drawn}");
+    }
+    assert!(console::receipt(receipts[1], false).contains("denied by Grace after "));
+
+    let bundle = Bundle::parse(&tape.text()).unwrap();
+    let again = payer()
+        .run("go")
+        .tape(bundle.replay())
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(again.outputs, outcome.outputs);
+}
+
+#[tokio::test]
+async fn a_tape_on_which_nobody_signed_is_read_as_before() {
+    let tape = Tape::default();
+    let agent = payer();
+    let run = agent
+        .run("go")
+        .approver(on_duty)
+        .tape(Recording::to(tape.clone()));
+    run.await.unwrap();
+    let signed = tape.text();
+    let old = signed
+        .replace(r#"{"approval":"approve","by":"Ada"}"#, r#""approve""#)
+        .replace(
+            r#"{"approval":{"deny":{"reason":"too much"}},"by":"Grace"}"#,
+            r#"{"deny":{"reason":"too much"}}"#,
+        );
+    assert!(
+        old != signed && !old.contains(r#""approved":{"approval""#),
+        "{old}"
+    );
+    let bundle = Bundle::parse(&old).unwrap();
+    let again = payer()
+        .run("go")
+        .tape(bundle.replay())
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(names(&again), [[None], [None], [None]]);
+    assert_eq!(
+        again
+            .outputs
+            .receipts()
+            .filter(|receipt| receipt.is_ok())
+            .count(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn an_approval_of_what_then_comes_from_a_cache_is_on_the_receipt() {
+    let look = spec("look", Effects::Reads)
+        .approval(tool::Approval::Always)
+        .cache(Cache::Forever);
+    let (look, runs) = counted(look);
+    let script = [
+        Script::call("look", "{}"),
+        Script::call("look", "{}"),
+        Script::text("done"),
+    ];
+    let (agent, _) = agent_with([look], script);
+    let ada = |_: ApprovalRequest| async { Approval::Approve.by("Ada") };
+    let outcome = agent.run("go").approver(ada).outcome().await.unwrap();
+    assert_eq!(runs.load(std::sync::atomic::Ordering::SeqCst), 1);
+    let second = outcome.outputs.receipts().nth(1).unwrap();
+    assert!(second.cached && second.attempts.is_empty());
+    assert_eq!(names(&outcome), [[Some("Ada")], [Some("Ada")]]);
+}

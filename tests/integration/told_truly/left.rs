@@ -1,0 +1,360 @@
+//! What was left undone: when it was left, and why, on a tape as without one.
+
+use crate::{
+    escalating::{
+        own::{Work, asks},
+        team::{Plain, passes_on, team},
+    },
+    recording::Tape,
+    world::{Wait, agent_with, spec},
+};
+use agents::{
+    Agent, AgentBuilder, Effects, Error, Outcome, Severity, async_trait,
+    compose::first_of,
+    escalation::{Escalation, escalate, reroute_to_skill, return_partial_result},
+    record::{Bundle, Recording, Replay},
+    run::{EventKind, RunContext, Snapshot, ToolEnvelope},
+    testing::{Script, ScriptedModel},
+    tool::FnTool,
+};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+/// Waits for ever, beside what is given up.
+fn coder(how: &str) -> Plain {
+    let (model, _) = ScriptedModel::new([Script::calls([
+        ("wait", r#"{"millis":60000}"#.to_owned()),
+        ("work", format!(r#"{{"what":"{how}"}}"#)),
+    ])]);
+    AgentBuilder::new("coder")
+        .tool(Wait)
+        .tool(Work)
+        .model(model)
+        .build()
+}
+
+/// What a run is on.
+enum On {
+    Nothing,
+    Recording(Recording),
+    Replay(Replay),
+}
+
+/// The receipt of the call that was left: the same with and without a tape, and in a replay.
+async fn left(run: impl AsyncFn(On) -> Outcome<String>) -> ToolEnvelope {
+    let tape = Tape::default();
+    let plain = run(On::Nothing).await;
+    let taped = run(On::Recording(Recording::to(tape.clone()))).await;
+    let replay = Bundle::parse(&tape.text()).unwrap().replay();
+    let again = run(On::Replay(replay.clone())).await;
+    assert_eq!(replay.divergence(), None);
+    assert_eq!(again.outputs, taped.outputs);
+    let waiting = |outcome: &Outcome<String>| {
+        let mut receipts = outcome.outputs.receipts();
+        let left = receipts.find(|receipt| receipt.name == "wait");
+        left.unwrap().clone()
+    };
+    let (plain, taped) = (waiting(&plain), waiting(&taped));
+    assert_eq!(said(&plain), said(&taped));
+    taped
+}
+
+fn said(receipt: &ToolEnvelope) -> &str {
+    &receipt.error.as_ref().unwrap().message
+}
+
+async fn finished(
+    run: agents::agent::Run<'_, impl Agent<Out = String>>,
+    on: On,
+) -> Outcome<String> {
+    let run = match on {
+        On::Nothing => run,
+        On::Recording(tape) => run.tape(tape),
+        On::Replay(tape) => run.tape(tape),
+    };
+    run.outcome().await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_that_an_escalation_ends_says_so() {
+    let by_hand = async |on| {
+        let team = team(coder("high"), |_| reroute_to_skill("by_hand"));
+        finished(team.run("build"), on).await
+    };
+    let receipt = left(by_hand).await;
+    let why =
+        "`boss` turned to its skill `by_hand` after an escalation: it was cut off while it ran";
+    assert!(said(&receipt).starts_with(why), "{}", said(&receipt));
+
+    let partial = async |on| {
+        let team = team(coder("high"), |_| return_partial_result("half".to_owned()));
+        finished(team.run("build"), on).await
+    };
+    let receipt = left(partial).await;
+    let why = "`boss` returned a partial result after an escalation";
+    assert!(said(&receipt).starts_with(why), "{}", said(&receipt));
+
+    let ends = async |on| {
+        let team = team(coder("high"), |escalation: Escalation| {
+            escalate(escalation.reason).severity(Severity::Critical)
+        });
+        finished(team.run("build"), on).await
+    };
+    let receipt = left(ends).await;
+    let why = "the run ended before this call did";
+    assert!(said(&receipt).starts_with(why), "{}", said(&receipt));
+}
+
+/// A tool whose body runs agents.
+fn asking<Fut: Future<Output = Result<String, Error>> + Send + 'static>(
+    body: impl Fn() -> Fut + Send + Sync + 'static,
+) -> FnTool {
+    FnTool::with_spec(spec("ask", Effects::Reads), move |_, _| body())
+}
+
+fn boss(tool: FnTool) -> Plain {
+    agent_with([tool], [Script::call("ask", "{}"), Script::text("done")]).0
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_leaves_with_a_critical_escalation_says_so() {
+    let run = async |on| {
+        let ask = asking(|| async {
+            let failed = coder("critical").run("code").await.unwrap_err();
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            Ok(failed.to_string())
+        });
+        finished(boss(ask).run("go"), on).await
+    };
+    let receipt = left(run).await;
+    let why = "`coder` was left: ";
+    assert!(said(&receipt).starts_with(why), "{}", said(&receipt));
+    assert!(
+        said(&receipt).contains("the house burns"),
+        "{}",
+        said(&receipt)
+    );
+}
+
+/// When the call was left, and when all of it was over.
+async fn when(run: impl AsyncFn(On) -> Outcome<String>) -> (String, Duration) {
+    let receipt = left(run).await;
+    (said(&receipt).to_owned(), receipt.duration())
+}
+
+#[tokio::test]
+async fn an_agent_that_nobody_waits_for_leaves_its_calls_then_and_not_at_the_end() {
+    let waits = || {
+        let (model, _) = ScriptedModel::new([Script::call("wait", r#"{"millis":60000}"#)]);
+        AgentBuilder::<String, String>::new("slow")
+            .tool(Wait)
+            .model(model)
+            .build()
+    };
+    let patience = Duration::from_millis(20);
+    let later = || tokio::time::sleep(Duration::from_millis(400));
+    let timeout = async |on| {
+        let ask = asking(move || async move {
+            let given_up = tokio::time::timeout(patience, async { waits().run("go").await }).await;
+            later().await;
+            Ok(format!("{}", given_up.is_err()))
+        });
+        finished(boss(ask).run("go"), on).await
+    };
+    let race = async |on| {
+        let ask = asking(move || async move {
+            let quick = AgentBuilder::<String, String>::new("quick")
+                .skill(agents::agent::Skill::native(
+                    "q",
+                    "Q.",
+                    move |_: String| async move {
+                        tokio::time::sleep(patience).await;
+                        Ok("quick".to_owned())
+                    },
+                ))
+                .build();
+            let first = first_of((waits(), quick)).run("go").await?;
+            later().await;
+            Ok(first)
+        });
+        finished(boss(ask).run("go"), on).await
+    };
+    let failure = async |on| {
+        let ask = asking(move || async move {
+            let fails = AgentBuilder::<String, String>::new("fails")
+                .skill(agents::agent::Skill::native(
+                    "f",
+                    "F.",
+                    move |_: String| async move {
+                        tokio::time::sleep(patience).await;
+                        Err(Error::new(agents::ErrorKind::Failed, "no"))
+                    },
+                ))
+                .build();
+            let failed = (waits(), fails).run("go").await.is_err();
+            later().await;
+            Ok(failed.to_string())
+        });
+        finished(boss(ask).run("go"), on).await
+    };
+    for (what, (why, took)) in [
+        ("a timeout", when(timeout).await),
+        ("a race", when(race).await),
+        ("a failure beside it", when(failure).await),
+    ] {
+        let dropped = "the agent was dropped before this call ended: it was cut off while it ran";
+        assert!(why.starts_with(dropped), "{what}: {why}");
+        assert!(took < Duration::from_millis(300), "{what}: {took:?}");
+    }
+}
+
+/// An agent whose work is that of another, after it has asked a third.
+struct Audited(Plain, Plain);
+
+#[async_trait]
+impl Agent for Audited {
+    type In = String;
+    type Out = String;
+
+    fn name(&self) -> &str {
+        "audited"
+    }
+
+    async fn work(&self, cx: &RunContext, input: String) -> Result<String, Error> {
+        self.1.run_in(cx, input.clone()).await?;
+        self.0.work(cx, input).await
+    }
+}
+
+#[tokio::test]
+async fn what_ran_within_a_call_stands_behind_it() {
+    let helper = || {
+        let call = Script::call("wait", r#"{"millis":1}"#);
+        agent_with([], [call, Script::text("helped")]).0
+    };
+    let ask = asking(move || async move { helper().run("go").await });
+    let twice = [
+        Script::call("ask", r#"{"nth":1}"#),
+        Script::call("ask", r#"{"nth":2}"#),
+        Script::text("done"),
+    ];
+    let (worker, _) = agent_with([ask], twice);
+    let (model, _) = ScriptedModel::new([Script::call("gone", "{}"), Script::text("fine")]);
+    let auditor = AgentBuilder::new("auditor").model(model).build();
+    let outcome = Audited(worker, auditor).run("go").outcome().await.unwrap();
+    let names: Vec<_> = outcome
+        .outputs
+        .receipts()
+        .map(|receipt| receipt.name.as_str())
+        .collect();
+    assert_eq!(names, ["ask", "wait", "ask", "wait", "gone"]);
+}
+
+#[tokio::test]
+async fn a_partial_result_of_a_delegate_is_on_its_receipt() {
+    let half: Plain = AgentBuilder::new("half")
+        .tool(Work)
+        .model(ScriptedModel::new([asks("high")]).0)
+        .on_escalation(|_| return_partial_result("half".to_owned()))
+        .build();
+    let boss: Plain = AgentBuilder::new("boss")
+        .model(ScriptedModel::new(passes_on("half", "code it")).0)
+        .build();
+    let team = agents::team::Member::new(boss).delegate(half).build();
+    let (tape, ended) = (Tape::default(), Arc::<Mutex<Vec<_>>>::default());
+    let noted = ended.clone();
+    let outcome = team
+        .run("build")
+        .tape(Recording::to(tape.clone()))
+        .on_event(move |event| {
+            if let EventKind::CallEnded(receipt) = &event.kind {
+                noted
+                    .lock()
+                    .unwrap()
+                    .push((receipt.name.clone(), receipt.partial));
+            }
+        })
+        .outcome()
+        .await
+        .unwrap();
+    assert!(
+        !outcome.partial,
+        "the boss was told, and made of it what it would"
+    );
+    let ended = ended.lock().unwrap().clone();
+    assert_eq!(
+        ended,
+        [("work".to_owned(), false), ("half".to_owned(), true)]
+    );
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    assert!(receipt.partial && receipt.is_ok());
+    assert!(agents::console::receipt(receipt, false).contains("(partial, "));
+    let drawn = agents::timeline::of(&outcome).width(200).to_string();
+    assert!(drawn.contains("(partial)"), "{drawn}");
+    assert!(tape.text().contains(r#""partial":true"#), "{}", tape.text());
+}
+
+#[tokio::test]
+async fn a_stored_agent_that_was_dropped_is_told_of_what_it_left() {
+    let kept = Arc::<Mutex<Vec<Snapshot>>>::default();
+    let keep = kept.clone();
+    let (slow, asked) = ScriptedModel::new([
+        Script::call("wait", r#"{"millis":60000}"#),
+        Script::text("told"),
+    ]);
+    let ask = move || {
+        let slow = slow.clone();
+        asking(move || {
+            let slow = slow.clone();
+            async move {
+                let slow = AgentBuilder::<String, String>::new("slow")
+                    .tool(Wait)
+                    .model(slow)
+                    .build();
+                let patience = Duration::from_millis(100);
+                let given_up = tokio::time::timeout(patience, async { slow.run("go").await }).await;
+                // Stored here, with the other call of the reply.
+                tokio::time::sleep(Duration::from_millis(200)).await;
+                given_up.unwrap_or_else(|_| Ok("given up".to_owned()))
+            }
+        })
+    };
+    let both = Script::calls([
+        ("ask", "{}".to_owned()),
+        ("wait", r#"{"millis":200}"#.to_owned()),
+    ]);
+    let (model, _) = ScriptedModel::new([both, Script::text("done")]);
+    let first: Plain = AgentBuilder::new("worker")
+        .tool(ask())
+        .tool(Wait)
+        .model(model)
+        .build();
+    let run = first
+        .run("go")
+        .on_checkpoint(move |one| keep.lock().unwrap().push(one));
+    run.await.unwrap();
+    let after_wait = {
+        let kept = kept.lock().unwrap();
+        let is_between = |one: &&Snapshot| {
+            let text = serde_json::to_string(one).unwrap();
+            text.contains("before this call ended") && !text.contains("given up")
+        };
+        kept.iter().find(is_between).unwrap().clone()
+    };
+    let (model, _) = ScriptedModel::new([Script::text("done")]);
+    let again: Plain = AgentBuilder::new("worker")
+        .tool(ask())
+        .tool(Wait)
+        .model(model)
+        .build();
+    again.resume(after_wait).await.unwrap();
+    let last = asked.requests().pop().unwrap();
+    let results = last.results();
+    assert_eq!(results.len(), 1, "every call has its answer: {results:?}");
+    assert!(
+        results[0].1.contains("before this call ended"),
+        "{results:?}"
+    );
+}

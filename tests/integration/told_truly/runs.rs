@@ -1,0 +1,157 @@
+//! When a run began, by which name, and what ends it.
+
+use crate::{
+    recording::Tape,
+    world::{agent_with, spec, worker},
+};
+use agents::{
+    Agent, AgentBuilder, Effects, ErrorKind,
+    agent::ModelAgent,
+    observe::StepKind,
+    record::{Recording, Replay},
+    run::{EventKind, Snapshot},
+    testing::{Script, ScriptedModel},
+    tool::FnTool,
+};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use tokio_util::sync::CancellationToken;
+
+/// An agent whose tool runs two agents of their own, and the ids of those runs.
+fn outer(ids: Arc<Mutex<Vec<String>>>) -> ModelAgent<'static, String, String> {
+    let ask = FnTool::with_spec(spec("ask", Effects::Reads), move |_, _| {
+        let ids = ids.clone();
+        async move {
+            for task in ["one", "two"] {
+                let inner = AgentBuilder::<String, String>::new("inner").build();
+                let outcome = inner.run(task).outcome().await?;
+                ids.lock().unwrap().push(outcome.run_id);
+            }
+            Ok::<_, agents::Error>("asked")
+        }
+    });
+    AgentBuilder::new("outer").tool(ask).build()
+}
+
+#[tokio::test]
+async fn runs_within_a_replay_have_the_ids_that_they_had() {
+    let (tape, then, now) = (Tape::default(), Arc::default(), Arc::default());
+    let recorded = outer(Arc::clone(&then));
+    let (model, _) = ScriptedModel::new([
+        Script::call("ask", "{}"),
+        Script::text("1"),
+        Script::text("2"),
+        Script::text("done"),
+    ]);
+    let run = recorded
+        .run("go")
+        .model(model)
+        .tape(Recording::to(tape.clone()));
+    let first = run.outcome().await.unwrap();
+    let replay = Replay::parse(&tape.text()).unwrap();
+    let again = outer(Arc::clone(&now))
+        .run("go")
+        .tape(replay.clone())
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!((again.run_id, replay.left()), (first.run_id.clone(), 0));
+    let then: Vec<String> = then.lock().unwrap().clone();
+    assert_eq!(then, *now.lock().unwrap());
+    assert_eq!(then.len(), 2);
+    assert!(
+        then[0] != then[1] && !then.contains(&first.run_id),
+        "{then:?}"
+    );
+    assert!(then.iter().all(|id| id.len() == 36), "{then:?}");
+}
+
+#[tokio::test]
+async fn a_run_that_goes_on_began_when_it_began() {
+    let stored = Arc::<Mutex<Vec<Snapshot>>>::default();
+    let (keep, tape) = (stored.clone(), Tape::default());
+    let recording = Recording::to(tape.clone());
+    let (model, _) = ScriptedModel::new([Script::call("add", r#"{"left":1,"right":1}"#)]);
+    let agent = worker::<String>();
+    let run = agent.run("go").model(model).tape(recording.clone());
+    let run = run.on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot));
+    let first = run.outcome().await.unwrap();
+    let began = first
+        .trace
+        .steps
+        .iter()
+        .map(|step| step.t_start)
+        .min()
+        .unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+
+    let text = serde_json::to_string(&stored.lock().unwrap().pop().unwrap()).unwrap();
+    let (model, _) = ScriptedModel::new([Script::text("done")]);
+    let took = Arc::<Mutex<Duration>>::default();
+    let noted = took.clone();
+    let outcome = agent
+        .resume(serde_json::from_str(&text).unwrap())
+        .model(model)
+        .tape(recording)
+        .on_event(move |event| {
+            if let EventKind::RunEnded { took, .. } = event.kind {
+                *noted.lock().unwrap() = took;
+            }
+        })
+        .outcome()
+        .await
+        .unwrap();
+    let of_run = |step: &&agents::observe::Step| {
+        step.place.is_empty() && matches!(step.kind, StepKind::Agent { .. })
+    };
+    let root = outcome
+        .trace
+        .steps
+        .iter()
+        .filter(of_run)
+        .next_back()
+        .unwrap();
+    assert_eq!(root.t_start, began);
+    assert!(
+        outcome
+            .trace
+            .steps
+            .iter()
+            .all(|step| step.t_start >= root.t_start)
+    );
+    assert!(
+        *took.lock().unwrap() < Duration::from_millis(250),
+        "since it goes on"
+    );
+    assert_eq!(
+        tape.text().matches(r#"["/start","#).count(),
+        1,
+        "{}",
+        tape.text()
+    );
+    assert_eq!(tape.text().matches(r#"["/resumed","#).count(), 1);
+}
+
+#[tokio::test]
+async fn of_several_tokens_each_ends_the_run() {
+    for which in 0..3 {
+        let tokens = [(); 3].map(|()| CancellationToken::new());
+        let trigger = tokens[which].clone();
+        let freed = Arc::<Mutex<Option<CancellationToken>>>::default();
+        let handed = freed.clone();
+        let wait = FnTool::with_spec(spec("wait", Effects::None), move |_, cx| {
+            *handed.lock().unwrap() = Some(cx.cancellation().clone());
+            trigger.cancel();
+            std::future::pending::<Result<(), std::io::Error>>()
+        });
+        let (agent, _) = agent_with([wait], [Script::call("wait", "{}")]);
+        let [a, b, c] = tokens;
+        let run = agent.run("go").cancel(a).cancel(b).cancel(c);
+        let error = run.await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cancelled);
+        let token = freed.lock().unwrap().clone().unwrap();
+        assert!(token.is_cancelled(), "what the tool has spawned is told");
+    }
+}
