@@ -4,6 +4,7 @@
 //! [`Error`] is the error of an *agent*. It is opaque, with a [`kind`](Error::kind) to branch on and a
 //! chain of context.
 
+mod argument;
 mod cause;
 mod chain;
 pub(crate) mod escalation;
@@ -11,6 +12,8 @@ mod failure;
 mod kind;
 mod tool;
 
+pub use argument::ArgumentError;
+pub(crate) use argument::Misfits;
 pub(crate) use cause::Handed;
 pub use cause::{Cause, Origin, ToolFailure};
 pub(crate) use chain::chain;

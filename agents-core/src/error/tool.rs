@@ -39,7 +39,8 @@ pub enum ToolError {
         path: String,
         /// Name of the tool whose arguments the value had to become.
         target_type: String,
-        /// What was expected at the path and what was found.
+        /// What was expected at the path and what was found; with all [`misfits`](Cause::misfits), where there are
+        /// more.
         cause: Cause,
     },
     /// The tool was executed and failed, or was refused before it ran.
@@ -107,18 +108,21 @@ impl ToolError {
     /// Returns the serialized form for receipts.
     pub fn receipt(&self) -> ErrorReceipt {
         let (details, retry_after_s, reason) = match self {
-            ToolError::InvalidArgs { raw_args, .. } => (
-                Some(serde_json::json!({ "raw_args": shorten(raw_args) })),
-                None,
-                None,
-            ),
+            ToolError::InvalidArgs { raw_args, .. } => {
+                (Some(json!({ "raw_args": shorten(raw_args) })), None, None)
+            }
             ToolError::Deserialization {
-                raw_value, path, ..
-            } => (
-                Some(serde_json::json!({ "path": path, "raw_value": shorten(raw_value) })),
-                None,
-                None,
-            ),
+                raw_value,
+                path,
+                cause,
+                ..
+            } => {
+                let mut details = json!({ "path": path, "raw_value": shorten(raw_value) });
+                if !cause.misfits().is_empty() {
+                    details["misfits"] = json!(cause.misfits());
+                }
+                (Some(details), None, None)
+            }
             ToolError::Execution { cause, .. } => {
                 (None, cause.retry_after().map(|d| d.as_secs_f64()), None)
             }
@@ -129,7 +133,7 @@ impl ToolError {
                 original,
                 attempts,
             } => (
-                Some(serde_json::json!({
+                Some(json!({
                     "source": source,
                     "severity": severity,
                     "attempts": attempts,
@@ -156,6 +160,9 @@ impl fmt::Display for ToolError {
         match self {
             ToolError::InvalidArgs { parse_error, .. } => {
                 write!(f, "the arguments cannot be read: {parse_error}")
+            }
+            ToolError::Deserialization { cause, .. } if !cause.misfits().is_empty() => {
+                write!(f, "{}", cause.all_misfits())
             }
             ToolError::Deserialization { path, cause, .. } if path.is_empty() => {
                 write!(f, "{cause}")
@@ -211,7 +218,7 @@ pub struct ErrorReceipt {
     pub kind: String,
     /// Human-readable message.
     pub message: String,
-    /// Details: the path and the raw text; for an escalation its source, its severity, the attempts
+    /// Details: the path and the raw text, and the `misfits` where there are several; for an escalation its source, its severity, the attempts
     /// before it and the `original` failure; the [`hint`](ErrorReceipt::hint) of an arm; and as `remark` what
     /// the run itself told the model besides the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
