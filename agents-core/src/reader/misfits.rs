@@ -1,9 +1,10 @@
 //! Everything that keeps a document from fitting its schema, not only the first of it.
 
 use super::{
+    MAX_DEPTH,
     coerce::{Coercer, work},
     fit::{self, Misfit, equals, fit, type_of},
-    keys::roles,
+    keys::{Role, roles},
     refusal::Refusal,
     schema::{Rest, Schema, Shape, Types},
     strictly,
@@ -34,6 +35,7 @@ impl Schema {
                 lenient,
                 most,
                 budget: work(json.len()),
+                depth: 0,
                 found: &mut found,
             };
             search.value(0, self.root());
@@ -48,16 +50,27 @@ struct Search<'a, 't> {
     lenient: bool,
     most: usize,
     budget: usize,
+    /// Calls of [`Self::value`] that are open: those of the document, and of alternatives within alternatives.
+    depth: usize,
     found: &'a mut Misfits,
 }
 
 impl Search<'_, '_> {
     fn value(&mut self, at: usize, shape_at: usize) {
+        if self.budget == 0 {
+            return;
+        }
         let Err(misfit) = fit(self.schema, self.tape, at, shape_at, &mut self.budget) else {
             return;
         };
+        self.depth += 1;
+        self.misfit(at, shape_at, misfit);
+        self.depth -= 1;
+    }
+
+    fn misfit(&mut self, at: usize, shape_at: usize, misfit: Misfit) {
         let shape = self.schema.shape(shape_at);
-        if let Some(branch) = self.meant(at, shape) {
+        if let Some(branch) = self.meant(at, shape).filter(|_| self.depth < 2 * MAX_DEPTH) {
             return self.value(at, branch);
         }
         let before = self.count();
@@ -79,7 +92,7 @@ impl Search<'_, '_> {
         let fields: Vec<Option<usize>> = match self.lenient {
             true => roles(schema, shape, tape, &members)
                 .into_iter()
-                .map(|role| role.field())
+                .map(Role::field)
                 .collect(),
             false => {
                 let named = |&(key, _): &(usize, usize)| fit::field(shape, tape, key, 0);
@@ -272,6 +285,20 @@ mod tests {
             ],
         );
         check(true, json!({"City": "a", "nights": "2"}), &[]);
+    }
+
+    #[test]
+    fn alternatives_that_refer_to_each_other_end() {
+        let schema = json!({
+            "properties": {"a": {"$ref": "#/definitions/One"}, "b": {"type": "integer"}},
+            "definitions": {
+                "One": {"anyOf": [{"$ref": "#/definitions/Two"}, {"type": "null"}]},
+                "Two": {"oneOf": [{"$ref": "#/definitions/One"}, {"type": "null"}]},
+            },
+        });
+        let found = Schema::new(&schema).misfits(r#"{"a": {}, "b": []}"#, false, 9);
+        let paths: Vec<_> = found.listed.iter().map(Refusal::path).collect();
+        assert!(matches!(paths[..], ["b"] | ["a", "b"]), "{paths:?}");
     }
 
     #[test]
