@@ -196,3 +196,22 @@ async fn of_an_answer_all_are_told_at_once_as_well() {
         "{told}"
     );
 }
+
+/// The arm for the field that is at fault is asked, whatever else a lenient reading has to settle.
+#[tokio::test]
+async fn what_is_settled_without_the_model_is_not_at_fault() {
+    for arguments in [
+        json!({"city": 7, "guests": "two", "hour": 20}),
+        json!({"City": "Oslo", "guests": "two", "hour": "20"}),
+    ] {
+        let (receipt, told) = called("dine", arguments).await;
+        assert!(told.ends_with(" 2 20"), "{told}");
+        assert_eq!(receipt["attempts"], json!([{ "number": 1 }]));
+    }
+    let (receipt, told) = called("book", json!({"city": 7, "class": "first"})).await;
+    assert!(
+        told.contains("field `nights`: required, and missing; add it") && !told.contains("`city`"),
+        "{told}"
+    );
+    assert_eq!(receipt["error"]["details"]["path"], "nights");
+}

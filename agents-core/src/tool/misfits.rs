@@ -3,12 +3,15 @@
 use super::expectation;
 use crate::{
     error::{ArgumentError, Misfits},
-    reader::{self, Schema},
+    reader::{self, Refusal, Schema},
 };
 use serde_json::Value;
 
 /// So many are told; the rest is counted.
 const MOST: usize = 8;
+
+/// Among so many it is looked for what a strict reading has found.
+const MOST_COMPARED: usize = 64;
 
 /// What is said of one of several may be so long; what is longer goes without the schema, which the model has, and is
 /// cut after that.
@@ -22,6 +25,27 @@ pub(crate) fn with_expectation(misfit: ArgumentError, schema: &Value, text: &str
             ArgumentError::new(misfit.path, message)
         }
         None => misfit,
+    }
+}
+
+/// What is at fault first. A strict reading stops at whatever it does not take, which a lenient one may settle: a
+/// number for a text, a key in another style. That is not at fault where anything else is.
+pub(crate) fn at_fault(first: ArgumentError, schema: &Value, text: &str) -> ArgumentError {
+    let compiled = Schema::new(schema);
+    let listed = |lenient| compiled.misfits(text, lenient, MOST_COMPARED).listed;
+    let touches = |misfit: &Refusal| {
+        is_within(misfit.path(), &first.path) || is_within(&first.path, misfit.path())
+    };
+    let left = listed(true);
+    if left.iter().any(touches) {
+        return first;
+    }
+    // What only the type knows of, no reading settles.
+    let settled =
+        expectation(schema, text, &first.path).is_none() || listed(false).iter().any(touches);
+    match left.into_iter().next() {
+        Some(left) if settled => left.into(),
+        _ => first,
     }
 }
 
@@ -85,7 +109,7 @@ fn short(misfit: ArgumentError, schema: &Value, text: &str) -> ArgumentError {
 
 #[cfg(test)]
 mod tests {
-    use super::misfits;
+    use super::{at_fault, misfits};
     use crate::error::ArgumentError;
     use serde_json::{Value, json};
 
@@ -135,6 +159,37 @@ mod tests {
             r#"{"a": "x"}"#,
             &format!("2 things do not fit: {a}; {b}"),
         );
+    }
+
+    #[test]
+    fn what_a_lenient_reading_settles_is_not_at_fault() {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "plate": {"type": "string"},
+                "metres": {"type": "integer"},
+                "even": {"type": "integer"},
+            },
+            "required": ["plate", "metres"],
+        });
+        for (first, text, expected) in [
+            ("plate", r#"{"plate": 7, "metres": "truck"}"#, "metres"),
+            ("plate", r#"{"plate": 7}"#, "metres"),
+            ("Plate", r#"{"Plate": "7", "metres": "truck"}"#, "metres"),
+            ("length", r#"{"plate": "7", "length": 3}"#, "metres"),
+            // These are at fault themselves.
+            ("metres", r#"{"plate": 7, "metres": "truck"}"#, "metres"),
+            (
+                "even",
+                r#"{"plate": "7", "metres": "truck", "even": 3}"#,
+                "even",
+            ),
+            ("plate", r#"{"plate": "7", "metres": 3}"#, "plate"),
+            ("", r#"{"plate": 7, "metres": "truck"}"#, ""),
+        ] {
+            let first = ArgumentError::new(first, "no");
+            assert_eq!(at_fault(first, &schema, text).path, expected, "{text}");
+        }
     }
 
     #[test]

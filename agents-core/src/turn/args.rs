@@ -248,7 +248,10 @@ fn describe(rules: &Rules<'_>, raw: &str, misfit: ArgumentError) -> ToolError {
             expected_schema: spec.input_schema.clone(),
         };
     }
-    let first = tool::of_the_field(misfit, &spec.input_schema, raw);
+    let mut first = tool::of_the_field(misfit, &spec.input_schema, raw);
+    if !rules.strict {
+        first = tool::at_fault(first, &spec.input_schema, raw);
+    }
     let all = tool::misfits(&first, &spec.input_schema, raw, !rules.strict);
     let first = tool::with_expectation(first, &spec.input_schema, raw);
     ToolError::Deserialization {
