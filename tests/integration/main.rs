@@ -56,6 +56,7 @@ mod repairs_under_way;
 mod replaced;
 mod resuming;
 mod secrets;
+mod several_faults;
 mod skills;
 mod spans;
 mod storing;

@@ -204,7 +204,7 @@ pub trait Agent: Send + Sync {
         working.ended(result.is_ok());
         let output = match result {
             Ok(output) => {
-                leaving.is_done();
+                leaving.done();
                 output
             }
             // Nothing may go on, whoever has run the agent.

@@ -79,7 +79,8 @@ fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
 ) -> Result<(O, Repairs), ArgumentError> {
     let schema = schema_once::<O>();
     let parse = |text: &str| {
-        let value = tool::read::<O>(text).map_err(|misfit| misfit.of_the_field(&schema, text))?;
+        let value =
+            tool::read::<O>(text).map_err(|misfit| tool::of_the_field(misfit, &schema, text))?;
         match constrained(&schema) {
             true => reader::fits(text, &schema)
                 .map(|()| value)

@@ -1,4 +1,6 @@
-use super::{AnyError, Code, Error, ErrorKind, Failure, escalation::Escalation};
+use super::{
+    AnyError, ArgumentError, Code, Error, ErrorKind, Failure, Misfits, escalation::Escalation,
+};
 use serde::{Deserialize, Serialize};
 use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
 
@@ -92,6 +94,9 @@ struct Inner {
     /// Nothing may go on, for this reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     thrown: Option<String>,
+    /// All that does not fit, if it is more than the message says.
+    #[serde(default, skip_serializing_if = "Misfits::is_empty")]
+    misfits: Misfits,
 }
 
 /// What an agent gave back instead of an answer that is more than a failure of the call.
@@ -209,6 +214,14 @@ impl Cause {
         Cause::of(Origin::Returned, code, message.into())
     }
 
+    /// The cause of arguments that do not fit: the first thing that is wrong with them, and all.
+    pub(crate) fn misfit(first: String, all: Misfits) -> Self {
+        Cause(Arc::new(Inner {
+            misfits: all,
+            ..Self::inner(Origin::Returned, Code::ValidationError, first)
+        }))
+    }
+
     fn of(origin: Origin, code: Code, message: String) -> Self {
         Cause(Arc::new(Self::inner(origin, code, message)))
     }
@@ -222,6 +235,7 @@ impl Cause {
             live: None,
             handed: None,
             thrown: None,
+            misfits: Misfits::default(),
         }
     }
 
@@ -245,14 +259,6 @@ impl Cause {
         }
     }
 
-    /// The same failure, of a tool that has run: whatever it calls itself, no limiter of the run has held it back.
-    pub(crate) fn after_running(self) -> Self {
-        match self.0.origin {
-            Origin::RateLimited => self.but(|inner| inner.origin = Origin::Returned),
-            _ => self,
-        }
-    }
-
     fn but(&self, change: impl FnOnce(&mut Inner)) -> Self {
         let Inner {
             message,
@@ -262,6 +268,7 @@ impl Cause {
             live,
             handed,
             thrown,
+            misfits,
         } = &*self.0;
         let mut inner = Inner {
             message: message.clone(),
@@ -271,6 +278,7 @@ impl Cause {
             live: live.clone(),
             handed: handed.clone(),
             thrown: thrown.clone(),
+            misfits: misfits.clone(),
         };
         change(&mut inner);
         Cause(Arc::new(inner))
@@ -289,6 +297,16 @@ impl Cause {
     /// Returns the error code.
     pub fn code(&self) -> Code {
         self.0.code
+    }
+
+    /// Returns everything that does not fit, in the order of the schema, where arguments were refused for more than
+    /// one thing; a few of them if they are many. Else it is empty, and the message says it all.
+    pub fn misfits(&self) -> &[ArgumentError] {
+        &self.0.misfits.listed
+    }
+
+    pub(crate) fn all_misfits(&self) -> &Misfits {
+        &self.0.misfits
     }
 
     pub(crate) fn handed(&self) -> Option<&Handed> {
@@ -370,6 +388,7 @@ impl PartialEq for Cause {
         let told = |cause: &Self| {
             (
                 cause.message().to_owned(),
+                cause.misfits().to_owned(),
                 cause.origin(),
                 cause.code(),
                 cause.retry_after(),

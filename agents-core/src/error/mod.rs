@@ -4,20 +4,25 @@
 //! [`Error`] is the error of an *agent*. It is opaque, with a [`kind`](Error::kind) to branch on and a
 //! chain of context.
 
+mod argument;
 mod cause;
 mod chain;
 pub(crate) mod escalation;
 mod failure;
 mod kind;
+mod receipt;
 mod tool;
 
+pub use argument::ArgumentError;
+pub(crate) use argument::Misfits;
 pub(crate) use cause::Handed;
 pub use cause::{Cause, Origin, ToolFailure};
 pub(crate) use chain::chain;
 pub use failure::{AnyError, Failure};
 pub use kind::ErrorKind;
+pub use receipt::ErrorReceipt;
 pub(crate) use tool::shorten;
-pub use tool::{Class, Code, ErrorReceipt, Severity, ToolError};
+pub use tool::{Class, Code, Severity, ToolError};
 
 use chain::causes;
 use escalation::Escalation;

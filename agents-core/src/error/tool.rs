@@ -1,4 +1,4 @@
-use super::{Cause, Origin};
+use super::{Cause, ErrorReceipt, Origin};
 use crate::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -39,7 +39,8 @@ pub enum ToolError {
         path: String,
         /// Name of the tool whose arguments the value had to become.
         target_type: String,
-        /// What was expected at the path and what was found.
+        /// What was expected at the path and what was found; with all [`misfits`](Cause::misfits), where there are
+        /// more.
         cause: Cause,
     },
     /// The tool was executed and failed, or was refused before it ran.
@@ -107,18 +108,21 @@ impl ToolError {
     /// Returns the serialized form for receipts.
     pub fn receipt(&self) -> ErrorReceipt {
         let (details, retry_after_s, reason) = match self {
-            ToolError::InvalidArgs { raw_args, .. } => (
-                Some(serde_json::json!({ "raw_args": shorten(raw_args) })),
-                None,
-                None,
-            ),
+            ToolError::InvalidArgs { raw_args, .. } => {
+                (Some(json!({ "raw_args": shorten(raw_args) })), None, None)
+            }
             ToolError::Deserialization {
-                raw_value, path, ..
-            } => (
-                Some(serde_json::json!({ "path": path, "raw_value": shorten(raw_value) })),
-                None,
-                None,
-            ),
+                raw_value,
+                path,
+                cause,
+                ..
+            } => {
+                let mut details = json!({ "path": path, "raw_value": shorten(raw_value) });
+                if !cause.misfits().is_empty() {
+                    details["misfits"] = json!(cause.misfits());
+                }
+                (Some(details), None, None)
+            }
             ToolError::Execution { cause, .. } => {
                 (None, cause.retry_after().map(|d| d.as_secs_f64()), None)
             }
@@ -129,7 +133,7 @@ impl ToolError {
                 original,
                 attempts,
             } => (
-                Some(serde_json::json!({
+                Some(json!({
                     "source": source,
                     "severity": severity,
                     "attempts": attempts,
@@ -156,6 +160,9 @@ impl fmt::Display for ToolError {
         match self {
             ToolError::InvalidArgs { parse_error, .. } => {
                 write!(f, "the arguments cannot be read: {parse_error}")
+            }
+            ToolError::Deserialization { cause, .. } if !cause.misfits().is_empty() => {
+                write!(f, "{}", cause.all_misfits())
             }
             ToolError::Deserialization { path, cause, .. } if path.is_empty() => {
                 write!(f, "{cause}")
@@ -184,77 +191,6 @@ pub(crate) fn shorten(raw: &str) -> String {
         None => raw.to_owned(),
     }
 }
-
-/// A [`ToolError`] in its serialized form.
-///
-/// ```
-/// # use agents_core as agents;
-/// use agents::ToolError;
-///
-/// let error = ToolError::InvalidArgs {
-///     raw_args: "path is a.txt".into(),
-///     parse_error: "they are not a JSON object".into(),
-///     expected_schema: serde_json::json!({"type": "object"}),
-/// };
-/// let receipt = serde_json::to_value(error.receipt())?;
-/// assert_eq!(receipt["code"], "VALIDATION_ERROR");
-/// assert_eq!(receipt["details"]["raw_args"], "path is a.txt");
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ErrorReceipt {
-    /// Error code.
-    pub code: Code,
-    /// Class of the code.
-    pub class: Class,
-    /// Name of the [`ToolError`] variant.
-    pub kind: String,
-    /// Human-readable message.
-    pub message: String,
-    /// Details: the path and the raw text; for an escalation its source, its severity, the attempts
-    /// before it and the `original` failure; an arm's [`hint`](ErrorReceipt::hint); the run's `remark`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub details: Option<Value>,
-    /// Seconds after which the same call may succeed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retry_after_s: Option<f64>,
-    /// Reason that was given with the escalation, or with the throw that ended the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-impl ErrorReceipt {
-    /// Returns the hint that an arm gave the model besides the error: the text of a
-    /// [`feedback`](crate::recovery::feedback). It is a part of the details.
-    pub fn hint(&self) -> Option<&str> {
-        self.details.as_ref()?.get(HINT)?.as_str()
-    }
-
-    pub(crate) fn with_hint(self, hint: &str) -> Self {
-        self.with(HINT, hint)
-    }
-
-    /// Returns what the run itself told the model besides the error. It is a part of the details.
-    pub fn remark(&self) -> Option<&str> {
-        self.details.as_ref()?.get(REMARK)?.as_str()
-    }
-
-    pub(crate) fn with_remark(self, remark: &str) -> Self {
-        self.with(REMARK, remark)
-    }
-
-    fn with(mut self, key: &str, text: &str) -> Self {
-        let details = self.details.get_or_insert_with(|| json!({}));
-        // A receipt that somebody else wrote may have anything there.
-        if let Some(details) = details.as_object_mut() {
-            details.insert(key.to_owned(), text.into());
-        }
-        self
-    }
-}
-
-const HINT: &str = "hint";
-const REMARK: &str = "remark";
 
 /// Stable, machine-readable error code; a code that this version does not know reads as `UNKNOWN`.
 ///

@@ -280,6 +280,20 @@ pub(super) fn equals(tape: &Tape<'_>, at: usize, value: &Value) -> bool {
 }
 
 impl Misfit {
+    /// Whether nothing is wrong but a key that no field has.
+    pub(super) fn is_unknown_key(self) -> bool {
+        self.why == Why::Unknown
+    }
+
+    /// The field with this index is not in the object at `at`.
+    pub(super) fn missing(at: usize, shape: usize, field: usize) -> Self {
+        Misfit {
+            at,
+            shape,
+            why: Why::Missing(field),
+        }
+    }
+
     /// The misfit in words.
     pub(super) fn refuse(self, schema: &Schema, tape: &Tape<'_>) -> Refusal {
         let found = tape.excerpt(self.at);

@@ -12,7 +12,7 @@ use super::{
 
 /// What a member of the text is for the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+pub(super) enum Role {
     /// A field by its own name.
     Field(usize),
     /// A field by another spelling of its name.
@@ -27,7 +27,7 @@ enum Role {
 }
 
 impl Role {
-    fn field(self) -> Option<usize> {
+    pub(super) fn field(self) -> Option<usize> {
         match self {
             Self::Field(n) | Self::Restyled(n) | Self::Renamed(n) => Some(n),
             Self::Kept(_) | Self::Unknown | Self::Foreign => None,
@@ -187,7 +187,12 @@ impl Coercer<'_> {
 
 /// Finds the role of each member: by name, else by case and style, else, if
 /// only one field is missing and one key is left over, by elimination.
-fn roles(schema: &Schema, shape: &Shape, tape: &Tape<'_>, members: &[(usize, usize)]) -> Vec<Role> {
+pub(super) fn roles(
+    schema: &Schema,
+    shape: &Shape,
+    tape: &Tape<'_>,
+    members: &[(usize, usize)],
+) -> Vec<Role> {
     let mut taken = Seen::new(shape.fields.len());
     let mut expected = 0;
     let mut unknown = 0;

@@ -43,6 +43,7 @@ mod laws;
 mod limits;
 mod locate;
 mod log;
+mod misfits;
 mod number;
 mod pattern;
 mod print;
@@ -66,6 +67,7 @@ use serde_json::Value;
 
 pub(crate) use self::change::in_short;
 pub(crate) use self::fit::MISSING;
+pub(crate) use self::misfits::Misfits;
 pub(crate) use self::refusal::too_deep;
 pub use self::{
     change::{Change, ChangeKind, Repairs},

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::ArgumentError;
+
 /// Reason why a text could not be read without guessing.
 ///
 /// It prints as one line in lower case that names the place and the remedy, fit
@@ -104,6 +106,15 @@ impl fmt::Display for Refusal {
 }
 
 impl std::error::Error for Refusal {}
+
+impl From<Refusal> for ArgumentError {
+    fn from(refusal: Refusal) -> Self {
+        ArgumentError {
+            path: refusal.path,
+            message: refusal.reason,
+        }
+    }
+}
 
 pub(crate) fn too_deep(at: usize) -> Refusal {
     Refusal::new(

@@ -1,7 +1,7 @@
 use super::FailedRepair;
 use crate::{
     Json,
-    error::{AnyError, Failure, ToolError},
+    error::{AnyError, ArgumentError, Failure, ToolError},
     scope::Scope,
 };
 use serde_json::Value;
@@ -76,12 +76,48 @@ impl fmt::Display for Raw<'_> {
 pub struct ReadError<'a> {
     path: &'a str,
     message: &'a str,
+    all: &'a [ArgumentError],
 }
 
 impl<'a> ReadError<'a> {
     /// Creates an error at this path, which is empty for the whole.
     pub fn new(path: &'a str, message: &'a str) -> Self {
-        ReadError { path, message }
+        ReadError {
+            path,
+            message,
+            all: &[],
+        }
+    }
+
+    /// The same, as one of several.
+    pub(crate) fn among(self, all: &'a [ArgumentError]) -> Self {
+        ReadError { all, ..self }
+    }
+
+    /// Returns everything that does not fit, this error included, in the order of the schema; a few of it if it is
+    /// much.
+    ///
+    /// What an arm does is done about this one; if another is left after that, the arms are asked about it.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::recovery::*;
+    ///
+    /// // In a `deserialization_error` arm: one field is mended, more are the model's to send again.
+    /// fn on_fault(error: &ReadError<'_>) -> Decision<Deserialization> {
+    ///     match error.all().count() {
+    ///         1 if error.field("lines") => sanitize(10),
+    ///         _ => feedback("look at the example of the tool"),
+    ///     }
+    /// }
+    /// assert_eq!(on_fault(&ReadError::new("lines", "expected u32")), sanitize(10));
+    /// ```
+    pub fn all(&self) -> impl Iterator<Item = ReadError<'a>> + use<'a> {
+        let alone = self.all.is_empty().then_some(*self);
+        let several = self.all.iter();
+        alone
+            .into_iter()
+            .chain(several.map(|misfit| ReadError::new(&misfit.path, &misfit.message)))
     }
 
     /// Returns `true` if the error is in this field, or in something below it.
@@ -335,7 +371,7 @@ fn with_text<E, R>(
                 .and_then(|whole| super::value_at(whole, path));
             ask(CallError::Deserialization(
                 value,
-                &ReadError::new(path, cause.message()),
+                &ReadError::new(path, cause.message()).among(cause.misfits()),
             ))
         }
         // An execution has no text; what was escalated has been decided already.

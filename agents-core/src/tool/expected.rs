@@ -1,6 +1,6 @@
 //! What a schema says of one field, in words for a model that got it wrong.
 
-use crate::recovery;
+use crate::{error::ArgumentError, reader, recovery};
 use serde_json::{Map, Value, json};
 
 /// References within each other are followed so deep.
@@ -11,7 +11,7 @@ const MOST_PARTS: usize = 200;
 
 /// What the schema says of the place to which a path in these arguments leads, as text, with what it refers to
 /// in its place; `None` for the whole, which the model was given already.
-pub(crate) fn expectation(schema: &Value, text: &str, path: &str) -> Option<String> {
+pub(super) fn expectation(schema: &Value, text: &str, path: &str) -> Option<String> {
     if path.is_empty() {
         return None;
     }
@@ -34,8 +34,32 @@ pub(crate) fn expectation(schema: &Value, text: &str, path: &str) -> Option<Stri
     }
 }
 
+/// The same misfit, said of the missing field itself: a type that is read stops at the object around it.
+pub(crate) fn of_the_field(misfit: ArgumentError, schema: &Value, text: &str) -> ArgumentError {
+    let Some(field) = missing(&misfit, schema, text) else {
+        return misfit;
+    };
+    let path = match misfit.path.as_str() {
+        "" => field.to_owned(),
+        around => format!("{around}.{field}"),
+    };
+    ArgumentError::new(path, reader::MISSING)
+}
+
+/// The field that serde says is missing, if it is one of the object to which the path leads. What is read by
+/// way of serde's own buffer, as below a tag, is said of an object further out.
+fn missing<'a>(misfit: &'a ArgumentError, schema: &Value, text: &str) -> Option<&'a str> {
+    let said = misfit.message.strip_prefix("missing field `")?;
+    let field = said.strip_suffix('`')?;
+    let whole: Value = serde_json::from_str(text).ok()?;
+    let object = recovery::value_at(&whole, &misfit.path)?.as_object()?;
+    let can_be_named = !field.is_empty() && !field.contains(['.', '[', ']']);
+    (can_be_named && !object.contains_key(field) && may_have(schema, &whole, &misfit.path, field))
+        .then_some(field)
+}
+
 /// Whether the object to which a path leads may have this field, as far as the schema says.
-pub(super) fn may_have(schema: &Value, whole: &Value, path: &str, field: &str) -> bool {
+fn may_have(schema: &Value, whole: &Value, path: &str, field: &str) -> bool {
     let at = recovery::value_at(whole, path);
     let around = places(schema, whole, path);
     let mut all = around.iter().flat_map(|place| meanings(schema, place, at));

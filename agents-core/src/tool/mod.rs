@@ -5,7 +5,6 @@
 //! tools, for agents to pick from.
 
 mod alias;
-mod argument_error;
 mod context;
 mod derived;
 mod erased;
@@ -13,6 +12,7 @@ mod execution;
 mod expected;
 mod fit;
 mod listed;
+mod misfits;
 mod output;
 mod pattern;
 mod policy;
@@ -26,16 +26,17 @@ mod told;
 mod uninjected;
 mod version;
 
-pub use crate::scope::Scope;
+pub use crate::{error::ArgumentError, scope::Scope};
 pub use alias::alias;
-pub use argument_error::ArgumentError;
 pub use context::ToolContext;
 pub(crate) use erased::read;
 pub use erased::{DynTool, ErrorType, Prepared};
 pub(crate) use execution::Execution;
-pub(crate) use expected::expectation;
+use expected::expectation;
+pub(crate) use expected::of_the_field;
 pub use fit::{Argument, Described, Injected, Readable, ToolFault, ToolOutput};
 pub use listed::{Annotations, ListedTool};
+pub(crate) use misfits::{at_fault, misfits, with_expectation};
 pub use pattern::Pattern;
 pub use policy::ToolPolicy;
 pub use registry::Registry;

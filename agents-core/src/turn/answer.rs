@@ -4,9 +4,10 @@
 use crate::{
     Error, Severity, ToolError,
     brain::{Answer, Brain},
-    error::{Cause, Code, escalation::Escalation},
+    error::{Cause, Misfits, escalation::Escalation},
     model::Message,
     panics::guarded,
+    reader,
     recovery::{
         ErrorContext, FAILED_ALREADY, Failed, FixError, FixerRef, Kind, Move, Plan, Raw, ReadError,
         Repair, kinds,
@@ -16,7 +17,7 @@ use crate::{
         climb::{Climbed, climb, returned},
         gave_none, give_up_replaced,
     },
-    tool::ArgumentError,
+    tool::{self, ArgumentError},
     turn::{recover, remembered},
 };
 use serde_json::Value;
@@ -45,6 +46,7 @@ pub(crate) async fn settle<O>(
         brain,
         cx,
         schema: answer.schema().unwrap_or(&Value::Null),
+        strict,
     };
     loop {
         let (text, fault) = cx.node.with_frame(|frame| {
@@ -102,7 +104,7 @@ pub(crate) async fn settle<O>(
                     });
                     // What was given may fail in a field and be mended further; as a whole it was a try.
                     match is_given && fault.path.is_empty() {
-                        true => ladder.go_back(&fault),
+                        true => ladder.go_back(&text, &fault),
                         false => ladder.ask_the_arms(&text, fault),
                     }
                 }
@@ -137,6 +139,7 @@ struct Ladder<'a> {
     brain: &'a Brain<'a>,
     cx: &'a RunContext,
     schema: &'a Value,
+    strict: bool,
 }
 
 impl Ladder<'_> {
@@ -144,7 +147,7 @@ impl Ladder<'_> {
     fn ask_the_arms(&self, text: &str, fault: ArgumentError) -> Climbing {
         let decided = guarded(|| self.decide(text, &fault));
         let Some(plan) = decided.unwrap_or_default() else {
-            return self.go_back(&fault);
+            return self.go_back(text, &fault);
         };
         self.cx.node.with_frame(|frame| {
             frame
@@ -157,10 +160,10 @@ impl Ladder<'_> {
 
     /// Nothing is left to be done about this fault. If it is one of what was given for another answer, that one is still
     /// there, and its plan goes on.
-    fn go_back(&self, fault: &ArgumentError) -> Climbing {
+    fn go_back(&self, text: &str, fault: &ArgumentError) -> Climbing {
         self.cx.node.with_frame(|frame| {
             let Some(before) = frame.unsettled.pop() else {
-                return Climbing::Fell(fault.to_string());
+                return Climbing::Fell(self.failure(text, fault).to_string());
             };
             before.give_up_since(&mut frame.fixed, &mut frame.replaced);
             frame.progress.go_on_with(before.plan);
@@ -193,14 +196,14 @@ impl Ladder<'_> {
             Move::Ask(fixer) => self.ask(&fixer, text, fault).await?,
             Move::Tell(hint) => {
                 self.cx.node.with_frame(|frame| frame.hint = Some(hint));
-                let (_, fault) = self.own_fault(text, fault);
-                return Ok(Climbing::Fell(fault.to_string()));
+                let (text, fault) = self.own_fault(text, fault);
+                return Ok(Climbing::Fell(self.failure(&text, &fault).to_string()));
             }
             Move::Escalate { reason, severity } => {
                 self.give_up(&self.brain.name, reason, severity, text, fault);
             }
             Move::Throw(reason) => self.throw(&self.brain.name, reason).await,
-            Move::Retry(_) | Move::Spent => return Ok(self.go_back(fault)),
+            Move::Retry(_) | Move::Spent => return Ok(self.go_back(text, fault)),
         }
         Ok(Climbing::On)
     }
@@ -239,10 +242,11 @@ impl Ladder<'_> {
             scope: self.cx.scope().clone(),
             time_left: self.cx.time_left(),
         };
+        let all = self.misfits(text, fault);
         let asked = || {
             self.brain.arms.decide_output(
                 &Raw::new(text, self.schema),
-                &ReadError::new(&fault.path, &fault.message),
+                &ReadError::new(&fault.path, &fault.message).among(&all.listed),
                 &context,
             )
         };
@@ -260,7 +264,7 @@ impl Ladder<'_> {
                 description: self.brain.description.to_string(),
                 stage: kinds::InvalidOutput::NAME.to_owned(),
                 raw: text.to_owned(),
-                error: fault.to_string(),
+                error: self.failure(text, fault).to_string(),
                 schema: self.schema.clone(),
                 attempt: frame.progress.asked(&name) + 1,
                 previous: frame.progress.tried().to_vec(),
@@ -313,7 +317,15 @@ impl Ladder<'_> {
             raw_value: text.to_owned(),
             path: fault.path.clone(),
             target_type: self.brain.name.to_string(),
-            cause: Cause::text(Code::ValidationError, &*fault.message),
+            cause: Cause::misfit(fault.message.clone(), self.misfits(text, fault)),
+        }
+    }
+
+    /// All that is wrong with it, where an object can be made out.
+    fn misfits(&self, text: &str, fault: &ArgumentError) -> Misfits {
+        match reader::lenient(text) {
+            Ok(reading) => tool::misfits(fault, self.schema, &reading.json, !self.strict),
+            Err(_) => Misfits::default(),
         }
     }
 

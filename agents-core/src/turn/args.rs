@@ -6,12 +6,12 @@
 use crate::{
     Json,
     brain::{Arms, Brain},
-    error::{self, Cause, Code, ToolError},
+    error::{self, ArgumentError, Cause, ToolError},
     json,
     policy::Verdict,
     reader::{self, Change, ChangeKind, Refusal, Repairs},
     run::{RunContext, Timestamp},
-    tool::{ArgumentError, DynTool, Prepared, SharedTool, ToolContext, expectation},
+    tool::{self, DynTool, Prepared, SharedTool, ToolContext},
     turn::{doubt, guard, remembered::round_of},
 };
 use std::time::{Duration, UNIX_EPOCH};
@@ -129,10 +129,10 @@ pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, Box<Refused
         Err(misfit) => misfit,
     };
     if let Some(repairs) = nothing_meant(rules, raw) {
-        return accept(rules, "{}", repairs).map_err(|misfit| described(tool, raw, misfit));
+        return accept(rules, "{}", repairs).map_err(|misfit| described(rules, raw, misfit));
     }
     if rules.strict || matches!(raw.trim(), "" | "null") {
-        return Err(described(tool, raw, misfit));
+        return Err(described(rules, raw, misfit));
     }
     match reader::read(raw, &tool.spec().input_schema) {
         Ok(reading) => match doubt::of(tool.spec(), &reading.repairs) {
@@ -143,13 +143,13 @@ pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, Box<Refused
             )),
             None => accept(rules, &reading.json, reading.repairs.clone()).map_err(|misfit| {
                 refused(
-                    describe(tool, &reading.json, misfit),
+                    describe(rules, &reading.json, misfit),
                     &reading.json,
                     reading.repairs,
                 )
             }),
         },
-        Err(_) if is_object(raw) => Err(described(tool, raw, misfit)),
+        Err(_) if is_object(raw) => Err(described(rules, raw, misfit)),
         Err(refusal) => Err(unshaped(rules, raw).unwrap_or_else(|| {
             let error = ToolError::InvalidArgs {
                 raw_args: raw.to_owned(),
@@ -185,7 +185,7 @@ fn unshaped(rules: &Rules<'_>, raw: &str) -> Option<Box<Refused>> {
         .prepare(&reading.json)
         .err()
         .filter(|_| whole && is_object(&reading.json))?;
-    let error = describe(&**rules.tool, &reading.json, misfit);
+    let error = describe(rules, &reading.json, misfit);
     Some(refused(error, &reading.json, reading.repairs))
 }
 
@@ -197,8 +197,8 @@ fn refused(error: ToolError, text: &str, repairs: Repairs) -> Box<Refused> {
     })
 }
 
-fn described(tool: &dyn DynTool, raw: &str, misfit: ArgumentError) -> Box<Refused> {
-    refused(describe(tool, raw, misfit), raw, Repairs::default())
+fn described(rules: &Rules<'_>, raw: &str, misfit: ArgumentError) -> Box<Refused> {
+    refused(describe(rules, raw, misfit), raw, Repairs::default())
 }
 
 fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, ArgumentError> {
@@ -242,9 +242,9 @@ fn nothing_meant(rules: &Rules<'_>, raw: &str) -> Option<Repairs> {
     })
 }
 
-/// Says what is wrong with arguments that do not fit, naming the field.
-fn describe(tool: &dyn DynTool, raw: &str, misfit: ArgumentError) -> ToolError {
-    let spec = tool.spec();
+/// Says what is wrong with arguments that do not fit, naming the fields.
+fn describe(rules: &Rules<'_>, raw: &str, misfit: ArgumentError) -> ToolError {
+    let spec = rules.tool.spec();
     if !is_object(raw) {
         return ToolError::InvalidArgs {
             raw_args: raw.to_owned(),
@@ -252,17 +252,17 @@ fn describe(tool: &dyn DynTool, raw: &str, misfit: ArgumentError) -> ToolError {
             expected_schema: spec.input_schema.clone(),
         };
     }
-    let misfit = misfit.of_the_field(&spec.input_schema, raw);
-    let expected = expectation(&spec.input_schema, raw, &misfit.path);
-    let message = match expected {
-        Some(schema) => format!("{}; it has to follow {schema}", misfit.message),
-        None => misfit.message,
-    };
+    let mut first = tool::of_the_field(misfit, &spec.input_schema, raw);
+    if !rules.strict {
+        first = tool::at_fault(first, &spec.input_schema, raw);
+    }
+    let all = tool::misfits(&first, &spec.input_schema, raw, !rules.strict);
+    let first = tool::with_expectation(first, &spec.input_schema, raw);
     ToolError::Deserialization {
         raw_value: raw.to_owned(),
-        path: misfit.path,
+        path: first.path,
         target_type: spec.name.to_string(),
-        cause: Cause::text(Code::ValidationError, message),
+        cause: Cause::misfit(first.message, all),
     }
 }
 

@@ -152,7 +152,7 @@ impl<'a> Leaving<'a> {
     }
 
     /// It has its answer.
-    pub(crate) fn is_done(mut self) {
+    pub(crate) fn done(mut self) {
         self.0 = None;
     }
 }

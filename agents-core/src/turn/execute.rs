@@ -74,7 +74,7 @@ fn hidden(result: Result<Json, Cause>, context: &ToolContext) -> Result<Json, Ca
     let masked = |cause: Cause| cause.mapped(|text| masker.text(text));
     match (result, context.execution.lacked()) {
         (Ok(output), _) => Ok(masker.json(&output)),
-        (Err(cause), Some(code)) => Err(masked(cause).after_running().coded(code)),
-        (Err(cause), None) => Err(masked(cause).after_running()),
+        (Err(cause), Some(code)) => Err(masked(cause).coded(code)),
+        (Err(cause), None) => Err(masked(cause)),
     }
 }

@@ -99,10 +99,26 @@ fn policies(elements: Vec<Element>, errors: &Errors) -> Vec<(Expr, Expr)> {
     elements.into_iter().filter_map(pair).collect()
 }
 
+/// `tokens(500_000).time(minutes(30))`, as a budget is written where a run or a place in a team gets one.
+fn is_budget(value: &Expr) -> bool {
+    match value {
+        Expr::Call(_) | Expr::MethodCall(_) | Expr::Field(_) => true,
+        // In small letters it is a bound without its value.
+        Expr::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|name| name.ident.to_string().chars().all(|c| !c.is_lowercase())),
+        _ => false,
+    }
+}
+
 fn budget(bounds: Result<Expr, Vec<Expr>>, errors: &Errors) -> Budget {
-    let bounds = match bounds {
+    let bounds = match bounds.map_err(<[Expr; 1]>::try_from) {
         Ok(value) => return Budget::Value(value),
-        Err(bounds) => bounds,
+        Err(Ok([value])) if is_budget(&value) => return Budget::Value(value),
+        Err(Ok(one)) => Vec::from(one),
+        Err(Err(bounds)) => bounds,
     };
     let mut calls: Vec<Call> = Vec::new();
     for bound in bounds {

@@ -1,0 +1,60 @@
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Where and why arguments do not fit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArgumentError {
+    /// Path of the offending field; empty for the whole.
+    pub path: String,
+    /// What was expected and what was found.
+    pub message: String,
+}
+
+impl ArgumentError {
+    /// Something wrong at this path; the empty path is the whole.
+    pub(crate) fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        ArgumentError {
+            path: path.into(),
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.as_str() {
+            "" => f.write_str(&self.message),
+            path => write!(f, "field `{path}`: {}", self.message),
+        }
+    }
+}
+
+impl std::error::Error for ArgumentError {}
+
+/// All that does not fit, where that is more than one thing: in the order of the schema, as many as anybody reads.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Misfits {
+    pub(crate) listed: Vec<ArgumentError>,
+    /// So many are not listed.
+    pub(crate) more: usize,
+}
+
+impl Misfits {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.listed.is_empty()
+    }
+}
+
+impl fmt::Display for Misfits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Misfits { listed, more } = self;
+        write!(f, "{} things do not fit: ", listed.len() + more)?;
+        for (n, misfit) in listed.iter().enumerate() {
+            write!(f, "{}{misfit}", if n > 0 { "; " } else { "" })?;
+        }
+        match more {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
+        }
+    }
+}

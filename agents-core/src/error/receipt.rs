@@ -1,0 +1,75 @@
+use super::{Class, Code};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// A [`ToolError`] in its serialized form.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::ToolError;
+///
+/// let error = ToolError::InvalidArgs {
+///     raw_args: "path is a.txt".into(),
+///     parse_error: "they are not a JSON object".into(),
+///     expected_schema: serde_json::json!({"type": "object"}),
+/// };
+/// let receipt = serde_json::to_value(error.receipt())?;
+/// assert_eq!(receipt["code"], "VALIDATION_ERROR");
+/// assert_eq!(receipt["details"]["raw_args"], "path is a.txt");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ErrorReceipt {
+    /// Error code.
+    pub code: Code,
+    /// Class of the code.
+    pub class: Class,
+    /// Name of the [`ToolError`] variant.
+    pub kind: String,
+    /// Human-readable message.
+    pub message: String,
+    /// Details: the path and the raw text, and the `misfits` where there are several; for an escalation its source, its
+    /// severity, the attempts before it and the `original` failure; an arm's [`hint`](ErrorReceipt::hint); the run's
+    /// [`remark`](ErrorReceipt::remark).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    /// Seconds after which the same call may succeed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_s: Option<f64>,
+    /// Reason that was given with the escalation, or with the throw that ended the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl ErrorReceipt {
+    /// Returns the hint that an arm gave the model besides the error: the text of a
+    /// [`feedback`](crate::recovery::feedback). It is a part of the details.
+    pub fn hint(&self) -> Option<&str> {
+        self.details.as_ref()?.get(HINT)?.as_str()
+    }
+
+    pub(crate) fn with_hint(self, hint: &str) -> Self {
+        self.with(HINT, hint)
+    }
+
+    /// Returns what the run itself told the model besides the error. It is a part of the details.
+    pub fn remark(&self) -> Option<&str> {
+        self.details.as_ref()?.get(REMARK)?.as_str()
+    }
+
+    pub(crate) fn with_remark(self, remark: &str) -> Self {
+        self.with(REMARK, remark)
+    }
+
+    fn with(mut self, key: &str, text: &str) -> Self {
+        let details = self.details.get_or_insert_with(|| json!({}));
+        // A receipt that somebody else wrote may have anything there.
+        if let Some(details) = details.as_object_mut() {
+            details.insert(key.to_owned(), text.into());
+        }
+        self
+    }
+}
+
+const HINT: &str = "hint";
+const REMARK: &str = "remark";
