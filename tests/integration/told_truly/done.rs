@@ -84,7 +84,12 @@ async fn a_write_that_a_limit_refused_may_be_tried_again() {
         1,
         "{refused:?}"
     );
-    assert!(outcome.outputs.receipts().all(|receipt| receipt.is_ok()));
+    assert!(
+        outcome
+            .outputs
+            .receipts()
+            .all(agents::run::ToolEnvelope::is_ok)
+    );
 }
 
 /// Never comes back.
