@@ -1,4 +1,5 @@
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::fmt;
 
 /// Where and why arguments do not fit.
@@ -42,6 +43,13 @@ pub(crate) struct Misfits {
 impl Misfits {
     pub(crate) fn is_empty(&self) -> bool {
         self.listed.is_empty()
+    }
+
+    /// Lists them among the details of a receipt, where there are any.
+    pub(crate) fn add_to(&self, details: &mut Value) {
+        if !self.is_empty() {
+            details["misfits"] = json!(self.listed);
+        }
     }
 }
 

@@ -39,8 +39,7 @@ pub enum ToolError {
         path: String,
         /// Name of the tool whose arguments the value had to become.
         target_type: String,
-        /// What was expected at the path and what was found; with all [`misfits`](Cause::misfits), where there are
-        /// more.
+        /// What was expected at the path and what was found, and all [`misfits`](Cause::misfits).
         cause: Cause,
     },
     /// The tool was executed and failed, or was refused before it ran.
@@ -118,9 +117,7 @@ impl ToolError {
                 ..
             } => {
                 let mut details = json!({ "path": path, "raw_value": shorten(raw_value) });
-                if !cause.misfits().is_empty() {
-                    details["misfits"] = json!(cause.misfits());
-                }
+                cause.all_misfits().add_to(&mut details);
                 (Some(details), None, None)
             }
             ToolError::Execution { cause, .. } => {

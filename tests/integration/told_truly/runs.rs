@@ -106,13 +106,7 @@ async fn a_run_that_goes_on_began_when_it_began() {
     let of_run = |step: &&agents::observe::Step| {
         step.place.is_empty() && matches!(step.kind, StepKind::Agent { .. })
     };
-    let root = outcome
-        .trace
-        .steps
-        .iter()
-        .filter(of_run)
-        .next_back()
-        .unwrap();
+    let root = outcome.trace.steps.iter().rfind(of_run).unwrap();
     assert_eq!(root.t_start, began);
     assert!(
         outcome
