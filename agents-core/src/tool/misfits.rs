@@ -4,6 +4,7 @@ use super::expectation;
 use crate::{
     error::{ArgumentError, Misfits},
     reader::{self, Refusal, Schema},
+    recovery,
 };
 use serde_json::Value;
 
@@ -40,9 +41,11 @@ pub(crate) fn at_fault(first: ArgumentError, schema: &Value, text: &str) -> Argu
     if left.iter().any(touches) {
         return first;
     }
-    // What only the type knows of, no reading settles.
-    let settled =
-        expectation(schema, text, &first.path).is_none() || listed(false).iter().any(touches);
+    // What is missing is settled by no reading, nor is what only the type knows of.
+    let said = serde_json::from_str::<Value>(text)
+        .is_ok_and(|whole| recovery::value_at(&whole, &first.path).is_some());
+    let settled = said
+        && (expectation(schema, text, &first.path).is_none() || listed(false).iter().any(touches));
     match left.into_iter().next() {
         Some(left) if settled => left.into(),
         _ => first,

@@ -71,7 +71,11 @@ async fn a_delegate_takes_an_object_as_it_is_and_nothing_as_nothing() {
     team.run("go").await.unwrap();
     let results = crate::world::told(&led);
     assert_eq!((&*results[0], &*results[1]), ("3 × nails", "12"));
-    assert!(results[2].contains("field `what`"), "{}", results[2]);
+    assert!(
+        results[2].contains("field `many`: required"),
+        "{}",
+        results[2]
+    );
 }
 
 #[tokio::test]
