@@ -86,5 +86,5 @@ fn a_turn_that_nobody_watches_allocates_little() {
     assert!(kept <= 1_800, "a run keeps {kept} bytes of a turn");
     let one = run_of(1);
     assert!(one.count_total <= 131, "a run of one turn: {one:?}");
-    assert!(one.bytes_max <= 17_000, "a run of one turn: {one:?}");
+    assert!(one.bytes_max <= 17_400, "a run of one turn: {one:?}");
 }

@@ -104,6 +104,8 @@ async fn a_way_out_that_was_taken_took_effect() {
         assert_eq!(receipt.error, None);
         assert_eq!(receipt.output.as_ref().unwrap().as_str(), did);
         assert_eq!(receipt.attempts.len(), 1);
+        // Nothing that the run was for has succeeded.
+        assert_eq!(seen.outcome.outputs.last_tool, None);
         assert_eq!(receipt.attempts[0].error, None);
         assert!(
             seen.has_line(&format!("✓ {name} {arguments} → {did}")),

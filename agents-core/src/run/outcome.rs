@@ -1,4 +1,4 @@
-use super::{ApprovalReceipt, Cost, Limit, Timestamp, trace::Trace};
+use super::{ApprovalReceipt, Cost, Limit, Timestamp, trace::Trace, ways_out};
 use crate::{
     Error, Json, Severity,
     error::{ErrorReceipt, escalation::EscalationReceipt},
@@ -178,7 +178,7 @@ pub struct AgentOutputs {
     pub tools_by_id: IndexMap<Arc<str>, Arc<ToolEnvelope>>,
     /// The `call_id`s, in the order in which the model asked.
     pub tool_order: Vec<Arc<str>>,
-    /// Receipt of the last call that succeeded.
+    /// Receipt of the last call that succeeded; that a repair agent gave up (`escalate`, `throw_exception`) does not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_tool: Option<Arc<ToolEnvelope>>,
     /// URL of the run's trace; see [`Run::traces_url`](crate::agent::Run::traces_url).
@@ -199,7 +199,7 @@ impl AgentOutputs {
         let last_tool = receipts
             .iter()
             .rev()
-            .find(|receipt| receipt.error.is_none())
+            .find(|receipt| receipt.error.is_none() && !ways_out::is_one(receipt))
             .cloned();
         let tool_order = receipts
             .iter()

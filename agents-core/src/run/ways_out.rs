@@ -4,7 +4,7 @@
 //! They are a last resort: nothing holds a model to choose between them and its answer, no worked example
 //! shows how they are called, and whoever calls one has to say why, in words of their own.
 
-use super::RepairScope;
+use super::{RepairScope, ToolEnvelope};
 use crate::{
     Json, Severity,
     recovery::FixError,
@@ -20,6 +20,19 @@ const THROW: &str =
 const WHY: &str = "What stands in the way of a repair, in a sentence of your own.";
 const HARM: &str = "What harm it would do, in a sentence of your own.";
 
+const NAMES: [&str; 2] = ["escalate", "throw_exception"];
+const HANDED_UP: &str = "handed up";
+const THROWN: &str = "thrown";
+
+/// Whether this is the receipt of a repair agent that gave up: a success, but not what a run was for.
+pub(super) fn is_one(receipt: &ToolEnvelope) -> bool {
+    let output = receipt.output.as_ref();
+    NAMES
+        .into_iter()
+        .zip([HANDED_UP, THROWN])
+        .any(|(name, deed)| receipt.name == name && output == Some(&Json::string(deed)))
+}
+
 impl RepairScope {
     /// The two tools.
     pub(crate) fn tools(self: &Arc<Self>) -> [SharedTool; 2] {
@@ -34,15 +47,15 @@ impl RepairScope {
         });
         let throw = json!({ "reason": { "type": "string", "description": HARM } });
         [
-            self.way_out("escalate", ESCALATE, escalate, |args| {
+            self.way_out(NAMES[0], ESCALATE, escalate, |args| {
                 let end = FixError::Escalated {
                     reason: reason_of(args).to_owned(),
                     severity: Severity::deserialize(&args["severity"]).unwrap_or_default(),
                 };
-                (end, "handed up")
+                (end, HANDED_UP)
             }),
-            self.way_out("throw_exception", THROW, throw, |args| {
-                (FixError::Thrown(reason_of(args).to_owned()), "thrown")
+            self.way_out(NAMES[1], THROW, throw, |args| {
+                (FixError::Thrown(reason_of(args).to_owned()), THROWN)
             }),
         ]
     }

@@ -160,6 +160,39 @@ async fn the_plan_before_goes_on_where_the_one_for_a_repair_ends() {
     assert_eq!(kinds, [tried, tried, tried, ChangeKind::Fixed]);
 }
 
+/// The model did not write `four`: it is not told what to do about it, and the next try is made.
+#[tokio::test]
+async fn a_hint_about_a_repair_is_not_for_the_model() {
+    for (answers, told) in [
+        ([r#"{"n": "four"}"#, r#"{"n": 4}"#], "did 4"),
+        (
+            [r#"{"n": "four"}"#, r#"{"n": "vier"}"#],
+            "no JSON found; write a JSON object; the arguments have to follow",
+        ),
+    ] {
+        let asked = AtomicU32::new(0);
+        let (agent, _) =
+            scribe(move |_| Ok(answers[asked.fetch_add(1, SeqCst) as usize % 2].into()));
+        let arms = move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
+            CallError::InvalidArgs(..) => Some(
+                fix_with::<InvalidArgs>(agent.clone())
+                    .retries(2)
+                    .or(feedback("write JSON"))
+                    .into(),
+            ),
+            CallError::Deserialization(..) => {
+                Some(feedback::<Deserialization>("a number, please").into())
+            }
+            _ => None,
+        };
+        let seen = call(0, "four, please", arms).await;
+        assert!(seen.told().contains(told), "{}", seen.told());
+        assert!(!seen.told().contains("a number, please"), "{}", seen.told());
+        let failed = told != "did 4";
+        assert_eq!(seen.told().ends_with("; write JSON"), failed);
+    }
+}
+
 #[tokio::test]
 async fn a_value_that_settles_its_field_leaves_the_next_to_be_told() {
     let arms = |error: CallError<'_, AnyError>, _: &ErrorContext| match error {

@@ -116,6 +116,8 @@ impl CallState {
                     until: rules.after(wait),
                 };
             }
+            // What is said of a text that the model did not write is not for the model.
+            Move::Tell(_) if !self.unsettled.is_empty() => self.go_back(error),
             Move::Tell(hint) => {
                 self.hint = Some(hint);
                 self.settle(error);
