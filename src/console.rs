@@ -16,7 +16,7 @@ use crate::screen::{shorten, shown};
 use agents_core::{
     error::ErrorReceipt,
     model::FinishReason,
-    run::{Approval, ApprovalReceipt, Event, EventKind, ToolEnvelope},
+    run::{Approval, Attempt, Event, EventKind, ToolEnvelope},
 };
 use std::{
     fmt::Write as _,
@@ -250,7 +250,7 @@ pub fn receipt(receipt: &ToolEnvelope, colour: bool) -> String {
     if receipt.truncated {
         facts.insert(0, "cut".into());
     }
-    if receipt.partial {
+    if receipt.is_partial() {
         facts.insert(0, "partial".into());
     }
     line + &ink.facts(&facts)
@@ -261,22 +261,25 @@ fn safe(what: &impl ToString) -> String {
     shown(&what.to_string()).into_owned()
 }
 
-/// What was decided first about a call, by whom, and how long that took, if anybody was asked. That it was denied
-/// stands in the error: here only who did so.
+/// What was decided about a call, by whom, and how long that took, if anybody was asked. That it was denied stands in
+/// the error: here only who did so.
 pub(crate) fn approval(receipt: &ToolEnvelope) -> Option<String> {
-    let first = receipt.approvals.first()?;
-    let ApprovalReceipt {
-        approval,
-        by,
-        took_s,
+    let first = receipt
+        .attempts
+        .iter()
+        .find(|attempt| attempt.approval_s.is_some());
+    if let Some(Attempt {
+        approval_s: Some(took),
+        approved_by,
         ..
-    } = first;
-    if by.is_none() && *approval != Approval::Approve {
-        return None;
+    }) = first
+    {
+        let said = decided(&Approval::Approve, approved_by.as_deref());
+        let took = Duration::try_from_secs_f64(*took).ok()?;
+        return Some(format!("{said} after {}", duration(took)));
     }
-    let took = Duration::try_from_secs_f64(*took_s).ok()?;
-    let said = decided(approval, by.as_deref());
-    Some(format!("{said} after {}", duration(took)))
+    let by = receipt.error.as_ref()?.decided_by()?;
+    Some(format!("denied by {by}"))
 }
 
 fn decided(approval: &Approval, by: Option<&str>) -> String {

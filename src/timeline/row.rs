@@ -175,7 +175,7 @@ impl Row {
         };
         fact(receipt.cached, "cached".into());
         fact(receipt.truncated, "cut".into());
-        fact(receipt.partial, "partial".into());
+        fact(receipt.is_partial(), "partial".into());
         let attempts = receipt.attempts.len();
         fact(attempts > 1, format!("{attempts} attempts"));
         let approval = approval(receipt);

@@ -30,7 +30,7 @@ pub struct ErrorReceipt {
     pub message: String,
     /// Details: the path and the raw text, and the `misfits` where there are several; for an escalation its source, its
     /// severity, the attempts before it and the `original` failure; an arm's [`hint`](ErrorReceipt::hint); the run's
-    /// [`remark`](ErrorReceipt::remark).
+    /// [`remark`](ErrorReceipt::remark); who denied the call ([`decided_by`](ErrorReceipt::decided_by)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// Seconds after which the same call may succeed.
@@ -61,6 +61,16 @@ impl ErrorReceipt {
         self.with(REMARK, remark)
     }
 
+    /// Returns the name of who denied the call, if the approver [said so](crate::run::Approval::by). It is a part of
+    /// the details.
+    pub fn decided_by(&self) -> Option<&str> {
+        self.details.as_ref()?.get(DECIDED_BY)?.as_str()
+    }
+
+    pub(crate) fn with_decided_by(self, name: &str) -> Self {
+        self.with(DECIDED_BY, name)
+    }
+
     fn with(mut self, key: &str, text: &str) -> Self {
         let details = self.details.get_or_insert_with(|| json!({}));
         // A receipt that somebody else wrote may have anything there.
@@ -73,3 +83,4 @@ impl ErrorReceipt {
 
 const HINT: &str = "hint";
 const REMARK: &str = "remark";
+const DECIDED_BY: &str = "decided_by";

@@ -27,7 +27,7 @@ impl CallState {
         if let Some(deed) = self.last_deed.take() {
             let input = self.input();
             self.ran(None);
-            return self.settle_as(input, Ok(deed), false);
+            return self.settle_as(input, Ok(deed));
         }
         let error = match &self.stage {
             Stage::Failed { error, .. } | Stage::Recover { error, .. } => error.clone(),

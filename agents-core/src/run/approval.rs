@@ -7,7 +7,6 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 
 /// A tool call that needs approval before it may run.
 ///
@@ -148,48 +147,6 @@ impl From<Written> for Signed {
         match written {
             Written::Alone(approval) => approval.into(),
             Written::Signed { approval, by } => approval.by(by),
-        }
-    }
-}
-
-/// Receipt of one decision of an [`Approver`] about a call.
-///
-/// ```
-/// # use agents_core as agents;
-/// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::{self, FnTool, ToolSpec}};
-/// use agents::run::{Approval, ApprovalRequest};
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), agents::Error> {
-/// # let spec = ToolSpec::new("pay", "Pays.", Effects::Writes, serde_json::json!({"type": "object"}));
-/// # let pay = FnTool::with_spec(spec.approval(tool::Approval::Always), |_, _| async { Ok::<_, std::io::Error>("paid") });
-/// # let (model, _) = ScriptedModel::new([Script::call("pay", "{}"), Script::text("paid")]);
-/// # let payer = AgentBuilder::<String, String>::new("payer").tool(pay).model(model).build();
-/// let ada = |_: ApprovalRequest| async { Approval::Approve.by("Ada") };
-/// let outcome = payer.run("Pay the bill").approver(ada).outcome().await?;
-/// let receipt = outcome.outputs.last_tool.unwrap();
-/// assert_eq!(receipt.approvals[0].by.as_deref(), Some("Ada"));
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ApprovalReceipt {
-    /// Decision that was taken.
-    pub approval: Approval,
-    /// Name of who took it, if the approver said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
-    /// Seconds that it took.
-    pub took_s: f64,
-}
-
-impl ApprovalReceipt {
-    pub(crate) fn of(decided: &Signed, took: Duration) -> Self {
-        let Signed { approval, by } = decided.clone();
-        ApprovalReceipt {
-            approval,
-            by,
-            took_s: took.as_secs_f64(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One call, as data: what was asked for, how far it has come, and what to do next.
 
 use super::{
-    Approval, ApprovalReceipt, Attachment, Attempt, Ready, ToolEnvelope,
+    Approval, Attachment, Attempt, Ready, Signed, ToolEnvelope,
     tries::{Given, Unsettled, give_up, give_up_replaced},
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     tool::ToolSpec,
 };
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 /// What is told beside the failure of an execution after which a limiter held the call back.
 const HELD_BACK: &str = "it was to run again, and was called too often for that";
@@ -76,12 +76,12 @@ pub(crate) struct CallState {
     /// How many seconds the next execution was held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) waited: Option<f64>,
-    /// What was decided about it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) approvals: Vec<ApprovalReceipt>,
     /// How many seconds it took to approve the next execution, if somebody was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     approval: Option<f64>,
+    /// Who has decided last whether it may run, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) decided_by: Option<String>,
     /// The version of the tool, if the agent has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<String>,
@@ -170,8 +170,8 @@ impl CallState {
             repeatable: false,
             accounted: None,
             waited: None,
-            approvals: Vec::new(),
             approval: None,
+            decided_by: None,
             version: None,
             own_name: None,
             running: false,
@@ -212,8 +212,7 @@ impl CallState {
     }
 
     /// This is what comes of the call, whatever would have.
-    pub(crate) fn settle_as(&mut self, input: Json, result: Result<Json, Cause>, partial: bool) {
-        self.partial = partial;
+    pub(crate) fn settle_as(&mut self, input: Json, result: Result<Json, Cause>) {
         let result = result.map_err(|cause| ToolError::Execution {
             args: input.clone(),
             cause,
@@ -222,9 +221,10 @@ impl CallState {
     }
 
     /// Somebody has decided whether the call may run.
-    pub(crate) fn decided(&mut self, decided: ApprovalReceipt) {
-        self.approval = (decided.approval == Approval::Approve).then_some(decided.took_s);
-        self.approvals.push(decided);
+    pub(crate) fn decided(&mut self, decided: &Signed, took: Duration) {
+        let is_approved = decided.approval == Approval::Approve;
+        self.approval = is_approved.then_some(took.as_secs_f64());
+        self.decided_by.clone_from(&decided.by);
     }
 
     /// How many times the tool has run.
@@ -367,7 +367,9 @@ impl CallState {
             number: self.attempt(),
             error: error.map(|error| Box::new(error.receipt())),
             waited_s: self.waited.take(),
+            approved_by: self.approval.and(self.decided_by.take()),
             approval_s: self.approval.take(),
+            partial: self.partial,
         });
     }
 

@@ -46,7 +46,7 @@ mod within;
 mod written;
 
 pub use crate::budget::{Budget, Cost, Limit, minutes, tokens};
-pub use approval::{Approval, ApprovalReceipt, ApprovalRequest, Approver, Signed};
+pub use approval::{Approval, ApprovalRequest, Approver, Signed};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use cx::RunContext;
 pub use event::{Event, EventKind};

@@ -1,4 +1,4 @@
-use super::{ApprovalReceipt, Cost, Limit, Timestamp, trace::Trace, ways_out};
+use super::{Cost, Limit, Timestamp, trace::Trace, ways_out};
 use crate::{
     Error, Json, Severity,
     error::{ErrorReceipt, escalation::EscalationReceipt},
@@ -272,19 +272,11 @@ pub struct ToolEnvelope {
     /// Whether the output was cut to the run's limit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
-    /// Whether the output is incomplete: an agent that ran within the call returned a
-    /// [partial result](crate::escalation::return_partial_result), or its model's output limit cut its answer off.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub partial: bool,
     /// Content that does not fit into JSON or was too large for the receipt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
     /// Executions, in order.
     pub attempts: Vec<Attempt>,
-    /// Decisions about whether the call may run, in order: also of a call that never ran, or whose output came from a
-    /// cache.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub approvals: Vec<ApprovalReceipt>,
     /// Changes to the arguments: those of reading, those of arms and repair agents, and the repairs
     /// that failed, with the reason.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
@@ -296,6 +288,11 @@ impl ToolEnvelope {
     pub(crate) fn result(&self) -> Option<Result<&Json, &ErrorReceipt>> {
         let output = self.output.as_ref().map(Ok);
         output.or(self.error.as_deref().map(Err))
+    }
+
+    /// Returns `true` if the output is [incomplete](Attempt::partial).
+    pub fn is_partial(&self) -> bool {
+        self.attempts.last().is_some_and(|last| last.partial)
     }
 
     /// Returns `true` if the call succeeded.
@@ -349,10 +346,16 @@ pub struct Attempt {
     /// Seconds of waiting before the execution; absent if it ran at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_s: Option<f64>,
-    /// Seconds that whoever approved the execution took to do so; absent if nobody was asked. Who that was is in
-    /// [`approvals`](ToolEnvelope::approvals).
+    /// Seconds that whoever approved the execution took to do so; absent if nobody was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_s: Option<f64>,
+    /// Name of who approved the execution, if the approver [said so](super::Approval::by).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved_by: Option<String>,
+    /// Whether the output is incomplete: an agent that ran within the execution returned a
+    /// [partial result](crate::escalation::return_partial_result), or its model's output limit cut its answer off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
 }
 
 /// Content that belongs to a receipt but is stored elsewhere.

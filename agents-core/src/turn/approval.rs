@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Json,
-    run::{Approval, ApprovalReceipt, ApprovalRequest, EventKind, Happened, RunContext, Signed},
+    run::{Approval, ApprovalRequest, EventKind, Happened, RunContext, Signed},
     tool::{SharedTool, ToolContext},
 };
 use serde::Serialize;
@@ -39,7 +39,7 @@ impl Place<'_> {
         let began = self.cx.now(format_args!("{at}/start"));
         let decided = approved(self.cx, at.clone(), &self.asked(tool), asked).await;
         let took = self.cx.now(format_args!("{at}/end")).since(began);
-        self.with_call(|call| call.decided(ApprovalReceipt::of(&decided, took)));
+        self.with_call(|call| call.decided(&decided, took));
         decided
     }
 }

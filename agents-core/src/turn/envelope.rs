@@ -2,7 +2,7 @@
 
 use crate::{
     Json,
-    error::{ErrorReceipt, ToolError, shorten},
+    error::{ErrorReceipt, Origin, ToolError, shorten},
     model::Message,
     observe,
     run::{
@@ -64,11 +64,9 @@ pub(super) fn close(
         t_end: ended,
         cached: call.cached,
         truncated,
-        partial: call.partial,
         // The receipt is all that is looked at from now on.
         attachments: mem::take(&mut call.attachments),
         attempts: mem::take(&mut call.attempts),
-        approvals: mem::take(&mut call.approvals),
         repairs: mem::take(&mut call.repairs),
     });
     let receipt = Arc::new(receipt);
@@ -214,6 +212,12 @@ fn receipt_of(call: &CallState, error: &ToolError) -> ErrorReceipt {
     }
     if let Some(remark) = &call.remark {
         receipt = receipt.with_remark(remark);
+    }
+    if let ToolError::Execution { cause, .. } = error
+        && cause.origin() == Origin::Denied
+        && let Some(by) = &call.decided_by
+    {
+        receipt = receipt.with_decided_by(by);
     }
     if let Some(reason) = &call.thrown {
         receipt.reason = Some(reason.clone());

@@ -89,7 +89,7 @@ impl Place<'_> {
         };
         let receipt = Arc::unwrap_or_clone(receipt);
         let result = result_of(receipt.output, receipt.error);
-        self.with_call(|call| call.settle_as(receipt.input, result, receipt.partial));
+        self.with_call(|call| call.settle_as(receipt.input, result));
         true
     }
 

@@ -273,7 +273,7 @@ async fn a_partial_result_of_a_delegate_is_on_its_receipt() {
                 noted
                     .lock()
                     .unwrap()
-                    .push((receipt.name.clone(), receipt.partial));
+                    .push((receipt.name.clone(), receipt.is_partial()));
             }
         })
         .outcome()
@@ -289,7 +289,7 @@ async fn a_partial_result_of_a_delegate_is_on_its_receipt() {
         [("work".to_owned(), false), ("half".to_owned(), true)]
     );
     let receipt = outcome.outputs.receipts().next().unwrap();
-    assert!(receipt.partial && receipt.is_ok());
+    assert!(receipt.is_partial() && receipt.is_ok());
     assert!(agents::console::receipt(receipt, false).contains("(partial, "));
     let drawn = agents::timeline::of(&outcome).width(200).to_string();
     assert!(drawn.contains("(partial)"), "{drawn}");
