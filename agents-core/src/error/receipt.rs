@@ -2,7 +2,7 @@ use super::{Class, Code};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// A [`ToolError`] in its serialized form.
+/// A [`ToolError`](super::ToolError) in its serialized form.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -24,7 +24,7 @@ pub struct ErrorReceipt {
     pub code: Code,
     /// Class of the code.
     pub class: Class,
-    /// Name of the [`ToolError`] variant.
+    /// Name of the [`ToolError`](super::ToolError) variant.
     pub kind: String,
     /// Human-readable message.
     pub message: String,
