@@ -6,7 +6,7 @@ use crate::{
     transport::Broken,
 };
 use std::{
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 use tokio::{
@@ -87,7 +87,7 @@ impl Pool {
         !free.is_empty()
     }
 
-    fn free(&self) -> std::sync::MutexGuard<'_, Vec<Free>> {
+    fn free(&self) -> MutexGuard<'_, Vec<Free>> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Bytes over HTTP: time limits, size limits, the connections that are kept. Knows nothing of models.
+//! Bytes over HTTP: time limits, size limits, which connection a request takes. Knows nothing of models.
 
 use crate::{
     connection::{Connection, Unanswered},

@@ -152,6 +152,8 @@ async fn what_can_mean_one_thing_only_is_written() {
         r#"{'guest': 'Ida', nights: "3",}"#,
         "```json\n{\"guest\":\"Ida\",\"nights\":3}\n```",
         r#"Sure, I do that: {"guest":"Ida","nights":3}"#,
+        // The brace is there: it is the quote that is missing.
+        r#"{"nights":3,"guest":"Ida}"#,
         r#"{"nights":3,"quiet":true,"extras":[],"at":{"view":"sea","floor":2},"guest":"Ida""#,
         r#"{"nights":3,"quiet":true,"extras":[],"guest":"Ida","at":{"floor":2,"view":"sea""#,
         r#"{"guest":"Ida","nights":3}{"guest":"Ida","nights":3}"#,

@@ -45,7 +45,7 @@ pub(super) struct Tape<'a> {
     pub(super) nodes: Vec<Node>,
     /// The source is valid JSON: parts of it can be copied as they stand.
     pub(super) intact: bool,
-    /// Objects that the end of the text closed: there may have been more members.
+    /// What the end of the text closed, unless brackets stood there: in an object there may have been more members.
     pub(super) unclosed: Vec<u32>,
 }
 

@@ -137,8 +137,8 @@ impl Parser<'_> {
             }
             let place = || path(&self.tape, &self.frames[..depth]);
             self.log.add(kind, place, note);
+            self.tape.unclosed = self.frames.iter().map(|frame| frame.node).collect();
         }
-        self.tape.unclosed = self.frames.iter().map(|frame| frame.node).collect();
         while self.pop().is_some() {}
     }
 
