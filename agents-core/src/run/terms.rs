@@ -1,6 +1,6 @@
 //! The terms of a stored run: it goes on under no looser ones.
 
-use super::{Budget, root::Settings};
+use super::{Budget, Settings};
 use crate::{Error, ErrorKind, tool::Scope};
 use serde::{Deserialize, Serialize};
 
