@@ -110,7 +110,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             let reason = safe(reason);
             format!("{} {reason}", ink.yellow("! the answer goes back:"))
         }
-        EventKind::BackingOff { tool, wait } => ink.dim(&format!("… {tool} again in {wait:.0?}")),
+        EventKind::BackingOff { tool, wait } => ink.dim(&format!("… {tool} {}", again(*wait))),
         EventKind::FixerRequested {
             tool,
             fixer,
@@ -264,22 +264,23 @@ fn safe(what: &impl ToString) -> String {
 /// What was decided about a call, by whom, and how long that took, if anybody was asked. That it was denied stands in
 /// the error: here only who did so.
 pub(crate) fn approval(receipt: &ToolEnvelope) -> Option<String> {
-    let first = receipt
-        .attempts
-        .iter()
-        .find(|attempt| attempt.approval_s.is_some());
-    if let Some(Attempt {
-        approval_s: Some(took),
-        approved_by,
-        ..
-    }) = first
-    {
-        let said = decided(&Approval::Approve, approved_by.as_deref());
-        let took = Duration::try_from_secs_f64(*took).ok()?;
-        return Some(format!("{said} after {}", duration(took)));
-    }
-    let by = receipt.error.as_ref()?.decided_by()?;
-    Some(format!("denied by {by}"))
+    let asked = |attempt: &&Attempt| attempt.approval_s.is_some();
+    let times = receipt.attempts.iter().filter(asked).count();
+    let last = receipt.attempts.iter().rfind(asked);
+    let approved = last.and_then(|last| {
+        let took = Duration::try_from_secs_f64(last.approval_s?).ok()?;
+        let by = last.approved_by.as_deref();
+        let said = match (times, by) {
+            (1, by) => decided(&Approval::Approve, by),
+            (times, Some(by)) => format!("approved {times} times, last by {by}"),
+            (times, None) => format!("approved {times} times, the last"),
+        };
+        Some(format!("{said} after {}", duration(took)))
+    });
+    let denied = receipt.error.as_ref().and_then(|error| error.decided_by());
+    let denied = denied.map(|by| format!("denied by {by}"));
+    let said: Vec<_> = approved.into_iter().chain(denied).collect();
+    (!said.is_empty()).then(|| said.join(", "))
 }
 
 fn decided(approval: &Approval, by: Option<&str>) -> String {
@@ -307,6 +308,14 @@ pub(crate) fn problem(error: &ErrorReceipt) -> String {
         let _ = write!(said, "; {}", shorten(remark, 160));
     }
     said
+}
+
+/// When a call is made again.
+pub(crate) fn again(wait: Duration) -> String {
+    match wait.is_zero() {
+        true => "again at once".to_owned(),
+        false => format!("again in {}", duration(wait)),
+    }
 }
 
 pub(crate) fn duration(time: Duration) -> String {

@@ -2,7 +2,7 @@ use super::{
     draw::Sheet,
     row::{Kind, Row, within},
 };
-use crate::{console::duration, screen::shorten};
+use crate::{console::again, screen::shorten};
 use agents_core::{
     escalation::EscalationReceipt,
     model::Usage,
@@ -131,7 +131,7 @@ impl<W: Write> Live<W> {
                 self.note(place, format!("attempt {attempt}"));
             }
             EventKind::BackingOff { wait, .. } => {
-                self.note(place, format!("again in {}", duration(*wait)));
+                self.note(place, again(*wait));
             }
             EventKind::FixerRequested { fixer, .. } => {
                 self.note(place, format!("{fixer} repairs it"))

@@ -143,7 +143,7 @@ async fn time_ends_the_run_with_its_partial_outputs() {
     assert!(receipts[0].is_ok() && receipts.len() == 2);
     assert_eq!(
         receipts[1].error.as_ref().unwrap().message,
-        "the run ended before this call did: it was cut off while it ran, and whether it took effect is not known"
+        "the run ended before this call did: it was cut off while it ran, which changed nothing"
     );
     assert_eq!(minutes(2), Duration::from_secs(120));
 }

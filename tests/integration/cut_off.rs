@@ -50,7 +50,8 @@ fn told(outcome: &Outcome<String>) -> Vec<(String, Option<String>)> {
         .collect()
 }
 
-const UNKNOWN: &str = "the run ended before this call did: it was cut off while it ran, and whether it took effect is not known";
+const NOTHING: &str =
+    "the run ended before this call did: it was cut off while it ran, which changed nothing";
 const WITHIN: &str = "the run ended before this call did: it was cut off while it ran; the 2 calls within it have \
     receipts, the rest is not known";
 
@@ -67,7 +68,7 @@ async fn the_receipt_of_a_delegate_points_to_those_of_its_calls() {
     let expected = [
         ("clerk", Some(WITHIN)),
         ("add", None),
-        ("wait", Some(UNKNOWN)),
+        ("wait", Some(NOTHING)),
     ];
     let expected = expected.map(|(name, error)| (name.to_owned(), error.map(str::to_owned)));
     assert_eq!(told(&outcome), expected);

@@ -2,13 +2,15 @@
 
 use crate::recording::Tape;
 use agents::{
-    Agent, AgentBuilder, Budget,
+    Agent, AgentBuilder, Budget, Effects,
     agent::Run,
     console,
     prelude::*,
     record::{Recording, Replay},
+    recovery::{CallError, Execution, constant, exponential, none, retry},
     run::{Clock, Timestamp},
     testing::{Script, ScriptedModel},
+    tool::FnTool,
 };
 use std::{
     fmt,
@@ -125,4 +127,45 @@ async fn a_try_to_repair_a_call_takes_as_long_when_it_is_replayed() {
     tokio::time::sleep(Duration::from_millis(20)).await;
     let again = lines(adder.run("1 + 2").tape(replay)).await;
     assert_eq!(again, first);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_wait_before_a_retry_is_the_same_figure_in_the_receipt() {
+    let schema = serde_json::json!({"type": "object"});
+    let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async {
+        Err::<(), _>("dark")
+    });
+    for (backoff, again) in [
+        (exponential(), None),
+        (constant(Duration::from_micros(20_876)), Some("in 21 ms")),
+        (none(), Some("at once")),
+    ] {
+        let (model, _) = ScriptedModel::new([Script::call("look", "{}"), Script::text("no")]);
+        let agent = AgentBuilder::<String, String>::new("a")
+            .tool(look.clone())
+            .on_error(move |error, _| match error {
+                CallError::Execution(_) => {
+                    Some(retry::<Execution>().max_attempts(2).backoff(backoff).into())
+                }
+                _ => None,
+            })
+            .model(model)
+            .build();
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let sink = lines.clone();
+        let run = agent.run("go").on_event(move |event| {
+            sink.lock().unwrap().extend(console::line(event, false));
+        });
+        let outputs = run.outcome().await.unwrap().outputs;
+        let receipt = outputs.receipts().next().unwrap();
+        let waited = receipt.attempts[1].waited_s;
+        let waited = waited.map(|seconds| format!("in {} ms", (seconds * 1e6).round() / 1e3));
+        let again = again.map(str::to_owned).or(waited.clone()).unwrap();
+        let line = format!("… look again {again}");
+        assert!(lines.lock().unwrap().contains(&line), "{line}: {lines:?}");
+        assert!(
+            waited.as_ref().is_none_or(|waited| *waited == again),
+            "{waited:?}"
+        );
+    }
 }

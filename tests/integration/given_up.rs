@@ -249,10 +249,10 @@ async fn a_run_that_is_cancelled_before_anybody_has_approved_says_so() {
 }
 
 #[tokio::test]
-async fn what_failed_already_is_shown_beside_the_call_that_it_was_to_mend() {
+async fn what_failed_already_is_shown_as_the_try_that_it_was() {
     let same = || Script::text("up there");
     let seen = mended_by(shared(mender(vec![same(), same()])), 2).await;
-    let line = "! point due north → VALIDATION_ERROR: `mender` tried `up there` in vain for 15 tokens: this is what failed \
+    let line = "! point up there → VALIDATION_ERROR: `mender` tried `up there` in vain for 15 tokens: this is what failed \
         already";
     assert!(seen.has_line(line), "{:?}", seen.lines);
 }

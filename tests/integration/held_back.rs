@@ -6,6 +6,7 @@ use agents::{
     agent::ModelAgent,
     async_trait, console,
     rate::{MemoryLimiter, Rate, RateLimiter},
+    reader::ChangeKind,
     record::{Bundle, Recording},
     recovery::*,
     run::{AgentOutputs, ToolEnvelope},
@@ -202,5 +203,47 @@ async fn after_an_execution_that_failed_it_is_its_failure_that_is_told() {
     assert_eq!(
         handle.requests()[1].last(),
         format!("ERROR UNKNOWN (Terminal) in `load`: half of it is aboard; {remark}")
+    );
+}
+
+/// What was given for a failure has not taken the place of what ran, if it never ran itself.
+#[tokio::test]
+async fn a_repair_that_is_held_back_was_a_try() {
+    let schema = json!({"type": "object"});
+    let load = FnTool::new("load", "Loads.", Effects::Reads, schema, |_, _| async {
+        Err::<(), _>("too heavy")
+    });
+    let script = [Script::call("load", r#"{"n":3}"#), Script::text("oh")];
+    let (model, handle) = ScriptedModel::new(script);
+    let agent = AgentBuilder::<String, String>::new("mate")
+        .tool(load)
+        .on_error(|error, _| match error {
+            CallError::Execution(_) => Some(fix::<Execution>(r#"{"n":2}"#).into()),
+            _ => None,
+        })
+        .model(model)
+        .build();
+    let limiter = MemoryLimiter::new().limit("*", Rate::per_minute(1));
+    let outcome = agent.run("go").rate_limits(limiter).outcome().await;
+    let outputs = outcome.unwrap().outputs;
+    let receipt = receipts(&outputs)[0];
+    assert_eq!(
+        (receipt.input.as_str(), receipt.attempts.len()),
+        (r#"{"n":3}"#, 1)
+    );
+    let [change] = &receipt.repairs.0[..] else {
+        panic!("{:?}", receipt.repairs)
+    };
+    assert_eq!(change.kind, ChangeKind::Tried);
+    assert!(
+        change
+            .note
+            .starts_with(r#"`fix` tried `{"n":2}` in vain: it was called too often"#),
+        "{change}"
+    );
+    let told = handle.requests()[1].last().to_owned();
+    assert!(
+        told.contains("`load`: too heavy; it was to run again"),
+        "{told}"
     );
 }

@@ -91,7 +91,7 @@ async fn a_cancelled_repair_asks_nobody_any_more_and_closes_its_receipts() {
     assert!(messages[0].contains("cannot be read"), "{messages:?}");
     assert_eq!(
         messages[1],
-        "the run ended before this call did: it was cut off while it ran, and whether it took effect is not known"
+        "the run ended before this call did: it was cut off while it ran, which changed nothing"
     );
     let error = outcome.result.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Cancelled);

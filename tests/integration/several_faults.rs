@@ -3,7 +3,7 @@
 use agents::{
     Agent, AgentBuilder,
     prelude::*,
-    recovery::Repair,
+    recovery::{CallError, Deserialization, Repair, feedback},
     testing::{Script, ScriptedModel},
     tool,
 };
@@ -79,7 +79,7 @@ async fn called(tool: &str, arguments: Value) -> (Value, String) {
 const ALL: &str = concat!(
     r#"4 things do not fit: "#,
     r#"field `city`: required, and missing; add it; it has to follow {"description":"Where.","type":"string"}; "#,
-    r#"field `class`: unknown variant `third`, expected `first` or `second`; "#,
+    r#"field `class`: expected one of "first", "second", got "third"; "#,
     r#"it has to follow {"description":"Which one.","enum":["first","second"],"type":"string"}; "#,
     r#"field `guests[1]`: expected a string, got an object; it has to follow {"type":"string"}; "#,
     r#"field `nights`: 99 is too large; "#,
@@ -115,7 +115,7 @@ async fn of_one_it_is_said_as_ever() {
     let (receipt, told) = called("book", wrong).await;
     assert_eq!(
         told,
-        "ERROR VALIDATION_ERROR (User) in `book`: field `class`: unknown variant `third`, expected `first` or `second`; \
+        "ERROR VALIDATION_ERROR (User) in `book`: field `class`: expected one of \"first\", \"second\", got \"third\"; \
          it has to follow {\"description\":\"Which one.\",\"enum\":[\"first\",\"second\"],\"type\":\"string\"}",
     );
     assert_eq!(receipt["error"]["details"].get("misfits"), None);
@@ -214,4 +214,34 @@ async fn what_is_settled_without_the_model_is_not_at_fault() {
         "{told}"
     );
     assert_eq!(receipt["error"]["details"]["path"], "nights");
+}
+
+/// A hint comes from the arm for the field that is at fault first; of what is merely missing nobody has begun to read.
+#[tokio::test]
+async fn the_arm_for_the_field_at_fault_first_gives_the_hint() {
+    let hints = |arguments: Value| async move {
+        let script = [
+            Script::call("dine", arguments.to_string()),
+            Script::text("done"),
+        ];
+        let (model, handle) = ScriptedModel::new(script);
+        let agent = AgentBuilder::<String, String>::new("a")
+            .tool(Dine)
+            .on_error_of_named("dine", |error, _| match error {
+                CallError::Deserialization(_, e) => {
+                    Some(feedback::<Deserialization>(format!("hint for {}", e.path())).into())
+                }
+                _ => None,
+            })
+            .build();
+        agent.run("go").model(model).await.unwrap();
+        handle.requests()[1].last().to_owned()
+    };
+    for (arguments, field) in [
+        (json!({"guests": null, "hour": 20}), "guests"),
+        (json!({"hour": "late", "guests": null}), "guests"),
+    ] {
+        let told = hints(arguments).await;
+        assert!(told.ends_with(&format!("; hint for {field}")), "{told}");
+    }
 }

@@ -93,10 +93,13 @@ fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
         Err(misfit) => misfit,
     };
     if strict {
-        return Err(misfit);
+        return Err(tool::as_read(misfit, &schema, text, false));
     }
     let reading = reader::read(text, &schema)?;
-    parse(&reading.json).map(|value| (value, reading.repairs))
+    match parse(&reading.json) {
+        Ok(value) => Ok((value, reading.repairs)),
+        Err(misfit) => Err(tool::as_read(misfit, &schema, &reading.json, true)),
+    }
 }
 
 /// The schema of `T`, made once for each type.

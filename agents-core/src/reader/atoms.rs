@@ -122,11 +122,10 @@ impl Coercer<'_> {
             };
             self.within(limits.and_then(|limits| limits.number(&number)), tape, at)?;
             self.out.push_str(&number);
-            let excerpt = || format!("number taken out of {}", tape.excerpt(at));
             return Ok(match (how, bare) {
                 (How::Found, _) => {
-                    self.log
-                        .add_with(ChangeKind::Extracted, || self.path.clone(), excerpt);
+                    let said = || format!("number taken out of {}", tape.excerpt(at));
+                    self.log_with(ChangeKind::Extracted, said);
                     cost::FOUND
                 }
                 (_, true) => {
@@ -152,15 +151,19 @@ impl Coercer<'_> {
             self.out.push_str(if value { "true" } else { "false" });
             return Ok(match how {
                 How::Found => {
-                    self.log.add_with(
-                        ChangeKind::Extracted,
-                        || self.path.clone(),
-                        || format!("boolean taken out of {}", tape.excerpt(at)),
-                    );
+                    let said = || format!("boolean taken out of {}", tape.excerpt(at));
+                    self.log_with(ChangeKind::Extracted, said);
                     cost::FOUND
                 }
                 _ => {
-                    self.log(ChangeKind::Coerced, "boolean taken out of its quotes");
+                    let said = || format!("{} read as {value}", tape.excerpt(at));
+                    match (how, bare) {
+                        (_, true) => self.log_with(ChangeKind::Literal, said),
+                        (How::Plain, _) => {
+                            self.log(ChangeKind::Coerced, "boolean taken out of its quotes");
+                        }
+                        _ => self.log_with(ChangeKind::Coerced, said),
+                    }
                     cost::TYPE + u32::from(how == How::Notation)
                 }
             });
@@ -168,7 +171,13 @@ impl Coercer<'_> {
         if types.has(Types::NULL) && scalar::guess(text.trim(), bare) == Guess::Literal(Kind::Null)
         {
             self.out.push_str("null");
-            self.log(ChangeKind::Coerced, "null taken out of its quotes");
+            match bare {
+                true => {
+                    let said = || format!("{} read as null", tape.excerpt(at));
+                    self.log_with(ChangeKind::Literal, said);
+                }
+                false => self.log(ChangeKind::Coerced, "null taken out of its quotes"),
+            }
             return Ok(cost::TYPE + 1);
         }
         if !bare

@@ -285,6 +285,11 @@ impl<'s> Coercer<'s> {
         log.add(kind, || path.clone(), note);
     }
 
+    pub(super) fn log_with(&mut self, kind: ChangeKind, note: impl FnOnce() -> String) {
+        let Self { log, path, .. } = self;
+        log.add_with(kind, || path.clone(), note);
+    }
+
     pub(super) fn within(
         &self,
         limit: Option<&'static str>,

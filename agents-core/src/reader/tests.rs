@@ -343,3 +343,23 @@ fn of_a_long_value_that_was_dropped_its_length_is_told() {
     assert_eq!(was("short"), "\"short\"");
     assert_eq!(was(&"x".repeat(300)), "(302 characters)");
 }
+
+#[test]
+fn a_note_says_what_was_there() {
+    for (pets, kind, note) in [
+        ("yes", ChangeKind::Literal, "yes read as true"),
+        (r#""yes""#, ChangeKind::Coerced, r#""yes" read as true"#),
+        (
+            r#""true""#,
+            ChangeKind::Coerced,
+            "boolean taken out of its quotes",
+        ),
+    ] {
+        let text = format!(r#"{{"city": "Oslo", "nights": 2, "pets": {pets}}}"#);
+        let reading = read(&text, &trip()).unwrap();
+        assert!(reading.json.contains(r#""pets":true"#), "{text}");
+        let change = reading.repairs.iter().find(|change| change.path == "pets");
+        let change = change.unwrap();
+        assert_eq!((change.kind, change.note.as_str()), (kind, note), "{text}");
+    }
+}

@@ -1,3 +1,4 @@
+use super::progress::THE_MODEL;
 use crate::{Error, run::RunContext};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -29,7 +30,7 @@ pub struct Repair {
     /// Kind of failure: `invalid_args`, `deserialization_error`, `execution_error` or
     /// `invalid_output`.
     pub stage: String,
-    /// Text that the model wrote.
+    /// Text that failed: what the model wrote, or a repair of it that failed in its turn.
     pub raw: String,
     /// What is wrong with the text, and where.
     pub error: String,
@@ -37,11 +38,12 @@ pub struct Repair {
     pub schema: Value,
     /// Number of this agent's try at this call or answer, from 1.
     pub attempt: u32,
-    /// Repairs that were tried before and failed, also by others.
+    /// What failed before `raw`, also by others: first what the model wrote, unless `raw` is that, then the repairs
+    /// that were tried.
     pub previous: Vec<FailedRepair>,
 }
 
-/// A repair that was tried and failed.
+/// A text that was tried and failed.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -56,11 +58,11 @@ pub struct Repair {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FailedRepair {
-    /// Source of the repair: the name of a repair agent, `fix` or `sanitize`.
+    /// Source of the text: the name of a repair agent, `fix`, `sanitize`, or `the model` if it is what was to be repaired.
     pub by: String,
-    /// Text that the repair gave.
+    /// Text that was given; empty if a repair agent gave none.
     pub text: String,
-    /// Reason why the text did not help.
+    /// Reason why the text did not help, with what an arm said of it.
     pub error: String,
 }
 
@@ -91,6 +93,9 @@ impl fmt::Display for Repair {
         writeln!(f, "It has to follow this JSON Schema: {schema}")?;
         for FailedRepair { by, text, error } in previous {
             match &**text {
+                text if by == THE_MODEL => {
+                    writeln!(f, "The model wrote this at first ({error}): {text}")?;
+                }
                 "" => writeln!(f, "`{by}` gave nothing ({error})")?,
                 text => writeln!(f, "`{by}` tried this in vain ({error}): {text}")?,
             }

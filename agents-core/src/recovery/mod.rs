@@ -69,5 +69,5 @@ pub mod vocabulary {
 
 pub(crate) use context::{with_any_error, with_error};
 pub(crate) use fixer::{FixError, SharedFixer};
-pub(crate) use progress::{FAILED_ALREADY, Failed, Move, Progress, SANITIZE};
+pub(crate) use progress::{FAILED_ALREADY, Failed, Move, Progress, SANITIZE, Standing};
 pub(crate) use splice::{parts as path_parts, put_at, text_at, value_at};

@@ -14,6 +14,9 @@ use std::{
 /// By whom a text was given that differs in one value.
 pub(crate) const SANITIZE: &str = "sanitize";
 
+/// By whom the text is that was to be repaired.
+pub(super) const THE_MODEL: &str = "the model";
+
 /// What is wrong with a text that was tried before.
 pub(crate) const FAILED_ALREADY: &str = "this is what failed already";
 
@@ -32,10 +35,19 @@ pub(crate) struct Progress {
     unable: BTreeSet<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tried: Vec<FailedRepair>,
+    /// Which of these has failed in the way that is at hand; none if it is what the model wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at_hand: Option<usize>,
+    /// What the model wrote, and how that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    written: Option<Box<FailedRepair>>,
     /// Something was left untried, since there may not be more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     cut_short: bool,
 }
+
+/// A plan, how far it has come, and the try whose failure it deals with.
+pub(crate) type Standing = (Plan, usize, Option<usize>);
 
 /// What recovery has to know of the failure at hand.
 pub(crate) struct Failed<'a> {
@@ -78,6 +90,13 @@ impl Progress {
         self.plan = plan;
         self.at = 0;
         self.failed(failed.error);
+        if self.at_hand.is_none() {
+            self.written = Some(Box::new(FailedRepair {
+                by: THE_MODEL.to_owned(),
+                text: failed.text.to_owned(),
+                error: failed.error.to_owned(),
+            }));
+        }
     }
 
     /// What was tried last, if it has not failed before, has failed for this reason.
@@ -89,15 +108,26 @@ impl Progress {
         }
     }
 
-    /// The plan, and how far it has come.
-    pub(crate) fn plan(&self) -> (Plan, usize) {
-        (self.plan.clone(), self.at)
+    /// What an arm said of the text at hand, which a repair has given: whoever gives the next reads it there.
+    pub(crate) fn remark(&mut self, said: &str) {
+        let at_hand = self.at_hand.and_then(|at| self.tried.get_mut(at));
+        if let Some(tried) = at_hand {
+            tried.error.push_str("; ");
+            tried.error.push_str(said);
+        }
+    }
+
+    /// The text that was given last is the one at hand: the plan stands where it has come to, for the text before it.
+    pub(crate) fn set_aside(&mut self) -> Standing {
+        let at_hand = std::mem::replace(&mut self.at_hand, self.tried.len().checked_sub(1));
+        (self.plan.clone(), self.at, at_hand)
     }
 
     /// An earlier plan goes on where it stood.
-    pub(crate) fn go_on_with(&mut self, (plan, at): (Plan, usize)) {
+    pub(crate) fn go_on_with(&mut self, (plan, at, at_hand): Standing) {
         self.plan = plan;
         self.at = at;
+        self.at_hand = at_hand;
     }
 
     /// The next step that is not spent. `chance`, from 0 to 1, places a wait within its bounds.
@@ -131,9 +161,12 @@ impl Progress {
         Move::Spent
     }
 
-    /// Text that was tried before is no repair: with it the call would never end.
+    /// Text that failed before is no repair: with it the call would never end.
     fn read(&mut self, by: &str, text: String, failed: &str) -> Option<Move> {
-        let again = text == failed || self.tried.iter().any(|tried| tried.text == text);
+        let mut before = self.written.iter().map(|written| &**written);
+        let again = text == failed
+            || before.any(|written| written.text == text)
+            || self.tried.iter().any(|tried| tried.text == text);
         if again || !self.may_try() {
             return None;
         }
@@ -203,6 +236,15 @@ impl Progress {
             text: String::new(),
             error,
         });
+    }
+
+    /// What failed before the text at hand: what the model wrote, and what was tried since.
+    pub(crate) fn before(&self) -> Vec<FailedRepair> {
+        let written = self.written.as_deref().filter(|_| self.at_hand.is_some());
+        let tried = self.tried.iter().enumerate();
+        let others = tried.filter(|(at, _)| Some(*at) != self.at_hand);
+        let others = others.map(|(_, tried)| tried);
+        written.into_iter().chain(others).cloned().collect()
     }
 
     /// What was tried so far.

@@ -4,9 +4,10 @@ use super::{CallState, Stage, tries::cut_off_at_work};
 use crate::error::{Cause, Code, ToolError};
 
 /// What is known of an execution that was begun and did not end, within which so many calls were made.
-fn cut_off(calls: usize) -> String {
+fn cut_off(calls: usize, writes: bool) -> String {
     let known = match calls {
-        0 => ", and whether it took effect is not known".to_owned(),
+        0 if writes => ", and whether it took effect is not known".to_owned(),
+        0 => ", which changed nothing".to_owned(),
         1 => "; the call within it has a receipt, the rest is not known".to_owned(),
         calls => format!("; the {calls} calls within it have receipts, the rest is not known"),
     };
@@ -38,7 +39,7 @@ impl CallState {
                     Code::Unknown,
                     match stage {
                         Stage::Approve { .. } => format!("{why}: {UNDECIDED}"),
-                        _ if self.running => format!("{why}: {}", cut_off(calls)),
+                        _ if self.running => format!("{why}: {}", cut_off(calls, self.writes)),
                         _ => why.to_owned(),
                     },
                 ),

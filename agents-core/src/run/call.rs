@@ -2,10 +2,11 @@
 
 use super::{
     Approval, Attachment, Attempt, Ready, Signed, ToolEnvelope,
-    tries::{Given, Unsettled, give_up, give_up_replaced},
+    in_place::Before,
+    tries::{Given, Unsettled},
 };
 use crate::{
-    Json,
+    Effects, Json,
     error::{Cause, ErrorReceipt, ToolError, escalation::Escalation},
     model::ToolCall,
     reader::Repairs,
@@ -46,10 +47,10 @@ pub(crate) struct CallState {
     /// The failures for which these were given: the first is of the model's own arguments or of an execution.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) unsettled: Vec<Unsettled<ToolError>>,
-    /// What there was before the arguments that wait for approval, if they were given for a failure: if they are denied,
-    /// that one is still there.
+    /// What there was before the arguments that are about to run, if they were given for a failure: if they are denied or
+    /// held back, that one is still there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    before: Option<Box<Before>>,
+    pub(super) before: Option<Box<Before>>,
     /// What the receipt shows if the call fails: the arguments that ran last, else the model's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) shown: Option<Json>,
@@ -70,6 +71,9 @@ pub(crate) struct CallState {
     /// Running the tool twice does no more than running it once.
     #[serde(skip)]
     pub(crate) repeatable: bool,
+    /// Running the tool may change something.
+    #[serde(skip)]
+    pub(crate) writes: bool,
     /// The round that is being prepared, and the tokens that repairs have cost in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) accounted: Option<(u32, u64)>,
@@ -130,7 +134,11 @@ pub(crate) enum Stage {
     /// The tool has to run.
     Execute { args: Json },
     /// The tool has to run again, but not before this time.
-    BackOff { args: Json, until: u64 },
+    BackOff {
+        args: Json,
+        until: u64,
+        wait: Duration,
+    },
     /// It failed, and nobody has been asked what to do.
     Failed { text: String, error: ToolError },
     /// It failed, and an arm has said what to do; the plan is in `progress`.
@@ -168,6 +176,7 @@ impl CallState {
             remark: None,
             thrown: None,
             repeatable: false,
+            writes: true,
             accounted: None,
             waited: None,
             approval: None,
@@ -191,6 +200,7 @@ impl CallState {
     pub(crate) fn is_of(&mut self, spec: &ToolSpec) {
         self.version = Some(spec.version.to_string());
         self.repeatable = spec.is_repeatable();
+        self.writes = spec.effects == Effects::Writes;
         self.own_name = Some(spec.own_name())
             .filter(|own| *own != self.call.name)
             .map(str::to_owned);
@@ -265,6 +275,11 @@ impl CallState {
         if error.is_limited()
             && let Some(failed) = self.failed_run.take()
         {
+            self.not_run();
+            self.unsettled.clear();
+            if let Some(given) = self.given.last_mut() {
+                given.failed(&error.to_string());
+            }
             error = *failed;
             self.remark.get_or_insert_with(|| HELD_BACK.to_owned());
         }
@@ -278,49 +293,6 @@ impl CallState {
             input,
             result: Err(error),
         };
-    }
-
-    /// Nothing of what was given and is at hand is used.
-    fn give_up_texts(&mut self) {
-        let given = std::mem::take(&mut self.given);
-        give_up(&mut self.repairs, self.outdated, given);
-        self.outdated = self.repairs.len();
-    }
-
-    /// The text at hand is used, and not those that it has replaced; unless somebody is asked, and denies it.
-    pub(crate) fn use_text(&mut self, asked: bool) {
-        let unsettled = std::mem::take(&mut self.unsettled);
-        self.before = (asked && !unsettled.is_empty()).then(|| {
-            Box::new(Before {
-                unsettled,
-                given: self.given.clone(),
-                repairs: self.repairs.clone(),
-                outdated: self.outdated,
-            })
-        });
-        let begins = give_up_replaced(&mut self.repairs, self.outdated, &mut self.given);
-        self.outdated = begins.unwrap_or(self.outdated);
-    }
-
-    /// They are approved.
-    pub(crate) fn approved(&mut self) {
-        self.before = None;
-    }
-
-    /// They are denied: if they were given for a failure, they were a try.
-    pub(crate) fn unapproved(&mut self) {
-        if let Some(before) = self.before.take() {
-            let Before {
-                unsettled,
-                given,
-                repairs,
-                outdated,
-            } = *before;
-            self.unsettled = unsettled;
-            self.given = given;
-            self.repairs = repairs;
-            self.outdated = outdated;
-        }
     }
 
     /// The arguments as they stand: those that are accepted, else what a receipt would show.
@@ -361,6 +333,7 @@ impl CallState {
     /// The tool runs no more: what came of this attempt.
     pub(crate) fn ran(&mut self, error: Option<&ToolError>) {
         self.running = false;
+        self.before = None;
         // Mostly the first is the last.
         self.attempts.reserve_exact(1);
         self.attempts.push(Attempt {
@@ -384,13 +357,4 @@ impl CallState {
 
 fn is_zero(count: &u32) -> bool {
     *count == 0
-}
-
-/// A call as it was before arguments that were given for a failure took the place of those that failed.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Before {
-    unsettled: Vec<Unsettled<ToolError>>,
-    given: Vec<Given>,
-    repairs: Repairs,
-    outdated: usize,
 }

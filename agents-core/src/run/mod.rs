@@ -21,6 +21,7 @@ mod desk;
 mod event;
 mod executor;
 mod frame;
+mod in_place;
 mod kept;
 mod masked;
 mod metadata;

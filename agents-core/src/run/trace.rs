@@ -32,6 +32,32 @@ pub struct Trace {
     pub steps: Vec<Step>,
 }
 
+impl Trace {
+    /// Returns the name of the agent that made the call with this id, as a receipt has it.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("dark") });
+    /// # let (model, _) = ScriptedModel::new([Script::call("look", "{}"), Script::text("dark")]);
+    /// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model).build();
+    /// let outcome = agent.run("What is there?").outcome().await?;
+    /// for receipt in outcome.outputs.receipts() {
+    ///     assert_eq!(outcome.trace.caller(&receipt.call_id), Some("watcher"));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn caller(&self, call_id: &str) -> Option<&str> {
+        let is_it =
+            |step: &&Step| matches!(&step.kind, StepKind::Call { call_id: id } if **id == *call_id);
+        self.steps.iter().find(is_it).map(|step| &*step.agent)
+    }
+}
+
 /// One step of a run, with its place and its times.
 ///
 /// ```

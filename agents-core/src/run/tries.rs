@@ -2,7 +2,7 @@
 
 use crate::{
     reader::{Change, ChangeKind, Repairs, in_short},
-    recovery::{FixError, Plan, Progress, SANITIZE},
+    recovery::{FixError, Progress, SANITIZE, Standing},
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,12 @@ impl Given {
         if self.why.is_empty() {
             self.why = why.to_owned();
         }
+    }
+
+    /// What an arm said of it.
+    pub(crate) fn remark(&mut self, said: &str) {
+        self.why.push_str("; ");
+        self.why.push_str(said);
     }
 
     /// It differs from the text before it in one value, so that it has not taken its place.
@@ -84,7 +90,7 @@ impl Given {
 pub(crate) struct Unsettled<F> {
     pub(crate) text: String,
     pub(crate) failure: F,
-    pub(crate) plan: (Plan, usize),
+    pub(crate) plan: Standing,
     /// How many texts were at hand, and how many changes had been told.
     at_hand: (usize, usize),
 }
@@ -93,14 +99,14 @@ impl<F> Unsettled<F> {
     pub(crate) fn new(
         text: String,
         failure: F,
-        progress: &Progress,
+        progress: &mut Progress,
         given: &[Given],
         repairs: &Repairs,
     ) -> Self {
         Unsettled {
             text,
             failure,
-            plan: progress.plan(),
+            plan: progress.set_aside(),
             at_hand: (given.len(), repairs.len()),
         }
     }

@@ -34,6 +34,11 @@ pub(super) fn expectation(schema: &Value, text: &str, path: &str) -> Option<Stri
     }
 }
 
+/// Whether one schema alone may hold where a path in these arguments leads: no alternatives are left.
+pub(super) fn is_settled(schema: &Value, text: &str, path: &str) -> bool {
+    serde_json::from_str(text).is_ok_and(|whole| places(schema, &whole, path).len() == 1)
+}
+
 /// The same misfit, said of the missing field itself: a type that is read stops at the object around it.
 pub(crate) fn of_the_field(misfit: ArgumentError, schema: &Value, text: &str) -> ArgumentError {
     let Some(field) = missing(&misfit, schema, text) else {

@@ -1,6 +1,6 @@
 //! What is wrong with arguments, all of it at once: a model that is told one thing a turn needs a turn for each.
 
-use super::expectation;
+use super::{expectation, expected::is_settled};
 use crate::{
     error::{ArgumentError, Misfits},
     reader::{self, Refusal, Schema},
@@ -49,6 +49,22 @@ pub(crate) fn at_fault(first: ArgumentError, schema: &Value, text: &str) -> Argu
     match left.into_iter().next() {
         Some(left) if settled => left.into(),
         _ => first,
+    }
+}
+
+/// The same misfit in the words of the reader, where it knows of it: those of a type are about Rust. Of a place where
+/// one of several shapes may be meant, the type knows more.
+pub(crate) fn as_read(
+    misfit: ArgumentError,
+    schema: &Value,
+    text: &str,
+    lenient: bool,
+) -> ArgumentError {
+    let found = Schema::new(schema).misfits(text, lenient, MOST_COMPARED);
+    let mut listed = found.listed.into_iter();
+    match listed.find(|listed| listed.path() == misfit.path) {
+        Some(said) if is_settled(schema, text, &misfit.path) => said.into(),
+        _ => misfit,
     }
 }
 
@@ -112,7 +128,7 @@ fn short(misfit: ArgumentError, schema: &Value, text: &str) -> ArgumentError {
 
 #[cfg(test)]
 mod tests {
-    use super::{at_fault, misfits};
+    use super::{as_read, at_fault, misfits};
     use crate::error::ArgumentError;
     use serde_json::{Value, json};
 
@@ -223,5 +239,31 @@ mod tests {
         let all = misfits(&first, &schema, r#"{"a": [], "b": []}"#, false);
         let lengths: Vec<_> = all.listed.iter().map(|one| one.message.len()).collect();
         assert_eq!(lengths, [403, 31]);
+    }
+    #[test]
+    fn what_the_reader_knows_of_is_said_in_its_words() {
+        let schema = json!({"type": "object", "properties": {
+            "n": {"type": "integer", "minimum": 0},
+            "size": {"enum": ["s", "m"]},
+            "when": {"type": "string", "format": "date"},
+        }});
+        for (path, text, said) in [
+            ("n", r#"{"n": "few"}"#, "expected an integer, got \"few\""),
+            ("n", r#"{"n": -1}"#, "-1 is too small"),
+            ("n", r#"{"n": 1.5}"#, "expected a whole number, got 1.5"),
+            (
+                "size",
+                r#"{"size": "l"}"#,
+                "expected one of \"s\", \"m\", got \"l\"",
+            ),
+            (
+                "when",
+                r#"{"when": "soon"}"#,
+                "input contains invalid characters",
+            ),
+        ] {
+            let typed = ArgumentError::new(path, "input contains invalid characters");
+            assert_eq!(as_read(typed, &schema, text, true).message, said, "{text}");
+        }
     }
 }

@@ -36,7 +36,7 @@ use expected::expectation;
 pub(crate) use expected::of_the_field;
 pub use fit::{Argument, Described, Injected, Readable, ToolFault, ToolOutput};
 pub use listed::{Annotations, ListedTool};
-pub(crate) use misfits::{at_fault, misfits, with_expectation};
+pub(crate) use misfits::{as_read, at_fault, misfits, with_expectation};
 pub use pattern::Pattern;
 pub use policy::ToolPolicy;
 pub use registry::Registry;

@@ -173,6 +173,11 @@ impl Ladder<'_> {
         })
     }
 
+    /// Whether the text at hand was given in place of the model's.
+    fn is_given(&self) -> bool {
+        self.cx.node.with_frame(|frame| !frame.unsettled.is_empty())
+    }
+
     /// The answer as the model gave it, and what is wrong with it; not with what was given in its place.
     fn own_fault(&self, text: &str, fault: &ArgumentError) -> (String, ArgumentError) {
         let first = self
@@ -194,10 +199,18 @@ impl Ladder<'_> {
         match next {
             Move::Read { by, text: new } => self.replace(&by, new, 0, text, fault),
             Move::Ask(fixer) => self.ask(&fixer, text, fault).await?,
+            Move::Tell(said) | Move::Escalate { reason: said, .. } if self.is_given() => {
+                self.cx.node.with_frame(|frame| {
+                    frame.progress.remark(&said);
+                    if let Some(given) = frame.replaced.last_mut() {
+                        given.remark(&said);
+                    }
+                });
+                return Ok(self.go_back(text, fault));
+            }
             Move::Tell(hint) => {
                 self.cx.node.with_frame(|frame| frame.hint = Some(hint));
-                let (text, fault) = self.own_fault(text, fault);
-                return Ok(Climbing::Fell(self.failure(&text, &fault).to_string()));
+                return Ok(Climbing::Fell(self.failure(text, fault).to_string()));
             }
             Move::Escalate { reason, severity } => {
                 self.give_up(&self.brain.name, reason, severity, text, fault);
@@ -214,7 +227,7 @@ impl Ladder<'_> {
             let unsettled = Unsettled::new(
                 failed.to_owned(),
                 fault.clone(),
-                &frame.progress,
+                &mut frame.progress,
                 &frame.replaced,
                 &frame.fixed,
             );
@@ -267,7 +280,7 @@ impl Ladder<'_> {
                 error: self.failure(text, fault).to_string(),
                 schema: self.schema.clone(),
                 attempt: frame.progress.asked(&name) + 1,
-                previous: frame.progress.tried().to_vec(),
+                previous: frame.progress.before(),
             };
             (frame.turns, repair)
         });

@@ -256,6 +256,7 @@ fn describe(rules: &Rules<'_>, raw: &str, misfit: ArgumentError) -> ToolError {
     if !rules.strict {
         first = tool::at_fault(first, &spec.input_schema, raw);
     }
+    let first = tool::as_read(first, &spec.input_schema, raw, !rules.strict);
     let all = tool::misfits(&first, &spec.input_schema, raw, !rules.strict);
     let first = tool::with_expectation(first, &spec.input_schema, raw);
     ToolError::Deserialization {

@@ -185,14 +185,14 @@ impl Place<'_> {
                     }
                     event
                 }
-                Act::Sleep(wait) => {
+                Act::Sleep { wait, left } => {
                     tracing::info!(tool = %context.tool, attempt = context.attempt, ?wait, "backing off");
                     self.emit(|| EventKind::BackingOff {
                         tool: context.tool.to_string(),
                         wait,
                     });
                     if self.waits() {
-                        tokio::time::sleep(wait).await;
+                        tokio::time::sleep(left).await;
                     }
                     Event::Woke
                 }

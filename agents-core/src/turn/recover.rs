@@ -83,7 +83,7 @@ pub(crate) fn repair(
         error: error.to_string(),
         schema: spec.input_schema.clone(),
         attempt: call.progress.asked(fixer.name()) + 1,
-        previous: call.progress.tried().to_vec(),
+        previous: call.progress.before(),
     }
 }
 

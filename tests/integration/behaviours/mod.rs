@@ -71,6 +71,7 @@ mod governance;
 mod own;
 mod repairing;
 mod retrying;
+mod told_before;
 mod tried;
 mod unsettled;
 

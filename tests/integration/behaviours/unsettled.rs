@@ -160,36 +160,84 @@ async fn the_plan_before_goes_on_where_the_one_for_a_repair_ends() {
     assert_eq!(kinds, [tried, tried, tried, ChangeKind::Fixed]);
 }
 
-/// The model did not write `four`: it is not told what to do about it, and the next try is made.
+/// The model did not write `four`: what an arm says of it is for whoever gives the next text, not for the model or for
+/// those above.
 #[tokio::test]
-async fn a_hint_about_a_repair_is_not_for_the_model() {
-    for (answers, told) in [
-        ([r#"{"n": "four"}"#, r#"{"n": 4}"#], "did 4"),
-        (
-            [r#"{"n": "four"}"#, r#"{"n": "vier"}"#],
-            "no JSON found; write a JSON object; the arguments have to follow",
-        ),
-    ] {
-        let asked = AtomicU32::new(0);
-        let (agent, _) =
-            scribe(move |_| Ok(answers[asked.fetch_add(1, SeqCst) as usize % 2].into()));
-        let arms = move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
-            CallError::InvalidArgs(..) => Some(
-                fix_with::<InvalidArgs>(agent.clone())
-                    .retries(2)
-                    .or(feedback("write JSON"))
-                    .into(),
-            ),
-            CallError::Deserialization(..) => {
-                Some(feedback::<Deserialization>("a number, please").into())
-            }
-            _ => None,
-        };
-        let seen = call(0, "four, please", arms).await;
-        assert!(seen.told().contains(told), "{}", seen.told());
-        assert!(!seen.told().contains("a number, please"), "{}", seen.told());
-        let failed = told != "did 4";
-        assert_eq!(seen.told().ends_with("; write JSON"), failed);
+async fn what_an_arm_says_of_a_repair_is_for_the_next_try() {
+    let said: [fn() -> Decision<Deserialization>; 2] = [
+        || feedback("a number, please"),
+        || escalate("a number, please").severity(Severity::Critical),
+    ];
+    for arm in said {
+        for (second, told) in [
+            (r#"{"n": 4}"#, "did 4"),
+            (r#"{"n": "vier"}"#, "no JSON found; write a JSON object; "),
+        ] {
+            let (agent, asked) = scribe(move |repair| match repair.attempt {
+                1 => Ok(r#"{"n": "four"}"#.into()),
+                _ => Ok(second.into()),
+            });
+            let arms = move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
+                CallError::InvalidArgs(..) => Some(
+                    fix_with::<InvalidArgs>(agent.clone())
+                        .retries(2)
+                        .or(feedback("write JSON"))
+                        .into(),
+                ),
+                CallError::Deserialization(..) => Some(arm().into()),
+                _ => None,
+            };
+            let seen = call(0, "four, please", arms).await;
+            assert!(seen.told().contains(told), "{}", seen.told());
+            assert!(!seen.told().contains("a number, please"), "{}", seen.told());
+            let failed = told != "did 4";
+            assert_eq!(seen.told().ends_with("; write JSON"), failed);
+            assert!(seen.outcome.escalations.is_empty());
+            let asked = asked.lock().unwrap();
+            let [first] = &asked[1].previous[..] else {
+                panic!("{asked:?}")
+            };
+            assert!(first.error.ends_with("; a number, please"), "{first:?}");
+            assert!(notes(&seen)[0].ends_with("; a number, please"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_throw_about_a_repair_ends_the_run() {
+    let arms = |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
+        CallError::InvalidArgs(..) => Some(fix::<InvalidArgs>(r#"{"n": "four"}"#).into()),
+        CallError::Deserialization(..) => Some(throw::<Deserialization>("an attack").into()),
+        _ => None,
+    };
+    let seen = call(0, "four, please", arms).await;
+    assert!(seen.outcome.result.unwrap_err().is_thrown());
+}
+
+#[tokio::test]
+async fn what_an_arm_says_of_a_repaired_answer_is_for_the_next_try() {
+    for escalates in [false, true] {
+        let (agent, asked) = scribe(|repair| match repair.attempt {
+            1 => Ok("[1, \"two\"]".into()),
+            _ => Ok("[1, 2]".into()),
+        });
+        let (model, handle) = ScriptedModel::new([Script::text("one and two")]);
+        let counter = AgentBuilder::<String, Vec<u32>>::new("counter")
+            .model(model)
+            .on_error(move |error, _| match error {
+                CallError::InvalidOutput(raw, _) => Some(match raw.starts_with('[') {
+                    true if escalates => escalate::<InvalidOutput>("numbers, please").into(),
+                    true => feedback::<InvalidOutput>("numbers, please").into(),
+                    false => fix_with::<InvalidOutput>(agent.clone()).retries(2).into(),
+                }),
+                _ => None,
+            })
+            .build();
+        let outcome = counter.run("Count.").outcome().await.unwrap();
+        assert_eq!(outcome.result.unwrap(), [1, 2]);
+        assert_eq!((handle.count(), outcome.escalations.len()), (1, 0));
+        let asked = asked.lock().unwrap();
+        assert!(asked[1].previous[0].error.ends_with("; numbers, please"));
     }
 }
 
@@ -218,13 +266,10 @@ async fn a_value_that_settles_its_field_leaves_the_next_to_be_told() {
 
 #[tokio::test]
 async fn what_is_handed_up_is_the_call_as_the_model_made_it() {
-    let arms = |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
+    let (agent, _) = scribe(|_| Err(Error::escalated("nobody can read this", Severity::Low)));
+    let arms = move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
         CallError::InvalidArgs(..) => Some(fix::<InvalidArgs>(r#"{"n": "four"}"#).into()),
-        CallError::Deserialization(..) => Some(
-            escalate::<Deserialization>("nobody can read this")
-                .severity(Severity::Low)
-                .into(),
-        ),
+        CallError::Deserialization(..) => Some(fix_with::<Deserialization>(agent.clone()).into()),
         _ => None,
     };
     let seen = call(0, "four, please", arms).await;

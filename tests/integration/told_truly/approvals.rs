@@ -5,13 +5,15 @@ use crate::{
     world::{agent_with, counted, spec},
 };
 use agents::{
-    Agent, Effects, Outcome,
+    Agent, AgentBuilder, Effects, Outcome,
     agent::ModelAgent,
     console,
     record::{Bundle, Recording},
+    recovery::{CallError, Execution, fix},
     run::{Approval, ApprovalRequest, EventKind, Signed, ToolEnvelope},
-    testing::Script,
-    timeline, tool,
+    testing::{Script, ScriptedModel},
+    timeline,
+    tool::{self, FnTool},
 };
 use std::sync::{Arc, Mutex};
 
@@ -159,5 +161,44 @@ async fn a_tape_on_which_nobody_signed_is_read_as_before() {
             .filter(|receipt| receipt.is_ok())
             .count(),
         1
+    );
+}
+
+/// Each execution is approved by itself; how often, and by whom last, stands in one line.
+#[tokio::test]
+async fn the_line_of_a_call_tells_the_last_of_several_approvals() {
+    let look = FnTool::with_spec(
+        spec("look", Effects::Reads).approval(tool::Approval::Always),
+        |args, _| async move {
+            match args["n"].as_u64() {
+                Some(3) => Ok("found"),
+                _ => Err("nothing there"),
+            }
+        },
+    );
+    let script = [Script::call("look", r#"{"n":1}"#), Script::text("done")];
+    let (model, _) = ScriptedModel::new(script);
+    let agent = AgentBuilder::<String, String>::new("a")
+        .tool(look)
+        .on_error(|error, _| match error {
+            CallError::Execution(_) => {
+                Some(fix::<Execution>(r#"{"n":2}"#).or(fix(r#"{"n":3}"#)).into())
+            }
+            _ => None,
+        })
+        .model(model)
+        .build();
+    let on_duty = |request: ApprovalRequest| async move {
+        match request.args.as_str() {
+            r#"{"n":3}"# => Approval::Approve.by("Grace"),
+            _ => Approval::Approve.by("Ada"),
+        }
+    };
+    let outcome = agent.run("go").approver(on_duty).outcome().await.unwrap();
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    let line = console::receipt(receipt, false);
+    assert!(
+        line.contains("(approved 3 times, last by Grace after "),
+        "{line}"
     );
 }

@@ -16,8 +16,8 @@ pub(crate) enum Act {
     Approve(Json),
     /// Run it.
     Execute(Prepared),
-    /// Wait.
-    Sleep(Duration),
+    /// Wait so long, of which this is left.
+    Sleep { wait: Duration, left: Duration },
     /// Ask a repair agent.
     Ask(FixerRef, Box<Repair>),
     /// Ask whoever is above.

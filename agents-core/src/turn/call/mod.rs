@@ -38,7 +38,12 @@ impl CallState {
                         Err(refused) => self.refused(*refused),
                     },
                 },
-                Stage::BackOff { until, .. } => return Act::Sleep(rules.until(*until)),
+                Stage::BackOff { until, wait, .. } => {
+                    return Act::Sleep {
+                        wait: *wait,
+                        left: rules.until(*until),
+                    };
+                }
                 Stage::Failed { .. } => self.ask_the_arms(rules),
                 Stage::Recover { .. } => {
                     if let Some(act) = self.recover(rules) {
@@ -63,7 +68,7 @@ impl CallState {
         if let Some(reason) = denied {
             return self.denied(args, Cause::denied(reason));
         }
-        self.use_text(approval);
+        self.use_text();
         let changes = self.repairs.iter().skip(self.outdated);
         let changes = changes.filter(|change| change.kind != ChangeKind::Tried);
         self.mended = Repairs(changes.cloned().collect());
@@ -108,7 +113,6 @@ impl CallState {
                 let args = args.clone();
                 let why = match approval {
                     Approval::Approve => {
-                        self.approved();
                         self.stage = Stage::Execute { args };
                         return None;
                     }
@@ -117,7 +121,7 @@ impl CallState {
                         format!("not approved as it is: {note}; change the call and make it again")
                     }
                 };
-                self.unapproved();
+                self.not_run();
                 self.denied(args, Cause::denied(why));
             }
             (Event::Executed(result), Stage::Execute { args }) => {
@@ -177,7 +181,7 @@ impl CallState {
         if !self.unsettled.is_empty() {
             return self.refused_text(error);
         }
-        self.use_text(false);
+        self.use_text();
         self.stage = Stage::Done {
             input: args,
             result: Err(error),

@@ -2,12 +2,14 @@
 
 use super::Act;
 use crate::{
-    error::{Handed, Severity, ToolError, escalation::Escalation},
+    error::{ErrorReceipt, Handed, Severity, ToolError, escalation::Escalation},
     recovery::{FAILED_ALREADY, FixError, Move, text_at},
     run::{CallState, Given, Stage, Stop, Unsettled, climb::Climbed, gave_none},
     secret::Masker,
     turn::{args, recover},
 };
+use serde_json::Value;
+use std::time::Duration;
 
 /// What a model is told whose call was given up, and nobody has settled that.
 const UNSETTLED: &str = "nobody above could settle it, so decide yourself how to go on";
@@ -108,16 +110,26 @@ impl CallState {
                     self.settle(error);
                     return None;
                 };
+                let wait = whole_millis(wait);
                 if !wait.is_zero() {
                     *self.waited.get_or_insert_default() += wait.as_secs_f64();
                 }
                 self.stage = Stage::BackOff {
                     args,
                     until: rules.after(wait),
+                    wait,
                 };
             }
-            // What is said of a text that the model did not write is not for the model.
-            Move::Tell(_) if !self.unsettled.is_empty() => self.go_back(error),
+            // What is said of a text that the model did not write is not for the model, nor for whoever is above.
+            Move::Tell(said) | Move::Escalate { reason: said, .. }
+                if !self.unsettled.is_empty() =>
+            {
+                self.progress.remark(&said);
+                if let Some(given) = self.given.last_mut() {
+                    given.remark(&said);
+                }
+                self.go_back(error);
+            }
             Move::Tell(hint) => {
                 self.hint = Some(hint);
                 self.settle(error);
@@ -145,7 +157,8 @@ impl CallState {
                 _ => given.used("the arguments", &masker.text(text)),
             };
             let (text, error) = (text.clone(), error.clone());
-            let unsettled = Unsettled::new(text, error, &self.progress, &self.given, &self.repairs);
+            let (progress, given) = (&mut self.progress, &self.given);
+            let unsettled = Unsettled::new(text, error, progress, given, &self.repairs);
             self.unsettled.push(unsettled);
             self.repairs.extend(used);
         }
@@ -243,14 +256,20 @@ impl CallState {
             Ok(new) => {
                 let mut given = Given::new(fixer, &masker.text(&new), tokens);
                 let failed = text.clone();
-                match self.progress.answered(fixer, new, &failed) {
+                match self.progress.answered(fixer, new.clone(), &failed) {
                     Some(Move::Read { by, text }) => self.repaired(&by, text, tokens, masker),
                     _ => {
                         given.failed(FAILED_ALREADY);
-                        let mut again = error.receipt();
                         let in_vain = given.in_vain();
-                        again.message = in_vain.to_string();
-                        self.news.push(again);
+                        let again = ToolError::InvalidArgs {
+                            raw_args: new,
+                            parse_error: FAILED_ALREADY.to_owned(),
+                            expected_schema: Value::Null,
+                        };
+                        self.news.push(ErrorReceipt {
+                            message: in_vain.to_string(),
+                            ..again.receipt()
+                        });
                         self.repairs.extend(in_vain);
                     }
                 }
@@ -281,6 +300,12 @@ impl CallState {
         self.accounted = Some((round, spent));
         spent.saturating_sub(before)
     }
+}
+
+/// A wait as it is told: everybody has the same figure.
+fn whole_millis(wait: Duration) -> Duration {
+    let millis = wait.as_nanos().div_ceil(1_000_000);
+    Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
 }
 
 /// Whether a path is of another field than the one at fault, and not within it.
