@@ -133,11 +133,13 @@ pub(crate) enum Stage {
     Approve { args: Json },
     /// The tool has to run.
     Execute { args: Json },
-    /// The tool has to run again, but not before this time.
+    /// The tool has to run again, but not before this time. The wait is as it was decided; of a stored call what is left
+    /// of it counts.
     BackOff {
         args: Json,
         until: u64,
-        wait: Duration,
+        #[serde(skip)]
+        wait: Option<Duration>,
     },
     /// It failed, and nobody has been asked what to do.
     Failed { text: String, error: ToolError },

@@ -39,10 +39,9 @@ impl CallState {
                     },
                 },
                 Stage::BackOff { until, wait, .. } => {
-                    return Act::Sleep {
-                        wait: *wait,
-                        left: rules.until(*until),
-                    };
+                    let left = rules.until(*until);
+                    let wait = wait.unwrap_or(left);
+                    return Act::Sleep { wait, left };
                 }
                 Stage::Failed { .. } => self.ask_the_arms(rules),
                 Stage::Recover { .. } => {

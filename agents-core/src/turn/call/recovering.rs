@@ -117,7 +117,7 @@ impl CallState {
                 self.stage = Stage::BackOff {
                     args,
                     until: rules.after(wait),
-                    wait,
+                    wait: Some(wait),
                 };
             }
             // What is said of a text that the model did not write is not for the model, nor for whoever is above.
