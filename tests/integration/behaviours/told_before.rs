@@ -122,3 +122,26 @@ async fn what_was_denied_was_a_try() {
         [["fix", r#"{"n": 4}"#, "not approved: once is enough"]]
     );
 }
+
+/// The tool whose call it is to repair is not among its own: that is told in a receipt, and the trace says whose it is.
+#[tokio::test]
+async fn a_call_that_a_repair_agent_makes_is_known_by_its_caller() {
+    let script = [Script::call("job", r#"{"n": 3}"#), Script::text("3")];
+    let (model, _) = ScriptedModel::new(script);
+    let scribe = AgentBuilder::<Repair, String>::new("scribe").model(model);
+    let scribe = Arc::new(scribe.build());
+    let seen = call(0, "three", on_args(move |_, _| fix_with(scribe.clone()))).await;
+    let outcome = &seen.outcome;
+    let receipts = outcome.outputs.receipts();
+    let told: Vec<_> = receipts
+        .map(|receipt| {
+            let caller = outcome.trace.caller(&receipt.call_id);
+            (&*receipt.name, caller.unwrap(), receipt.version.is_empty())
+        })
+        .collect();
+    assert_eq!(told, [("job", "worker", false), ("job", "scribe", true)]);
+    let refused = outcome.outputs.receipts().nth(1).unwrap().error.as_ref();
+    let said = &refused.unwrap().message;
+    assert!(said.contains("`escalate`, `throw_exception`"), "{said}");
+    assert_eq!(outcome.trace.caller("nobody's"), None);
+}
