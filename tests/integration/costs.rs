@@ -2,10 +2,11 @@
 
 use crate::world::{Add, agent_with};
 use agents::{
-    Agent, AgentBuilder, Budget, Effects,
+    Agent, AgentBuilder, Budget, Effects, Error,
     agent::ModelAgent,
     model::{Model, ModelError, Reply, Request},
     run::{Cost, Limit, Snapshot, Stopped},
+    team::Member,
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };
@@ -184,6 +185,32 @@ async fn a_run_that_was_put_down_owes_what_it_owed() {
     let resumed = agent.resume(serde_json::from_str(&stored).unwrap());
     let resumed = resumed.price("*", 2.0, 4.0).outcome().await.unwrap();
     assert_eq!(resumed.cost, whole.cost);
+}
+
+#[tokio::test]
+async fn what_is_no_amount_bounds_no_run() {
+    for amount in [-1.0, f64::NAN, f64::INFINITY] {
+        let refused = |error: Error, of: &str| {
+            assert_eq!(error.kind(), agents::ErrorKind::Build);
+            let wrong = format!("the `cost` of {of} is no amount that bounds anything");
+            assert!(error.to_string().contains(&wrong), "{error}");
+        };
+        let bounds = Budget::new().cost(amount);
+        let (agent, handle) = endless();
+        let run = agent.run("go").price("*", 1.0, 1.0).budget(bounds.clone());
+        refused(run.outcome().await.unwrap_err(), "the run");
+        assert_eq!(handle.count(), 0);
+
+        let (model, handle) = ScriptedModel::new(Vec::new());
+        let own = AgentBuilder::<String, String>::new("spender").model(model);
+        let own = own.budget(bounds.clone()).build();
+        let run = own.run("go").price("*", 1.0, 1.0);
+        refused(run.outcome().await.unwrap_err(), "agent `spender`");
+        assert_eq!(handle.count(), 0);
+
+        let team = Member::new(endless().0).budget(bounds).build();
+        refused(team.check().unwrap_err(), "its place");
+    }
 }
 
 #[tokio::test]

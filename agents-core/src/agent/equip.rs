@@ -62,6 +62,11 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     pub(super) fn own_defects(&self) -> Vec<Defect> {
         let whole = self.defects.iter().cloned().map(Defect::from);
         let mut defects: Vec<_> = whole.chain(self.name_twice().map(Defect::from)).collect();
+        let of_budget = self
+            .brain
+            .budget
+            .defect(&format!("agent `{}`", self.brain.name));
+        defects.extend(of_budget.map(Defect::from));
         defects.extend(self.stray_arms());
         defects.extend(self.idle_patterns());
         defects.extend(self.idle_memory().map(Defect::from));

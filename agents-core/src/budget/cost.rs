@@ -23,13 +23,21 @@ impl Cost {
     pub const ZERO: Cost = Cost(0);
 
     /// Creates an amount; a negative or undefined number becomes the greatest amount there is, so
-    /// that no mistake makes anything free.
+    /// that no mistake makes anything free. As a bound that one is refused.
     pub fn of(amount: f64) -> Cost {
         match amount >= 0.0 {
             // Beyond the range it is the most there can be.
             true => Cost((amount * PARTS as f64).round() as u64),
             false => Cost(u64::MAX),
         }
+    }
+
+    /// What is wrong with this as a bound: `of` says whose it is.
+    pub(crate) fn defect_as_bound(self, of: &str) -> Option<String> {
+        // What it was made of is gone: it would bound nothing.
+        (self == Cost(u64::MAX)).then(|| {
+            format!("the `cost` of {of} is no amount that bounds anything; give a number that is not negative, such as `cost(0.50)`")
+        })
     }
 
     /// Returns the amount as a number.

@@ -101,6 +101,11 @@ impl Budget {
         }
     }
 
+    /// What is wrong with it; `of` says whose it is.
+    pub(crate) fn defect(&self, of: &str) -> Option<String> {
+        self.cost?.defect_as_bound(of)
+    }
+
     /// Every bound about which something was said, for people to read.
     pub(crate) fn said(&self) -> impl Iterator<Item = String> {
         let count = |n: Option<u64>, what: &'static str| n.map(|n| format!("{n} {what}"));
@@ -191,7 +196,8 @@ impl Budget {
     ///
     /// Once that is reached, no model is asked any more. As with [`tokens`](Budget::tokens), what
     /// is under way by then is paid. Every model needs a price for it: see
-    /// [`Run::price`](crate::agent::Run::price).
+    /// [`Run::price`](crate::agent::Run::price). An amount that is negative or no number is an error as soon as
+    /// the run starts.
     ///
     /// ```
     /// # use agents_core as agents;

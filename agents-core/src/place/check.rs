@@ -84,6 +84,7 @@ impl Check {
         granted_and_confirmed(place, &mut defects);
         beyond(place, above, &mut defects);
         unconfirmed(place, above, &mut defects);
+        defects.extend(here.budget.defect("its place"));
         above_budget(here, above, &mut defects);
         let delegates: Vec<_> = place.delegate_names().collect();
         skills(place, &delegates, &mut defects);

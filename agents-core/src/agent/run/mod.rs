@@ -126,6 +126,10 @@ impl<'a, A: Agent> Run<'a, A> {
         }
         settings.hide()?;
         settings.executor.prices.check()?;
+        let budget = settings.budget.as_ref();
+        if let Some(defect) = budget.and_then(|budget| budget.defect("the run")) {
+            return Err(Error::new(ErrorKind::Build, defect));
+        }
         // What a stored run has finished needs no model any more.
         let has_model = matches!(start, Start::Stored(_))
             || settings.model_for(settings.model.clone()).is_some();
