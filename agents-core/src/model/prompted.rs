@@ -21,7 +21,7 @@ pub use example::example_of;
 
 use super::{Message, ToolCall};
 use crate::tool::ToolSpec;
-use serde_json::{Value, value::RawValue};
+use serde_json::{Map, Value, value::RawValue};
 use std::{borrow::Cow, fmt::Write};
 
 /// From here on one worked example a tool has to do: prompts are not free.
@@ -102,8 +102,9 @@ pub fn any_work<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> bool {
 /// Returns worked examples as earlier turns of the conversation: for each tool a request, the call
 /// that answers it, its result and the reply.
 ///
-/// Where there are few tools, one more request and its call follow. Without a result among them a
-/// small model never stops calling, and with results only it never begins.
+/// Where there are few tools, one more request and its call follow, and the real request comes next: the call that
+/// has no result is what it is to be answered with. Without a result among them a small model never stops
+/// calling, and with results only it never begins.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -123,7 +124,7 @@ pub fn examples<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Messag
     let tools: Vec<_> = tools.into_iter().filter(|tool| !tool.last_resort).collect();
     let mut turns = Vec::new();
     for tool in &tools {
-        let result = result(tool);
+        let result = result(tool, &worked(tool, 0));
         called(tool, 0, &mut turns);
         turns.push(Message::User {
             content: result_text(&tool.name, &result),
@@ -159,16 +160,23 @@ fn called(tool: &ToolSpec, number: usize, turns: &mut Vec<Message>) {
     });
 }
 
-/// What the tool may have given back, as text; not the same as what it was given.
-fn result(tool: &ToolSpec) -> String {
-    match tool
-        .output_schema
-        .as_ref()
-        .map(|schema| example::nth_example_of(schema, 1))
-    {
-        Some(Value::String(text)) => text,
-        Some(Value::Null) | None => "done".to_owned(),
-        Some(value) => value.to_string(),
+/// What the tool may have given back for these arguments, as text; not the same as what it was given.
+fn result(tool: &ToolSpec, arguments: &Value) -> String {
+    let Some(schema) = &tool.output_schema else {
+        return "done".to_owned();
+    };
+    if example::is_any_text(schema) {
+        let mut given = arguments.as_object().into_iter().flat_map(Map::values);
+        return match given.find(|value| value.is_string() || value.is_number()) {
+            Some(Value::String(of)) => format!("text about {of}"),
+            Some(of) => format!("text about {of}"),
+            None => "some text".to_owned(),
+        };
+    }
+    match example::nth_example_of(schema, 1) {
+        Value::String(text) => text,
+        Value::Null => "done".to_owned(),
+        value => value.to_string(),
     }
 }
 

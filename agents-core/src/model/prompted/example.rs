@@ -37,6 +37,16 @@ pub(super) fn nth_example_of(schema: &Value, number: usize) -> Value {
     .make(schema, "text", DEPTH)
 }
 
+/// Whether a schema is that of any text, of which it says nothing.
+pub(super) fn is_any_text(schema: &Value) -> bool {
+    let schema = resolve(schema, schema);
+    let said = schema.as_object().into_iter().flat_map(Map::keys);
+    let says_nothing =
+        |key: &String| ["$schema", "title", "description", "type"].contains(&key.as_str());
+    schema.get("type").and_then(Value::as_str) == Some("string")
+        && said.into_iter().all(says_nothing)
+}
+
 /// Follows a reference within `root`; a schema that is none is its own answer.
 pub(super) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let mut at = schema;

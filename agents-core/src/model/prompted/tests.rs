@@ -68,6 +68,25 @@ fn examples_are_turns() {
 }
 
 #[test]
+fn a_result_that_is_made_up_belongs_to_its_call() {
+    let text = || {
+        ToolSpec::output_schema(
+            convert(),
+            Some(json!({ "title": "String", "type": "string" })),
+        )
+    };
+    let said = |tool: ToolSpec| plain(&examples([&tool])[3]).1.into_owned();
+    let from_oslo = text().example(json!({ "tags": [], "from": "Oslo" }));
+    assert_eq!(said(from_oslo), "The result is text about Oslo");
+    let of_three = text().example(json!({ "value": 3 }));
+    assert_eq!(said(of_three), "The result is text about 3");
+    assert_eq!(said(text().example(json!({}))), "The result is some text");
+    let schema = json!({ "type": "string", "enum": ["sun", "rain"] });
+    let choice = text().output_schema(Some(schema));
+    assert_eq!(said(choice), "The result is rain");
+}
+
+#[test]
 fn messages_as_plain_text() {
     let call = |arguments: &str| ToolCall {
         id: "c".into(),
