@@ -126,6 +126,7 @@ pub(crate) struct Arms {
 }
 
 /// `execution_error(Returned(e)) if e.is_timeout() => retry(max_attempts = 3),`
+#[derive(Clone)]
 pub(crate) struct Arm {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) kind: Ident,
@@ -173,7 +174,9 @@ impl Element {
             _ => return None,
         };
         let name = path.segments.last()?.ident.to_string();
-        let is_type = name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase);
+        // What else is all in capitals is a constant.
+        let is_type = name.starts_with(char::is_uppercase)
+            && (name.contains(char::is_lowercase) || name.chars().count() == 1);
         is_type.then_some(path)
     }
 }

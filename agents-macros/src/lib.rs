@@ -161,7 +161,7 @@ fn block_on_error(tokens: Tokens) -> Tokens {
     let Some((rt, arms)) = parse::on_error_block(tokens, &errors) else {
         return errors.finish();
     };
-    let arms = lower::on_error(arms, &[], &errors);
+    let arms = lower::on_error(arms, lower::Of::Tool(&[]), &errors);
     if let Some(name) = &arms.written.named {
         errors.at(name, check::messages::named_in_an_agent());
     } else if arms.tool.is_none() {

@@ -50,7 +50,8 @@ impl<E> IntoText for Result<String, E> {
     }
 }
 
-/// Conversion into a replacement value for [`sanitize`](super::sanitize); `None` and `Err` fall through.
+/// Conversion into a replacement value for [`sanitize`](super::sanitize); `()` is JSON's `null`, and `None` and `Err`
+/// fall through.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a value that could stand in the arguments",
     label = "expected a `serde_json::Value`, a number, a string or a bool, or an `Option` or `Result` of one",
@@ -60,6 +61,14 @@ impl<E> IntoText for Result<String, E> {
 pub trait IntoValue {
     /// Converts into the value, if there is one.
     fn into_value(self) -> Option<Value>;
+}
+
+/// JSON's `null`: a value, and not the lack of one.
+#[diagnostic::do_not_recommend]
+impl IntoValue for () {
+    fn into_value(self) -> Option<Value> {
+        Some(Value::Null)
+    }
 }
 
 macro_rules! values {

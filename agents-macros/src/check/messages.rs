@@ -14,6 +14,7 @@ pub(crate) use team::*;
 
 use crate::parse::keys::Key;
 use std::fmt::Display;
+use syn::Ident;
 
 // Keys.
 
@@ -73,13 +74,19 @@ pub(crate) fn duration_without_unit(what: &str, key: &str, found: &syn::Lit) -> 
     format!("{what} says its unit; write `{key} = {duration}`")
 }
 
-/// The duration that a number probably means.
+/// The duration that a number probably means, `30` and `30s` alike.
 pub(crate) fn seconds(number: &syn::Lit) -> Option<String> {
-    match number {
-        syn::Lit::Int(seconds) => Some(format!("std::time::Duration::from_secs({seconds})")),
-        syn::Lit::Float(seconds) => Some(format!("std::time::Duration::from_secs_f64({seconds})")),
-        _ => None,
-    }
+    let (digits, unit, made) = match number {
+        syn::Lit::Int(count) => (count.base10_digits(), count.suffix(), "secs"),
+        syn::Lit::Float(count) => (count.base10_digits(), count.suffix(), "secs_f64"),
+        _ => return None,
+    };
+    let (digits, made) = match (unit, digits.parse::<u64>()) {
+        ("ms", Ok(_)) => (digits.to_owned(), "millis"),
+        ("m" | "min", Ok(minutes)) => (minutes.saturating_mul(60).to_string(), made),
+        _ => (digits.to_owned(), made),
+    };
+    Some(format!("std::time::Duration::from_{made}({digits})"))
 }
 
 pub(crate) fn cache_for_a_time(lifetime: impl Display) -> String {
@@ -193,10 +200,18 @@ pub(crate) fn default_by_its_value(
     )
 }
 
-pub(crate) fn parameter_attribute(what: impl Display) -> String {
-    format!(
-        "`#[{what}]` is not expected on a parameter; expected `#[serde(..)]`, `#[schemars(..)]` or `#[inject]`"
-    )
+pub(crate) fn parameter_attribute(what: &str, name: Option<&Ident>) -> String {
+    match (what, name) {
+        ("default", Some(name)) => format!(
+            "a default is told to serde: write `#[serde(default = \"default_{name}\")]`, with the name of a function, or `#[serde(default)]`"
+        ),
+        ("description" | "desc", _) => {
+            "what an argument is for is its doc comment: write `/// ..` above it".to_owned()
+        }
+        _ => format!(
+            "`#[{what}]` is not expected on a parameter; expected `#[serde(..)]`, `#[schemars(..)]` or `#[inject]`"
+        ),
+    }
 }
 
 pub(crate) fn agent_parameter_attribute(what: impl Display) -> String {

@@ -3,7 +3,10 @@
 //! That an arm is never reached is left to rustc: it sees more than tokens, and the expansion denies
 //! unreachable patterns.
 
-use super::messages;
+use super::{
+    messages,
+    names::{nearest, plain},
+};
 use crate::{
     ast::{Arm, Arms},
     diag::Errors,
@@ -29,22 +32,33 @@ pub(crate) fn on_error(block: &Arms, is_for_tool: bool, errors: &Errors) {
 
 /// `invalid_args(..)`: one of the kinds, and one that can happen here.
 fn kind(arm: &Arm, is_for_tool: bool, errors: &Errors) -> Option<&'static Kind> {
-    let names: Vec<&str> = keys::KINDS.iter().map(|kind| kind.name).collect();
     let Some(kind) = keys::KINDS.iter().find(|kind| arm.kind == kind.name) else {
-        // That `_` is no kind has been said.
-        if arm.kind == "_" {
-            return None;
-        }
-        errors.at(
-            &arm.kind,
-            messages::unknown("error kind", &arm.kind, &names),
-        );
+        errors.at(&arm.kind, unknown(&plain(&arm.kind), is_for_tool));
         return None;
     };
     if is_for_tool && kind.name == "invalid_output" {
         errors.at(&arm.kind, messages::not_on_a_tool());
     }
     Some(kind)
+}
+
+/// A kind that there is not: of those that can happen here the one that was meant, or all.
+fn unknown(found: &str, is_for_tool: bool) -> String {
+    let all: Vec<&str> = keys::KINDS.iter().map(|kind| kind.name).collect();
+    let is_here = |name: &&str| !is_for_tool || *name != "invalid_output";
+    let here: Vec<&str> = all.iter().copied().filter(is_here).collect();
+    if found == "_" {
+        return messages::arm_by_kind(&here);
+    }
+    let found_as_failure =
+        |(word, _): &&(&str, &str)| found.to_lowercase().replace('_', "") == *word;
+    match keys::FAILURES.iter().find(found_as_failure) {
+        Some((_, failure)) => messages::failure_for_kind(found, failure),
+        None if is_for_tool && nearest(found, &all) == Some("invalid_output") => {
+            messages::not_on_a_tool().to_owned()
+        }
+        None => messages::unknown("error kind", found, &here),
+    }
 }
 
 /// `invalid_args(raw, error)`: as many patterns as the kind hands over.

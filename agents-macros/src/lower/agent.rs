@@ -1,8 +1,8 @@
 //! An agent, from its function or `impl` block and the keys of `#[agent(..)]`.
 
 use super::{
-    attribute_name, bare, cfgs, docs::Docs, is_lint_level, keys::Keys, knowledge::knowledge, own,
-    returns, settings::settings, strip_parameters,
+    Of, attribute_name, bare, cfgs, docs::Docs, is_lint_level, keys::Keys, knowledge::knowledge,
+    own, returns, settings::settings, strip_parameters,
 };
 use crate::{
     ast::{self, Element, Function, Impl, Mark, Member},
@@ -113,7 +113,13 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
     let (mut on_error, mut on_escalation) = (Vec::new(), Vec::new());
     for member in blocks {
         match member {
-            Member::OnError(arms) => on_error.push(super::on_error::on_error(arms, &[], errors)),
+            Member::OnError(arms) => {
+                let of = match &arms.tool {
+                    Some(_) => Of::Tool(&[]),
+                    None => Of::Tools,
+                };
+                on_error.push(super::on_error::on_error(arms, of, errors));
+            }
             Member::OnEscalation(handler) => {
                 on_escalation.push(super::on_escalation::on_escalation(handler, errors));
             }

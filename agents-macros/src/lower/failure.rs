@@ -8,6 +8,7 @@ use crate::{
     paths::qualified,
 };
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::{
     Expr, ExprField, ExprLet, ExprMatch, ExprMethodCall, Ident, Pat, PatTupleStruct, Path, Token,
     parse_quote,
@@ -25,7 +26,13 @@ pub(super) fn qualify(pattern: &mut Pat, errors: &Errors) {
     match pattern {
         Pat::TupleStruct(variant) => {
             if let Some(name) = variant.path.get_ident().filter(|name| is_capitalised(name)) {
-                let path = qualified("Failure", name);
+                let path = match name == "Err" || name == "Ok" {
+                    true => {
+                        errors.at(name, messages::result_for_failure(name));
+                        qualified("Failure", &Ident::new("Returned", name.span()))
+                    }
+                    false => qualified("Failure", name),
+                };
                 variant.path = parse_quote!(#path);
             }
         }
@@ -61,13 +68,18 @@ pub(super) struct Returned(pub(super) Vec<Ident>);
 
 impl<'ast> Visit<'ast> for Returned {
     fn visit_pat_tuple_struct(&mut self, pattern: &'ast PatTupleStruct) {
-        let last = pattern.path.segments.last();
-        self.0.extend(
-            last.filter(|last| last.ident == "Returned")
-                .map(|last| last.ident.clone()),
-        );
+        if is_returned(&pattern.path) {
+            let last = pattern.path.segments.last();
+            self.0.extend(last.map(|last| last.ident.clone()));
+        }
         visit::visit_pat_tuple_struct(self, pattern);
     }
+}
+
+/// `Returned`, or `Failure::Returned`.
+pub(super) fn is_returned(path: &Path) -> bool {
+    let last = path.segments.last();
+    last.is_some_and(|last| last.ident == "Returned")
 }
 
 /// Whether a name begins as variants do.
@@ -87,23 +99,33 @@ pub(super) fn mend(arm: &Arm, patterns: &mut Punctuated<Pat, Token![,]>, errors:
         return;
     };
     let name = binding.ident.clone();
-    // What binds the name anew has another value.
-    let bound = bound::names(arm);
-    if bound.iter().filter(|other| **other == name).count() != 1 {
-        return;
-    }
-    let mut taken = TakenForError {
-        name: &name,
-        is_taken: false,
-    };
-    taken.visit_expr(&arm.body);
-    if let Some((_, guard)) = &arm.guard {
-        taken.visit_expr(guard);
-    }
-    if taken.is_taken {
+    if taken_for_error(arm, &name).is_some() {
         errors.at(&name, messages::failure_for_its_error(&name));
         returned(patterns, name.span());
     }
+}
+
+/// How an arm takes what it binds to `name` for an error of one type, as far as tokens tell.
+pub(super) fn taken_for_error(arm: &Arm, name: &Ident) -> Option<TakenFor> {
+    // What binds the name anew has another value.
+    let bound = bound::names(arm);
+    if bound.iter().filter(|other| *other == name).count() != 1 {
+        return None;
+    }
+    let mut looking = Looking { name, found: None };
+    looking.visit_expr(&arm.body);
+    if let Some((_, guard)) = &arm.guard {
+        looking.visit_expr(guard);
+    }
+    looking.found
+}
+
+/// What is done with an error of which the type is known.
+pub(super) enum TakenFor {
+    /// It is taken apart by this pattern.
+    Matched(Pat),
+    /// It is asked for this, which is a method or a field.
+    Asked(String),
 }
 
 /// `why` to `Returned(why)`
@@ -120,7 +142,7 @@ fn returned(patterns: &mut Punctuated<Pat, Token![,]>, span: Span) {
 }
 
 /// `Oops::Late`, which is what the tool returned and no `Failure`.
-fn variant_of_another(pattern: &Pat) -> Option<&Path> {
+pub(super) fn variant_of_another(pattern: &Pat) -> Option<&Path> {
     let path = match pattern {
         Pat::Or(either) => return variant_of_another(either.cases.first()?),
         Pat::Paren(inner) => return variant_of_another(&inner.pat),
@@ -135,13 +157,12 @@ fn variant_of_another(pattern: &Pat) -> Option<&Path> {
     (of != "Failure" && VARIANTS.iter().all(|known| variant != known)).then_some(path)
 }
 
-/// Whether a failure is used as if it were what the tool returned, as far as tokens tell.
-struct TakenForError<'a> {
+struct Looking<'a> {
     name: &'a Ident,
-    is_taken: bool,
+    found: Option<TakenFor>,
 }
 
-impl TakenForError<'_> {
+impl Looking<'_> {
     /// `why`, `&why`, `*why`
     fn is_it(&self, expr: &Expr) -> bool {
         match expr {
@@ -152,32 +173,51 @@ impl TakenForError<'_> {
             _ => false,
         }
     }
+
+    fn matched<'p>(&mut self, mut patterns: impl Iterator<Item = &'p Pat>) {
+        if let Some(pattern) = patterns.find(|pattern| is_of_another(pattern)) {
+            self.found.get_or_insert(TakenFor::Matched(pattern.clone()));
+        }
+    }
+
+    fn asked(&mut self, what: &impl ToTokens) {
+        let what = what.to_token_stream().to_string();
+        self.found.get_or_insert(TakenFor::Asked(what));
+    }
 }
 
-impl<'ast> Visit<'ast> for TakenForError<'_> {
+impl<'ast> Visit<'ast> for Looking<'_> {
     fn visit_expr_match(&mut self, choice: &'ast ExprMatch) {
-        self.is_taken |=
-            self.is_it(&choice.expr) && choice.arms.iter().any(|arm| is_of_another(&arm.pat));
+        if self.is_it(&choice.expr) {
+            self.matched(choice.arms.iter().map(|arm| &arm.pat));
+        }
         visit::visit_expr_match(self, choice);
     }
 
     fn visit_expr_let(&mut self, choice: &'ast ExprLet) {
-        self.is_taken |= self.is_it(&choice.expr) && is_of_another(&choice.pat);
+        if self.is_it(&choice.expr) {
+            self.matched([&*choice.pat].into_iter());
+        }
         visit::visit_expr_let(self, choice);
     }
 
     /// A failure has no fields.
     fn visit_expr_field(&mut self, field: &'ast ExprField) {
-        self.is_taken |= self.is_it(&field.base);
+        if self.is_it(&field.base) {
+            self.asked(&field.member);
+        }
         visit::visit_expr_field(self, field);
     }
 
     /// What errors are asked, and a failure is not.
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
-        self.is_taken |= self.is_it(&call.receiver)
+        if self.is_it(&call.receiver)
             && ["kind", "source", "downcast_ref", "raw_os_error", "status"]
                 .iter()
-                .any(|known| call.method == known);
+                .any(|known| call.method == known)
+        {
+            self.asked(&call.method);
+        }
         visit::visit_expr_method_call(self, call);
     }
 }

@@ -1,6 +1,7 @@
 //! [`ast`](crate::ast) to [`model`](crate::model): what the user wrote to what is meant.
 
 mod agent;
+mod any_error;
 mod attributes;
 mod bound;
 mod branch;
@@ -17,10 +18,11 @@ mod settings;
 mod slips;
 mod structure;
 mod tool;
+mod values;
 
 pub(crate) use agent::{function_agent, skill_agent};
 pub(crate) use branch::{branch, cx};
-pub(crate) use on_error::on_error;
+pub(crate) use on_error::{Of, on_error};
 pub(crate) use returns::{answer, argument};
 pub(crate) use structure::member;
 pub(crate) use tool::tool;

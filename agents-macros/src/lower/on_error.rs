@@ -11,7 +11,7 @@
 //! there.
 
 use super::{
-    bound, cfgs,
+    any_error, bound, cfgs,
     failure::{self, Returned},
     function,
     keys::pair,
@@ -29,6 +29,7 @@ use crate::{
     paths::end,
 };
 use proc_macro2::Span;
+use std::borrow::Cow;
 use syn::{
     Attribute, Expr, ExprCall, ExprMethodCall, Ident, Token, parse_quote_spanned,
     punctuated::Punctuated,
@@ -37,8 +38,21 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// What the user meant by one `on_error`; its arms see the values of these names besides their own.
-pub(crate) fn on_error(mut written: ast::Arms, injected: &[Ident], errors: &Errors) -> Arms {
+/// Whose failures arms are for.
+#[derive(Clone, Copy)]
+pub(crate) enum Of<'a> {
+    /// Those of one tool: they are of its own type, and the arms see the values of these names besides their own.
+    Tool(&'a [Ident]),
+    /// Those of all tools that an agent has, or of some by their names.
+    Tools,
+}
+
+/// What the user meant by one `on_error`.
+pub(crate) fn on_error(mut written: ast::Arms, of: Of<'_>, errors: &Errors) -> Arms {
+    let injected = match of {
+        Of::Tool(injected) => injected,
+        Of::Tools => &[],
+    };
     written
         .attrs
         .retain(|attribute| !attribute.path().is_ident("doc"));
@@ -54,6 +68,12 @@ pub(crate) fn on_error(mut written: ast::Arms, injected: &[Ident], errors: &Erro
         if !arm.fits(kind.takes) {
             continue;
         }
+        let of_any = kind.name == "execution_error" && matches!(of, Of::Tools);
+        let arm = match of_any {
+            true => any_error::mend(arm, errors),
+            false => Some(Cow::Borrowed(arm)),
+        };
+        let Some(arm) = arm.as_deref() else { continue };
         let variant = Ident::new(kind.variant, arm.kind.span());
         let mut sugar = Sugar {
             variant: &variant,
@@ -275,15 +295,19 @@ impl Sugar<'_> {
     }
 }
 
-/// The verb that was meant by `retyr(max_attempts = 3)`.
+/// The verb that was meant by `retyr(max_attempts = 3)`, or by `ask(agent = JsonFixer)`.
 fn misspelt(name: &Ident, arguments: &Punctuated<Expr, Token![,]>) -> Option<&'static Verb> {
-    let names: Vec<&str> = keys::VERBS.iter().map(|verb| verb.name).collect();
-    let meant = nearest(&plain(name), &names)?;
-    let meant = keys::VERBS.iter().find(|verb| verb.name == meant)?;
-    let has_key = |argument: &Expr| {
-        pair(argument.clone()).is_ok_and(|(key, _)| meant.keys.iter().any(|name| key == name))
+    let has_key_of = |verb: &&Verb| {
+        let is_key = |argument: &Expr| {
+            pair(argument.clone()).is_ok_and(|(key, _)| verb.keys.iter().any(|name| key == name))
+        };
+        arguments.iter().any(is_key)
     };
-    arguments.iter().any(has_key).then_some(meant)
+    let names: Vec<&str> = keys::VERBS.iter().map(|verb| verb.name).collect();
+    let meant = nearest(&plain(name), &names);
+    let mut verbs = keys::VERBS.iter().filter(has_key_of);
+    let first = verbs.clone().next();
+    verbs.find(|verb| meant == Some(verb.name)).or(first)
 }
 
 /// `verb(a)` to `verb(a).key(v)`, which ends where the user's call does: what rustc proposes to write behind

@@ -6,7 +6,7 @@
 //! reroute_to_skill(Self::by_hand)             reroute_to_skill("by_hand")
 //! ```
 
-use super::{failure::is_capitalised, keys::pair, on_error::with_modifiers};
+use super::{failure::is_capitalised, keys::pair, on_error::with_modifiers, values};
 use crate::{
     ast,
     check::{messages, names::plain},
@@ -141,7 +141,10 @@ impl Sugar<'_> {
                         .at(&argument, messages::value_too_many(known, &written));
                 }
                 Err(argument) => plain.push(*argument),
-                Ok((key, value)) if known.keys.iter().any(|name| key == name) => {
+                Ok((key, mut value)) if known.keys.iter().any(|name| key == name) => {
+                    if key == "severity" {
+                        values::severity(&mut value, self.errors);
+                    }
                     modifiers.push((key, value));
                 }
                 Ok((key, _)) => self
@@ -164,7 +167,9 @@ fn by_severity(matched: &mut ExprMatch, errors: &Errors) {
         let Pat::Ident(name) = &arm.pat else {
             return false;
         };
-        SEVERITIES.iter().any(|severity| name.ident == severity)
+        keys::SEVERITIES
+            .iter()
+            .any(|severity| name.ident == severity)
     };
     let is_bare = path.path.is_ident("escalation") || path.path.is_ident("severity");
     if is_bare && arms.any(is_severity) {
@@ -173,8 +178,6 @@ fn by_severity(matched: &mut ExprMatch, errors: &Errors) {
         matched.expr = parse_quote_spanned!(at=> escalation.severity);
     }
 }
-
-const SEVERITIES: [&str; 4] = ["Low", "Medium", "High", "Critical"];
 
 /// `reroute_to_skill(self.by_hand())`, and the like, is reported, and read as what was meant.
 fn named(call: &mut ExprCall, errors: &Errors) {
@@ -228,6 +231,12 @@ fn qualify_pattern(pattern: &mut Pat) {
         Pat::Ident(binding) if binding.subpat.is_none() && is_capitalised(&binding.ident) => {
             let path = qualified("Severity", &binding.ident);
             *pattern = parse_quote!(#path);
+        }
+        Pat::Path(spelled) => {
+            if let Some(name) = values::spelled_severity(&spelled.path) {
+                let path = qualified("Severity", name);
+                *pattern = parse_quote!(#path);
+            }
         }
         Pat::Or(either) => either.cases.iter_mut().for_each(qualify_pattern),
         Pat::Paren(inner) => qualify_pattern(&mut inner.pat),

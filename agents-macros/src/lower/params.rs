@@ -55,7 +55,7 @@ fn param(input: &FnArg, errors: &Errors) -> Option<Param> {
             injected(&typed.ty, errors)?
         }
         None => {
-            known_only(&attrs, errors);
+            known_only(&attrs, ident.as_ref(), errors);
             let ty = argument(&typed.ty, ident.as_ref(), errors);
             // Nobody looks at a parameter that cannot be had: what else is wrong with it is said here.
             if let (None, Some(name)) = (&ty, &ident)
@@ -171,7 +171,7 @@ fn argument(ty: &Type, name: Option<&Ident>, errors: &Errors) -> Option<Type> {
     Some(ty.clone())
 }
 
-fn known_only(attrs: &[Attribute], errors: &Errors) {
+fn known_only(attrs: &[Attribute], name: Option<&Ident>, errors: &Errors) {
     for attribute in attrs {
         if !["serde", "schemars"]
             .iter()
@@ -179,7 +179,7 @@ fn known_only(attrs: &[Attribute], errors: &Errors) {
         {
             errors.at(
                 attribute,
-                messages::parameter_attribute(attribute_name(attribute)),
+                messages::parameter_attribute(&attribute_name(attribute), name),
             );
         }
     }

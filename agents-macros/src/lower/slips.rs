@@ -1,6 +1,7 @@
 //! What people write in arms who do it for the first time: reported, and read as what was meant, so that it is
 //! one mistake.
 
+use super::values;
 use crate::{
     check::messages,
     diag::Errors,
@@ -42,9 +43,18 @@ pub(super) fn mend(expr: &mut Expr, errors: &Errors) {
             );
             call.method = Ident::new("or", call.method.span());
         }
+        Expr::MethodCall(call) if is_decision(&call.receiver) => {
+            match (call.method.to_string().as_str(), call.args.first_mut()) {
+                ("severity", Some(value)) => values::severity(value, errors),
+                ("backoff", Some(value)) => values::backoff(value, errors),
+                _ => {}
+            }
+        }
         Expr::Call(call) => {
             if let Some(verb) = verb(&call.func) {
                 arguments(call, verb, errors);
+            } else if let Some(value) = values::exponential(call, errors) {
+                *expr = value;
             }
         }
         _ => {}
@@ -132,26 +142,27 @@ fn arguments(call: &mut ExprCall, verb: &Verb, errors: &Errors) {
             *argument = assigned(key, (*both.right).clone(), equals.spans[0]);
         }
         if let Expr::Assign(set) = argument
-            && let (Expr::Path(key), Expr::Lit(ExprLit { lit, .. })) = (&*set.left, &*set.right)
+            && let Expr::Path(key) = &*set.left
             && let Some(key) = key.path.get_ident()
             && verb.keys.iter().any(|known| key == known)
         {
-            let span = lit.span();
-            match (key.to_string().as_str(), lit) {
-                ("agent", Lit::Str(name)) => {
+            match (key.to_string().as_str(), &*set.right) {
+                (
+                    "agent",
+                    Expr::Lit(ExprLit {
+                        lit: Lit::Str(name),
+                        ..
+                    }),
+                ) => {
                     errors.at(name, messages::agent_in_quotes(&name.value()));
-                    *argument = parse_quote_spanned!(span=> __rt::None);
+                    *argument = parse_quote_spanned!(name.span()=> __rt::None);
                 }
-                ("severity", _) => {
-                    errors.at(lit, messages::severity_by_its_name(lit));
-                    set.right = parse_quote_spanned!(span=> __rt::Severity::High);
-                }
-                ("backoff", _) => {
-                    errors.at(lit, messages::backoff_is_a_function(lit));
-                    set.right = parse_quote_spanned!(span=> exponential());
-                }
+                ("severity", _) => values::severity(&mut set.right, errors),
+                ("backoff", _) => values::backoff(&mut set.right, errors),
                 _ => {}
             }
+        } else if verb.name == "sanitize" {
+            values::no_value(argument, errors);
         }
     }
     let is_told = |argument: &Expr| match argument {

@@ -1,7 +1,7 @@
 //! A tool, from its function and the keys of `#[tool(..)]`.
 
 use super::{
-    cfgs,
+    Of, cfgs,
     docs::Docs,
     keys::{Keys, pair, word},
     params::params,
@@ -94,7 +94,8 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
     let docs = Docs::take(&mut function.attrs);
     let injected = params.iter().filter(|param| param.is_injected());
     let injected: Vec<Ident> = injected.map(|param| param.ident.clone()).collect();
-    let on_error = on_error.map(|arms| super::on_error::on_error(arms, &injected, errors));
+    let on_error =
+        on_error.map(|arms| super::on_error::on_error(arms, Of::Tool(&injected), errors));
     Tool {
         rt,
         function,

@@ -183,6 +183,17 @@ pub(crate) const KINDS: &[Kind] = &[
     },
 ];
 
+/// Ways in which an execution fails that are taken for kinds of failure, without `_` and in small letters, and how each
+/// is written.
+pub(crate) const FAILURES: &[(&str, &str)] = &[
+    ("returned", "Returned(e)"),
+    ("err", "Returned(e)"),
+    ("timedout", "TimedOut(_)"),
+    ("timeout", "TimedOut(_)"),
+    ("panicked", "Panicked(_)"),
+    ("panic", "Panicked(_)"),
+];
+
 /// `severity = ..`
 pub(crate) const SEVERITIES: &[&str] = &["Low", "Medium", "High", "Critical"];
 

@@ -182,8 +182,6 @@ fn arm(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Arm> {
     let attrs = input.call(Attribute::parse_outer)?;
     input.parse::<Option<Token![|]>>()?;
     let kind = if let Some(any) = input.parse::<Option<Token![_]>>()? {
-        let kinds: Vec<&str> = keys::KINDS.iter().map(|kind| kind.name).collect();
-        errors.at(any, messages::arm_by_kind(&kinds));
         any.into()
     } else {
         kind(input)?

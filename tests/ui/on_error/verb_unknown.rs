@@ -12,8 +12,13 @@ tool! {
 
     on_error {
         invalid_args(raw, _) => fixx(raw.to_string()),
+        deserialization_error(_, _) => ask(agent = JsonFixer, retries = 2),
         execution_error(_) => reject("no"),
     }
 }
+
+/// You fix JSON.
+#[agent]
+async fn json_fixer(broken: String) -> String;
 
 fn main() {}

@@ -13,8 +13,13 @@ async fn berths(
     #[serde(defualt)]
     #[schemars(titel = "Pier")]
     pier: String,
+    /// How deep it is.
+    #[default = 3]
+    depth: u32,
+    #[description = "Its name"]
+    name: String,
 ) -> String {
-    format!("{most} {metres} {pier}")
+    format!("{most} {metres} {pier} {depth} {name}")
 }
 
 fn main() {}

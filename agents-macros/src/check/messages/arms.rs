@@ -5,6 +5,7 @@ use crate::{
     check::names,
     parse::keys::{self, Verb},
 };
+use quote::ToTokens;
 use std::fmt::Display;
 use syn::{Ident, Lit};
 
@@ -185,15 +186,24 @@ pub(crate) fn severity_by_its_name(found: &Lit) -> String {
     )
 }
 
-pub(crate) fn backoff_is_a_function(found: &Lit) -> String {
-    let wait = match found {
-        Lit::Int(millis) => millis.base10_digits(),
-        _ => "100",
-    };
+pub(crate) fn unknown_severity(found: &impl ToTokens) -> String {
+    unknown("severity", found.to_token_stream(), keys::SEVERITIES)
+}
+
+pub(crate) fn backoff_is_a_function(wait: &str) -> String {
     format!(
-        "a back-off says how long to wait each time: write `backoff = constant(std::time::Duration::from_millis({wait}))`, or `exponential()`"
+        "a back-off says how long to wait each time: write `backoff = constant({wait})`, or `exponential()`"
     )
 }
+
+pub(crate) fn exponential_by_its_bounds(bounds: &str) -> String {
+    format!(
+        "`exponential()` is told its longest first wait by `.base(..)`, and its longest of all by `.cap(..)`: write `exponential(){bounds}`"
+    )
+}
+
+pub(crate) const NO_VALUE: &str =
+    "`None` gives nothing to put there, and falls through: for JSON's `null` write `sanitize(())`";
 
 pub(crate) fn fix_with_nothing() -> &'static str {
     "say what it is to be fixed with: `fix(text)`, or `fix(agent = JsonFixer)`"
@@ -212,6 +222,33 @@ pub(crate) fn failure_for_its_error(name: &Ident) -> String {
 pub(crate) fn variant_for_failure(variant: &str) -> String {
     format!(
         "`{variant}` is what the tool returned, and a call can fail by a time-out or a panic as well: write `Returned(..)` around it"
+    )
+}
+
+pub(crate) fn failure_for_kind(found: &str, failure: &str) -> String {
+    format!(
+        "`{found}` is one of the ways in which an execution fails: write `execution_error({failure})`"
+    )
+}
+
+pub(crate) fn result_for_failure(found: &Ident) -> String {
+    match found == "Ok" {
+        true => "a call that returned `Ok` has not failed, and no arm is asked: leave this out".to_owned(),
+        false => "a call can fail by a time-out or a panic as well; what the tool returned as `Err` is `Returned`: write `execution_error(Returned(e))`".to_owned(),
+    }
+}
+
+pub(crate) fn error_of_one_tool(pattern: &str) -> String {
+    any_error(&format!("Some({pattern}) = e.downcast_ref()"))
+}
+
+pub(crate) fn asked_of_any_error() -> String {
+    any_error("Some(e) = e.downcast_ref::<ItsError>()")
+}
+
+fn any_error(is: &str) -> String {
+    format!(
+        "in the arms for all tools of an agent what one of them returned is an `AnyError`: write `execution_error(Returned(e)) if let {is}`, or give that tool arms of its own, `on_error!(ItsTool, match error {{ .. }})`"
     )
 }
 

@@ -1,0 +1,103 @@
+//! What the arms of an agent say of the errors of all its tools, of which no type is known until it is asked for.
+
+use super::{
+    failure::{TakenFor, is_capitalised, is_returned, taken_for_error, variant_of_another},
+    written,
+};
+use crate::{ast::Arm, check::messages, diag::Errors};
+use proc_macro2::Span;
+use std::borrow::Cow;
+use syn::{
+    BinOp, Expr, Ident, Pat, PatTupleStruct, Token, parse_quote,
+    punctuated::Punctuated,
+    spanned::Spanned,
+    visit::{self, Visit},
+};
+
+/// `execution_error(Returned(Jam::Shut)) => ..` is reported, and read as
+/// `execution_error(Returned(e)) if let Some(Jam::Shut) = e.downcast_ref() => ..`. An arm of which no more is seen than
+/// that its body takes what it binds for the error of one tool is left out.
+pub(super) fn mend<'a>(arm: &'a Arm, errors: &Errors) -> Option<Cow<'a, Arm>> {
+    let Some(pattern) = arm.patterns.first() else {
+        return Some(Cow::Borrowed(arm));
+    };
+    if variant_of_another(pattern).is_some() {
+        errors.at(pattern, messages::error_of_one_tool(&written(pattern)));
+        return Some(Cow::Owned(asked(arm, pattern)));
+    }
+    let mut held = Held(Vec::new());
+    match pattern {
+        Pat::Ident(_) => held.0.push(pattern),
+        _ => held.visit_pat(pattern),
+    }
+    for own in held.0 {
+        if is_of_one_type(own) {
+            errors.at(own, messages::error_of_one_tool(&written(own)));
+            let is_all = matches!(pattern, Pat::TupleStruct(whole) if is_returned(&whole.path));
+            return is_all.then(|| Cow::Owned(asked(arm, own)));
+        }
+        if let Pat::Ident(binding) = own
+            && let Some(taken) = taken_for_error(arm, &binding.ident)
+        {
+            let message = match taken {
+                // What an `AnyError` is to be asked.
+                TakenFor::Asked(method) if method == "downcast_ref" => continue,
+                TakenFor::Asked(_) => messages::asked_of_any_error(),
+                TakenFor::Matched(variant) => messages::error_of_one_tool(&written(&variant)),
+            };
+            errors.at(own, message);
+            return None;
+        }
+    }
+    Some(Cow::Borrowed(arm))
+}
+
+/// The arm that was meant.
+fn asked(arm: &Arm, own: &Pat) -> Arm {
+    let e = Ident::new("e", Span::mixed_site());
+    let returned: Pat = parse_quote!(Returned(#e));
+    let is = parse_quote!(let Some(#own) = #e.downcast_ref());
+    let guard = match &arm.guard {
+        None => (Token![if](own.span()), is),
+        Some((if_token, Expr::Binary(either))) if matches!(either.op, BinOp::Or(_)) => {
+            (*if_token, parse_quote!(#is && (#either)))
+        }
+        Some((if_token, guard)) => (*if_token, parse_quote!(#is && #guard)),
+    };
+    Arm {
+        attrs: arm.attrs.clone(),
+        kind: arm.kind.clone(),
+        patterns: Punctuated::from_iter([returned]),
+        guard: Some(guard),
+        body: arm.body.clone(),
+    }
+}
+
+/// What stands in each `Returned(..)`.
+struct Held<'a>(Vec<&'a Pat>);
+
+impl<'ast> Visit<'ast> for Held<'ast> {
+    fn visit_pat_tuple_struct(&mut self, pattern: &'ast PatTupleStruct) {
+        match is_returned(&pattern.path) {
+            true => self.0.extend(pattern.elems.first()),
+            false => visit::visit_pat_tuple_struct(self, pattern),
+        }
+    }
+}
+
+/// Whether only a value of one type has this form. A name in small letters has any, and what an `AnyError` holds is its
+/// own.
+fn is_of_one_type(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Ident(binding) => match &binding.subpat {
+            Some((_, inner)) => is_of_one_type(inner),
+            None => is_capitalised(&binding.ident),
+        },
+        Pat::Or(either) => either.cases.iter().any(is_of_one_type),
+        Pat::Paren(inner) => is_of_one_type(&inner.pat),
+        Pat::Reference(inner) => is_of_one_type(&inner.pat),
+        Pat::TupleStruct(_) | Pat::Path(_) | Pat::Lit(_) | Pat::Range(_) | Pat::Tuple(_) => true,
+        Pat::Struct(literal) => !literal.path.is_ident("AnyError"),
+        _ => false,
+    }
+}

@@ -1,0 +1,145 @@
+//! What the verbs are given: severities, back-offs, values. What cannot be meant is reported, and read as what was.
+
+use super::failure::is_capitalised;
+use crate::{
+    check::messages,
+    diag::Errors,
+    parse::keys::SEVERITIES,
+    paths::{here, qualified},
+};
+use proc_macro2::Span;
+use syn::{
+    Expr, ExprAssign, ExprCall, ExprLit, ExprPath, Ident, Lit, Path, parse_quote,
+    parse_quote_spanned,
+    spanned::Spanned,
+    visit_mut::{self, VisitMut},
+};
+
+/// `High`; and `Severity::High`, whether that is imported or not.
+pub(super) fn severity(value: &mut Expr, errors: &Errors) {
+    match value {
+        Expr::Lit(ExprLit { lit, .. }) => {
+            errors.at(&*lit, messages::severity_by_its_name(lit));
+            *value = some_severity(lit.span());
+        }
+        Expr::Path(path) if path.path.get_ident().is_some_and(is_unknown) => {
+            errors.at(&*path, messages::unknown_severity(&path.path));
+            *value = some_severity(path.span());
+        }
+        _ => Qualified(errors).visit_expr_mut(value),
+    }
+}
+
+/// `Severity::High`, as a person writes it who has imported the type, or forgot to.
+pub(super) fn spelled_severity(path: &Path) -> Option<&Ident> {
+    let mut names = path.segments.iter().map(|segment| &segment.ident);
+    match (path.leading_colon, names.next(), names.next(), names.next()) {
+        (None, Some(of), Some(name), None) if of == "Severity" => Some(name),
+        _ => None,
+    }
+}
+
+struct Qualified<'e>(&'e Errors);
+
+impl VisitMut for Qualified<'_> {
+    fn visit_expr_path_mut(&mut self, path: &mut ExprPath) {
+        if let Some(name) = spelled_severity(&path.path).cloned() {
+            if is_unknown(&name) {
+                self.0.at(&name, messages::unknown_severity(&name));
+                *path = parse_quote_spanned!(name.span()=> __rt::Severity::High);
+            } else {
+                let qualified = qualified("Severity", &name);
+                *path = parse_quote!(#qualified);
+            }
+        }
+        visit_mut::visit_expr_path_mut(self, path);
+    }
+}
+
+/// A name as variants have one, and none of theirs. What is in capitals or in small letters may be a value of the
+/// user's.
+fn is_unknown(name: &Ident) -> bool {
+    is_capitalised(name)
+        && name.to_string().contains(char::is_lowercase)
+        && SEVERITIES.iter().all(|known| name != known)
+}
+
+fn some_severity(span: Span) -> Expr {
+    parse_quote_spanned!(span=> __rt::Severity::High)
+}
+
+/// A back-off, where there is only how long it waits.
+pub(super) fn backoff(value: &mut Expr, errors: &Errors) {
+    let span = value.span();
+    match value {
+        Expr::Lit(ExprLit { lit, .. }) => {
+            errors.at(&*lit, messages::backoff_is_a_function(&in_millis(lit)));
+            *value = parse_quote_spanned!(span=> exponential());
+        }
+        Expr::Call(call) if is_duration(&call.func) => {
+            let wait = super::written(call);
+            errors.at(&*call, messages::backoff_is_a_function(&wait));
+            *value = parse_quote_spanned!(here(span)=> constant(#call));
+        }
+        _ => {}
+    }
+}
+
+/// `Duration::from_secs`
+fn is_duration(function: &Expr) -> bool {
+    let Expr::Path(path) = function else {
+        return false;
+    };
+    let of = path.path.segments.iter().rev().nth(1);
+    of.is_some_and(|of| of.ident == "Duration")
+}
+
+fn in_millis(lit: &Lit) -> String {
+    let millis = match lit {
+        Lit::Int(millis) => millis.base10_digits(),
+        _ => "100",
+    };
+    format!("std::time::Duration::from_millis({millis})")
+}
+
+/// `exponential(base, cap)` to `exponential().base(base).cap(cap)`
+pub(super) fn exponential(call: &mut ExprCall, errors: &Errors) -> Option<Expr> {
+    let Expr::Path(function) = &*call.func else {
+        return None;
+    };
+    if !function.path.is_ident("exponential") || call.args.is_empty() {
+        return None;
+    }
+    let (mut written, mut value) = (String::new(), Expr::Call(call.clone()));
+    if let Expr::Call(bare) = &mut value {
+        bare.args.clear();
+    }
+    for (argument, name) in call.args.iter().zip(["base", "cap"]) {
+        let (name, given) = match argument {
+            Expr::Assign(ExprAssign { left, right, .. }) => (super::written(left), &**right),
+            _ => (name.to_owned(), argument),
+        };
+        let method = Ident::new(if name == "cap" { "cap" } else { "base" }, argument.span());
+        let (wait, given): (String, Expr) = match given {
+            Expr::Lit(ExprLit { lit, .. }) => {
+                let wait = in_millis(lit);
+                (wait, parse_quote!(__rt::Duration::ZERO))
+            }
+            given => (super::written(given), given.clone()),
+        };
+        written += &format!(".{method}({wait})");
+        value = parse_quote_spanned!(argument.span()=> #value.#method(#given));
+    }
+    errors.at(&call.args, messages::exponential_by_its_bounds(&written));
+    Some(value)
+}
+
+/// `sanitize(None)`, of which no type is known.
+pub(super) fn no_value(value: &mut Expr, errors: &Errors) {
+    if let Expr::Path(path) = &*value
+        && path.path.is_ident("None")
+    {
+        errors.at(&*value, messages::NO_VALUE);
+        *value = parse_quote_spanned!(value.span()=> ());
+    }
+}
