@@ -15,6 +15,7 @@
 use crate::screen::{shorten, shown};
 use agents_core::{
     error::ErrorReceipt,
+    escalation::Settlement,
     model::FinishReason,
     run::{Approval, Attempt, Event, EventKind, ToolEnvelope},
 };
@@ -135,7 +136,13 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             format!("{} {}", ink.yellow("^ escalated:"), safe(escalation))
         }
         EventKind::ResolutionRefused(refused) => ink.yellow(&format!("! {refused}; it climbs on")),
-        EventKind::EscalationSettled(receipt) => ink.yellow(&format!("^ {}", receipt.settled)),
+        EventKind::EscalationSettled(receipt) => ink.yellow(&match &receipt.settled {
+            Settlement::Dropped { why } => {
+                let source = &receipt.escalation.source;
+                format!("^ what `{source}` gave up is dropped: {why}")
+            }
+            settled => format!("^ {settled}"),
+        }),
         EventKind::SecretResolved {
             tool,
             name,

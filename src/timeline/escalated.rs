@@ -1,6 +1,6 @@
 use agents_core::{
     error::ErrorReceipt,
-    escalation::{EscalationReceipt, Settlement},
+    escalation::{Escalation, EscalationReceipt, Settlement},
 };
 use serde_json::json;
 
@@ -10,15 +10,19 @@ pub(super) fn escalated(error: &ErrorReceipt, all: &[EscalationReceipt]) -> Opti
     let details = error.details.as_ref()?;
     let severity = details.get("severity")?.as_str()?;
     let reason = error.reason.as_deref()?;
-    // On the way up its reason and its severity may have been changed; whose failure it is stays.
-    let own = all.iter().find(|receipt| {
-        let escalation = &receipt.escalation;
-        details.get("source") == Some(&json!(escalation.source))
-            && details.get("original") == Some(&json!(escalation.original.receipt()))
-    });
+    let own = all.iter().find(|receipt| is_of(error, &receipt.escalation));
     let settled = own.map(|receipt| format!(" → {}", in_short(&receipt.settled)));
     let settled = settled.unwrap_or_default();
     Some(format!("escalated ({severity}){settled}: {reason}"))
+}
+
+/// Whether this is the error of a call that was given up so. On the way up its reason and its severity may have been
+/// changed; whose failure it is stays.
+pub(super) fn is_of(error: &ErrorReceipt, escalation: &Escalation) -> bool {
+    error.details.as_ref().is_some_and(|details| {
+        details.get("source") == Some(&json!(escalation.source))
+            && details.get("original") == Some(&json!(escalation.original.receipt()))
+    })
 }
 
 fn in_short(settled: &Settlement) -> String {
@@ -31,5 +35,6 @@ fn in_short(settled: &Settlement) -> String {
         Settlement::Told => "the model decides".to_owned(),
         Settlement::Returned => "returned".to_owned(),
         Settlement::Ended => "the run ends".to_owned(),
+        Settlement::Dropped { .. } => "dropped".to_owned(),
     }
 }

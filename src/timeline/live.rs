@@ -1,16 +1,17 @@
 use super::{
     draw::Sheet,
+    escalated::is_of,
     row::{Kind, Row, within},
 };
 use crate::{console::again, screen::shorten};
 use agents_core::{
-    escalation::EscalationReceipt,
+    escalation::{Escalation, EscalationReceipt},
     model::Usage,
-    run::{Event, EventKind, Timestamp},
+    run::{Event, EventKind, Timestamp, ToolEnvelope},
 };
 use std::{
     io::{self, IsTerminal, Write},
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 /// Draws a run on the standard output while it goes on;
@@ -45,6 +46,8 @@ pub fn live_to(out: impl Write + Send + 'static, redraw: bool) -> impl Fn(&Event
         out,
         redraw,
         rows: Vec::new(),
+        raised: Vec::new(),
+        unsettled: Vec::new(),
         escalations: Vec::new(),
         why: None,
         drawn: 0,
@@ -61,6 +64,10 @@ struct Live<W> {
     redraw: bool,
     /// Every step so far, each below the one within which it is.
     rows: Vec<Row>,
+    /// The escalations of which it is not known what becomes of them.
+    raised: Vec<Escalation>,
+    /// The calls that have ended with these: where each is, and its receipt.
+    unsettled: Vec<(String, Arc<ToolEnvelope>)>,
     /// What became of the escalations so far.
     escalations: Vec<EscalationReceipt>,
     /// Why the run ends without an answer.
@@ -122,9 +129,13 @@ impl<W: Write> Live<W> {
                     let start = receipt.t_start;
                     self.add(|depth| Row::call(place, depth, &receipt.name, start), place);
                 }
-                let escalations = std::mem::take(&mut self.escalations);
-                let ended = self.end(place, now, |row| row.settled(receipt, &escalations));
-                self.escalations = escalations;
+                let ended = self.call_ended(place, now, receipt);
+                let error = receipt.error.as_deref();
+                let is_open = |error| self.raised.iter().any(|raised| is_of(error, raised));
+                if error.is_some_and(is_open) {
+                    self.unsettled.push((place.clone(), receipt.clone()));
+                    return Some(Vec::new());
+                }
                 return ended;
             }
             EventKind::AttemptStarted { attempt, .. } if *attempt > 1 => {
@@ -138,11 +149,12 @@ impl<W: Write> Live<W> {
             }
             EventKind::ApprovalRequested(_) => self.note(place, "waits for approval".to_owned()),
             EventKind::Escalated(escalation) => {
+                self.raised.push((**escalation).clone());
                 self.note(place, format!("escalated: {}", escalation.reason));
             }
             EventKind::EscalationSettled(receipt) => {
                 self.escalations.push((**receipt).clone());
-                return None;
+                return self.escalation_settled(&receipt.escalation);
             }
             EventKind::Stopped(stopped) => {
                 self.why = Some(stopped.to_string());
@@ -199,6 +211,36 @@ impl<W: Write> Live<W> {
             .rposition(|row| row.place == parent || within(&row.place, &parent));
         let at = below.map_or(self.rows.len(), |last| last + 1);
         self.rows.insert(at, row(depth));
+    }
+
+    /// A call has its receipt.
+    fn call_ended(
+        &mut self,
+        place: &str,
+        end: Timestamp,
+        receipt: &ToolEnvelope,
+    ) -> Option<Vec<usize>> {
+        let escalations = std::mem::take(&mut self.escalations);
+        let ended = self.end(place, end, |row| row.settled(receipt, &escalations));
+        self.escalations = escalations;
+        ended
+    }
+
+    /// It is known what became of it: so is what became of the call that was given up.
+    fn escalation_settled(&mut self, escalation: &Escalation) -> Option<Vec<usize>> {
+        let is_it = |other: &Escalation| {
+            other.source == escalation.source && other.original == escalation.original
+        };
+        let raised = self.raised.iter().position(is_it)?;
+        self.raised.remove(raised);
+        let is_of_it = |(_, receipt): &(String, Arc<ToolEnvelope>)| {
+            let error = receipt.error.as_deref();
+            error.is_some_and(|error| is_of(error, escalation))
+        };
+        let ended = self.unsettled.iter().position(is_of_it)?;
+        let (place, receipt) = self.unsettled.remove(ended);
+        let row = self.rows.iter().rfind(|row| row.place == place)?;
+        self.call_ended(&place, row.end?, &receipt)
     }
 
     fn note(&mut self, place: &str, note: String) {

@@ -33,7 +33,7 @@ const TABLES: [(&str, &[(&str, &str)]); 6] = [
         "giving-up.md",
         &[
             ("error/tool.rs", "Severity"),
-            ("error/escalation.rs", "Settlement"),
+            ("error/settlement.rs", "Settlement"),
         ],
     ),
     ("approvals.md", &[("run/approval.rs", "Approval")]),

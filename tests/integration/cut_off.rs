@@ -9,6 +9,7 @@ use agents::{
     Agent, Budget, Outcome,
     prelude::*,
     record::{Bundle, Recording},
+    run::Stopped,
     testing::{Script, ScriptedModel},
 };
 use opentelemetry::{Value, trace::Status};
@@ -82,6 +83,33 @@ async fn the_receipt_of_a_delegate_points_to_those_of_its_calls() {
         serde_json::to_string(&again.outputs).unwrap(),
         serde_json::to_string(&outcome.outputs).unwrap()
     );
+}
+
+/// The delegate has no turns left, or the run no tokens: that ends the run, from within the call or from above it.
+#[tokio::test]
+async fn the_receipt_of_a_call_says_whether_the_run_was_ended_from_within_it() {
+    for (turns, tokens, why) in [
+        (1, 1_000, "the run was ended from within this call"),
+        (5, 3, "the run ended before this call did"),
+    ] {
+        let team = structure!(Lead.delegates(Clerk.budget(Budget::new().max_turns(turns))));
+        let tape = Tape::default();
+        let spend = || agents::run::tokens(tokens);
+        let run = team.run("go").model(script()).budget(spend());
+        let run = run.tape(Recording::to(tape.clone()));
+        let outcome = run.outcome().await.unwrap();
+        assert!(matches!(outcome.stopped, Some(Stopped::Budget { .. })));
+        let [(clerk, error), ..] = &told(&outcome)[..] else {
+            panic!("{:?}", told(&outcome))
+        };
+        assert_eq!(clerk, "clerk");
+        assert!(error.as_ref().unwrap().starts_with(why), "{error:?}");
+
+        let replay = Bundle::parse(&tape.text()).unwrap().replay();
+        let again = team.run("go").tape(replay.clone()).budget(spend());
+        let again = again.outcome().await.unwrap();
+        assert_eq!((told(&again), replay.divergence()), (told(&outcome), None));
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,8 +3,10 @@
 mod adverse;
 mod bounds;
 mod handed_up;
+mod once;
 mod outliving;
 pub(crate) mod own;
+mod passed_on;
 mod races;
 mod refused;
 mod table;

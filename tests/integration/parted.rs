@@ -104,7 +104,7 @@ async fn two_levels_down_in_a_team() {
         .unwrap();
     assert!(
         mate.message
-            .starts_with("the run ended before this call did"),
+            .starts_with("the run was ended from within this call"),
         "{}",
         mate.message
     );

@@ -6,8 +6,8 @@ use crate::{
     escalation::{Escalation, Refused, Resolution, Settlement, SharedHandler, What},
     panics::guarded,
     run::{
-        Desk, Letter, Raised, Reply, RunContext, Stop, Taken, To,
-        climb::{no_more_models, refuse, settled},
+        Desk, Letter, Question, Reply, RunContext, Stop, Taken, Ticket, To,
+        climb::{no_more_models, refuse},
     },
     tool::nearest,
     turn::envelope::Leaving,
@@ -74,13 +74,17 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
                     biased;
                     result = &mut work => break Left::Done(result),
                     letter = desk.letter() => match letter {
-                        Letter::Leave(error) => {
+                        Letter::Leave(ticket, given_up) => {
+                            if !cx.root.settle(&cx.node, ticket, &given_up, Settlement::Returned) {
+                                continue;
+                            }
+                            let error = Error::of_escalation(given_up, true);
                             cx.node.leave(&format!("`{}` was left: {error}", cx.node.agent()));
                             break Left::Done(Err(error));
                         }
                         // Whoever asked has been dropped with the work that was left.
-                        Letter::Raised(raised) if raised.reply.is_closed() => {}
-                        Letter::Raised(raised) => if let Some(next) = Box::pin(judge(cx, agent, raised)).await {
+                        Letter::Question(asked) if asked.reply.is_closed() => {}
+                        Letter::Question(asked) => if let Some(next) = Box::pin(judge(cx, agent, asked)).await {
                             cx.node.leave(&why_left(&cx.node.agent(), &next));
                             break Left::For(next);
                         }
@@ -117,13 +121,14 @@ fn why_left<I: Data, O: Data>(agent: &str, next: &Job<I, O>) -> String {
 async fn judge<I: Data, O: Data>(
     cx: &RunContext,
     agent: &impl Occupant<I, O>,
-    raised: Raised,
+    asked: Question,
 ) -> Option<Job<I, O>> {
-    let Raised {
+    let Question {
         mut escalation,
+        ticket,
         continues,
         reply,
-    } = raised;
+    } = asked;
     let name = cx.node.agent().to_string();
     let decided = agent.handler().map(|handler| {
         let asked = escalation.clone();
@@ -138,18 +143,8 @@ async fn judge<I: Data, O: Data>(
     let refused = match decided {
         None | Some(Ok(Resolution(What::Inherit))) => None,
         Some(Ok(Resolution(What::Escalate { reason, severity }))) => {
-            escalation.reason = reason;
-            escalation.severity = severity;
+            escalation.pass_on(&name, reason, severity);
             None
-        }
-        Some(Ok(Resolution(What::Throw(reason)))) => {
-            let source: Arc<str> = name.as_str().into();
-            let how = Settlement::Thrown {
-                agent: name,
-                reason: reason.clone(),
-            };
-            settled(cx, &escalation, how);
-            match cx.stop(Stop::Thrown { source, reason }).await {}
         }
         Some(Ok(Resolution(What::Model(model)))) if continues => {
             // Whoever asked may be gone; then nobody needs the answer.
@@ -157,6 +152,20 @@ async fn judge<I: Data, O: Data>(
             return None;
         }
         Some(Ok(Resolution(What::Model(model)))) => Some(no_more_models(&name, &*model)),
+        // It was settled before the run was stored, and then by a model.
+        Some(Ok(_)) if ticket.is_none() => None,
+        Some(Ok(Resolution(What::Throw(reason)))) => {
+            let source: Arc<str> = name.as_str().into();
+            let how = Settlement::Thrown {
+                agent: name,
+                reason: reason.clone(),
+            };
+            // What has ended already is not ended by this.
+            if cx.root.stopped().is_none() {
+                settle(cx, ticket, &escalation, how);
+            }
+            match cx.stop(Stop::Thrown { source, reason }).await {}
+        }
         Some(Ok(Resolution(What::Skill(_) | What::Agent(_)))) if count >= MOST_JOBS => {
             Some(refused(
                 "begin anew".to_owned(),
@@ -166,14 +175,14 @@ async fn judge<I: Data, O: Data>(
         Some(Ok(Resolution(What::Skill(skill)))) => match unknown(&skill, &agent.skills()) {
             None => {
                 let to = To::Skill(skill.to_string());
-                return Some(take(cx, escalation, to, count, Job::Skill(skill)));
+                return take(cx, ticket, escalation, to, count, Job::Skill(skill));
             }
             Some(why) => Some(refused(format!("turn to its skill `{skill}`"), why)),
         },
         Some(Ok(Resolution(What::Agent(other)))) => match agent.may_leave_to(&*other, cx) {
             Ok(()) => {
                 let to = To::Agent(other.name().to_owned());
-                return Some(take(cx, escalation, to, count, Job::Agent(other)));
+                return take(cx, ticket, escalation, to, count, Job::Agent(other));
             }
             Err(why) => Some(refused(
                 format!("leave its work to `{}`", other.name()),
@@ -183,7 +192,7 @@ async fn judge<I: Data, O: Data>(
         Some(Ok(Resolution(What::Partial(value)))) => match Json::of(&value) {
             Ok(json) => {
                 let to = To::Partial(json);
-                return Some(take(cx, escalation, to, count, Job::Partial(value)));
+                return take(cx, ticket, escalation, to, count, Job::Partial(value));
             }
             Err(error) => Some(refused(
                 "end with a partial result".to_owned(),
@@ -219,14 +228,15 @@ fn unknown(skill: &str, skills: &[&str]) -> Option<String> {
     })
 }
 
-/// Writes down that the agent is taken off its work.
+/// Writes down that the agent is taken off its work; `None` if whoever asked for that is gone.
 fn take<I, O>(
     cx: &RunContext,
+    ticket: Option<Ticket>,
     escalation: Escalation,
     to: To,
     count: u32,
     job: Job<I, O>,
-) -> Job<I, O> {
+) -> Option<Job<I, O>> {
     let agent = cx.node.agent().to_string();
     let how = match &to {
         To::Skill(skill) => Settlement::ReroutedToSkill {
@@ -239,13 +249,25 @@ fn take<I, O>(
         },
         To::Partial(_) => Settlement::PartialResult { agent },
     };
-    settled(cx, &escalation, how);
+    if !settle(cx, ticket, &escalation, how) {
+        return None;
+    }
     cx.node.take(Taken {
         escalation,
         to,
         count: count + 1,
     });
-    job
+    Some(job)
+}
+
+/// Writes down what became of an escalation; `false` if it was dropped with the work that it came from.
+fn settle(
+    cx: &RunContext,
+    ticket: Option<Ticket>,
+    escalation: &Escalation,
+    how: Settlement,
+) -> bool {
+    ticket.is_some_and(|ticket| cx.root.settle(&cx.node, ticket, escalation, how))
 }
 
 /// The job with which a stored run goes on. Another agent is no data: its handler is asked for it.

@@ -18,22 +18,85 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Escalation {
-    /// Name of the tool, repair agent or agent that escalated.
+    /// Name of the tool, repair agent or agent that escalated first.
     pub source: String,
-    /// Reason of the escalation.
+    /// Reason of the escalation: that of `source`, or of the agent that passed it on last with another one.
     pub reason: String,
-    /// Severity of the escalation.
+    /// Severity of the escalation, from whom the reason is.
     pub severity: Severity,
     /// Failure that was escalated.
     pub original: ToolError,
-    /// Number of attempts made before: executions of the tool, and tries of repair agents that
-    /// could be asked.
+    /// Number of attempts that were made to get it right: executions of the tool, and tries of repair agents that
+    /// could be asked. 0 if it was escalated before anything was tried.
     pub attempts: u32,
+    /// How many of these were tries of repair agents.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub repairs: u32,
+    /// What everybody said about it, in order, `source` first; empty unless an agent above has passed it on with
+    /// [another reason or severity](crate::escalation::escalate).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub raised: Vec<Raised>,
     /// Names of the agents the escalation has reached, starting with the one that made the call.
     pub path: Vec<String>,
     /// Resolutions that agents on the way chose and that were not possible.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Refused>,
+}
+
+/// What somebody said about a failure that they handed up.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Severity, escalation::Raised};
+///
+/// let raised = Raised {
+///     by: "foreman".into(),
+///     reason: "the night shift gives up".into(),
+///     severity: Severity::Critical,
+/// };
+/// assert_eq!(serde_json::to_value(&raised)?["severity"], "CRITICAL");
+/// # Ok::<_, serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Raised {
+    /// Name of who said it: the tool, repair agent or agent that escalated first, or an agent above.
+    pub by: String,
+    /// Reason that was given.
+    pub reason: String,
+    /// Severity that was given.
+    pub severity: Severity,
+}
+
+impl Raised {
+    /// Who gave up, after what; then what agents above have made of it.
+    pub(crate) fn say(
+        all: &[Raised],
+        tried: &str,
+        out: &mut (impl fmt::Write + ?Sized),
+    ) -> fmt::Result {
+        let Some((first, above)) = all.split_first() else {
+            return Ok(());
+        };
+        let Raised {
+            by,
+            reason,
+            severity,
+        } = first;
+        write!(out, "`{by}` gave up ({severity}){tried}: {reason}")?;
+        above
+            .iter()
+            .try_for_each(|raised| write!(out, "; {}", raised.passed_on()))
+    }
+
+    /// What an agent above has made of it.
+    pub(crate) fn passed_on(&self) -> String {
+        let Raised {
+            by,
+            reason,
+            severity,
+        } = self;
+        format!("`{by}` passed it on ({severity}): {reason}")
+    }
 }
 
 /// A resolution that an agent chose and that was not possible.
@@ -78,22 +141,81 @@ impl Escalation {
                 cause: Cause::text(Code::Unknown, reason),
             },
             attempts: 0,
+            repairs: 0,
+            raised: Vec::new(),
             path: Vec::new(),
             refused: Vec::new(),
         }
     }
+
+    /// The agent of that name passes it on so.
+    pub(crate) fn pass_on(&mut self, by: &str, reason: String, severity: Severity) {
+        if self.raised.is_empty() {
+            self.raised.push(self.first());
+        }
+        let by = by.to_owned();
+        self.raised.push(Raised {
+            by,
+            reason: reason.clone(),
+            severity,
+        });
+        self.reason = reason;
+        self.severity = severity;
+    }
+
+    /// What its source has said.
+    fn first(&self) -> Raised {
+        self.raised.first().cloned().unwrap_or_else(|| Raised {
+            by: self.source.clone(),
+            reason: self.reason.clone(),
+            severity: self.severity,
+        })
+    }
+
+    /// What everybody has said, its source at least.
+    pub(crate) fn said(&self) -> Vec<Raised> {
+        match &self.raised[..] {
+            [] => vec![self.first()],
+            raised => raised.to_vec(),
+        }
+    }
+
+    /// What was tried before, in words.
+    fn tried(&self) -> String {
+        let count = |count: u32, one: &str, several: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            count => Some(format!("{count} {several}")),
+        };
+        let executions = self.attempts.saturating_sub(self.repairs);
+        let tries = count(executions, "try", "tries");
+        let repairs = count(self.repairs, "repair", "repairs");
+        // Neither an agent that hands its own work up nor an arm that does so at once has tried anything.
+        match (tries, repairs) {
+            (None, None) => String::new(),
+            (Some(tries), Some(repairs)) => format!(" after {tries} and {repairs}"),
+            (Some(tried), None) | (None, Some(tried)) => format!(" after {tried}"),
+        }
+    }
+}
+
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 impl From<Escalation> for ToolError {
+    /// The failure of the call: what its source has said, whatever agents above have made of it.
     fn from(escalation: Escalation) -> Self {
-        let Escalation {
-            source,
+        let Raised {
+            by: _,
             reason,
             severity,
+        } = escalation.first();
+        let Escalation {
+            source,
             original,
             attempts,
-            path: _,
-            refused: _,
+            ..
         } = escalation;
         ToolError::Escalation {
             source,
@@ -107,152 +229,10 @@ impl From<Escalation> for ToolError {
 
 impl fmt::Display for Escalation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Escalation {
-            source,
-            reason,
-            severity,
-            attempts,
-            path,
-            refused,
-            original: _,
-        } = self;
-        write!(f, "`{source}` gave up ({severity})")?;
-        // Neither an agent that hands its own work up nor an arm that does so at once has tried anything.
-        match attempts {
-            0 => {}
-            1 => f.write_str(" after 1 try")?,
-            attempts => write!(f, " after {attempts} tries")?,
+        Raised::say(&self.said(), &self.tried(), f)?;
+        if !self.path.is_empty() {
+            write!(f, "; it came to {}", self.path.join(" ► "))?;
         }
-        write!(f, ": {reason}")?;
-        if !path.is_empty() {
-            write!(f, "; it came to {}", path.join(" ► "))?;
-        }
-        refused.iter().try_for_each(|one| write!(f, "; {one}"))
-    }
-}
-
-/// Record of an escalation and how it was settled.
-///
-/// ```
-/// # use agents_core as agents;
-/// # use agents::{Agent, AgentBuilder, Effects, Severity, testing::{Script, ScriptedModel}, tool::FnTool};
-/// use agents::{escalation::Settlement, recovery::*};
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), agents::Error> {
-/// # let schema = serde_json::json!({"type": "object"});
-/// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async { Err::<(), _>(std::io::Error::other("dark")) });
-/// # let (model, _) = ScriptedModel::new([Script::call("look", "{}"), Script::text("I saw nothing")]);
-/// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model);
-/// let agent = agent.on_error(|error, _| match error {
-///     CallError::Execution(_) => Some(escalate::<Execution>("no light").severity(Severity::Low).into()),
-///     _ => None,
-/// });
-/// # let agent = agent.build();
-/// let outcome = agent.run("Look.").outcome().await?;
-/// let receipt = &outcome.escalations[0];
-/// assert_eq!(receipt.escalation.reason, "no light");
-/// assert_eq!(receipt.settled, Settlement::Told); // nobody above: the model decides
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EscalationReceipt {
-    /// The escalation, as it was when it was settled or left unhandled.
-    pub escalation: Escalation,
-    /// How the escalation was settled.
-    pub settled: Settlement,
-}
-
-/// How an escalation was settled.
-///
-/// ```
-/// # use agents_core as agents;
-/// # use agents::{Agent, AgentBuilder, Effects, Error, testing::{Script, ScriptedModel}, tool::FnTool};
-/// # use agents::recovery::{Execution, escalate};
-/// use agents::escalation::{Escalation, Settlement, return_partial_result};
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Error> {
-/// # let schema = serde_json::json!({"type": "object"});
-/// # let book = FnTool::new("book", "Books.", Effects::Reads, schema, |_, _| async { Err::<(), _>(std::io::Error::other("closed")) })
-/// #     .on_error(|_, _| Some(escalate::<Execution>("the ledger is closed").into()));
-/// # let (model, _) = ScriptedModel::new([Script::call("book", "{}")]);
-/// # let clerk = AgentBuilder::<String, String>::new("clerk").tool(book).model(model)
-/// #     .on_escalation(|escalation: Escalation| return_partial_result(escalation.reason))
-/// #     .build();
-/// let outcome = clerk.run("Close the books").outcome().await?;
-/// for receipt in &outcome.escalations {
-///     println!("{}: {}", receipt.escalation.reason, receipt.settled);
-/// }
-/// # let settled = &outcome.escalations[0].settled;
-/// assert!(outcome.partial && *settled == Settlement::PartialResult { agent: "clerk".into() });
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Settlement {
-    /// The failed agent continued with another model.
-    RetriedWithModel {
-        /// Name of the agent that decided so.
-        agent: String,
-        /// Id of the model.
-        model: String,
-    },
-    /// The handling agent started over with this skill.
-    ReroutedToSkill {
-        /// Name of the agent that decided so.
-        agent: String,
-        /// Name of the skill.
-        skill: String,
-    },
-    /// Another agent took over the work.
-    ReroutedTo {
-        /// Name of the agent that decided so.
-        agent: String,
-        /// Name of the agent that took over.
-        delegate: String,
-    },
-    /// The handling agent returned a value that is marked partial.
-    PartialResult {
-        /// Name of the agent that decided so.
-        agent: String,
-    },
-    /// The run was ended.
-    Thrown {
-        /// Name of the agent that decided so.
-        agent: String,
-        /// Reason that was given.
-        reason: String,
-    },
-    /// Unhandled: the model that made the call was told.
-    Told,
-    /// Unhandled: the code that ran the agent got it as an `Err`.
-    Returned,
-    /// Unhandled and critical: it ended the run.
-    Ended,
-}
-
-impl fmt::Display for Settlement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Settlement::RetriedWithModel { agent, model } => {
-                write!(f, "`{agent}`: the failed agent goes on with `{model}`")
-            }
-            Settlement::ReroutedToSkill { agent, skill } => {
-                write!(f, "`{agent}` begins anew with its skill `{skill}`")
-            }
-            Settlement::ReroutedTo { agent, delegate } => {
-                write!(f, "`{agent}` leaves the work to `{delegate}`")
-            }
-            Settlement::PartialResult { agent } => {
-                write!(f, "`{agent}` ends with a partial result")
-            }
-            Settlement::Thrown { agent, reason } => write!(f, "`{agent}` ends the run: {reason}"),
-            Settlement::Told => f.write_str("nobody handled it; the model that called is told"),
-            Settlement::Returned => {
-                f.write_str("nobody handled it; it is an error where the agent was run")
-            }
-            Settlement::Ended => f.write_str("nobody handled it, and it is critical: the run ends"),
-        }
+        self.refused.iter().try_for_each(|one| write!(f, "; {one}"))
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod escalation;
 mod failure;
 mod kind;
 mod receipt;
+pub(crate) mod settlement;
 mod tool;
 
 pub use argument::ArgumentError;
@@ -25,7 +26,7 @@ pub(crate) use tool::shorten;
 pub use tool::{Class, Code, Severity, ToolError};
 
 use chain::causes;
-use escalation::Escalation;
+use escalation::{Escalation, Raised};
 use std::{error::Error as StdError, fmt, sync::Arc};
 
 /// The error of an agent or of a run.
@@ -268,14 +269,12 @@ impl Error {
         for context in self.0.context.iter().rev() {
             write!(out, "{context}: ")?;
         }
-        if let Some(Escalation {
-            source, severity, ..
-        }) = self.escalation()
-            && !source.is_empty()
-        {
-            write!(out, "`{source}` gave up ({severity}): ")?;
+        match self.escalation() {
+            Some(escalation) if !escalation.source.is_empty() => {
+                Raised::say(&escalation.said(), "", out)?;
+            }
+            _ => out.write_str(&self.0.message)?,
         }
-        out.write_str(&self.0.message)?;
         let refused = self
             .escalation()
             .map_or(&[][..], |escalation| &escalation.refused);

@@ -25,7 +25,8 @@
 //! escalation.
 //!
 //! If plain code runs an agent (`.run(..)` in a tool's body, or in a skill or agent with a body), escalations
-//! of that agent go no further: they are an `Err` in that code.
+//! of that agent go no further: one that nobody handled is told to the model that made the call, and a critical one is
+//! an `Err` in that code.
 //!
 //! ```
 //! # use agents_core as agents;
@@ -41,7 +42,10 @@
 
 mod resolution;
 
-pub use crate::error::escalation::{Escalation, EscalationReceipt, Refused, Settlement};
+pub use crate::error::{
+    escalation::{Escalation, Raised, Refused},
+    settlement::{EscalationReceipt, Settlement},
+};
 pub use resolution::{
     IntoResolution, Resolution, SkillName, TakesOver, escalate, inherit, reroute_to,
     reroute_to_skill, retry_with_model, return_partial_result, throw,

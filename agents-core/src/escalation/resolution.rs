@@ -47,8 +47,8 @@ pub(crate) type SharedHandler<'a, I, O> =
 /// Continues the failed agent from the point of failure with another model; finished calls are not
 /// repeated.
 ///
-/// An agent that no model drives cannot go on so, and none is given more than three models; then the
-/// escalation climbs on.
+/// An agent that no model drives cannot go on so, and none goes on so more than three times; then the
+/// escalation climbs on. Calls of one reply may be given a model each: the agent goes on once, with the last of them.
 ///
 /// A model is no data. A stored run that goes on asks the handlers again with the same escalation, and has to
 /// be given a model of the same name: else it ends with [`ErrorKind::Replay`](crate::ErrorKind::Replay).

@@ -1,18 +1,21 @@
 //! The climb: from where a failure was given up, desk by desk, to somebody who settles it.
 
 use super::{
-    EventKind, RunContext, Stop,
+    EventKind, RunContext, Stop, Ticket, Waiting,
     desk::{Desk, Reply},
 };
 use crate::{
     Error, Severity,
-    error::escalation::{Escalation, EscalationReceipt, Refused, Settlement},
+    error::{
+        escalation::{Escalation, Refused},
+        settlement::Settlement,
+    },
     model::Model,
 };
 use serde::{Deserialize, Serialize};
 use std::{future::pending, sync::Arc};
 
-/// How many models an agent may be given, one after the other, because it failed.
+/// With how many models an agent may go on, one after the other, because it failed.
 const MOST_MODELS: u32 = 3;
 
 /// What a climb came to, for the agent in which the failure was.
@@ -20,7 +23,7 @@ pub(crate) enum Climbed {
     /// It has been given another model, and goes on.
     Continues,
     /// Nobody handled it.
-    Unhandled(Escalation),
+    Unhandled(Box<Escalation>),
 }
 
 /// A model that an agent was given because it failed: which, and for what.
@@ -28,13 +31,32 @@ pub(crate) enum Climbed {
 pub(crate) struct Override {
     pub(crate) model: String,
     pub(crate) escalation: Escalation,
-    /// How many it has been given so far, this one included.
+    /// With how many it has gone on so far, this one included.
     pub(crate) count: u32,
+    /// After which turn it was given: however many calls of one reply are given a model, the agent goes on once.
+    #[serde(default)]
+    pub(crate) turn: u32,
 }
 
-/// Climbs from the agent that works at `cx`. Comes back only if that agent goes on: where somebody
-/// above takes over, its work is dropped while it waits here.
-pub(crate) async fn climb(cx: &RunContext, escalation: Escalation) -> Climbed {
+/// What an escalation is that nobody has handled, unless it is critical.
+#[derive(Clone, Copy)]
+pub(crate) enum Unhandled {
+    /// The model that called is told, when it is asked again.
+    Told,
+    /// It is an `Err` of the agent, at once.
+    Returned,
+}
+
+/// Climbs from the agent that works at `cx`. Comes back only if that agent goes on, or fails: where somebody above takes
+/// over, its work is dropped while it waits here.
+pub(crate) async fn climb(
+    cx: &RunContext,
+    escalation: Escalation,
+    unhandled: Unhandled,
+) -> Climbed {
+    let Some(waiting) = Waiting::at(cx, &escalation) else {
+        return pending().await;
+    };
     tracing::warn!(
         source = %escalation.source,
         severity = %escalation.severity,
@@ -44,41 +66,61 @@ pub(crate) async fn climb(cx: &RunContext, escalation: Escalation) -> Climbed {
     );
     cx.emit(|| EventKind::Escalated(Box::new(escalation.clone())));
     let raised = escalation.clone();
-    match ask_up(cx, escalation, given_so_far(cx) < MOST_MODELS).await {
-        // Several calls of one reply may have asked at once.
-        (Some(model), mut escalation) if given_so_far(cx) >= MOST_MODELS => {
-            let agent = escalation.path.last().cloned().unwrap_or_default();
-            let refused = no_more_models(&agent, &*model);
-            refuse(cx, &mut escalation, refused);
-            Climbed::Unhandled(escalation)
-        }
-        (Some(model), escalation) => {
-            let count = given_so_far(cx);
+    let (model, escalation) = ask_up(cx, escalation, Some(&waiting), may_have_another(cx)).await;
+    let (is_open, climbed) = match (model, unhandled) {
+        (Some(model), _) => {
             let how = Settlement::RetriedWithModel {
                 agent: escalation.path.last().cloned().unwrap_or_default(),
                 model: model.id().to_owned(),
             };
-            settled(cx, &escalation, how);
-            cx.node.with_frame(|frame| {
-                frame.given = Some(Override {
-                    model: model.id().to_owned(),
-                    escalation: raised,
-                    count: count + 1,
-                });
-            });
-            cx.node.give(model);
-            Climbed::Continues
+            let is_open = waiting.decided(&escalation, how);
+            give(cx, model, raised);
+            (is_open, Climbed::Continues)
         }
-        (None, escalation) if escalation.severity == Severity::Critical => {
-            end(cx, escalation).await
+        (None, _) if escalation.severity == Severity::Critical => {
+            end(cx, waiting.ticket, escalation).await
         }
-        (None, escalation) => Climbed::Unhandled(escalation),
+        (None, Unhandled::Told) => {
+            let is_open = waiting.decided(&escalation, Settlement::Told);
+            (is_open, Climbed::Unhandled(Box::new(escalation)))
+        }
+        (None, Unhandled::Returned) => {
+            let settled = Settlement::Returned;
+            let is_open = cx
+                .root
+                .settle(&cx.node, waiting.ticket, &escalation, settled);
+            (is_open, Climbed::Unhandled(Box::new(escalation)))
+        }
+    };
+    match is_open {
+        true => climbed,
+        // The run is over.
+        false => pending().await,
     }
 }
 
-fn given_so_far(cx: &RunContext) -> u32 {
-    cx.node
-        .with_frame(|frame| frame.given.as_ref().map_or(0, |given| given.count))
+/// The agent goes on with this model, which it was given because of this.
+fn give(cx: &RunContext, model: Arc<dyn Model>, escalation: Escalation) {
+    cx.node.with_frame(|frame| {
+        let before = frame.given.as_ref();
+        let is_first = before.is_none_or(|given| given.turn < frame.turns);
+        let count = before.map_or(0, |given| given.count) + u32::from(is_first);
+        frame.given = Some(Box::new(Override {
+            model: model.id().to_owned(),
+            escalation,
+            count,
+            turn: frame.turns,
+        }));
+    });
+    cx.node.give(model);
+}
+
+/// Whether the agent that works here may go on with another model than the one that has replied.
+fn may_have_another(cx: &RunContext) -> bool {
+    cx.node.with_frame(|frame| {
+        let given = frame.given.as_ref();
+        given.is_none_or(|given| given.turn == frame.turns || given.count < MOST_MODELS)
+    })
 }
 
 /// The model that a stored agent was given, asked for again: models are not stored. Every handler on the way is
@@ -91,7 +133,7 @@ pub(crate) async fn given(cx: &RunContext) -> Result<(), Error> {
         return Ok(());
     }
     let escalation = given.escalation.clone();
-    match ask_up(cx, escalation, true).await.0 {
+    match ask_up(cx, escalation, None, true).await.0 {
         Some(model) if model.id() == given.model => {
             cx.node.give(model);
             Ok(())
@@ -106,17 +148,23 @@ pub(crate) async fn given(cx: &RunContext) -> Result<(), Error> {
     }
 }
 
-/// Asks each desk from `cx` upwards until one answers with more than "climb on".
+/// Asks each desk from `cx` upwards until one answers with more than "climb on". Nobody waits for what is only asked
+/// again.
 async fn ask_up(
     cx: &RunContext,
     mut escalation: Escalation,
+    waiting: Option<&Waiting<'_>>,
     continues: bool,
 ) -> (Option<Arc<dyn Model>>, Escalation) {
+    let ticket = waiting.map(|waiting| waiting.ticket);
     let mut next = cx.desk().cloned();
     while let Some(desk) = next {
         escalation.path.push(desk.agent().to_owned());
+        if let Some(waiting) = waiting {
+            waiting.reached(&escalation);
+        }
         if desk.handles() {
-            match desk.ask(escalation.clone(), continues).await {
+            match desk.ask(escalation.clone(), ticket, continues).await {
                 Some(Reply::Model(model, escalation)) => return (Some(model), escalation),
                 Some(Reply::Up(changed)) => escalation = changed,
                 // Whoever sat there has left, and its work with it.
@@ -128,19 +176,16 @@ async fn ask_up(
     (None, escalation)
 }
 
-/// Nobody handled it, and it is critical: the run ends, or the agent that plain code has run.
-async fn end<T>(cx: &RunContext, escalation: Escalation) -> T {
-    let error = || Error::of_escalation(escalation.clone(), true);
-    match top(cx).filter(|desk| cx.is_from_code() && desk.leave(error())) {
-        Some(_) => {
-            settled(cx, &escalation, Settlement::Returned);
-            pending().await
-        }
-        None => {
-            settled(cx, &escalation, Settlement::Ended);
-            match cx.stop(Stop::Escalated(Box::new(escalation))).await {}
-        }
+/// Nobody handled it, and it is critical: the run ends, or the agent that plain code has run. What has ended for another
+/// reason by then is not ended by this.
+async fn end<T>(cx: &RunContext, ticket: Ticket, escalation: Escalation) -> T {
+    let leaves = |desk: &Arc<Desk>| cx.is_from_code() && desk.leave(ticket, escalation.clone());
+    if top(cx).filter(leaves).is_none() && cx.root.stopped().is_none() {
+        cx.root
+            .settle(&cx.node, ticket, &escalation, Settlement::Ended);
+        match cx.stop(Stop::Escalated(Box::new(escalation))).await {}
     }
+    pending().await
 }
 
 fn top(cx: &RunContext) -> Option<Arc<Desk>> {
@@ -151,24 +196,12 @@ fn top(cx: &RunContext) -> Option<Arc<Desk>> {
     Some(desk.clone())
 }
 
-/// Writes down and tells what became of an escalation.
-pub(crate) fn settled(cx: &RunContext, escalation: &Escalation, how: Settlement) {
-    let said = how.to_string();
-    tracing::info!(source = %escalation.source, settled = %cx.masker().text(&said), "escalation settled");
-    let receipt = EscalationReceipt {
-        escalation: escalation.clone(),
-        settled: how,
-    };
-    cx.root.escalated(receipt.clone());
-    cx.emit(|| EventKind::EscalationSettled(Box::new(receipt)));
-}
-
 /// No further model is given to an agent that has had its share.
 pub(crate) fn no_more_models(agent: &str, model: &dyn Model) -> Refused {
     Refused {
         agent: agent.to_owned(),
         wanted: format!("give the model `{}`", model.id()),
-        why: format!("the failed agent has been given {MOST_MODELS} models already"),
+        why: format!("the failed agent has gone on with {MOST_MODELS} other models already"),
     }
 }
 
@@ -178,14 +211,4 @@ pub(crate) fn refuse(cx: &RunContext, escalation: &mut Escalation, refused: Refu
     tracing::warn!(source = %escalation.source, refused = %cx.masker().text(&said), "the escalation climbs on");
     cx.emit(|| EventKind::ResolutionRefused(refused.clone()));
     escalation.refused.push(refused);
-}
-
-/// Nobody handled it: the model that called is told.
-pub(crate) fn told(cx: &RunContext, escalation: &Escalation) {
-    settled(cx, escalation, Settlement::Told);
-}
-
-/// Nobody handled it: it is an `Err` of the agent.
-pub(crate) fn returned(cx: &RunContext, escalation: &Escalation) {
-    settled(cx, escalation, Settlement::Returned);
 }

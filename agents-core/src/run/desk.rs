@@ -1,7 +1,7 @@
 //! The line of agents along which escalations climb: a desk for each agent at work.
 
-use super::RunContext;
-use crate::{Error, error::escalation::Escalation, model::Model};
+use super::{RunContext, Ticket};
+use crate::{error::escalation::Escalation, model::Model};
 use std::{
     collections::VecDeque,
     fmt,
@@ -21,15 +21,17 @@ pub(crate) struct Desk {
 
 /// What comes to a desk.
 pub(crate) enum Letter {
-    /// Somebody below could not settle this.
-    Raised(Raised),
-    /// The agent has to leave with this.
-    Leave(Error),
+    /// Somebody below could not settle something.
+    Question(Question),
+    /// Nobody could, and the agent has to leave with it.
+    Leave(Ticket, Escalation),
 }
 
 /// An escalation that waits for this agent's word.
-pub(crate) struct Raised {
+pub(crate) struct Question {
     pub(crate) escalation: Escalation,
+    /// `None` if this was settled before the run was stored, and the model is asked for that was given then.
+    pub(crate) ticket: Option<Ticket>,
     /// The failed agent could go on with another model.
     pub(crate) continues: bool,
     pub(crate) reply: oneshot::Sender<Reply>,
@@ -70,22 +72,28 @@ impl Desk {
 
     /// Asks the agent; `None` if it leaves while it looks at this. One that has left before lets it
     /// climb on: whoever asks then was spawned, and has outlived the agent.
-    pub(crate) async fn ask(&self, escalation: Escalation, continues: bool) -> Option<Reply> {
+    pub(crate) async fn ask(
+        &self,
+        escalation: Escalation,
+        ticket: Option<Ticket>,
+        continues: bool,
+    ) -> Option<Reply> {
         let (reply, answer) = oneshot::channel();
-        let letter = Letter::Raised(Raised {
+        let letter = Letter::Question(Question {
             escalation,
+            ticket,
             continues,
             reply,
         });
         match self.put(letter) {
-            Some(Letter::Raised(Raised { escalation, .. })) => Some(Reply::Up(escalation)),
+            Some(Letter::Question(Question { escalation, .. })) => Some(Reply::Up(escalation)),
             _ => answer.await.ok(),
         }
     }
 
     /// Tells the agent to leave with this; says whether it is there to be told.
-    pub(crate) fn leave(&self, error: Error) -> bool {
-        self.put(Letter::Leave(error)).is_none()
+    pub(crate) fn leave(&self, ticket: Ticket, escalation: Escalation) -> bool {
+        self.put(Letter::Leave(ticket, escalation)).is_none()
     }
 
     /// The next letter, as soon as there is one.
@@ -127,7 +135,7 @@ impl Drop for Attended<'_> {
     fn drop(&mut self) {
         let unread = self.0.letters().take();
         for letter in unread.into_iter().flatten() {
-            if let Letter::Raised(Raised {
+            if let Letter::Question(Question {
                 escalation, reply, ..
             }) = letter
             {

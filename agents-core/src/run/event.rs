@@ -2,7 +2,8 @@ use super::{Approval, ApprovalRequest, Stopped, ToolEnvelope};
 use crate::{
     error::{
         ErrorKind, ErrorReceipt,
-        escalation::{Escalation, EscalationReceipt, Refused},
+        escalation::{Escalation, Refused},
+        settlement::EscalationReceipt,
     },
     model::{FinishReason, Usage},
     reader::Repairs,
@@ -230,7 +231,9 @@ pub enum EventKind {
     /// The resolution that an agent chose for an escalation is not possible; the escalation is
     /// passed on.
     ResolutionRefused(Refused),
-    /// An escalation was settled, or nobody was left to handle it.
+    /// What became of an escalation: exactly one follows each [`Escalated`](EventKind::Escalated).
+    ///
+    /// That the model is told, or goes on as another one, follows when it is asked again.
     EscalationSettled(Box<EscalationReceipt>),
     /// The final answer was changed to fit the agent's `Out`.
     AnswerRepaired {

@@ -5,14 +5,18 @@
 
 use super::{Budget, CallState, Given, Limit, Said, Unsettled, climb::Override};
 use crate::{
-    error::{escalation::Escalation, shorten},
+    error::{
+        escalation::Escalation,
+        settlement::{EscalationReceipt, Settlement},
+        shorten,
+    },
     model::{FinishReason, History, Message, Reply},
     reader::Repairs,
     recovery::Progress,
     tool::ArgumentError,
 };
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 /// Where a model-driven agent stands.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -51,7 +55,10 @@ pub(crate) struct Frame {
     pub(crate) unsettled: Vec<Unsettled<ArgumentError>>,
     /// The model it was given because it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) given: Option<Override>,
+    pub(crate) given: Option<Box<Override>>,
+    /// What was decided about escalations of the last reply, which comes true when the model is asked again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) verdicts: Vec<EscalationReceipt>,
     /// The answer was given up, and whoever is above is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) climbing: Option<Box<Escalation>>,
@@ -148,6 +155,19 @@ impl Frame {
             Some(reason) => Next::GiveUp(reason.clone()),
             None => Next::Stop(Limit::Turns(budget.turns())),
         }
+    }
+
+    /// The model is asked again: what was decided about escalations comes true. Of several models that were given, the
+    /// last is the one that goes on, for whatever it was given.
+    pub(crate) fn gone_on(&mut self) -> Vec<EscalationReceipt> {
+        let mut verdicts = mem::take(&mut self.verdicts);
+        let is_given = |one: &Settlement| matches!(one, Settlement::RetriedWithModel { .. });
+        let given = verdicts.iter().rfind(|one| is_given(&one.settled));
+        if let Some(last) = given.map(|one| one.settled.clone()) {
+            let given = verdicts.iter_mut().filter(|one| is_given(&one.settled));
+            given.for_each(|one| one.settled.clone_from(&last));
+        }
+        verdicts
     }
 
     pub(crate) fn on(&mut self, told: Told) {

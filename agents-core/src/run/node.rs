@@ -13,7 +13,7 @@ use std::{
     collections::BTreeMap,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
-        atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed},
     },
 };
 
@@ -36,6 +36,8 @@ pub(crate) struct Node {
     run_budget: OnceLock<Budget>,
     /// How much the places in teams allow that this agent has.
     places: Mutex<Vec<Budget>>,
+    /// What ended the run was here or below.
+    ended_run: AtomicBool,
     steps: AtomicU32,
     tokens: AtomicU64,
     paid: Mutex<Paid>,
@@ -50,7 +52,7 @@ pub(crate) struct State {
     receipts: Vec<Arc<ToolEnvelope>>,
     children: BTreeMap<Box<str>, Arc<Node>>,
     /// How the agent here was taken off its work.
-    taken: Option<Taken>,
+    taken: Option<Box<Taken>>,
     /// The result is not all that was asked for.
     partial: bool,
     /// The model that the agent here was given because it failed.
@@ -73,7 +75,7 @@ pub(crate) struct StoredNode {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     children: BTreeMap<Box<str>, StoredNode>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    taken: Option<Taken>,
+    taken: Option<Box<Taken>>,
     #[serde(default)]
     partial: bool,
     #[serde(default)]
@@ -132,6 +134,7 @@ impl Node {
                 budget: OnceLock::new(),
                 run_budget: OnceLock::new(),
                 places: Mutex::default(),
+                ended_run: AtomicBool::new(false),
                 steps: AtomicU32::new(steps),
                 tokens: AtomicU64::new(tokens),
                 paid: Mutex::new(paid),
@@ -310,11 +313,11 @@ impl Node {
 
     /// How the agent here was taken off its work, if it was.
     pub(crate) fn taken(&self) -> Option<Taken> {
-        self.state().taken.clone()
+        self.state().taken.as_deref().cloned()
     }
 
     pub(crate) fn take(&self, taken: Taken) {
-        self.state().taken = Some(taken);
+        self.state().taken = Some(Box::new(taken));
     }
 
     /// The model that the agent here was given because it failed.

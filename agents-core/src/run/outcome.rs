@@ -1,7 +1,7 @@
 use super::{Cost, Limit, Timestamp, trace::Trace, ways_out};
 use crate::{
     Error, Json, Severity,
-    error::{ErrorReceipt, escalation::EscalationReceipt},
+    error::{ErrorReceipt, escalation::Raised, settlement::EscalationReceipt},
     model::Usage,
     reader::Repairs,
 };
@@ -126,6 +126,10 @@ pub enum Stopped {
         reason: String,
         /// Severity of the escalation.
         severity: Severity,
+        /// What everybody said about it, in order, if an agent above has passed it on with
+        /// [another reason or severity](crate::escalation::Escalation::raised).
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        raised: Vec<Raised>,
     },
 }
 
@@ -143,7 +147,11 @@ impl fmt::Display for Stopped {
                 source,
                 reason,
                 severity,
-            } => write!(f, "`{source}` gave up ({severity}): {reason}"),
+                raised,
+            } => match &raised[..] {
+                [] => write!(f, "`{source}` gave up ({severity}): {reason}"),
+                raised => Raised::say(raised, "", f),
+            },
         }
     }
 }

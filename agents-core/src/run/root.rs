@@ -2,11 +2,9 @@
 
 use super::{
     Begun, Event, EventKind, Node, Settings, Snapshot, Stop, Timestamp, clock::id_within,
-    terms::Terms, watched::Watched,
+    raised::Escalations, terms::Terms, watched::Watched,
 };
-use crate::{
-    Error, Json, error::escalation::EscalationReceipt, model::Usage, panics::told, reader::Repairs,
-};
+use crate::{Error, Json, model::Usage, panics::told, reader::Repairs};
 use std::{
     fmt,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
@@ -24,7 +22,8 @@ pub(crate) struct Root {
     pub(crate) over: CancellationToken,
     usage: Mutex<Usage>,
     stop: Mutex<Option<Stop>>,
-    escalations: Mutex<Vec<EscalationReceipt>>,
+    /// What was escalated.
+    pub(super) raised: Mutex<Escalations>,
     /// What was changed in the answer of the agent that was run.
     repairs: Mutex<Repairs>,
     /// The agent that was run and its input, for snapshots.
@@ -89,7 +88,7 @@ impl Root {
             over: CancellationToken::new(),
             usage: Mutex::new(usage),
             stop: Mutex::default(),
-            escalations: Mutex::new(escalations),
+            raised: Mutex::new(Escalations::of(escalations)),
             repairs: Mutex::default(),
             origin,
             watched: Watched::of(steps),
@@ -174,15 +173,6 @@ impl Root {
     pub(crate) fn secret_scope(&self) -> &[u8] {
         let scope = || self.settings.secret_scope();
         self.secret_scope.get_or_init(scope)
-    }
-
-    /// Keeps what became of an escalation.
-    pub(crate) fn escalated(&self, receipt: EscalationReceipt) {
-        lock(&self.escalations).push(receipt);
-    }
-
-    pub(crate) fn escalations(&self) -> Vec<EscalationReceipt> {
-        lock(&self.escalations).clone()
     }
 
     /// The agent at this node had its answer changed so.

@@ -1,7 +1,7 @@
 use super::{Timestamp, node::StoredNode, terms::Terms, trace::Step};
 use crate::{
     Error, Json,
-    error::{ErrorKind, escalation::EscalationReceipt},
+    error::{ErrorKind, settlement::EscalationReceipt},
     model::Usage,
 };
 use serde::{Deserialize, Serialize};

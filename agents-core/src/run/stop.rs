@@ -84,8 +84,12 @@ impl Stop {
                 source,
                 reason,
                 severity,
+                raised,
             } => {
-                let escalation = Escalation::of_agent(&source, &reason, severity);
+                let escalation = Escalation {
+                    raised,
+                    ..Escalation::of_agent(&source, &reason, severity)
+                };
                 Stop::Escalated(Box::new(escalation))
             }
         }
@@ -117,6 +121,7 @@ impl Stop {
                 source: escalation.source.clone(),
                 reason: escalation.reason.clone(),
                 severity: escalation.severity,
+                raised: escalation.raised.clone(),
             },
         }
     }
@@ -130,7 +135,7 @@ impl RunContext {
                 let why = format!("{}: {}", passed.agent, passed.limit);
                 scope.finish(FixError::Failed(why)).await
             }
-            _ => self.stop(passed.stop()).await,
+            _ => self.stop_at(passed.level, passed.stop()).await,
         }
     }
 
@@ -148,6 +153,14 @@ impl RunContext {
 
     /// Ends the whole run. It never returns, so nothing between here and the root can swallow it.
     pub(crate) async fn stop(&self, stop: Stop) -> Infallible {
+        self.stop_at(self.node.level(), stop).await
+    }
+
+    /// The same, by what is here or above, at this level of the tree.
+    async fn stop_at(&self, level: u32, stop: Stop) -> Infallible {
+        if self.root.stopped().is_none() {
+            self.node.ends_run(level);
+        }
         self.root.request_stop(stop);
         pending().await
     }

@@ -150,6 +150,9 @@ pub struct Inside {
     /// The tool had begun, and was cut off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut_off: bool,
+    /// What ended the run was within it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended_run: bool,
 }
 
 impl Inside {

@@ -14,7 +14,7 @@ use crate::{
     },
     run::{
         EventKind, Given, RunContext, Stop, Unsettled,
-        climb::{Climbed, climb, returned},
+        climb::{Climbed, Unhandled, climb},
         gave_none, give_up_replaced,
     },
     tool::{self, ArgumentError},
@@ -57,12 +57,9 @@ pub(crate) async fn settle<O>(
         });
         let handed_up = cx.node.with_frame(|frame| frame.climbing.clone());
         if let Some(escalation) = handed_up {
-            return match Box::pin(climb(cx, *escalation)).await {
+            return match Box::pin(climb(cx, *escalation, Unhandled::Returned)).await {
                 Climbed::Continues => Ok(Settled::Refused(TAKEN_OVER.to_owned())),
-                Climbed::Unhandled(escalation) => {
-                    returned(cx, &escalation);
-                    Err(Error::of_escalation(escalation, true))
-                }
+                Climbed::Unhandled(escalation) => Err(Error::of_escalation(*escalation, true)),
             };
         }
         let climbing = match fault {
@@ -360,6 +357,8 @@ impl Ladder<'_> {
                 severity,
                 original,
                 attempts: frame.progress.tries(),
+                repairs: frame.progress.tries(),
+                raised: Vec::new(),
                 path: Vec::new(),
                 refused: Vec::new(),
             }));

@@ -6,18 +6,12 @@ use crate::{
     model::Message,
     observe,
     run::{
-        CallState, EventKind, Kept, Node, Root, RunContext, Settings, Timestamp, Told,
+        CallState, Ending, EventKind, Kept, Node, Root, RunContext, Settings, Timestamp, Told,
         ToolEnvelope, What,
     },
     turn::{call_id, remembered::tell_abandoned},
 };
 use std::{mem, sync::Arc};
-
-/// Why a call is left unsettled whose run has ended.
-pub(crate) const ENDED: &str = "the run ended before this call did";
-
-/// The same of one whose agent nobody waits for any more.
-const DROPPED: &str = "the agent was dropped before this call ended";
 
 /// Writes the receipt of a settled call, and says to the model what came of it.
 pub(super) fn close(
@@ -93,11 +87,14 @@ pub(super) fn tell(node: &Node, root: &Root, seq: u32, receipt: Arc<ToolEnvelope
     );
 }
 
-/// Writes the receipts of calls that are left unsettled, here and below, for this reason. What is within a call ends
-/// before it does.
-pub(crate) fn close_all(node: &Node, root: &Root, why: &str) {
+/// Writes the receipts of calls that are left unsettled, here and below, for this reason; what was decided about
+/// escalations has not come true. What is within a call ends before it does.
+pub(crate) fn close_all(node: &Node, root: &Root, why: &Ending) {
     for child in node.children() {
         close_all(&child, root, why);
+    }
+    for verdict in node.verdicts() {
+        root.keep_dropped(node, verdict.escalation, why);
     }
     for (seq, is_new, receipt) in closed(node, &root.settings, why) {
         node.add_receipt(receipt.clone());
@@ -109,13 +106,17 @@ pub(crate) fn close_all(node: &Node, root: &Root, why: &str) {
 }
 
 /// The calls that are left here, each with whether its receipt is new, and the receipt.
-fn closed(node: &Node, settings: &Settings, why: &str) -> Vec<(u32, bool, Arc<ToolEnvelope>)> {
+fn closed(node: &Node, settings: &Settings, why: &Ending) -> Vec<(u32, bool, Arc<ToolEnvelope>)> {
     let (mut closed, mut messages) = (Vec::new(), Vec::new());
     let state = &mut *node.state();
     let calls = state.frame.iter().flat_map(|frame| &frame.calls);
-    let within: Vec<_> = calls.map(|call| state.calls_within(call.seq)).collect();
+    let within = |call: &CallState| {
+        let why = why.of_call(state.ended_run(call.seq));
+        (state.calls_within(call.seq), why)
+    };
+    let within: Vec<_> = calls.map(within).collect();
     if let Some(frame) = &mut state.frame {
-        for (call, calls) in frame.calls.iter_mut().zip(within) {
+        for (call, (calls, why)) in frame.calls.iter_mut().zip(within) {
             // One that was settled before the run ended has its receipt, and its end.
             let ended = match call.receipt {
                 Some(_) => Timestamp::default(),
@@ -160,11 +161,7 @@ impl Drop for Leaving<'_> {
         let Some(RunContext { node, root, .. }) = self.0 else {
             return;
         };
-        match (root.stopped(), node.why_left()) {
-            (Some(_), _) => close_all(node, root, ENDED),
-            (None, Some(why)) => close_all(node, root, &why),
-            (None, None) => close_all(node, root, DROPPED),
-        }
+        close_all(node, root, &Ending::of(root, node));
     }
 }
 

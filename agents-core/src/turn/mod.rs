@@ -36,7 +36,7 @@ use crate::{
     panics::{self, guarded},
     run::{
         CallState, EventKind, RunContext, Timestamp, Told, ToolEnvelope, ToolHook,
-        climb::{Climbed, climb, told},
+        climb::{Unhandled, climb},
     },
     tool::{SharedTool, ToolContext},
 };
@@ -201,10 +201,7 @@ impl Place<'_> {
                     Event::Answered(fixer, repaired)
                 }
                 Act::Climb(escalation) => {
-                    let climbed = Box::pin(climb(self.cx, *escalation)).await;
-                    if let Climbed::Unhandled(escalation) = &climbed {
-                        told(self.cx, escalation);
-                    }
+                    let climbed = Box::pin(climb(self.cx, *escalation, Unhandled::Told)).await;
                     Event::Climbed(climbed)
                 }
                 Act::Stop(stop) => match self.cx.stop(stop).await {},

@@ -286,6 +286,7 @@ fn inside(cx: &RunContext) -> Inside {
         tokens: place.spent(),
         partial: place.is_partial(),
         cut_off: false,
+        ended_run: place.ended_run(),
     }
 }
 
@@ -302,6 +303,7 @@ fn since(before: &Inside, now: Inside) -> Inside {
         tokens: now.tokens - before.tokens,
         partial: now.partial,
         cut_off: now.cut_off,
+        ended_run: now.ended_run,
     }
 }
 
@@ -316,6 +318,7 @@ fn restore(cx: &RunContext, inside: Inside) {
         tokens,
         partial,
         cut_off,
+        ended_run,
     } = inside;
     cx.with_call(|call| call.running = cut_off);
     let place = cx.node.inside(within);
@@ -325,6 +328,9 @@ fn restore(cx: &RunContext, inside: Inside) {
     place.spend(tokens);
     if partial {
         place.mark_partial();
+    }
+    if ended_run {
+        place.ends_run(place.level());
     }
     let mut usage = Usage::default();
     for step in steps {

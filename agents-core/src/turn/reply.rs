@@ -44,6 +44,7 @@ pub(crate) async fn ask(
     if let Some(stop) = guard::ask_model(brain, cx, turn, model.id()) {
         match cx.stop(stop).await {}
     }
+    cx.root.gone_on(&cx.node);
     cx.root.emit(&cx.node, || EventKind::ModelRequested {
         turn,
         model: model.id().to_owned(),

@@ -94,6 +94,8 @@ fn drawn(redraw: bool) -> Vec<String> {
         redraw,
         rows: Vec::new(),
         drawn: 0,
+        raised: Vec::new(),
+        unsettled: Vec::new(),
         escalations: Vec::new(),
         why: None,
     };

@@ -186,7 +186,7 @@ async fn a_repair_agent_that_cannot_be_asked_is_asked_once_and_the_next_has_its_
         };
         let tried = match times {
             1 => "`job` gave up (HIGH): nobody can repair it; it came to worker",
-            _ => "`job` gave up (HIGH) after 3 tries: nobody can repair it; it came to worker",
+            _ => "`job` gave up (HIGH) after 3 repairs: nobody can repair it; it came to worker",
         };
         assert_eq!(escalation.escalation.to_string(), tried);
     }

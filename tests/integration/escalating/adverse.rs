@@ -144,8 +144,14 @@ async fn two_at_once_to_one_desk_and_the_first_settles_both() {
     });
     let outcome = team.run("go".to_owned()).outcome().await.unwrap();
     assert_eq!(outcome.result.unwrap(), "left boss");
-    assert_eq!((asked.load(SeqCst), outcome.escalations.len()), (1, 1));
-    assert!(outcome.partial);
+    let [settled, dropped] = &outcome.escalations[..] else {
+        panic!("{:?}", outcome.escalations)
+    };
+    assert_eq!(settled.escalation.path, ["left", "boss"]);
+    assert_eq!(dropped.escalation.path, ["right", "boss"]);
+    let why = "`boss` returned a partial result after an escalation".to_owned();
+    assert_eq!(dropped.settled, Settlement::Dropped { why });
+    assert!(outcome.partial && asked.load(SeqCst) == 1);
     let receipts: Vec<_> = outcome.outputs.receipts().collect();
     assert!(receipts.len() == 3 && receipts.iter().all(|one| !one.is_ok()));
 }

@@ -286,6 +286,32 @@ async fn plain_code_gets_what_its_agent_hands_up() {
 }
 
 #[tokio::test]
+async fn plain_code_hears_of_nothing_that_is_not_critical() {
+    for what in ["low", "medium", "high"] {
+        let (model, handle) = ScriptedModel::new([asks(what), Script::text("without it")]);
+        let inner = AgentBuilder::<String, String>::new("inner")
+            .tool(Work)
+            .model(model);
+        let inner = Arc::new(inner.build());
+        let body = agents::agent::Skill::native("body", "Runs another.", move |input: String| {
+            let inner = inner.clone();
+            async move { inner.run(input).await }
+        });
+        let outer = AgentBuilder::<String, String>::new("outer")
+            .skill(body)
+            .build();
+        let outcome = outer.run("go").outcome().await.unwrap();
+        assert_eq!(outcome.result.unwrap(), "without it");
+        assert_eq!(outcome.escalations[0].settled, Settlement::Told);
+        assert!(
+            handle.requests()[1]
+                .last()
+                .contains("nobody above could settle it")
+        );
+    }
+}
+
+#[tokio::test]
 async fn from_any_snapshot_it_comes_to_the_same_end() {
     for what in ["low", "medium", "high"] {
         let script = |after: usize| {

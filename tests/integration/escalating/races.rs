@@ -6,7 +6,9 @@ use agents::{
     Agent, AgentBuilder,
     agent::Skill,
     compose::Step,
-    escalation::{Settlement, reroute_to_skill, retry_with_model, return_partial_result},
+    escalation::{
+        EscalationReceipt, Settlement, reroute_to_skill, retry_with_model, return_partial_result,
+    },
     model::Message,
     run::{Approval, ApprovalRequest, Snapshot},
     testing::{Script, ScriptedModel},
@@ -39,8 +41,17 @@ async fn an_escalation_of_work_that_was_given_up_is_not_asked_about() {
         .build();
     let outcome = agent.run("go").outcome().await.unwrap();
     assert_eq!(outcome.result.unwrap(), "another way");
-    assert_eq!((asked.load(SeqCst), outcome.escalations.len()), (1, 1));
-    assert_eq!(handle.count(), 2);
+    let [settled, dropped] = &outcome.escalations[..] else {
+        panic!("{:?}", outcome.escalations)
+    };
+    let (agent, skill) = ("lead".to_owned(), "second".to_owned());
+    assert_eq!(
+        settled.settled,
+        Settlement::ReroutedToSkill { agent, skill }
+    );
+    let why = "`lead` turned to its skill `second` after an escalation".to_owned();
+    assert_eq!(dropped.settled, Settlement::Dropped { why });
+    assert_eq!((asked.load(SeqCst), handle.count()), (1, 2));
 }
 
 #[tokio::test]
@@ -69,7 +80,7 @@ async fn each_new_beginning_is_one() {
 }
 
 #[tokio::test]
-async fn three_models_are_the_most_however_many_calls_ask() {
+async fn the_agent_goes_on_with_three_models_at_most_however_many_calls_ask() {
     let (model, _) = ScriptedModel::new([
         twice("low"),
         twice("low"),
@@ -85,11 +96,14 @@ async fn three_models_are_the_most_however_many_calls_ask() {
         .build();
     let outcome = agent.run("go").outcome().await.unwrap();
     assert_eq!(outcome.result.unwrap(), "end");
-    let given = outcome
-        .escalations
-        .iter()
-        .filter(|one| matches!(one.settled, Settlement::RetriedWithModel { .. }));
-    assert_eq!(given.count(), 3);
+    let is_given =
+        |one: &EscalationReceipt| matches!(one.settled, Settlement::RetriedWithModel { .. });
+    let given: Vec<_> = outcome.escalations.iter().map(is_given).collect();
+    assert_eq!(
+        given,
+        [true, true, true, true, true, true, false, false],
+        "two calls of each of three replies, and the fourth is told"
+    );
 }
 
 #[tokio::test]

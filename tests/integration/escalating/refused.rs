@@ -201,7 +201,7 @@ async fn what_has_been_done_often_enough_is_refused() {
         .on_escalation(move |_| retry_with_model(same.clone()))
         .build();
     let (lines, outcome) = watched(given).await;
-    let said = "`clerk` could not give the model `scripted`: the failed agent has been given 3 models already";
+    let said = "`clerk` could not give the model `scripted`: the failed agent has gone on with 3 other models already";
     assert_eq!(lines, [format!("! {said}; it climbs on")]);
     assert_eq!(refused(&outcome), [None, None, None, Some(said.to_owned())]);
     assert_eq!(outcome.result.unwrap(), "enough");

@@ -4,8 +4,8 @@ use super::Agent;
 use crate::{
     Error, ErrorKind, Json, panics,
     run::{
-        AgentOutputs, EventKind, Happened, Limit, Moment, Outcome, Root, RunContext, Stop, Stopped,
-        Stopwatch, trace::Trace,
+        AgentOutputs, Ending, EventKind, Happened, Limit, Moment, Outcome, Root, RunContext, Stop,
+        Stopped, Stopwatch, trace::Trace,
     },
     turn,
 };
@@ -53,7 +53,8 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     let is_stopped = result.is_none() || thrown.is_some();
     thrown.into_iter().for_each(|stop| root.request_stop(stop));
     let stop = root.stopped();
-    turn::envelope::close_all(&root.node, root, turn::envelope::ENDED);
+    root.raise_no_more();
+    turn::envelope::close_all(&root.node, root, &Ending::Run);
     root.tell_ended(stop.as_ref().filter(|_| is_stopped));
     if let Some(stop) = stop.as_ref().filter(|_| is_stopped) {
         root.emit(&cx.node, || EventKind::Stopped(stop.reason()));

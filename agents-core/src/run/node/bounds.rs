@@ -61,6 +61,11 @@ impl Node {
         passed
     }
 
+    /// What ends the run is here, or around this: at that level of the tree.
+    pub(crate) fn ends_run(&self, level: u32) {
+        self.each_up(|node| node.ended_run.store(node.level <= level, Relaxed));
+    }
+
     /// The tokens spent here and below.
     pub(crate) fn spent(&self) -> u64 {
         self.tokens.load(Relaxed)

@@ -1,12 +1,17 @@
 //! Places of calls, and calls within calls.
 
 use super::{Node, State};
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 impl State {
     /// How many calls the agents that ran within this call have made, settled or not.
     pub(crate) fn calls_within(&self, seq: u32) -> usize {
         self.within(seq).map(|child| child.calls()).sum()
+    }
+
+    /// Whether what ended the run was within this call.
+    pub(crate) fn ended_run(&self, seq: u32) -> bool {
+        self.within(seq).any(|child| child.ended_run())
     }
 
     /// The tokens that were spent within this call.
@@ -39,6 +44,11 @@ impl Node {
     pub(super) fn call(&self) -> Option<u32> {
         let (call, attempt) = self.key.strip_prefix("call")?.split_once('.')?;
         (!attempt.contains('#')).then(|| call.parse().ok())?
+    }
+
+    /// Whether what ended the run was here or below.
+    pub(crate) fn ended_run(&self) -> bool {
+        self.ended_run.load(Relaxed)
     }
 
     /// How many calls were made here and below.

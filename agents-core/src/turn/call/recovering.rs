@@ -2,7 +2,10 @@
 
 use super::Act;
 use crate::{
-    error::{ErrorReceipt, Handed, Severity, ToolError, escalation::Escalation},
+    error::{
+        ErrorReceipt, Handed, Severity, ToolError,
+        escalation::{Escalation, Raised},
+    },
     recovery::{FAILED_ALREADY, FixError, Move, text_at},
     run::{CallState, Given, Stage, Stop, Unsettled, climb::Climbed, gave_none},
     secret::Masker,
@@ -181,6 +184,8 @@ impl CallState {
             severity,
             original,
             attempts: self.executions() + self.progress.tries(),
+            repairs: self.progress.tries(),
+            raised: Vec::new(),
             path: Vec::new(),
             refused: Vec::new(),
         });
@@ -201,12 +206,14 @@ impl CallState {
                 let escalation = Box::new(Escalation {
                     original: error,
                     attempts: self.executions() + self.progress.tries(),
+                    repairs: self.progress.tries(),
                     ..escalation
                 });
                 self.stage = Stage::Climb { escalation };
             }
             Some(Handed::Back(escalation)) => {
-                self.climbed(escalation.clone(), Climbed::Unhandled(escalation));
+                let told = Climbed::Unhandled(Box::new(escalation.clone()));
+                self.climbed(escalation, told);
             }
             Some(Handed::Unfit(reason)) => {
                 let agent = self.call.name.as_str().into();
@@ -219,11 +226,13 @@ impl CallState {
     /// The agent goes on: with another model, or told that nobody could help.
     pub(super) fn climbed(&mut self, raised: Escalation, climbed: Climbed) {
         let (escalation, remark) = match climbed {
-            Climbed::Unhandled(escalation) => (escalation, UNSETTLED),
+            Climbed::Unhandled(escalation) => (*escalation, UNSETTLED),
             Climbed::Continues if self.is_in_doubt() => (raised, TAKEN_OVER_IN_DOUBT),
             Climbed::Continues => (raised, TAKEN_OVER),
         };
-        self.remark = Some(remark.to_owned());
+        let above = escalation.raised.iter().skip(1).map(Raised::passed_on);
+        let remarks: Vec<_> = above.chain([remark.to_owned()]).collect();
+        self.remark = Some(remarks.join("; "));
         self.settle(escalation.into());
     }
 

@@ -1,0 +1,136 @@
+use super::escalation::Escalation;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Record of an escalation and how it was settled.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, Effects, Severity, testing::{Script, ScriptedModel}, tool::FnTool};
+/// use agents::{escalation::Settlement, recovery::*};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let schema = serde_json::json!({"type": "object"});
+/// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async { Err::<(), _>(std::io::Error::other("dark")) });
+/// # let (model, _) = ScriptedModel::new([Script::call("look", "{}"), Script::text("I saw nothing")]);
+/// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model);
+/// let agent = agent.on_error(|error, _| match error {
+///     CallError::Execution(_) => Some(escalate::<Execution>("no light").severity(Severity::Low).into()),
+///     _ => None,
+/// });
+/// # let agent = agent.build();
+/// let outcome = agent.run("Look.").outcome().await?;
+/// let receipt = &outcome.escalations[0];
+/// assert_eq!(receipt.escalation.reason, "no light");
+/// assert_eq!(receipt.settled, Settlement::Told); // nobody above: the model decides
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EscalationReceipt {
+    /// The escalation, as it was when it was settled or left unhandled.
+    pub escalation: Escalation,
+    /// How the escalation was settled.
+    pub settled: Settlement,
+}
+
+/// How an escalation was settled. Each has exactly one settlement, whatever became of the work in which it was raised.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, Effects, Error, testing::{Script, ScriptedModel}, tool::FnTool};
+/// # use agents::recovery::{Execution, escalate};
+/// use agents::escalation::{Escalation, Settlement, return_partial_result};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+/// # let schema = serde_json::json!({"type": "object"});
+/// # let book = FnTool::new("book", "Books.", Effects::Reads, schema, |_, _| async { Err::<(), _>(std::io::Error::other("closed")) })
+/// #     .on_error(|_, _| Some(escalate::<Execution>("the ledger is closed").into()));
+/// # let (model, _) = ScriptedModel::new([Script::call("book", "{}")]);
+/// # let clerk = AgentBuilder::<String, String>::new("clerk").tool(book).model(model)
+/// #     .on_escalation(|escalation: Escalation| return_partial_result(escalation.reason))
+/// #     .build();
+/// let outcome = clerk.run("Close the books").outcome().await?;
+/// for receipt in &outcome.escalations {
+///     println!("{}: {}", receipt.escalation.reason, receipt.settled);
+/// }
+/// # let settled = &outcome.escalations[0].settled;
+/// assert!(outcome.partial && *settled == Settlement::PartialResult { agent: "clerk".into() });
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Settlement {
+    /// The failed agent continued with another model: the last that it was given, where several calls of one reply got
+    /// one each.
+    RetriedWithModel {
+        /// Name of the agent that decided so.
+        agent: String,
+        /// Id of the model.
+        model: String,
+    },
+    /// The handling agent started over with this skill.
+    ReroutedToSkill {
+        /// Name of the agent that decided so.
+        agent: String,
+        /// Name of the skill.
+        skill: String,
+    },
+    /// Another agent took over the work.
+    ReroutedTo {
+        /// Name of the agent that decided so.
+        agent: String,
+        /// Name of the agent that took over.
+        delegate: String,
+    },
+    /// The handling agent returned a value that is marked partial.
+    PartialResult {
+        /// Name of the agent that decided so.
+        agent: String,
+    },
+    /// The run was ended.
+    Thrown {
+        /// Name of the agent that decided so.
+        agent: String,
+        /// Reason that was given.
+        reason: String,
+    },
+    /// Unhandled: the model that made the call was told.
+    Told,
+    /// Unhandled: the code that ran the agent got it as an `Err`.
+    Returned,
+    /// Unhandled and critical: it ended the run.
+    Ended,
+    /// The work in which it was raised ended before it was settled, or before what was decided could be done.
+    Dropped {
+        /// Reason why that work ended.
+        why: String,
+    },
+}
+
+impl fmt::Display for Settlement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Settlement::RetriedWithModel { agent, model } => {
+                write!(f, "`{agent}`: the failed agent goes on with `{model}`")
+            }
+            Settlement::ReroutedToSkill { agent, skill } => {
+                write!(f, "`{agent}` begins anew with its skill `{skill}`")
+            }
+            Settlement::ReroutedTo { agent, delegate } => {
+                write!(f, "`{agent}` leaves the work to `{delegate}`")
+            }
+            Settlement::PartialResult { agent } => {
+                write!(f, "`{agent}` ends with a partial result")
+            }
+            Settlement::Thrown { agent, reason } => write!(f, "`{agent}` ends the run: {reason}"),
+            Settlement::Told => f.write_str("nobody handled it; the model that called is told"),
+            Settlement::Returned => {
+                f.write_str("nobody handled it; it is an error where the agent was run")
+            }
+            Settlement::Ended => f.write_str("nobody handled it, and it is critical: the run ends"),
+            Settlement::Dropped { why } => write!(f, "it is dropped: {why}"),
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Each escalation that was raised is settled once: in the events, on the console and in the outcome, whatever became
+//! of the work in which it was raised.
+
+use super::{
+    own::Work,
+    team::{Plain, passes_on},
+};
+use agents::{
+    Agent, AgentBuilder, Budget, Effects, Error, Model, Outcome, Severity,
+    agent::Run,
+    compose::first_of,
+    console,
+    escalation::{
+        Escalation, Resolution, Settlement, reroute_to_skill, retry_with_model,
+        return_partial_result, throw,
+    },
+    model::{ModelError, Reply, Request},
+    run::{EventKind, Stopped},
+    team::Member,
+    testing::{Script, ScriptedModel},
+    tool,
+    tool::FnTool,
+};
+use serde_json::json;
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use tokio_util::sync::CancellationToken;
+
+/// Runs it, and sees to it that everything that was raised is settled once wherever that is to be seen.
+pub(super) async fn watched<A: Agent<Out = String>>(
+    run: Run<'_, A>,
+) -> (Outcome<String>, Vec<String>) {
+    let (raised, settled, lines) = <(
+        Arc<Mutex<Vec<Escalation>>>,
+        Arc<Mutex<Vec<_>>>,
+        Arc<Mutex<Vec<String>>>,
+    )>::default();
+    let (up, down, told) = (raised.clone(), settled.clone(), lines.clone());
+    let outcome = run
+        .on_event(move |event| {
+            match &event.kind {
+                EventKind::Escalated(escalation) => up.lock().unwrap().push((**escalation).clone()),
+                EventKind::EscalationSettled(receipt) => {
+                    down.lock().unwrap().push((**receipt).clone());
+                }
+                _ => {}
+            }
+            let line = console::line(event, false);
+            told.lock()
+                .unwrap()
+                .extend(line.map(|line| line.trim_start().to_owned()));
+        })
+        .outcome()
+        .await
+        .unwrap();
+    let (raised, settled) = (raised.lock().unwrap(), settled.lock().unwrap());
+    assert_eq!(*settled, outcome.escalations);
+    let mut open: Vec<_> = raised.iter().map(|one| one.original.clone()).collect();
+    for receipt in &*settled {
+        let original = &receipt.escalation.original;
+        let at = open.iter().position(|raised| raised == original);
+        open.remove(at.expect("it was raised, and is settled once"));
+    }
+    assert!(open.is_empty(), "not settled: {open:?}");
+    let lines = std::mem::take(&mut *lines.lock().unwrap());
+    let raised = |line: &&String| line.starts_with("^ escalated:");
+    let (raised, settled): (Vec<_>, Vec<_>) = lines
+        .iter()
+        .filter(|line| line.starts_with('^'))
+        .partition(raised);
+    assert_eq!(raised.len(), settled.len(), "{lines:#?}");
+    (outcome, lines)
+}
+
+/// Ends everything.
+#[tool(none)]
+async fn quit() -> Result<String, Error> {
+    Err(Error::thrown("I am off"))
+}
+
+/// A model of that name.
+struct Named(&'static str, ScriptedModel);
+
+#[agents::async_trait]
+impl Model for Named {
+    fn id(&self) -> &str {
+        self.0
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        self.1.chat(request).await
+    }
+}
+
+/// Several calls of one reply.
+pub(super) fn reply(calls: &[&str]) -> Script {
+    let call = |what: &&str| match *what {
+        "throw" => ("quit", "{}".to_owned()),
+        what => ("work", format!(r#"{{"what":"{what}"}}"#)),
+    };
+    Script::calls(calls.iter().map(call))
+}
+
+pub(super) fn clerk(
+    script: impl IntoIterator<Item = Script>,
+) -> AgentBuilder<'static, String, String> {
+    AgentBuilder::new("clerk")
+        .tool(Work)
+        .tool(Quit)
+        .model(ScriptedModel::new(script).0)
+}
+
+pub(super) fn how(outcome: &Outcome<String>) -> Vec<String> {
+    let all = outcome.escalations.iter();
+    all.map(|one| format!("{}: {}", one.escalation.severity, one.settled))
+        .collect()
+}
+
+#[tokio::test]
+async fn one_that_is_dropped_with_what_another_has_ended_says_so() {
+    let agent = clerk([reply(&["high", "high"])])
+        .on_escalation(|escalation| return_partial_result(escalation.reason))
+        .build();
+    let (outcome, lines) = watched(agent.run("go".to_owned())).await;
+    assert!(outcome.partial);
+    assert_eq!(
+        how(&outcome),
+        [
+            "HIGH: `clerk` ends with a partial result",
+            "HIGH: it is dropped: `clerk` returned a partial result after an escalation",
+        ]
+    );
+    let said =
+        "^ what `work` gave up is dropped: `clerk` returned a partial result after an escalation";
+    assert!(lines.iter().any(|line| line == said), "{lines:#?}");
+}
+
+#[tokio::test]
+async fn a_model_that_is_never_asked_has_not_gone_on() {
+    for calls in [["low", "high"], ["high", "low"]] {
+        let (strong, handle) = ScriptedModel::always(Script::text("never"));
+        let agent = clerk([reply(&calls)])
+            .on_escalation(move |escalation| match escalation.severity {
+                Severity::Low => retry_with_model(strong.clone()),
+                _ => return_partial_result(escalation.reason),
+            })
+            .build();
+        let (outcome, _) = watched(agent.run("go".to_owned())).await;
+        let mut all = outcome.escalations.iter();
+        let low = all.find(|one| one.escalation.severity == Severity::Low);
+        let settled = &low.unwrap().settled;
+        assert!(matches!(settled, Settlement::Dropped { .. }), "{settled:?}");
+        assert_eq!(handle.count(), 0);
+    }
+}
+
+#[tokio::test]
+async fn calls_of_one_reply_are_given_one_model() {
+    let named = |name, script: Vec<Script>| Named(name, ScriptedModel::new(script).0);
+    let given = Mutex::new(vec![
+        named("first", vec![]),
+        named("second", vec![reply(&["low"])]),
+        named("third", vec![Script::text("done")]),
+    ]);
+    let agent = clerk([reply(&["low", "low"])])
+        .on_escalation(move |_| retry_with_model(given.lock().unwrap().remove(0)))
+        .build();
+    let (outcome, _) = watched(agent.run("go".to_owned())).await;
+    assert_eq!(
+        how(&outcome),
+        [
+            "LOW: `clerk`: the failed agent goes on with `second`",
+            "LOW: `clerk`: the failed agent goes on with `second`",
+            "LOW: `clerk`: the failed agent goes on with `third`",
+        ]
+    );
+    assert_eq!(outcome.result.unwrap(), "done");
+}
+
+#[tokio::test]
+async fn a_model_that_is_not_asked_again_has_not_been_told() {
+    for calls in [["medium", "throw"], ["throw", "medium"]] {
+        let (outcome, _) = watched(clerk([reply(&calls)]).build().run("go".to_owned())).await;
+        assert!(matches!(outcome.stopped, Some(Stopped::Thrown { .. })));
+        let dropped = "MEDIUM: it is dropped: the run ended";
+        assert!(
+            how(&outcome).iter().all(|said| said == dropped),
+            "{:?}",
+            how(&outcome)
+        );
+    }
+    // The turns are used up.
+    let one = clerk([reply(&["medium"])]).budget(Budget::new().max_turns(1));
+    let (outcome, _) = watched(one.build().run("go".to_owned())).await;
+    assert_eq!(how(&outcome), ["MEDIUM: it is dropped: the run ended"]);
+    // One ends the run, and that is one of them.
+    let two = clerk([reply(&["critical", "critical"])]);
+    let (outcome, _) = watched(two.build().run("go".to_owned())).await;
+    assert_eq!(
+        how(&outcome),
+        [
+            "CRITICAL: nobody handled it, and it is critical: the run ends",
+            "CRITICAL: it is dropped: the run ended",
+        ]
+    );
+}
+
+fn by_severity(escalation: Escalation) -> Resolution<String, String> {
+    match escalation.severity {
+        Severity::Low => retry_with_model(ScriptedModel::always(Script::text("better")).0),
+        Severity::Medium => reroute_to_skill("by_hand"),
+        Severity::High => return_partial_result(escalation.reason),
+        Severity::Critical => throw(escalation.reason),
+    }
+}
+
+/// Everything that calls of one reply may come to at once, alone and below somebody who decides.
+#[tokio::test]
+async fn whatever_happens_beside_it() {
+    let ends = ["low", "medium", "high", "critical", "throw", "fine"];
+    let mut replies = Vec::new();
+    for one in ends {
+        for two in ends {
+            replies.push(vec![one, two]);
+            replies.extend(ends.map(|three| vec![one, two, three]));
+        }
+    }
+    for calls in replies {
+        for turns in [1, 3] {
+            let said = Script::text("told");
+            let coder = clerk([reply(&calls), said]).budget(Budget::new().max_turns(turns));
+            watched(coder.build().run("go".to_owned())).await;
+
+            for decides_itself in [true, false] {
+                let by_hand = |task: String| async move { Ok(task) };
+                let skill = agents::agent::Skill::native("by_hand", "By hand.", by_hand);
+                let coder = clerk([reply(&calls), Script::text("told")])
+                    .budget(Budget::new().max_turns(turns));
+                let coder = match decides_itself {
+                    true => coder
+                        .skill(agents::agent::Skill::model("work", "Works.").when(|_| true))
+                        .skill(skill)
+                        .on_escalation(by_severity)
+                        .build(),
+                    false => coder.build(),
+                };
+                let by_hand = |task: String| async move { Ok(task) };
+                let skill = agents::agent::Skill::native("by_hand", "By hand.", by_hand);
+                let boss = AgentBuilder::<String, String>::new("boss")
+                    .model(ScriptedModel::new(passes_on("clerk", "code it")).0)
+                    .skill(agents::agent::Skill::model("manage", "Manages.").when(|_| true))
+                    .skill(skill)
+                    .on_escalation(by_severity)
+                    .build();
+                let team = Member::new(boss).delegate(coder).build();
+                let (outcome, _) = watched(team.run("go".to_owned())).await;
+                assert!(outcome.result.is_ok() || outcome.stopped.is_some());
+            }
+        }
+    }
+}
+
+/// A tool that takes this long.
+fn slow(seconds: u64) -> FnTool {
+    let schema = json!({ "type": "object", "properties": {} });
+    FnTool::new(
+        "slow",
+        "Waits.",
+        Effects::None,
+        schema,
+        move |_, _| async move {
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            Ok::<_, Error>("at last")
+        },
+    )
+}
+
+/// Its model has not been told when the other call of the reply is still at work.
+fn half_told() -> Plain {
+    let both = Script::calls([("work", r#"{"what":"medium"}"#), ("slow", "{}")]);
+    clerk([both, Script::text("told")]).tool(slow(60)).build()
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_ends_the_work_from_without() {
+    let ended = ["MEDIUM: it is dropped: the run ended"];
+    let alone = ["MEDIUM: it is dropped: the work that it was a part of ended"];
+    let agent = half_told();
+    let token = CancellationToken::new();
+    let cancel = token.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        cancel.cancel();
+    });
+    let (outcome, _) = watched(agent.run("go".to_owned()).cancel(token)).await;
+    assert_eq!(how(&outcome), ended);
+
+    let in_time = Budget::new().time(Duration::from_secs(5));
+    let (outcome, _) = watched(half_told().run("go".to_owned()).budget(in_time)).await;
+    assert_eq!(how(&outcome), ended);
+
+    let quick = AgentBuilder::<String, String>::new("quick")
+        .tool(slow(5))
+        .model(ScriptedModel::new([Script::call("slow", "{}"), Script::text("first")]).0)
+        .build();
+    let race = first_of((half_told(), quick));
+    let (outcome, _) = watched(race.run("go".to_owned())).await;
+    assert_eq!(
+        (outcome.result.is_ok(), how(&outcome)),
+        (true, alone.map(str::to_owned).to_vec())
+    );
+
+    // Code that does not wait for the agent that it runs.
+    let schema = json!({ "type": "object", "properties": {} });
+    let impatient = FnTool::new("ask", "Asks.", Effects::None, schema, |_, _| async {
+        let agent = half_told();
+        let asked = tokio::time::timeout(Duration::from_secs(5), agent.run("go".to_owned()));
+        Ok::<_, Error>(format!("{}", asked.await.is_err()))
+    });
+    let asks = AgentBuilder::<String, String>::new("asks")
+        .tool(impatient)
+        .model(ScriptedModel::new([Script::call("ask", "{}"), Script::text("too late")]).0)
+        .build();
+    let (outcome, _) = watched(asks.run("go".to_owned())).await;
+    assert_eq!(
+        (outcome.result.is_ok(), how(&outcome)),
+        (true, alone.map(str::to_owned).to_vec())
+    );
+}
+
+#[tokio::test]
+async fn what_was_told_has_been_told() {
+    let agent = clerk([reply(&["medium", "fine", "low"]), Script::text("told")]).build();
+    let (outcome, lines) = watched(agent.run("go".to_owned())).await;
+    let told = "nobody handled it; the model that called is told";
+    assert_eq!(
+        how(&outcome),
+        [format!("MEDIUM: {told}"), format!("LOW: {told}")]
+    );
+    let last_call = lines.iter().rposition(|line| line.contains("✓ work"));
+    let told = lines.iter().position(|line| line.ends_with(told));
+    assert!(last_call < told, "{lines:#?}");
+}
