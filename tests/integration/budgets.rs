@@ -154,8 +154,8 @@ async fn a_run_without_a_model_says_where_one_can_be_named() {
     assert!(error.is_build());
     assert_eq!(
         error.to_string(),
-        "agent `worker` has no model; name one with `#[agent(model = ..)]` or `.model(..)` on the agent, \
-         or with `.run(..).model(..)`"
+        "agent `worker` has no model; name one with `#[agent(model = ..)]` or `AgentBuilder::model`, \
+         or give one to the whole run with `.run(..).model(..)`"
     );
 }
 

@@ -209,8 +209,8 @@ async fn without_any_model_the_agent_and_its_repair_agents_are_named_before_anyt
     assert_eq!(error.kind(), ErrorKind::Build);
     assert_eq!(
         error.message(),
-        "agent `caller` has no model; name one with `#[agent(model = ..)]` or `.model(..)` on the agent, \
-         or with `.run(..).model(..)`; the repair agents of its arms (`mender`) are driven by the same, \
+        "agent `caller` has no model; name one with `#[agent(model = ..)]` or `AgentBuilder::model`, \
+         or give one to the whole run with `.run(..).model(..)`; the repair agents of its arms (`mender`) are driven by the same, \
          unless they bring their own"
     );
     // One that has to choose among its skills is driven by the caller's model for that as well.

@@ -172,7 +172,7 @@ async fn what_does_not_fit_together_is_said_at_once() {
             "skill `idle` of agent `clerk` lists tools, and it has a body: no model is there to use that",
             "remove the one or the other",
             "agent `clerk` has no model to choose among its skills `read_notes`, `do_sums`, `say_hello`, `do_sums`, `idle`",
-            "give all of them but one a `when = |input| ..`, or name one with `#[agent(model = ..)]` or `.model(..)` on the agent, or with `.run(..).model(..)`",
+            "give all of them but one a `when = |input| ..`, or name one with `#[agent(model = ..)]` or `AgentBuilder::model`, or give one to the whole run with `.run(..).model(..)`",
         ]
     );
 }

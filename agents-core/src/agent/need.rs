@@ -27,7 +27,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
 pub(super) fn undecided(agent: &str, skills: &[&str]) -> String {
     let skills: Vec<_> = skills.iter().map(|skill| format!("`{skill}`")).collect();
     format!(
-        "agent `{agent}` has no model to choose among its skills {}; give all of them but one a `when = |input| ..`, or name one with `#[agent(model = ..)]` or `.model(..)` on the agent, or with `.run(..).model(..)`",
+        "agent `{agent}` has no model to choose among its skills {}; give all of them but one a `when = |input| ..`, or name one with `#[agent(model = ..)]` or `AgentBuilder::model`, or give one to the whole run with `.run(..).model(..)`",
         skills.join(", ")
     )
 }

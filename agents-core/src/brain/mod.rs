@@ -142,7 +142,7 @@ impl Brain<'_> {
         };
         let name = &self.name;
         format!(
-            "agent `{name}` has no model; name one with `#[agent(model = ..)]` or `.model(..)` on the agent, or with `.run(..).model(..)`{along}"
+            "agent `{name}` has no model; name one with `#[agent(model = ..)]` or `AgentBuilder::model`, or give one to the whole run with `.run(..).model(..)`{along}"
         )
     }
 }

@@ -101,7 +101,7 @@ async fn two_skills_without_a_condition_need_a_model_to_choose() {
     assert_eq!(
         error.message(),
         "agent `a` has no model to choose among its skills `x`, `y`; give all of them but one a `when = |input| ..`, \
-         or name one with `#[agent(model = ..)]` or `.model(..)` on the agent, or with `.run(..).model(..)`"
+         or name one with `#[agent(model = ..)]` or `AgentBuilder::model`, or give one to the whole run with `.run(..).model(..)`"
     );
 }
 

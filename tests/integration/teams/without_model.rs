@@ -4,7 +4,7 @@ use super::*;
 use agents::compose::{first_of, forum, settled};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-const WAYS_OUT: &str = "name one with `#[agent(model = ..)]` or `.model(..)` on the agent, or with `.run(..).model(..)`";
+const WAYS_OUT: &str = "name one with `#[agent(model = ..)]` or `AgentBuilder::model`, or give one to the whole run with `.run(..).model(..)`";
 
 /// Two skills between which a model has to choose.
 fn torn(name: &'static str) -> Plain {

@@ -15,7 +15,7 @@ pub(crate) fn no_turbofish(method: impl Display) -> String {
 
 pub(crate) fn behind_a_place(method: impl Display) -> String {
     format!(
-        "`.{method}(..)` cannot follow what is said of a place; call it on the agent before, or on the whole: `structure!(..).{method}(..)`"
+        "`.{method}(..)` is not said of a place: `grants`, `confirm`, `budget` and `delegates` are; a method of the agent stands before these, and one of the whole team behind it: `structure!(..).{method}(..)`"
     )
 }
 
