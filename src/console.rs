@@ -136,13 +136,21 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             format!("{} {}", ink.yellow("^ escalated:"), safe(escalation))
         }
         EventKind::ResolutionRefused(refused) => ink.yellow(&format!("! {refused}; it climbs on")),
-        EventKind::EscalationSettled(receipt) => ink.yellow(&match &receipt.settled {
-            Settlement::Dropped { why } => {
-                let source = &receipt.escalation.source;
-                format!("^ what `{source}` gave up is dropped: {why}")
-            }
-            settled => format!("^ {settled}"),
-        }),
+        EventKind::EscalationSettled(receipt) => {
+            let source = &receipt.escalation.source;
+            ink.yellow(&match &receipt.settled {
+                // These come late, after what else the reply has called.
+                Settlement::Dropped { why } => {
+                    format!("^ what `{source}` gave up is dropped: {why}")
+                }
+                Settlement::Told => {
+                    format!(
+                        "^ nobody handled what `{source}` gave up; the model that called is told"
+                    )
+                }
+                settled => format!("^ {settled}"),
+            })
+        }
         EventKind::SecretResolved {
             tool,
             name,
