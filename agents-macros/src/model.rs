@@ -105,8 +105,9 @@ pub(crate) struct Arms {
     pub(crate) written: ast::Arms,
     pub(crate) tool: Option<Path>,
     pub(crate) arms: Vec<Arm>,
-    /// Every `retry` that is written there.
-    pub(crate) retries: Vec<Under<Ident>>,
+    /// Every verb that would run there what may have taken effect: each `retry`, and a `fix` after a deadline or a
+    /// panic.
+    pub(crate) reruns: Vec<Under<Ident>>,
     /// Every `Returned` that is waited for there.
     pub(crate) returned: Vec<Under<Ident>>,
     /// Every `agent = ..` that is named there.
@@ -308,9 +309,9 @@ impl Returns {
 }
 
 impl Arms {
-    /// Under which conditions something is retried: under none, if a `retry` is always there.
-    pub(crate) fn retries_by_cfgs(&self) -> Vec<&[Attribute]> {
-        let conditions = self.retries.iter().map(|retry| retry.cfgs.as_slice());
+    /// Under which conditions something is run again: under none, if such a verb is always there.
+    pub(crate) fn reruns_by_cfgs(&self) -> Vec<&[Attribute]> {
+        let conditions = self.reruns.iter().map(|verb| verb.cfgs.as_slice());
         match conditions.clone().find(|cfgs| cfgs.is_empty()) {
             Some(always) => vec![always],
             None => conditions.collect(),
@@ -325,9 +326,9 @@ impl Agent {
             && (self.ident == self.name || hides_another(&self.ident))
     }
 
-    /// The tools to which a `retry` in the agent's default arms could come, as far as its list shows
+    /// The tools that a verb in the agent's default arms could run again, as far as its list shows
     /// them: those without arms of their own in this block.
-    pub(crate) fn retried_by_default(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn rerun_by_default(&self) -> impl Iterator<Item = &Path> {
         let name = |path: &Path| path.segments.last().map(|segment| segment.ident.clone());
         let has_arms = move |tool: &Path| {
             let mut own = self

@@ -35,6 +35,7 @@ mod given_up;
 mod hanging;
 mod held_back;
 mod http;
+mod in_doubt;
 mod injection;
 mod knowledge;
 mod laws;

@@ -1,3 +1,6 @@
+mod doubt;
+
+use self::doubt::Doubt;
 use super::{
     AnyError, ArgumentError, Code, Error, ErrorKind, Failure, Misfits, escalation::Escalation,
 };
@@ -80,7 +83,7 @@ pub enum Origin {
 #[serde(transparent)]
 pub struct Cause(Arc<Inner>);
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Inner {
     message: String,
     origin: Origin,
@@ -97,6 +100,9 @@ struct Inner {
     /// All that does not fit, if it is more than the message says.
     #[serde(default, skip_serializing_if = "Misfits::is_empty")]
     misfits: Misfits,
+    /// What is not known of what it has done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    doubt: Option<Doubt>,
 }
 
 /// What an agent gave back instead of an answer that is more than a failure of the call.
@@ -182,14 +188,6 @@ impl Cause {
         Cause::of(Origin::TimedOut(after), Code::Timeout, message)
     }
 
-    /// The same of one that may have done before what it must not do twice.
-    pub(crate) fn timed_out_in_doubt(after: Duration) -> Self {
-        let message = format!(
-            "it did not finish within {after:?}, and whether it took effect is not known: find that out before calling it again"
-        );
-        Cause::of(Origin::TimedOut(after), Code::Timeout, message)
-    }
-
     /// Creates the cause of an execution that panicked.
     pub fn panicked(message: impl Into<String>) -> Self {
         Cause::of(Origin::Panicked, Code::Unknown, message.into())
@@ -236,6 +234,7 @@ impl Cause {
             handed: None,
             thrown: None,
             misfits: Misfits::default(),
+            doubt: None,
         }
     }
 
@@ -260,26 +259,7 @@ impl Cause {
     }
 
     fn but(&self, change: impl FnOnce(&mut Inner)) -> Self {
-        let Inner {
-            message,
-            origin,
-            code,
-            retry_after,
-            live,
-            handed,
-            thrown,
-            misfits,
-        } = &*self.0;
-        let mut inner = Inner {
-            message: message.clone(),
-            origin: *origin,
-            code: *code,
-            retry_after: *retry_after,
-            live: live.clone(),
-            handed: handed.clone(),
-            thrown: thrown.clone(),
-            misfits: misfits.clone(),
-        };
+        let mut inner = (*self.0).clone();
         change(&mut inner);
         Cause(Arc::new(inner))
     }
@@ -379,7 +359,8 @@ impl fmt::Display for Cause {
         if self.0.origin == Origin::Panicked && self.downcast_ref::<Error>().is_none() {
             f.write_str("it panicked: ")?;
         }
-        f.write_str(&self.0.message)
+        f.write_str(&self.0.message)?;
+        self.0.doubt.map_or(Ok(()), |doubt| doubt.fmt(f))
     }
 }
 
@@ -392,6 +373,7 @@ impl PartialEq for Cause {
                 cause.origin(),
                 cause.code(),
                 cause.retry_after(),
+                cause.0.doubt,
             )
         };
         told(self) == told(other)

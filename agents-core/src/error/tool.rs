@@ -86,6 +86,11 @@ impl ToolError {
         matches!(self, ToolError::Execution { cause, .. } if cause.origin() == Origin::RateLimited)
     }
 
+    /// An execution did not come to its own end: what it has done is not known.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        matches!(self, ToolError::Execution { cause, .. } if cause.is_cut_off())
+    }
+
     /// Returns the name of the variant, as it is serialized.
     pub fn kind(&self) -> &'static str {
         match self {

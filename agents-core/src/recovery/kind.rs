@@ -66,12 +66,12 @@ pub trait CanSanitize: Kind {}
 #[diagnostic::do_not_recommend]
 impl CanSanitize for Deserialization {}
 
-/// Implemented for tools that may be executed twice: those that do not write, or are `idempotent`.
+/// Implemented for tools that may be executed again where it is not known what an execution has done: those that do not write, or are `idempotent`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` writes, so `retry` could apply it twice",
+    message = "`{Self}` writes, so running it again could apply it twice",
     label = "this tool is neither free of writes nor `idempotent`",
-    note = "if running it twice is as good as once, say so: `#[tool(writes, idempotent)]`; otherwise `escalate(..)` or `throw(..)`",
-    note = "where the `retry` is an agent's default, give the tool arms of its own with `on_error!({Self}, match error {{ .. }})`"
+    note = "if running it twice is as good as once, say so: `#[tool(writes, idempotent)]`; otherwise `feedback(..)`, `escalate(..)` or `throw(..)`",
+    note = "where this is an agent's default, give the tool arms of its own with `on_error!({Self}, match error {{ .. }})`"
 )]
 pub trait RetrySafe {
     /// Fails to compile, at the caller's span, for a tool that may not be retried:

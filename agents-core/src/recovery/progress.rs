@@ -50,6 +50,7 @@ pub(crate) struct Progress {
 pub(crate) type Standing = (Plan, usize, Option<usize>);
 
 /// What recovery has to know of the failure at hand.
+#[derive(Default)]
 pub(crate) struct Failed<'a> {
     /// The text that failed.
     pub(crate) text: &'a str,
@@ -61,6 +62,8 @@ pub(crate) struct Failed<'a> {
     pub(crate) rounds: u32,
     /// Running it again cannot do anything twice.
     pub(crate) repeatable: bool,
+    /// It may have done already what it must not do twice, whatever the arguments.
+    pub(crate) in_doubt: bool,
     /// What the failure itself says about when to come back.
     pub(crate) retry_after: Option<Duration>,
 }
@@ -72,6 +75,8 @@ pub(crate) enum Move {
     Read { by: String, text: String },
     /// Ask this repair agent.
     Ask(FixerRef),
+    /// Say that whoever this is, is not asked, or that this text is not used: nothing may run again.
+    Withhold { by: String, text: Option<String> },
     /// Wait, and run the same call again.
     Retry(Duration),
     /// Settle it, with this hint for the model.
@@ -133,6 +138,12 @@ impl Progress {
     /// The next step that is not spent. `chance`, from 0 to 1, places a wait within its bounds.
     pub(crate) fn next(&mut self, failed: &Failed<'_>, chance: f64) -> Move {
         while let Some(step) = self.plan.0.get(self.at).cloned() {
+            if failed.in_doubt
+                && let Some(withheld) = withheld(&step)
+            {
+                self.at += 1;
+                return withheld;
+            }
             let taken = match step {
                 Step::Fix(text) => text.and_then(|text| self.read("fix", text, failed.text)),
                 // Where no field is at fault, what is put in its place is the whole of the arguments.
@@ -256,6 +267,17 @@ impl Progress {
     pub(crate) fn tries(&self) -> u32 {
         self.asked.values().sum()
     }
+}
+
+/// What a step would give for another execution, if that is what it does with other arguments.
+fn withheld(step: &Step) -> Option<Move> {
+    let (by, text) = match step {
+        Step::Fix(Some(text)) => ("fix", Some(text.clone())),
+        Step::Ask { fixer, .. } => (fixer.name(), None),
+        _ => return None,
+    };
+    let by = by.to_owned();
+    Some(Move::Withhold { by, text })
 }
 
 fn retry(max_attempts: u32, backoff: Backoff, failed: &Failed<'_>, chance: f64) -> Option<Move> {

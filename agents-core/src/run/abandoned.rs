@@ -47,6 +47,9 @@ impl CallState {
         };
         if self.running {
             self.ran(Some(&error));
+            if let Some(cut_off) = self.attempts.last_mut() {
+                cut_off.effect_unknown = self.writes;
+            }
         }
         self.settle(error);
         if let Some(fixer) = self.asked.take() {

@@ -345,6 +345,7 @@ impl CallState {
             approved_by: self.approval.and(self.decided_by.take()),
             approval_s: self.approval.take(),
             partial: self.partial,
+            effect_unknown: self.writes && error.is_some_and(ToolError::is_cut_off),
         });
     }
 

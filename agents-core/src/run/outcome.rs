@@ -364,6 +364,9 @@ pub struct Attempt {
     /// [partial result](crate::escalation::return_partial_result), or its model's output limit cut its answer off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+    /// Whether it is not known if the execution took effect: the tool writes, and timed out, panicked or was cut off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub effect_unknown: bool,
 }
 
 /// Content that belongs to a receipt but is stored elsewhere.

@@ -149,6 +149,18 @@ pub(crate) fn gave_none(fixer: &str, why: &FixError, tokens: u64) -> Repairs {
     Change::new(ChangeKind::Tried, "", note).into()
 }
 
+/// The tool may have taken effect already: nobody is asked for other arguments, nor are any used.
+pub(crate) fn withheld(by: &str, text: Option<&str>) -> Repairs {
+    let did = match text {
+        Some(text) => format!("tried `{}` in vain", in_short(text)),
+        None => "was not asked".to_owned(),
+    };
+    let note = format!(
+        "`{by}` {did}: the tool writes and may have taken effect, so it is not run again with other arguments"
+    );
+    Change::new(ChangeKind::Tried, "", note).into()
+}
+
 /// A repair agent was asked, and what it was a part of ended before it answered.
 pub(crate) fn cut_off_at_work(fixer: &str) -> Repairs {
     let note = format!("`{fixer}` was asked, and cut off before it answered");

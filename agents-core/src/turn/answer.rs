@@ -213,7 +213,9 @@ impl Ladder<'_> {
                 self.give_up(&self.brain.name, reason, severity, text, fault);
             }
             Move::Throw(reason) => self.throw(&self.brain.name, reason).await,
-            Move::Retry(_) | Move::Spent => return Ok(self.go_back(text, fault)),
+            Move::Retry(_) | Move::Withhold { .. } | Move::Spent => {
+                return Ok(self.go_back(text, fault));
+            }
         }
         Ok(Climbing::On)
     }
@@ -380,11 +382,8 @@ impl Ladder<'_> {
 fn failed<'a>(text: &'a str, fault: &'a str) -> Failed<'a> {
     Failed {
         text,
-        path: "",
         error: fault,
-        rounds: 0,
-        repeatable: false,
-        retry_after: None,
+        ..Failed::default()
     }
 }
 

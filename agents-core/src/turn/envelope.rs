@@ -21,6 +21,9 @@ pub(super) fn close(
     settings: &Settings,
 ) -> (Arc<ToolEnvelope>, Message) {
     let mut truncated = false;
+    if call.receipt.is_none() {
+        call.tell_of_effects();
+    }
     let (output, error, content) = match call.result() {
         Some(Ok(output)) => {
             let is_kept = !call.attachments.is_empty();

@@ -7,7 +7,7 @@ use crate::{
     observe::spans,
     panics::guarded_while,
     run::{EventKind, Stopwatch},
-    tool::{Prepared, SharedTool, ToolContext},
+    tool::{Effects, Prepared, SharedTool, ToolContext, ToolSpec},
 };
 use std::sync::Arc;
 use tracing::Instrument;
@@ -54,17 +54,23 @@ pub(super) async fn run(
                 Ok(result) => result,
                 Err(panic) => Err(Cause::panicked(panic)),
             },
-            () = watch.expired() => Err(match tool.spec().is_repeatable() {
-                true => Cause::timed_out(allowed),
-                false => Cause::timed_out_in_doubt(allowed),
-            }),
+            () = watch.expired() => Err(Cause::timed_out(allowed)),
         }
     };
     let open = spans::Open::of(&span);
-    let result = hidden(work.instrument(span.clone()).await, context);
+    let result = work.instrument(span.clone()).await;
+    let result = hidden(result.map_err(|cause| of_tool(tool.spec(), cause)), context);
     open.ended();
     spans::executed(&span, context, &result);
     result
+}
+
+/// A failure of this tool: it may have taken effect, if the tool writes.
+fn of_tool(spec: &ToolSpec, cause: Cause) -> Cause {
+    match spec.effects {
+        Effects::Writes => cause.of_a_write(spec.is_repeatable()),
+        Effects::None | Effects::Reads => cause,
+    }
 }
 
 /// What a tool has given back, as everybody else may know it: without secrets, and with the code that

@@ -59,6 +59,7 @@ pub(crate) fn facts<'a>(
         // Another attempt has no other credentials.
         repeatable: error.code() != Code::AuthRequired
             && (spec.is_repeatable() || error.is_limited()),
+        in_doubt: error.is_cut_off() && !spec.is_repeatable(),
         retry_after: match error {
             ToolError::Execution { cause, .. } => cause.retry_after(),
             _ => None,

@@ -49,7 +49,7 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
 ///     for<'e> &'e <ReadFile as __rt::Fails>::With: __rt::Display,
 /// {
 ///     fn decide_by_arms(&self, error: __rt::CallError<'_, <Self as __rt::Fails>::With>, cx: &__rt::ErrorContext) -> __rt::Option<__rt::Plan> {
-///         <ReadFile as __rt::RetrySafe>::check(); // for each `retry`
+///         <ReadFile as __rt::RetrySafe>::check(); // for each `retry`, and each `fix` after a deadline
 ///         <ReadFile as __rt::Fallible>::check(); // for each `Returned`
 ///         use __rt::vocabulary::*;
 ///         match error { .. }
@@ -95,12 +95,12 @@ fn implementation(tool: &TokenStream, arms: &Arms, injected: &TokenStream) -> To
     }
 }
 
-/// `<ReadFile as __rt::RetrySafe>::check();`, at each `retry`, and `Fallible` at each `Returned`: that is what
+/// `<ReadFile as __rt::RetrySafe>::check();`, at each verb that would run it again, and `Fallible` at each `Returned`: that is what
 /// has to go, or to be allowed
 fn checked(tool: &TokenStream, arms: &Arms) -> TokenStream {
-    let retries = arms.retries.iter().map(|verb| ("RetrySafe", verb));
+    let reruns = arms.reruns.iter().map(|verb| ("RetrySafe", verb));
     let returned = arms.returned.iter().map(|variant| ("Fallible", variant));
-    let asserts = retries
+    let asserts = reruns
         .chain(returned)
         .map(|(what, Under { cfgs, it: at })| {
             let (tool, what) = (respan(tool.clone(), at.span()), Ident::new(what, at.span()));
@@ -129,13 +129,13 @@ pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> impl Iterator<Item = Step>
             quote!(.on_error_of_named(#pattern, #any { #matched }))
         }
         None => {
-            let retried = arms.retries_by_cfgs().into_iter().flat_map(|cfgs| {
-                agent.retried_by_default().map(move |tool| {
+            let rerun = arms.reruns_by_cfgs().into_iter().flat_map(|cfgs| {
+                agent.rerun_by_default().map(move |tool| {
                     let check = quote_spanned!(tool.span()=> <#tool as __rt::RetrySafe>::check(););
                     quote!(#(#cfgs)* #check)
                 })
             });
-            quote!(.on_error(#any { #(#retried)* #matched }))
+            quote!(.on_error(#any { #(#rerun)* #matched }))
         }
         Some(tool) => {
             let name = quote_spanned!(tool.span()=> <#tool as __rt::ToolName>::NAME);

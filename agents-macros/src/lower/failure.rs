@@ -82,6 +82,25 @@ pub(super) fn is_returned(path: &Path) -> bool {
     last.is_some_and(|last| last.ident == "Returned")
 }
 
+/// Whether a pattern takes nothing but `TimedOut` and `Panicked`, after which it is not known what was done.
+pub(super) fn is_cut_off(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::TupleStruct(variant) => variant
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "TimedOut" || last.ident == "Panicked"),
+        Pat::Ident(binding) => binding
+            .subpat
+            .as_ref()
+            .is_some_and(|(_, inner)| is_cut_off(inner)),
+        Pat::Or(either) => either.cases.iter().all(is_cut_off),
+        Pat::Paren(inner) => is_cut_off(&inner.pat),
+        Pat::Reference(inner) => is_cut_off(&inner.pat),
+        _ => false,
+    }
+}
+
 /// Whether a name begins as variants do.
 pub(super) fn is_capitalised(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)

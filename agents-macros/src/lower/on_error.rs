@@ -60,7 +60,7 @@ pub(crate) fn on_error(mut written: ast::Arms, of: Of<'_>, errors: &Errors) -> A
         by_type(tool, errors);
     }
     let mut arms = Vec::new();
-    let (mut retries, mut returned, mut fixers) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut reruns, mut returned, mut fixers) = (Vec::new(), Vec::new(), Vec::new());
     for arm in &written.arms {
         let Some(kind) = meant(&arm.kind) else {
             continue;
@@ -80,7 +80,9 @@ pub(crate) fn on_error(mut written: ast::Arms, of: Of<'_>, errors: &Errors) -> A
             inner: 0,
             bound: bound::names(arm),
             injected,
-            retries: Vec::new(),
+            is_cut_off: kind.name == "execution_error"
+                && arm.patterns.first().is_some_and(failure::is_cut_off),
+            reruns: Vec::new(),
             fixers: Vec::new(),
             waits: false,
             errors,
@@ -103,7 +105,7 @@ pub(crate) fn on_error(mut written: ast::Arms, of: Of<'_>, errors: &Errors) -> A
             guard
         });
         let cfgs = cfgs(&arm.attrs);
-        retries.extend(under(&cfgs, sugar.retries));
+        reruns.extend(under(&cfgs, sugar.reruns));
         fixers.extend(under(&cfgs, sugar.fixers));
         let mut patterns = arm.patterns.clone();
         if kind.name == "execution_error" {
@@ -130,7 +132,7 @@ pub(crate) fn on_error(mut written: ast::Arms, of: Of<'_>, errors: &Errors) -> A
         written,
         tool,
         arms,
-        retries,
+        reruns,
         returned,
         fixers,
     }
@@ -169,7 +171,9 @@ struct Sugar<'a> {
     /// What the arm binds: nothing outside of it can name that.
     bound: Vec<Ident>,
     injected: &'a [Ident],
-    retries: Vec<Ident>,
+    /// Whether the arm is of executions alone that may have taken effect.
+    is_cut_off: bool,
+    reruns: Vec<Ident>,
     fixers: Vec<Expr>,
     /// Whether the arm waits for something, which it cannot.
     waits: bool,
@@ -260,8 +264,12 @@ impl Sugar<'_> {
             }
         };
         // Elsewhere it is the wrong verb, whatever the tool does.
-        if verb == "retry" && self.variant == "Execution" {
-            self.retries.push(verb.clone());
+        let reruns = match self.variant == "Execution" {
+            true => verb == "retry" || (self.is_cut_off && (verb == "fix" || verb == "fix_with")),
+            false => false,
+        };
+        if reruns {
+            self.reruns.push(verb.clone());
         }
         let mut plain = Punctuated::new();
         let mut modifiers = Vec::new();

@@ -7,7 +7,7 @@ use crate::{
         escalation::{Escalation, Raised},
     },
     recovery::{FAILED_ALREADY, FixError, Move, text_at},
-    run::{CallState, Given, Stage, Stop, Unsettled, climb::Climbed, gave_none},
+    run::{CallState, Given, Stage, Stop, Unsettled, climb::Climbed, gave_none, withheld},
     secret::Masker,
     turn::{args, recover},
 };
@@ -24,6 +24,10 @@ const TAKEN_OVER: &str = "you take over from the model that failed here: make th
 /// The same, where the tool has run and must not do twice what it may have done.
 const TAKEN_OVER_IN_DOUBT: &str = "you take over from the model that failed here: the tool has run, and may have taken \
     effect though it failed, so find that out before making the call again";
+
+/// What a model is told whose call an arm would have changed, if it had not run.
+const WITHHELD: &str =
+    "it was not run again with other arguments, since that could have done it twice";
 
 impl CallState {
     /// A new failure: the arms are asked, and what they say is written down.
@@ -107,6 +111,11 @@ impl CallState {
                 let repair = recover::repair(&fixer, rules, self, &text, &error);
                 self.asked = Some(fixer.name().into());
                 return Some(Act::Ask(fixer, Box::new(repair)));
+            }
+            Move::Withhold { by, text } => {
+                let text = text.map(|text| rules.cx().masker().text(&text).into_owned());
+                self.repairs.extend(withheld(&by, text.as_deref()));
+                self.remark.get_or_insert_with(|| WITHHELD.to_owned());
             }
             Move::Retry(wait) => {
                 let ToolError::Execution { args, .. } = error else {

@@ -1,0 +1,389 @@
+//! Executions of which nobody knows whether they took effect: they are told, and nothing does their work twice.
+
+use agents::{
+    Agent, AgentBuilder, Effects, Outcome, Severity,
+    policy::{Action, Verdict},
+    rate::RateLimiter,
+    reader::ChangeKind,
+    recovery::*,
+    run::{Approval, ApprovalRequest, Snapshot, ToolEnvelope},
+    testing::{Script, ScriptedModel},
+    tool::{FnTool, ToolSpec},
+};
+use proptest::{prelude::*, sample::select};
+use serde_json::json;
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+const UNKNOWN: &str = "whether it took effect is not known";
+const FIND_OUT: &str = "find that out before calling it again";
+const NOT_AGAIN: &str =
+    "it was not run again with other arguments, since that could have done it twice";
+
+/// What an execution does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Does {
+    Late,
+    Panics,
+    Errs,
+    Pays,
+}
+
+/// What an arm may say.
+#[derive(Clone, Debug)]
+enum Try {
+    Fix(u32),
+    Ask,
+    Retry,
+    Feedback,
+    Escalate,
+}
+
+/// A tool that pays, what it does one time after another, what an arm says, and what stands in the way of a round.
+#[derive(Clone, Debug)]
+struct Case {
+    does: Vec<Does>,
+    effects: Effects,
+    is_idempotent: bool,
+    tries: Vec<Try>,
+    /// Which round a limiter holds back, a rule denies, or a person.
+    held_back: u32,
+    denied: u32,
+    disapproved: u32,
+}
+
+impl Case {
+    fn new(does: impl Into<Vec<Does>>, tries: impl Into<Vec<Try>>) -> Case {
+        Case {
+            does: does.into(),
+            effects: Effects::Writes,
+            is_idempotent: false,
+            tries: tries.into(),
+            held_back: 0,
+            denied: 0,
+            disapproved: 0,
+        }
+    }
+
+    fn idempotent(self) -> Case {
+        Case {
+            is_idempotent: true,
+            ..self
+        }
+    }
+}
+
+fn payer(does: Vec<Does>, spec: ToolSpec) -> (FnTool, Arc<AtomicU32>) {
+    let runs = Arc::new(AtomicU32::new(0));
+    let count = runs.clone();
+    let tool = FnTool::with_spec(spec, move |_, _| {
+        let run = count.fetch_add(1, SeqCst) as usize;
+        let does = does.get(run).copied().unwrap_or(Does::Pays);
+        async move {
+            match does {
+                Does::Late => std::future::pending().await,
+                Does::Panics => panic!("the drawer jams"),
+                Does::Errs => Err("the bank is shut"),
+                Does::Pays => Ok("paid"),
+            }
+        }
+    });
+    (tool, runs)
+}
+
+fn plan(tries: &[Try]) -> Option<Plan> {
+    let mender = || {
+        let skill = |_: Repair| async { Ok::<_, agents::Error>(r#"{"n":77}"#.to_owned()) };
+        let skill = agents::agent::Skill::native("mend", "Mends.", skill);
+        AgentBuilder::<Repair, String>::new("mender")
+            .skill(skill)
+            .build()
+    };
+    let step = |one: &Try| match one {
+        Try::Fix(n) => fix::<Execution>(format!(r#"{{"n":{n}}}"#)),
+        Try::Ask => fix_with(mender()),
+        Try::Retry => retry().max_attempts(3).backoff(none()),
+        Try::Feedback => feedback("mind the drawer"),
+        Try::Escalate => escalate("it is stuck").severity(Severity::High),
+    };
+    tries.iter().map(step).reduce(Decision::or).map(Plan::from)
+}
+
+struct HoldsBack(AtomicU32, u32);
+
+#[agents::async_trait]
+impl RateLimiter for HoldsBack {
+    async fn try_acquire(&self, _: &str, _: &ToolSpec) -> Result<(), Duration> {
+        match self.0.fetch_add(1, SeqCst) + 1 == self.1 {
+            true => Err(Duration::from_secs(60)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The run, how often the tool ran, and what the model was told.
+async fn paid(case: &Case) -> (Outcome<String>, u32, String) {
+    let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+    let mut spec =
+        ToolSpec::new("pay", "Pays.", case.effects, schema).timeout(Duration::from_secs(1));
+    if case.is_idempotent {
+        spec = spec.idempotent();
+    }
+    if case.disapproved > 0 {
+        spec = spec.approval(agents::tool::Approval::Always);
+    }
+    let (tool, runs) = payer(case.does.clone(), spec);
+    let (model, handle) = ScriptedModel::new([
+        Script::call("pay", r#"{"n":20}"#),
+        Script::text("I have done what I could"),
+    ]);
+    let tries = case.tries.clone();
+    let agent = AgentBuilder::<String, String>::new("clerk")
+        .tool(tool)
+        .on_error(move |error, _| match error {
+            CallError::Execution(_) => plan(&tries),
+            _ => None,
+        })
+        .model(model)
+        .build();
+    let (asked, judged) = (AtomicU32::new(0), AtomicU32::new(0));
+    let (disapproved, denied) = (case.disapproved, case.denied);
+    let outcome = agent
+        .run("Pay.")
+        .rate_limits(HoldsBack(AtomicU32::new(0), case.held_back))
+        .approver(move |_: ApprovalRequest| {
+            let no = asked.fetch_add(1, SeqCst) + 1 == disapproved;
+            async move {
+                match no {
+                    true => Approval::deny("not like this"),
+                    false => Approval::Approve,
+                }
+            }
+        })
+        .policy(move |action: &Action<'_>| match action {
+            Action::Tool(_) if judged.fetch_add(1, SeqCst) + 1 == denied => {
+                Verdict::deny("the rules are against it")
+            }
+            _ => Verdict::Allow,
+        })
+        .outcome()
+        .await
+        .unwrap();
+    let requests = handle.requests();
+    let told = requests.get(1).map(|request| request.last().to_owned());
+    (outcome, runs.load(SeqCst), told.unwrap_or_default())
+}
+
+fn receipt(outcome: &Outcome<String>) -> &ToolEnvelope {
+    outcome.outputs.receipts().next().unwrap()
+}
+
+/// All that the receipt's error says.
+fn said(receipt: &ToolEnvelope) -> String {
+    let error = receipt.error.as_ref().expect("it failed");
+    format!("{}; {}", error.message, error.remark().unwrap_or_default())
+}
+
+/// A run in time that passes when nothing else happens.
+fn run<T>(work: impl Future<Output = T>) -> T {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(work)
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let does = select(vec![Does::Late, Does::Panics, Does::Errs, Does::Pays]);
+    let one = prop_oneof![
+        (0..9_u32).prop_map(Try::Fix),
+        Just(Try::Ask),
+        Just(Try::Retry),
+        Just(Try::Feedback),
+        Just(Try::Escalate),
+    ];
+    (
+        prop::collection::vec(does, 1..4),
+        select(vec![Effects::Writes, Effects::Writes, Effects::Reads]),
+        any::<bool>(),
+        prop::collection::vec(one, 0..4),
+        [0..5_u32, 0..9, 0..4],
+    )
+        .prop_map(|(does, effects, is_idempotent, tries, stops)| {
+            let [held_back, denied, disapproved] = stops;
+            Case {
+                does,
+                effects,
+                is_idempotent,
+                tries,
+                held_back,
+                denied,
+                disapproved,
+            }
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1024) })]
+
+    /// The model and the receipt's error tell of an execution of which the effect is not known, unless a later one
+    /// succeeded or the tool does not write; and nothing runs after it that could do it twice.
+    #[test]
+    fn what_may_have_taken_effect_is_told_and_not_done_twice(case in case()) {
+        let (outcome, runs, told) = run(paid(&case));
+        let receipt = receipt(&outcome);
+        let cut_off = |run: usize| matches!(case.does.get(run), Some(Does::Late | Does::Panics));
+        let writes = case.effects == Effects::Writes;
+        prop_assert_eq!(receipt.attempts.len(), runs as usize);
+        for (run, attempt) in receipt.attempts.iter().enumerate() {
+            prop_assert_eq!(attempt.effect_unknown, writes && cut_off(run), "{:?}", attempt);
+            let message = attempt.error.as_ref().map_or("", |error| &error.message);
+            prop_assert_eq!(message.contains(UNKNOWN), attempt.effect_unknown, "{}", message);
+        }
+        let unknown = receipt.attempts.iter().position(|attempt| attempt.effect_unknown);
+        if receipt.is_ok() {
+            return Ok(());
+        }
+        prop_assert_eq!(told.contains(UNKNOWN), unknown.is_some(), "{}", told);
+        prop_assert_eq!(said(receipt).contains(UNKNOWN), unknown.is_some(), "{}", said(receipt));
+        if let Some(at) = unknown && !case.is_idempotent {
+            prop_assert_eq!(at + 1, receipt.attempts.len(), "it ran again");
+            prop_assert!(told.contains(FIND_OUT), "{}", told);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fix_does_not_run_what_may_have_taken_effect() {
+    for (does, how) in [
+        (Does::Late, "it did not finish within 1s"),
+        (Does::Panics, "it panicked: the drawer jams"),
+    ] {
+        let (outcome, runs, told) = paid(&Case::new([does], [Try::Fix(5), Try::Ask])).await;
+        assert_eq!(runs, 1);
+        assert!(
+            told.ends_with(&format!(
+                "in `pay`: {how}, and {UNKNOWN}: {FIND_OUT}; {NOT_AGAIN}"
+            )),
+            "{told}"
+        );
+        let receipt = receipt(&outcome);
+        assert_eq!(receipt.input.as_str(), r#"{"n":20}"#);
+        assert!(receipt.attempts[0].effect_unknown);
+        let tried: Vec<_> = receipt.repairs.iter().collect();
+        assert!(tried.iter().all(|change| change.kind == ChangeKind::Tried));
+        let why = "the tool writes and may have taken effect, so it is not run again with other arguments";
+        assert_eq!(
+            tried.iter().map(|change| &*change.note).collect::<Vec<_>>(),
+            [
+                format!(r#"`fix` tried `{{"n":5}}` in vain: {why}"#),
+                format!("`mender` was not asked: {why}")
+            ]
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_plan_goes_on_behind_a_fix_that_is_not_used() {
+    let (outcome, runs, told) = paid(&Case::new(
+        [Does::Errs, Does::Late],
+        [Try::Fix(5), Try::Fix(4), Try::Escalate],
+    ))
+    .await;
+    assert_eq!(runs, 2, "what returned an error may be mended");
+    assert_eq!(outcome.escalations.len(), 1);
+    assert!(told.contains("`pay` gave up (HIGH): it is stuck"), "{told}");
+    assert!(
+        told.ends_with(&format!(
+            "it has run: it did not finish within 1s, and {UNKNOWN}: {FIND_OUT}"
+        )),
+        "{told}"
+    );
+    assert_eq!(receipt(&outcome).input.as_str(), r#"{"n":5}"#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idempotent_tool_runs_again_and_what_may_have_been_is_still_told() {
+    let case = Case::new([Does::Late, Does::Errs], [Try::Fix(5)]).idempotent();
+    let (outcome, runs, told) = paid(&case).await;
+    assert_eq!(runs, 2);
+    let late = format!("it did not finish within 1s, and {UNKNOWN}");
+    assert!(
+        told.ends_with(&format!("the bank is shut; it has run: {late}")),
+        "{told}"
+    );
+    let error = receipt(&outcome).error.as_ref().unwrap();
+    assert_eq!(&*error.message, "the bank is shut");
+    assert_eq!(error.remark(), Some(&*format!("it has run: {late}")));
+
+    // Denied in its second round, which is not the whole truth either.
+    let case = Case::new([Does::Late], [Try::Retry]).idempotent();
+    let denied = Case { denied: 3, ..case };
+    let (_, runs, told) = paid(&denied).await;
+    assert_eq!(runs, 1);
+    assert!(told.contains("the rules are against it"), "{told}");
+    assert!(told.ends_with(&format!("it has run: {late}")), "{told}");
+
+    // What succeeds in the end has settled it.
+    let case = Case::new([Does::Late], [Try::Retry]).idempotent();
+    let (outcome, _, told) = paid(&case).await;
+    assert!(receipt(&outcome).is_ok());
+    assert_eq!(told, "paid");
+}
+
+/// Each stored state of the run leads to the same end.
+#[tokio::test(start_paused = true)]
+async fn a_stored_run_knows_what_may_have_taken_effect() {
+    let schema = json!({"type": "object"});
+    let spec = || {
+        let spec = ToolSpec::new("pay", "Pays.", Effects::Writes, schema.clone());
+        spec.timeout(Duration::from_secs(1))
+    };
+    let slow = FnTool::new(
+        "wait",
+        "Waits.",
+        Effects::Reads,
+        schema.clone(),
+        |_, _| async {
+            tokio::time::sleep(Duration::from_secs(9)).await;
+            Ok::<_, String>("waited")
+        },
+    );
+    let (pay, runs) = payer(vec![Does::Late], spec());
+    let agent = AgentBuilder::<String, String>::new("clerk")
+        .tool(pay)
+        .tool(slow)
+        .on_error(|error, _| match error {
+            CallError::Execution(_) => plan(&[Try::Fix(1)]),
+            _ => None,
+        })
+        .build();
+    let stored = Arc::new(Mutex::new(Vec::new()));
+    let keep = stored.clone();
+    let calls = Script::calls([("pay", "{}"), ("wait", "{}")]);
+    let (model, _) = ScriptedModel::new([calls, Script::text("done")]);
+    let run = agent.run("Pay.").model(model);
+    let run = run.on_checkpoint(move |snapshot| {
+        let text = serde_json::to_string(&snapshot).unwrap();
+        keep.lock().unwrap().push(text);
+    });
+    run.await.unwrap();
+    assert_eq!(runs.load(SeqCst), 1);
+    let settled = stored.lock().unwrap()[2].clone();
+    let (model, handle) = ScriptedModel::new([Script::text("done")]);
+    let snapshot: Snapshot = serde_json::from_str(&settled).unwrap();
+    let outcome = agent.resume(snapshot).model(model).outcome().await.unwrap();
+    assert_eq!(runs.load(SeqCst), 1, "it is not run again");
+    let receipt = receipt(&outcome);
+    assert!(receipt.attempts[0].effect_unknown);
+    assert!(said(receipt).contains(UNKNOWN) && said(receipt).ends_with(NOT_AGAIN));
+    let requests = handle.requests();
+    let told = requests[0].messages.iter().any(|message| {
+        let text = serde_json::to_string(message).unwrap();
+        text.contains(UNKNOWN) && text.contains(NOT_AGAIN)
+    });
+    assert!(told, "{requests:?}");
+}
