@@ -99,8 +99,11 @@ impl Steps<'_> {
 }
 
 impl<'ast> Visit<'ast> for Steps<'_> {
-    /// `escalate("no").or(..)`
+    /// `escalate("no").or(..)`, `fix(tidy(raw)?).or(..)`
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        if call.method == "or" {
+            Questions(self.0).visit_expr(&call.receiver);
+        }
         if call.method == "or"
             && let Some(verb @ ("escalate" | "throw" | "feedback")) =
                 verb(&call.receiver).as_deref()
@@ -119,6 +122,30 @@ impl<'ast> Visit<'ast> for Steps<'_> {
         self.count(&key, &assign.right, assign);
         visit::visit_expr_assign(self, assign);
     }
+}
+
+/// Each `?` that leaves the arms before the next step of a plan is reached.
+struct Questions<'e>(&'e Errors);
+
+impl<'ast> Visit<'ast> for Questions<'_> {
+    fn visit_expr_try(&mut self, question: &'ast syn::ExprTry) {
+        self.0
+            .at(question.question_token, messages::QUESTION_BEFORE_OR);
+        visit::visit_expr_try(self, question);
+    }
+
+    /// What stands before another `.or(..)` is looked at there.
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        match call.method == "or" {
+            true => call.args.iter().for_each(|step| self.visit_expr(step)),
+            false => visit::visit_expr_method_call(self, call),
+        }
+    }
+
+    // A `?` in there leaves only that.
+    fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
+    fn visit_expr_async(&mut self, _: &'ast syn::ExprAsync) {}
+    fn visit_item_fn(&mut self, _: &'ast syn::ItemFn) {}
 }
 
 /// The verb by which a chain ends: what comes after it only comes when that gives nothing.

@@ -88,6 +88,8 @@ pub(crate) fn never_falls_through(verb: &str) -> String {
     format!("this `.or(..)` is never reached: `{verb}` always decides; put it last")
 }
 
+pub(crate) const QUESTION_BEFORE_OR: &str = "this `?` leaves all arms, so that what `.or(..)` says is never reached: hand the verb an `Option`, whose `None` goes on to it: `value.and_then(|value| ..)`, or a function that gives one";
+
 pub(crate) fn never_retries(number: u64) -> String {
     format!("`max_attempts = {number}` never retries; write 2 or more, or remove the arm")
 }
