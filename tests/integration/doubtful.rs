@@ -49,11 +49,26 @@ async fn call(effects: Effects, arguments: &str) -> (Outcome<String>, String) {
     (outcome, told)
 }
 
-const DOUBTFUL: [(&str, ChangeKind, &str); 13] = [
+const DOUBTFUL: [(&str, ChangeKind, &str); 16] = [
     (
         r#"{"guest":"Ida","nights":"3 weeks"}"#,
         ChangeKind::Extracted,
-        "field `nights`: number taken out of \"3 weeks\", and a tool that writes does not run on that: send the value alone",
+        "field `nights`: number taken out of \"3 weeks\", and a tool that writes does not run on that: send the value alone, as JSON has it",
+    ),
+    (
+        r#"{"guest":"Ida","nights":"~3"}"#,
+        ChangeKind::Extracted,
+        "number taken out of \"~3\"",
+    ),
+    (
+        r#"{"guest":"Ida","nights":"1,200"}"#,
+        ChangeKind::Extracted,
+        "number taken out of \"1,200\"",
+    ),
+    (
+        r#"{"guest":"Ida","nights":2,"quiet":"disabled"}"#,
+        ChangeKind::Extracted,
+        "boolean taken out of \"disabled\"",
     ),
     (
         r#"{"guest":"Ida","nights":1"#,

@@ -125,7 +125,7 @@ impl Coercer<'_> {
             return Ok(match (how, bare) {
                 (How::Found, _) => {
                     let said = || format!("number taken out of {}", tape.excerpt(at));
-                    self.log_with(ChangeKind::Extracted, said);
+                    self.log_was(ChangeKind::Extracted, said, text);
                     cost::FOUND
                 }
                 (_, true) => {
@@ -133,10 +133,8 @@ impl Coercer<'_> {
                     cost::SPELLING
                 }
                 (How::Notation, _) => {
-                    self.log(
-                        ChangeKind::Coerced,
-                        "number in a string, written as JSON has it",
-                    );
+                    let said = || "number in a string, written as JSON has it".to_owned();
+                    self.log_was(ChangeKind::Coerced, said, text);
                     cost::TYPE + 1
                 }
                 (How::Plain, _) => {
@@ -152,7 +150,7 @@ impl Coercer<'_> {
             return Ok(match how {
                 How::Found => {
                     let said = || format!("boolean taken out of {}", tape.excerpt(at));
-                    self.log_with(ChangeKind::Extracted, said);
+                    self.log_was(ChangeKind::Extracted, said, text);
                     cost::FOUND
                 }
                 _ => {
@@ -162,7 +160,7 @@ impl Coercer<'_> {
                         (How::Plain, _) => {
                             self.log(ChangeKind::Coerced, "boolean taken out of its quotes");
                         }
-                        _ => self.log_with(ChangeKind::Coerced, said),
+                        _ => self.log_was(ChangeKind::Coerced, said, text),
                     }
                     cost::TYPE + u32::from(how == How::Notation)
                 }
@@ -269,12 +267,10 @@ impl Coercer<'_> {
         };
         self.out.push_str(&choices[n].to_string());
         let note = || format!("{} read as {}", tape.excerpt(at), choices[n]);
-        let kind = if how == How::Found {
-            ChangeKind::Extracted
-        } else {
-            ChangeKind::Enum
-        };
-        self.log.add_with(kind, || self.path.clone(), note);
+        match how {
+            How::Found => self.log_was(ChangeKind::Extracted, note, &text),
+            _ => self.log_with(ChangeKind::Enum, note),
+        }
         Ok(match how {
             How::Found => cost::FOUND,
             _ => cost::TYPE,

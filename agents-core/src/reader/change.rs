@@ -23,8 +23,8 @@ pub struct Change {
     pub path: String,
     /// Short description of the change.
     pub note: String,
-    /// What was there before: the beginning of it, on one line. Told of what was dropped, and of what an arm or a
-    /// repair agent replaced.
+    /// What was there before: the beginning of it, on one line. Told of what was dropped, of what a number, a boolean or
+    /// an allowed value was taken out of, and of what an arm or a repair agent replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
 }
@@ -123,9 +123,10 @@ pub enum ChangeKind {
     Unwrapped,
     /// JSON inside a string was parsed.
     Nested,
-    /// A value was converted to another type without loss: `"5"` to 5.
+    /// A value was converted to another type with nothing lost, and could be no other: `"5"` to 5.
     Coerced,
-    /// A number, a boolean or an allowed value was extracted from text: `"150lbs"`.
+    /// A number, a boolean or an allowed value was taken out of a text that holds more, or that may be read otherwise:
+    /// `"150lbs"`, `"$5"`, and `"1,200"`, where the comma may be a decimal mark.
     Extracted,
     /// A single value became a list of one.
     Listed,
@@ -160,6 +161,7 @@ impl ChangeKind {
     /// for (text, doubtful) in [
     ///     (r#"{'euros': "500",}"#, false),
     ///     (r#"{"euros": "500 cents"}"#, true),
+    ///     (r#"{"euros": "$500"}"#, true),
     ///     (r#"{"euros": 500"#, true), // or 5000?
     ///     ("{\"euros\": 500\n", false),
     ///     (r#"Do not run {"euros": 500}"#, true),

@@ -290,6 +290,12 @@ impl<'s> Coercer<'s> {
         log.add_with(kind, || path.clone(), note);
     }
 
+    /// The same of a value of which this text is not kept as it was.
+    pub(super) fn log_was(&mut self, kind: ChangeKind, note: impl FnOnce() -> String, was: &str) {
+        let Self { log, path, .. } = self;
+        log.add_was(kind, || path.clone(), note, was);
+    }
+
     pub(super) fn within(
         &self,
         limit: Option<&'static str>,

@@ -92,9 +92,9 @@ impl Coercer<'_> {
             }
             if role == Role::Unknown {
                 let (log, path) = (&mut self.log, &self.path);
-                let note = "left out, since the schema does not know it";
+                let note = || "left out, since the schema does not know it".to_owned();
                 let was = tape.text(value);
-                log.add_dropped(ChangeKind::DroppedKey, || path.clone(), note, was);
+                log.add_was(ChangeKind::DroppedKey, || path.clone(), note, was);
                 sum += cost::DROPPED;
                 continue;
             }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, cell::Cell};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Reading, Schema, lenient, read, strictly};
+use super::{ChangeKind, Reading, Schema, coerce, lenient, read, strict, strictly};
 
 thread_local! {
     static STEPS: Cell<usize> = const { Cell::new(0) };
@@ -206,6 +206,32 @@ fn schemas() -> impl Strategy<Value = Value> {
     ])
 }
 
+/// Text made of what numbers are made of, and of what people put beside them.
+fn counted() -> impl Strategy<Value = String> {
+    const PIECES: [&str; 32] = [
+        "1", "12", "200", "000", "0", "5", "007", ".", ",", "'", "_", " ", "-", "−", "+", "e3",
+        "E-1", "$", "€", "¥", "~", "≈", "%", "kg", " USD", "about ", "(", ")", "#", "!", "...",
+        "\u{a0}",
+    ];
+    prop::collection::vec(prop::sample::select(PIECES.to_vec()), 1..6)
+        .prop_map(|pieces| pieces.concat())
+}
+
+/// Whether a text is one number and can be no other, however it is written.
+fn is_one_number(text: &str) -> bool {
+    let spaceless: String = text.split_whitespace().collect();
+    let unsigned = spaceless
+        .strip_prefix(['-', '+', '−'])
+        .unwrap_or(&spaceless);
+    let clear = unsigned.matches(',').count() != 1 || unsigned.contains('.');
+    let digits = unsigned.replace([',', '\'', '_'], "");
+    clear
+        && digits.parse::<f64>().is_ok()
+        && digits
+            .bytes()
+            .all(|b| b.is_ascii_digit() || b".eE+-".contains(&b))
+}
+
 /// The steps a reading takes, with and without a schema.
 fn steps(text: &str, schema: &Schema) -> usize {
     STEPS.set(0);
@@ -260,6 +286,37 @@ proptest! {
         let read: Value = serde_json::from_str(&reading.json).unwrap();
         prop_assert_eq!(&read["held"], &value, "{}", text);
         prop_assert_eq!(&read[&extra], &json!(1), "{}", text);
+    }
+
+    #[test]
+    fn a_number_out_of_a_string_that_says_more_is_extracted_and_the_string_is_told(text in counted(), whole in any::<bool>()) {
+        let kind = if whole { "integer" } else { "number" };
+        let schema = json!({"type": "object", "properties": {"n": {"type": kind}}});
+        let said = json!({"n": text}).to_string();
+        if let Ok(reading) = coerce(&said, &schema) {
+            let [change] = &reading.repairs.0[..] else { panic!("{text}: {}", reading.repairs) };
+            let json = strict::number(text.trim().as_bytes(), 0) == Some(text.trim().len());
+            prop_assert_eq!(change.was.as_deref(), (!json).then_some(&*text), "{}", text);
+            match change.kind {
+                ChangeKind::Coerced => prop_assert!(is_one_number(&text), "{text}"),
+                kind => prop_assert_eq!(kind, ChangeKind::Extracted, "{}", text),
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_of_a_key_is_told_of_its_own_field(quotes in prop::collection::vec(0..6usize, 1..8), within in any::<bool>()) {
+        let (mut members, mut changed) = (Vec::new(), Vec::new());
+        for (n, quote) in quotes.into_iter().enumerate() {
+            let (open, close) = [("\"", "\""), ("", ""), ("'", "'"), ("“", "”"), ("", "\""), ("`", "`")][quote];
+            members.push(format!("{open}k{n}{close}: \"x\""));
+            changed.extend((quote > 0).then(|| format!("{}k{n}", if within { "held." } else { "" })));
+        }
+        let members = format!("{{{}}}", members.join(", "));
+        let text = if within { format!("{{\"first\": 1, \"held\": {members}}}") } else { members };
+        let reading = lenient(&text).unwrap();
+        let told: Vec<_> = reading.repairs.iter().map(|change| change.path.clone()).collect();
+        prop_assert_eq!(told, changed, "{} {}", text, reading.repairs);
     }
 
     #[test]

@@ -33,15 +33,15 @@ impl Log {
         self.tell(kind, || Change::new(kind, path(), note));
     }
 
-    /// The same of something that was dropped.
-    pub(super) fn add_dropped(
+    /// The same of something that is not there any more, wholly or in part.
+    pub(super) fn add_was(
         &mut self,
         kind: ChangeKind,
         path: impl FnOnce() -> String,
-        note: &str,
+        note: impl FnOnce() -> String,
         was: &str,
     ) {
-        self.tell(kind, || Change::new(kind, path(), note).was_unmasked(was));
+        self.tell(kind, || Change::new(kind, path(), note()).was_unmasked(was));
     }
 
     fn tell(&mut self, kind: ChangeKind, change: impl FnOnce() -> Change) {
@@ -81,6 +81,13 @@ impl Log {
     /// How many changes are told.
     pub(super) fn told(&self) -> usize {
         self.changes.len()
+    }
+
+    /// Says of what was told after the first so many where it was.
+    pub(super) fn place_since(&mut self, told: usize, path: &str) {
+        for change in &mut self.changes[told..] {
+            path.clone_into(&mut change.path);
+        }
     }
 
     pub(super) fn mark(&self) -> Mark {

@@ -1,6 +1,10 @@
 //! Numbers, however they are spelled. They are handled as text: no digit is
 //! lost on the way.
 
+mod beside;
+
+pub(super) use self::beside::negated;
+use self::beside::{compared, qualified, scaled};
 use super::{scalar::How, strict};
 
 /// In a longer text nothing is looked for: it is about something else.
@@ -58,9 +62,12 @@ pub(super) fn number(text: &str) -> Option<(String, How)> {
     {
         return None;
     }
-    let rest = text[end..].trim_matches(|c: char| c == '.' || c.is_whitespace());
-    let before = text[..start].trim();
-    let how = if rest.is_empty() && before.is_empty() {
+    // `9.` is a nine, and `1.5.` has a point too many.
+    let written = &text[start..end];
+    let pointed = written.contains(['.', 'e', 'E']);
+    let tail = tail.strip_prefix('.').filter(|_| !pointed).unwrap_or(tail);
+    let alone = head.trim().is_empty() && tail.trim().is_empty();
+    let how = if alone && is_plain(written) {
         How::Notation
     } else {
         How::Found
@@ -147,105 +154,25 @@ fn digits(bytes: &[u8], start: usize) -> Option<(String, usize)> {
     Some((number, at))
 }
 
+/// Whether this number can be no other: no currency and no `~` beside its sign, and between its digits nothing that may
+/// be a decimal mark. `1,200` is 1.2 to half the world; `1,200,000`, `1,200.50` and `1'200` are one number to all of it.
+fn is_plain(number: &str) -> bool {
+    let unsigned = number.strip_prefix(['-', '+', '−']).unwrap_or(number);
+    let (grouped, point) = match unsigned.find(['.', 'e', 'E']) {
+        Some(at) => (&unsigned[..at], unsigned[at..].starts_with('.')),
+        None => (unsigned, false),
+    };
+    let mut groups = grouped.split([',', '\'', '_']);
+    let first = groups.next().unwrap_or_default();
+    let separated = groups.clone().count();
+    let commas = grouped.contains(',');
+    first.bytes().all(|b| b.is_ascii_digit())
+        && groups.all(|group| group.len() == 3)
+        && (separated != 1 || !commas || point)
+}
+
 fn is_currency(c: char) -> bool {
     matches!(c, '$' | '€' | '£' | '¥' | '₹' | '~' | '≈')
-}
-
-/// `<5`, `5+`, `– 5`, `5-`, `(5)`: what stands beside the number says that it is not just that.
-fn qualified(head: &str, tail: &str) -> bool {
-    const DASHES: [char; 6] = ['-', '−', '–', '—', '‐', '‑'];
-    let compared = head.trim_end_matches('=');
-    let tagged = compared.ends_with('>') && compared.contains('<');
-    if compared.ends_with(['<', '>', '≤', '≥', '≠', '!']) && !tagged || tail.starts_with('+')
-    {
-        return true;
-    }
-    // In `covid-19` and `5-day` the dash joins words.
-    let word = |c: char| c.is_alphanumeric();
-    if let Some(before) = head.strip_suffix(DASHES)
-        && !before.trim_end().ends_with(word)
-    {
-        return true;
-    }
-    if let Some(after) = tail.strip_prefix(DASHES)
-        && !after.trim_start().starts_with(word)
-    {
-        return true;
-    }
-    // Accountants write negative numbers so.
-    let bare = |side: &str| {
-        side.trim_matches(|c: char| c.is_whitespace() || is_currency(c))
-            .to_owned()
-    };
-    bare(head) == "(" && bare(tail) == ")"
-}
-
-/// `10k`, `2 million`: the number alone would be another one.
-fn scaled(rest: &str) -> bool {
-    let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || is_currency(c) || c == '-');
-    let word: String = rest.chars().take_while(|c| c.is_alphabetic()).collect();
-    const LONG: [&str; 18] = [
-        "k", "mn", "mm", "bn", "tn", "b", "t", "thousand", "million", "billion", "trillion",
-        "hundred", "dozen", "lakh", "crore", "mio", "x", "pm",
-    ];
-    let whole_word = LONG[..].iter().any(|long| match *long {
-        // Millimetres, tonnes, bytes and pixels are units, not factors.
-        "mm" | "t" | "x" | "pm" | "b" => false,
-        long => {
-            word.eq_ignore_ascii_case(long) || word.to_lowercase().strip_suffix('s') == Some(long)
-        }
-    });
-    whole_word || word == "M" || word == "B" || rest.starts_with('/') || rest.starts_with('^')
-}
-
-/// `less than 5`, `at least 5`, `5 or more`, `2 per head`: the number bounds, or counts something else.
-fn compared(before: &str, after: &str) -> bool {
-    const BEFORE: [&str; 14] = [
-        "than",
-        "least",
-        "most",
-        "under",
-        "over",
-        "below",
-        "above",
-        "within",
-        "exceeding",
-        "beyond",
-        "between",
-        "until",
-        "or",
-        "per",
-    ];
-    const AFTER: [&str; 6] = ["or", "per", "each", "times", "plus", "minus"];
-    has_word(before, &BEFORE) || has_word(after, &AFTER)
-}
-
-pub(super) fn negated(before: &str) -> bool {
-    const NO: [&str; 17] = [
-        "not",
-        "minus",
-        "negative",
-        "never",
-        "except",
-        "isn't",
-        "without",
-        "neither",
-        "nor",
-        "don't",
-        "doesn't",
-        "didn't",
-        "won't",
-        "can't",
-        "cannot",
-        "shouldn't",
-        "mustn't",
-    ];
-    has_word(before, &NO)
-}
-
-fn has_word(text: &str, words: &[&str]) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && c != '\'')
-        .any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)))
 }
 
 /// A number as an integer, if it is one and whole: `5.0`, `1e3`.
@@ -319,6 +246,54 @@ mod tests {
         ] {
             assert_eq!(num(text).as_deref(), Some(want), "{text}");
         }
+    }
+
+    #[test]
+    fn a_number_in_another_notation_is_told_from_one_beside_which_something_stands() {
+        let how = |text: &str| number(text).map(|(_, how)| how);
+        for text in [
+            "+5",
+            "007",
+            ".5",
+            "9.",
+            " 9. ",
+            "−5",
+            "1'200",
+            "1_200",
+            "1,200,000",
+            "1,200.50",
+            "-1,200.5e3",
+        ] {
+            assert_eq!(how(text), Some(How::Notation), "{text}");
+        }
+        for text in [
+            "$12",
+            "€12",
+            "¥1200",
+            "~12",
+            "-€4",
+            "€-4",
+            "$ 12",
+            "12 €",
+            "12€",
+            "12%",
+            "12 USD",
+            "#12",
+            "+ 5",
+            ". 5",
+            // What is a decimal mark to others, and what may be several numbers.
+            "1,200",
+            "1,000",
+            "12,34,567",
+            "1_2",
+            "$1,200.50",
+            "9...",
+            "1.5.",
+            "5!",
+        ] {
+            assert_eq!(how(text), Some(How::Found), "{text}");
+        }
+        assert_eq!(how(" -12.5e3 "), Some(How::Plain));
     }
 
     #[test]

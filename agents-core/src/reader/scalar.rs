@@ -12,9 +12,9 @@ use super::{
 pub(super) enum How {
     /// The same, in JSON's spelling.
     Plain,
-    /// Another notation of the same: `1,000`, `yes`.
+    /// Another notation of the same, which can be nothing else: `+5`, `1'000`, `yes`.
     Notation,
-    /// Found within other text: `150lbs`.
+    /// Found within other text, or one of several that a notation may mean: `150lbs`, `$5`, `1,000`.
     Found,
 }
 
@@ -27,8 +27,11 @@ pub(super) fn boolean(text: &str) -> Option<(bool, How)> {
     match word.as_str() {
         "true" => return Some((true, How::Plain)),
         "false" => return Some((false, How::Plain)),
-        "yes" | "y" | "on" | "1" | "1.0" | "t" | "enabled" => return Some((true, How::Notation)),
-        "no" | "n" | "off" | "0" | "0.0" | "f" | "disabled" => return Some((false, How::Notation)),
+        "yes" | "y" | "on" | "1" | "1.0" | "t" => return Some((true, How::Notation)),
+        "no" | "n" | "off" | "0" | "0.0" | "f" => return Some((false, How::Notation)),
+        // Of a field that is called `disabled`, the other way round.
+        "enabled" => return Some((true, How::Found)),
+        "disabled" => return Some((false, How::Found)),
         _ => {}
     }
     let mut found = None;
@@ -63,7 +66,7 @@ pub(super) fn choice(text: &str, allowed: &[&str]) -> Option<(usize, How)> {
         (How::Plain, &|value| value == text),
         (How::Notation, &|value| value.eq_ignore_ascii_case(text)),
         (How::Notation, &|value| {
-            !folded.is_empty() && fold(value) == folded
+            !folded.is_empty() && fold(value) == folded && dashes(value) == dashes(text)
         }),
         (How::Found, &|value| short && has_word(text, value)),
         (How::Found, &|value| {
@@ -79,6 +82,11 @@ pub(super) fn choice(text: &str, allowed: &[&str]) -> Option<(usize, How)> {
         }
     }
     None
+}
+
+/// At an end of a word a dash is no style: a `B-` is no `B`.
+fn dashes(text: &str) -> (bool, bool) {
+    (text.starts_with('-'), text.ends_with('-'))
 }
 
 /// Whether `value` stands in `text` with nothing glued to it.
@@ -222,6 +230,10 @@ mod tests {
         assert_eq!(choice("it is open now", &allowed), Some((2, How::Found)));
         assert_eq!(choice("open or Done", &allowed), None);
         assert_eq!(choice("not open", &allowed), None);
+        assert_eq!(choice("done.", &allowed), Some((1, How::Notation)));
+        // A grade, and not a style of one.
+        assert_eq!(choice("b-", &["A", "B"]), Some((1, How::Found)));
+        assert_eq!(choice("B-", &["A-", "B-"]), Some((1, How::Plain)));
     }
 
     #[test]
@@ -256,6 +268,7 @@ mod tests {
     fn booleans() {
         assert_eq!(boolean("Yes"), Some((true, How::Notation)));
         assert_eq!(boolean("the result is FALSE."), Some((false, How::Found)));
+        assert_eq!(boolean("disabled"), Some((false, How::Found)));
         assert_eq!(boolean("true or false"), None);
         assert_eq!(boolean("not true"), None);
         assert_eq!(boolean("maybe"), None);

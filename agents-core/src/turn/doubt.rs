@@ -20,7 +20,7 @@ pub(super) fn told(spec: &ToolSpec, raw: &str, doubt: &Change) -> ToolError {
         kind, path, note, ..
     } = doubt;
     let remedy = match kind {
-        ChangeKind::Extracted => "send the value alone",
+        ChangeKind::Extracted => "send the value alone, as JSON has it",
         ChangeKind::CutOff => "send the whole object again, to its closing bracket",
         _ => "send one JSON object and nothing else",
     };

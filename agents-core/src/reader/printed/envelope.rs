@@ -1,5 +1,7 @@
 //! Calls as JSON objects: `{"name":"f","arguments":{}}` and its variants.
 
+mod rest;
+
 use super::body::{Body, Call};
 use super::json::{self, Member};
 use super::object::Object;
@@ -230,13 +232,15 @@ fn of_members(
     trust: Trust,
     tools: Tools<'_>,
 ) -> (Body, Vec<Call>) {
-    let find = |keys: &[&str]| members.iter().rev().find(|m| keys.contains(&&*m.key));
-    let name = find(NAMES).and_then(|m| json::string(m.value));
-    if let Some(tool) = name.and_then(|name| tools.get(&name)) {
+    let find = |keys: &[&str]| members.iter().rposition(|m| keys.contains(&&*m.key));
+    let name = find(NAMES).and_then(|at| Some((at, json::string(members[at].value)?)));
+    if let Some((at, name)) = name
+        && let Some(tool) = tools.get(&name)
+    {
         let arguments = match find(ARGUMENTS) {
-            Some(member) => arguments(member, object, trust),
+            Some(at) => arguments(rest::of_arguments(members, at, object), object, trust),
             None if trust == Trust::Wrapped && object.trim_end().ends_with('}') => {
-                Some(flat(members))
+                Some(rest::beside(members, at, object).unwrap_or_else(|| flat(members)))
             }
             None => None,
         };
@@ -258,7 +262,7 @@ fn of_members(
 /// Arguments that stand beside the name, or none at all.
 fn flat(members: &[Member<'_>]) -> String {
     let mut object = Object::default();
-    for Member { key, value } in members {
+    for Member { key, value, .. } in members {
         if !NAMES.contains(&&**key) && !OTHERS.contains(&&**key) {
             object.set(key, (*value).to_owned());
         }
@@ -267,8 +271,7 @@ fn flat(members: &[Member<'_>]) -> String {
 }
 
 /// The text of the arguments, which some models print as a string.
-fn arguments(member: &Member<'_>, object: &str, trust: Trust) -> Option<String> {
-    let raw = member.value;
+fn arguments(raw: &str, object: &str, trust: Trust) -> Option<String> {
     match raw.as_bytes().first() {
         Some(b'"') => {
             let Some(text) = json::string(raw) else {

@@ -98,6 +98,9 @@ fn balance(raw: &str) -> (Option<usize>, bool) {
 pub(super) struct Member<'t> {
     pub(super) key: Cow<'t, str>,
     pub(super) value: &'t str,
+    /// Where in the object the key begins, and where the value ends.
+    pub(super) start: usize,
+    pub(super) end: usize,
 }
 
 /// The members of an object, read as far as they can be told apart.
@@ -110,6 +113,7 @@ pub(super) fn members(object: &str) -> Vec<Member<'_>> {
             Some(b',') => at += 1,
             None | Some(b'}') => return members,
             Some(_) => {
+                let start = at;
                 let Some((key, used)) = key(&object[at..]) else {
                     return members;
                 };
@@ -117,8 +121,14 @@ pub(super) fn members(object: &str) -> Vec<Member<'_>> {
                 at += space(&object[at..]);
                 let used = value_len(&object[at..]);
                 let value = object[at..at + used].trim_end();
+                let end = at + value.len();
                 at += used;
-                members.push(Member { key, value });
+                members.push(Member {
+                    key,
+                    value,
+                    start,
+                    end,
+                });
             }
         }
     }

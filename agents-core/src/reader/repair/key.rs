@@ -1,6 +1,6 @@
 //! Keys, and what stands between them and their values.
 
-use super::{ChangeKind, Failure, Kind, Parser, RefusalKind, Shape, Want, quotes::Quote};
+use super::{ChangeKind, Failure, Kind, Parser, RefusalKind, Shape, Want, path, quotes::Quote};
 
 impl Parser<'_> {
     /// A key and its colon, or whatever else an object goes on with.
@@ -22,6 +22,7 @@ impl Parser<'_> {
             _ => {}
         }
         self.separated = false;
+        let told = self.log.told();
         let marked = self.past_mark(self.at);
         if marked > self.at {
             self.at = marked;
@@ -44,6 +45,7 @@ impl Parser<'_> {
             (None, None) => self.bare_key()?,
         };
         self.top().key = node;
+        self.place_since(told);
         self.skip_trivia()?;
         let bytes = self.bytes;
         match bytes.get(self.at) {
@@ -78,7 +80,9 @@ impl Parser<'_> {
         let set =
             first && self.top().shape == Shape::Object && matches!(self.peek(), Some(b',' | b'}'));
         if set {
-            return Ok(self.become_set(node as usize, quoted, start));
+            self.become_set(node as usize, quoted, start);
+            self.place_since(told);
+            return Ok(self.complete());
         }
         if quoted && self.starts_value(self.at) {
             self.change(ChangeKind::Colon, "colon added");
@@ -92,8 +96,16 @@ impl Parser<'_> {
             .into())
     }
 
+    /// What was changed in a key is told of its own field: while the key was read, its place was that of the field before.
+    fn place_since(&mut self, told: usize) {
+        if self.log.told() > told {
+            let path = path(&self.tape, &self.frames);
+            self.log.place_since(told, &path);
+        }
+    }
+
     /// `{1, 2}`: what was taken for a key is the first element.
-    fn become_set(&mut self, node: usize, quoted: bool, start: usize) -> Want {
+    fn become_set(&mut self, node: usize, quoted: bool, start: usize) {
         let frame = self.top();
         frame.shape = Shape::Array;
         let open = frame.node as usize;
@@ -103,6 +115,5 @@ impl Parser<'_> {
             let end = start + self.text[start..self.at].trim_end().len();
             self.push(Kind::Bare, false, start, end);
         }
-        self.complete()
     }
 }

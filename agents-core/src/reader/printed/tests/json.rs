@@ -100,6 +100,36 @@ fn damaged_arguments_are_handed_on() {
 }
 
 #[test]
+fn what_is_no_json_in_an_envelope_is_kept_whole() {
+    let check = |members: &str, expect: &str| {
+        let text = format!("<tool_call>{{\"name\": \"note\", {members}}}</tool_call>");
+        check(&text, &format!("hermes-json !note {expect}"));
+    };
+    check(r#""arguments": Vega, 0.03"#, "Vega, 0.03");
+    check(r#""arguments": Vega, mag: 0.03"#, "Vega, mag: 0.03");
+    check(
+        r#""arguments": Vega, mag: 0.03, "id": 5"#,
+        "Vega, mag: 0.03",
+    );
+    check(r#""arguments": "Vega", 0.03"#, r#""Vega", 0.03"#);
+    check(r#""arguments": ["Vega"] and 0.03"#, r#"["Vega"] and 0.03"#);
+    check("Vega, 0.03", "Vega, 0.03");
+    check(r#""text": "Vega", 0.03"#, r#""text": "Vega", 0.03"#);
+    super::check(
+        r#"<tool_call>{"text": "Vega", "name": "note", 0.03}</tool_call>"#,
+        r#"hermes-json !note "text": "Vega", 0.03"#,
+    );
+    super::check(
+        r#"{"name": "note", "arguments": Vega, 0.03}"#,
+        "bare-json !note Vega, 0.03",
+    );
+    super::check(
+        r#"<tool_call>{"name": "note", "arguments": "Vega"]}</tool_call>"#,
+        "hermes-json !note Vega",
+    );
+}
+
+#[test]
 fn cut_off_arguments() {
     // What is whole is handed on, half a value is not.
     let check_cut = |cut: &str, whole: &str| {
