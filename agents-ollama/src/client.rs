@@ -138,7 +138,10 @@ impl Ollama {
         Ok(if grammar {
             unwrapped(reply, request.sink())
         } else {
-            reply
+            Reply {
+                prompted: mode == Mode::Prompted && request.has_tools(),
+                ..reply
+            }
         })
     }
 

@@ -42,6 +42,7 @@ mod laws;
 mod listed;
 mod main_prints;
 mod memory;
+mod misnamed;
 mod nesting;
 mod panicking;
 mod parted;

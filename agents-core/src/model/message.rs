@@ -124,6 +124,10 @@ pub struct Reply {
     /// Tokens that the reply used.
     #[serde(default)]
     pub usage: Usage,
+    /// Whether the tools were [offered by prompt](crate::model::prompted): then a reply that is a call and nothing else
+    /// is one, whatever its name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prompted: bool,
 }
 
 /// Tokens and requests that were used.

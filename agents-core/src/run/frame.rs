@@ -203,6 +203,7 @@ impl Frame {
             mut calls,
             finish,
             usage: _,
+            prompted: _,
         } = reply;
         self.turns += 1;
         self.cut_off = finish == FinishReason::Length;

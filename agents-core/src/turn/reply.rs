@@ -5,9 +5,13 @@ use crate::{
     brain::Brain,
     model::{
         Delta, FinishReason, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage,
+        prompted,
     },
     observe::spans,
-    reader::printed::{self, Declared},
+    reader::{
+        self,
+        printed::{self, Declared},
+    },
     run::{EventKind, RunContext, Stop},
     secret,
     turn::guard,
@@ -68,7 +72,7 @@ pub(crate) async fn ask(
     cx.charge(reply.usage, prices.of(model.id(), &reply.usage));
     let before = cx.node.with_frame(|frame| frame.before);
     let reply = with_ids(
-        with_printed_calls(brain, cx, reply, must_fit),
+        with_printed_calls(brain, cx, reply, schema, must_fit),
         before + turn,
     );
     asking.called(reply.calls.len());
@@ -126,7 +130,8 @@ async fn send(
     // The model itself, not the pointer to it: that would be a future around its future.
     let reply = (**model).chat(request).instrument(span.clone()).await;
     if let Some(show) = show {
-        show.finish();
+        let is_call = |reply: &Reply| whole_call(brain, cx, reply, schema, must_fit).is_some();
+        show.finish(reply.as_ref().is_ok_and(is_call));
     }
     spans::replied(&span, cx, &reply);
     reply
@@ -136,8 +141,29 @@ async fn send(
 /// back until it is known.
 struct Show<'a> {
     cx: &'a RunContext,
-    text: Mutex<(printed::Stream<'a>, secret::Stream)>,
+    text: Mutex<Shown<'a>>,
     thinking: Mutex<secret::Stream>,
+}
+
+struct Shown<'a> {
+    /// All that was said, as long as it may be a call and nothing else.
+    whole: Option<String>,
+    printed: printed::Stream<'a>,
+    hidden: secret::Stream,
+}
+
+impl Shown<'_> {
+    fn push(&mut self, piece: &str) -> String {
+        let Some(mut whole) = self.whole.take() else {
+            return self.hidden.push(self.printed.push(piece));
+        };
+        whole.push_str(piece);
+        if prompted::may_be_call(&whole) {
+            self.whole = Some(whole);
+            return String::new();
+        }
+        self.hidden.push(self.printed.push(&whole))
+    }
 }
 
 impl<'a> Show<'a> {
@@ -145,7 +171,11 @@ impl<'a> Show<'a> {
         let hidden = || secret::Stream::new(cx.masker());
         Show {
             cx,
-            text: Mutex::new((printed::Stream::new(declared), hidden())),
+            text: Mutex::new(Shown {
+                whole: Some(String::new()),
+                printed: printed::Stream::new(declared),
+                hidden: hidden(),
+            }),
             thinking: Mutex::new(hidden()),
         }
     }
@@ -154,8 +184,7 @@ impl<'a> Show<'a> {
         match delta {
             Delta::Text(piece) => {
                 let mut text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
-                let said = text.0.push(piece);
-                emit(self.cx, EventKind::Text, text.1.push(said));
+                emit(self.cx, EventKind::Text, text.push(piece));
             }
             Delta::Thinking(piece) => {
                 let mut thinking = self.thinking.lock().unwrap_or_else(PoisonError::into_inner);
@@ -168,13 +197,19 @@ impl<'a> Show<'a> {
         }
     }
 
-    fn finish(self) {
+    fn finish(self, is_call: bool) {
         let Show { cx, text, thinking } = self;
         let thinking = thinking.into_inner();
         let thinking = thinking.unwrap_or_else(PoisonError::into_inner);
         emit(cx, EventKind::Thinking, thinking.finish());
-        let (text, mut hidden) = text.into_inner().unwrap_or_else(PoisonError::into_inner);
-        emit(cx, EventKind::Text, hidden.push(text.finish().content));
+        let Shown {
+            whole,
+            mut printed,
+            mut hidden,
+        } = text.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let whole = whole.filter(|_| !is_call).unwrap_or_default();
+        let said = printed.push(&whole) + &printed.finish().content;
+        emit(cx, EventKind::Text, hidden.push(said));
         emit(cx, EventKind::Text, hidden.finish());
     }
 }
@@ -191,6 +226,7 @@ fn with_printed_calls(
     brain: &Brain<'_>,
     cx: &RunContext,
     mut reply: Reply,
+    schema: Option<&Value>,
     must_fit: bool,
 ) -> Reply {
     if !reply.calls.is_empty() || brain.tools.is_empty() || must_fit {
@@ -201,7 +237,12 @@ fn with_printed_calls(
     if cx.repair().is_none() {
         printed.calls.append(&mut printed.undeclared);
     }
-    if !printed.calls.is_empty() {
+    if printed.calls.is_empty()
+        && let Some(call) = whole_call(brain, cx, &reply, schema, must_fit)
+    {
+        reply.content.clear();
+        reply.calls.push(call);
+    } else if !printed.calls.is_empty() {
         reply.content = printed.content;
         reply.thinking = reply.thinking.or(printed.thinking);
         reply.calls = printed
@@ -215,6 +256,28 @@ fn with_printed_calls(
             .collect();
     }
     reply
+}
+
+/// A reply that is one call and nothing else, of a tool that there is not: where the model was told to call so, or where
+/// the name is nearly that of a tool; not if it is what the agent is to answer.
+fn whole_call(
+    brain: &Brain<'_>,
+    cx: &RunContext,
+    reply: &Reply,
+    schema: Option<&Value>,
+    must_fit: bool,
+) -> Option<ToolCall> {
+    if !reply.calls.is_empty() || must_fit || cx.repair().is_some() {
+        return None;
+    }
+    brain.tools.offered().next()?;
+    let call = prompted::read_call(&reply.content)?;
+    let is_meant = reply.prompted || brain.tools.suggest(&call.name).is_some();
+    let is_answer = schema.is_some_and(|schema| {
+        let text = reader::strip_fences(&reply.content);
+        reader::fits(&text, schema).is_ok()
+    });
+    (is_meant && !is_answer).then_some(call)
 }
 
 /// The tools that a printed call can be for: those that were offered.

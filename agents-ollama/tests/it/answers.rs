@@ -135,6 +135,7 @@ async fn what_a_reply_holds() {
                 output_tokens: 0,
                 requests: 1
             },
+            prompted: false,
         }
     );
     assert_eq!(

@@ -137,6 +137,21 @@ async fn a_prompt_grows_at_its_end_too() {
 }
 
 #[tokio::test]
+async fn a_reply_says_whether_the_tools_were_offered_by_prompt() {
+    let server = Server::plays([Answer::json(200, HELLO)]).await;
+    let (history, tools) = (history([user("hi")]), tools());
+    let bare = Request::new(&history);
+    for (mode, request, prompted) in [
+        (ToolMode::Prompted, bare.with_tools(&tools), true),
+        (ToolMode::Prompted, bare, false),
+        (ToolMode::Native, bare.with_tools(&tools), false),
+    ] {
+        let reply = server.model().tools(mode).chat(request).await.unwrap();
+        assert_eq!(reply.prompted, prompted, "{mode:?}");
+    }
+}
+
+#[tokio::test]
 async fn one_history_changes_its_spelling() {
     let server = Server::plays([Answer::json(200, HELLO)]).await;
     let (history, tools) = (

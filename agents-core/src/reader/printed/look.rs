@@ -6,7 +6,9 @@ use super::named;
 use super::place::Place;
 use super::python;
 use super::syntax::Syntax;
-use super::table::{FRAMING, MESSAGE, MESSAGE_END, START, THINKING, WRAPPERS, Wrapper};
+use super::table::{
+    CALLS_LANGUAGE, FRAMING, MESSAGE, MESSAGE_END, START, THINKING, WRAPPERS, Wrapper,
+};
 use super::text::{Cursor, Text};
 use super::tools::Tools;
 
@@ -75,7 +77,10 @@ impl Look<'_> {
     fn speech(&self, text: &Text<'_>, at: usize) -> Step {
         let cursor = Cursor::new(text, at);
         let found = match text.rest(at).as_bytes()[0] {
-            b'<' => self.marker(cursor).or_else(|| self.wrapper(cursor)),
+            b'<' => self
+                .python_tag(cursor)
+                .or_else(|| self.marker(cursor))
+                .or_else(|| self.wrapper(cursor)),
             b'[' => self
                 .marker(cursor)
                 .or_else(|| self.wrapper(cursor))
@@ -85,7 +90,7 @@ impl Look<'_> {
             b' ' | b't' if self.place.starts_text() && self.starts_header(cursor) => {
                 self.header(cursor)
             }
-            _ if self.place.starts_line() => self.name(cursor),
+            _ if self.place.starts_line() => self.action(cursor).or_else(|| self.name(cursor)),
             _ => None,
         };
         found.unwrap_or_else(|| {
@@ -169,7 +174,7 @@ impl Look<'_> {
     }
 
     /// Calls, unless there are none or they are quoted.
-    fn found(
+    pub(super) fn found(
         &self,
         from: Cursor<'_, '_>,
         after: Cursor<'_, '_>,
@@ -235,9 +240,14 @@ impl Look<'_> {
         let language = inside.take_while(|c| c.is_alphanumeric() || c == '_');
         if !matches!(
             language,
-            "" | "json" | "tool_call" | "tool_calls" | "tool_code"
+            "" | "json" | "tool_call" | "tool_calls" | CALLS_LANGUAGE
         ) {
             return None;
+        }
+        if language == CALLS_LANGUAGE
+            && let Some(step) = self.tool_code(cursor, inside)
+        {
+            return Some(step);
         }
         inside.skip_space();
         let wrapper = if inside.looking_at("[") {

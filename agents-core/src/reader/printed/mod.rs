@@ -35,6 +35,7 @@ mod pairs;
 mod params;
 mod place;
 mod python;
+mod said;
 mod scan;
 mod schema;
 mod stream;
@@ -107,7 +108,7 @@ pub struct Printed {
 /// assert_eq!(read("{\"name\": \"rm\", \"arguments\": {}}", &tools).undeclared, []);
 /// ```
 pub fn read(text: &str, tools: &[Declared<'_>]) -> Printed {
-    if !text.contains(['<', '{', '[']) {
+    if !table::SIGNS.iter().any(|sign| text.contains(sign)) {
         return Printed {
             content: text.to_owned(),
             ..Printed::default()

@@ -4,6 +4,7 @@ use super::body::Call;
 use super::nested::{self, Leaves};
 use super::object::Object;
 use super::schema::{self, Number, quoted};
+use super::table::CALL_METHOD;
 use super::text::{Cursor, Text};
 use super::tools::Tools;
 
@@ -27,6 +28,26 @@ pub(super) fn calls(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Vec<Call> 
         }
     }
     calls
+}
+
+/// Calls of declared tools and nothing else: `f(n=5)`, also as `f.call(n=5)`, with semicolons or line breaks between.
+/// The cursor ends up behind the last of them.
+pub(super) fn statements(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Option<Vec<Call>> {
+    let mut calls = Vec::new();
+    loop {
+        let mut next = *cursor;
+        next.skip_while(|c| c.is_whitespace() || c == ';');
+        let Some(tool) = tools.eat_name(&mut next) else {
+            return (!calls.is_empty()).then_some(calls);
+        };
+        next.eat(CALL_METHOD);
+        if !next.looking_at("(") {
+            return None;
+        }
+        let arguments = arguments(&mut next, tools, tool.name)?;
+        calls.push(Call::new(tool.name, arguments));
+        *cursor = next;
+    }
 }
 
 fn call<'t>(cursor: &mut Cursor<'_, 't>, tools: Tools<'_>) -> Option<(&'t str, String)> {

@@ -58,6 +58,12 @@ pub enum Syntax {
     UserTagJson,
     /// `[tool]f[args]{"n":5}[end]`
     ToolTokenArgs,
+    /// A block fenced as `tool_code` that holds `f(n=5)`.
+    ToolCode,
+    /// `<|python_tag|>f.call(n=5)`
+    PythonTag,
+    /// `Action: f`, and on the next line `Action Input: {"n":5}`, with which the text ends.
+    React,
 }
 
 impl Syntax {
@@ -102,6 +108,9 @@ impl Syntax {
             Self::UserTagGlm => "user-tag-glm",
             Self::UserTagJson => "user-tag-json",
             Self::ToolTokenArgs => "tool-token-args",
+            Self::ToolCode => "tool-code",
+            Self::PythonTag => "python-tag",
+            Self::React => "react",
         }
     }
 }

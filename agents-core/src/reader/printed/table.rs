@@ -72,6 +72,23 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
 /// What stands between a name and its JSON arguments.
 pub(super) const SEPARATORS: &[&str] = &["<｜tool▁sep｜>", "<|tool▁sep|>", "[ARGS]", "[args]"];
 
+/// What opens Python calls that stand to the end of a message, and the method that calls a tool there.
+pub(super) const PYTHON_TAG: &str = "<|python_tag|>";
+pub(super) const CALL_METHOD: &str = ".call";
+
+/// What may end the message then.
+pub(super) const PYTHON_TAG_END: &[&str] = &["<|eom_id|>", "<|eot_id|>", "<|end|>"];
+
+/// The language of a fenced block in which Python is a call and no example.
+pub(super) const CALLS_LANGUAGE: &str = "tool_code";
+
+/// The two lines of a call in words.
+pub(super) const ACTION: &str = "Action:";
+pub(super) const ACTION_INPUT: &str = "Action Input:";
+
+/// Without one of these a text holds no call.
+pub(super) const SIGNS: &[&str] = &["<", "{", "[", CALLS_LANGUAGE];
+
 /// How the calls of one XML-like family are spelled.
 pub(super) struct Dialect {
     pub(super) call: &'static str,

@@ -41,6 +41,84 @@ fn qwen_xml() {
 }
 
 #[test]
+fn python_that_is_to_be_run() {
+    let call = r#"lamp {"room":"hall","level":3}"#;
+    check(
+        "```tool_code\nlamp(room=\"hall\", level=3)\n```",
+        &format!("tool-code {call}"),
+    );
+    check_content(
+        "I look.\n```tool_code\nlamp(room='hall', level=3)\nlamp_all();\n```\n",
+        &format!("tool-code {call}\ntool-code lamp_all {{}}"),
+        "I look.\n\n",
+    );
+    check(
+        "<|python_tag|>lamp.call(room=\"hall\", level=3)",
+        &format!("python-tag {call}"),
+    );
+    check(
+        "<|python_tag|>lamp(room=\"hall\", level=3); lamp_all.call()<|eom_id|>",
+        &format!("python-tag {call}\npython-tag lamp_all {{}}"),
+    );
+    check(
+        r#"<|python_tag|>{"name":"lamp","parameters":{"level":3}}"#,
+        r#"bare-json lamp {"level":3}"#,
+    );
+    for text in [
+        // Code that somebody may have asked for.
+        "```python\nlamp(room=\"hall\")\n```",
+        "lamp(room=\"hall\", level=3)",
+        "```tool_code\nx = lamp(room=\"hall\")\n```",
+        "```tool_code\nprint(lamp(room=\"hall\"))\n```",
+        "```tool_code\nlamp(room=\"hall\")\nattic(a=1)\n```",
+        "```tool_code\nattic(a=1)\n```",
+        "```tool_code\nlamp(room=\"hall\")",
+        "```tool_code\nlamp(room=\"ha",
+        "```tool_code\n```",
+        "the block is called tool_code, and lamp(room=\"hall\") stands in it",
+    ] {
+        check_content(text, "", text);
+    }
+    for code in [
+        "attic.call(a=1)",
+        "lamp.call(room=\"hall\")\nprint(1)",
+        "x = lamp(level=3)",
+        "lamp.off(level=3)",
+        "lamp.call(room=\"ha",
+        "print(1)",
+    ] {
+        check_content(&format!("<|python_tag|>{code}"), "", code);
+    }
+    let quoted = "Write `<|python_tag|>lamp.call()`.";
+    check_content(quoted, "", quoted);
+}
+
+#[test]
+fn a_call_in_words() {
+    check_content(
+        "Thought: it is dark.\nAction: lamp\nAction Input: {\"room\": \"hall\"}\n",
+        r#"react lamp {"room": "hall"}"#,
+        "Thought: it is dark.\n",
+    );
+    check(
+        "Action: lamp\nAction Input: {'room': 'hall'}",
+        "react !lamp {'room': 'hall'}",
+    );
+    for text in [
+        "Action: attic\nAction Input: {\"a\": 1}",
+        "Action: lamp\nAction Input: {\"room\": \"hall\"}\nObservation: it is on.",
+        "Action: lamp\nAction Input: hall",
+        "Action: lamp\nAction Input: {\"room\": \"ha",
+        "Action: lamp the hall\nAction Input: {\"room\": \"hall\"}",
+        "Action: lamp",
+        "I take Action: lamp\nAction Input: {\"room\": \"hall\"}",
+        "```\nAction: lamp\nAction Input: {\"room\": \"hall\"}\n```",
+    ] {
+        check_content(text, "", text);
+    }
+}
+
+#[test]
 fn values_are_typed_by_the_schema() {
     let check = |key: &str, raw: &str, expect: &str| {
         let text = format!(

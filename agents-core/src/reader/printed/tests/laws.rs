@@ -93,6 +93,10 @@ const PIECES: &[&str] = &[
     "{room:<|\"|>hall<|\"|>}",
     "{\"room\":\"hall\"}",
     "({\"level\":1})",
+    "<|python_tag|>",
+    ".call",
+    "```tool_code\n",
+    "Action: lamp\nAction Input: ",
     "The lamp is on. ",
 ];
 

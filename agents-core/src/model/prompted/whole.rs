@@ -1,0 +1,109 @@
+use crate::{model::ToolCall, reader};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// No tool has a longer name: what goes on so long is no call.
+const LONGEST_NAME: usize = 128;
+
+/// Parses a reply that is a call as [`instructions`](super::instructions) ask for it, and nothing else; the name may be
+/// that of no tool. A fence around it does not count.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::prompted::read_call;
+///
+/// let call = read_call("```json\n{\"name\": \"wether\", \"arguments\": {\"city\": \"Oslo\"}}\n```").unwrap();
+/// assert_eq!((&*call.name, &*call.arguments), ("wether", r#"{"city": "Oslo"}"#));
+///
+/// for text in [
+///     r#"I call {"name": "wether", "arguments": {"city": "Oslo"}}"#,
+///     r#"{"name": "Ada", "arguments": {}, "age": 36}"#,
+///     r#"{"name": "Ada", "arguments": "none"}"#,
+/// ] {
+///     assert_eq!(read_call(text), None);
+/// }
+/// ```
+pub fn read_call(text: &str) -> Option<ToolCall> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Call<'a> {
+        #[serde(borrow)]
+        name: Cow<'a, str>,
+        #[serde(borrow)]
+        arguments: &'a RawValue,
+    }
+    let text = reader::strip_fences(text);
+    let Call { name, arguments } = serde_json::from_str(text.as_ref()).ok()?;
+    let is_one = !name.trim().is_empty() && arguments.get().starts_with('{');
+    is_one.then(|| ToolCall {
+        id: String::new(),
+        name: name.into_owned(),
+        arguments: arguments.get().to_owned(),
+    })
+}
+
+/// Whether a reply that begins so may become what [`read_call`] reads.
+pub(crate) fn may_be_call(begun: &str) -> bool {
+    let mut rest = begun.trim_start();
+    if "```".starts_with(rest) {
+        return true;
+    }
+    if let Some(fenced) = rest.strip_prefix("```") {
+        match fenced.find('\n') {
+            Some(line) => rest = fenced[line..].trim_start(),
+            None => return fenced.len() < LONGEST_NAME,
+        }
+    }
+    let parts: [&[&str]; 2] = [
+        &["{", "\"name\"", ":", "\""],
+        &[",", "\"arguments\"", ":", "{"],
+    ];
+    for (index, tokens) in parts.into_iter().enumerate() {
+        for token in tokens {
+            match rest.strip_prefix(token) {
+                Some(after) if index > 0 || *token != "\"" => rest = after.trim_start(),
+                Some(after) => rest = after,
+                None => return token.starts_with(rest),
+            }
+        }
+        if index == 0 {
+            match rest.find('"') {
+                Some(end) if end <= LONGEST_NAME => rest = rest[end + 1..].trim_start(),
+                Some(_) => return false,
+                None => return rest.len() <= LONGEST_NAME,
+            }
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_read_as_a_call_may_have_become_one_from_its_first_letter_on() {
+        for text in [
+            r#"{"name": "nate", "arguments": {"a": 1}}"#,
+            "```json\n{ \"name\" : \"nate\" , \"arguments\" : { } }\n```\n",
+            "\n\n```\n{\"name\":\"Über\",\"arguments\":{}}\n```",
+        ] {
+            assert!(read_call(text).is_some(), "{text}");
+            for (end, _) in text.char_indices() {
+                assert!(may_be_call(&text[..end]), "{}", &text[..end]);
+            }
+        }
+        for text in [
+            "I",
+            "{\"n\": 1",
+            "{\"name\": \"Ada\", \"age\"",
+            "{\"name\": 1",
+            "```python\nx",
+            "[{",
+        ] {
+            assert!(!may_be_call(text), "{text}");
+        }
+        assert!(!may_be_call(&format!("{{\"name\": \"{}", "a".repeat(200))));
+    }
+}

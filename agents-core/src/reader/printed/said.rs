@@ -1,0 +1,61 @@
+//! Calls that no tags enclose: Python where a mark says that it is to be run, and a call in words.
+
+use super::body::Call;
+use super::look::{Look, Step};
+use super::named;
+use super::python;
+use super::syntax::Syntax;
+use super::table::{ACTION, ACTION_INPUT, PYTHON_TAG, PYTHON_TAG_END};
+use super::text::Cursor;
+
+impl Look<'_> {
+    /// `<|python_tag|>f.call(n=5)`, with which the message ends: in the middle of code a call is one of its lines.
+    pub(super) fn python_tag(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
+        let mut after = cursor;
+        if self.place.in_code() || self.tired || !after.eat(PYTHON_TAG) {
+            return None;
+        }
+        let calls = python::statements(&mut after, self.tools)?;
+        let mut end = after;
+        end.skip_while(|c| c.is_whitespace() || c == ';');
+        let ends = end.peek().is_none() || PYTHON_TAG_END.iter().any(|mark| end.looking_at(mark));
+        ends.then(|| self.found(cursor, end, Syntax::PythonTag, calls))?
+    }
+
+    /// What stands in a block fenced as `tool_code`, if it is calls and nothing else.
+    pub(super) fn tool_code(
+        &self,
+        from: Cursor<'_, '_>,
+        mut inside: Cursor<'_, '_>,
+    ) -> Option<Step> {
+        let calls = python::statements(&mut inside, self.tools)?;
+        inside.skip_while(|c| c.is_whitespace() || c == ';');
+        let whole = inside.eat("```");
+        whole.then(|| self.found(from, inside, Syntax::ToolCode, calls))?
+    }
+
+    /// `Action: f` and `Action Input: {"n":5}` as the last two lines.
+    pub(super) fn action(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
+        let mut after = cursor;
+        if self.wrapped_only || self.tired || self.place.in_code() || !after.eat(ACTION) {
+            return None;
+        }
+        after.skip_while(|c| c == ' ');
+        let tool = self.tools.eat_name(&mut after)?;
+        after.skip_while(|c| c.is_whitespace() && c != '\n');
+        if !after.eat("\n") {
+            return None;
+        }
+        after.skip_space();
+        if !after.eat(ACTION_INPUT) {
+            return None;
+        }
+        after.skip_space();
+        let arguments = named::arguments(&mut after, &[])?;
+        let mut end = after;
+        end.skip_space();
+        let call = Call::new(tool.name, arguments);
+        let ends = end.peek().is_none();
+        ends.then(|| self.found(cursor, end, Syntax::React, vec![call]))?
+    }
+}
