@@ -33,8 +33,12 @@ pub fn read_call(text: &str) -> Option<ToolCall> {
         #[serde(borrow)]
         arguments: &'a RawValue,
     }
-    let text = reader::strip_fences(text);
-    let Call { name, arguments } = serde_json::from_str(text.as_ref()).ok()?;
+    let text = reader::strip_fences(text.trim());
+    // An answer in words costs no more than this look.
+    if !text.starts_with('{') {
+        return None;
+    }
+    let Call { name, arguments } = serde_json::from_str(&text).ok()?;
     let is_one = !name.trim().is_empty() && arguments.get().starts_with('{');
     is_one.then(|| ToolCall {
         id: String::new(),
