@@ -15,7 +15,7 @@
 use crate::screen::{shorten, shown};
 use agents_core::{
     error::ErrorReceipt,
-    escalation::Settlement,
+    escalation::{Escalation, Settlement},
     model::FinishReason,
     run::{Approval, Attempt, Event, EventKind, ToolEnvelope},
 };
@@ -138,7 +138,8 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         EventKind::ResolutionRefused(refused) => ink.yellow(&format!("! {refused}; it climbs on")),
         EventKind::EscalationSettled(receipt) => {
             let source = &receipt.escalation.source;
-            ink.yellow(&match &receipt.settled {
+            let passed_on = passed_on(&receipt.escalation);
+            let settled = match &receipt.settled {
                 // These come late, after what else the reply has called.
                 Settlement::Dropped { why } => {
                     format!("^ what `{source}` gave up is dropped: {why}")
@@ -149,7 +150,8 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
                     )
                 }
                 settled => format!("^ {settled}"),
-            })
+            };
+            ink.yellow(&format!("{settled}{passed_on}"))
         }
         EventKind::SecretResolved {
             tool,
@@ -308,6 +310,19 @@ fn decided(approval: &Approval, by: Option<&str>) -> String {
         Some(by) => format!("{did} by {by}"),
         None => did.to_owned(),
     }
+}
+
+/// Who has passed an escalation on with words of their own: what became of it goes by the last of these.
+fn passed_on(escalation: &Escalation) -> String {
+    let above = escalation.raised.iter().skip(1);
+    let said = above.map(|raised| {
+        let reason = shorten(&raised.reason, 70);
+        format!(
+            "; `{}` had passed it on ({}): {reason}",
+            raised.by, raised.severity
+        )
+    });
+    said.collect()
 }
 
 /// What went wrong, and what the model was told beside it. What follows an escalation is told by itself.

@@ -11,9 +11,15 @@ pub(super) fn escalated(error: &ErrorReceipt, all: &[EscalationReceipt]) -> Opti
     let severity = details.get("severity")?.as_str()?;
     let reason = error.reason.as_deref()?;
     let own = all.iter().find(|receipt| is_of(error, &receipt.escalation));
+    let passed_on = own.and_then(|receipt| receipt.escalation.raised.get(1..)?.last());
+    let passed_on =
+        passed_on.map(|last| format!(", passed on as {} by {}", last.severity, last.by));
+    let passed_on = passed_on.unwrap_or_default();
     let settled = own.map(|receipt| format!(" → {}", in_short(&receipt.settled)));
     let settled = settled.unwrap_or_default();
-    Some(format!("escalated ({severity}){settled}: {reason}"))
+    Some(format!(
+        "escalated ({severity}{passed_on}){settled}: {reason}"
+    ))
 }
 
 /// Whether this is the error of a call that was given up so. On the way up its reason and its severity may have been

@@ -55,7 +55,7 @@ async fn the_model_is_told_what_the_tool_said_and_what_those_above_made_of_it() 
         .model(model)
         .on_escalation(|_| escalate("it is worse than that"))
         .build();
-    let (outcome, _) = watched(agent.run("go".to_owned())).await;
+    let (outcome, lines) = watched(agent.run("go".to_owned())).await;
     let told = handle.requests().pop().unwrap();
     let said = "`work` gave up (MEDIUM): another way is needed; `clerk` passed it on (HIGH): it is worse than that; nobody above";
     assert!(told.last().contains(said), "{}", told.last());
@@ -64,4 +64,9 @@ async fn the_model_is_told_what_the_tool_said_and_what_those_above_made_of_it() 
         error.unwrap().reason.as_deref(),
         Some("another way is needed")
     );
+    let line = "^ nobody handled what `work` gave up; the model that called is told; `clerk` had passed it on (HIGH): it is worse than that";
+    assert!(lines.contains(&line.to_owned()), "{lines:#?}");
+    let drawn = agents::timeline::of(&outcome).to_string();
+    let row = "escalated (MEDIUM, passed on as HIGH by clerk";
+    assert!(drawn.contains(row), "{drawn}");
 }
