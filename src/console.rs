@@ -12,7 +12,7 @@
 //!
 //! Colours are used only if the output is a terminal and `NO_COLOR` is not set.
 
-use crate::screen::{shorten, shown};
+use crate::screen::{shorten, shown, squeeze};
 use agents_core::{
     error::ErrorReceipt,
     escalation::{Escalation, Settlement},
@@ -278,8 +278,8 @@ fn safe(what: &impl ToString) -> String {
     shown(&what.to_string()).into_owned()
 }
 
-/// What was decided about a call, by whom, and how long that took, if anybody was asked. That it was denied stands in
-/// the error: here only who did so.
+/// What was decided about a call, by whom, and how long that took, if anybody was asked. Why it was denied stands in
+/// the error: here only who did so, or wants it changed.
 pub(crate) fn approval(receipt: &ToolEnvelope) -> Option<String> {
     let asked = |attempt: &&Attempt| attempt.approval_s.is_some();
     let times = receipt.attempts.iter().filter(asked).count();
@@ -294,8 +294,13 @@ pub(crate) fn approval(receipt: &ToolEnvelope) -> Option<String> {
         };
         Some(format!("{said} after {}", duration(took)))
     });
-    let denied = receipt.error.as_ref().and_then(|error| error.decided_by());
-    let denied = denied.map(|by| format!("denied by {by}"));
+    let denied = receipt.error.as_ref().and_then(|error| {
+        let did = match error.is_revised() {
+            true => "to be changed",
+            false => "denied",
+        };
+        Some(format!("{did} by {}", error.decided_by()?))
+    });
     let said: Vec<_> = approved.into_iter().chain(denied).collect();
     (!said.is_empty()).then(|| said.join(", "))
 }
@@ -327,7 +332,7 @@ fn passed_on(escalation: &Escalation) -> String {
 
 /// What went wrong, and what the model was told beside it. What follows an escalation is told by itself.
 pub(crate) fn problem(error: &ErrorReceipt) -> String {
-    let mut said = format!("{}: {}", error.code, shorten(&error.message, 160));
+    let mut said = format!("{}: {}", error.code, squeeze(&error.message, 160));
     if error.reason.is_some() {
         return said;
     }
@@ -335,7 +340,7 @@ pub(crate) fn problem(error: &ErrorReceipt) -> String {
         let _ = write!(said, "; hint: {}", shorten(hint, 160));
     }
     if let Some(remark) = error.remark() {
-        let _ = write!(said, "; {}", shorten(remark, 160));
+        let _ = write!(said, "; {}", squeeze(remark, 240));
     }
     said
 }

@@ -28,6 +28,19 @@ pub(crate) fn shorten(text: &str, most: usize) -> String {
     }
 }
 
+/// The same of what begins with what happened, quotes what others have said, and ends with the reason: both ends of it.
+pub(crate) fn squeeze(text: &str, most: usize) -> String {
+    let shown = shown(text);
+    let count = shown.chars().count();
+    if count <= most {
+        return shown.into_owned();
+    }
+    let tail = most / 2;
+    let head: String = shown.chars().take(most - tail).collect();
+    let tail: String = shown.chars().skip(count - tail).collect();
+    format!("{head}…{tail}")
+}
+
 /// Neither a control character nor one that is not seen: zero-width ones, those of the direction of
 /// writing, separators of lines, fillers, and the tags in which text can be hidden.
 fn is_plain(c: char) -> bool {
@@ -45,7 +58,7 @@ fn is_plain(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{shorten, shown};
+    use super::{shorten, shown, squeeze};
     use std::borrow::Cow;
 
     #[test]
@@ -70,6 +83,16 @@ mod tests {
         ] {
             assert_eq!(shown(text), seen);
         }
+    }
+
+    #[test]
+    fn the_end_of_a_failure_is_its_reason() {
+        assert_eq!(squeeze("as it is", 8), "as it is");
+        assert_eq!(
+            squeeze("tried `äöüäöüäöü` in vain: no", 16),
+            "tried `ä…vain: no"
+        );
+        assert_eq!(squeeze("\u{202e}", 4), "\\u…e}");
     }
 
     #[test]

@@ -247,3 +247,56 @@ async fn a_repair_that_is_held_back_was_a_try() {
         "{told}"
     );
 }
+
+/// Gives leave to these questions, from 1, and to no other.
+struct Leaves(&'static [u32], AtomicU32);
+
+#[async_trait]
+impl RateLimiter for Leaves {
+    async fn try_acquire(&self, _: &str, _: &ToolSpec) -> Result<(), Duration> {
+        match self.0.contains(&(self.1.fetch_add(1, SeqCst) + 1)) {
+            true => Ok(()),
+            false => Err(Duration::from_secs(60)),
+        }
+    }
+}
+
+/// Whatever was given after an execution and never ran was a try, also what was given for the limit.
+#[tokio::test]
+async fn all_that_was_given_for_a_limit_is_told() {
+    for (second, ended) in [("rubbish", 2), (r#"{"n":1}"#, 3)] {
+        let schema = json!({"type": "object"});
+        let load = FnTool::new("load", "Loads.", Effects::Reads, schema, |_, _| async {
+            Err::<(), _>("too heavy")
+        });
+        let script = [Script::call("load", r#"{"n":3}"#), Script::text("oh")];
+        let (model, _) = ScriptedModel::new(script);
+        let agent = AgentBuilder::<String, String>::new("mate")
+            .tool(load)
+            .on_error(move |error, _| match error {
+                CallError::Execution(Failure::Returned(e)) if e.code() == Code::RateLimit => {
+                    Some(fix::<Execution>(second).into())
+                }
+                CallError::Execution(_) => Some(fix::<Execution>(r#"{"n":2}"#).into()),
+                _ => None,
+            })
+            .model(model)
+            .build();
+        let limiter = Leaves(&[1], AtomicU32::new(0));
+        let outcome = agent.run("go").rate_limits(limiter).outcome().await;
+        let outputs = outcome.unwrap().outputs;
+        let receipt = receipts(&outputs)[0];
+        assert_eq!(receipt.error.as_ref().unwrap().message, "too heavy");
+        assert_eq!(receipt.attempts.len(), 1, "{ended}");
+        assert_eq!(receipt.input.as_str(), r#"{"n":3}"#);
+        let told: Vec<_> = receipt.repairs.iter().collect();
+        assert!(
+            told.iter().all(|change| change.kind == ChangeKind::Tried),
+            "{told:?}"
+        );
+        for given in [r#"`{"n":2}`"#.to_owned(), format!("`{second}`")] {
+            let by = told.iter().filter(|change| change.note.contains(&given));
+            assert_eq!(by.count(), 1, "{given} in {told:?}");
+        }
+    }
+}

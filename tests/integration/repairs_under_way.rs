@@ -267,3 +267,88 @@ async fn a_run_that_is_stored_refuses_a_repair_agent_that_it_would_not_find_agai
     assert_eq!(unlisted().run("go").await.unwrap(), "end");
     assert_eq!(asked.count(), 1);
 }
+
+/// A text that waits to run when the run ends has not run: the receipt has what the model sent, and the text as a try.
+#[tokio::test(start_paused = true)]
+async fn a_text_that_waited_when_the_run_ended_was_a_try() {
+    for with_approval in [true, false] {
+        let mut spec = ToolSpec::new("load", "Loads.", Effects::Writes, json!({"type": "object"}));
+        if with_approval {
+            spec = spec.approval(tool::Approval::Always);
+        }
+        let load = FnTool::with_spec(spec, |_, _| async { Ok::<_, String>("loaded") });
+        let (model, _) = ScriptedModel::new([Script::call("load", "three crates")]);
+        let agent: Plain = AgentBuilder::new("mate")
+            .tool(load)
+            .on_error(|error, _| match error {
+                CallError::InvalidArgs(..) => Some(fix::<InvalidArgs>(r#"{"n":3}"#).into()),
+                _ => None,
+            })
+            .model(model)
+            .build();
+        let token = CancellationToken::new();
+        let trigger = token.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            trigger.cancel();
+        });
+        let run = agent
+            .run("go")
+            .cancel(token)
+            .rate_limits(Never)
+            .approver(|_: agents::run::ApprovalRequest| std::future::pending::<Approval>());
+        let outcome = run.outcome().await.unwrap();
+        let receipt = outcome.outputs.receipts().next().unwrap();
+        assert!(receipt.attempts.is_empty());
+        assert_eq!(receipt.input.as_str(), r#""three crates""#);
+        let error = receipt.error.as_ref().unwrap();
+        assert!(error.message.contains("cannot be read"), "{error:?}");
+        let why = match with_approval {
+            true => {
+                "the run ended before this call did: it waited for approval, and nobody had decided"
+            }
+            false => "the run ended before this call did",
+        };
+        assert_eq!(error.remark(), Some(why));
+        let told: Vec<_> = receipt.repairs.iter().map(ToString::to_string).collect();
+        assert_eq!(told, [format!(r#"`fix` tried `{{"n":3}}` in vain: {why}"#)]);
+    }
+}
+
+/// A limiter that takes its time.
+struct Never;
+
+#[agents::async_trait]
+impl agents::rate::RateLimiter for Never {
+    async fn try_acquire(&self, _: &str, _: &ToolSpec) -> Result<(), Duration> {
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        Ok(())
+    }
+}
+
+/// However long the texts are, the line of a failed try ends with its reason.
+#[tokio::test]
+async fn the_reason_of_a_failed_try_stands_on_its_line() {
+    let long = format!("The JSON for `flaky` cannot be used: {}", "hm ".repeat(200));
+    let (fixer, asked) = ScriptedModel::always(Script::text(long.clone()));
+    let mender = mender().model(fixer).build();
+    let (model, _) = ScriptedModel::new([Script::call("flaky", long), Script::text("end")]);
+    let agent = mended_by(mender).model(model).build();
+    let lines = Arc::<Mutex<Vec<String>>>::default();
+    let log = lines.clone();
+    let run = agent.run("go").on_event(move |event| {
+        log.lock()
+            .unwrap()
+            .extend(agents::console::line(event, false));
+    });
+    run.await.unwrap();
+    assert_eq!(asked.count(), 3, "each try is asked for, and paid");
+    let lines = lines.lock().unwrap();
+    let failed = lines.iter().filter(|line| line.contains("in vain"));
+    let failed: Vec<_> = failed.collect();
+    assert_eq!(failed.len(), 3, "{lines:#?}");
+    for line in failed {
+        assert!(line.ends_with("this is what failed already"), "{line}");
+        assert!(line.chars().count() < 300, "{line}");
+    }
+}

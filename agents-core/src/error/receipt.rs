@@ -30,7 +30,8 @@ pub struct ErrorReceipt {
     pub message: String,
     /// Details: the path and the raw text, and the `misfits` where there are several; for an escalation its source, its
     /// severity, the attempts before it and the `original` failure; an arm's [`hint`](ErrorReceipt::hint); the run's
-    /// [`remark`](ErrorReceipt::remark); who denied the call ([`decided_by`](ErrorReceipt::decided_by)).
+    /// [`remark`](ErrorReceipt::remark); who denied the call ([`decided_by`](ErrorReceipt::decided_by)), and whether a change
+    /// was asked for ([`revised`](ErrorReceipt::is_revised)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// Seconds after which the same call may succeed.
@@ -71,11 +72,25 @@ impl ErrorReceipt {
         self.with(DECIDED_BY, name)
     }
 
-    fn with(mut self, key: &str, text: &str) -> Self {
+    /// Returns `true` if the call was denied as it was, and its approver [asked for a
+    /// change](crate::run::Approval::Revise). It is a part of the details.
+    pub fn is_revised(&self) -> bool {
+        let said = self
+            .details
+            .as_ref()
+            .and_then(|details| details.get(REVISED));
+        said.is_some_and(|said| said == true)
+    }
+
+    pub(crate) fn with_revision(self) -> Self {
+        self.with(REVISED, true)
+    }
+
+    fn with(mut self, key: &str, what: impl Into<Value>) -> Self {
         let details = self.details.get_or_insert_with(|| json!({}));
         // A receipt that somebody else wrote may have anything there.
         if let Some(details) = details.as_object_mut() {
-            details.insert(key.to_owned(), text.into());
+            details.insert(key.to_owned(), what.into());
         }
         self
     }
@@ -84,3 +99,4 @@ impl ErrorReceipt {
 const HINT: &str = "hint";
 const REMARK: &str = "remark";
 const DECIDED_BY: &str = "decided_by";
+const REVISED: &str = "revised";

@@ -47,7 +47,14 @@ pub(crate) struct Progress {
 }
 
 /// A plan, how far it has come, and the try whose failure it deals with.
-pub(crate) type Standing = (Plan, usize, Option<usize>);
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Standing {
+    plan: Plan,
+    at: usize,
+    /// A run that an earlier version has stored does not say it; that is told by the version.
+    #[serde(default)]
+    at_hand: Option<usize>,
+}
 
 /// What recovery has to know of the failure at hand.
 #[derive(Default)]
@@ -125,11 +132,16 @@ impl Progress {
     /// The text that was given last is the one at hand: the plan stands where it has come to, for the text before it.
     pub(crate) fn set_aside(&mut self) -> Standing {
         let at_hand = std::mem::replace(&mut self.at_hand, self.tried.len().checked_sub(1));
-        (self.plan.clone(), self.at, at_hand)
+        Standing {
+            plan: self.plan.clone(),
+            at: self.at,
+            at_hand,
+        }
     }
 
     /// An earlier plan goes on where it stood.
-    pub(crate) fn go_on_with(&mut self, (plan, at, at_hand): Standing) {
+    pub(crate) fn go_on_with(&mut self, standing: Standing) {
+        let Standing { plan, at, at_hand } = standing;
         self.plan = plan;
         self.at = at;
         self.at_hand = at_hand;
@@ -289,4 +301,16 @@ fn retry(max_attempts: u32, backoff: Backoff, failed: &Failed<'_>, chance: f64) 
         failed.retry_after,
         chance,
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Standing;
+
+    #[test]
+    fn what_an_earlier_version_stored_is_read_so_far_that_its_version_can_be_told() {
+        let stored = r#"[[{"feedback": "no"}], 1]"#;
+        let standing: Standing = serde_json::from_str(stored).expect("a plan and a place in it");
+        assert_eq!((standing.at, standing.at_hand), (1, None));
+    }
 }

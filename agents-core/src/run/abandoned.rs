@@ -30,6 +30,9 @@ impl CallState {
             self.ran(None);
             return self.settle_as(input, Ok(deed));
         }
+        if !self.running {
+            self.leave_waiting(why);
+        }
         let error = match &self.stage {
             Stage::Failed { error, .. } | Stage::Recover { error, .. } => error.clone(),
             Stage::Climb { escalation } => ToolError::from((**escalation).clone()),
@@ -54,6 +57,20 @@ impl CallState {
         self.settle(error);
         if let Some(fixer) = self.asked.take() {
             self.repairs.extend(cut_off_at_work(&fixer));
+        }
+    }
+
+    /// What was given for a failure waits to run, and will not: the failure is there still.
+    fn leave_waiting(&mut self, why: &str) {
+        let why = match &self.stage {
+            Stage::Approve { .. } => format!("{why}: {UNDECIDED}"),
+            Stage::Execute { .. } | Stage::BackOff { .. } => why.to_owned(),
+            _ => return,
+        };
+        if let Some(error) = self.withdraw(&why) {
+            let text = String::new();
+            self.stage = Stage::Failed { text, error };
+            self.remark_beside(why);
         }
     }
 }

@@ -86,6 +86,9 @@ pub(crate) struct CallState {
     /// Who has decided last whether it may run, if that was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) decided_by: Option<String>,
+    /// What was decided last is that the call is to be changed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) revised: bool,
     /// The version of the tool, if the agent has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<String>,
@@ -183,6 +186,7 @@ impl CallState {
             waited: None,
             approval: None,
             decided_by: None,
+            revised: false,
             version: None,
             own_name: None,
             running: false,
@@ -237,6 +241,7 @@ impl CallState {
         let is_approved = decided.approval == Approval::Approve;
         self.approval = is_approved.then_some(took.as_secs_f64());
         self.decided_by.clone_from(&decided.by);
+        self.revised = matches!(decided.approval, Approval::Revise { .. });
     }
 
     /// How many times the tool has run.
@@ -274,16 +279,12 @@ impl CallState {
     /// model sent, and not what was given in its place to no avail.
     pub(crate) fn settle(&mut self, error: ToolError) {
         let mut error = self.own_failure(error);
-        if error.is_limited()
-            && let Some(failed) = self.failed_run.take()
-        {
-            self.not_run();
-            self.unsettled.clear();
-            if let Some(given) = self.given.last_mut() {
-                given.failed(&error.to_string());
+        if let Some(failed) = self.failed_run.take() {
+            self.withdraw(&error.to_string());
+            if error.is_limited() {
+                error = *failed;
+                self.remark.get_or_insert_with(|| HELD_BACK.to_owned());
             }
-            error = *failed;
-            self.remark.get_or_insert_with(|| HELD_BACK.to_owned());
         }
         self.give_up_texts();
         self.remark = self.remark.take().or_else(|| self.progress.cut_short());

@@ -4,7 +4,10 @@ use super::{
     CallState,
     tries::{Given, Unsettled, give_up, give_up_replaced},
 };
-use crate::{error::ToolError, reader::Repairs};
+use crate::{
+    error::ToolError,
+    reader::{Change, ChangeKind, Repairs},
+};
 use serde::{Deserialize, Serialize};
 use std::mem;
 
@@ -25,13 +28,18 @@ impl CallState {
                 given: self.given.clone(),
                 repairs: self.repairs.clone(),
                 outdated: self.outdated,
+                told: 0,
+                earlier: self.before.take(),
             })
         });
         let begins = give_up_replaced(&mut self.repairs, self.outdated, &mut self.given);
         self.outdated = begins.unwrap_or(self.outdated);
+        if let Some(before) = &mut self.before {
+            before.told = self.repairs.len();
+        }
     }
 
-    /// They do not run: if they were given for a failure, they were a try.
+    /// They do not run: if they were given for a failure, they were a try. What was tried since for them stays told.
     pub(crate) fn not_run(&mut self) {
         if let Some(before) = self.before.take() {
             let Before {
@@ -39,12 +47,33 @@ impl CallState {
                 given,
                 repairs,
                 outdated,
+                told,
+                earlier,
             } = *before;
             self.unsettled = unsettled;
             self.given = given;
+            let since = self.repairs.0.split_off(told.min(self.repairs.len()));
+            let tried = |change: &Change| change.kind == ChangeKind::Tried;
             self.repairs = repairs;
+            self.repairs.0.extend(since.into_iter().filter(tried));
             self.outdated = outdated;
+            self.before = earlier;
         }
+    }
+
+    /// Whatever was given and has not run was a try, and nothing comes of it for this reason. The failure for which the
+    /// first of it was given.
+    pub(super) fn withdraw(&mut self, why: &str) -> Option<ToolError> {
+        let mut own = None;
+        while self.before.is_some() {
+            self.not_run();
+            if let Some(given) = self.given.last_mut() {
+                given.failed(why);
+            }
+            own = self.unsettled.drain(..).next().map(|first| first.failure);
+            self.give_up_texts();
+        }
+        own
     }
 }
 
@@ -55,4 +84,8 @@ pub(crate) struct Before {
     given: Vec<Given>,
     repairs: Repairs,
     outdated: usize,
+    /// How many changes were told when they had taken its place.
+    told: usize,
+    /// The same of arguments before that have not run either.
+    earlier: Option<Box<Before>>,
 }

@@ -65,7 +65,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    pub(crate) const VERSION: u32 = 1;
+    pub(crate) const VERSION: u32 = 2;
 
     /// Returns the name of the agent that was run.
     pub fn agent(&self) -> &str {

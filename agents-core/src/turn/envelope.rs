@@ -215,9 +215,13 @@ fn receipt_of(call: &CallState, error: &ToolError) -> ErrorReceipt {
     }
     if let ToolError::Execution { cause, .. } = error
         && cause.origin() == Origin::Denied
-        && let Some(by) = &call.decided_by
     {
-        receipt = receipt.with_decided_by(by);
+        if let Some(by) = &call.decided_by {
+            receipt = receipt.with_decided_by(by);
+        }
+        if call.revised {
+            receipt = receipt.with_revision();
+        }
     }
     if let Some(reason) = &call.thrown {
         receipt.reason = Some(reason.clone());

@@ -105,7 +105,7 @@ async fn a_snapshot_of_another_format_is_refused() {
     assert!(error.is_build());
     assert_eq!(
         error.message(),
-        "the stored run has format 0; this version reads format 1"
+        "the stored run has format 0; this version reads format 2"
     );
     assert_eq!(handle.count(), 0);
 }

@@ -202,3 +202,39 @@ async fn the_line_of_a_call_tells_the_last_of_several_approvals() {
         "{line}"
     );
 }
+
+/// The event and the line of the call say the same.
+#[tokio::test]
+async fn a_call_that_is_to_be_changed_was_not_denied() {
+    let lines = Arc::<Mutex<Vec<String>>>::default();
+    let log = lines.clone();
+    let outcome = payer()
+        .run("go")
+        .approver(|request: ApprovalRequest| async move {
+            match request.args.as_str() {
+                r#"{"sum":1}"# => Approval::deny("too much").by("Grace"),
+                _ => {
+                    let note = "less".into();
+                    Approval::Revise { note }.by("Ada")
+                }
+            }
+        })
+        .on_event(move |event| log.lock().unwrap().extend(console::line(event, false)))
+        .outcome()
+        .await
+        .unwrap();
+    let lines = lines.lock().unwrap().join("\n");
+    let receipts: Vec<_> = outcome.outputs.receipts().collect();
+    let errors: Vec<_> = receipts.iter().flat_map(|receipt| &receipt.error).collect();
+    let said: Vec<_> = errors.iter().map(|error| error.is_revised()).collect();
+    assert_eq!(said, [false, true, true]);
+    assert!(console::receipt(receipts[0], false).contains("(denied by Grace, "));
+    assert!(console::receipt(receipts[1], false).contains("(to be changed by Ada, "));
+    assert!(!lines.contains("denied by Ada"), "{lines}");
+    assert!(
+        timeline::of(&outcome)
+            .width(200)
+            .to_string()
+            .contains("to be changed by Ada")
+    );
+}
