@@ -12,10 +12,11 @@
 //!
 //! Colours are used only if the output is a terminal and `NO_COLOR` is not set.
 
+mod escalated;
+
 use crate::screen::{shorten, shown, squeeze};
 use agents_core::{
     error::ErrorReceipt,
-    escalation::{Escalation, Settlement},
     model::FinishReason,
     run::{Approval, Attempt, Event, EventKind, ToolEnvelope},
 };
@@ -136,23 +137,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             format!("{} {}", ink.yellow("^ escalated:"), safe(escalation))
         }
         EventKind::ResolutionRefused(refused) => ink.yellow(&format!("! {refused}; it climbs on")),
-        EventKind::EscalationSettled(receipt) => {
-            let source = &receipt.escalation.source;
-            let passed_on = passed_on(&receipt.escalation);
-            let settled = match &receipt.settled {
-                // These come late, after what else the reply has called.
-                Settlement::Dropped { why } => {
-                    format!("^ what `{source}` gave up is dropped: {why}")
-                }
-                Settlement::Told => {
-                    format!(
-                        "^ nobody handled what `{source}` gave up; the model that called is told"
-                    )
-                }
-                settled => format!("^ {settled}"),
-            };
-            ink.yellow(&format!("{settled}{passed_on}"))
-        }
+        EventKind::EscalationSettled(receipt) => ink.yellow(&escalated::settled(receipt)),
         EventKind::SecretResolved {
             tool,
             name,
@@ -315,19 +300,6 @@ fn decided(approval: &Approval, by: Option<&str>) -> String {
         Some(by) => format!("{did} by {by}"),
         None => did.to_owned(),
     }
-}
-
-/// Who has passed an escalation on with words of their own: what became of it goes by the last of these.
-fn passed_on(escalation: &Escalation) -> String {
-    let above = escalation.raised.iter().skip(1);
-    let said = above.map(|raised| {
-        let reason = shorten(&raised.reason, 70);
-        format!(
-            "; `{}` had passed it on ({}): {reason}",
-            raised.by, raised.severity
-        )
-    });
-    said.collect()
 }
 
 /// What went wrong, and what the model was told beside it. What follows an escalation is told by itself.
