@@ -108,6 +108,10 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
                 safe(repairs)
             )
         }
+        EventKind::AnswerFailed { answer, reason } => {
+            let said = ink.yellow("! the answer");
+            format!("{said} {} → {}", shorten(answer, 70), shorten(reason, 160))
+        }
         EventKind::AnswerRefused { reason } => {
             let reason = safe(reason);
             format!("{} {reason}", ink.yellow("! the answer goes back:"))

@@ -1,7 +1,7 @@
 use super::{
     draw::Sheet,
     escalated::is_of,
-    row::{Kind, Row, within},
+    row::{ANSWERED, Kind, REFUSED, Row, within},
 };
 use crate::{console::again, screen::shorten};
 use agents_core::{
@@ -147,6 +147,15 @@ impl<W: Write> Live<W> {
             EventKind::FixerRequested { fixer, .. } => {
                 self.note(place, format!("{fixer} repairs it"))
             }
+            EventKind::AnswerFailed { .. } => {
+                self.answer(place, REFUSED);
+            }
+            EventKind::AnswerRepaired { .. } => {
+                self.answer(place, ANSWERED);
+            }
+            EventKind::AnswerRefused { .. } => {
+                return Some(self.answer(place, REFUSED).into_iter().collect());
+            }
             EventKind::ApprovalRequested(_) => self.note(place, "waits for approval".to_owned()),
             EventKind::Escalated(escalation) => {
                 self.raised.push((**escalation).clone());
@@ -241,6 +250,13 @@ impl<W: Write> Live<W> {
         let (place, receipt) = self.unsettled.remove(ended);
         let row = self.rows.iter().rfind(|row| row.place == place)?;
         self.call_ended(&place, row.end?, &receipt)
+    }
+
+    /// What became of the last answer of the agent at this place; which row says so.
+    fn answer(&mut self, place: &str, became: &str) -> Option<usize> {
+        let index = self.rows.iter().rposition(|row| row.is_turn_of(place))?;
+        self.rows[index] = self.rows[index].clone().answer(became);
+        Some(index)
     }
 
     fn note(&mut self, place: &str, note: String) {

@@ -180,10 +180,15 @@ fn row_of(
             calls,
             usage,
             choosing,
+            refused,
             ..
         } => {
             let row = Row::turn(&step.place, depth, model, *choosing, step.t_start);
-            row.replied(*calls, *usage)
+            let row = row.replied(*calls, *usage);
+            match refused {
+                true => row.answer(row::REFUSED),
+                false => row,
+            }
         }
         StepKind::Call { call_id } => match outputs.tools_by_id.get(call_id) {
             Some(receipt) => {

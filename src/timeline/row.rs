@@ -36,6 +36,11 @@ pub(super) enum Kind {
     Failed,
 }
 
+/// What a turn says of its answer, unless that is not used.
+pub(super) const ANSWERED: &str = "answered";
+/// And if it is not.
+pub(super) const REFUSED: &str = "refused";
+
 /// Whether the first place lies within the second.
 pub(super) fn within(inner: &str, outer: &str) -> bool {
     match inner.strip_prefix(outer) {
@@ -139,13 +144,19 @@ impl Row {
                 self.kind = Kind::Failed;
                 "did not answer".to_owned()
             }
-            Some(0) => "answered".to_owned(),
+            Some(0) => ANSWERED.to_owned(),
             Some(1) => "1 call".to_owned(),
             Some(calls) => format!("{calls} calls"),
         };
         if usage.tokens() > 0 {
             self.facts = vec![format!("{} tokens", usage.tokens())];
         }
+        self
+    }
+
+    /// What became of the answer that the model has given.
+    pub(super) fn answer(mut self, became: &str) -> Row {
+        became.clone_into(&mut self.note);
         self
     }
 

@@ -119,6 +119,7 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::CallEnded(receipt) if receipt.is_ok() => "call ended ok",
         EventKind::CallEnded(_) => "call ended",
         EventKind::AnswerRepaired { .. } => "answer repaired",
+        EventKind::AnswerFailed { .. } => "answer failed",
         EventKind::AnswerRefused { .. } => "answer refused",
         EventKind::Stopped(_) => "stopped",
         EventKind::Failed { .. } => "failed",

@@ -52,6 +52,7 @@ mod policies;
 mod receipts;
 mod recording;
 mod recovery;
+mod refused_answers;
 mod registry;
 mod repair_agents;
 mod repairs_under_way;

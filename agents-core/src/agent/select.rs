@@ -170,9 +170,13 @@ async fn ask(
                 match read(&said, &schema, strict) {
                     Ok(name) => return Ok(name),
                     Err(reason) => {
-                        cx.emit(|| EventKind::AnswerRefused {
-                            reason: format!("it names no skill: {reason}"),
+                        let why = format!("it names no skill: {reason}");
+                        turn::answer::refused(cx, true);
+                        cx.emit(|| EventKind::AnswerFailed {
+                            answer: said,
+                            reason: why.clone(),
                         });
+                        cx.emit(|| EventKind::AnswerRefused { reason: why });
                         cx.node.with_frame(|frame| frame.on(Told::Refused(reason)));
                     }
                 }

@@ -32,11 +32,7 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
     }
 
     fn description(&self) -> &str {
-        if self.brain.description.is_empty() {
-            &self.brain.prompt
-        } else {
-            &self.brain.description
-        }
+        self.brain.described()
     }
 
     fn profile(&self) -> Profile {

@@ -62,6 +62,14 @@ impl Brain<'_> {
         }
     }
 
+    /// What others are shown of it.
+    pub(crate) fn described(&self) -> &str {
+        match self.description.is_empty() {
+            true => &self.prompt,
+            false => &self.description,
+        }
+    }
+
     /// The same, with more tools.
     pub(crate) fn with_tools<T: IntoTool>(&self, tools: impl IntoIterator<Item = T>) -> Self {
         let mut brain = self.clone();

@@ -108,12 +108,17 @@ impl Budget {
 
     /// Every bound about which something was said, for people to read.
     pub(crate) fn said(&self) -> impl Iterator<Item = String> {
-        let count = |n: Option<u64>, what: &'static str| n.map(|n| format!("{n} {what}"));
+        let count = |n: Option<u64>, what: &'static str| {
+            n.map(|n| match n {
+                1 => format!("1 {what}"),
+                n => format!("{n} {what}s"),
+            })
+        };
         [
-            count(self.turns.map(u64::from), "turns"),
-            count(self.tool_calls.map(u64::from), "tool calls"),
-            count(self.recursion.map(u64::from), "steps"),
-            count(self.tokens, "tokens"),
+            count(self.turns.map(u64::from), "turn"),
+            count(self.tool_calls.map(u64::from), "tool call"),
+            count(self.recursion.map(u64::from), "step"),
+            count(self.tokens, "token"),
             self.cost.map(|cost| format!("a cost of {cost}")),
             self.time.map(spoken),
             self.depth.map(|depth| format!("{depth} deep")),

@@ -242,9 +242,17 @@ pub enum EventKind {
         /// Changes that were made.
         repairs: Repairs,
     },
+    /// A text does not fit as the final answer: the model's, or what an arm or a repair agent gave
+    /// in its place; the agent's arms may still recover it.
+    AnswerFailed {
+        /// Text that does not fit.
+        answer: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The final answer does not fit and is returned to the model.
     AnswerRefused {
-        /// What is wrong with the answer.
+        /// What the model is told: what is wrong with its own answer, and what an arm adds to that.
         reason: String,
     },
     /// A nested agent ended.

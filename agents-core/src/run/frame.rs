@@ -3,7 +3,7 @@
 //! [`Frame::next`] looks; [`Frame::on`] is told. Neither waits, asks or runs anything, which is
 //! why a run can be put down between any two of them.
 
-use super::{Budget, CallState, Given, Limit, Said, Unsettled, climb::Override};
+use super::{Budget, CallState, Given, Limit, Said, Unsettled, climb::Override, tries::give_up};
 use crate::{
     error::{
         escalation::Escalation,
@@ -47,6 +47,9 @@ pub(crate) struct Frame {
     /// What arms and repair agents made of the answer.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub(crate) fixed: Repairs,
+    /// What was tried in vain on the answers before it, which went back.
+    #[serde(default, skip_serializing_if = "Repairs::is_empty")]
+    pub(crate) tried: Repairs,
     /// The answer at hand, if it was given in place of the model's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) replaced: Vec<Given>,
@@ -182,6 +185,7 @@ impl Frame {
                 self.answer = None;
                 self.fault = None;
                 self.climbing = None;
+                self.tried = self.all_tried();
                 self.fixed = Repairs::default();
                 self.replaced.clear();
                 self.unsettled.clear();
@@ -194,6 +198,15 @@ impl Frame {
                 self.refused = Some(reason);
             }
         }
+    }
+
+    /// What was tried in vain on every answer so far. The one at hand does not fit.
+    pub(crate) fn all_tried(&self) -> Repairs {
+        let mut last = self.fixed.clone();
+        give_up(&mut last, 0, self.replaced.clone());
+        let mut tried = self.tried.clone();
+        tried.extend(last);
+        tried
     }
 
     fn replied(&mut self, reply: Reply, longest: usize) {

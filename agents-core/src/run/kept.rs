@@ -34,6 +34,7 @@ pub(crate) enum What {
         calls: Option<usize>,
         usage: Usage,
         choosing: bool,
+        refused: bool,
     },
     /// A call was made.
     Call { seq: u32, call_id: Arc<str> },
@@ -53,6 +54,23 @@ impl Kept {
             t_start: step.t_start,
             t_end: step.t_end,
             what: What::Told(Box::new(step)),
+        }
+    }
+
+    /// Whether the answer of this turn is refused; `false` if this is not that turn.
+    pub(super) fn answer_refused(&mut self, place: &str, number: u32, is_refused: bool) -> bool {
+        match &mut self.what {
+            What::Turn { turn, refused, .. } if *turn == number && self.worker.place == place => {
+                *refused = is_refused;
+                true
+            }
+            What::Told(step) if step.place == format!("{place}/turn{number:04}") => {
+                if let StepKind::Turn { refused, .. } = &mut step.kind {
+                    *refused = is_refused;
+                }
+                true
+            }
+            _ => false,
         }
     }
 
@@ -82,6 +100,7 @@ impl Kept {
                 calls,
                 usage,
                 choosing,
+                refused,
             } => {
                 let kind = StepKind::Turn {
                     turn: *turn,
@@ -89,6 +108,7 @@ impl Kept {
                     calls: *calls,
                     usage: *usage,
                     choosing: *choosing,
+                    refused: *refused,
                 };
                 (format!("{place}/turn{turn:04}"), kind)
             }

@@ -81,6 +81,10 @@ impl Masker {
                 answer: self.string(answer),
                 repairs: self.data(repairs),
             },
+            EventKind::AnswerFailed { answer, reason } => EventKind::AnswerFailed {
+                answer: self.string(answer),
+                reason: self.string(reason),
+            },
             EventKind::AnswerRefused { reason } => EventKind::AnswerRefused {
                 reason: self.string(reason),
             },

@@ -42,7 +42,7 @@ pub struct Outcome<T> {
     /// Escalations and how they were settled, in order.
     pub escalations: Vec<EscalationReceipt>,
     /// Changes that reading, arms and repair agents made to the final answer, and repairs that
-    /// failed.
+    /// failed; those of answers that went back to the model come first, in order.
     pub repairs: Repairs,
     /// What stopped the run before its answer, as data; `result` has the same as an error.
     pub stopped: Option<Stopped>,

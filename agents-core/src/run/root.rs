@@ -24,7 +24,7 @@ pub(crate) struct Root {
     stop: Mutex<Option<Stop>>,
     /// What was escalated.
     pub(super) raised: Mutex<Escalations>,
-    /// What was changed in the answer of the agent that was run.
+    /// What was changed in the last answer of the agent that was run, once it fits.
     repairs: Mutex<Repairs>,
     /// The agent that was run and its input, for snapshots.
     origin: Option<(String, Json)>,
@@ -182,8 +182,18 @@ impl Root {
         }
     }
 
+    /// What was done about the answers of the agent that was run: tried on those that went back, then what was made of
+    /// the last.
     pub(crate) fn repairs(&self) -> Repairs {
-        lock(&self.repairs).clone()
+        let made = lock(&self.repairs).clone();
+        self.node.with_frame(|frame| match made.is_empty() {
+            true => frame.all_tried(),
+            false => {
+                let mut all = frame.tried.clone();
+                all.extend(made);
+                all
+            }
+        })
     }
 
     pub(crate) fn charge(&self, usage: Usage) {

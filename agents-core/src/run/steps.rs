@@ -148,6 +148,7 @@ impl Drop for Asking<'_> {
                 calls,
                 usage,
                 choosing: self.choosing,
+                refused: false,
             },
         });
     }

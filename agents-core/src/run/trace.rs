@@ -113,6 +113,9 @@ pub enum StepKind {
         /// Whether the model was asked to choose one of the agent's skills.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         choosing: bool,
+        /// Whether the reply was an answer that did not fit and was not used.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        refused: bool,
     },
     /// A tool call.
     Call {

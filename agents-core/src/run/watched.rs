@@ -1,5 +1,5 @@
 use super::{
-    Root,
+    Node, Root,
     kept::Kept,
     trace::{Step, Trace, place, trace_id},
 };
@@ -71,6 +71,17 @@ impl Root {
     /// Keeps a step that has ended.
     pub(crate) fn step(&self, step: Kept) {
         self.watched.kept().push(step);
+    }
+
+    /// Whether the answer that this turn of the agent at this node gave is refused.
+    pub(crate) fn answer_refused(&self, node: &Node, turn: u32, is_refused: bool) {
+        let worker = node.worker();
+        let mut kept = self.watched.kept();
+        let mut latest = kept.iter_mut().rev();
+        latest.find_map(|step| {
+            step.answer_refused(&worker.place, turn, is_refused)
+                .then_some(())
+        });
     }
 
     pub(crate) fn trace(&self) -> Trace {

@@ -9,7 +9,7 @@ use crate::{
     error::{self, ArgumentError, Cause, ToolError},
     json,
     policy::Verdict,
-    reader::{self, Change, ChangeKind, Refusal, Repairs},
+    reader::{self, Change, ChangeKind, Refusal, RefusalKind, Repairs},
     run::{RunContext, Timestamp},
     tool::{self, DynTool, Prepared, SharedTool, ToolContext},
     turn::{doubt, guard, remembered::round_of},
@@ -169,6 +169,12 @@ fn unread(raw: &str, refusal: &Refusal) -> String {
         Ok(reading) if ended(&reading.repairs) => {
             format!(
                 "the text broke off ({refusal}): send the whole object again, to its closing bracket"
+            )
+        }
+        // It is the text that is at fault: of a whole object its fields would be.
+        _ if refusal.kind() == RefusalKind::Mismatch => {
+            format!(
+                "what can be made out in the text does not fit ({refusal}): send one whole object"
             )
         }
         _ => refusal.to_string(),
