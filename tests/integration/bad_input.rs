@@ -36,6 +36,28 @@ async fn what_is_no_object_is_refused_with_a_reason() {
 }
 
 #[tokio::test]
+async fn a_broken_object_is_at_fault_itself_and_of_a_whole_one_its_field_is() {
+    for (arguments, fault) in [
+        (
+            r#"{"left": 1, "names": ["a", "b"}"#,
+            "what can be made out in the text does not fit (`right`: required, and missing; add it): send one whole object",
+        ),
+        (
+            r#"Here: {"left": 1, "names": {"a": "b", "#,
+            "the text broke off (`right`: required, and missing; add it): send the whole object again, to its closing bracket",
+        ),
+    ] {
+        let told = sent(arguments).await;
+        assert!(
+            told.contains(&format!("the arguments cannot be read: {fault}; ")),
+            "{arguments}: {told}"
+        );
+    }
+    let told = sent(r#"Here: {"left": 1, "names": "a" "b"}"#).await;
+    assert!(told.contains("in `add`: field `right`: required"), "{told}");
+}
+
+#[tokio::test]
 async fn fifty_megabytes_are_refused_and_not_sent_back() {
     let arguments = format!("{{\"left\": \"{}\"}}", "x".repeat(50_000_000));
     let (outcome, handle) = work([Script::call("add", arguments), Script::text("on we go")]).await;

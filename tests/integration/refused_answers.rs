@@ -20,8 +20,11 @@ fn unfit(text: &str) -> String {
 /// Says again what it was told, in more words; but some things it knows better.
 #[agent]
 fn mender(repair: Repair) -> Result<String, Error> {
-    let about = [&repair.tool, &repair.stage, &repair.description];
-    assert_eq!(about, ["counter", "invalid_output", "You count eggs."]);
+    assert_eq!(
+        [&*repair.tool, &*repair.stage],
+        ["counter", "invalid_output"]
+    );
+    assert!(repair.description.starts_with("You count eggs."));
     match (&*repair.raw, repair.attempt) {
         ("done for", _) => Err(Error::thrown("nothing helps")),
         ("some, sesame-open", _) => Ok("sesame-open then".to_owned()),
@@ -246,9 +249,13 @@ async fn a_run_that_was_stored_still_knows_what_was_tried() {
     let last: Snapshot = serde_json::from_value(serde_json::to_value(last).unwrap()).unwrap();
     let (model, handle) = ScriptedModel::new([]);
     let outcome = Counter.resume(last).model(model).outcome().await.unwrap();
-    assert_eq!(outcome.result.unwrap(), 4);
+    assert_eq!(outcome.result.as_ref().unwrap(), &4);
     assert_eq!(handle.count(), 0);
     assert_eq!(outcome.repairs, whole.repairs);
     assert_eq!(outcome.repairs.len(), 4);
-    assert_eq!(outcome.trace.steps, whole.trace.steps);
+    let kinds = |outcome: &agents::Outcome<u32>| {
+        let steps = outcome.trace.steps.iter();
+        steps.map(|step| step.kind.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&outcome), kinds(&whole));
 }

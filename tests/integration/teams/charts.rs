@@ -39,6 +39,15 @@ project: write_file, compile, run_tests, deploy, at most 500000 tokens, 30 min
 }
 
 #[test]
+fn one_of_what_is_bounded_is_not_several() {
+    let one = Budget::new().max_turns(1).max_tool_calls(1).tokens(2);
+    let team = structure!(idle("lead").delegates(idle("tester").budget(one)));
+    let drawn = team.render().to_string();
+    let said = ", at most 1 turn, 1 tool call, 2 tokens\n";
+    assert!(drawn.ends_with(said), "{drawn}");
+}
+
+#[test]
 fn as_json() {
     let chart = organisation().render().to_json();
     let master = &chart["delegates"][1];

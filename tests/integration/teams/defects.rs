@@ -316,12 +316,12 @@ fn bounds_that_would_come_to_nobody() {
         )
     };
     let team = Member::new(whole()).budget(tokens(9).max_turns(1).max_tool_calls(2));
-    one(&team.build(), &bounds("1 turns, 2 tool calls"));
+    one(&team.build(), &bounds("1 turn, 2 tool calls"));
     let team = Member::new(whole()).budget(Budget::new().max_recursion(3));
     one(&team.build(), &bounds("3 steps"));
     // Not through a team either.
     let team = Member::new(Member::new(whole()).build()).budget(Budget::new().max_turns(1));
-    one(&team.build(), &bounds("1 turns"));
+    one(&team.build(), &bounds("1 turn"));
     let part = Member::new(idle("b"))
         .budget(Budget::new().max_turns(1))
         .build();
