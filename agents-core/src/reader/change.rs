@@ -132,8 +132,10 @@ pub enum ChangeKind {
     Listed,
     /// An allowed value was spelled differently: `"CELSIUS"`.
     Enum,
-    /// A key was spelled differently, or could only mean one missing field.
+    /// A key was spelled differently: `maxItems` for `max_items`.
     Renamed,
+    /// A key with other words was taken for the one field that was missing: `amount_cents` for `amount`.
+    Inferred,
     /// A member unknown to the schema was dropped.
     DroppedKey,
     /// A `null` or empty value of an optional field was dropped.
@@ -162,6 +164,7 @@ impl ChangeKind {
     ///     (r#"{'euros': "500",}"#, false),
     ///     (r#"{"euros": "500 cents"}"#, true),
     ///     (r#"{"euros": "$500"}"#, true),
+    ///     (r#"{"euros_cents": 500}"#, true),
     ///     (r#"{"euros": 500"#, true), // or 5000?
     ///     ("{\"euros\": 500\n", false),
     ///     (r#"Do not run {"euros": 500}"#, true),
@@ -175,7 +178,7 @@ impl ChangeKind {
     pub fn is_doubtful(self) -> bool {
         matches!(
             self,
-            ChangeKind::Chosen | ChangeKind::CutOff | ChangeKind::Extracted
+            ChangeKind::Chosen | ChangeKind::CutOff | ChangeKind::Extracted | ChangeKind::Inferred
         )
     }
 }

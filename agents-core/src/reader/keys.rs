@@ -18,7 +18,7 @@ pub(super) enum Role {
     /// A field by another spelling of its name.
     Restyled(usize),
     /// A field that this can only mean.
-    Renamed(usize),
+    Inferred(usize),
     /// Not a field, but allowed.
     Kept(Option<usize>),
     Unknown,
@@ -29,7 +29,7 @@ pub(super) enum Role {
 impl Role {
     pub(super) fn field(self) -> Option<usize> {
         match self {
-            Self::Field(n) | Self::Restyled(n) | Self::Renamed(n) => Some(n),
+            Self::Field(n) | Self::Restyled(n) | Self::Inferred(n) => Some(n),
             Self::Kept(_) | Self::Unknown | Self::Foreign => None,
         }
     }
@@ -105,7 +105,7 @@ impl Coercer<'_> {
             sum += self.renamed(tape, key, role, shape);
             self.out.push(':');
             sum += match role {
-                Role::Field(n) | Role::Restyled(n) | Role::Renamed(n) => {
+                Role::Field(n) | Role::Restyled(n) | Role::Inferred(n) => {
                     self.value(tape, value, shape.fields[n].shape)?
                 }
                 Role::Kept(Some(shape)) => self.value(tape, value, shape)?,
@@ -167,20 +167,21 @@ impl Coercer<'_> {
 
     /// Writes the key, under its right name.
     fn renamed(&mut self, tape: &Tape<'_>, key: usize, role: Role, shape: &Shape) -> u32 {
-        let (n, price) = match role {
+        let (n, kind, price) = match role {
             Role::Field(_) | Role::Kept(_) | Role::Unknown | Role::Foreign => {
                 self.out.push_str(tape.text(key));
                 return 0;
             }
-            Role::Restyled(n) => (n, cost::TYPE),
-            Role::Renamed(n) => (n, cost::RENAMED),
+            Role::Restyled(n) => (n, ChangeKind::Renamed, cost::TYPE),
+            Role::Inferred(n) => (n, ChangeKind::Inferred, cost::RENAMED),
         };
         quote_into(&mut self.out, &shape.fields[n].name);
-        self.log.add_with(
-            ChangeKind::Renamed,
-            || self.path.clone(),
-            || format!("renamed from {}", tape.text(key)),
-        );
+        let said = tape.text(key);
+        let note = || match kind {
+            ChangeKind::Inferred => format!("the value of {said}, the one key that was left over"),
+            _ => format!("renamed from {said}"),
+        };
+        self.log.add_with(kind, || self.path.clone(), note);
         price
     }
 }
@@ -274,7 +275,7 @@ pub(super) fn roles(
         && akin(&tape.string(members[at].0), &shape.fields[n].name)
         && plausible(tape, members[at].1, schema, shape.fields[n].shape)
     {
-        roles[at] = Role::Renamed(n);
+        roles[at] = Role::Inferred(n);
     }
     roles
 }

@@ -73,9 +73,9 @@ impl Log {
     /// Whether members were renamed or left out, or brackets did not match: then this may be a piece of
     /// something larger.
     pub(super) fn is_of_pieces(&self) -> bool {
-        use ChangeKind::{Brackets, DroppedKey, Renamed};
+        use ChangeKind::{Brackets, DroppedKey, Inferred, Renamed};
         let any = |kind: ChangeKind| self.counts[kind as usize] > 0;
-        any(Brackets) || any(DroppedKey) || any(Renamed)
+        any(Brackets) || any(DroppedKey) || any(Inferred) || any(Renamed)
     }
 
     /// How many changes are told.

@@ -96,7 +96,7 @@ fn keys_find_their_fields() {
     check(
         r#"{"city_name": "Oslo", "nights": 2}"#,
         r#"{"city":"Oslo","nights":2}"#,
-        ChangeKind::Renamed,
+        ChangeKind::Inferred,
     );
     check(
         r#"{"city": "Oslo", "nights": 2, "mood": 1}"#,

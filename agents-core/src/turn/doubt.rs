@@ -21,6 +21,7 @@ pub(super) fn told(spec: &ToolSpec, raw: &str, doubt: &Change) -> ToolError {
     } = doubt;
     let remedy = match kind {
         ChangeKind::Extracted => "send the value alone, as JSON has it",
+        ChangeKind::Inferred => "write the name of the field that is meant",
         ChangeKind::CutOff => "send the whole object again, to its closing bracket",
         _ => "send one JSON object and nothing else",
     };
@@ -29,7 +30,8 @@ pub(super) fn told(spec: &ToolSpec, raw: &str, doubt: &Change) -> ToolError {
         true => Some(raw.into()),
         false => reader::lenient(raw).ok().map(|reading| reading.json),
     };
-    match object.filter(|_| *kind == ChangeKind::Extracted) {
+    let is_of_a_field = matches!(kind, ChangeKind::Extracted | ChangeKind::Inferred);
+    match object.filter(|_| is_of_a_field) {
         Some(object) => ToolError::Deserialization {
             raw_value: object.into_owned(),
             path: path.clone(),
