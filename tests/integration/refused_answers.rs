@@ -1,5 +1,6 @@
 //! An answer that does not fit: it is seen as soon as that is known, and what was tried on it is kept.
 
+use super::drawn::Paper;
 use agents::{
     Agent, console,
     prelude::*,
@@ -8,10 +9,7 @@ use agents::{
     testing::{Script, ScriptedModel},
     timeline,
 };
-use std::{
-    io::{self, Write},
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 fn unfit(text: &str) -> String {
     format!("expected an integer, got {text}")
@@ -45,21 +43,6 @@ impl Counter {
     on_error!(match error {
         invalid_output(_, _) => fix(agent = Mender, retries = 2),
     });
-}
-
-/// What is written, to be looked at.
-#[derive(Clone, Default)]
-struct Paper(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Paper {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 struct Seen {
