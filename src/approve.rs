@@ -143,7 +143,8 @@ mod tests {
     use super::*;
     use agents_core::{
         Json,
-        reader::{Change, ChangeKind, Repairs},
+        reader::ChangeKind,
+        run::{RepairStep, Repairs},
     };
 
     fn request(args: &str) -> ApprovalRequest {
@@ -199,7 +200,8 @@ mod tests {
     #[test]
     fn changes_are_shown() {
         let mut request = request(r#"{"days":3}"#);
-        request.repairs = Change::new(ChangeKind::Coerced, "days", "\u{9b}2Jout of quotes").into();
+        request.repairs =
+            RepairStep::new(ChangeKind::Coerced, "days", "\u{9b}2Jout of quotes").into();
         let mut screen = Vec::new();
         ask(&request, &mut "n\n".as_bytes(), &mut screen);
         let screen = String::from_utf8(screen).expect("text is shown");

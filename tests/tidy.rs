@@ -27,28 +27,6 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-const SOURCES: [&str; 8] = [
-    "src",
-    "agents-core",
-    "agents-macros",
-    "agents-ollama",
-    "examples",
-    "tests",
-    "bench/src",
-    "book",
-];
-
-#[test]
-fn files_have_at_most_400_lines() {
-    let long: Vec<_> = SOURCES
-        .iter()
-        .flat_map(|folder| files(folder, ".rs"))
-        .map(|file| (fs::read_to_string(&file).unwrap().lines().count(), file))
-        .filter(|(lines, _)| *lines > 400)
-        .collect();
-    assert!(long.is_empty(), "split these, one concept a file: {long:?}");
-}
-
 #[test]
 fn every_misuse_has_its_message() {
     for case in files("tests/ui", ".rs") {

@@ -156,35 +156,6 @@ fn is_canonical(json: &str) -> bool {
     true
 }
 
-/// How deep brackets may nest: what serde_json reads into a tree.
-pub(crate) const DEEPEST: usize = 127;
-
-/// Where brackets nest so deep that what goes down level by level would fill the stack. Into
-/// `RawValue` and `IgnoredAny`, serde_json reads any depth.
-pub(crate) fn too_deep(json: &str) -> Option<usize> {
-    let opens = |byte: &&u8| matches!(byte, b'{' | b'[');
-    // Most texts have not even as many brackets.
-    if json.as_bytes().iter().filter(opens).count() <= DEEPEST {
-        return None;
-    }
-    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
-    for (at, byte) in json.bytes().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = quoted,
-            b'"' => quoted = !quoted,
-            _ if quoted => {}
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > DEEPEST {
-            return Some(at);
-        }
-    }
-    None
-}
-
 // Recursion is bounded: arguments that nest too deep are refused before they come here, and a schema
 // was a tree.
 fn write(json: &str, out: &mut String) {
@@ -229,18 +200,7 @@ fn separated<T>(
 
 #[cfg(test)]
 mod tests {
-    use super::{DEEPEST, canonical, is_canonical, too_deep, write};
-
-    #[test]
-    fn depth_is_counted_outside_of_strings() {
-        let nested = |levels| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
-        assert_eq!(too_deep(&nested(DEEPEST)), None);
-        assert_eq!(too_deep(&nested(DEEPEST + 1)), Some(DEEPEST));
-        assert_eq!(too_deep(&nested(1_000_000)), Some(DEEPEST));
-        let quoted = format!(r#"{{"a": "\"{}"}}"#, "[".repeat(500));
-        assert_eq!(too_deep(&quoted), None);
-        assert_eq!(too_deep(&format!("[{}]", vec!["[]"; 500].join(","))), None);
-    }
+    use super::{canonical, is_canonical, write};
 
     #[test]
     fn what_is_canonical_stays_as_it_is() {

@@ -44,7 +44,6 @@ mod panics;
 mod place;
 pub mod policy;
 pub mod rate;
-pub mod reader;
 pub mod recovery;
 #[doc(hidden)]
 pub mod rt;
@@ -58,6 +57,9 @@ pub mod tool;
 mod turn;
 
 pub use agent::{Agent, AgentBuilder};
+/// Reading JSON as models write it: the crate `agents-reader`.
+#[doc(inline)]
+pub use agents_reader as reader;
 /// Attribute for every `impl` of a trait of this crate with `async` functions.
 ///
 /// Such traits are [`Model`], [`Agent`], [`Memory`](memory::Memory) and [`Secrets`](secret::Secrets). It is

@@ -6,8 +6,7 @@ use crate::{
 use agents_core::{
     escalation::EscalationReceipt,
     model::Usage,
-    reader::ChangeKind,
-    run::{Timestamp, ToolEnvelope},
+    run::{RepairKind, Timestamp, ToolEnvelope},
 };
 
 /// One line of a timeline.
@@ -192,7 +191,7 @@ impl Row {
         let approval = approval(receipt);
         fact(approval.is_some(), approval.unwrap_or_default());
         let mut changes = receipt.repairs.iter();
-        let is_repaired = changes.any(|change| change.kind != ChangeKind::Tried);
+        let is_repaired = changes.any(|change| change.kind != RepairKind::Tried);
         fact(is_repaired, "repaired".into());
         self
     }

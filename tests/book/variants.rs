@@ -17,7 +17,7 @@ const TABLES: [(&str, &[(&str, &str)]); 6] = [
             ("error/tool.rs", "Code"),
             ("error/tool.rs", "Class"),
             ("error/cause.rs", "Origin"),
-            ("reader/refusal.rs", "RefusalKind"),
+            ("../../agents-reader/src/error.rs", "ReadErrorKind"),
         ],
     ),
     (
@@ -28,7 +28,10 @@ const TABLES: [(&str, &[(&str, &str)]); 6] = [
             ("run/trace.rs", "StepKind"),
         ],
     ),
-    ("receipts.md", &[("reader/change.rs", "ChangeKind")]),
+    (
+        "receipts.md",
+        &[("../../agents-reader/src/change.rs", "ChangeKind")],
+    ),
     (
         "giving-up.md",
         &[

@@ -40,11 +40,11 @@ async fn a_broken_object_is_at_fault_itself_and_of_a_whole_one_its_field_is() {
     for (arguments, fault) in [
         (
             r#"{"left": 1, "names": ["a", "b"}"#,
-            "what can be made out in the text does not fit (`right`: required, and missing; add it): send one whole object",
+            "what can be made out in the text does not fit (field `right`: required, and missing; add it): send one whole object",
         ),
         (
             r#"Here: {"left": 1, "names": {"a": "b", "#,
-            "the text broke off (`right`: required, and missing; add it): send the whole object again, to its closing bracket",
+            "the text broke off (field `right`: required, and missing; add it): send the whole object again, to its closing bracket",
         ),
     ] {
         let told = sent(arguments).await;

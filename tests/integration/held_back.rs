@@ -6,9 +6,9 @@ use agents::{
     agent::ModelAgent,
     async_trait, console,
     rate::{MemoryLimiter, Rate, RateLimiter},
-    reader::ChangeKind,
     record::{Bundle, Recording},
     recovery::*,
+    run::RepairKind,
     run::{AgentOutputs, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool::{FnTool, ToolSpec},
@@ -234,7 +234,7 @@ async fn a_repair_that_is_held_back_was_a_try() {
     let [change] = &receipt.repairs.0[..] else {
         panic!("{:?}", receipt.repairs)
     };
-    assert_eq!(change.kind, ChangeKind::Tried);
+    assert_eq!(change.kind, RepairKind::Tried);
     assert!(
         change
             .note
@@ -291,7 +291,7 @@ async fn all_that_was_given_for_a_limit_is_told() {
         assert_eq!(receipt.input.as_str(), r#"{"n":3}"#);
         let told: Vec<_> = receipt.repairs.iter().collect();
         assert!(
-            told.iter().all(|change| change.kind == ChangeKind::Tried),
+            told.iter().all(|change| change.kind == RepairKind::Tried),
             "{told:?}"
         );
         for given in [r#"`{"n":2}`"#.to_owned(), format!("`{second}`")] {

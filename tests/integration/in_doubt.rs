@@ -4,8 +4,8 @@ use agents::{
     Agent, AgentBuilder, Effects, Outcome, Severity,
     policy::{Action, Verdict},
     rate::RateLimiter,
-    reader::ChangeKind,
     recovery::*,
+    run::RepairKind,
     run::{Approval, ApprovalRequest, Snapshot, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool::{FnTool, ToolSpec},
@@ -274,7 +274,7 @@ async fn a_fix_does_not_run_what_may_have_taken_effect() {
         assert_eq!(receipt.input.as_str(), r#"{"n":20}"#);
         assert!(receipt.attempts[0].effect_unknown);
         let tried: Vec<_> = receipt.repairs.iter().collect();
-        assert!(tried.iter().all(|change| change.kind == ChangeKind::Tried));
+        assert!(tried.iter().all(|change| change.kind == RepairKind::Tried));
         let why = "the tool writes and may have taken effect, so it is not run again with other arguments";
         assert_eq!(
             tried.iter().map(|change| &*change.note).collect::<Vec<_>>(),

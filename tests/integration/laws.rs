@@ -5,9 +5,9 @@ use agents::{
     agent::{ModelAgent, Run},
     async_trait,
     model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage},
-    reader::{Change, ChangeKind},
     recovery::{CallError, Decision, Kind, Plan, Repair, *},
     run::{EventKind, Snapshot},
+    run::{RepairKind, RepairStep},
     tool::{FnTool, ToolSpec},
 };
 use proptest::{prelude::*, sample::select};
@@ -332,7 +332,7 @@ proptest! {
             }
             seen += 1;
             prop_assert!(receipt.output.is_some() != receipt.error.is_some());
-            let fixed = |change: &&Change| change.kind == ChangeKind::Fixed;
+            let fixed = |change: &&RepairStep| change.kind == RepairKind::Fixed;
             let fixed = receipt.repairs.iter().filter(fixed).count();
             prop_assert!(fixed <= 8);
             // What is told as fixed was used.

@@ -4,7 +4,8 @@ use crate::bakery::Trouble;
 use agents::{
     Agent, Outcome,
     prelude::*,
-    reader::{Change, ChangeKind},
+    reader::ChangeKind,
+    run::{RepairKind, RepairStep},
     testing::{Script, ScriptedModel},
 };
 
@@ -42,16 +43,17 @@ async fn ordered(arguments: &str) -> Outcome<String> {
 }
 
 /// The changes of the only call: of what kind, where, what they say, and what was there.
-async fn changes(arguments: &str) -> Vec<(ChangeKind, String, String, Option<String>)> {
+async fn changes(arguments: &str) -> Vec<(RepairKind, String, String, Option<String>)> {
     let outcome = ordered(arguments).await;
     let receipt = outcome.outputs.receipts().next().unwrap();
     assert!(receipt.is_ok(), "{receipt:?}");
-    let told = |change: &Change| {
-        let Change {
+    let told = |change: &RepairStep| {
+        let RepairStep {
             kind,
             path,
             note,
             was,
+            uncertain: _,
         } = change.clone();
         (kind, path, note, was)
     };
@@ -62,9 +64,9 @@ fn fixed(
     path: &str,
     note: &str,
     was: Option<&str>,
-) -> (ChangeKind, String, String, Option<String>) {
+) -> (RepairKind, String, String, Option<String>) {
     (
-        ChangeKind::Fixed,
+        RepairKind::Fixed,
         path.into(),
         note.into(),
         was.map(str::to_owned),
@@ -130,7 +132,7 @@ async fn a_key_that_was_dropped() {
             };
             let note = "left out, since the schema does not know it";
             (
-                ChangeKind::DroppedKey,
+                ChangeKind::DroppedKey.into(),
                 path.to_owned(),
                 note.to_owned(),
                 Some(was.to_owned()),

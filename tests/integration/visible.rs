@@ -7,6 +7,7 @@ use agents::{
     reader::ChangeKind,
     recovery::{CallError, *},
     run,
+    run::RepairKind,
     testing::{Script, ScriptedModel},
     timeline,
 };
@@ -125,7 +126,7 @@ async fn every_step_of_a_recovery_is_in_the_receipt_and_in_the_log() {
             "`mender` gave the arguments anew",
         ]
     );
-    assert_eq!(receipt.repairs.0[0].kind, ChangeKind::Tried);
+    assert_eq!(receipt.repairs.0[0].kind, RepairKind::Tried);
     let [first, second] = &receipt.attempts[..] else {
         panic!("{:?}", receipt.attempts)
     };

@@ -1,8 +1,9 @@
 //! The typed end of an agent: what a model says becomes what comes out.
 
 use crate::{
-    reader::{self, Repairs},
-    tool::{self, ArgumentError, constrained, schema_of},
+    reader::Schema,
+    run::Repairs,
+    tool::{self, ReadError, constrained, schema_of},
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -13,11 +14,19 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-type ReadAnswer<O> = fn(&str, bool) -> Result<(O, Repairs), ArgumentError>;
+type ReadAnswer<O> = fn(&str, bool) -> Result<(O, Repairs), ReadError>;
+
+/// The schema of an answer's type.
+struct AnswerSchema {
+    schema: Value,
+    compiled: Schema,
+    /// It demands more than reading the type checks.
+    constrained: bool,
+}
 
 /// How a model's final text becomes an `O`.
 pub(crate) struct Answer<O> {
-    schema: Option<Arc<Value>>,
+    schema: Option<Arc<AnswerSchema>>,
     read: ReadAnswer<O>,
 }
 
@@ -39,11 +48,16 @@ impl<O: DeserializeOwned + JsonSchema + 'static> Answer<O> {
 impl<O> Answer<O> {
     /// The schema the model is told of; `None` when any text will do.
     pub(crate) fn schema(&self) -> Option<&Value> {
-        self.schema.as_deref()
+        self.schema.as_deref().map(|schema| &schema.schema)
+    }
+
+    /// The same schema, compiled.
+    pub(crate) fn compiled(&self) -> Option<&Schema> {
+        self.schema.as_deref().map(|schema| &schema.compiled)
     }
 
     /// Reads the final text; `Err` says what is wrong with it, for the model to read.
-    pub(crate) fn read(&self, text: &str, strict: bool) -> Result<(O, Repairs), ArgumentError> {
+    pub(crate) fn read(&self, text: &str, strict: bool) -> Result<(O, Repairs), ReadError> {
         (self.read)(text, strict)
     }
 }
@@ -64,11 +78,11 @@ impl<O> fmt::Debug for Answer<O> {
 }
 
 /// `String` takes whatever the model says.
-fn as_it_is<O: 'static>(text: &str, _: bool) -> Result<(O, Repairs), ArgumentError> {
+fn as_it_is<O: 'static>(text: &str, _: bool) -> Result<(O, Repairs), ReadError> {
     let text: Box<dyn Any> = Box::new(text.to_owned());
     let text = text
         .downcast::<O>()
-        .map_err(|_| ArgumentError::new("", "the answer is not text"))?;
+        .map_err(|_| ReadError::new("", "the answer is not text"))?;
     Ok((*text, Repairs::default()))
 }
 
@@ -76,15 +90,14 @@ fn as_it_is<O: 'static>(text: &str, _: bool) -> Result<(O, Repairs), ArgumentErr
 fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
     text: &str,
     strict: bool,
-) -> Result<(O, Repairs), ArgumentError> {
-    let schema = schema_once::<O>();
+) -> Result<(O, Repairs), ReadError> {
+    let known = schema_once::<O>();
+    let (schema, compiled) = (&known.schema, &known.compiled);
     let parse = |text: &str| {
         let value =
-            tool::read::<O>(text).map_err(|misfit| tool::of_the_field(misfit, &schema, text))?;
-        match constrained(&schema) {
-            true => reader::fits(text, &schema)
-                .map(|()| value)
-                .map_err(ArgumentError::from),
+            tool::read::<O>(text).map_err(|misfit| tool::of_the_field(misfit, schema, text))?;
+        match known.constrained {
+            true => compiled.fits(text).map(|()| value),
             false => Ok(value),
         }
     };
@@ -93,25 +106,33 @@ fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
         Err(misfit) => misfit,
     };
     if strict {
-        return Err(tool::as_read(misfit, &schema, text, false));
+        let found = compiled.diagnose_strictly(text);
+        return Err(tool::as_read(misfit, schema, &found, text));
     }
-    let reading = reader::read(text, &schema)?;
-    match parse(&reading.json) {
-        Ok(value) => Ok((value, reading.repairs)),
-        Err(misfit) => Err(tool::as_read(misfit, &schema, &reading.json, true)),
-    }
+    // Where in the text it is says nothing to a model.
+    let reading = compiled
+        .read(text)
+        .map_err(|error| ReadError::new(error.path(), error.message()))?;
+    parse(&reading.json).map(|value| (value, reading.changes.into()))
 }
 
 /// The schema of `T`, made once for each type.
-fn schema_once<T: JsonSchema + 'static>() -> Arc<Value> {
+fn schema_once<T: JsonSchema + 'static>() -> Arc<AnswerSchema> {
     use std::{collections::HashMap, sync::Mutex};
-    static SCHEMAS: OnceLock<Mutex<HashMap<TypeId, Arc<Value>>>> = OnceLock::new();
+    static SCHEMAS: OnceLock<Mutex<HashMap<TypeId, Arc<AnswerSchema>>>> = OnceLock::new();
     let mut schemas = SCHEMAS
         .get_or_init(Mutex::default)
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
     schemas
         .entry(TypeId::of::<T>())
-        .or_insert_with(|| Arc::new(schema_of::<T>()))
+        .or_insert_with(|| {
+            let schema = schema_of::<T>();
+            Arc::new(AnswerSchema {
+                compiled: Schema::new(&schema),
+                constrained: constrained(&schema),
+                schema,
+            })
+        })
         .clone()
 }

@@ -14,7 +14,7 @@ pub(crate) type SharedArms<'a> =
     Arc<dyn Fn(&ToolError, &Value, &ErrorContext) -> Option<Plan> + Send + Sync + 'a>;
 
 type OutputArms<'a> =
-    Arc<dyn Fn(&Raw<'_>, &ReadError<'_>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a>;
+    Arc<dyn Fn(&Raw<'_>, &ReadError, &ErrorContext) -> Option<Plan> + Send + Sync + 'a>;
 
 /// Arms for the tool of this name, written for errors of this type.
 #[derive(Clone)]
@@ -105,7 +105,7 @@ impl<'a> Arms<'a> {
     pub(crate) fn decide_output(
         &self,
         raw: &Raw<'_>,
-        fault: &ReadError<'_>,
+        fault: &ReadError,
         cx: &ErrorContext,
     ) -> Option<Plan> {
         first(self.output.iter().map(|arms| arms(raw, fault, cx)))

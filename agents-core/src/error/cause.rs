@@ -2,7 +2,7 @@ mod doubt;
 
 use self::doubt::Doubt;
 use super::{
-    AnyError, ArgumentError, Code, Error, ErrorKind, Failure, Misfits, escalation::Escalation,
+    AnyError, Code, Error, ErrorKind, Failure, Misfits, ReadError, escalation::Escalation,
 };
 use serde::{Deserialize, Serialize};
 use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
@@ -281,7 +281,7 @@ impl Cause {
 
     /// Returns everything that does not fit, in the order of the schema, where arguments were refused for more than
     /// one thing; a few of them if they are many. Else it is empty, and the message says it all.
-    pub fn misfits(&self) -> &[ArgumentError] {
+    pub fn misfits(&self) -> &[ReadError] {
         &self.0.misfits.listed
     }
 

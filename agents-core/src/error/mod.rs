@@ -4,23 +4,23 @@
 //! [`Error`] is the error of an *agent*. It is opaque, with a [`kind`](Error::kind) to branch on and a
 //! chain of context.
 
-mod argument;
 mod cause;
 mod chain;
 pub(crate) mod escalation;
 mod failure;
 mod kind;
+mod misfits;
 mod receipt;
 pub(crate) mod settlement;
 mod tool;
 
-pub use argument::ArgumentError;
-pub(crate) use argument::Misfits;
+pub use crate::reader::ReadError;
 pub(crate) use cause::Handed;
 pub use cause::{Cause, Origin, ToolFailure};
 pub(crate) use chain::chain;
 pub use failure::{AnyError, Failure};
 pub use kind::ErrorKind;
+pub(crate) use misfits::Misfits;
 pub use receipt::ErrorReceipt;
 pub(crate) use tool::shorten;
 pub use tool::{Class, Code, Severity, ToolError};

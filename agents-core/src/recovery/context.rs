@@ -1,7 +1,7 @@
 use super::FailedRepair;
 use crate::{
     Json,
-    error::{AnyError, ArgumentError, Failure, ToolError},
+    error::{AnyError, Failure, ReadError, ToolError},
     scope::Scope,
 };
 use serde_json::Value;
@@ -56,109 +56,6 @@ impl fmt::Display for Raw<'_> {
     }
 }
 
-/// What is wrong with a model's text, and where.
-///
-/// ```
-/// # use agents_core as agents;
-/// use agents::recovery::*;
-///
-/// // In a `deserialization_error` arm: which field is at fault decides.
-/// fn on_fault(error: &ReadError<'_>) -> Decision<Deserialization> {
-///     match error.path() {
-///         "date" => feedback("dates are written 2026-08-01"),
-///         path if path.starts_with("items[") => feedback(format!("look at {path} again")),
-///         _ => escalate(error.to_string()),
-///     }
-/// }
-/// assert_eq!(on_fault(&ReadError::new("date", "expected a date")), feedback("dates are written 2026-08-01"));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadError<'a> {
-    path: &'a str,
-    message: &'a str,
-    all: &'a [ArgumentError],
-}
-
-impl<'a> ReadError<'a> {
-    /// Creates an error at this path, which is empty for the whole.
-    pub fn new(path: &'a str, message: &'a str) -> Self {
-        ReadError {
-            path,
-            message,
-            all: &[],
-        }
-    }
-
-    /// The same, as one of several.
-    pub(crate) fn among(self, all: &'a [ArgumentError]) -> Self {
-        ReadError { all, ..self }
-    }
-
-    /// Returns everything that does not fit, this error included, in the order of the schema; a few of it if it is
-    /// much.
-    ///
-    /// What an arm does is done about this one; if another is left after that, the arms are asked about it.
-    ///
-    /// ```
-    /// # use agents_core as agents;
-    /// use agents::recovery::*;
-    ///
-    /// // In a `deserialization_error` arm: one field is mended, more are the model's to send again.
-    /// fn on_fault(error: &ReadError<'_>) -> Decision<Deserialization> {
-    ///     match error.all().count() {
-    ///         1 if error.field("lines") => sanitize(10),
-    ///         _ => feedback("look at the example of the tool"),
-    ///     }
-    /// }
-    /// assert_eq!(on_fault(&ReadError::new("lines", "expected u32")), sanitize(10));
-    /// ```
-    pub fn all(&self) -> impl Iterator<Item = ReadError<'a>> + use<'a> {
-        let alone = self.all.is_empty().then_some(*self);
-        let several = self.all.iter();
-        alone
-            .into_iter()
-            .chain(several.map(|misfit| ReadError::new(&misfit.path, &misfit.message)))
-    }
-
-    /// Returns `true` if the error is in this field, or in something below it.
-    ///
-    /// ```
-    /// # use agents_core as agents;
-    /// use agents::recovery::ReadError;
-    ///
-    /// assert!(ReadError::new("lines", "expected u32").field("lines"));
-    /// assert!(ReadError::new("items[2].name", "missing").field("items"));
-    /// assert!(!ReadError::new("lines", "expected u32").field("line"));
-    /// ```
-    pub fn field(&self, name: &str) -> bool {
-        self.path
-            .strip_prefix(name)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-    }
-
-    /// Returns the path of the offending value, such as `lines` or `items[2].name`; empty for the
-    /// whole.
-    pub fn path(&self) -> &'a str {
-        self.path
-    }
-
-    /// Returns what was expected and what was found.
-    pub fn message(&self) -> &'a str {
-        self.message
-    }
-}
-
-impl fmt::Display for ReadError<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.path {
-            "" => f.write_str(self.message),
-            path => write!(f, "field `{path}`: {}", self.message),
-        }
-    }
-}
-
-impl std::error::Error for ReadError<'_> {}
-
 /// A failure as the arms of a tool get it, with the tool's own error type.
 ///
 /// ```
@@ -185,14 +82,14 @@ impl std::error::Error for ReadError<'_> {}
 #[derive(Debug)]
 pub enum CallError<'a, E> {
     /// `invalid_args(raw, error)`: no JSON object could be read from the arguments.
-    InvalidArgs(&'a Raw<'a>, &'a ReadError<'a>),
+    InvalidArgs(&'a Raw<'a>, &'a ReadError),
     /// `deserialization_error(value, error)`: an object that does not fit; with the offending
     /// value, if there is one.
-    Deserialization(Option<&'a Value>, &'a ReadError<'a>),
+    Deserialization(Option<&'a Value>, &'a ReadError),
     /// `execution_error(failure)`: the tool returned an `Err`, timed out or panicked.
     Execution(Failure<'a, E>),
     /// `invalid_output(raw, error)`: the final answer does not fit the agent's `Out`.
-    InvalidOutput(&'a Raw<'a>, &'a ReadError<'a>),
+    InvalidOutput(&'a Raw<'a>, &'a ReadError),
 }
 
 /// Context of a failure, besides the failure itself: `cx` in `on_error`.
@@ -371,7 +268,7 @@ fn with_text<E, R>(
                 .and_then(|whole| super::value_at(whole, path));
             ask(CallError::Deserialization(
                 value,
-                &ReadError::new(path, cause.message()).among(cause.misfits()),
+                &ReadError::new(path, cause.message()).among(cause.misfits().iter().cloned()),
             ))
         }
         // An execution has no text; what was escalated has been decided already.

@@ -38,9 +38,10 @@ mod splice;
 mod verbs;
 
 pub use crate::error::{AnyError, Failure, Severity};
+pub use crate::reader::ReadError;
 pub use crate::reader::{normalize_separators, strip_fences};
 pub use backoff::{Backoff, constant, exponential, none};
-pub use context::{CallError, ErrorContext, Raw, ReadError};
+pub use context::{CallError, ErrorContext, Raw};
 pub use decision::{Decision, IntoDecision, Plan, Step};
 pub use fixer::{FailedRepair, Fixer, FixerRef, Repair};
 pub use into::{IntoText, IntoValue, IntoWords};

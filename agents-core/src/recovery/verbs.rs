@@ -57,7 +57,7 @@ pub fn fix_with<K: Kind>(agent: impl Fixer) -> Decision<K> {
 /// use agents::recovery::*;
 /// use serde_json::{Value, json};
 ///
-/// fn lines(value: Option<&Value>, error: &ReadError<'_>) -> Option<Decision<Deserialization>> {
+/// fn lines(value: Option<&Value>, error: &ReadError) -> Option<Decision<Deserialization>> {
 ///     let words = error.field("lines").then_some(value?.as_str()?)?;
 ///     Some(sanitize((words == "ten").then_some(10)).or(feedback("numbers are digits")))
 /// }
@@ -170,9 +170,7 @@ pub fn inherit<K: Kind>() -> Decision<K> {
 /// assert_eq!(lenient(&Raw::new("four", &schema)), None);
 /// ```
 ///
-#[doc = include_str!("../reader/docs/syntax.md")]
-///
-#[doc = include_str!("../reader/docs/shape.md")]
+/// What it changes is listed at [`reader::lenient`] (syntax) and [`reader::coerce`] (shape).
 pub fn lenient(raw: &Raw<'_>) -> Option<String> {
     reader::read(raw, raw.schema())
         .ok()
@@ -190,7 +188,7 @@ pub fn lenient(raw: &Raw<'_>) -> Option<String> {
 /// assert_eq!(coerce(&json!("a few"), &json!({"type": "integer"})), None);
 /// ```
 ///
-#[doc = include_str!("../reader/docs/shape.md")]
+/// What it changes is listed at [`reader::coerce`].
 pub fn coerce(value: &Value, schema: &Value) -> Option<Value> {
     let text = value.to_string();
     let reading = reader::coerce(&text, schema).ok()?;

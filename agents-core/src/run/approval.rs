@@ -2,7 +2,7 @@ use super::{RunContext, Stopwatch};
 use crate::{
     Json,
     panics::{guarded, guarded_while},
-    reader::Repairs,
+    run::Repairs,
     tool::Effects,
 };
 use futures_util::future::BoxFuture;

@@ -9,8 +9,8 @@ use crate::{
     Effects, Json,
     error::{Cause, ErrorReceipt, ToolError, escalation::Escalation},
     model::ToolCall,
-    reader::Repairs,
     recovery::Progress,
+    run::Repairs,
     tool::ToolSpec,
 };
 use serde::{Deserialize, Serialize};

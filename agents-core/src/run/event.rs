@@ -6,7 +6,7 @@ use crate::{
         settlement::EscalationReceipt,
     },
     model::{FinishReason, Usage},
-    reader::Repairs,
+    run::Repairs,
     secret::SecretScope,
 };
 use serde::{Serialize, Serializer};

@@ -11,9 +11,9 @@ use crate::{
         shorten,
     },
     model::{FinishReason, History, Message, Reply},
-    reader::Repairs,
     recovery::Progress,
-    tool::ArgumentError,
+    run::Repairs,
+    tool::ReadError,
 };
 use serde::{Deserialize, Serialize};
 use std::{mem, sync::Arc};
@@ -43,7 +43,7 @@ pub(crate) struct Frame {
     pub(crate) progress: Progress,
     /// What is wrong with the answer at hand; the plan that deals with it is in `progress`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) fault: Option<ArgumentError>,
+    pub(crate) fault: Option<ReadError>,
     /// What arms and repair agents made of the answer.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub(crate) fixed: Repairs,
@@ -55,7 +55,7 @@ pub(crate) struct Frame {
     pub(crate) replaced: Vec<Given>,
     /// The answers for which these were given: the first is the model's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) unsettled: Vec<Unsettled<ArgumentError>>,
+    pub(crate) unsettled: Vec<Unsettled<ReadError>>,
     /// The model it was given because it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) given: Option<Box<Override>>,

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     error::ToolError,
-    reader::{Change, ChangeKind, Repairs},
+    run::{RepairKind, RepairStep, Repairs},
 };
 use serde::{Deserialize, Serialize};
 use std::mem;
@@ -53,7 +53,7 @@ impl CallState {
             self.unsettled = unsettled;
             self.given = given;
             let since = self.repairs.0.split_off(told.min(self.repairs.len()));
-            let tried = |change: &Change| change.kind == ChangeKind::Tried;
+            let tried = |change: &RepairStep| change.kind == RepairKind::Tried;
             self.repairs = repairs;
             self.repairs.0.extend(since.into_iter().filter(tried));
             self.outdated = outdated;

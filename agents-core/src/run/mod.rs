@@ -33,6 +33,7 @@ mod pin;
 mod raised;
 mod ready;
 mod repair;
+mod repairs;
 mod root;
 mod settings;
 mod snapshot;
@@ -61,6 +62,7 @@ pub use outcome::{
     AgentOutputs, Attachment, AttachmentKind, Attempt, Outcome, Stopped, ToolEnvelope,
 };
 pub use pin::{OnMissing, PinnedHandle, Selector, Strategy};
+pub use repairs::{RepairKind, RepairStep, Repairs};
 pub use snapshot::Snapshot;
 pub use tape::Tape;
 #[doc(hidden)]
@@ -76,6 +78,7 @@ pub(crate) use node::Node;
 pub(crate) use raised::{Ticket, Waiting};
 pub(crate) use ready::Ready;
 pub(crate) use repair::{Passed, RepairScope};
+pub(crate) use repairs::in_short;
 pub(crate) use root::Root;
 pub(crate) use settings::{Settings, ToolHook};
 pub(crate) use stop::Stop;

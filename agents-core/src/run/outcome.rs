@@ -3,7 +3,7 @@ use crate::{
     Error, Json, Severity,
     error::{ErrorReceipt, escalation::Raised, settlement::EscalationReceipt},
     model::Usage,
-    reader::Repairs,
+    run::Repairs,
 };
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};

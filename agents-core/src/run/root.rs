@@ -4,7 +4,7 @@ use super::{
     Begun, Event, EventKind, Node, Settings, Snapshot, Stop, Timestamp, clock::id_within,
     raised::Escalations, terms::Terms, watched::Watched,
 };
-use crate::{Error, Json, model::Usage, panics::told, reader::Repairs};
+use crate::{Error, Json, model::Usage, panics::told, run::Repairs};
 use std::{
     fmt,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},

@@ -1,8 +1,8 @@
 //! What was tried for a call or an answer, as a receipt tells it: by whom, with what, and what came of it.
 
 use crate::{
-    reader::{Change, ChangeKind, Repairs, in_short},
     recovery::{FixError, Progress, SANITIZE, Standing},
+    run::{RepairKind, RepairStep, Repairs, in_short},
 };
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,7 @@ impl Given {
     pub(crate) fn used(&self, what: &str, was: &str) -> Repairs {
         let Given { by, tokens, .. } = self;
         let note = format!("`{by}` gave {what} anew{}", cost(*tokens));
-        Change::new(ChangeKind::Fixed, "", note).was(was).into()
+        RepairStep::new(RepairKind::Fixed, "", note).was(was).into()
     }
 
     /// It is used for its value at `path`, where the text before it had this one, or none.
@@ -60,7 +60,7 @@ impl Given {
         let Given { by, tokens, .. } = self;
         let did = was.map_or("supplied", |_| "replaced");
         let note = format!("`{by}` {did} it{}", cost(*tokens));
-        let change = Change::new(ChangeKind::Fixed, path, note);
+        let change = RepairStep::new(RepairKind::Fixed, path, note);
         match was {
             Some(was) => change.was(was).into(),
             None => change.into(),
@@ -80,7 +80,7 @@ impl Given {
             note.push_str(": ");
             note.push_str(why);
         }
-        Change::new(ChangeKind::Tried, "", note).into()
+        RepairStep::new(RepairKind::Tried, "", note).into()
     }
 }
 
@@ -128,7 +128,8 @@ pub(crate) fn give_up_replaced(
 ) -> Option<usize> {
     let used = given.iter().rposition(|given| !given.is_one_value())?;
     give_up(repairs, outdated, given.drain(..used).collect());
-    let fixed = |(at, change): (usize, &Change)| (change.kind == ChangeKind::Fixed).then_some(at);
+    let fixed =
+        |(at, change): (usize, &RepairStep)| (change.kind == RepairKind::Fixed).then_some(at);
     repairs
         .iter()
         .enumerate()
@@ -146,7 +147,7 @@ pub(crate) fn gave_none(fixer: &str, why: &FixError, tokens: u64) -> Repairs {
         FixError::Thrown(reason) => ("ended the run".to_owned(), reason),
     };
     let note = format!("`{fixer}` {did}{}: {why}", cost(tokens));
-    Change::new(ChangeKind::Tried, "", note).into()
+    RepairStep::new(RepairKind::Tried, "", note).into()
 }
 
 /// The tool may have taken effect already: nobody is asked for other arguments, nor are any used.
@@ -158,13 +159,13 @@ pub(crate) fn withheld(by: &str, text: Option<&str>) -> Repairs {
     let note = format!(
         "`{by}` {did}: the tool writes and may have taken effect, so it is not run again with other arguments"
     );
-    Change::new(ChangeKind::Tried, "", note).into()
+    RepairStep::new(RepairKind::Tried, "", note).into()
 }
 
 /// A repair agent was asked, and what it was a part of ended before it answered.
 pub(crate) fn cut_off_at_work(fixer: &str) -> Repairs {
     let note = format!("`{fixer}` was asked, and cut off before it answered");
-    Change::new(ChangeKind::Tried, "", note).into()
+    RepairStep::new(RepairKind::Tried, "", note).into()
 }
 
 /// Of what is at hand, the changes behind the first `outdated`, these texts are not used. What reading changed in
@@ -175,7 +176,7 @@ pub(crate) fn give_up(repairs: &mut Repairs, outdated: usize, given: Vec<Given>)
     let mut is_used = true;
     for change in at_hand {
         match (change.kind, is_used) {
-            (ChangeKind::Fixed, _) => match given.next() {
+            (RepairKind::Fixed, _) => match given.next() {
                 Some(given) => {
                     is_used = false;
                     repairs.extend(given.in_vain());
@@ -185,7 +186,7 @@ pub(crate) fn give_up(repairs: &mut Repairs, outdated: usize, given: Vec<Given>)
                     repairs.0.push(change);
                 }
             },
-            (ChangeKind::Tried, _) | (_, true) => repairs.0.push(change),
+            (RepairKind::Tried, _) | (_, true) => repairs.0.push(change),
             (_, false) => {}
         }
     }
@@ -202,9 +203,10 @@ fn cost(tokens: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reader::ChangeKind;
 
-    fn change(kind: ChangeKind, note: &str) -> Change {
-        Change::new(kind, "", note)
+    fn change(kind: RepairKind, note: &str) -> RepairStep {
+        RepairStep::new(kind, "", note)
     }
 
     #[test]
@@ -214,12 +216,15 @@ mod tests {
         first.failed("what is found later says nothing about it");
         let second = Given::new("sanitize", &"9".repeat(300), 7);
         let mut repairs = Repairs(vec![
-            change(ChangeKind::Fixed, "used long ago"),
-            change(ChangeKind::Quotes, "the model's own"),
-            change(ChangeKind::Fixed, "given"),
-            change(ChangeKind::TrailingComma, "in what was given"),
-            change(ChangeKind::Tried, "somebody else"),
-            change(ChangeKind::Fixed, "given on top"),
+            change(RepairKind::Fixed, "used long ago"),
+            change(RepairKind::Read(ChangeKind::Quotes), "the model's own"),
+            change(RepairKind::Fixed, "given"),
+            change(
+                RepairKind::Read(ChangeKind::TrailingComma),
+                "in what was given",
+            ),
+            change(RepairKind::Tried, "somebody else"),
+            change(RepairKind::Fixed, "given on top"),
         ]);
         give_up(&mut repairs, 1, vec![first, second]);
         let told: Vec<_> = repairs.iter().map(ToString::to_string).collect();
@@ -236,6 +241,6 @@ mod tests {
                 ),
             ]
         );
-        assert_eq!(repairs.0[2].kind, ChangeKind::Tried);
+        assert_eq!(repairs.0[2].kind, RepairKind::Tried);
     }
 }

@@ -8,7 +8,7 @@ use super::{RepairScope, ToolEnvelope};
 use crate::{
     Json, Severity,
     recovery::FixError,
-    tool::{ArgumentError, Effects, FnTool, SharedTool, ToolSpec},
+    tool::{Effects, FnTool, ReadError, SharedTool, ToolSpec},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -91,10 +91,10 @@ fn reason_of(args: &Value) -> &str {
 }
 
 /// Small models fill in what they are shown: that is no reason.
-fn has_a_reason(args: &Value) -> Result<(), ArgumentError> {
+fn has_a_reason(args: &Value) -> Result<(), ReadError> {
     match is_said(reason_of(args)) {
         true => Ok(()),
-        false => Err(ArgumentError::new(
+        false => Err(ReadError::new(
             "reason",
             "this says nothing; say in your own words why it cannot be repaired, or else answer with the repaired text",
         )),

@@ -2,7 +2,7 @@
 
 use super::{AgentOutputs, Cost, Outcome, Stopped, trace::Trace};
 use crate::{
-    Error, ErrorKind, Json, error::settlement::EscalationReceipt, model::Usage, reader::Repairs,
+    Error, ErrorKind, Json, error::settlement::EscalationReceipt, model::Usage, run::Repairs,
 };
 use serde::{Serialize, Serializer};
 

@@ -7,7 +7,7 @@ use crate::{
     error::{Cause, Code},
     place::{Delegate, Placement, Profile, tool_name},
     run::RunContext,
-    tool::{ArgumentError, DynTool, ErrorType, Prepared, ToolContext, ToolSpec, read, schema_of},
+    tool::{DynTool, ErrorType, Prepared, ReadError, ToolContext, ToolSpec, read, schema_of},
 };
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -48,7 +48,7 @@ impl<A: Agent<In = I> + 'static, I: Data + JsonSchema> Entrusted<I> for A {
 #[doc(hidden)]
 pub struct Form<I> {
     schema: Value,
-    read: fn(&str) -> Result<I, ArgumentError>,
+    read: fn(&str) -> Result<I, ReadError>,
 }
 
 // What is no object stands in one. (A doc comment would be told to the model.)
@@ -84,7 +84,7 @@ impl<I: Data + JsonSchema> Form<I> {
 pub(super) struct DelegateTool<A: Agent> {
     placed: Arc<Placed<A>>,
     spec: ToolSpec,
-    read: fn(&str) -> Result<A::In, ArgumentError>,
+    read: fn(&str) -> Result<A::In, ReadError>,
 }
 
 impl<A: Entrusted<<A as Agent>::In>> DelegateTool<A> {
@@ -122,7 +122,7 @@ impl<A: Agent + 'static> DynTool for DelegateTool<A> {
         &self.spec
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError> {
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ReadError> {
         let input = (self.read)(arguments)?;
         // What can be sent to another thread can be shared by them behind a lock.
         Ok(Prepared(Box::new(Mutex::new(input))))
@@ -218,7 +218,7 @@ mod tests {
         let text = Form::<String>::new();
         assert_eq!(text.schema["properties"]["input"]["type"], "string");
         assert_eq!((text.read)(r#"{"input":"x"}"#).unwrap(), "x");
-        assert_eq!((text.read)(r#"{"input":3}"#).unwrap_err().path, "input");
+        assert_eq!((text.read)(r#"{"input":3}"#).unwrap_err().path(), "input");
 
         let nothing = Form::<()>::new();
         assert_eq!(nothing.schema["properties"], json!({}));

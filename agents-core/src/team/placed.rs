@@ -2,7 +2,7 @@ use crate::{
     Agent, Error, ErrorKind, Json,
     agent::unwritable,
     place::{Placement, Profile, tool_name},
-    reader::Repairs,
+    run::Repairs,
     run::{Approval, ApprovalRequest, RunContext},
 };
 use async_trait::async_trait;

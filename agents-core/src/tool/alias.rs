@@ -1,6 +1,4 @@
-use super::{
-    ArgumentError, DynTool, ErrorType, IntoTool, Prepared, SharedTool, ToolContext, ToolSpec,
-};
+use super::{DynTool, ErrorType, IntoTool, Prepared, ReadError, SharedTool, ToolContext, ToolSpec};
 use crate::{
     Json,
     error::{Cause, ToolError},
@@ -47,7 +45,7 @@ impl DynTool for Listed {
         &self.spec
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError> {
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ReadError> {
         self.tool.prepare(arguments)
     }
 

@@ -1,4 +1,4 @@
-use super::{ArgumentError, Tool, ToolContext, ToolSpec};
+use super::{ReadError, Tool, ToolContext, ToolSpec};
 use crate::{
     Json,
     error::{Cause, Code, ToolError},
@@ -61,7 +61,7 @@ pub trait DynTool: Send + Sync + 'static {
     ///
     /// # Errors
     /// When the text is not JSON or does not fit.
-    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError>;
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ReadError>;
 
     /// Asks the tool's own arms about a failure; see [`Tool::on_error`].
     fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
@@ -108,7 +108,7 @@ impl<T: Tool> DynTool for T {
         Tool::spec(self)
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError> {
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ReadError> {
         // Mostly they fit; only to say what does not is the way to each field followed.
         match serde_json::from_str::<T::Args>(arguments) {
             Ok(args) => Ok(Prepared(Box::new(args))),
@@ -164,16 +164,14 @@ impl<T: Tool> DynTool for T {
 }
 
 /// Reads arguments strictly, and says where they do not fit.
-pub(crate) fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, ArgumentError> {
+pub(crate) fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, ReadError> {
     let mut json = serde_json::Deserializer::from_str(arguments);
-    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| ArgumentError {
-        path: known(&error.path().to_string()).to_owned(),
-        message: without_position(&error.into_inner()),
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let path = known(&error.path().to_string()).to_owned();
+        ReadError::new(path, without_position(&error.into_inner()))
     })?;
-    json.end().map_err(|error| ArgumentError {
-        path: String::new(),
-        message: error.to_string(),
-    })?;
+    json.end()
+        .map_err(|error| ReadError::new("", error.to_string()))?;
     Ok(value)
 }
 

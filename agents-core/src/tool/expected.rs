@@ -1,6 +1,6 @@
 //! What a schema says of one field, in words for a model that got it wrong.
 
-use crate::{error::ArgumentError, reader, recovery};
+use crate::{error::ReadError, recovery};
 use serde_json::{Map, Value, json};
 
 /// References within each other are followed so deep.
@@ -40,26 +40,26 @@ pub(super) fn is_settled(schema: &Value, text: &str, path: &str) -> bool {
 }
 
 /// The same misfit, said of the missing field itself: a type that is read stops at the object around it.
-pub(crate) fn of_the_field(misfit: ArgumentError, schema: &Value, text: &str) -> ArgumentError {
+pub(crate) fn of_the_field(misfit: ReadError, schema: &Value, text: &str) -> ReadError {
     let Some(field) = missing(&misfit, schema, text) else {
         return misfit;
     };
-    let path = match misfit.path.as_str() {
+    let path = match misfit.path() {
         "" => field.to_owned(),
         around => format!("{around}.{field}"),
     };
-    ArgumentError::new(path, reader::MISSING)
+    ReadError::missing(path)
 }
 
 /// The field that serde says is missing, if it is one of the object to which the path leads. What is read by
 /// way of serde's own buffer, as below a tag, is said of an object further out.
-fn missing<'a>(misfit: &'a ArgumentError, schema: &Value, text: &str) -> Option<&'a str> {
-    let said = misfit.message.strip_prefix("missing field `")?;
+fn missing<'a>(misfit: &'a ReadError, schema: &Value, text: &str) -> Option<&'a str> {
+    let said = misfit.message().strip_prefix("missing field `")?;
     let field = said.strip_suffix('`')?;
     let whole: Value = serde_json::from_str(text).ok()?;
-    let object = recovery::value_at(&whole, &misfit.path)?.as_object()?;
+    let object = recovery::value_at(&whole, misfit.path())?.as_object()?;
     let can_be_named = !field.is_empty() && !field.contains(['.', '[', ']']);
-    (can_be_named && !object.contains_key(field) && may_have(schema, &whole, &misfit.path, field))
+    (can_be_named && !object.contains_key(field) && may_have(schema, &whole, misfit.path(), field))
         .then_some(field)
 }
 

@@ -1,9 +1,12 @@
 //! What is wrong with arguments, all of it at once: a model that is told one thing a turn needs a turn for each.
 
-use super::{expectation, expected::is_settled};
+use super::{
+    Expected, expectation,
+    expected::{is_settled, of_the_field},
+};
 use crate::{
-    error::{ArgumentError, Misfits},
-    reader::{self, Refusal, Schema},
+    error::{Misfits, ReadError},
+    reader::Diagnosis,
     recovery,
 };
 use serde_json::Value;
@@ -11,75 +14,100 @@ use serde_json::Value;
 /// So many are told; the rest is counted.
 const MOST: usize = 8;
 
-/// Among so many it is looked for what a strict reading has found.
-const MOST_COMPARED: usize = 64;
-
 /// What is said of one of several may be so long; what is longer goes without the schema, which the model has, and is
 /// cut after that.
 const LONGEST: usize = 400;
 
-/// What is wrong at a place, with what the schema says of it.
-pub(crate) fn with_expectation(misfit: ArgumentError, schema: &Value, text: &str) -> ArgumentError {
-    match expectation(schema, text, &misfit.path) {
+/// Explains why a text does not fit: the error to act on first, and everything that is wrong if that is more.
+///
+/// `first` is what the type said, `found` what the reader said of the same text.
+pub(crate) fn explain(
+    first: ReadError,
+    expected: Expected<'_>,
+    found: &Diagnosis<'_>,
+    text: &str,
+    lenient: bool,
+) -> (ReadError, Misfits) {
+    let mut first = of_the_field(first, expected.schema, text);
+    if lenient {
+        first = at_fault(first, expected, found, text);
+    }
+    let first = as_read(first, expected.schema, found, text);
+    let all = misfits(&first, expected.schema, found, text);
+    (with_expectation(first, expected.schema, text), all)
+}
+
+/// Adds to an error what the schema says of its place.
+fn with_expectation(misfit: ReadError, schema: &Value, text: &str) -> ReadError {
+    match expectation(schema, text, misfit.path()) {
         Some(said) => {
-            let message = format!("{}; it has to follow {said}", misfit.message);
-            ArgumentError::new(misfit.path, message)
+            let message = format!("{}; it has to follow {said}", misfit.message());
+            ReadError::new(misfit.path(), message)
         }
         None => misfit,
     }
 }
 
-/// What is at fault first. A strict reading stops at whatever it does not take, which a lenient one may settle: a
-/// number for a text, a key in another style. That is not at fault where anything else is.
-pub(crate) fn at_fault(first: ArgumentError, schema: &Value, text: &str) -> ArgumentError {
-    let compiled = Schema::new(schema);
-    let listed = |lenient| compiled.misfits(text, lenient, MOST_COMPARED).listed;
-    let touches = |misfit: &Refusal| {
-        is_within(misfit.path(), &first.path) || is_within(&first.path, misfit.path())
+/// Returns the error that is at fault. A strict reading stops at whatever it does not take, which a lenient one may
+/// settle: a number for a text, a key in another style. That is not at fault where anything else is.
+fn at_fault(
+    first: ReadError,
+    expected: Expected<'_>,
+    found: &Diagnosis<'_>,
+    text: &str,
+) -> ReadError {
+    let touches = |misfit: &ReadError| {
+        is_within(misfit.path(), first.path()) || is_within(first.path(), misfit.path())
     };
-    let left = listed(true);
-    if left.iter().any(touches) {
+    if found.errors.iter().any(touches) {
         return first;
     }
     // What is missing is settled by no reading, nor is what only the type knows of.
     let said = serde_json::from_str::<Value>(text)
-        .is_ok_and(|whole| recovery::value_at(&whole, &first.path).is_some());
+        .is_ok_and(|whole| recovery::value_at(&whole, first.path()).is_some());
     let settled = said
-        && (expectation(schema, text, &first.path).is_none() || listed(false).iter().any(touches));
-    match left.into_iter().next() {
-        Some(left) if settled => left.into(),
+        && (expectation(expected.schema, text, first.path()).is_none() || {
+            let strictly = expected.compiled.diagnose_strictly(text);
+            strictly.errors.iter().any(touches)
+        });
+    match found.errors.first() {
+        Some(left) if settled => left.clone(),
         _ => first,
     }
 }
 
-/// The same misfit in the words of the reader, where it knows of it: those of a type are about Rust. Of a place where
-/// one of several shapes may be meant, the type knows more.
+/// Returns the same error in the words of the reader, where it knows of it: those of a type are about Rust. Of a place
+/// where one of several shapes may be meant, the type knows more.
 pub(crate) fn as_read(
-    misfit: ArgumentError,
+    misfit: ReadError,
     schema: &Value,
+    found: &Diagnosis<'_>,
     text: &str,
-    lenient: bool,
-) -> ArgumentError {
-    let found = Schema::new(schema).misfits(text, lenient, MOST_COMPARED);
-    let mut listed = found.listed.into_iter();
-    match listed.find(|listed| listed.path() == misfit.path) {
-        Some(said) if is_settled(schema, text, &misfit.path) => said.into(),
+) -> ReadError {
+    let mut listed = found.errors.iter();
+    match listed.find(|listed| listed.path() == misfit.path()) {
+        Some(said) if is_settled(schema, text, misfit.path()) => said.clone(),
         _ => misfit,
     }
 }
 
-/// All that is wrong with arguments, the one that was found first among it; nothing if that is all.
-pub(crate) fn misfits(first: &ArgumentError, schema: &Value, text: &str, lenient: bool) -> Misfits {
-    let reader::Misfits { listed, mut more } = Schema::new(schema).misfits(text, lenient, MOST + 1);
-    let mut all: Vec<ArgumentError> = listed.into_iter().map(ArgumentError::from).collect();
+/// Returns all that is wrong with arguments, the first error among it; nothing if that is all.
+pub(crate) fn misfits(
+    first: &ReadError,
+    schema: &Value,
+    found: &Diagnosis<'_>,
+    text: &str,
+) -> Misfits {
+    let mut all = found.errors.clone();
+    let mut more = found.more;
     // A type that is read by way of serde's own buffer fails as a whole: what is below says where.
-    let within = |misfit: &ArgumentError| is_within(&misfit.path, &first.path);
+    let within = |misfit: &ReadError| is_within(misfit.path(), first.path());
     if all.iter().filter(|misfit| within(misfit)).count() < 2 {
-        let around = |misfit: &ArgumentError| is_within(&first.path, &misfit.path);
+        let around = |misfit: &ReadError| is_within(first.path(), misfit.path());
         let place = all
             .iter()
             .position(|misfit| within(misfit) || around(misfit))
-            .unwrap_or_else(|| place_of(&first.path, &all, schema));
+            .unwrap_or_else(|| place_of(first.path(), &all, schema));
         all.retain(|misfit| !within(misfit) && !around(misfit));
         all.insert(place.min(all.len()), first.clone());
     }
@@ -104,40 +132,42 @@ fn is_within(path: &str, place: &str) -> bool {
 }
 
 /// Where a misfit that only the type knows of comes in the order of the schema.
-fn place_of(path: &str, all: &[ArgumentError], schema: &Value) -> usize {
+fn place_of(path: &str, all: &[ReadError], schema: &Value) -> usize {
     let fields = schema.get("properties").and_then(Value::as_object);
     let rank = |path: &str| {
         let name = path.split(['.', '[']).next();
         fields.and_then(|fields| fields.keys().position(|field| Some(field.as_str()) == name))
     };
-    let before = |misfit: &&ArgumentError| rank(&misfit.path) <= rank(path);
+    let before = |misfit: &&ReadError| rank(misfit.path()) <= rank(path);
     all.iter().take_while(before).count()
 }
 
-fn short(misfit: ArgumentError, schema: &Value, text: &str) -> ArgumentError {
+fn short(misfit: ReadError, schema: &Value, text: &str) -> ReadError {
     let whole = with_expectation(misfit.clone(), schema, text);
-    match (whole.message.len(), misfit.message.len()) {
+    let message = misfit.message();
+    match (whole.message().len(), message.len()) {
         (..=LONGEST, _) => whole,
         (_, ..=LONGEST) => misfit,
         _ => {
-            let end = misfit.message.floor_char_boundary(LONGEST);
-            ArgumentError::new(misfit.path, format!("{}…", &misfit.message[..end]))
+            let end = message.floor_char_boundary(LONGEST);
+            ReadError::new(misfit.path(), format!("{}…", &message[..end]))
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{as_read, at_fault, misfits};
-    use crate::error::ArgumentError;
-    use serde_json::{Value, json};
+    use super::*;
+    use crate::reader::{Schema, diagnose};
+    use serde_json::json;
 
     fn check(first: (&str, &str), text: &str, expected: &str) {
         let fields: serde_json::Map<String, Value> = ('a'..='l')
             .map(|name| (name.to_string(), json!({"type": "integer"})))
             .collect();
         let schema = json!({"type": "object", "properties": fields, "required": ["b"]});
-        let all = misfits(&ArgumentError::new(first.0, first.1), &schema, text, true);
+        let found = diagnose(text, &Schema::new(&schema));
+        let all = misfits(&ReadError::new(first.0, first.1), &schema, &found, text);
         let said = match all.is_empty() {
             true => String::new(),
             false => all.to_string(),
@@ -206,8 +236,14 @@ mod tests {
             ("plate", r#"{"plate": "7", "metres": 3}"#, "plate"),
             ("", r#"{"plate": 7, "metres": "truck"}"#, ""),
         ] {
-            let first = ArgumentError::new(first, "no");
-            assert_eq!(at_fault(first, &schema, text).path, expected, "{text}");
+            let first = ReadError::new(first, "no");
+            let compiled = Schema::new(&schema);
+            let found = diagnose(text, &compiled);
+            let by = Expected {
+                schema: &schema,
+                compiled: &compiled,
+            };
+            assert_eq!(at_fault(first, by, &found, text).path(), expected, "{text}");
         }
     }
 
@@ -231,13 +267,15 @@ mod tests {
 
     #[test]
     fn what_is_long_is_cut() {
-        let first = ArgumentError::new("a", "x".repeat(5000));
+        let first = ReadError::new("a", "x".repeat(5000));
         let schema = json!({"properties": {
             "a": {"type": "integer"},
             "b": {"type": "integer", "description": "y".repeat(5000)},
         }});
-        let all = misfits(&first, &schema, r#"{"a": [], "b": []}"#, false);
-        let lengths: Vec<_> = all.listed.iter().map(|one| one.message.len()).collect();
+        let text = r#"{"a": [], "b": []}"#;
+        let found = Schema::new(&schema).diagnose_strictly(text);
+        let all = misfits(&first, &schema, &found, text);
+        let lengths: Vec<_> = all.listed.iter().map(|one| one.message().len()).collect();
         assert_eq!(lengths, [403, 31]);
     }
     #[test]
@@ -262,8 +300,10 @@ mod tests {
                 "input contains invalid characters",
             ),
         ] {
-            let typed = ArgumentError::new(path, "input contains invalid characters");
-            assert_eq!(as_read(typed, &schema, text, true).message, said, "{text}");
+            let typed = ReadError::new(path, "input contains invalid characters");
+            let found = diagnose(text, &Schema::new(&schema));
+            let read = as_read(typed, &schema, &found, text);
+            assert_eq!(read.message(), said, "{text}");
         }
     }
 }

@@ -1,5 +1,5 @@
 use super::{
-    Approval, ArgumentError, DynTool, ErrorType, Prepared, SharedTool, ToolContext, ToolSpec,
+    Approval, DynTool, ErrorType, Prepared, ReadError, SharedTool, ToolContext, ToolSpec,
     alias::under_spec,
 };
 use crate::{
@@ -160,10 +160,10 @@ impl DynTool for Judged {
         self.tool.spec()
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError> {
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ReadError> {
         let prepared = self.tool.prepare(arguments)?;
         let value = serde_json::from_str(arguments)
-            .map_err(|error| ArgumentError::new("", error.to_string()))?;
+            .map_err(|error| ReadError::new("", error.to_string()))?;
         Ok(Prepared(Box::new(Held { value, prepared })))
     }
 

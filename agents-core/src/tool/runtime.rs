@@ -1,11 +1,10 @@
 use super::{
-    ArgumentError, DynTool, Effects, ErrorType, IntoTool, Prepared, SharedTool, Told, ToolContext,
+    DynTool, Effects, ErrorType, IntoTool, Prepared, ReadError, SharedTool, Told, ToolContext,
     ToolSpec, output::OutputSchema,
 };
 use crate::{
     Json,
     error::{AnyError, Cause, Code, ToolError},
-    reader::Schema,
     recovery::{self, CallError, ErrorContext, Fixer, Plan},
 };
 use async_trait::async_trait;
@@ -34,7 +33,6 @@ type Arms = dyn Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Sen
 #[derive(Clone)]
 pub struct FnTool {
     spec: Arc<ToolSpec>,
-    schema: Arc<Schema>,
     output: Option<Arc<OutputSchema>>,
     body: Arc<Body>,
     fails_with: ErrorType,
@@ -42,7 +40,7 @@ pub struct FnTool {
     apart: Vec<u8>,
     fixers: Vec<Arc<dyn Fixer>>,
     part_of_the_run: bool,
-    check: fn(&Value) -> Result<(), ArgumentError>,
+    check: fn(&Value) -> Result<(), ReadError>,
 }
 
 impl FnTool {
@@ -82,7 +80,6 @@ impl FnTool {
             })
         };
         FnTool {
-            schema: Arc::new(Schema::new(&spec.input_schema)),
             output: spec
                 .output_schema
                 .as_ref()
@@ -163,7 +160,7 @@ impl FnTool {
     }
 
     /// What no schema can say about its arguments.
-    pub(crate) fn checked(mut self, check: fn(&Value) -> Result<(), ArgumentError>) -> Self {
+    pub(crate) fn checked(mut self, check: fn(&Value) -> Result<(), ReadError>) -> Self {
         self.check = check;
         self
     }
@@ -215,17 +212,17 @@ impl DynTool for FnTool {
         &self.spec
     }
 
-    fn prepare(&self, arguments: &str) -> Result<Prepared, ArgumentError> {
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ReadError> {
         let value: Value = serde_json::from_str(arguments)
-            .map_err(|error| ArgumentError::new("", error.to_string()))?;
+            .map_err(|error| ReadError::new("", error.to_string()))?;
         if let Some(integer) = unkept_integer(arguments) {
             let message = format!(
                 "the integer {integer} is too large to be kept exactly; send it as a string"
             );
-            return Err(ArgumentError::new("", message));
+            return Err(ReadError::new("", message));
         }
         // No type checks these arguments, so the schema does.
-        self.schema.fits(arguments)?;
+        self.spec.expected().compiled.fits(arguments)?;
         (self.check)(&value)?;
         Ok(Prepared(Box::new(value)))
     }

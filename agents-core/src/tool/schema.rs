@@ -1,3 +1,4 @@
+use crate::reader::Schema;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
@@ -18,6 +19,15 @@ pub fn schema_of<T: JsonSchema>() -> Value {
         object.remove("title");
     }
     schema
+}
+
+/// The schema that arguments or an answer are read by.
+#[derive(Clone, Copy)]
+pub(crate) struct Expected<'a> {
+    /// As models see it.
+    pub(crate) schema: &'a Value,
+    /// As the reader uses it.
+    pub(crate) compiled: &'a Schema,
 }
 
 /// Whether a schema demands anything that reading a type does not check.

@@ -1,7 +1,7 @@
 use super::{
     Status,
     derived::Derived,
-    schema::{constrained, schema_of},
+    schema::{Expected, constrained, schema_of},
 };
 use crate::{json::canonical, reader::Schema};
 use schemars::JsonSchema;
@@ -137,7 +137,8 @@ pub struct ToolSpec {
     /// Its own name, where `name` is another.
     own_name: Option<Cow<'static, str>>,
     declaration: Derived<String>,
-    constraints: Derived<Option<Schema>>,
+    schema: Derived<Schema>,
+    constrained: Derived<bool>,
     digest: Derived<[u8; 32]>,
 }
 
@@ -181,7 +182,8 @@ impl ToolSpec {
             last_resort: false,
             own_name: None,
             declaration: Derived::default(),
-            constraints: Derived::default(),
+            schema: Derived::default(),
+            constrained: Derived::default(),
             digest: Derived::default(),
         }
     }
@@ -335,14 +337,22 @@ impl ToolSpec {
         })
     }
 
-    /// What the schema demands beyond types, if anything: bounds, lengths, patterns. A type does not
+    /// The schema of the arguments, compiled when it is first asked for.
+    pub(crate) fn expected(&self) -> Expected<'_> {
+        let compiled = self.schema.get_or_init(|| Schema::new(&self.input_schema));
+        Expected {
+            schema: &self.input_schema,
+            compiled,
+        }
+    }
+
+    /// The schema, if it demands anything beyond types: bounds, lengths, patterns. A type does not
     /// check these when it is read.
     pub(crate) fn constraints(&self) -> Option<&Schema> {
-        self.constraints
-            .get_or_init(|| {
-                constrained(&self.input_schema).then(|| Schema::new(&self.input_schema))
-            })
-            .as_ref()
+        let constrained = self
+            .constrained
+            .get_or_init(|| constrained(&self.input_schema));
+        constrained.then(|| self.expected().compiled)
     }
 
     /// A digest of the tool's own name, its version, and the schema of its arguments, the same on any machine.

@@ -6,7 +6,7 @@ mod ladder;
 use crate::{
     Error,
     brain::{Answer, Brain},
-    error::ArgumentError,
+    error::ReadError,
     model::Message,
     panics::guarded,
     run::{
@@ -42,6 +42,7 @@ pub(crate) async fn settle<O>(
         brain,
         cx,
         schema: answer.schema().unwrap_or(&Value::Null),
+        compiled: answer.compiled(),
         strict,
     };
     loop {
@@ -61,7 +62,7 @@ pub(crate) async fn settle<O>(
         let climbing = match fault {
             Some(fault) => ladder.climb(&text, &fault).await?,
             None => match guarded(|| answer.read(&text, strict))
-                .unwrap_or_else(|panic| Err(ArgumentError::new("", panic)))
+                .unwrap_or_else(|panic| Err(ReadError::new("", panic)))
             {
                 Ok((value, repairs)) => {
                     let (mut fixed, is_cut_off) = cx.node.with_frame(|frame| {
@@ -98,7 +99,7 @@ pub(crate) async fn settle<O>(
                         None => false,
                     });
                     // What was given may fail in a field and be mended further; as a whole it was a try.
-                    match is_given && fault.path.is_empty() {
+                    match is_given && fault.path().is_empty() {
                         true => ladder.go_back(&text, &fault),
                         false => ladder.ask_the_arms(&text, fault),
                     }

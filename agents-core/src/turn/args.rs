@@ -6,13 +6,12 @@
 use crate::{
     Json,
     brain::{Arms, Brain},
-    error::{self, ArgumentError, Cause, ToolError},
-    json,
+    error::{self, Cause, ToolError},
     policy::Verdict,
-    reader::{self, Change, ChangeKind, Refusal, RefusalKind, Repairs},
-    run::{RunContext, Timestamp},
+    reader::{self, ChangeKind, Diagnosis, ReadError, ReadErrorKind},
+    run::{RepairStep, Repairs, RunContext, Timestamp},
     tool::{self, DynTool, Prepared, SharedTool, ToolContext},
-    turn::{doubt, guard, remembered::round_of},
+    turn::{guard, remembered::round_of, uncertain},
 };
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -110,89 +109,83 @@ pub(crate) struct Refused {
 pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, Box<Refused>> {
     let tool = &**rules.tool;
     if raw.len() > rules.max_bytes {
-        return Err(refused(
-            too_long(tool, raw, rules.max_bytes),
-            raw,
-            Repairs::default(),
-        ));
-    }
-    if let Some(at) = json::too_deep(raw) {
-        let error = ToolError::InvalidArgs {
-            raw_args: raw.to_owned(),
-            parse_error: reader::too_deep(at).to_string(),
-            expected_schema: tool.spec().input_schema.clone(),
-        };
+        let error = too_long(tool, raw, rules.max_bytes);
         return Err(refused(error, raw, Repairs::default()));
+    }
+    if let Err(error) = reader::check_depth(raw) {
+        return Err(unreadable(rules, raw, error.to_string()));
     }
     let misfit = match accept(rules, raw, Repairs::default()) {
         Ok(accepted) => return Ok(accepted),
         Err(misfit) => misfit,
     };
     if let Some(repairs) = nothing_meant(rules, raw) {
-        return accept(rules, "{}", repairs).map_err(|misfit| described(rules, raw, misfit));
+        return accept(rules, "{}", repairs).map_err(|misfit| {
+            let found = tool.spec().expected().compiled.diagnose_strictly(raw);
+            misfitting(rules, raw, misfit, &found)
+        });
     }
+    let schema = tool.spec().expected().compiled;
     if rules.strict || matches!(raw.trim(), "" | "null") {
-        return Err(described(rules, raw, misfit));
+        return Err(misfitting(
+            rules,
+            raw,
+            misfit,
+            &schema.diagnose_strictly(raw),
+        ));
     }
-    match reader::read(raw, &tool.spec().input_schema) {
-        Ok(reading) => match doubt::of(tool.spec(), &reading.repairs) {
-            Some(doubt) => Err(refused(
-                doubt::told(tool.spec(), raw, doubt),
-                raw,
-                Repairs::default(),
-            )),
-            None => accept(rules, &reading.json, reading.repairs.clone()).map_err(|misfit| {
-                refused(
-                    describe(rules, &reading.json, misfit),
-                    &reading.json,
-                    reading.repairs,
-                )
-            }),
-        },
-        Err(_) if is_object(raw) => Err(described(rules, raw, misfit)),
-        Err(refusal) => Err(unshaped(rules, raw).unwrap_or_else(|| {
-            let error = ToolError::InvalidArgs {
-                raw_args: raw.to_owned(),
-                parse_error: unread(raw, &refusal),
-                expected_schema: tool.spec().input_schema.clone(),
-            };
-            refused(error, raw, Repairs::default())
-        })),
+    leniently(rules, raw, misfit, reader::diagnose(raw, schema))
+}
+
+/// Goes by what a lenient reading has found, where a strict one has failed with this misfit.
+fn leniently(
+    rules: &Rules<'_>,
+    raw: &str,
+    misfit: ReadError,
+    found: Diagnosis<'_>,
+) -> Result<Accepted, Box<Refused>> {
+    let Some(json) = found.json.as_deref() else {
+        return match is_object(raw) {
+            true => Err(misfitting(rules, raw, misfit, &found)),
+            false => Err(unreadable(rules, raw, unread(&found))),
+        };
+    };
+    if found.fits() {
+        if let Some(change) = uncertain::of(rules.tool.spec(), &found.changes) {
+            let error = uncertain::told(rules.tool.spec(), raw, change);
+            return Err(refused(error, raw, Repairs::default()));
+        }
+        return accept(rules, json, found.changes.clone().into())
+            .map_err(|misfit| misfitting(rules, json, misfit, &found));
+    }
+    if is_object(raw) {
+        return Err(misfitting(rules, raw, misfit, &found));
+    }
+    // An object stands in the text, whole, but it does not fit: a field is at fault, not the text.
+    let is_whole = !found.is_cut_off() && !found.changes.any(ChangeKind::Brackets);
+    match rules.tool.prepare(json).err() {
+        Some(misfit) if is_whole && is_object(json) => Err(misfitting(rules, json, misfit, &found)),
+        _ => Err(unreadable(rules, raw, unread(&found))),
     }
 }
 
 /// Why a text cannot be read. What broke off does not lack a field, nor is its last value a wrong one.
-fn unread(raw: &str, refusal: &Refusal) -> String {
-    let ended =
-        |repairs: &Repairs| repairs.any(ChangeKind::Closed) || repairs.any(ChangeKind::CutOff);
-    match reader::lenient(raw) {
-        Ok(reading) if ended(&reading.repairs) => {
-            format!(
-                "the text broke off ({refusal}): send the whole object again, to its closing bracket"
-            )
-        }
-        // It is the text that is at fault: of a whole object its fields would be.
-        _ if refusal.kind() == RefusalKind::Mismatch => {
-            format!(
-                "what can be made out in the text does not fit ({refusal}): send one whole object"
-            )
-        }
-        _ => refusal.to_string(),
+fn unread(found: &Diagnosis<'_>) -> String {
+    let Some(error) = found.errors.first() else {
+        return String::new();
+    };
+    if found.is_cut_off() {
+        return format!(
+            "the text broke off ({error}): send the whole object again, to its closing bracket"
+        );
     }
-}
-
-/// An object stands in the text, whole, but it does not fit: a field is at fault, not the text.
-fn unshaped(rules: &Rules<'_>, raw: &str) -> Option<Box<Refused>> {
-    let reading = reader::lenient(raw).ok()?;
-    let lacking = [ChangeKind::Closed, ChangeKind::CutOff, ChangeKind::Brackets];
-    let whole = !lacking.iter().any(|kind| reading.repairs.any(*kind));
-    let misfit = rules
-        .tool
-        .prepare(&reading.json)
-        .err()
-        .filter(|_| whole && is_object(&reading.json))?;
-    let error = describe(rules, &reading.json, misfit);
-    Some(refused(error, &reading.json, reading.repairs))
+    // It is the text that is at fault: of a whole object its fields would be.
+    match error.kind() {
+        ReadErrorKind::Mismatch => format!(
+            "what can be made out in the text does not fit ({error}): send one whole object"
+        ),
+        _ => error.to_string(),
+    }
 }
 
 fn refused(error: ToolError, text: &str, repairs: Repairs) -> Box<Refused> {
@@ -203,16 +196,42 @@ fn refused(error: ToolError, text: &str, repairs: Repairs) -> Box<Refused> {
     })
 }
 
-fn described(rules: &Rules<'_>, raw: &str, misfit: ArgumentError) -> Box<Refused> {
-    refused(describe(rules, raw, misfit), raw, Repairs::default())
+fn unreadable(rules: &Rules<'_>, raw: &str, parse_error: String) -> Box<Refused> {
+    let error = ToolError::InvalidArgs {
+        raw_args: raw.to_owned(),
+        parse_error,
+        expected_schema: rules.tool.spec().input_schema.clone(),
+    };
+    refused(error, raw, Repairs::default())
 }
 
-fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, ArgumentError> {
+/// Refuses JSON that does not fit, naming the fields; `found` is what the reader found of the same text.
+fn misfitting(
+    rules: &Rules<'_>,
+    json: &str,
+    misfit: ReadError,
+    found: &Diagnosis<'_>,
+) -> Box<Refused> {
+    if !is_object(json) {
+        return unreadable(rules, json, not_an_object(json, &misfit));
+    }
+    let spec = rules.tool.spec();
+    let (first, all) = tool::explain(misfit, spec.expected(), found, json, !rules.strict);
+    let error = ToolError::Deserialization {
+        raw_value: json.to_owned(),
+        path: first.path().to_owned(),
+        target_type: spec.name.to_string(),
+        cause: Cause::misfit(first.message().to_owned(), all),
+    };
+    refused(error, json, found.changes.clone().into())
+}
+
+fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, ReadError> {
     let prepared = rules.tool.prepare(text)?;
     if let Some(schema) = rules.tool.spec().constraints() {
         schema.fits(text)?;
     }
-    let args = Json::parse(text).map_err(|error| ArgumentError::new("", error.to_string()))?;
+    let args = Json::parse(text).map_err(|error| ReadError::new("", error.to_string()))?;
     let Rules {
         brain,
         tool,
@@ -240,7 +259,7 @@ fn nothing_meant(rules: &Rules<'_>, raw: &str) -> Option<Repairs> {
     let tool = &**rules.tool;
     let nothing = matches!(raw.trim(), "" | "null" | "[]" | "\"\"");
     (!rules.strict && nothing && tool.spec().takes_nothing()).then(|| {
-        Repairs::from(Change::new(
+        Repairs::from(RepairStep::new(
             ChangeKind::Coerced,
             "",
             "no arguments read as `{}`",
@@ -248,40 +267,15 @@ fn nothing_meant(rules: &Rules<'_>, raw: &str) -> Option<Repairs> {
     })
 }
 
-/// Says what is wrong with arguments that do not fit, naming the fields.
-fn describe(rules: &Rules<'_>, raw: &str, misfit: ArgumentError) -> ToolError {
-    let spec = rules.tool.spec();
-    if !is_object(raw) {
-        return ToolError::InvalidArgs {
-            raw_args: raw.to_owned(),
-            parse_error: not_an_object(raw, &misfit),
-            expected_schema: spec.input_schema.clone(),
-        };
-    }
-    let mut first = tool::of_the_field(misfit, &spec.input_schema, raw);
-    if !rules.strict {
-        first = tool::at_fault(first, &spec.input_schema, raw);
-    }
-    let first = tool::as_read(first, &spec.input_schema, raw, !rules.strict);
-    let all = tool::misfits(&first, &spec.input_schema, raw, !rules.strict);
-    let first = tool::with_expectation(first, &spec.input_schema, raw);
-    ToolError::Deserialization {
-        raw_value: raw.to_owned(),
-        path: first.path,
-        target_type: spec.name.to_string(),
-        cause: Cause::misfit(first.message, all),
-    }
-}
-
-fn not_an_object(raw: &str, misfit: &ArgumentError) -> String {
+fn not_an_object(raw: &str, misfit: &ReadError) -> String {
     match raw.trim().bytes().next() {
         None => "they are empty; send a JSON object".into(),
         Some(b'n') if raw.trim() == "null" => "they are `null`; send a JSON object".into(),
         Some(b'[') => format!(
             "they are a list, or begin like one; send a JSON object ({})",
-            misfit.message
+            misfit.message()
         ),
-        _ => format!("they are not a JSON object: {}", misfit.message),
+        _ => format!("they are not a JSON object: {}", misfit.message()),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     error::{Cause, ToolError},
     panics::guarded,
     policy::{Action, ModelCall, ToolCall, Verdict},
-    reader::Repairs,
+    run::Repairs,
     run::{ApprovalRequest, CallState, RunContext, Stop},
     tool::{SharedTool, ToolContext, ToolSpec},
 };

@@ -13,7 +13,6 @@ pub(crate) mod args;
 mod call;
 mod call_id;
 mod dispatch;
-mod doubt;
 mod driver;
 pub(crate) mod envelope;
 mod execute;
@@ -22,6 +21,7 @@ pub(crate) mod recover;
 pub(crate) mod remembered;
 pub(crate) mod reply;
 mod together;
+mod uncertain;
 mod whole;
 
 pub(crate) use driver::drive;

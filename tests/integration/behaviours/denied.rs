@@ -4,9 +4,9 @@ use super::*;
 use ::agents::{
     Effects,
     policy::{Action, Verdict},
-    reader::ChangeKind,
     recovery::*,
     run::Approval,
+    run::RepairKind,
     tool::{FnTool, ToolSpec},
 };
 use serde_json::json;
@@ -60,7 +60,7 @@ async fn booked(sent: &str, asks: bool) -> (Outcome<String>, String, Vec<String>
 fn tried(receipt: &ToolEnvelope) -> &str {
     assert_eq!(receipt.repairs.len(), 1, "{}", receipt.repairs);
     let change = receipt.repairs.iter().next().unwrap();
-    assert_eq!(change.kind, ChangeKind::Tried);
+    assert_eq!(change.kind, RepairKind::Tried);
     &change.note
 }
 

@@ -134,7 +134,7 @@ fn no_arms() -> impl Arms {
 
 /// An `invalid_args` arm alone.
 fn on_args(
-    arm: impl Fn(&Raw<'_>, &ReadError<'_>) -> Decision<InvalidArgs> + Send + Sync + 'static,
+    arm: impl Fn(&Raw<'_>, &ReadError) -> Decision<InvalidArgs> + Send + Sync + 'static,
 ) -> impl Arms {
     move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
         CallError::InvalidArgs(raw, fault) => Some(arm(raw, fault).into()),
@@ -144,7 +144,7 @@ fn on_args(
 
 /// A `deserialization_error` arm alone.
 fn on_field(
-    arm: impl Fn(Option<&Value>, &ReadError<'_>) -> Decision<Deserialization> + Send + Sync + 'static,
+    arm: impl Fn(Option<&Value>, &ReadError) -> Decision<Deserialization> + Send + Sync + 'static,
 ) -> impl Arms {
     move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
         CallError::Deserialization(value, fault) => Some(arm(value, fault).into()),

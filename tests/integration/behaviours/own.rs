@@ -56,7 +56,7 @@ async fn sanitize_works_on_what_was_read_from_malformed_text() {
     ) -> String {
         host.to_string()
     }
-    let home = |value: Option<&Value>, _: &ReadError<'_>| {
+    let home = |value: Option<&Value>, _: &ReadError| {
         sanitize(
             value
                 .filter(|value| *value == "localhost")

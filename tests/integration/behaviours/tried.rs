@@ -6,10 +6,11 @@ use ::agents::{
     model::{ModelError, ModelErrorKind},
     reader::ChangeKind,
     recovery::*,
+    run::RepairKind,
     timeline,
 };
 
-fn repairs(seen: &Seen) -> Vec<(ChangeKind, String)> {
+fn repairs(seen: &Seen) -> Vec<(RepairKind, String)> {
     let repairs = seen.receipt().repairs.iter();
     repairs
         .map(|change| (change.kind, change.to_string()))
@@ -49,7 +50,7 @@ async fn what_the_model_sent_is_kept_beside_everything_that_was_tried() {
             && texts.len() == 4,
         "{texts:?}"
     );
-    assert!(told.iter().all(|(kind, _)| *kind == ChangeKind::Tried));
+    assert!(told.iter().all(|(kind, _)| *kind == RepairKind::Tried));
     let again = "VALIDATION_ERROR: `scribe` tried `worse` in vain: this is what failed already";
     assert!(
         lines(&seen)
@@ -89,7 +90,7 @@ async fn an_object_that_does_not_fit_is_kept_as_it_was_read() {
     let seen = call(0, r#"{"n": "four",}"#, arms).await;
     assert_eq!(seen.receipt().input.as_str(), r#"{"n":"four"}"#);
     let kinds: Vec<_> = repairs(&seen).into_iter().map(|(kind, _)| kind).collect();
-    assert_eq!(kinds, [ChangeKind::TrailingComma, ChangeKind::Tried]);
+    assert_eq!(kinds, [ChangeKind::TrailingComma.into(), RepairKind::Tried]);
 }
 
 #[tokio::test]
@@ -113,7 +114,7 @@ async fn what_ran_is_kept_whatever_was_tried_after_it() {
     assert_eq!(
         repairs(&seen),
         [(
-            ChangeKind::Fixed,
+            RepairKind::Fixed,
             "`fix` gave the arguments anew".to_owned()
         )]
     );
@@ -207,7 +208,7 @@ async fn a_model_that_cannot_be_reached_is_asked_once_for_a_repair() {
         told[0].1,
         "`scribe` cannot be asked: agent `scribe`, turn 1: connection refused"
     );
-    assert_eq!(told[1].0, ChangeKind::Fixed);
+    assert_eq!(told[1].0, RepairKind::Fixed);
 }
 
 fn lines(seen: &Seen) -> Vec<String> {
@@ -288,9 +289,9 @@ async fn what_was_tried_with_an_answer_is_told_as_well() {
     assert_eq!(
         told,
         [
-            (ChangeKind::Tried, "`scribe` tried `seven, I think` in vain"),
-            (ChangeKind::Tried, "`scribe` gave nothing of use"),
-            (ChangeKind::Fixed, "`scribe` gave the answer anew"),
+            (RepairKind::Tried, "`scribe` tried `seven, I think` in vain"),
+            (RepairKind::Tried, "`scribe` gave nothing of use"),
+            (RepairKind::Fixed, "`scribe` gave the answer anew"),
         ]
     );
 }

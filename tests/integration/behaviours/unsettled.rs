@@ -1,7 +1,7 @@
 //! What is said of a call whose repairs were in vain: what was wrong with it, and not with them.
 
 use super::*;
-use ::agents::{Severity, reader::ChangeKind, recovery::*};
+use ::agents::{Severity, reader::ChangeKind, recovery::*, run::RepairKind};
 use serde_json::json;
 
 /// Arms for every kind: each asks this repair agent, and says which it was.
@@ -102,9 +102,9 @@ async fn an_object_that_does_not_fit_is_mended_further() {
     assert_eq!(
         kinds,
         [
-            ChangeKind::Fixed,
-            ChangeKind::TrailingComma,
-            ChangeKind::Fixed
+            RepairKind::Fixed,
+            ChangeKind::TrailingComma.into(),
+            RepairKind::Fixed
         ]
     );
 }
@@ -156,8 +156,8 @@ async fn the_plan_before_goes_on_where_the_one_for_a_repair_ends() {
         .iter()
         .map(|change| change.kind)
         .collect();
-    let tried = ChangeKind::Tried;
-    assert_eq!(kinds, [tried, tried, tried, ChangeKind::Fixed]);
+    let tried = RepairKind::Tried;
+    assert_eq!(kinds, [tried, tried, tried, RepairKind::Fixed]);
 }
 
 /// The model did not write `four`: what an arm says of it is for whoever gives the next text, not for the model or for

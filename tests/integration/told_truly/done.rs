@@ -8,8 +8,8 @@ use agents::{
     async_trait,
     escalation::{Escalation, retry_with_model},
     rate::{MemoryLimiter, Rate},
-    reader::ChangeKind,
     recovery::*,
+    run::RepairKind,
     run::RunContext,
     testing::{Script, ScriptedModel},
 };
@@ -128,7 +128,7 @@ async fn a_repair_agent_that_was_cut_off_is_on_the_receipt() {
     assert_eq!(
         (tried.kind, &*tried.note),
         (
-            ChangeKind::Tried,
+            RepairKind::Tried,
             "`slow_fixer` was asked, and cut off before it answered"
         )
     );

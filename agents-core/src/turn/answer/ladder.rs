@@ -4,12 +4,12 @@ use super::refused;
 use crate::{
     Error, Severity, ToolError,
     brain::Brain,
-    error::{ArgumentError, Cause, Misfits, escalation::Escalation},
+    error::{Cause, Misfits, ReadError, escalation::Escalation},
     panics::guarded,
-    reader,
+    reader::{self, Schema},
     recovery::{
-        ErrorContext, FAILED_ALREADY, Failed, FixError, FixerRef, Kind, Move, Plan, Raw, ReadError,
-        Repair, kinds,
+        ErrorContext, FAILED_ALREADY, Failed, FixError, FixerRef, Kind, Move, Plan, Raw, Repair,
+        kinds,
     },
     run::{EventKind, Given, RunContext, Stop, Unsettled, gave_none},
     tool,
@@ -30,6 +30,7 @@ pub(super) struct Ladder<'a> {
     pub(super) brain: &'a Brain<'a>,
     pub(super) cx: &'a RunContext,
     pub(super) schema: &'a Value,
+    pub(super) compiled: Option<&'a Schema>,
     pub(super) strict: bool,
 }
 
@@ -46,7 +47,7 @@ impl Ladder<'_> {
     }
 
     /// A new fault: the arms are asked, and what they say is written down.
-    pub(super) fn ask_the_arms(&self, text: &str, fault: ArgumentError) -> Climbing {
+    pub(super) fn ask_the_arms(&self, text: &str, fault: ReadError) -> Climbing {
         let decided = guarded(|| self.decide(text, &fault));
         let Some(plan) = decided.unwrap_or_default() else {
             return self.go_back(text, &fault);
@@ -62,7 +63,7 @@ impl Ladder<'_> {
 
     /// Nothing is left to be done about this fault. If it is one of what was given for another answer, that one is still
     /// there, and its plan goes on.
-    pub(super) fn go_back(&self, text: &str, fault: &ArgumentError) -> Climbing {
+    pub(super) fn go_back(&self, text: &str, fault: &ReadError) -> Climbing {
         self.cx.node.with_frame(|frame| {
             let Some(before) = frame.unsettled.pop() else {
                 return Climbing::Fell(self.failure(text, fault).to_string());
@@ -81,7 +82,7 @@ impl Ladder<'_> {
     }
 
     /// The answer as the model gave it, and what is wrong with it; not with what was given in its place.
-    fn own_fault(&self, text: &str, fault: &ArgumentError) -> (String, ArgumentError) {
+    fn own_fault(&self, text: &str, fault: &ReadError) -> (String, ReadError) {
         let first = self
             .cx
             .node
@@ -93,7 +94,7 @@ impl Ladder<'_> {
     }
 
     /// The next step of the plan.
-    pub(super) async fn climb(&self, text: &str, fault: &ArgumentError) -> Result<Climbing, Error> {
+    pub(super) async fn climb(&self, text: &str, fault: &ReadError) -> Result<Climbing, Error> {
         let next = self
             .cx
             .node
@@ -126,7 +127,7 @@ impl Ladder<'_> {
     }
 
     /// This text is read in place of what failed.
-    fn replace(&self, by: &str, text: String, tokens: u64, failed: &str, fault: &ArgumentError) {
+    fn replace(&self, by: &str, text: String, tokens: u64, failed: &str, fault: &ReadError) {
         self.cx.node.with_frame(|frame| {
             let unsettled = Unsettled::new(
                 failed.to_owned(),
@@ -146,7 +147,7 @@ impl Ladder<'_> {
         });
     }
 
-    fn decide(&self, text: &str, fault: &ArgumentError) -> Option<Plan> {
+    fn decide(&self, text: &str, fault: &ReadError) -> Option<Plan> {
         let context = ErrorContext {
             tool: self.brain.name.to_string(),
             args: None,
@@ -163,7 +164,7 @@ impl Ladder<'_> {
         let asked = || {
             self.brain.arms.decide_output(
                 &Raw::new(text, self.schema),
-                &ReadError::new(&fault.path, &fault.message).among(&all.listed),
+                &ReadError::new(fault.path(), fault.message()).among(all.listed.clone()),
                 &context,
             )
         };
@@ -173,7 +174,7 @@ impl Ladder<'_> {
         remembered::decided(self.cx, at, &self.failure(text, fault), asked)
     }
 
-    async fn ask(&self, fixer: &FixerRef, text: &str, fault: &ArgumentError) -> Result<(), Error> {
+    async fn ask(&self, fixer: &FixerRef, text: &str, fault: &ReadError) -> Result<(), Error> {
         let name = fixer.name().to_owned();
         let (turn, repair) = self.cx.node.with_frame(|frame| {
             let repair = Repair {
@@ -230,21 +231,25 @@ impl Ladder<'_> {
     }
 
     /// What is wrong with the answer, as a failure of its agent.
-    pub(super) fn failure(&self, text: &str, fault: &ArgumentError) -> ToolError {
+    pub(super) fn failure(&self, text: &str, fault: &ReadError) -> ToolError {
         ToolError::Deserialization {
             raw_value: text.to_owned(),
-            path: fault.path.clone(),
+            path: fault.path().to_owned(),
             target_type: self.brain.name.to_string(),
-            cause: Cause::misfit(fault.message.clone(), self.misfits(text, fault)),
+            cause: Cause::misfit(fault.message().to_owned(), self.misfits(text, fault)),
         }
     }
 
     /// All that is wrong with it, where an object can be made out.
-    fn misfits(&self, text: &str, fault: &ArgumentError) -> Misfits {
-        match reader::lenient(text) {
-            Ok(reading) => tool::misfits(fault, self.schema, &reading.json, !self.strict),
-            Err(_) => Misfits::default(),
-        }
+    fn misfits(&self, text: &str, fault: &ReadError) -> Misfits {
+        let (Some(compiled), Ok(reading)) = (self.compiled, reader::lenient(text)) else {
+            return Misfits::default();
+        };
+        let found = match self.strict {
+            true => compiled.diagnose_strictly(&reading.json),
+            false => reader::diagnose(&reading.json, compiled),
+        };
+        tool::misfits(fault, self.schema, &found, &reading.json)
     }
 
     /// The answer is handed up: whoever is above is asked next.
@@ -254,7 +259,7 @@ impl Ladder<'_> {
         reason: String,
         severity: Severity,
         text: &str,
-        fault: &ArgumentError,
+        fault: &ReadError,
     ) {
         let (text, fault) = self.own_fault(text, fault);
         let original = self.failure(&text, &fault);

@@ -10,8 +10,8 @@ use super::args;
 use crate::{
     Json,
     error::{Cause, ToolError},
-    reader::{ChangeKind, Repairs},
     run::{Approval, CallState, Ready, Stage, Stop},
+    run::{RepairKind, Repairs},
     secret::Masker,
 };
 
@@ -69,7 +69,7 @@ impl CallState {
         }
         self.use_text();
         let changes = self.repairs.iter().skip(self.outdated);
-        let changes = changes.filter(|change| change.kind != ChangeKind::Tried);
+        let changes = changes.filter(|change| change.kind != RepairKind::Tried);
         self.mended = Repairs(changes.cloned().collect());
         self.outdated = self.repairs.len();
         self.given.clear();

@@ -1,0 +1,39 @@
+use crate::reader::ReadError;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::fmt;
+
+/// All that does not fit, where that is more than one thing: in the order of the schema, as many as anybody reads.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Misfits {
+    pub(crate) listed: Vec<ReadError>,
+    /// So many are not listed.
+    pub(crate) more: usize,
+}
+
+impl Misfits {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.listed.is_empty()
+    }
+
+    /// Lists them among the details of a receipt, where there are any.
+    pub(crate) fn add_to(&self, details: &mut Value) {
+        if !self.is_empty() {
+            details["misfits"] = json!(self.listed);
+        }
+    }
+}
+
+impl fmt::Display for Misfits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Misfits { listed, more } = self;
+        write!(f, "{} things do not fit: ", listed.len() + more)?;
+        for (n, misfit) in listed.iter().enumerate() {
+            write!(f, "{}{misfit}", if n > 0 { "; " } else { "" })?;
+        }
+        match more {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! What was done to a text before it was used, as receipts and events tell it.
+
+use crate::reader::{Change, ChangeKind, Changes};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{IntoDeserializer, value::CowStrDeserializer},
+};
+use std::{borrow::Cow, fmt};
+
+/// Changes that were made to arguments or to an answer, in order: by the reader, by arms and by repair agents.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{reader, run::{RepairKind, Repairs}};
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+/// let repairs = Repairs::from(reader::read(r#"{"n": "5",}"#, &schema)?.changes);
+/// assert!(repairs.any(reader::ChangeKind::TrailingComma) && !repairs.any(RepairKind::Fixed));
+/// assert_eq!(repairs.to_string(), "n: trailing comma dropped; n: number taken out of its quotes");
+/// # Ok::<(), reader::ReadError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Repairs(pub Vec<RepairStep>);
+
+/// One entry of [`Repairs`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepairStep {
+    /// What was done.
+    pub kind: RepairKind,
+    /// Path of the changed value, such as `a.b[0]`; empty for the whole text.
+    pub path: String,
+    /// Short description.
+    pub note: String,
+    /// Text that was there before: its beginning, on one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
+    /// Whether the text could have meant something else than what was read; see [`Change::uncertain`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncertain: bool,
+}
+
+/// Kind of a [`RepairStep`]: on the wire, one word.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{reader::ChangeKind, run::RepairKind};
+///
+/// let kinds = [RepairKind::Read(ChangeKind::Quotes), RepairKind::Fixed];
+/// assert_eq!(serde_json::to_string(&kinds)?, r#"["quotes","fixed"]"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RepairKind {
+    /// The reader changed the text.
+    Read(ChangeKind),
+    /// An arm or a repair agent supplied new text, which is used.
+    Fixed,
+    /// An arm or a repair agent was asked in vain; nothing was changed.
+    Tried,
+}
+
+const FIXED: &str = "fixed";
+const TRIED: &str = "tried";
+
+impl Serialize for RepairKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            RepairKind::Read(kind) => kind.serialize(serializer),
+            RepairKind::Fixed => serializer.serialize_str(FIXED),
+            RepairKind::Tried => serializer.serialize_str(TRIED),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for RepairKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = Cow::<str>::deserialize(deserializer)?;
+        match &*word {
+            FIXED => Ok(RepairKind::Fixed),
+            TRIED => Ok(RepairKind::Tried),
+            _ => {
+                let word: CowStrDeserializer<'_, D::Error> = word.into_deserializer();
+                ChangeKind::deserialize(word).map(RepairKind::Read)
+            }
+        }
+    }
+}
+
+impl From<ChangeKind> for RepairKind {
+    fn from(kind: ChangeKind) -> Self {
+        RepairKind::Read(kind)
+    }
+}
+
+impl PartialEq<ChangeKind> for RepairKind {
+    fn eq(&self, other: &ChangeKind) -> bool {
+        *self == RepairKind::Read(*other)
+    }
+}
+
+impl RepairStep {
+    /// Creates a step at `path`, which is empty for the whole text.
+    #[must_use]
+    pub fn new(
+        kind: impl Into<RepairKind>,
+        path: impl Into<String>,
+        note: impl Into<String>,
+    ) -> Self {
+        RepairStep {
+            kind: kind.into(),
+            path: path.into(),
+            note: note.into(),
+            was: None,
+            uncertain: false,
+        }
+    }
+
+    /// Says what was there before.
+    #[must_use]
+    pub fn was(mut self, text: &str) -> Self {
+        self.was = Some(in_short(text));
+        self
+    }
+}
+
+impl From<Change> for RepairStep {
+    fn from(change: Change) -> Self {
+        let Change {
+            kind,
+            path,
+            note,
+            was,
+            uncertain,
+        } = change;
+        RepairStep {
+            kind: kind.into(),
+            path,
+            note,
+            was,
+            uncertain,
+        }
+    }
+}
+
+impl fmt::Display for RepairStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.is_empty() {
+            true => f.write_str(&self.note),
+            false => write!(f, "{}: {}", self.path, self.note),
+        }
+    }
+}
+
+impl Repairs {
+    /// Returns `true` if nothing was changed or tried.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Appends later steps.
+    pub fn extend(&mut self, later: Repairs) {
+        self.0.extend(later.0);
+    }
+
+    /// Returns the number of steps.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Iterates over the steps, in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, RepairStep> {
+        self.0.iter()
+    }
+
+    /// Returns `true` if there is a step of this kind.
+    #[must_use]
+    pub fn any(&self, kind: impl Into<RepairKind>) -> bool {
+        let kind = kind.into();
+        self.0.iter().any(|step| step.kind == kind)
+    }
+}
+
+impl From<Changes> for Repairs {
+    fn from(changes: Changes) -> Self {
+        Repairs(changes.into_iter().map(RepairStep::from).collect())
+    }
+}
+
+impl From<RepairStep> for Repairs {
+    fn from(step: RepairStep) -> Self {
+        Repairs(vec![step])
+    }
+}
+
+impl IntoIterator for Repairs {
+    type Item = RepairStep;
+    type IntoIter = std::vec::IntoIter<RepairStep>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Repairs {
+    type Item = &'a RepairStep;
+    type IntoIter = std::slice::Iter<'a, RepairStep>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl fmt::Display for Repairs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, step) in self.0.iter().enumerate() {
+            if n > 0 {
+                f.write_str("; ")?;
+            }
+            step.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns a line of the text: enough to see what it was.
+pub(crate) fn in_short(text: &str) -> String {
+    const ENOUGH: usize = 200;
+    let flat = |c: char| if c.is_control() { ' ' } else { c };
+    let mut short: String = text.chars().take(ENOUGH).map(flat).collect();
+    if text.chars().nth(ENOUGH).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_stored_as_a_list_with_one_word_for_the_kind() {
+        let mut read = RepairStep::new(ChangeKind::DroppedKey, "a.b", "unknown").was("true");
+        read.uncertain = true;
+        let repairs = Repairs(vec![
+            read,
+            RepairStep::new(RepairKind::Tried, "", "in vain"),
+            RepairStep::new(RepairKind::Fixed, "", "by an arm"),
+        ]);
+        let text = serde_json::to_string(&repairs).unwrap();
+        assert_eq!(
+            text,
+            r#"[{"kind":"dropped_key","path":"a.b","note":"unknown","was":"true","uncertain":true},{"kind":"tried","path":"","note":"in vain"},{"kind":"fixed","path":"","note":"by an arm"}]"#
+        );
+        assert_eq!(serde_json::from_str::<Repairs>(&text).unwrap(), repairs);
+        assert!(serde_json::from_str::<RepairKind>("\"nonsense\"").is_err());
+    }
+}

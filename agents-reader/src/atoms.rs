@@ -1,0 +1,330 @@
+//! Strings, numbers and words, as whatever the schema wants.
+
+use serde_json::Value;
+
+use super::{
+    change::ChangeKind,
+    coerce::{Coercer, Outcome, cost},
+    error::{ReadError, ReadErrorKind},
+    fit::type_of,
+    number::{fraction, number, whole},
+    scalar::{self, Guess, How},
+    schema::{Shape, Types},
+    strict,
+    tape::{Kind, Tape, quote_into},
+};
+
+/// How often JSON may lie in a string in JSON.
+const MOST_NESTED: u8 = 3;
+
+impl Coercer<'_> {
+    pub(super) fn number(&mut self, tape: &Tape<'_>, at: usize, shape_at: usize) -> Outcome {
+        let shape = self.schema.shape(shape_at);
+        let text = tape.text(at);
+        if shape.types.has(type_of(tape, at)) || shape.types.has(Types::FRACTION) {
+            self.within(
+                shape.limits.as_ref().and_then(|limits| limits.number(text)),
+                tape,
+                at,
+            )?;
+            return self.copy(tape, at);
+        }
+        if shape.types.has(Types::INTEGER) {
+            let Some(whole) = whole(text) else {
+                return Err(self.refuse(
+                    ReadErrorKind::Mismatch,
+                    format!("expected a whole number, got {text}"),
+                ));
+            };
+            self.within(
+                shape
+                    .limits
+                    .as_ref()
+                    .and_then(|limits| limits.number(&whole)),
+                tape,
+                at,
+            )?;
+            self.out.push_str(&whole);
+            self.log(
+                ChangeKind::Coerced,
+                "whole number written without its fraction",
+            );
+            return Ok(cost::SPELLING);
+        }
+        if shape.types.has(Types::BOOLEAN)
+            && let Some(whole @ ("0" | "1")) = whole(text).as_deref()
+        {
+            self.out
+                .push_str(if whole == "1" { "true" } else { "false" });
+            self.log(ChangeKind::Coerced, "0 or 1 read as a boolean");
+            return Ok(cost::TYPE + 1);
+        }
+        if shape.types.has(Types::STRING) {
+            self.within(
+                shape.limits.as_ref().and_then(|limits| limits.string(text)),
+                tape,
+                at,
+            )?;
+            quote_into(&mut self.out, text);
+            self.log(ChangeKind::Coerced, "number written as a string");
+            return Ok(cost::TYPE);
+        }
+        self.listed(tape, at, shape_at)
+    }
+
+    /// A string, or text without quotes, for whatever the shape wants.
+    pub(super) fn text(&mut self, tape: &Tape<'_>, at: usize, shape_at: usize) -> Outcome {
+        let shape = self.schema.shape(shape_at);
+        let types = shape.types;
+        let bare = tape.kind(at) == Kind::Bare;
+        let owned;
+        let text: &str = if bare {
+            tape.text(at)
+        } else {
+            owned = tape.string(at);
+            &owned
+        };
+        let limits = shape.limits.as_ref();
+        let numeric = types.has(Types::INTEGER) || types.has(Types::FRACTION);
+        // Without quotes, and with other types allowed, looks decide.
+        let looks = bare && !types.within(Types::STRING);
+        let textual = match looks.then(|| scalar::guess(text, true)) {
+            Some(Guess::Unclear) if numeric && types.has(Types::STRING) => {
+                let reason =
+                    format!("{text} could be a number or a text; quote it or write a JSON number");
+                return Err(self.refuse(ReadErrorKind::Ambiguous, reason));
+            }
+            Some(Guess::Number(_)) => !numeric,
+            Some(Guess::Literal(Kind::Null)) => !types.has(Types::NULL),
+            Some(Guess::Literal(_)) => !types.has(Types::BOOLEAN),
+            Some(Guess::Text | Guess::Unclear) | None => true,
+        };
+        if types.has(Types::STRING) && textual {
+            self.within(limits.and_then(|limits| limits.string(text)), tape, at)?;
+            if bare {
+                quote_into(&mut self.out, text);
+                self.log(ChangeKind::Unquoted, "quotes added");
+                return Ok(cost::SPELLING);
+            }
+            return self.copy(tape, at);
+        }
+        let fraction = || fraction(text).filter(|_| types.has(Types::FRACTION));
+        if numeric && let Some((number, how)) = number(text).or_else(fraction) {
+            let number = match types.has(Types::FRACTION) {
+                true => Some(number),
+                // Where points stand between thousands, `1.000` is a thousand.
+                false if !bare && number.ends_with(".000") => None,
+                false => whole(&number),
+            };
+            let Some(number) = number else {
+                return Err(self.refuse(
+                    ReadErrorKind::Mismatch,
+                    format!("expected a whole number, got {}", tape.excerpt(at)),
+                ));
+            };
+            self.within(limits.and_then(|limits| limits.number(&number)), tape, at)?;
+            self.out.push_str(&number);
+            return Ok(match (how, bare) {
+                (How::Found, _) => {
+                    let said = || format!("number taken out of {}", tape.excerpt(at));
+                    self.log_was(ChangeKind::Extracted, said, text);
+                    cost::FOUND
+                }
+                (_, true) => {
+                    self.log(ChangeKind::NumberFormat, "number written as JSON has it");
+                    cost::SPELLING
+                }
+                (How::Notation, _) => {
+                    let said = || "number in a string, written as JSON has it".to_owned();
+                    self.log_was(ChangeKind::Coerced, said, text);
+                    cost::TYPE + 1
+                }
+                (How::Plain, _) => {
+                    self.log(ChangeKind::Coerced, "number taken out of its quotes");
+                    cost::TYPE
+                }
+            });
+        }
+        if types.has(Types::BOOLEAN)
+            && let Some((value, how)) = scalar::boolean(text)
+        {
+            self.out.push_str(if value { "true" } else { "false" });
+            return Ok(match how {
+                How::Found => {
+                    let said = || format!("boolean taken out of {}", tape.excerpt(at));
+                    self.log_was(ChangeKind::Extracted, said, text);
+                    cost::FOUND
+                }
+                _ => {
+                    let said = || format!("{} read as {value}", tape.excerpt(at));
+                    match (how, bare) {
+                        (_, true) => self.log_with(ChangeKind::Literal, said),
+                        (How::Plain, _) => {
+                            self.log(ChangeKind::Coerced, "boolean taken out of its quotes");
+                        }
+                        _ => self.log_was(ChangeKind::Coerced, said, text),
+                    }
+                    cost::TYPE + u32::from(how == How::Notation)
+                }
+            });
+        }
+        let none = |text: &str| {
+            let text = text.trim().to_ascii_lowercase();
+            text.is_empty() || matches!(text.as_str(), "none" | "n/a")
+        };
+        if types.has(Types::NULL)
+            && (scalar::guess(text.trim(), bare) == Guess::Literal(Kind::Null) || none(text))
+        {
+            self.out.push_str("null");
+            match bare {
+                true => {
+                    let said = || format!("{} read as null", tape.excerpt(at));
+                    self.log_with(ChangeKind::Literal, said);
+                }
+                false => self.log(ChangeKind::Coerced, "null taken out of its quotes"),
+            }
+            return Ok(cost::TYPE + 1);
+        }
+        if !bare
+            && (types.has(Types::OBJECT) || types.has(Types::ARRAY))
+            && let Some(sum) = self.parsed(text, shape_at)?
+        {
+            return Ok(sum);
+        }
+        if types.has(Types::ARRAY)
+            && let Some(sum) = self.enumerated(text, shape)?
+        {
+            return Ok(sum);
+        }
+        self.listed(tape, at, shape_at)
+    }
+
+    /// A list of numbers that was written as a text: `1, 2, 3`.
+    fn enumerated(&mut self, text: &str, shape: &Shape) -> Result<Option<u32>, ReadError> {
+        let Some(item) = shape.items.filter(|_| shape.first.is_empty()) else {
+            return Ok(None);
+        };
+        let types = self.schema.types(item);
+        let is_number = types.within(Types::INTEGER) || types.within(Types::NUMBER);
+        // `1,200` may be one number.
+        let parts = || {
+            text.split([';', '\n'])
+                .flat_map(|part| part.split(", "))
+                .map(str::trim)
+        };
+        let is_list = parts().nth(1).is_some()
+            && parts().all(|part| {
+                strict::number(part.as_bytes(), 0) == Some(part.len())
+                    && (types.has(Types::FRACTION) || whole(part).is_some())
+            });
+        if !is_number || !is_list || shape.limits.is_some() {
+            return Ok(None);
+        }
+        self.log(ChangeKind::Listed, "numbers in a text made a list");
+        self.out.push('[');
+        for (n, part) in parts().enumerate() {
+            self.out.push_str(if n > 0 { "," } else { "" });
+            match types.has(Types::FRACTION) {
+                true => self.out.push_str(part),
+                false => self.out.push_str(&whole(part).unwrap_or_default()),
+            }
+        }
+        self.out.push(']');
+        Ok(Some(cost::SHAPE))
+    }
+
+    /// JSON that was written as a string.
+    fn parsed(&mut self, text: &str, shape_at: usize) -> Result<Option<u32>, ReadError> {
+        let inside = text.trim_start();
+        let brackets = inside.starts_with('{') || inside.starts_with('[');
+        if !(brackets || inside.starts_with('"')) {
+            return Ok(None);
+        }
+        if self.nested == MOST_NESTED {
+            let reason = "JSON lies in strings in JSON too often; write it as it is";
+            return match brackets {
+                true => Err(self.refuse(ReadErrorKind::TooDeep, reason)),
+                false => Ok(None),
+            };
+        }
+        // Each branch of a union may ask again.
+        self.budget = self.budget.saturating_sub(text.len());
+        let Some((tape, log)) = super::locate::whole(text, &mut self.budget) else {
+            return Ok(None);
+        };
+        let types = self.schema.types(shape_at);
+        let fits = match tape.kind(0) {
+            Kind::Object => types.has(Types::OBJECT),
+            Kind::Array => types.has(Types::ARRAY),
+            // A quoted text counts only if it holds brackets in turn.
+            Kind::String => !brackets && tape.string(0).trim_start().starts_with(['{', '[']),
+            _ => false,
+        };
+        if !fits {
+            return Ok(None);
+        }
+        self.log(ChangeKind::Nested, "JSON in a string parsed");
+        let repairs = u32::from(!log.is_empty());
+        self.log.append(log, &self.path);
+        self.nested += 1;
+        // The string is whole, and so is what it holds.
+        let outside = (std::mem::take(&mut self.grows), self.open.take());
+        let sum = self.value(&tape, 0, shape_at);
+        (self.grows, self.open) = outside;
+        self.nested -= 1;
+        Ok(Some(cost::TYPE + 1 + repairs + sum?))
+    }
+
+    /// One of the allowed values, in another spelling.
+    pub(super) fn choice(
+        &mut self,
+        tape: &Tape<'_>,
+        at: usize,
+        shape: &Shape,
+        shape_at: usize,
+    ) -> Outcome {
+        let choices = shape.choices.as_deref().unwrap_or_default();
+        let text = match tape.kind(at) {
+            Kind::String => tape.string(at),
+            Kind::Bare | Kind::Number => tape.text(at).into(),
+            Kind::True => "true".into(),
+            Kind::False => "false".into(),
+            Kind::Object => return self.listed(tape, at, shape_at),
+            _ => return Err(self.no_choice(tape, at, shape)),
+        };
+        let values: Vec<String> = choices
+            .iter()
+            .map(|value| {
+                value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned)
+            })
+            .collect();
+        let strings: Vec<&str> = values.iter().map(String::as_str).collect();
+        // A word is no number: "the answer is 2" is read, `2.5` for 2 is not, and `2.0` is 2.
+        let is_number = tape.kind(at) == Kind::Number;
+        let as_whole = || {
+            let whole = whole(&text).filter(|_| is_number)?;
+            let mut numbers = choices.iter();
+            let is_it = |value: &Value| matches!(value, Value::Number(n) if n.to_string() == whole);
+            let n = numbers.position(is_it)?;
+            Some((n, How::Notation))
+        };
+        let named = scalar::choice(&text, &strings)
+            .filter(|(_, how)| !(is_number && *how == How::Found))
+            .or_else(as_whole);
+        let Some((n, how)) = named else {
+            return Err(self.no_choice(tape, at, shape));
+        };
+        self.out.push_str(&choices[n].to_string());
+        let note = || format!("{} read as {}", tape.excerpt(at), choices[n]);
+        match how {
+            How::Found => self.log_was(ChangeKind::Extracted, note, &text),
+            _ => self.log_with(ChangeKind::Enum, note),
+        }
+        Ok(match how {
+            How::Found => cost::FOUND,
+            _ => cost::TYPE,
+        })
+    }
+}

@@ -1,0 +1,306 @@
+//! What the reader altered, and how it tells.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A change that the reader made.
+///
+/// ```
+/// use agents_reader::{ChangeKind, read};
+///
+/// let schema = serde_json::json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+/// let reading = read(r#"{"n": "4",}"#, &schema).unwrap();
+/// let kinds: Vec<_> = reading.changes.iter().map(|change| (change.kind, &*change.path)).collect();
+/// assert_eq!(kinds, [(ChangeKind::TrailingComma, "n"), (ChangeKind::Coerced, "n")]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// Kind of change.
+    pub kind: ChangeKind,
+    /// Path of the changed value, such as `a.b[0]`; empty for the whole text.
+    pub path: String,
+    /// Short description of the change.
+    pub note: String,
+    /// Text that was there before: its beginning, on one line. Given for dropped text, and for text from which a
+    /// number, a boolean or an allowed value was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
+    /// Whether the text could have meant something else than what was read.
+    ///
+    /// Such a reading is likely right. A caller that acts on it and cannot take that back should refuse it
+    /// and ask for the text again.
+    ///
+    /// ```
+    /// use agents_reader::read;
+    /// use serde_json::json;
+    ///
+    /// let schema = json!({"type": "object", "properties": {"euros": {"type": "integer"}}});
+    /// for (text, uncertain) in [
+    ///     (r#"{'euros': "500",}"#, false),
+    ///     (r#"{"euros": "500 cents"}"#, true),
+    ///     (r#"{"euros": "$500"}"#, true),
+    ///     (r#"{"euros_cents": 500}"#, true),
+    ///     (r#"{"euros": 500"#, true), // or 5000?
+    ///     (r#"{"euros": 500}} ,"cents": 10}"#, true), // the rest was dropped
+    ///     (r#"Do not run {"euros": 500}"#, true),
+    /// ] {
+    ///     let reading = read(text, &schema)?;
+    ///     assert_eq!(reading.changes.uncertain().is_some(), uncertain, "{text}: {}", reading.changes);
+    /// }
+    /// # Ok::<(), agents_reader::ReadError>(())
+    /// ```
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncertain: bool,
+}
+
+/// How many characters of a text are told.
+const ENOUGH: usize = 200;
+
+/// A line of the text: enough to see what it was.
+fn in_short(text: &str) -> String {
+    let flat = |c: char| if c.is_control() { ' ' } else { c };
+    let mut short: String = text.chars().take(ENOUGH).map(flat).collect();
+    if text.chars().nth(ENOUGH).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+impl Change {
+    /// Creates a change at `path`, which is empty for the whole.
+    #[must_use]
+    pub fn new(kind: ChangeKind, path: impl Into<String>, note: impl Into<String>) -> Self {
+        Self {
+            kind,
+            path: path.into(),
+            note: note.into(),
+            was: None,
+            uncertain: kind.is_uncertain(),
+        }
+    }
+
+    /// Marks the change as uncertain.
+    #[must_use]
+    pub fn uncertain(mut self) -> Self {
+        self.uncertain = true;
+        self
+    }
+
+    /// Says what was there before.
+    #[must_use]
+    pub fn was(mut self, text: &str) -> Self {
+        self.was = Some(in_short(text));
+        self
+    }
+
+    /// Says what was there before, or only its length if it is long: a caller that hides secrets could not recognise
+    /// the beginning of one.
+    pub(super) fn was_whole(self, text: &str) -> Self {
+        match text.chars().nth(ENOUGH) {
+            Some(_) => self.was(&format!("({} characters)", text.chars().count())),
+            None => self.was(text),
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.is_empty() {
+            true => f.write_str(&self.note),
+            false => write!(f, "{}: {}", self.path, self.note),
+        }
+    }
+}
+
+/// Kind of a [`Change`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChangeKind {
+    /// JSON was extracted from prose, a fence, tags or a callback.
+    Located,
+    /// One value was chosen where the text offered several, or seemed to warn of it.
+    Chosen,
+    /// A superfluous comma was removed: `[1, 2,]`.
+    TrailingComma,
+    /// A missing comma was inserted: `{"a": 1 "b": 2}`.
+    MissingComma,
+    /// The separator after a key was not a plain colon: `x = 1`, `"x" 1`.
+    Colon,
+    /// Quotes were other than `"`, missing or not escaped.
+    Quotes,
+    /// Text without quotes was quoted: `{city: Paris}`.
+    Unquoted,
+    /// The text ended early and was closed: nothing was missing but brackets.
+    Closed,
+    /// The text ended where there may have been more of it: inside a value or a key, in a list, behind a comma or
+    /// a colon, or before a field that the schema knows.
+    CutOff,
+    /// A bracket was of the wrong kind or superfluous.
+    Brackets,
+    /// White space that JSON does not allow was removed: a no-break space, a byte order mark.
+    Space,
+    /// A comment was dropped.
+    Comment,
+    /// An ellipsis such as `[1, 2, ...]` was dropped.
+    Ellipsis,
+    /// A literal of another language was translated: `True`, `None`.
+    Literal,
+    /// A number in a notation that JSON does not allow was rewritten: `.5`, `1_000`.
+    NumberFormat,
+    /// An escape sequence that JSON does not allow, or a raw control character, was rewritten.
+    Escapes,
+    /// Call syntax of a programming language was translated: `f(x=1)`.
+    Call,
+    /// The value was taken out of a wrapper such as `{"arguments": …}` or `["x"]`.
+    Unwrapped,
+    /// JSON inside a string was parsed.
+    Nested,
+    /// A value was converted to another type with nothing lost, and could be no other: `"5"` to 5.
+    Coerced,
+    /// A number, a boolean or an allowed value was taken out of a text that holds more, or that may be read otherwise:
+    /// `"150lbs"`, `"$5"`, and `"1,200"`, where the comma may be a decimal mark.
+    Extracted,
+    /// A single value became a list of one.
+    Listed,
+    /// An allowed value was spelled differently: `"CELSIUS"`.
+    Enum,
+    /// A key was spelled differently: `maxItems` for `max_items`.
+    Renamed,
+    /// A key with other words was taken for the one field that was missing: `amount_cents` for `amount`.
+    Inferred,
+    /// A member unknown to the schema was dropped.
+    DroppedKey,
+    /// A `null` or empty value of an optional field was dropped.
+    DroppedNull,
+    /// A key without a value got the `default` of its schema.
+    Defaulted,
+    /// A duplicate member was dropped.
+    Duplicate,
+}
+
+impl ChangeKind {
+    /// Whether every change of this kind is uncertain; one of another kind may be.
+    fn is_uncertain(self) -> bool {
+        matches!(
+            self,
+            Self::Chosen
+                | Self::CutOff
+                | Self::Extracted
+                | Self::Inferred
+                | Self::Ellipsis
+                | Self::Defaulted
+        )
+    }
+}
+
+/// The changes of one reading, in the order in which they were made.
+///
+/// Of each kind the first few are told one by one, the rest as a count.
+///
+/// ```
+/// use agents_reader::{ChangeKind, read};
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+/// let reading = read(r#"{"n": "5",}"#, &schema)?;
+/// assert!(reading.changes.any(ChangeKind::TrailingComma));
+/// let coerced = reading.changes.iter().find(|change| change.kind == ChangeKind::Coerced).unwrap();
+/// assert_eq!(coerced.path, "n");
+/// # Ok::<(), agents_reader::ReadError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Changes(pub Vec<Change>);
+
+impl Changes {
+    /// Returns `true` if nothing was changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Appends the changes of a later reading.
+    pub fn extend(&mut self, later: Changes) {
+        self.0.extend(later.0);
+    }
+
+    /// Returns the number of changes that are listed.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Iterates over the changes, in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Change> {
+        self.0.iter()
+    }
+
+    /// Returns the first uncertain change.
+    #[must_use]
+    pub fn uncertain(&self) -> Option<&Change> {
+        self.0.iter().find(|change| change.uncertain)
+    }
+
+    /// Returns `true` if there is a change of this kind.
+    #[must_use]
+    pub fn any(&self, kind: ChangeKind) -> bool {
+        self.0.iter().any(|change| change.kind == kind)
+    }
+}
+
+impl From<Change> for Changes {
+    fn from(change: Change) -> Self {
+        Self(vec![change])
+    }
+}
+
+impl IntoIterator for Changes {
+    type Item = Change;
+    type IntoIter = std::vec::IntoIter<Change>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Changes {
+    type Item = &'a Change;
+    type IntoIter = std::slice::Iter<'a, Change>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl fmt::Display for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, change) in self.0.iter().enumerate() {
+            if n > 0 {
+                f.write_str("; ")?;
+            }
+            change.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn serialises_as_a_list() {
+        let repairs = Changes(vec![
+            Change::new(ChangeKind::DroppedKey, "a.b", "unknown").was("true"),
+            Change::new(ChangeKind::Colon, "", "a colon"),
+        ]);
+        let text = serde_json::to_string(&repairs).unwrap();
+        assert_eq!(
+            text,
+            r#"[{"kind":"dropped_key","path":"a.b","note":"unknown","was":"true"},{"kind":"colon","path":"","note":"a colon"}]"#
+        );
+        assert_eq!(serde_json::from_str::<Changes>(&text).unwrap(), repairs);
+    }
+}

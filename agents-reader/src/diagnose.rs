@@ -1,0 +1,125 @@
+//! Everything that is wrong with a text, in one go.
+
+use std::borrow::Cow;
+
+use super::{
+    change::{ChangeKind, Changes},
+    error::ReadError,
+    schema::Schema,
+};
+
+/// Errors beyond so many are counted and not listed.
+const MOST: usize = 64;
+
+/// What reading a text came to, for a caller that has to explain it.
+///
+/// ```
+/// use agents_reader::{Schema, diagnose};
+/// use serde_json::json;
+///
+/// let schema = Schema::new(&json!({
+///     "type": "object",
+///     "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+///     "required": ["city", "days"],
+/// }));
+///
+/// let fits = diagnose("{'city': 'Oslo', 'days': '3'}", &schema);
+/// assert_eq!((fits.json.as_deref(), fits.fits()), (Some(r#"{"city":"Oslo","days":3}"#), true));
+///
+/// let wrong = diagnose("{'days': 'some'}", &schema);
+/// assert_eq!(wrong.json.as_deref(), Some(r#"{"days":"some"}"#));
+/// let errors: Vec<_> = wrong.errors.iter().map(ToString::to_string).collect();
+/// assert_eq!(errors, [
+///     "field `city`: required, and missing; add it",
+///     "field `days`: expected an integer, got \"some\"",
+/// ]);
+///
+/// let prose = diagnose("I cannot do that.", &schema);
+/// assert_eq!((prose.json.as_deref(), prose.errors.len()), (None, 1));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnosis<'a> {
+    /// Valid JSON that was made out of the text, whether it fits or not; `None` if there is none.
+    pub json: Option<Cow<'a, str>>,
+    /// Changes that were made to get that JSON.
+    pub changes: Changes,
+    /// What does not fit, in the order of the schema, or why the text cannot be read; empty if all fits. At most 64
+    /// are listed.
+    pub errors: Vec<ReadError>,
+    /// How many errors there are beyond those listed.
+    pub more: usize,
+}
+
+impl Diagnosis<'_> {
+    /// Returns `true` if the JSON fits the schema.
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// Returns `true` if the text ended before the value did.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        self.changes.any(ChangeKind::Closed) || self.changes.any(ChangeKind::CutOff)
+    }
+}
+
+/// Reads a text as [`Schema::read`] does, and lists everything that is wrong if it does not fit.
+///
+/// Of a value that several shapes could be meant for, one error is listed, whatever is within it.
+#[must_use]
+pub fn diagnose<'a>(text: &'a str, schema: &Schema) -> Diagnosis<'a> {
+    let error = match schema.read(text) {
+        Ok(reading) => {
+            return Diagnosis {
+                json: Some(reading.json),
+                changes: reading.changes,
+                errors: Vec::new(),
+                more: 0,
+            };
+        }
+        Err(error) => error,
+    };
+    let Ok(reading) = super::lenient(text) else {
+        return unreadable(error);
+    };
+    let found = schema.misfits(&reading.json, true, MOST);
+    Diagnosis {
+        errors: match found.listed.is_empty() {
+            true => vec![error],
+            false => found.listed,
+        },
+        more: found.more,
+        json: Some(reading.json),
+        changes: reading.changes,
+    }
+}
+
+impl Schema {
+    /// Lists everything that keeps a text from fitting as it stands, as [`Schema::fits`] names the first of it.
+    #[must_use]
+    pub fn diagnose_strictly<'a>(&self, text: &'a str) -> Diagnosis<'a> {
+        match super::strictly(text) {
+            Ok(Ok(_)) => {
+                let found = self.misfits(text, false, MOST);
+                Diagnosis {
+                    json: Some(text.into()),
+                    changes: Changes::default(),
+                    errors: found.listed,
+                    more: found.more,
+                }
+            }
+            Ok(Err(at)) => unreadable(super::invalid(at)),
+            Err(error) => unreadable(error),
+        }
+    }
+}
+
+fn unreadable<'a>(error: ReadError) -> Diagnosis<'a> {
+    Diagnosis {
+        json: None,
+        changes: Changes::default(),
+        errors: vec![error],
+        more: 0,
+    }
+}

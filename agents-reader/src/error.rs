@@ -1,0 +1,178 @@
+//! Why a text could not be read, and where.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::fit::MISSING;
+
+/// What is wrong with a text, and where.
+///
+/// It prints as one line in lower case that names the place and the remedy, fit to be shown to a model.
+///
+/// ```
+/// use agents_reader::{ReadErrorKind, read};
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+/// let error = read(r#"{"n": "many"}"#, &schema).unwrap_err();
+/// assert_eq!((error.kind(), error.path()), (ReadErrorKind::Mismatch, "n"));
+/// assert_eq!(error.to_string(), "field `n`: expected an integer, got \"many\"");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadError {
+    path: String,
+    message: String,
+    #[serde(default, skip_serializing_if = "is_mismatch")]
+    kind: ReadErrorKind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    offset: Option<usize>,
+    /// Everything that is wrong with the text, this error included; empty if it is the only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    all: Vec<ReadError>,
+}
+
+fn is_mismatch(kind: &ReadErrorKind) -> bool {
+    *kind == ReadErrorKind::Mismatch
+}
+
+/// Kind of a [`ReadError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ReadErrorKind {
+    /// The text contains no JSON: it is empty, or only prose.
+    NoJson,
+    /// Brackets nest deeper than 127 levels.
+    TooDeep,
+    /// The text exceeds the reader's limit on size or on work.
+    TooLong,
+    /// The text can mean several things, and neither text nor schema settles which.
+    Ambiguous,
+    /// The text is JSON, but does not fit the schema.
+    #[default]
+    Mismatch,
+    /// The text is too broken to be understood.
+    Syntax,
+}
+
+impl ReadError {
+    /// Creates the error of a value that does not fit, at this path; the empty path is the whole.
+    ///
+    /// ```
+    /// use agents_reader::ReadError;
+    ///
+    /// let error = ReadError::new("items[2].name", "expected a string");
+    /// assert!(error.field("items") && !error.field("item"));
+    /// ```
+    #[must_use]
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            ..Self::of(ReadErrorKind::Mismatch, message)
+        }
+    }
+
+    /// Creates the error of a required field that is missing.
+    #[must_use]
+    pub fn missing(path: impl Into<String>) -> Self {
+        Self::new(path, MISSING)
+    }
+
+    pub(crate) fn of(kind: ReadErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            path: String::new(),
+            offset: None,
+            message: message.into(),
+            all: Vec::new(),
+        }
+    }
+
+    pub(crate) fn at(mut self, offset: usize) -> Self {
+        self.offset = Some(offset);
+        self
+    }
+
+    pub(crate) fn below(mut self, path: String) -> Self {
+        self.path = path;
+        self
+    }
+
+    /// Returns the path of the field concerned, such as `a.b[0]`; empty for the whole.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns what was wrong and what to do about it, without the place.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns `true` if the error is in this field, or in something below it.
+    #[must_use]
+    pub fn field(&self, name: &str) -> bool {
+        self.path
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    }
+
+    /// Makes this one of several errors of the same text.
+    #[must_use]
+    pub fn among(mut self, all: impl IntoIterator<Item = ReadError>) -> Self {
+        self.all = all.into_iter().collect();
+        self
+    }
+
+    /// Returns everything that is wrong with the text, this error included, in the order of the schema.
+    ///
+    /// ```
+    /// use agents_reader::ReadError;
+    ///
+    /// let lines = ReadError::new("lines", "expected an integer");
+    /// assert_eq!(lines.all().count(), 1);
+    /// let path = ReadError::missing("path");
+    /// assert_eq!(lines.clone().among([lines, path]).all().count(), 2);
+    /// ```
+    pub fn all(&self) -> impl Iterator<Item = &ReadError> {
+        let alone = self.all.is_empty().then_some(self);
+        alone.into_iter().chain(&self.all)
+    }
+
+    /// Returns the byte offset of the problem, where one is known.
+    #[must_use]
+    pub fn offset(&self) -> Option<usize> {
+        self.offset
+    }
+
+    /// Returns the kind of error.
+    #[must_use]
+    pub fn kind(&self) -> ReadErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "field `{}`: ", self.path)?;
+        }
+        f.write_str(&self.message)?;
+        match self.offset {
+            Some(offset) => write!(f, " (at byte {offset})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+pub(crate) fn too_deep(at: usize) -> ReadError {
+    ReadError::of(
+        ReadErrorKind::TooDeep,
+        "brackets nest too deep; flatten the value",
+    )
+    .at(at)
+}

@@ -1,0 +1,296 @@
+//! Reading a text that is still being written.
+
+use super::{
+    coerce::{Coercer, work},
+    repair::{self, Start},
+    scan::{skip_space, string_special},
+    schema::{Schema, Types},
+    strict,
+    surroundings::thinking,
+    tape::{Kind, Tape},
+};
+
+/// What a text says so far, while a model is still writing it.
+///
+/// ```
+/// use agents_reader::{Schema, growing};
+/// use serde_json::json;
+///
+/// let schema = Schema::new(&json!({
+///     "type": "object",
+///     "properties": {"title": {"type": "string"}, "pages": {"type": "integer"}},
+///     "required": ["title", "pages"],
+/// }));
+/// let so_far = |text| growing(text, &schema).unwrap();
+///
+/// let value = so_far(r#"{"title": "War and Pe"#);
+/// assert_eq!((&*value.json, value.open.as_deref()), (r#"{"title":"War and Pe"}"#, Some("title")));
+/// // 12 may become 1225, so it is left out until something follows it.
+/// assert_eq!(so_far(r#"{"title": "War and Peace", "pages": 12"#).json, r#"{"title":"War and Peace"}"#);
+/// let whole = so_far(r#"{"title": "War and Peace", "pages": 1225}"#);
+/// assert_eq!((&*whole.json, whole.is_whole), (r#"{"title":"War and Peace","pages":1225}"#, true));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Growing {
+    /// The members and items that are there so far, as valid JSON: what is required may be missing.
+    ///
+    /// A string that is still being written is there as far as it goes. A number or a word of which more may
+    /// come is not.
+    pub json: String,
+    /// Path of the string that is still being written.
+    pub open: Option<String>,
+    /// Whether the closing bracket of the value is there.
+    pub is_whole: bool,
+}
+
+/// Reads the beginning of a text that should become JSON of this schema.
+///
+/// Returns `None` as long as no value has begun, and where what is there cannot be read. Text before the value, such as
+/// thinking or the opening of a fence, is passed over. As long as the text is valid JSON so far, each result is the
+/// beginning of the next.
+///
+/// The time is proportional to the length of the text, so a caller that is given it in many pieces reads it when the
+/// result is to be shown, not for each piece.
+#[must_use]
+pub fn growing(text: &str, schema: &Schema) -> Option<Growing> {
+    let bytes = text.as_bytes();
+    let types = schema.types(schema.root());
+    let mut at = 0;
+    let mut tried = 0;
+    while let Some(&b) = bytes.get(at) {
+        match b {
+            b'<' => match thinking(&text[at..]) {
+                Some(Some(length)) => {
+                    at += length;
+                    continue;
+                }
+                // All before was thought.
+                Some(None) => tried = 0,
+                None => {}
+            },
+            b'{' | b'[' if tried < MOST_TRIED && (b == b'{' || types.has(Types::ARRAY)) => {
+                tried += 1;
+                let later_thought = text[at..].contains("</think");
+                if !later_thought && let Some(found) = value(text, at, schema) {
+                    return Some(found);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// More places than these are not tried.
+const MOST_TRIED: usize = 8;
+
+/// The value that begins at `start`.
+fn value(text: &str, start: usize, schema: &Schema) -> Option<Growing> {
+    match begun(text, start) {
+        Some(begun) => {
+            let mut tape = Tape::new(begun.json.as_str());
+            strict::scan(begun.json.as_bytes(), 0, &mut tape.nodes).ok()?;
+            tape.intact = true;
+            let open = begun.in_string.then(|| tape.nodes.len() - 1);
+            shaped(&tape, schema, open, begun.is_whole)
+        }
+        None => {
+            let mut allowance = work(text.len());
+            let repaired = repair::repair(text, start, Start::Value, &mut allowance).ok()?;
+            let tape = repaired.tape;
+            let is_whole = tape.unclosed.is_empty() && repaired.end < text.len()
+                || text[..repaired.end].ends_with(['}', ']']);
+            // What of the last value is missing nobody knows.
+            let last = tape.nodes.len() - 1;
+            let open = (!is_whole && tape.kind(last) == Kind::String).then_some(last);
+            shaped(&tape, schema, open, is_whole)
+        }
+    }
+}
+
+fn shaped(
+    tape: &Tape<'_>,
+    schema: &Schema,
+    open: Option<usize>,
+    is_whole: bool,
+) -> Option<Growing> {
+    let mut coercer = Coercer::new(schema, tape.source.len());
+    coercer.grows = !is_whole;
+    coercer.open = open;
+    coercer.document(tape).ok()?;
+    Some(Growing {
+        open: coercer.open_path,
+        json: coercer.out,
+        is_whole,
+    })
+}
+
+/// The beginning of valid JSON, closed.
+struct Begun {
+    json: String,
+    is_whole: bool,
+    /// The last value is a string that goes on.
+    in_string: bool,
+}
+
+/// What may come next.
+enum Next {
+    Value,
+    /// A key, or the end of the object if nothing is in it yet.
+    Key,
+    /// A comma or a closing bracket.
+    More,
+}
+
+/// Closes the beginning of valid JSON; `None` if it is not valid so far.
+fn begun(text: &str, start: usize) -> Option<Begun> {
+    let bytes = text.as_bytes();
+    let mut open: Vec<u8> = Vec::new();
+    // Up to here all is whole, but for brackets.
+    let mut kept = start;
+    let mut at = start;
+    let mut next = Next::Value;
+    // A bracket has just been opened.
+    let mut empty = false;
+    loop {
+        at = skip_space(bytes, at);
+        let Some(&b) = bytes.get(at) else {
+            break;
+        };
+        match next {
+            Next::Value if b == b']' && empty => next = Next::More,
+            Next::Value => match b {
+                b'{' | b'[' => {
+                    open.push(b + 2);
+                    if open.len() > super::MAX_DEPTH {
+                        return None;
+                    }
+                    at += 1;
+                    kept = at;
+                    empty = true;
+                    next = if b == b'{' { Next::Key } else { Next::Value };
+                }
+                b'"' => match string(bytes, at + 1)? {
+                    Some(end) => {
+                        at = end;
+                        kept = at;
+                        next = Next::More;
+                    }
+                    None => return Some(in_string(text, start, at, &open)),
+                },
+                _ => {
+                    let rest = &text[at..];
+                    let width = rest.find([',', '}', ']', ' ', '\n', '\r', '\t']);
+                    let Some(width) = width else {
+                        break;
+                    };
+                    let word = &rest[..width];
+                    let is_number = strict::number(word.as_bytes(), 0) == Some(width);
+                    if !is_number && !matches!(word, "true" | "false" | "null") {
+                        return None;
+                    }
+                    at += width;
+                    kept = at;
+                    next = Next::More;
+                }
+            },
+            Next::Key if b == b'}' && empty => next = Next::More,
+            Next::Key => {
+                if b != b'"' {
+                    return None;
+                }
+                let Some(end) = string(bytes, at + 1)? else {
+                    break;
+                };
+                at = skip_space(bytes, end);
+                match bytes.get(at) {
+                    Some(b':') => at += 1,
+                    Some(_) => return None,
+                    None => break,
+                }
+                empty = false;
+                next = Next::Value;
+            }
+            Next::More => {
+                let close = *open.last()?;
+                at += 1;
+                empty = false;
+                if b == close {
+                    open.pop();
+                    kept = at;
+                    if open.is_empty() {
+                        break;
+                    }
+                } else if b == b',' {
+                    next = if close == b'}' {
+                        Next::Key
+                    } else {
+                        Next::Value
+                    };
+                } else {
+                    return None;
+                }
+            }
+        }
+    }
+    let mut json = text[start..kept].to_owned();
+    let is_whole = open.is_empty() && !json.is_empty();
+    close(&mut json, &open);
+    (kept > start).then_some(Begun {
+        json,
+        is_whole,
+        in_string: false,
+    })
+}
+
+/// A text that ends in the string that opens at `quote`.
+fn in_string(text: &str, start: usize, quote: usize, open: &[u8]) -> Begun {
+    let mut json = text[start..].to_owned();
+    json.truncate(whole_escapes(&text[quote + 1..]) + quote + 1 - start);
+    json.push('"');
+    close(&mut json, open);
+    Begun {
+        json,
+        is_whole: false,
+        in_string: true,
+    }
+}
+
+fn close(json: &mut String, open: &[u8]) {
+    json.extend(open.iter().rev().map(|&close| char::from(close)));
+}
+
+/// The length of a string's inside without an escape that is not whole yet, or half a pair of them.
+fn whole_escapes(inside: &str) -> usize {
+    let bytes = inside.as_bytes();
+    let mut at = 0;
+    while let Some(found) = inside[at..].find('\\') {
+        let escape = at + found;
+        match strict::escape(&bytes[escape..]) {
+            Some(width) => at = escape + width,
+            None => return escape,
+        }
+    }
+    inside.len()
+}
+
+/// Where a string ends whose inside begins at `from`: `Some(None)` if it is not closed yet, `None` if it is no
+/// valid string so far.
+fn string(bytes: &[u8], from: usize) -> Option<Option<usize>> {
+    let mut at = from;
+    loop {
+        at = string_special(bytes, at, b'"');
+        match bytes.get(at) {
+            None => return Some(None),
+            Some(b'"') => return Some(Some(at + 1)),
+            Some(b'\\') => match strict::escape(&bytes[at..]) {
+                Some(width) => at += width,
+                // The longest escape is a pair of twelve bytes.
+                None if bytes.len() - at < 12 => return Some(None),
+                None => return None,
+            },
+            Some(_) => return None,
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! Objects: which key means which field.
+
+use super::{
+    change::ChangeKind,
+    coerce::{Coercer, Outcome, cost},
+    error::ReadErrorKind,
+    fit::{self, MISSING, Seen, known, twice},
+    repair::bare::literal,
+    scalar::fold,
+    schema::{Rest, Schema, Shape, Types},
+    tape::{Kind, Tape, push_key, quote_into},
+};
+
+/// What a member of the text is for the schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// A field by its own name.
+    Field(usize),
+    /// A field by another spelling of its name.
+    Restyled(usize),
+    /// A field that this can only mean.
+    Inferred(usize),
+    /// Not a field, but allowed.
+    Kept(Option<usize>),
+    Unknown,
+    /// What would be an entry of a map, under a key that the map cannot have.
+    Foreign,
+}
+
+impl Role {
+    pub(super) fn field(self) -> Option<usize> {
+        match self {
+            Self::Field(n) | Self::Restyled(n) | Self::Inferred(n) => Some(n),
+            Self::Kept(_) | Self::Unknown | Self::Foreign => None,
+        }
+    }
+}
+
+impl Coercer<'_> {
+    /// Writes an object in the given shape.
+    pub(super) fn object(&mut self, tape: &Tape<'_>, at: usize, shape_at: usize) -> Outcome {
+        let schema = self.schema;
+        let shape = schema.shape(shape_at);
+        if shape.fields.is_empty()
+            && shape.patterns.is_empty()
+            && shape.rest == Rest::Keep
+            && shape.limits.is_none()
+        {
+            return self.copy(tape, at);
+        }
+        let members: Vec<_> = tape.members(at).collect();
+        let roles = roles(schema, shape, tape, &members);
+        let mut sum = 0;
+        let mut kept = 0usize;
+        let mut gone = 0usize;
+        // Fields written, and the node each came from.
+        let mut from = vec![None; shape.fields.len()];
+        let depth = self.path.len();
+        self.out.push('{');
+        for (&(key, value), role) in members.iter().zip(roles) {
+            self.path.truncate(depth);
+            let name = match role.field() {
+                Some(n) => shape.fields[n].name.as_str().into(),
+                None => tape.string(key),
+            };
+            push_key(&mut self.path, &name);
+            if let Some(n) = role.field() {
+                let field = &shape.fields[n];
+                let empty = says_nothing(tape, value, schema.types(field.shape));
+                if let Some(first) = from[n].filter(|_| !empty) {
+                    if !tape.same(first, value) {
+                        return Err(self.refuse(ReadErrorKind::Ambiguous, twice()));
+                    }
+                    self.log(ChangeKind::Duplicate, "said twice, kept once");
+                    sum += cost::SPELLING;
+                    continue;
+                }
+                // Beside a value, none says nothing.
+                let optional = !field.required && shape.rest != Rest::Refuse;
+                let missing = tape.kind(value) == Kind::Missing && !self.grows;
+                if missing && let Some(default) = &field.default {
+                    self.out.push_str(if kept > 0 { "," } else { "" });
+                    kept += 1;
+                    self.default(&field.name, default);
+                    from[n] = Some(value);
+                    sum += cost::FOUND;
+                    continue;
+                }
+                if empty && (optional || from[n].is_some()) {
+                    self.log(ChangeKind::DroppedNull, "left out, since it has no value");
+                    sum += cost::SPELLING;
+                    gone += 1;
+                    continue;
+                }
+                from[n] = Some(value);
+            }
+            if role == Role::Foreign {
+                let reason = format!("this map has no such key; {}", known(shape));
+                return Err(self.refuse(ReadErrorKind::Mismatch, reason));
+            }
+            if role == Role::Unknown {
+                let (log, path) = (&mut self.log, &self.path);
+                let note = || "left out, since the schema does not know it".to_owned();
+                let was = tape.text(value);
+                log.add_was(ChangeKind::DroppedKey, || path.clone(), note, was);
+                sum += cost::DROPPED;
+                continue;
+            }
+            let before = (self.out.len(), depth);
+            if kept > 0 {
+                self.out.push(',');
+            }
+            kept += 1;
+            sum += self.renamed(tape, key, role, shape);
+            self.out.push(':');
+            let cost = match role {
+                Role::Field(n) | Role::Restyled(n) | Role::Inferred(n) => {
+                    self.value(tape, value, shape.fields[n].shape)
+                }
+                Role::Kept(Some(shape)) => {
+                    if !tape.unclosed.is_empty() && schema.has_field(&name) {
+                        let note =
+                            "a bracket is missing, and this may belong to an object around the map";
+                        self.log
+                            .add_uncertain(ChangeKind::Closed, || self.path.clone(), note);
+                    }
+                    self.value(tape, value, shape)
+                }
+                Role::Kept(None) | Role::Unknown | Role::Foreign => self.copy(tape, value),
+            };
+            let is_last = tape.next(value) == tape.next(at);
+            sum += self.unless_growing(cost, is_last, before)?.unwrap_or(0);
+        }
+        self.path.truncate(depth);
+        self.out.push('}');
+        if self.grows {
+            return Ok(sum);
+        }
+        if let Some(field) = shape
+            .fields
+            .iter()
+            .zip(&from)
+            .find(|(field, from)| field.required && from.is_none())
+        {
+            push_key(&mut self.path, &field.0.name);
+            return Err(self.refuse(ReadErrorKind::Mismatch, MISSING));
+        }
+        if tape.unclosed.contains(&(at as u32)) {
+            self.might_go_on(shape, &from);
+        }
+        // Nothing of what was said is left: that is no reading of it.
+        if kept + gone == 0 && !members.is_empty() && !shape.fields.is_empty() {
+            return Err(self.refuse(
+                ReadErrorKind::Mismatch,
+                format!("none of the keys is known; {}", known(shape)),
+            ));
+        }
+        if let Some(limit) = shape
+            .limits
+            .as_ref()
+            .and_then(|limits| limits.members(kept))
+        {
+            return Err(self.refuse(ReadErrorKind::Mismatch, limit));
+        }
+        if members.len() > from.iter().flatten().count()
+            && let Some(node) = tape.contradiction(at).filter(|_| shape.rest != Rest::Drop)
+        {
+            return Err(self
+                .refuse(ReadErrorKind::Ambiguous, twice())
+                .below(tape.path(node)));
+        }
+        Ok(sum)
+    }
+
+    /// Writes a member with the default of its field.
+    fn default(&mut self, name: &str, default: &str) {
+        quote_into(&mut self.out, name);
+        self.out.push(':');
+        self.out.push_str(default);
+        let note = || format!("{default}, the default of the schema");
+        self.log_with(ChangeKind::Defaulted, note);
+    }
+
+    /// The text ended in this object: what it does not have may have been to come.
+    fn might_go_on(&mut self, shape: &Shape, from: &[Option<usize>]) {
+        let mut fields = shape.fields.iter().zip(from);
+        let next = match (fields.find(|(_, from)| from.is_none()), shape.rest) {
+            (Some((field, _)), _) => format!("`{}`", field.name),
+            (None, Rest::Shape(_)) => "another key".to_owned(),
+            (None, _) => return,
+        };
+        self.log.add_with(
+            ChangeKind::CutOff,
+            || self.path.clone(),
+            || format!("the text ended, and {next} may have been to come"),
+        );
+    }
+
+    /// Writes the key, under its right name.
+    fn renamed(&mut self, tape: &Tape<'_>, key: usize, role: Role, shape: &Shape) -> u32 {
+        let (n, kind, price) = match role {
+            Role::Field(_) | Role::Kept(_) | Role::Unknown | Role::Foreign => {
+                self.out.push_str(tape.text(key));
+                return 0;
+            }
+            Role::Restyled(n) => (n, ChangeKind::Renamed, cost::TYPE),
+            Role::Inferred(n) => (n, ChangeKind::Inferred, cost::RENAMED),
+        };
+        quote_into(&mut self.out, &shape.fields[n].name);
+        let said = tape.text(key);
+        let note = || match kind {
+            ChangeKind::Inferred => format!("the value of {said}, the one key that was left over"),
+            _ => format!("renamed from {said}"),
+        };
+        self.log.add_with(kind, || self.path.clone(), note);
+        price
+    }
+}
+
+/// Finds the role of each member: by name, else by case and style, else, if
+/// only one field is missing and one key is left over, by elimination.
+pub(super) fn roles(
+    schema: &Schema,
+    shape: &Shape,
+    tape: &Tape<'_>,
+    members: &[(usize, usize)],
+) -> Vec<Role> {
+    let mut taken = Seen::new(shape.fields.len());
+    let mut expected = 0;
+    let mut unknown = 0;
+    let mut roles: Vec<Role> = members
+        .iter()
+        .map(|&(key, _)| match fit::field(shape, tape, key, expected) {
+            Some(n) => {
+                expected = n + 1;
+                taken.insert(n);
+                Role::Field(n)
+            }
+            None => match fit::rest(shape, tape, key) {
+                Rest::Keep => Role::Kept(None),
+                Rest::Shape(at) => Role::Kept(Some(at)),
+                Rest::Drop => {
+                    unknown += 1;
+                    Role::Unknown
+                }
+                Rest::Refuse => Role::Foreign,
+            },
+        })
+        .collect();
+    let open = |role: Role| matches!(role, Role::Unknown | Role::Foreign | Role::Kept(None));
+    if shape.fields.is_empty() || !roles.iter().any(|&role| open(role)) {
+        return roles;
+    }
+    let folded: Vec<String> = shape.fields.iter().map(|field| fold(&field.name)).collect();
+    let mut restyled = Vec::new();
+    for (role, &(key, _)) in roles.iter_mut().zip(members) {
+        if !open(*role) {
+            continue;
+        }
+        let name = fold(&tape.string(key));
+        // What is not known otherwise may say a field a second time; what is allowed beside it does not.
+        let again = *role != Role::Kept(None);
+        let said = tape.string(key).to_lowercase();
+        let free = |&n: &usize| folded[n] == name && (again || !taken.has(n));
+        let alike = |n: &usize| shape.fields[*n].name.to_lowercase() == said;
+        let only = |mut hits: Box<dyn Iterator<Item = usize> + '_>| match (hits.next(), hits.next())
+        {
+            (Some(n), None) => Some(n),
+            _ => None,
+        };
+        let fields = || (0..folded.len()).filter(free);
+        // Of two fields alike in style, the one that differs in case alone.
+        if let Some(n) = only(Box::new(fields())).or_else(|| only(Box::new(fields().filter(alike))))
+        {
+            unknown -= usize::from(*role == Role::Unknown);
+            *role = Role::Restyled(n);
+            restyled.push(n);
+        }
+    }
+    for n in restyled {
+        taken.insert(n);
+    }
+    if unknown != 1 {
+        return roles;
+    }
+    // By elimination: the one required field that is missing, or, if none is,
+    // the one field of all.
+    let missing = |required: bool| {
+        let mut missing = shape
+            .fields
+            .iter()
+            .enumerate()
+            .filter(|&(n, field)| (field.required || !required) && !taken.has(n));
+        match (missing.next(), missing.next()) {
+            (Some((n, _)), None) => Some(n),
+            _ => None,
+        }
+    };
+    let any_required = shape
+        .fields
+        .iter()
+        .enumerate()
+        .any(|(n, field)| field.required && !taken.has(n));
+    if let Some(n) = missing(any_required)
+        && let Some(at) = roles.iter().position(|&role| role == Role::Unknown)
+        && akin(&tape.string(members[at].0), &shape.fields[n].name)
+        && plausible(tape, members[at].1, schema, shape.fields[n].shape)
+    {
+        roles[at] = Role::Inferred(n);
+    }
+    roles
+}
+
+/// Whether a value says nothing of a field of these types: there is none, or it is `null`, `"null"` or an empty text
+/// where the field can be none of these.
+fn says_nothing(tape: &Tape<'_>, value: usize, types: Types) -> bool {
+    match tape.kind(value) {
+        Kind::Missing => true,
+        Kind::Null => !types.has(Types::NULL),
+        Kind::String if !types.has(Types::STRING) && !types.has(Types::NULL) => {
+            let text = tape.string(value);
+            let text = text.trim();
+            text.is_empty() || literal(text) == Some(Kind::Null)
+        }
+        _ => false,
+    }
+}
+
+/// Whether one name contains the other.
+fn akin(one: &str, two: &str) -> bool {
+    let (one_folded, two_folded) = (fold(one), fold(two));
+    let (short, long) = if one_folded.len() < two_folded.len() {
+        (one_folded, two_folded)
+    } else {
+        (two_folded, one_folded)
+    };
+    let words = if long == fold(one) { one } else { two };
+    short.len() >= 3 && long.contains(&short) || short.len() >= 2 && has_part(words, &short)
+}
+
+/// Whether a name has this word among its parts: `userId` and `user_id` have `id`.
+fn has_part(name: &str, word: &str) -> bool {
+    let mut part = String::new();
+    let mut small = false;
+    for c in name.chars().chain(['_']) {
+        let edge = matches!(c, '_' | '-' | '.') || c.is_whitespace();
+        if edge || (small && c.is_uppercase()) {
+            if part == word {
+                return true;
+            }
+            part.clear();
+        }
+        if !edge {
+            part.extend(c.to_lowercase());
+        }
+        small = c.is_lowercase();
+    }
+    false
+}
+
+/// Whether a value could be meant for a shape at all: a list is no number.
+fn plausible(tape: &Tape<'_>, value: usize, schema: &Schema, shape: usize) -> bool {
+    let types = schema.types(shape);
+    match tape.kind(value) {
+        Kind::Object => types.has(Types::OBJECT) || types.has(Types::ARRAY),
+        Kind::Array | Kind::Set => types.has(Types::ARRAY),
+        _ => true,
+    }
+}

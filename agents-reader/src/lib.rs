@@ -1,0 +1,344 @@
+//! Lenient, schema-led reader of JSON as models write it.
+//!
+//! A model's tool call is JSON most of the time. The rest of the time it is JSON
+//! with a comma too many, Python's `True`, prose around it, a number in quotes,
+//! or cut off at the end. [`read`] takes both, led by the schema of what is
+//! wanted:
+//!
+//! ```
+//! use agents_reader::read;
+//! use serde_json::json;
+//!
+//! let schema = json!({
+//!     "type": "object",
+//!     "properties": {"path": {"type": "string"}, "lines": {"type": "integer"}},
+//!     "required": ["path"],
+//! });
+//! let reading = read("Sure! {'path': 'notes.md', lines: \"10\",}", &schema)?;
+//! assert_eq!(reading.json, r#"{"path":"notes.md","lines":10}"#);
+//! assert!(!reading.changes.is_empty());
+//! # Ok::<(), agents_reader::ReadError>(())
+//! ```
+//!
+//! The steps of reading a text:
+//!
+//! 1. *strict*: text that is valid and fits comes back borrowed, untouched.
+//! 2. *locate*: otherwise the value is searched for in fences, tags, calls and prose.
+//! 3. *repair*: a candidate that is not valid JSON is repaired.
+//! 4. *coerce*: the value is converted to the shape that the schema describes.
+//!
+//! The reader never guesses. If neither text nor schema determines what was meant,
+//! the result is a [`ReadError`] with the reason. [`Changes`] lists all changes. Intact
+//! members are never altered, and numbers keep every digit. Time is linear in the
+//! length of the text and depth is bounded, whatever the input.
+//!
+//! # Certain and uncertain readings
+//!
+//! Nothing is lost in silence. Where text was dropped that may belong to the value, or where a
+//! missing bracket or quote has two places, the change is marked as
+//! [uncertain](Change::uncertain). A caller that cannot take back what it does asks
+//! [`Changes::uncertain`], and refuses such a reading.
+//!
+//! # What else there is
+//!
+//! [`diagnose`] lists everything that is wrong with a text. [`growing`] reads a text that is still
+//! being written. [`printed`] finds tool calls that a model printed in its answer.
+
+mod atoms;
+mod change;
+mod coerce;
+mod depth;
+mod diagnose;
+mod error;
+mod fit;
+mod growing;
+mod keys;
+#[cfg(test)]
+mod laws;
+mod limits;
+mod locate;
+mod log;
+mod misfits;
+mod number;
+mod pattern;
+mod print;
+pub mod printed;
+mod repair;
+mod scalar;
+mod scan;
+mod schema;
+mod strict;
+mod surroundings;
+mod tape;
+#[cfg(test)]
+mod tests;
+mod text;
+mod wrap;
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+pub use self::{
+    change::{Change, ChangeKind, Changes},
+    depth::check_depth,
+    diagnose::{Diagnosis, diagnose},
+    error::{ReadError, ReadErrorKind},
+    growing::{Growing, growing},
+    schema::Schema,
+    text::{normalize_separators, strip_fences},
+};
+use self::{
+    coerce::{Coercer, work},
+    error::too_deep,
+    fit::fit,
+    locate::{Found, Json},
+    log::Log,
+    scan::skip_space,
+    strict::Stop,
+    tape::{Kind, Tape, quote_into},
+};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+/// Brackets may nest this deep: what `serde_json` reads as well.
+pub const MAX_DEPTH: usize = 127;
+
+/// Longer texts are refused; offsets are kept in 32 bits.
+const MAX_LENGTH: usize = 1 << 30;
+
+/// Result of reading: valid JSON and the changes that were needed.
+///
+/// ```
+/// use agents_reader::lenient;
+/// use std::borrow::Cow;
+///
+/// let untouched = lenient(r#"{"a": 1}"#)?;
+/// assert!(matches!(untouched.json, Cow::Borrowed(_)) && untouched.changes.is_empty());
+///
+/// let mended = lenient("{a: 1}")?;
+/// assert_eq!(mended.json, r#"{"a":1}"#);
+/// assert_eq!(mended.changes.len(), 1);
+/// # Ok::<(), agents_reader::ReadError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading<'a> {
+    /// Valid JSON, borrowed from the input where the input or a part of it could stay unchanged.
+    pub json: Cow<'a, str>,
+    /// Changes that were made.
+    pub changes: Changes,
+}
+
+/// Reads text that should be JSON of this schema, and repairs what the schema settles.
+///
+/// It reads as [`lenient`] does, choosing by the schema where it finds several values, and then as
+/// [`coerce`] does.
+///
+/// With a schema that asks for nothing but text, any text that is no JSON string is taken as it
+/// stands; call syntax such as `f(a=1)` and members without braces, also as the items of a list, are read
+/// where an object is wanted.
+///
+/// ```
+/// use agents_reader::{ChangeKind::*, read};
+/// use serde_json::json;
+///
+/// let object = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]});
+/// for (change, text, schema, json) in [
+///     (Coerced, "{'a': '1',}", &object, r#"{"a":1}"#),
+///     (Call, "f(a=1)", &object, r#"{"a":1}"#),
+///     (Brackets, "a: 1", &object, r#"{"a":1}"#),
+///     (Located, "- a: 1", &object, r#"{"a":1}"#),
+///     (Unquoted, "see {x}", &json!({"type": "string"}), r#""see {x}""#),
+///     (Listed, "- x\n- y", &json!({"type": "array", "items": {"type": "string"}}), r#"["x","y"]"#),
+///     (Defaulted, r#"{"a": }"#, &json!({"properties": {"a": {"default": 1}}}), r#"{"a":1}"#),
+/// ] {
+///     let reading = read(text, schema)?;
+///     assert_eq!(reading.json, json);
+///     assert!(reading.changes.any(change));
+/// }
+/// # Ok::<(), agents_reader::ReadError>(())
+/// ```
+///
+/// # Errors
+///
+/// When nothing can be read without guessing, or nothing that fits.
+pub fn read<'a>(raw: &'a str, schema: &Value) -> Result<Reading<'a>, ReadError> {
+    Schema::new(schema).read(raw)
+}
+
+/// Reads text that should be JSON, without knowing its shape.
+///
+/// Valid JSON comes back as it is; what a schema would have to settle is refused.
+///
+#[doc = include_str!("docs/syntax.md")]
+///
+/// # Errors
+///
+/// When nothing can be read without guessing: several values in prose, `[007]`, a key without a value.
+pub fn lenient(raw: &str) -> Result<Reading<'_>, ReadError> {
+    match strictly(raw)? {
+        Ok(tape) => match tape.contradiction(0) {
+            Some(node) => {
+                Err(ReadError::of(ReadErrorKind::Ambiguous, fit::twice()).below(tape.path(node)))
+            }
+            None => Ok(untouched(raw)),
+        },
+        Err(tried) => Ok(reading(raw, locate::locate(raw, None, tried)?)),
+    }
+}
+
+/// Brings valid JSON into the shape of a schema; what fits comes back unchanged.
+///
+#[doc = include_str!("docs/shape.md")]
+///
+/// # Errors
+///
+/// When the text is not valid JSON, or cannot be brought into shape without
+/// guessing.
+pub fn coerce<'a>(json: &'a str, schema: &Value) -> Result<Reading<'a>, ReadError> {
+    Schema::new(schema).coerce(json)
+}
+
+/// Checks that valid JSON fits a schema as it stands: types, required fields, allowed values,
+/// bounds, and no unknown keys.
+///
+/// ```
+/// use agents_reader::fits;
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}});
+/// assert!(fits(r#"{"n": 2}"#, &schema).is_ok());
+/// assert_eq!(fits(r#"{"n": 0}"#, &schema).unwrap_err().path(), "n");
+/// ```
+///
+/// # Errors
+///
+/// Names the first place that does not fit, what was expected there and what
+/// was found.
+pub fn fits(json: &str, schema: &Value) -> Result<(), ReadError> {
+    Schema::new(schema).fits(json)
+}
+
+impl Schema {
+    /// Reads text by this schema; see [`read`].
+    ///
+    /// # Errors
+    ///
+    /// See [`read`].
+    pub fn read<'a>(&self, raw: &'a str) -> Result<Reading<'a>, ReadError> {
+        let tape = match strictly(raw)? {
+            Ok(tape) => tape,
+            Err(_) if self.wants_text() => return Ok(as_text(raw)),
+            Err(tried) => return Ok(reading(raw, locate::locate(raw, Some(self), tried)?)),
+        };
+        self.shaped(raw, &tape)
+    }
+
+    /// Brings valid JSON into the shape of this schema; see [`coerce`].
+    ///
+    /// # Errors
+    ///
+    /// See [`coerce`].
+    pub fn coerce<'a>(&self, json: &'a str) -> Result<Reading<'a>, ReadError> {
+        let tape = strictly(json)?.map_err(invalid)?;
+        self.shaped(json, &tape)
+    }
+
+    /// Checks that valid JSON fits this schema as it stands; see [`fits`].
+    ///
+    /// # Errors
+    ///
+    /// See [`fits`].
+    pub fn fits(&self, json: &str) -> Result<(), ReadError> {
+        let tape = strictly(json)?.map_err(invalid)?;
+        fit(self, &tape, 0, self.root(), &mut work(json.len()))
+            .map_err(|misfit| misfit.refuse(self, &tape))
+    }
+
+    fn shaped<'a>(&self, raw: &'a str, tape: &Tape<'a>) -> Result<Reading<'a>, ReadError> {
+        if fit(self, tape, 0, self.root(), &mut work(raw.len())).is_ok() {
+            return Ok(untouched(raw));
+        }
+        if self.wants_text() && matches!(tape.kind(0), Kind::Array | Kind::Object) {
+            return Ok(as_text(raw));
+        }
+        let mut coercer = Coercer::new(self, raw.len());
+        coercer.document(tape)?;
+        Ok(Reading {
+            json: coercer.out.into(),
+            changes: coercer.log.finish(),
+        })
+    }
+
+    /// Whether the schema asks for nothing but text: then any text will do.
+    fn wants_text(&self) -> bool {
+        let root = self.shape(self.root());
+        root.branches.is_empty()
+            && root.choices.is_none()
+            && root.limits.is_none()
+            && root.types.within(schema::Types::STRING)
+    }
+}
+
+/// The tape of a text that is valid JSON, or where it stops to be.
+fn strictly(raw: &str) -> Result<Result<Tape<'_>, usize>, ReadError> {
+    if raw.len() > MAX_LENGTH {
+        return Err(ReadError::of(
+            ReadErrorKind::TooLong,
+            "the text is too long; write less",
+        ));
+    }
+    let mut tape = Tape::new(raw);
+    tape.nodes.reserve(raw.len() / 16 + 8);
+    let start = skip_space(raw.as_bytes(), 0);
+    match strict::scan(raw.as_bytes(), start, &mut tape.nodes) {
+        Ok(end) if skip_space(raw.as_bytes(), end) == raw.len() => {
+            tape.intact = true;
+            Ok(Ok(tape))
+        }
+        // The value itself is fine; what follows it is not.
+        Ok(_) => Ok(Err(usize::MAX)),
+        Err(Stop::Syntax(_)) => Ok(Err(start)),
+        Err(Stop::TooDeep(at)) => Err(too_deep(at)),
+    }
+}
+
+fn invalid(_: usize) -> ReadError {
+    ReadError::of(ReadErrorKind::Syntax, "this is not valid JSON")
+}
+
+fn untouched(raw: &str) -> Reading<'_> {
+    Reading {
+        json: raw.into(),
+        changes: Changes::default(),
+    }
+}
+
+/// The text itself, as a JSON string.
+fn as_text(raw: &str) -> Reading<'_> {
+    let mut json = String::with_capacity(raw.len() + 2);
+    quote_into(&mut json, raw);
+    let mut log = Log::default();
+    log.add(
+        ChangeKind::Unquoted,
+        String::new,
+        "the text itself taken as the value",
+    );
+    Reading {
+        json: json.into(),
+        changes: log.finish(),
+    }
+}
+
+fn reading(raw: &str, found: Found) -> Reading<'_> {
+    let json = match found.json {
+        Json::Part(start, end) => raw[start..end].into(),
+        Json::Made(json) => json.into(),
+    };
+    Reading {
+        json,
+        changes: found.log.finish(),
+    }
+}

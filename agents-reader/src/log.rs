@@ -1,0 +1,229 @@
+//! The changes of a reading that is under way.
+
+use super::change::{Change, ChangeKind, Changes};
+
+const KINDS: usize = ChangeKind::Duplicate as usize + 1;
+
+/// Of each kind so many are told in full: a document with ten thousand single
+/// quotes has one habit, not ten thousand stories.
+const TOLD: u32 = 8;
+
+/// Collects changes while reading, and can take them back.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Log {
+    changes: Vec<Change>,
+    counts: [u32; KINDS],
+    /// Uncertain changes among those told.
+    uncertain: u32,
+    /// Whether brackets, quotes, commas or colons were supplied: a piece may have got into the wrong place.
+    rebuilt: bool,
+}
+
+/// A point in a [`Log`] to return to.
+#[derive(Clone)]
+pub(super) struct Mark {
+    len: usize,
+    counts: [u32; KINDS],
+    uncertain: u32,
+    rebuilt: bool,
+}
+
+impl Log {
+    /// Path and note are only built when the change will be told.
+    pub(super) fn add(
+        &mut self,
+        kind: ChangeKind,
+        path: impl FnOnce() -> String,
+        note: impl Into<String>,
+    ) {
+        self.tell(kind, || Change::new(kind, path(), note));
+    }
+
+    /// Adds a change of something that is not there any more, wholly or in part.
+    pub(super) fn add_was(
+        &mut self,
+        kind: ChangeKind,
+        path: impl FnOnce() -> String,
+        note: impl FnOnce() -> String,
+        was: &str,
+    ) {
+        self.tell(kind, || Change::new(kind, path(), note()).was_whole(was));
+    }
+
+    /// Adds an uncertain change that is made already.
+    pub(super) fn add_change(&mut self, change: Change) {
+        self.counts[change.kind as usize] += 1;
+        if self.uncertain < TOLD {
+            self.uncertain += 1;
+            self.changes.push(change);
+        }
+    }
+
+    /// Adds an uncertain change. The first few are told, however many of their kind were told before.
+    pub(super) fn add_uncertain(
+        &mut self,
+        kind: ChangeKind,
+        path: impl FnOnce() -> String,
+        note: impl Into<String>,
+    ) {
+        match self.uncertain < TOLD {
+            true => self.add_change(Change::new(kind, path(), note).uncertain()),
+            false => self.counts[kind as usize] += 1,
+        }
+    }
+
+    fn tell(&mut self, kind: ChangeKind, change: impl FnOnce() -> Change) {
+        let count = &mut self.counts[kind as usize];
+        *count += 1;
+        if *count <= TOLD {
+            self.changes.push(change());
+        }
+    }
+
+    /// Adds a change with a note that costs something to write.
+    pub(super) fn add_with(
+        &mut self,
+        kind: ChangeKind,
+        path: impl FnOnce() -> String,
+        note: impl FnOnce() -> String,
+    ) {
+        if self.counts[kind as usize] < TOLD {
+            self.add(kind, path, note());
+        } else {
+            self.counts[kind as usize] += 1;
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Notes that brackets, quotes, commas or colons were supplied.
+    pub(super) fn rebuilt(&mut self) {
+        self.rebuilt = true;
+    }
+
+    /// Whether brackets, quotes, commas or colons were supplied.
+    pub(super) fn is_rebuilt(&self) -> bool {
+        self.rebuilt
+    }
+
+    /// Marks the changes of a kind as uncertain.
+    pub(super) fn doubt(&mut self, kind: ChangeKind) {
+        for change in self.changes.iter_mut().filter(|change| change.kind == kind) {
+            self.uncertain += u32::from(!change.uncertain);
+            change.uncertain = true;
+        }
+    }
+
+    /// Whether members were renamed or left out, or brackets did not match: then this may be a piece of
+    /// something larger.
+    pub(super) fn is_of_pieces(&self) -> bool {
+        use ChangeKind::{Brackets, DroppedKey, Inferred, Renamed};
+        [Brackets, DroppedKey, Inferred, Renamed]
+            .into_iter()
+            .any(|kind| self.any(kind))
+    }
+
+    /// Whether there is a change of this kind.
+    pub(super) fn any(&self, kind: ChangeKind) -> bool {
+        self.counts[kind as usize] > 0
+    }
+
+    /// How many changes are told.
+    pub(super) fn told(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Says of what was told after the first so many where it was.
+    pub(super) fn place_since(&mut self, told: usize, path: &str) {
+        for change in &mut self.changes[told..] {
+            path.clone_into(&mut change.path);
+        }
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            len: self.changes.len(),
+            counts: self.counts,
+            uncertain: self.uncertain,
+            rebuilt: self.rebuilt,
+        }
+    }
+
+    pub(super) fn undo(&mut self, mark: &Mark) {
+        self.changes.truncate(mark.len);
+        self.counts = mark.counts;
+        self.uncertain = mark.uncertain;
+        self.rebuilt = mark.rebuilt;
+    }
+
+    /// Takes out what was added since.
+    pub(super) fn split_off(&mut self, mark: &Mark) -> Self {
+        let mut counts = self.counts;
+        for (now, then) in counts.iter_mut().zip(mark.counts) {
+            *now -= then;
+        }
+        self.counts = mark.counts;
+        let uncertain = self.uncertain - mark.uncertain;
+        self.uncertain = mark.uncertain;
+        let rebuilt = std::mem::replace(&mut self.rebuilt, mark.rebuilt);
+        Self {
+            changes: self.changes.split_off(mark.len),
+            counts,
+            uncertain,
+            rebuilt,
+        }
+    }
+
+    /// Appends what another log holds, the places told relative to `path`.
+    pub(super) fn append(&mut self, other: Log, path: &str) {
+        for mut change in other.changes {
+            change.path = match (path.is_empty(), change.path.is_empty()) {
+                (true, _) => change.path,
+                (_, true) => path.to_owned(),
+                _ if change.path.starts_with('[') => format!("{path}{}", change.path),
+                _ => format!("{path}.{}", change.path),
+            };
+            self.changes.push(change);
+        }
+        for (mine, theirs) in self.counts.iter_mut().zip(other.counts) {
+            *mine += theirs;
+        }
+        self.uncertain += other.uncertain;
+        self.rebuilt |= other.rebuilt;
+    }
+
+    pub(super) fn finish(mut self) -> Changes {
+        let mut told = [0; KINDS];
+        for change in &self.changes {
+            told[change.kind as usize] += 1;
+        }
+        let mut seen = [false; KINDS];
+        for n in 0..self.changes.len() {
+            let kind = self.changes[n].kind;
+            let more = self.counts[kind as usize].saturating_sub(told[kind as usize]);
+            if more > 0 && !std::mem::replace(&mut seen[kind as usize], true) {
+                let note = format!("{more} more: {}", self.changes[n].note);
+                self.changes.push(Change::new(kind, "", note));
+            }
+        }
+        Changes(self.changes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ninth_of_a_kind_is_counted() {
+        let mut log = Log::default();
+        for n in 0..20 {
+            log.add(ChangeKind::Quotes, || format!("[{n}]"), "single quotes");
+        }
+        let repairs = log.finish();
+        assert_eq!(repairs.len(), 9);
+        assert_eq!(repairs.0[8].to_string(), "12 more: single quotes");
+    }
+}

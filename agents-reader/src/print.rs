@@ -1,0 +1,112 @@
+//! Writing a tape out as JSON.
+
+use super::{
+    change::ChangeKind,
+    error::{ReadError, ReadErrorKind},
+    log::Log,
+    scalar::{Guess, guess},
+    tape::{Kind, Tape, quote_into},
+};
+
+/// Writes the value at `at`; text without quotes is settled by its looks.
+pub(super) fn print(
+    tape: &Tape<'_>,
+    at: usize,
+    out: &mut String,
+    log: &mut Log,
+) -> Result<(), ReadError> {
+    if tape.intact {
+        out.push_str(tape.text(at));
+        return Ok(());
+    }
+    // Where each open bracket ends, whether it is an object, and how many nodes
+    // it has had: keys and values alternate.
+    let mut open: Vec<(usize, bool, usize)> = Vec::new();
+    let end = tape.next(at);
+    let mut node = at;
+    loop {
+        while let Some(&(_, object, _)) = open.last().filter(|&&(end, ..)| end == node) {
+            out.push(if object { '}' } else { ']' });
+            open.pop();
+        }
+        if node == end {
+            return Ok(());
+        }
+        if let Some((_, object, count)) = open.last_mut() {
+            if *object && *count % 2 == 1 {
+                out.push(':');
+            } else if *count > 0 {
+                out.push(',');
+            }
+            *count += 1;
+        }
+        match tape.kind(node) {
+            kind @ (Kind::Object | Kind::Array) => {
+                let object = kind == Kind::Object;
+                out.push(if object { '{' } else { '[' });
+                open.push((tape.next(node), object, 0));
+            }
+            Kind::Number | Kind::String => out.push_str(tape.text(node)),
+            kind @ (Kind::Null | Kind::True | Kind::False) => out.push_str(word(kind)),
+            Kind::Bare => bare(tape, node, out, log)?,
+            Kind::Set => {
+                return Err(ReadError::of(
+                    ReadErrorKind::Ambiguous,
+                    "values in braces have no keys; write a list or name them",
+                )
+                .below(tape.path(node)));
+            }
+            Kind::Missing => {
+                return Err(ReadError::of(
+                    ReadErrorKind::Ambiguous,
+                    "a key has no value; write one, or leave the key out",
+                )
+                .below(tape.path(node)));
+            }
+        }
+        node += 1;
+    }
+}
+
+fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::True => "true",
+        Kind::False => "false",
+        _ => "null",
+    }
+}
+
+fn bare(tape: &Tape<'_>, node: usize, out: &mut String, log: &mut Log) -> Result<(), ReadError> {
+    let text = tape.text(node);
+    let cut_off = tape.nodes[node].end as usize == tape.source.trim_end().len();
+    match guess(text, cut_off) {
+        Guess::Literal(kind) => {
+            log.add(
+                ChangeKind::Literal,
+                || tape.path(node),
+                "literal of another language",
+            );
+            out.push_str(word(kind));
+        }
+        Guess::Number(number) => {
+            log.add(
+                ChangeKind::NumberFormat,
+                || tape.path(node),
+                "number written as JSON has it",
+            );
+            out.push_str(&number);
+        }
+        Guess::Text => {
+            log.add(ChangeKind::Unquoted, || tape.path(node), "quotes added");
+            quote_into(out, text);
+        }
+        Guess::Unclear => {
+            let reason = format!(
+                "{} could be a number or a text; quote it or write a JSON number",
+                tape.excerpt(node)
+            );
+            return Err(ReadError::of(ReadErrorKind::Ambiguous, reason).below(tape.path(node)));
+        }
+    }
+    Ok(())
+}

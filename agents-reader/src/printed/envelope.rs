@@ -1,0 +1,338 @@
+//! Calls as JSON objects: `{"name":"f","arguments":{}}` and its variants.
+
+mod rest;
+
+use super::body::{Body, Call};
+use super::json::{self, Member};
+use super::object::Object;
+use super::table::Wrapper;
+use super::text::Cursor;
+use super::tools::Tools;
+use crate::surroundings::goes_on;
+
+const NAMES: &[&str] = &["name", "tool_name", "function", "tool"];
+const ARGUMENTS: &[&str] = &["arguments", "parameters", "args", "input"];
+/// Keys that stand around these or beside them.
+const OTHERS: &[&str] = &["type", "id", "tool_call_id", "tool_calls"];
+
+/// Everything between a wrapper's opening and its end.
+pub(super) fn in_wrapper(
+    cursor: &mut Cursor<'_, '_>,
+    wrapper: &Wrapper,
+    tools: Tools<'_>,
+) -> Vec<Call> {
+    let text = cursor.text;
+    let mut calls = Vec::new();
+    loop {
+        let from = cursor.at;
+        if let Some(end) = json::valid_end(text, from).filter(|&end| !goes_on(text.rest(end))) {
+            calls.extend(of_value(text.slice(from, end), Trust::Wrapped, tools).1);
+            cursor.at = end;
+        } else {
+            // Valid JSON may hold a closing marker; damage ends at the first,
+            // or where the next call opens.
+            let border = text.find_first(from, &[wrapper.close, wrapper.open]);
+            let end = border.map_or(text.len(), |(at, _)| at);
+            let region = text.slice(from, end);
+            text.count(region.len());
+            let trust = if border.is_some() {
+                Trust::Wrapped
+            } else {
+                Trust::CutOff
+            };
+            let (_, found) = of_values(region, trust, tools);
+            calls.extend(found);
+            cursor.at = end;
+            return calls;
+        }
+        let mut next = *cursor;
+        next.skip_while(|c| c.is_whitespace() || matches!(c, ',' | '}' | ']'));
+        if !next.looking_at("{") {
+            return calls;
+        }
+        *cursor = next;
+    }
+}
+
+/// A call of no declared tool, as it is printed where nothing is wrong with it, and where it ends.
+pub(super) fn undeclared(cursor: Cursor<'_, '_>, tools: Tools<'_>) -> Option<(Call, usize)> {
+    if cursor.peek()? != b'{' {
+        return None;
+    }
+    let end = json::valid_end(cursor.text, cursor.at)?;
+    let members = json::members(cursor.text.slice(cursor.at, end));
+    let find = |keys: &[&str]| members.iter().find(|m| keys.contains(&&*m.key));
+    let name = json::string(find(NAMES)?.value)?;
+    let arguments = find(ARGUMENTS)?.value;
+    let is_one = !name.trim().is_empty() && tools.get(&name).is_none();
+    (is_one && arguments.starts_with('{')).then(|| (Call::new(&name, arguments.to_owned()), end))
+}
+
+/// What bare JSON turned out to be.
+pub(super) enum Bare {
+    Calls {
+        end: usize,
+        body: Body,
+        calls: Vec<Call>,
+    },
+    /// Somebody's data, up to here.
+    Data(usize),
+    Prose,
+}
+
+/// JSON without a wrapper. Only a declared name tells it from data.
+pub(super) fn bare(cursor: Cursor<'_, '_>, tools: Tools<'_>) -> Bare {
+    let text = cursor.text;
+    if !may_be_call(cursor, tools) {
+        return Bare::Prose;
+    }
+    let rest = text.rest(cursor.at);
+    let end = json::valid_end(text, cursor.at)
+        .map(|end| end - cursor.at)
+        .map(|end| end + run_on(&rest[end..]))
+        .or_else(|| {
+            let end = json::balanced_end(rest);
+            if end.is_none() {
+                text.touch();
+            }
+            end
+        });
+    text.count(end.unwrap_or(rest.len()));
+    let (len, found, trust) = match end {
+        Some(len) => (len, &rest[..len], Trust::Bare),
+        None => (rest.len(), rest, Trust::CutOff),
+    };
+    let (body, calls) = of_value(found, trust, tools);
+    match end {
+        _ if !calls.is_empty() => {
+            let len = if end.is_none() && rest.starts_with('[') {
+                rest.rfind('}').map_or(len, |last| last + 1)
+            } else {
+                len
+            };
+            Bare::Calls {
+                end: cursor.at + len,
+                body,
+                calls,
+            }
+        }
+        Some(len) => Bare::Data(cursor.at + len),
+        None => Bare::Prose,
+    }
+}
+
+/// The length of what follows an object that was closed too early, up to the end of the line: `, "limit": 1}`.
+fn run_on(rest: &str) -> usize {
+    match goes_on(rest) {
+        true => rest.find('\n').unwrap_or(rest.len()),
+        false => 0,
+    }
+}
+
+/// Whether the first key leaves open that this is a call.
+fn may_be_call(mut cursor: Cursor<'_, '_>, tools: Tools<'_>) -> bool {
+    if cursor.eat("[") {
+        cursor.skip_space();
+    }
+    if !cursor.eat("{") {
+        return false;
+    }
+    let mut word = || {
+        cursor.skip_space();
+        let quote = if cursor.eat("'") { '\'' } else { '"' };
+        cursor.eat("\"");
+        let word = cursor.take_while(|c| !matches!(c, '\n' | '{' | '}') && c != quote);
+        cursor.skip_while(|c| c == quote);
+        cursor.skip_space();
+        let colon = cursor.eat(":");
+        cursor.skip_space();
+        (word, colon, matches!(cursor.peek(), Some(b'"')))
+    };
+    let (key, colon, text) = word();
+    if !colon {
+        return false;
+    }
+    if NAMES.contains(&key) && text {
+        // A name with an escape in it is read properly later.
+        let (name, ..) = word();
+        return name.contains('\\') || tools.get(name).is_some();
+    }
+    let known = [NAMES, ARGUMENTS, OTHERS]
+        .iter()
+        .any(|keys| keys.contains(&key));
+    known || tools.get(key).is_some()
+}
+
+/// How much the surroundings vouch for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// A wrapper says it is a call; a name alone is one without arguments.
+    Wrapped,
+    Bare,
+    /// The text ends inside.
+    CutOff,
+}
+
+fn of_value(value: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
+    match value.strip_prefix('[') {
+        Some(list) => of_values(list, trust, tools),
+        None => of_object(value, trust, tools),
+    }
+}
+
+/// The calls of a list, whatever stands or is missing between them.
+fn of_values(list: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
+    let calls = objects(list).flat_map(|(object, closed)| {
+        let trust = if closed && trust == Trust::CutOff {
+            Trust::Bare
+        } else {
+            trust
+        };
+        of_object(object, trust, tools).1
+    });
+    (Body::Json, calls.collect())
+}
+
+/// The objects of a list, and whether they are closed.
+fn objects(list: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut rest = list;
+    std::iter::from_fn(move || {
+        rest = &rest[rest.find('{')?..];
+        let end = json::balanced_end(rest).map(|end| end + run_on(&rest[end..]));
+        let (object, after) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = after;
+        Some((object, end.is_some()))
+    })
+}
+
+fn of_object(object: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
+    let members = json::members(object);
+    // OpenAI's two envelopes around this one, each looked into once.
+    let outer = members
+        .iter()
+        .find(|m| m.key == "tool_calls" && m.value.starts_with('['));
+    if let Some(list) = outer {
+        let inner = objects(list.value).map(|(object, closed)| {
+            let trust = if closed { Trust::Bare } else { trust };
+            of_function(&json::members(object), object, trust, tools).1
+        });
+        return (Body::Json, inner.flatten().collect());
+    }
+    of_function(&members, object, trust, tools)
+}
+
+fn of_function(
+    members: &[Member<'_>],
+    object: &str,
+    trust: Trust,
+    tools: Tools<'_>,
+) -> (Body, Vec<Call>) {
+    match members
+        .iter()
+        .find(|m| m.key == "function" && m.value.starts_with('{'))
+    {
+        Some(inner) => {
+            let is_envelope =
+                |m: &Member<'_>| m.key == "function" || is_one_of(&[NAMES, OTHERS], m);
+            let (body, mut calls) =
+                of_members(&json::members(inner.value), inner.value, trust, tools);
+            if !members.iter().all(is_envelope) {
+                calls = calls
+                    .iter()
+                    .map(|call| Call::in_full(&call.name, object))
+                    .collect();
+            }
+            (body, calls)
+        }
+        None => of_members(members, object, trust, tools),
+    }
+}
+
+fn is_one_of(names: &[&[&str]], member: &Member<'_>) -> bool {
+    names.iter().any(|names| names.contains(&&*member.key))
+}
+
+fn of_members(
+    members: &[Member<'_>],
+    object: &str,
+    trust: Trust,
+    tools: Tools<'_>,
+) -> (Body, Vec<Call>) {
+    let find = |keys: &[&str]| members.iter().rposition(|m| keys.contains(&&*m.key));
+    let name = find(NAMES).and_then(|at| Some((at, json::string(members[at].value)?)));
+    if let Some((at, name)) = name
+        && let Some(tool) = tools.get(&name)
+    {
+        let arguments = match find(ARGUMENTS) {
+            // What stands beside arguments that are whole is for the reader to judge.
+            Some(at) if json::intact(members[at].value) && !stands_alone(members, at, object) => {
+                let call = Call::in_full(tool.name, object.trim_end());
+                return (Body::Json, vec![call]);
+            }
+            Some(at) => arguments(rest::of_arguments(members, at, object), object, trust),
+            None if trust == Trust::Wrapped && object.trim_end().ends_with('}') => {
+                Some(rest::beside(members, at, object).unwrap_or_else(|| flat(members)))
+            }
+            None => None,
+        };
+        let call = arguments.map(|arguments| Call::new(tool.name, arguments));
+        return (Body::Json, call.into_iter().collect());
+    }
+    let mut calls = Vec::new();
+    for member in members {
+        match tools.get(&member.key) {
+            Some(tool) if member.value.starts_with('{') => {
+                calls.push(Call::new(tool.name, member.value.to_owned()));
+            }
+            _ => return (Body::NameKeyed, Vec::new()),
+        }
+    }
+    (Body::NameKeyed, calls)
+}
+
+/// Whether nothing is beside the member at `at` that could be an argument.
+fn stands_alone(members: &[Member<'_>], at: usize, object: &str) -> bool {
+    let others = members.iter().enumerate().filter(|&(n, _)| n != at);
+    let runs_on = json::balanced_end(object).is_some_and(|end| goes_on(&object[end..]));
+    !runs_on
+        && others
+            .into_iter()
+            .all(|(_, member)| is_one_of(&[NAMES, OTHERS], member))
+}
+
+/// Arguments that stand beside the name, or none at all.
+fn flat(members: &[Member<'_>]) -> String {
+    let mut object = Object::default();
+    for Member { key, value, .. } in members {
+        if !NAMES.contains(&&**key) && !OTHERS.contains(&&**key) {
+            object.set(key, (*value).to_owned());
+        }
+    }
+    object.into_json()
+}
+
+/// The text of the arguments, which some models print as a string.
+fn arguments(raw: &str, object: &str, trust: Trust) -> Option<String> {
+    match raw.as_bytes().first() {
+        Some(b'"') => {
+            let Some(text) = json::string(raw) else {
+                return Some(raw.to_owned());
+            };
+            let text = text.trim();
+            Some(if text.is_empty() { "{}" } else { text }.to_owned())
+        }
+        Some(b'{') if !json::intact(raw) => {
+            // What ran into the envelope took its closing brace along.
+            if trust == Trust::CutOff && json::stops_inside_value(raw) {
+                return None;
+            }
+            let shared = object.trim_end().ends_with(raw) && json::balanced_end(raw).is_none();
+            let own = raw.strip_suffix('}').filter(|_| shared).unwrap_or(raw);
+            // Without a single key there is nothing to mend, and it is no call.
+            own.contains(':').then(|| own.to_owned())
+        }
+        None => None,
+        _ if raw == "null" => Some("{}".to_owned()),
+        _ => Some(raw.to_owned()),
+    }
+}

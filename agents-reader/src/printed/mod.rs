@@ -1,0 +1,122 @@
+//! Tool calls that a model printed as text.
+//!
+//! Local models are trained on many syntaxes, and servers pass on as text
+//! whatever their parser for one of them did not take. [`read`] understands
+//! all of them at once, for the declared tools only:
+//!
+//! ```text
+//! <tool_call>{"name":"weather","arguments":{"city":"Oslo"}}</tool_call>
+//! [TOOL_CALLS]weather[ARGS]{"city":"Oslo"}
+//! <|tool_call_start|>[weather(city="Oslo")]<|tool_call_end|>
+//! ```
+//!
+//! A syntax is a wrapper with a body inside. The wrappers, and every other
+//! marker, stand in one table; a body is told by how it begins. The scanner
+//! walks over the text once, and asks at each marker what stands there. An
+//! answer that depends on text still to come is put off, and that is all there
+//! is to streaming.
+//!
+//! JSON arguments are handed on as they were printed, damage included: the
+//! reader of arguments mends them with the schema at hand. From syntaxes other
+//! than JSON an object is built, typed by the schema. A call that the end of
+//! the text cuts off inside a value is not one: half an argument must not pass
+//! for the whole.
+
+mod body;
+mod envelope;
+mod gemma;
+mod header;
+mod json;
+mod look;
+mod named;
+mod nested;
+mod object;
+mod pairs;
+mod params;
+mod place;
+mod python;
+mod said;
+mod scan;
+mod schema;
+mod stream;
+mod syntax;
+mod table;
+#[cfg(test)]
+mod tests;
+mod text;
+mod tools;
+
+use serde_json::Value;
+
+pub use self::stream::Stream;
+pub use self::syntax::Syntax;
+
+/// Declaration of a tool that the model may call.
+#[derive(Clone, Copy, Debug)]
+pub struct Declared<'a> {
+    /// Name of the tool.
+    pub name: &'a str,
+    /// JSON Schema of the tool's arguments.
+    pub schema: &'a Value,
+}
+
+/// A tool call found in text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrintedCall {
+    /// Name of the tool.
+    pub name: String,
+    /// Arguments as JSON text, or as the model damaged it: text for [`read`](crate::read).
+    ///
+    /// Where the model said more than the tool's arguments, this is the whole call, such as
+    /// `{"name": "f", "arguments": {"n": 1}, "m": 2}`, so that nothing is lost: reading it reports what is dropped.
+    pub arguments: String,
+    /// Whether `arguments` is valid JSON of the arguments and nothing else.
+    pub intact: bool,
+    /// Syntax in which the call was printed.
+    pub syntax: Syntax,
+}
+
+/// A model's text, split into content, thinking and tool calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// Text that is neither a call nor thinking, its white space unchanged.
+    pub content: String,
+    /// Text between thinking markers.
+    pub thinking: Option<String>,
+    /// Tool calls, in the order in which they were printed.
+    pub calls: Vec<PrintedCall>,
+    /// Calls in the tags of a family, of tools that are not declared.
+    pub undeclared: Vec<PrintedCall>,
+}
+
+/// Reads a complete answer and extracts the calls of the declared tools.
+///
+/// What looks like a call and is none (a tag without its other half, an example in
+/// a code block, data with a `name`) stays in `content`. A whole JSON call between the
+/// tags of a family whose name is not declared is in `undeclared`.
+///
+/// ```
+/// use agents_reader::printed::{Declared, read};
+///
+/// let schema = serde_json::json!({"type": "object", "properties": {"city": {"type": "string"}}});
+/// let tools = [Declared { name: "weather", schema: &schema }];
+/// let said = read("Let me see. <tool_call>{\"name\": \"weather\", \"arguments\": {\"city\": \"Oslo\"}}</tool_call>", &tools);
+/// assert_eq!(said.content.trim(), "Let me see.");
+/// assert_eq!((&*said.calls[0].name, &*said.calls[0].arguments), ("weather", r#"{"city": "Oslo"}"#));
+///
+/// // A tool of this name there is not; and without tags this could be anybody's data.
+/// let said = read("<tool_call>{\"name\": \"rm\", \"arguments\": {}}</tool_call>", &tools);
+/// assert_eq!((said.calls.len(), &*said.undeclared[0].name), (0, "rm"));
+/// assert_eq!(read("{\"name\": \"rm\", \"arguments\": {}}", &tools).undeclared, []);
+/// ```
+pub fn read(text: &str, tools: &[Declared<'_>]) -> Printed {
+    if !table::SIGNS.iter().any(|sign| text.contains(sign)) {
+        return Printed {
+            content: text.to_owned(),
+            ..Printed::default()
+        };
+    }
+    let mut scanner = scan::Scanner::new(tools);
+    scanner.finish(text);
+    scanner.into_printed()
+}

@@ -1,0 +1,45 @@
+//! JSON objects built from what was not printed as JSON.
+
+use std::collections::HashMap;
+
+use super::schema::quoted;
+
+/// An object in the making; of a repeated key the last value counts.
+#[derive(Default)]
+pub(super) struct Object {
+    members: Vec<(String, String)>,
+    places: HashMap<String, usize>,
+}
+
+impl Object {
+    /// Sets a member to a value that is JSON already.
+    pub(super) fn set(&mut self, key: &str, json: String) {
+        match self.places.get(key) {
+            Some(&place) => self.members[place].1 = json,
+            None => {
+                self.places.insert(key.to_owned(), self.members.len());
+                self.members.push((key.to_owned(), json));
+            }
+        }
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.places.contains_key(key)
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.members.iter().map(|(key, _)| key.as_str())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    pub(super) fn into_json(self) -> String {
+        let members = self
+            .members
+            .iter()
+            .map(|(key, json)| format!("{}:{json}", quoted(key)));
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    }
+}

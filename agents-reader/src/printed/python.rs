@@ -1,0 +1,259 @@
+//! Python calls: `[f(n=5, s='a'), g()]`, also without the brackets.
+
+use super::Declared;
+use super::body::Call;
+use super::nested::{self, Leaves};
+use super::object::Object;
+use super::schema::{self, Number, quoted};
+use super::table::CALL_METHOD;
+use super::text::{Cursor, Text};
+use super::tools::Tools;
+
+/// One call after another, in brackets or not, with commas or line breaks.
+pub(super) fn calls(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Vec<Call> {
+    let bracketed = cursor.eat("[");
+    let mut calls = Vec::new();
+    loop {
+        cursor.skip_while(|c| c.is_whitespace() || c == ',' || c == ';');
+        if bracketed && cursor.eat("]") {
+            break;
+        }
+        let start = *cursor;
+        let Some((name, arguments)) = call(cursor, tools) else {
+            // What was whole before counts.
+            *cursor = start;
+            break;
+        };
+        if let Some(tool) = tools.get(name) {
+            let text = cursor.text.slice(start.at, cursor.at);
+            calls.push(arguments.of(tool, text));
+        }
+    }
+    calls
+}
+
+/// Calls of declared tools and nothing else: `f(n=5)`, also as `f.call(n=5)`, with semicolons or line breaks between.
+/// The cursor ends up behind the last of them.
+pub(super) fn statements(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Option<Vec<Call>> {
+    let mut calls = Vec::new();
+    loop {
+        let mut next = *cursor;
+        next.skip_while(|c| c.is_whitespace() || c == ';');
+        let Some(tool) = tools.eat_name(&mut next) else {
+            return (!calls.is_empty()).then_some(calls);
+        };
+        next.eat(CALL_METHOD);
+        if !next.looking_at("(") {
+            return None;
+        }
+        let open = next.at;
+        let arguments = arguments(&mut next, tools, tool.name)?;
+        // Without the method, which is none of the tool.
+        let text = format!("{}{}", tool.name, next.text.slice(open, next.at));
+        calls.push(arguments.of(tool, &text));
+        *cursor = next;
+    }
+}
+
+/// What stands in a call's parentheses.
+enum Arguments {
+    Named(Object),
+    /// One object, as JSON.
+    Object(String),
+}
+
+impl Arguments {
+    /// The call of a tool with these arguments, whose text is this.
+    fn of(self, tool: &Declared<'_>, text: &str) -> Call {
+        match self {
+            Self::Named(object) if tool.lacks_one_of(&object) => Call::in_full(tool.name, text),
+            Self::Named(object) => Call::new(tool.name, object.into_json()),
+            Self::Object(json) => Call::new(tool.name, json),
+        }
+    }
+}
+
+fn call<'t>(cursor: &mut Cursor<'_, 't>, tools: Tools<'_>) -> Option<(&'t str, Arguments)> {
+    let name = name(cursor, tools)?;
+    Some((name, arguments(cursor, tools, name)?))
+}
+
+/// A function's name, up to its parenthesis.
+fn name<'t>(cursor: &mut Cursor<'_, 't>, tools: Tools<'_>) -> Option<&'t str> {
+    let from = cursor.at;
+    if tools.eat_name(cursor).is_none() {
+        cursor.skip_while(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-'));
+    }
+    let name = cursor.text.slice(from, cursor.at);
+    cursor.skip_space();
+    (!name.is_empty() && cursor.looking_at("(")).then_some(name)
+}
+
+fn arguments(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>, name: &str) -> Option<Arguments> {
+    cursor.eat("(");
+    let mut object = Object::default();
+    loop {
+        cursor.skip_while(|c| c.is_whitespace() || c == ',');
+        if cursor.eat(")") {
+            return Some(Arguments::Named(object));
+        }
+        let start = *cursor;
+        let key = key(cursor);
+        cursor.skip_space();
+        if !key.is_empty() && cursor.eat("=") {
+            cursor.skip_space();
+            object.set(key, nested::value(cursor, &mut Literals)?);
+        } else {
+            // Without a name a value has a place only if there is one place.
+            *cursor = start;
+            let quoted = matches!(cursor.peek()?, b'"' | b'\'' | b'{');
+            let json = nested::value(cursor, &mut Literals).filter(|_| quoted)?;
+            if !object.is_empty() {
+                return None;
+            }
+            if json.starts_with('{') {
+                cursor.skip_space();
+                return cursor.eat(")").then_some(Arguments::Object(json));
+            }
+            object.set(tools.get(name)?.only_parameter()?, json);
+        }
+        cursor.skip_space();
+        if !matches!(cursor.peek()?, b',' | b')') {
+            return None;
+        }
+    }
+}
+
+fn key<'t>(cursor: &mut Cursor<'_, 't>) -> &'t str {
+    cursor.take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
+}
+
+/// A Python literal as JSON, if the text is one and nothing else.
+pub(super) fn literal(raw: &str) -> Option<String> {
+    let text = Text::new(raw, true);
+    let mut cursor = Cursor::new(&text, 0);
+    let json = nested::value(&mut cursor, &mut Literals)?;
+    cursor.skip_space();
+    (cursor.at == text.len()).then_some(json)
+}
+
+/// Leaves of Python; JSON's words are understood too.
+struct Literals;
+
+impl Leaves for Literals {
+    fn key(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<String> {
+        if matches!(cursor.peek()?, b'"' | b'\'') {
+            return string(cursor);
+        }
+        let word = key(cursor);
+        (!word.is_empty()).then(|| word.to_owned())
+    }
+
+    fn scalar(&mut self, cursor: &mut Cursor<'_, '_>, _depth: usize) -> Option<String> {
+        if matches!(cursor.peek()?, b'"' | b'\'') {
+            return string(cursor).map(|text| quoted(&text));
+        }
+        let word = cursor.take_while(|c| !matches!(c, ',' | ')' | ']' | '}' | '\n' | '"' | '\''));
+        let word = word.trim();
+        Some(match word {
+            "" => return None,
+            "True" | "true" => "true".into(),
+            "False" | "false" => "false".into(),
+            "None" | "null" => "null".into(),
+            _ => match schema::number(word) {
+                Some(Number::Integer(digits) | Number::Fraction(digits)) => digits.into_owned(),
+                None if word.contains(['(', '[', '{', '=']) => return None,
+                None => quoted(word),
+            },
+        })
+    }
+}
+
+/// A quoted string with Python's escapes; what is no escape keeps its backslash.
+fn string(cursor: &mut Cursor<'_, '_>) -> Option<String> {
+    let quote = ["\"\"\"", "'''", "\"", "'"]
+        .into_iter()
+        .find(|quote| cursor.eat(quote))?;
+    let mut text = String::new();
+    loop {
+        if cursor.eat(quote) {
+            return Some(text);
+        }
+        match cursor.next_char()? {
+            '\\' => escape(cursor, &mut text)?,
+            char => text.push(char),
+        }
+    }
+}
+
+fn escape(cursor: &mut Cursor<'_, '_>, text: &mut String) -> Option<()> {
+    let start = *cursor;
+    let char = cursor.next_char()?;
+    let simple = match char {
+        'n' => Some('\n'),
+        't' => Some('\t'),
+        'r' => Some('\r'),
+        '0' => Some('\0'),
+        '\\' | '"' | '\'' => Some(char),
+        'x' => hex(cursor, 2).and_then(char::from_u32),
+        'u' => unicode(cursor),
+        'U' => hex(cursor, 8).and_then(char::from_u32),
+        _ => None,
+    };
+    match simple {
+        Some(simple) => text.push(simple),
+        None => {
+            *cursor = start;
+            text.push('\\');
+        }
+    }
+    Some(())
+}
+
+/// `\u` with four digits, or a surrogate pair of two of these.
+fn unicode(cursor: &mut Cursor<'_, '_>) -> Option<char> {
+    let high = hex(cursor, 4)?;
+    if !(0xD800..0xDC00).contains(&high) {
+        return char::from_u32(high);
+    }
+    let low = cursor.eat("\\u").then(|| hex(cursor, 4))??;
+    let units = [u16::try_from(high).ok()?, u16::try_from(low).ok()?];
+    char::decode_utf16(units).next()?.ok()
+}
+
+fn hex(cursor: &mut Cursor<'_, '_>, digits: usize) -> Option<u32> {
+    let mut code: u32 = 0;
+    for _ in 0..digits {
+        code = code.checked_mul(16)? + cursor.next_char()?.to_digit(16)?;
+    }
+    Some(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_become_json() {
+        let check =
+            |raw: &str, json: Option<&str>| assert_eq!(literal(raw).as_deref(), json, "{raw}");
+        check(
+            "[1, 'a', True, None, (2.50,)]",
+            Some(r#"[1,"a",true,null,[2.50]]"#),
+        );
+        check(
+            r#"{'k': {"n": -1}, w: false,}"#,
+            Some(r#"{"k":{"n":-1},"w":false}"#),
+        );
+        check(
+            r"'a\n\'b\' \d \x41 \u00e9 \ud83d\ude00'",
+            Some(r#""a\n'b' \\d A é 😀""#),
+        );
+        check("'''two\n'lines' '''", Some(r#""two\n'lines' ""#));
+        check("12345678901234567890", Some("12345678901234567890"));
+        check("[1, 2", None);
+        check("[1 2]", Some(r#"["1 2"]"#));
+        check("{'a'}", None);
+        check("f(x)", None);
+    }
+}

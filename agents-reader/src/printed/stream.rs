@@ -1,0 +1,73 @@
+//! Reading while the model still writes.
+
+use super::scan::Scanner;
+use super::{Declared, Printed};
+
+/// Incremental reader of an answer that arrives in chunks.
+///
+/// What the chunks show, and then the rest, is what [`read`](super::read)
+/// makes of the whole, wherever the chunks are cut.
+///
+/// ```
+/// use agents_reader::printed::{Declared, Stream};
+///
+/// let schema = serde_json::json!({"type": "object"});
+/// let tools = [Declared { name: "look", schema: &schema }];
+/// let mut stream = Stream::new(&tools);
+/// let mut shown = String::new();
+/// for chunk in ["I look. <tool_", "call>{\"name\": \"look\", ", "\"arguments\": {}}</tool_call>"] {
+///     shown += &stream.push(chunk); // never half a call
+/// }
+/// let printed = stream.finish();
+/// assert_eq!(shown + &printed.content, "I look. ");
+/// assert_eq!(printed.calls[0].name, "look");
+/// ```
+#[derive(Debug)]
+pub struct Stream<'a> {
+    scanner: Scanner<'a>,
+    held: String,
+    /// How many bytes of held text may be looked at again. Text is held while
+    /// a call is incomplete, and looking at all of it for each chunk would
+    /// take quadratic time; what arrives pays for a new look instead.
+    credit: usize,
+}
+
+/// Looks that each byte, and each chunk, pays for.
+const LOOKS: usize = 16;
+
+impl<'a> Stream<'a> {
+    /// Creates a reader of an answer in which these tools may be called.
+    pub fn new(tools: &'a [Declared<'a>]) -> Self {
+        Self {
+            scanner: Scanner::new(tools),
+            held: String::new(),
+            credit: 0,
+        }
+    }
+
+    /// Declares that the prompt has already opened the thinking block, so that the answer only
+    /// contains the closing marker.
+    #[must_use]
+    pub fn thinking(mut self) -> Self {
+        self.scanner.start_thinking();
+        self
+    }
+
+    /// Adds the next chunk and returns the content that can be shown now.
+    pub fn push(&mut self, chunk: &str) -> String {
+        self.held.push_str(chunk);
+        self.credit += LOOKS * (chunk.len() + LOOKS);
+        if self.credit >= self.held.len() {
+            self.credit -= self.held.len();
+            let used = self.scanner.advance(&self.held);
+            self.held.drain(..used);
+        }
+        self.scanner.take_content()
+    }
+
+    /// Ends the answer and returns the rest: `content` is what has not been shown yet.
+    pub fn finish(mut self) -> Printed {
+        self.scanner.finish(&self.held);
+        self.scanner.into_printed()
+    }
+}

@@ -1,0 +1,68 @@
+//! The tools that may be called, looked up by their printed names.
+
+use serde_json::Value;
+
+use super::Declared;
+use super::object::Object;
+use super::text::Cursor;
+
+#[derive(Clone, Copy)]
+pub(super) struct Tools<'a>(pub(super) &'a [Declared<'a>]);
+
+impl<'a> Tools<'a> {
+    pub(super) fn iter(self) -> impl Iterator<Item = &'a Declared<'a>> {
+        self.0.iter()
+    }
+
+    /// The tool of this name, also where a family prints its namespace.
+    pub(super) fn get(self, name: &str) -> Option<&'a Declared<'a>> {
+        let name = name.trim();
+        let find = |name| self.iter().find(|tool| tool.name == name);
+        find(name).or_else(|| find(name.strip_prefix("functions.")?))
+    }
+
+    /// The longest declared name at the cursor, which moves past it.
+    ///
+    /// A name ends where its word ends, so that `say` is not read from `say_more`.
+    pub(super) fn eat_name(self, cursor: &mut Cursor<'_, '_>) -> Option<&'a Declared<'a>> {
+        let start = *cursor;
+        let mut best: Option<&Declared<'_>> = None;
+        for tool in self.iter() {
+            let longer = best.is_none_or(|best| tool.name.len() > best.name.len());
+            let mut after = start;
+            if longer && !tool.name.is_empty() && after.eat(tool.name) {
+                let next = after.text.char(after.at);
+                if !next.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+                    best = Some(tool);
+                    *cursor = after;
+                }
+            }
+        }
+        best
+    }
+}
+
+impl<'a> Declared<'a> {
+    /// The one parameter of a tool that has one.
+    pub(super) fn only_parameter(&self) -> Option<&'a str> {
+        let properties = self.schema.get("properties").and_then(Value::as_object)?;
+        let mut names = properties.keys();
+        let only = names.next()?;
+        names.next().is_none().then_some(only.as_str())
+    }
+
+    /// Whether these have a key that the tool does not.
+    pub(super) fn lacks_one_of(&self, object: &Object) -> bool {
+        let properties = self.schema.get("properties").and_then(Value::as_object);
+        let open = matches!(self.schema.get("additionalProperties"), Some(more) if more != false)
+            || self.schema.get("patternProperties").is_some();
+        !open && properties.is_some_and(|known| object.keys().any(|key| !known.contains_key(key)))
+    }
+
+    /// Whether a required parameter is not among these.
+    pub(super) fn misses_required_in(&self, object: &Object) -> bool {
+        let required = self.schema.get("required").and_then(Value::as_array);
+        let mut names = required.into_iter().flatten().filter_map(Value::as_str);
+        names.any(|name| !object.has(name))
+    }
+}

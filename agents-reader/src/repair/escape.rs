@@ -1,0 +1,69 @@
+//! Escapes that JSON does not have.
+
+use super::{ChangeKind, Parser, ReadErrorKind};
+use crate::{error::ReadError, tape::escape_into};
+
+impl Parser<'_> {
+    /// Writes an escape that JSON does not have in a way it has, and returns
+    /// where the text goes on.
+    pub(super) fn odd_escape(&mut self, at: usize) -> Result<usize, ReadError> {
+        let rest = &self.text[at + 1..];
+        let Some(c) = rest.chars().next() else {
+            // The text ends inside an escape.
+            self.change(ChangeKind::CutOff, "unfinished escape dropped");
+            return Ok(self.bytes.len());
+        };
+        let out = &mut self.tape.made;
+        let next = at + 1 + c.len_utf8();
+        let (note, next) = match c {
+            'x' if rest
+                .get(1..3)
+                .is_some_and(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit())) =>
+            {
+                let code = u32::from_str_radix(&rest[1..3], 16).unwrap_or_default();
+                escape_into(
+                    out,
+                    char::from_u32(code)
+                        .map_or(String::new(), String::from)
+                        .as_str(),
+                );
+                ("`\\x` escape rewritten", next + 2)
+            }
+            'u' => {
+                let digits = rest[1..]
+                    .bytes()
+                    .take(4)
+                    .take_while(u8::is_ascii_hexdigit)
+                    .count();
+                if digits == 4 {
+                    out.push('\u{FFFD}');
+                    ("half a surrogate pair replaced", next + 4)
+                } else if rest.len() == 1 + digits {
+                    ("unfinished escape dropped", self.bytes.len())
+                } else {
+                    self.at = at;
+                    return Err(
+                        self.refuse(ReadErrorKind::Syntax, "`\\u` needs four hexadecimal digits")
+                    );
+                }
+            }
+            '\n' => ("escaped line break kept", {
+                out.push_str("\\n");
+                next
+            }),
+            // `\d`, `\.`: a pattern or a path whose backslash was meant.
+            c if c.is_ascii_alphanumeric()
+                || (c.is_ascii_punctuation() && !matches!(c, '\'' | '`' | '$' | '&' | '!')) =>
+            {
+                out.push_str("\\\\");
+                ("backslash escaped", at + 1)
+            }
+            c => {
+                escape_into(out, c.encode_utf8(&mut [0; 4]));
+                ("needless backslash dropped", next)
+            }
+        };
+        self.change(ChangeKind::Escapes, note);
+        Ok(next)
+    }
+}

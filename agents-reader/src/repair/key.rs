@@ -1,0 +1,122 @@
+//! Keys, and what stands between them and their values.
+
+use super::{ChangeKind, Failure, Kind, Parser, ReadErrorKind, Shape, Want, path, quotes::Quote};
+
+impl Parser<'_> {
+    /// A key and its colon, or whatever else an object goes on with.
+    pub(super) fn key(&mut self) -> Result<Want, Failure> {
+        self.skip_trivia()?;
+        if self.at_end() {
+            return Ok(Want::Rest);
+        }
+        let first = self.bytes[self.at];
+        match first {
+            b'}' | b']' | b')' => return Ok(Want::Rest),
+            b',' => {
+                self.at += 1;
+                self.change(ChangeKind::TrailingComma, "stray comma dropped");
+                return Ok(Want::Key);
+            }
+            b'.' if self.ellipsis() => return Ok(Want::Rest),
+            b'\\' if self.bytes.get(self.at + 1) == Some(&b'"') => return Err(Failure::Escaped),
+            _ => {}
+        }
+        self.separated = false;
+        let told = self.log.told();
+        let marked = self.past_mark(self.at);
+        if marked > self.at {
+            self.at = marked;
+            self.change(ChangeKind::Located, "mark of a list item dropped");
+            self.skip_trivia()?;
+        }
+        let start = self.at;
+        let node = self.tape.nodes.len() as u32;
+        let quoted = match (self.half_key(start)?, Quote::open(self.bytes, self.at)) {
+            (Some(end), _) => {
+                self.at = end;
+                self.made_string(&self.text[start + 1..end]);
+                self.supply(ChangeKind::Quotes, "closing quote added");
+                true
+            }
+            (None, Some(quote)) => {
+                self.key_string(quote)?;
+                true
+            }
+            (None, None) => self.bare_key()?,
+        };
+        self.top().key = node;
+        self.place_since(told);
+        self.skip_trivia()?;
+        let bytes = self.bytes;
+        match bytes.get(self.at) {
+            Some(b':') => {
+                self.at += 1;
+                // `:=` and `::` come up, too.
+                if self.peek() == Some(b'=') {
+                    self.at += 1;
+                    self.change(ChangeKind::Colon, "`:=` read as a colon");
+                }
+                if self.loose && bytes[self.at..].starts_with(b"** ") {
+                    self.at += 2;
+                }
+                return Ok(Want::Value);
+            }
+            Some(b'=') => {
+                self.at += 1 + usize::from(bytes.get(self.at + 1) == Some(&b'>'));
+                if self.top().shape != Shape::Call {
+                    self.change(ChangeKind::Colon, "`=` read as a colon");
+                }
+                return Ok(Want::Value);
+            }
+            _ => {}
+        }
+        let first = self.top().count == 0;
+        if self.at_end() && !first {
+            self.tape.nodes.truncate(node as usize);
+            self.change(
+                ChangeKind::CutOff,
+                "text ended inside a key, which was dropped",
+            );
+            self.closed_early = true;
+            return Ok(Want::Rest);
+        }
+        let set =
+            first && self.top().shape == Shape::Object && matches!(self.peek(), Some(b',' | b'}'));
+        if set {
+            self.become_set(node as usize, quoted, start);
+            self.place_since(told);
+            return Ok(self.complete());
+        }
+        if quoted && self.starts_value(self.at) {
+            self.supply(ChangeKind::Colon, "colon added");
+            return Ok(Want::Value);
+        }
+        Err(self
+            .refuse(
+                ReadErrorKind::Syntax,
+                "a key has no value; write `\"key\": value`",
+            )
+            .into())
+    }
+
+    /// What was changed in a key is told of its own field: while the key was read, its place was that of the field before.
+    fn place_since(&mut self, told: usize) {
+        if self.log.told() > told {
+            let path = path(&self.tape, &self.frames);
+            self.log.place_since(told, &path);
+        }
+    }
+
+    /// `{1, 2}`: what was taken for a key is the first element.
+    fn become_set(&mut self, node: usize, quoted: bool, start: usize) {
+        let frame = self.top();
+        frame.shape = Shape::Array;
+        let open = frame.node as usize;
+        self.tape.nodes[open].kind = Kind::Set;
+        if !quoted {
+            self.tape.nodes.truncate(node);
+            let end = start + self.text[start..self.at].trim_end().len();
+            self.push(Kind::Bare, false, start, end);
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! Reads broken JSON onto a tape, and notes each repair.
+//!
+//! A small machine walks the text once: it wants a value, a key, or whatever follows a value. Open brackets are
+//! on a stack of bounded depth, never on the call stack. Decisions that look ahead pay for it from an allowance
+//! proportional to the text, so reading stays linear whatever the input.
+
+mod ahead;
+pub(super) mod bare;
+mod close;
+mod escape;
+mod key;
+mod quotes;
+mod string;
+#[cfg(test)]
+mod tests;
+mod unclosed;
+mod verdict;
+
+use std::fmt::Write;
+
+use super::{
+    MAX_DEPTH,
+    change::ChangeKind,
+    error::{ReadError, ReadErrorKind},
+    log::Log,
+    tape::{Kind, Node, Tape, push_key},
+};
+use quotes::Quote;
+
+/// What a repaired text became.
+pub(super) struct Repaired<'a> {
+    pub(super) tape: Tape<'a>,
+    pub(super) log: Log,
+    /// Where reading stopped.
+    pub(super) end: usize,
+}
+
+/// How the text begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    /// With a value.
+    Value,
+    /// With the members of an object whose brace is missing.
+    Members,
+    /// With the arguments of a call, behind its parenthesis.
+    Arguments,
+}
+
+/// Why repair gave up.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// All quotes are escaped: the text is the inside of a string.
+    Escaped,
+    Refused(ReadError),
+}
+
+impl From<ReadError> for Failure {
+    fn from(refusal: ReadError) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// Changes the value that starts at `from`.
+pub(super) fn repair<'a>(
+    text: &'a str,
+    from: usize,
+    start: Start,
+    allowance: &mut usize,
+) -> Result<Repaired<'a>, Failure> {
+    let mut parser = Parser {
+        text,
+        bytes: text.as_bytes(),
+        at: from,
+        tape: Tape::new(text),
+        frames: Vec::new(),
+        log: Log::default(),
+        allowance: *allowance,
+        separated: false,
+        closed_early: false,
+        loose: start == Start::Members,
+        inner: 0,
+        brackets: 0,
+    };
+    parser.tape.nodes.reserve((text.len() - from) / 16);
+    let result = parser.run(start);
+    *allowance = parser.allowance;
+    result?;
+    parser.judge_brackets();
+    let Parser {
+        tape, log, at: end, ..
+    } = parser;
+    Ok(Repaired { tape, log, end })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Object,
+    Array,
+    /// `(1, 2)`
+    Tuple,
+    /// `f(a=1)`
+    Call,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    node: u32,
+    shape: Shape,
+    /// Opened by `{{`.
+    doubled: bool,
+    /// The key whose value is being read, or the last one.
+    key: u32,
+    /// Members or elements so far.
+    count: u32,
+    /// Values among them that are text without quotes.
+    bare: u32,
+}
+
+impl Frame {
+    fn keyed(&self) -> bool {
+        matches!(self.shape, Shape::Object | Shape::Call)
+    }
+}
+
+/// What the machine wants next.
+enum Want {
+    Value,
+    Key,
+    /// What may follow a value.
+    Rest,
+    Nothing,
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    tape: Tape<'a>,
+    frames: Vec<Frame>,
+    log: Log,
+    /// Bytes that may still be looked at ahead.
+    allowance: usize,
+    /// A comma was just read.
+    separated: bool,
+    /// The end of the text was told already.
+    closed_early: bool,
+    /// The braces around the members were left out, so they may be a list with marks.
+    loose: bool,
+    /// Quotes inside the string being read that nobody escaped.
+    inner: u32,
+    /// Brackets that were of the wrong sort, missing, or too early.
+    brackets: u32,
+}
+
+impl<'a> Parser<'a> {
+    fn run(&mut self, start: Start) -> Result<(), Failure> {
+        let mut want = match start {
+            Start::Value => Want::Value,
+            Start::Members => {
+                self.open(Shape::Object, 0)?;
+                self.change(ChangeKind::Brackets, "opening brace added");
+                Want::Key
+            }
+            Start::Arguments => {
+                self.open(Shape::Call, 0)?;
+                self.change(ChangeKind::Call, "call syntax read as an object");
+                Want::Key
+            }
+        };
+        loop {
+            #[cfg(test)]
+            super::laws::step(1);
+            want = match want {
+                Want::Value => self.value()?,
+                Want::Key => self.key()?,
+                Want::Rest => self.rest()?,
+                Want::Nothing => return Ok(()),
+            };
+        }
+    }
+
+    fn value(&mut self) -> Result<Want, Failure> {
+        self.skip_trivia()?;
+        let keyed = self.keyed();
+        if self.at_end() {
+            return Ok(self.missing(keyed));
+        }
+        let first = self.bytes[self.at];
+        match first {
+            b'{' => {
+                self.open(Shape::Object, 1)?;
+                if self.peek() == Some(b'{') {
+                    self.at += 1;
+                    self.change(ChangeKind::Brackets, "doubled braces made single");
+                    self.top().doubled = true;
+                }
+                Ok(Want::Key)
+            }
+            b'[' => {
+                self.open(Shape::Array, 1)?;
+                Ok(Want::Value)
+            }
+            b'(' => {
+                self.open(Shape::Tuple, 1)?;
+                self.change(ChangeKind::Brackets, "parentheses read as a list");
+                Ok(Want::Value)
+            }
+            b'}' | b']' | b')' => Ok(self.missing(keyed)),
+            b',' if keyed => Ok(self.missing(keyed)),
+            b',' if !self.frames.is_empty() => {
+                self.at += 1;
+                self.change(ChangeKind::TrailingComma, "stray comma dropped");
+                Ok(Want::Value)
+            }
+            b':' if keyed => {
+                self.at += 1;
+                self.change(ChangeKind::Colon, "doubled colon made single");
+                Ok(Want::Value)
+            }
+            b'.' if !keyed && self.ellipsis() => Ok(Want::Rest),
+            b'\\' if self.bytes.get(self.at + 1) == Some(&b'"') => Err(Failure::Escaped),
+            _ => {
+                self.separated = false;
+                if let Some(constructed) = self.constructed()? {
+                    self.at = constructed;
+                    self.change(ChangeKind::Call, "text taken out of a constructor");
+                    return Ok(self.complete());
+                }
+                if let Some(width) = self.string_prefix()? {
+                    self.at += width;
+                    self.change(ChangeKind::Literal, "prefix of a string dropped");
+                }
+                match Quote::open(self.bytes, self.at) {
+                    Some(quote) => self.string(quote, keyed)?,
+                    None => self.bare(keyed)?,
+                }
+                Ok(self.complete())
+            }
+        }
+    }
+
+    /// A place for a value that has none.
+    fn missing(&mut self, keyed: bool) -> Want {
+        if keyed {
+            self.push(Kind::Missing, false, self.at, self.at);
+            self.complete();
+        }
+        Want::Rest
+    }
+
+    fn rest(&mut self) -> Result<Want, Failure> {
+        if self.frames.is_empty() {
+            return Ok(Want::Nothing);
+        }
+        self.skip_trivia()?;
+        if self.at_end() {
+            self.close_all();
+            return Ok(Want::Nothing);
+        }
+        let keyed = self.top().keyed();
+        let next = if keyed { Want::Key } else { Want::Value };
+        let b = self.bytes[self.at];
+        match b {
+            b',' => {
+                self.at += 1;
+                self.separated = true;
+                Ok(next)
+            }
+            b'}' | b']' | b')' => self.close(b),
+            b'.' if self.ellipsis() => Ok(Want::Rest),
+            // In a list only behind quotes and brackets: `[0; 5]` is five zeros to some.
+            b';' if keyed || self.closed_before() => {
+                self.at += 1;
+                self.separated = true;
+                self.supply(ChangeKind::MissingComma, "`;` read as a comma");
+                Ok(next)
+            }
+            _ if if keyed {
+                self.key_ahead(self.at)?
+            } else {
+                self.starts_value(self.at)
+            } =>
+            {
+                if !self.separated {
+                    self.supply(ChangeKind::MissingComma, "comma added");
+                }
+                Ok(next)
+            }
+            b':' if !keyed => Err(self
+                .refuse(
+                    ReadErrorKind::Syntax,
+                    "a key stands in a list; put the pair in braces",
+                )
+                .into()),
+            _ => Err(self
+                .refuse(
+                    ReadErrorKind::Syntax,
+                    "this does not follow a value; expected a comma or a closing bracket",
+                )
+                .into()),
+        }
+    }
+
+    /// Whether the value just read ends with a mark of its own.
+    fn closed_before(&self) -> bool {
+        let before = self.text[..self.at].trim_end();
+        !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_'))
+    }
+
+    /// Counts the value just read.
+    fn complete(&mut self) -> Want {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.count += 1;
+        }
+        Want::Rest
+    }
+
+    fn ellipsis(&mut self) -> bool {
+        let found = self.bytes[self.at..].starts_with(b"...");
+        if found {
+            self.at += 3;
+            self.separated = false;
+            self.change(ChangeKind::Ellipsis, "ellipsis dropped");
+        }
+        found
+    }
+
+    fn open(&mut self, shape: Shape, width: usize) -> Result<(), ReadError> {
+        if self.frames.len() == MAX_DEPTH {
+            return Err(self.refuse(
+                ReadErrorKind::TooDeep,
+                "brackets nest too deep; flatten the value",
+            ));
+        }
+        let node = self.tape.nodes.len() as u32;
+        let kind = if matches!(shape, Shape::Object | Shape::Call) {
+            Kind::Object
+        } else {
+            Kind::Array
+        };
+        self.push(kind, false, self.at, self.at);
+        self.at += width;
+        self.separated = false;
+        self.frames.push(Frame {
+            node,
+            shape,
+            doubled: false,
+            key: 0,
+            count: 0,
+            bare: 0,
+        });
+        Ok(())
+    }
+
+    fn push(&mut self, kind: Kind, made: bool, start: usize, end: usize) {
+        let next = self.tape.nodes.len() as u32 + 1;
+        self.tape.nodes.push(Node {
+            kind,
+            made,
+            start: start as u32,
+            end: end as u32,
+            next,
+        });
+    }
+
+    /// The innermost open bracket. Only called where there is one.
+    fn top(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("a bracket is open")
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn change(&mut self, kind: ChangeKind, note: &'static str) {
+        let Self {
+            log, tape, frames, ..
+        } = self;
+        log.add(kind, || path(tape, frames), note);
+    }
+
+    /// Reports a mark that was supplied: a bracket, a quote, a comma or a colon.
+    fn supply(&mut self, kind: ChangeKind, note: &'static str) {
+        self.log.rebuilt();
+        self.change(kind, note);
+    }
+
+    /// Reports a change after which the text could mean something else.
+    fn change_uncertain(&mut self, kind: ChangeKind, note: &'static str) {
+        let Self {
+            log, tape, frames, ..
+        } = self;
+        log.rebuilt();
+        log.add_uncertain(kind, || path(tape, frames), note);
+    }
+
+    fn refuse(&self, kind: ReadErrorKind, reason: &str) -> ReadError {
+        ReadError::of(kind, reason)
+            .at(self.at)
+            .below(path(&self.tape, &self.frames))
+    }
+
+    /// Pays for a look ahead.
+    fn spend(&mut self, bytes: usize) -> Result<(), ReadError> {
+        #[cfg(test)]
+        super::laws::step(bytes);
+        match self.allowance.checked_sub(bytes) {
+            Some(left) => {
+                self.allowance = left;
+                Ok(())
+            }
+            None => Err(self.refuse(
+                ReadErrorKind::TooLong,
+                "too tangled to be read; write plain JSON",
+            )),
+        }
+    }
+}
+
+/// The place of the value being read.
+fn path(tape: &Tape<'_>, frames: &[Frame]) -> String {
+    let mut path = String::new();
+    for frame in frames {
+        if !frame.keyed() {
+            _ = write!(path, "[{}]", frame.count);
+        } else if (frame.key as usize) < tape.nodes.len() && frame.key > frame.node {
+            push_key(&mut path, &tape.string(frame.key as usize));
+        }
+    }
+    path
+}

@@ -1,0 +1,304 @@
+//! Booleans, allowed values and names, however they are spelled.
+
+use super::{
+    number::{LONGEST, negated, number},
+    repair::bare::literal,
+    strict,
+    tape::Kind,
+};
+
+/// How far a reading is from what was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum How {
+    /// The same, in JSON's spelling.
+    Plain,
+    /// Another notation of the same, which can be nothing else: `+5`, `1'000`, `yes`.
+    Notation,
+    /// Found within other text, or one of several that a notation may mean: `150lbs`, `$5`, `1,000`.
+    Found,
+}
+
+/// The boolean a text means.
+pub(super) fn boolean(text: &str) -> Option<(bool, How)> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let word = text.trim().to_ascii_lowercase();
+    // `**Yes.**` says no more than `yes`.
+    let marks = ['.', '!', '*', '`', '"', '\''];
+    let (word, bare) = (word.trim_matches(marks), word.as_str());
+    match word {
+        "true" | "false" if word.len() < bare.len() => {
+            return Some((word == "true", How::Notation));
+        }
+        "true" => return Some((true, How::Plain)),
+        "false" => return Some((false, How::Plain)),
+        "yes" | "y" | "on" | "1" | "1.0" | "t" => return Some((true, How::Notation)),
+        "no" | "n" | "off" | "0" | "0.0" | "f" => return Some((false, How::Notation)),
+        // Of a field that is called `disabled`, the other way round.
+        "enabled" => return Some((true, How::Found)),
+        "disabled" => return Some((false, How::Found)),
+        _ => {}
+    }
+    let mut found = None;
+    for word in words(text) {
+        let value = match () {
+            () if word.eq_ignore_ascii_case("true") => true,
+            () if word.eq_ignore_ascii_case("false") => false,
+            () if negated(word) => return None,
+            () => continue,
+        };
+        if found.replace(value).is_some() {
+            return None;
+        }
+    }
+    found.map(|value| (value, How::Found))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '\'')
+        .filter(|word| !word.is_empty())
+}
+
+/// Which of the allowed values a text means: the one spelled alike, else the
+/// one alike but for case and style, else the only one that is named in it.
+pub(super) fn choice(text: &str, allowed: &[&str]) -> Option<(usize, How)> {
+    type Alike<'t> = &'t dyn Fn(&str) -> bool;
+    let text = text.trim();
+    let folded = fold(text);
+    let lower = text.to_lowercase();
+    let short = text.len() <= LONGEST && !negated(text);
+    let steps: [(How, Alike<'_>); 5] = [
+        (How::Plain, &|value| value == text),
+        (How::Notation, &|value| value.eq_ignore_ascii_case(text)),
+        (How::Notation, &|value| {
+            !folded.is_empty() && fold(value) == folded && dashes(value) == dashes(text)
+        }),
+        (How::Found, &|value| short && has_word(text, value)),
+        (How::Found, &|value| {
+            short && has_word(&lower, &value.to_lowercase())
+        }),
+    ];
+    for (how, alike) in steps {
+        let mut hits = (0..allowed.len()).filter(|&at| alike(allowed[at]));
+        match (hits.next(), hits.next()) {
+            (Some(at), None) => return Some((at, how)),
+            (Some(_), Some(_)) => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// At an end of a word a dash is no style: a `B-` is no `B`.
+fn dashes(text: &str) -> (bool, bool) {
+    (text.starts_with('-'), text.ends_with('-'))
+}
+
+/// Whether `value` stands in `text` with nothing glued to it.
+fn has_word(text: &str, value: &str) -> bool {
+    let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    !value.is_empty()
+        && text.match_indices(value).any(|(at, _)| {
+            let (before, after) = (&text[..at], &text[at + value.len()..]);
+            let glued = word(before.chars().next_back()) || word(after.chars().next());
+            let in_number = value.starts_with(is_digit) && follows_number(before)
+                || value.ends_with(is_digit) && precedes_number(after);
+            !glued && !in_number
+        })
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_numeric()
+}
+
+/// A number begun before goes on here: `-`, `1.`, `10-`, `1 `.
+fn follows_number(before: &str) -> bool {
+    let joint = before.trim_end_matches(['-', '−', '–', '.', ',', '/', ':', '+', ' ']);
+    joint.len() < before.len()
+        && (joint.ends_with(is_digit)
+            || before.trim_end().ends_with(['-', '−', '–', '+', '.'])
+                && !joint.ends_with(char::is_alphabetic))
+}
+
+/// A number ended here goes on: `.5`, `,000`, `-20`, ` 5`.
+fn precedes_number(after: &str) -> bool {
+    let rest = after.trim_start_matches(['-', '−', '–', '.', ',', '/', ':', ' ']);
+    rest.len() < after.len() && rest.starts_with(is_digit)
+}
+
+/// A name without case and style: `maxItems`, `max_items` and `Max Items` are one. What stands between
+/// digits or before a number is no style: `1.5` is not 15, nor is `-5` 5.
+pub(super) fn fold(name: &str) -> String {
+    let mut folded = String::with_capacity(name.len());
+    // What may be style, if the next character says so.
+    let mut between = String::new();
+    for c in name.chars() {
+        if matches!(c, '_' | '-' | '.') || c.is_whitespace() {
+            between.push(c);
+            continue;
+        }
+        let before = folded.chars().next_back();
+        let counts = match before {
+            None => between.contains(['-', '.']),
+            Some(before) => before.is_numeric(),
+        };
+        if c.is_numeric() && counts {
+            folded.push_str(&between);
+        }
+        between.clear();
+        folded.extend(without_accent(c).to_lowercase());
+    }
+    folded
+}
+
+/// The Latin letter below an accent.
+fn without_accent(c: char) -> char {
+    match c {
+        _ if c.is_ascii() => c,
+        'À'..='Å' | 'à'..='å' | 'Ā'..='ą' => 'a',
+        'Ç' | 'ç' | 'Ć'..='č' => 'c',
+        'Ď' | 'ď' => 'd',
+        'È'..='Ë' | 'è'..='ë' | 'Ē'..='ě' => 'e',
+        'Ĝ'..='ģ' => 'g',
+        'Ì'..='Ï' | 'ì'..='ï' | 'Ĩ'..='į' => 'i',
+        'Ñ' | 'ñ' | 'Ń'..='ň' => 'n',
+        'Ò'..='Ö' | 'ò'..='ö' | 'Ō'..='ő' => 'o',
+        'Ŕ'..='ř' => 'r',
+        'Ś'..='š' => 's',
+        'Ţ'..='ť' => 't',
+        'Ù'..='Ü' | 'ù'..='ü' | 'Ũ'..='ų' => 'u',
+        'Ý' | 'ý' | 'ÿ' => 'y',
+        'Ź'..='ž' => 'z',
+        c => c,
+    }
+}
+
+/// What text without quotes means where no schema says it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Guess {
+    Literal(Kind),
+    Number(String),
+    Text,
+    /// It might be a number or not.
+    Unclear,
+}
+
+pub(super) fn guess(text: &str, cut_off: bool) -> Guess {
+    if let Some(kind) = literal(text) {
+        return Guess::Literal(kind);
+    }
+    let unsigned = text.trim_start_matches(['-', '+']);
+    if unsigned.eq_ignore_ascii_case("nan")
+        || unsigned.eq_ignore_ascii_case("infinity")
+        || unsigned.eq_ignore_ascii_case("inf")
+    {
+        return Guess::Unclear;
+    }
+    if cut_off && text.len() > 1 {
+        let kinds = [
+            ("true", Kind::True),
+            ("false", Kind::False),
+            ("null", Kind::Null),
+        ];
+        if let Some(&(_, kind)) = kinds.iter().find(|(word, _)| word.starts_with(text)) {
+            return Guess::Literal(kind);
+        }
+    }
+    if unsigned.is_empty() {
+        return Guess::Unclear;
+    }
+    if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return Guess::Text;
+    }
+    let hexadecimal = unsigned.strip_prefix("0x").or(unsigned.strip_prefix("0X"));
+    if hexadecimal.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit())) {
+        return Guess::Unclear;
+    }
+    // The text ended within the number: what is there counts.
+    let trimmed = text.trim_end_matches(['e', 'E', '+', '-', '.']);
+    if text != trimmed
+        && !trimmed.is_empty()
+        && strict::number(trimmed.as_bytes(), 0) == Some(trimmed.len())
+    {
+        return match &text.as_bytes()[trimmed.len()..] {
+            b"." if !trimmed.contains(['.', 'e', 'E']) => Guess::Number(format!("{trimmed}.0")),
+            b"." => Guess::Unclear,
+            _ if cut_off => Guess::Number(trimmed.into()),
+            _ => Guess::Unclear,
+        };
+    }
+    let numeric = unsigned
+        .bytes()
+        .all(|b| b.is_ascii_digit() || b".,_eE+-".contains(&b));
+    match number(text) {
+        Some((number, How::Notation))
+            if numeric && !text.contains(',') && !leading_zero(unsigned) =>
+        {
+            Guess::Number(number)
+        }
+        _ if numeric && !unsigned[1..].contains(['-', '.']) => Guess::Unclear,
+        _ => Guess::Text,
+    }
+}
+
+fn leading_zero(text: &str) -> bool {
+    text.len() > 1 && text.starts_with('0') && text.as_bytes()[1].is_ascii_digit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_by_case_style_and_word() {
+        let allowed = ["in_progress", "Done", "open"];
+        assert_eq!(choice("in-progress", &allowed), Some((0, How::Notation)));
+        assert_eq!(choice("DONE", &allowed), Some((1, How::Notation)));
+        assert_eq!(choice("it is open now", &allowed), Some((2, How::Found)));
+        assert_eq!(choice("open or Done", &allowed), None);
+        assert_eq!(choice("not open", &allowed), None);
+        assert_eq!(choice("done.", &allowed), Some((1, How::Notation)));
+        // A grade, and not a style of one.
+        assert_eq!(choice("b-", &["A", "B"]), Some((1, How::Found)));
+        assert_eq!(choice("B-", &["A-", "B-"]), Some((1, How::Plain)));
+    }
+
+    #[test]
+    fn what_stands_in_a_number_is_no_style() {
+        for (one, two) in [
+            ("1.5", "15"),
+            ("-5", "5"),
+            ("1_2", "12"),
+            ("x 1 2", "x12"),
+            (".5", "5"),
+        ] {
+            assert_ne!(fold(one), fold(two), "{one}");
+        }
+        for (one, two) in [
+            ("gpt-4", "GPT4"),
+            ("v 2", "v_2"),
+            ("maxItems", "max-items"),
+            ("_id", "ID"),
+            ("a1_b", "A1B"),
+        ] {
+            assert_eq!(fold(one), fold(two), "{one}");
+        }
+        let allowed = ["1", "2", "20"];
+        assert_eq!(choice("level 2", &allowed), Some((1, How::Found)));
+        assert_eq!(choice("level-2", &allowed), Some((1, How::Found)));
+        for text in ["-2", "2.5", "1 2", "2-5", "+2", "0.2", "1/2", "- 2"] {
+            assert_eq!(choice(text, &allowed), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn booleans() {
+        assert_eq!(boolean("Yes"), Some((true, How::Notation)));
+        assert_eq!(boolean("the result is FALSE."), Some((false, How::Found)));
+        assert_eq!(boolean("disabled"), Some((false, How::Found)));
+        assert_eq!(boolean("true or false"), None);
+        assert_eq!(boolean("not true"), None);
+        assert_eq!(boolean("maybe"), None);
+    }
+}

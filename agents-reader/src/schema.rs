@@ -1,0 +1,276 @@
+//! A JSON Schema, boiled down to what reading asks of it.
+
+mod compile;
+
+use serde_json::Value;
+
+use super::pattern::Pattern;
+
+/// A JSON Schema, compiled once to read many texts.
+///
+/// It takes what `schemars` writes (draft-07 with `definitions` and `$ref`) and
+/// the dialects of tool lists: `"type": "dict"`, `"float"`, `"tuple"`, `"any"`.
+/// Keywords it does not know are ignored, never enforced half-way.
+///
+/// ```
+/// use agents_reader::Schema;
+///
+/// let schema = Schema::new(&serde_json::json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}));
+/// for text in ["{'n': '4'}", "```json\n{\"n\": 4,}\n```", "n = 4"] {
+///     assert_eq!(schema.read(text).unwrap().json, r#"{"n":4}"#);
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Schema {
+    shapes: Vec<Shape>,
+    root: usize,
+}
+
+/// One place in a schema, with its references and `allOf`s folded in.
+#[derive(Debug, Clone)]
+pub(super) struct Shape {
+    pub(super) types: Types,
+    /// `enum` and `const`.
+    pub(super) choices: Option<Vec<Value>>,
+    pub(super) fields: Vec<Field>,
+    pub(super) patterns: Vec<(Pattern, usize)>,
+    /// What becomes of keys that are not among the fields.
+    pub(super) rest: Rest,
+    /// Elements of a tuple, in order.
+    pub(super) first: Vec<usize>,
+    /// All other elements.
+    pub(super) items: Option<usize>,
+    /// `anyOf` and `oneOf`, each with the rest of the schema folded in. If there
+    /// are any, nothing else in the shape counts.
+    pub(super) branches: Vec<usize>,
+    pub(super) limits: Option<Box<Limits>>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Field {
+    pub(super) name: String,
+    pub(super) shape: usize,
+    pub(super) required: bool,
+    /// The value that the schema names for a field that has none, as JSON.
+    pub(super) default: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    Keep,
+    Drop,
+    /// They would be entries of a map: data, which is not left out.
+    Refuse,
+    Shape(usize),
+}
+
+/// Bounds, as far as they are given.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Limits {
+    pub(super) minimum: Option<f64>,
+    pub(super) maximum: Option<f64>,
+    pub(super) above: Option<f64>,
+    pub(super) below: Option<f64>,
+    pub(super) length: (Option<u64>, Option<u64>),
+    pub(super) items: (Option<u64>, Option<u64>),
+    pub(super) members: (Option<u64>, Option<u64>),
+    pub(super) patterns: Vec<Pattern>,
+}
+
+/// A set of JSON types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Types(u8);
+
+impl Types {
+    pub(super) const NONE: Self = Self(0);
+    pub(super) const NULL: Self = Self(1);
+    pub(super) const BOOLEAN: Self = Self(2);
+    pub(super) const INTEGER: Self = Self(4);
+    /// Numbers that are not whole.
+    pub(super) const FRACTION: Self = Self(8);
+    pub(super) const STRING: Self = Self(16);
+    pub(super) const ARRAY: Self = Self(32);
+    pub(super) const OBJECT: Self = Self(64);
+    pub(super) const NUMBER: Self = Self(4 | 8);
+    pub(super) const ANY: Self = Self(127);
+
+    pub(super) fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether nothing else is allowed.
+    pub(super) fn within(self, other: Self) -> bool {
+        self.0 & !other.0 == 0
+    }
+
+    fn named(name: &str) -> Self {
+        match name.to_ascii_lowercase().as_str() {
+            "null" | "none" => Self::NULL,
+            "boolean" | "bool" => Self::BOOLEAN,
+            "integer" | "int" | "long" => Self::INTEGER,
+            "number" | "float" | "double" => Self::NUMBER,
+            "string" | "str" | "char" => Self::STRING,
+            "array" | "list" | "tuple" | "set" => Self::ARRAY,
+            "object" | "dict" | "hashmap" | "map" => Self::OBJECT,
+            _ => Self::ANY,
+        }
+    }
+
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::String(name) => Self::named(name),
+            Value::Array(names) => Self(
+                names
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .fold(0, |set, name| set | Self::named(name).0),
+            ),
+            _ => Self::ANY,
+        }
+    }
+
+    /// The type of a value; a whole number may be written as a fraction.
+    fn of_value(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::NULL,
+            Value::Bool(_) => Self::BOOLEAN,
+            Value::Number(_) => Self::NUMBER,
+            Value::String(_) => Self::STRING,
+            Value::Array(_) => Self::ARRAY,
+            Value::Object(_) => Self::OBJECT,
+        }
+    }
+
+    /// The types by name, for a message.
+    pub(super) fn describe(self) -> String {
+        let names = [
+            (Self::OBJECT, "an object"),
+            (Self::ARRAY, "a list"),
+            (Self::STRING, "a string"),
+            (Self::FRACTION, "a number"),
+            (Self::INTEGER, "an integer"),
+            (Self::BOOLEAN, "true or false"),
+            (Self::NULL, "null"),
+        ];
+        let mut text = String::new();
+        for (ty, name) in names {
+            if self.has(ty) && !(ty == Self::INTEGER && self.has(Self::FRACTION)) {
+                text.push_str(if text.is_empty() { "" } else { " or " });
+                text.push_str(name);
+            }
+        }
+        text
+    }
+}
+
+impl Schema {
+    /// Compiles a schema; anything that is not an object accepts every value.
+    #[must_use]
+    pub fn new(schema: &Value) -> Self {
+        compile::compile(schema)
+    }
+
+    pub(super) fn root(&self) -> usize {
+        self.root
+    }
+
+    pub(super) fn shape(&self, at: usize) -> &Shape {
+        &self.shapes[at]
+    }
+
+    /// Whether any object has a field of this name.
+    pub(super) fn has_field(&self, name: &str) -> bool {
+        let mut fields = self.shapes.iter().flat_map(|shape| &shape.fields);
+        fields.any(|field| field.name == name)
+    }
+
+    /// The types allowed at a place, those of its branches included.
+    pub(super) fn types(&self, at: usize) -> Types {
+        let shape = &self.shapes[at];
+        let mut types = if shape.branches.is_empty() {
+            shape.types
+        } else {
+            Types(0)
+        };
+        for &branch in &shape.branches {
+            // A branch that is its own union again adds nothing new.
+            if branch != at {
+                types.0 |= self.shapes[branch].types.0;
+            }
+        }
+        types
+    }
+}
+
+impl From<&Value> for Schema {
+    fn from(schema: &Value) -> Self {
+        Self::new(schema)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn recursion_ends() {
+        let schema = json!({
+            "$ref": "#/definitions/Tree",
+            "definitions": {
+                "Tree": {"type": "object", "properties": {"left": {"$ref": "#/definitions/Tree"}, "right": {"anyOf": [{"$ref": "#/definitions/Tree"}, {"type": "null"}]}}},
+                "Loop": {"$ref": "#/definitions/Loop"},
+            },
+        });
+        let compiled = Schema::new(&schema);
+        assert!(compiled.shapes.len() < 12);
+        assert!(compiled.types(compiled.root()).within(Types::OBJECT));
+        let mut schema = schema;
+        schema["$ref"] = json!("#/definitions/Loop");
+        assert_eq!(Schema::new(&schema).shape(0).types, Types::ANY);
+    }
+
+    #[test]
+    fn bounds_that_are_said_twice_both_hold() {
+        let schema = Schema::new(&json!({
+            "allOf": [
+                {"minimum": 5, "maxLength": 4, "pattern": "^a"},
+                {"minimum": 3, "maximum": 9, "maxLength": 6, "pattern": "z$"},
+            ],
+        }));
+        for (json, fits) in [
+            ("5", true),
+            ("4", false),
+            ("10", false),
+            (r#""az""#, true),
+            (r#""abcdz""#, false),
+            (r#""ab""#, false),
+            (r#""bz""#, false),
+        ] {
+            assert_eq!(schema.fits(json).is_ok(), fits, "{json}");
+        }
+    }
+
+    #[test]
+    fn all_of_folds_and_unions_open() {
+        let schema = json!({
+            "properties": {"id": {"type": "integer"}}, "required": ["id"],
+            "oneOf": [
+                {"type": "object", "properties": {"kind": {"const": "a"}}, "required": ["kind"]},
+                {"allOf": [{"type": "object", "properties": {"kind": {"const": "b"}}}, {"required": ["kind"]}]},
+            ],
+        });
+        let compiled = Schema::new(&schema);
+        let root = compiled.shape(compiled.root());
+        assert_eq!(root.branches.len(), 2);
+        for &branch in &root.branches {
+            let branch = compiled.shape(branch);
+            assert_eq!(
+                branch.fields.iter().filter(|field| field.required).count(),
+                2
+            );
+            assert_eq!(branch.rest, Rest::Drop);
+        }
+    }
+}

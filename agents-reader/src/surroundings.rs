@@ -1,0 +1,301 @@
+//! What stands around a value.
+
+use super::{
+    change::{Change, ChangeKind},
+    log::Log,
+    number::negated,
+    repair::bare::literal,
+};
+
+/// Where a value was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Nothing but white space around it.
+    Alone,
+    /// Loose commas and brackets, or comments.
+    Litter,
+    Fence,
+    Tags,
+    Call,
+    Prose,
+    /// A word follows without a gap.
+    Glued,
+}
+
+impl Place {
+    /// Whether what stands around says nothing.
+    pub(super) fn trivial(self) -> bool {
+        !matches!(self, Self::Prose | Self::Glued)
+    }
+
+    /// Marked values go before those in running text.
+    pub(super) fn rank(self) -> u8 {
+        u8::from(!self.trivial())
+    }
+
+    /// Reports what was left aside. `lost` is text beside the value that may belong to it, `before` the text up to
+    /// the value.
+    pub(super) fn tell(self, log: &mut Log, rivals: bool, lost: Option<&str>, before: &str) {
+        if rivals {
+            let note = "taken as the best of several values in the text";
+            return log.add(ChangeKind::Chosen, String::new, note);
+        }
+        if let Some(lost) = lost {
+            let note = "text beside the value was dropped, and may belong to it";
+            let change = Change::new(ChangeKind::Located, "", note).uncertain();
+            return log.add_change(change.was_whole(lost.trim()));
+        }
+        let note = match self {
+            Self::Alone => return,
+            Self::Prose if warns(before) => {
+                let note = "taken although the text before it has a `not`";
+                return log.add(ChangeKind::Chosen, String::new, note);
+            }
+            Self::Litter => "stray characters around the value dropped",
+            Self::Fence => "taken out of a fence",
+            Self::Tags => "taken out of tags",
+            Self::Call => "taken out of a call",
+            _ => "taken out of the text around it",
+        };
+        log.add(ChangeKind::Located, String::new, note);
+    }
+}
+
+/// Judges what stands around `raw[start..end]`.
+pub(super) fn place(raw: &str, start: usize, end: usize) -> Place {
+    const LONG: usize = 400;
+    let (before, after) = (&raw[..start], &raw[end..]);
+    if after.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+        && raw[..end].ends_with(['}', ']'])
+    {
+        return Place::Glued;
+    }
+    // A quote that nothing opened: the bracket was inside a string.
+    if after.starts_with('"')
+        && !before.ends_with('"')
+        && side_of(&after[..floor(after, after.len().min(200))]).is_none()
+    {
+        return Place::Glued;
+    }
+    if before.trim().is_empty() && after.trim().is_empty() {
+        return Place::Alone;
+    }
+    // Long surroundings are prose; looking closer would cost too much.
+    if before.len() + after.len() > LONG {
+        let fenced =
+            before.len() < 40 || before[floor(before, before.len() - 40)..].contains("```");
+        return if fenced
+            && before
+                .trim_end()
+                .rsplit('\n')
+                .next()
+                .is_some_and(|line| line.trim_start().starts_with("```"))
+        {
+            Place::Fence
+        } else {
+            Place::Prose
+        };
+    }
+    let call = before.trim_end().strip_suffix('(').is_some_and(|name| {
+        name.trim_end()
+            .ends_with(|c: char| c.is_alphanumeric() || c == '_')
+    });
+    let before = if call {
+        let name = before.trim_end().trim_end_matches('(').trim_end();
+        name.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '.')
+    } else {
+        before
+    };
+    let mut seen = Place::Litter;
+    for side in [before, after] {
+        match side_of(side) {
+            Some(Place::Litter) => {}
+            Some(place) => seen = place,
+            None => {
+                // Prose outside, but a fence right around the value.
+                let line = before
+                    .trim_end()
+                    .rsplit('\n')
+                    .next()
+                    .unwrap_or_default()
+                    .trim();
+                let fence = line.starts_with("```") && !line.contains(' ');
+                return if fence {
+                    Place::Fence
+                } else if before.trim_end().ends_with('>') {
+                    Place::Tags
+                } else {
+                    Place::Prose
+                };
+            }
+        }
+    }
+    if call { Place::Call } else { seen }
+}
+
+/// Whether a stretch of text that was left aside may belong to the value: it holds a bracket, a key or the mark
+/// of one. `before` is all text before the stretch and `after` all text behind it; one of them ends or begins with
+/// the value.
+pub(super) fn may_belong(before: &str, text: &str, after: &str) -> bool {
+    let follows_value = !before.is_empty();
+    let mut text = text.trim();
+    // The quotes around the whole, and the parentheses of a call.
+    if after.is_empty() && follows_value {
+        text = text
+            .strip_prefix(['"', '\'', '`', ')'])
+            .unwrap_or(text)
+            .trim_start();
+    }
+    if follows_value && text.starts_with([',', ':', '=', ')']) {
+        return true;
+    }
+    if !after.is_empty() && text.ends_with(',') {
+        return true;
+    }
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}', '[', ']', ':', '=']) {
+        let (left, right) = (&rest[..at], &rest[at + 1..]);
+        match rest.as_bytes()[at] {
+            b'[' => match mark(right) {
+                Some(width) => {
+                    rest = &right[width..];
+                    continue;
+                }
+                None => return true,
+            },
+            b':' | b'=' if is_key(left) && starts_value(right) => return true,
+            b':' | b'=' => {}
+            _ => return true,
+        }
+        rest = right;
+    }
+    false
+}
+
+/// The width of a mark in brackets, such as `/INST]`, that stands behind its opening bracket.
+fn mark(text: &str) -> Option<usize> {
+    let end = text.find(']')?;
+    let word = |c: char| c.is_ascii_uppercase() || matches!(c, '_' | '/' | ' ');
+    (end > 0 && text[..end].chars().all(word)).then_some(end + 1)
+}
+
+/// Whether a text ends with a key: a string, or one word at the beginning of a line or behind a comma.
+fn is_key(text: &str) -> bool {
+    let text = text.trim_end();
+    if text.ends_with(['"', '\'', '”', '`']) {
+        return true;
+    }
+    let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let before = text.trim_end_matches(word);
+    before.len() < text.len()
+        && (before
+            .trim_end_matches([' ', '\t'])
+            .ends_with(['\n', ',', ';'])
+            || before.trim().is_empty())
+}
+
+/// Whether a text begins as a value does, brackets aside.
+fn starts_value(text: &str) -> bool {
+    let text = text.trim_start();
+    let word = text
+        .split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default();
+    text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '"' | '\'' | '-' | '“' | '`'))
+        || literal(word).is_some()
+}
+
+/// Whether the sentence that leads to a value says that something is not so.
+fn warns(before: &str) -> bool {
+    const NEAR: usize = 200;
+    let near = &before[floor(before, before.len().saturating_sub(NEAR))..];
+    let sentence = near
+        .rsplit(['.', '!', '?', '\n'])
+        .next()
+        .unwrap_or_default();
+    negated(&sentence.replace('’', "'"))
+}
+
+/// What a stretch of text consists of, unless it is prose.
+fn side_of(text: &str) -> Option<Place> {
+    let mut seen = Place::Litter;
+    let mut rest = text.trim_start_matches('\u{FEFF}').trim_start();
+    while let Some(c) = rest.chars().next() {
+        let used = match c {
+            ';' | ',' | '}' | ']' | ')' | '(' | '\u{FEFF}' | '"' | '\'' | '`'
+                if !rest.starts_with("```") =>
+            {
+                c.len_utf8()
+            }
+            '`' => {
+                seen = Place::Fence;
+                let info = &rest[3..];
+                3 + info
+                    .find(|c: char| !c.is_ascii_alphanumeric() && !"-_+".contains(c))
+                    .unwrap_or(info.len())
+            }
+            '<' => {
+                seen = Place::Tags;
+                rest.find('>')? + 1
+            }
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            '#' => rest.find('\n').unwrap_or(rest.len()),
+            _ => return None,
+        };
+        rest = rest[used..].trim_start();
+    }
+    Some(seen)
+}
+
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at)
+        .rev()
+        .find(|&at| text.is_char_boundary(at))
+        .unwrap_or(0)
+}
+
+/// Whether thinking is marked at the start of `text`: `Some(Some(length))` for a
+/// stretch of it, `Some(None)` for the end of one that began unmarked.
+pub(super) fn thinking(text: &str) -> Option<Option<usize>> {
+    const TAGS: [&str; 5] = ["think", "thinking", "reasoning", "thought", "reflection"];
+    let (closing, name) = match text.strip_prefix("</") {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('<')?),
+    };
+    let (name, _) = name
+        .get(..name.len().min(16))
+        .or(name.get(..name.len().min(12)))?
+        .split_once('>')?;
+    if !TAGS.contains(&name) {
+        return None;
+    }
+    if closing {
+        return Some(None);
+    }
+    let close = format!("</{name}>");
+    Some(Some(
+        text.find(&close).map_or(text.len(), |at| at + close.len()),
+    ))
+}
+
+/// Whether a member follows: `, "b": 2`.
+pub(super) fn goes_on(rest: &str) -> bool {
+    let Some(member) = rest.trim_start().strip_prefix(',') else {
+        return false;
+    };
+    let Some((key, after)) = member
+        .trim_start()
+        .strip_prefix('"')
+        .and_then(|rest| rest.split_once('"'))
+    else {
+        return false;
+    };
+    !key.contains('\n') && after.trim_start().starts_with(':')
+}
+
+/// Whether an object with a quoted key begins here.
+pub(super) fn has_member(text: &str) -> bool {
+    let inside = text.strip_prefix('{').unwrap_or_default().trim_start();
+    inside.starts_with(['"', '\''])
+}

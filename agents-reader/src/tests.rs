@@ -1,0 +1,363 @@
+//! Reading as a whole, with a schema and without.
+
+mod schemas;
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use super::{ChangeKind, ReadErrorKind, fits, lenient, read};
+
+fn trip() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "nights": {"type": "integer", "minimum": 1},
+            "max_price": {"type": "number"},
+            "pets": {"type": "boolean"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+            "class": {"enum": ["First", "second_class"]},
+        },
+        "required": ["city", "nights"],
+    })
+}
+
+#[track_caller]
+fn check(text: &str, want: &str, kind: ChangeKind) {
+    let reading = read(text, &trip()).unwrap_or_else(|refusal| panic!("{text}: {refusal}"));
+    assert_eq!(reading.json, want, "{text}");
+    assert!(reading.changes.any(kind), "{text}: {}", reading.changes);
+}
+
+#[track_caller]
+fn refused(text: &str, kind: ReadErrorKind, says: &str) {
+    let refusal = read(text, &trip())
+        .map(|reading| reading.json.into_owned())
+        .unwrap_err();
+    assert_eq!(
+        (refusal.kind(), refusal.to_string().as_str()),
+        (kind, says),
+        "{text}"
+    );
+}
+
+#[test]
+fn values_take_the_wanted_type() {
+    check(
+        r#"{"city": "Oslo", "nights": "2"}"#,
+        r#"{"city":"Oslo","nights":2}"#,
+        ChangeKind::Coerced,
+    );
+    check(
+        r#"{"city": "Oslo", "nights": 2.0}"#,
+        r#"{"city":"Oslo","nights":2}"#,
+        ChangeKind::Coerced,
+    );
+    check(
+        r#"{"city": "Oslo", "nights": "2 nights"}"#,
+        r#"{"city":"Oslo","nights":2}"#,
+        ChangeKind::Extracted,
+    );
+    check(
+        r#"{"city": 7, "nights": 2, "pets": "no"}"#,
+        r#"{"city":"7","nights":2,"pets":false}"#,
+        ChangeKind::Coerced,
+    );
+    check(
+        r#"{"city": "Oslo", "nights": 2, "max_price": "1,250.50"}"#,
+        r#"{"city":"Oslo","nights":2,"max_price":1250.50}"#,
+        ChangeKind::Coerced,
+    );
+    check(
+        r#"{"city": "Oslo", "nights": 2, "tags": "quiet, cheap"}"#,
+        r#"{"city":"Oslo","nights":2,"tags":["quiet, cheap"]}"#,
+        ChangeKind::Listed,
+    );
+    check(
+        r#"{"city": "Oslo", "nights": 2, "tags": "['quiet']"}"#,
+        r#"{"city":"Oslo","nights":2,"tags":["quiet"]}"#,
+        ChangeKind::Nested,
+    );
+    check(
+        r#"{"city": "Oslo", "nights": 2, "class": "SECOND CLASS"}"#,
+        r#"{"city":"Oslo","nights":2,"class":"second_class"}"#,
+        ChangeKind::Enum,
+    );
+}
+
+#[test]
+fn keys_find_their_fields() {
+    check(
+        r#"{"City": "Oslo", "nights": 2, "maxPrice": 9}"#,
+        r#"{"city":"Oslo","nights":2,"max_price":9}"#,
+        ChangeKind::Renamed,
+    );
+    check(
+        r#"{"city_name": "Oslo", "nights": 2}"#,
+        r#"{"city":"Oslo","nights":2}"#,
+        ChangeKind::Inferred,
+    );
+    check(
+        r#"{"city": "Oslo", "nights": 2, "mood": 1}"#,
+        r#"{"city":"Oslo","nights":2}"#,
+        ChangeKind::DroppedKey,
+    );
+    check(
+        r#"{"city": "Oslo", "nights": 2, "pets": null}"#,
+        r#"{"city":"Oslo","nights":2}"#,
+        ChangeKind::DroppedNull,
+    );
+    check(
+        r#"{"city": "Oslo", "nights": 2, "nights": 2}"#,
+        r#"{"city":"Oslo","nights":2}"#,
+        ChangeKind::Duplicate,
+    );
+}
+
+#[test]
+fn wrappers_come_off() {
+    let want = r#"{"city":"Oslo","nights":2}"#;
+    for text in [
+        r#"{"name": "book", "arguments": {"city":"Oslo","nights":"2"}}"#,
+        r#"{"type": "function", "function": {"name": "book", "arguments": "{\"city\":\"Oslo\",\"nights\":2}"}}"#,
+        r#"[{"city":"Oslo","nights":2}]"#,
+        r#"{"book": {"city":"Oslo","nights":2}}"#,
+    ] {
+        check(text, want, ChangeKind::Unwrapped);
+    }
+    check(
+        r#""{\"city\":\"Oslo\",\"nights\":2}""#,
+        want,
+        ChangeKind::Nested,
+    );
+    check(r#"book(city="Oslo", nights=2)"#, want, ChangeKind::Call);
+    check("city: Oslo\nnights: 2", want, ChangeKind::Brackets);
+}
+
+#[test]
+fn what_is_not_said_is_not_made_up() {
+    refused(
+        "",
+        ReadErrorKind::NoJson,
+        "the text is empty; write a JSON object",
+    );
+    refused(
+        "I would rather not.",
+        ReadErrorKind::NoJson,
+        "no JSON found; write a JSON object",
+    );
+    refused(
+        "{}",
+        ReadErrorKind::Mismatch,
+        "field `city`: required, and missing; add it",
+    );
+    refused(
+        r#"{"city": "Oslo"}"#,
+        ReadErrorKind::Mismatch,
+        "field `nights`: required, and missing; add it",
+    );
+    refused(
+        r#"{"city": null, "nights": 1}"#,
+        ReadErrorKind::Mismatch,
+        "field `city`: expected a string, got null",
+    );
+    refused(
+        r#"{"city": "Oslo", "nights": 2.5}"#,
+        ReadErrorKind::Mismatch,
+        "field `nights`: expected a whole number, got 2.5",
+    );
+    refused(
+        r#"{"city": "Oslo", "nights": "2 or 3"}"#,
+        ReadErrorKind::Mismatch,
+        "field `nights`: expected an integer, got \"2 or 3\"",
+    );
+    refused(
+        r#"{"city": "Oslo", "nights": 0}"#,
+        ReadErrorKind::Mismatch,
+        "field `nights`: 0 is too small",
+    );
+    refused(
+        r#"{"city": "Oslo", "nights": 1, "city": "Rome"}"#,
+        ReadErrorKind::Ambiguous,
+        "field `city`: the key stands twice with different values; keep one",
+    );
+    let optional = json!({"type": "object", "properties": {"x": {"type": "integer"}}});
+    for text in ["{", "{\"x", "{\"y\": 1}", "null", "# x"] {
+        assert!(read(text, &optional).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn the_best_of_several_is_taken() {
+    let call = r#"{"city": "Oslo", "nights": 2}"#;
+    for text in [
+        format!("<think>{{\"city\": \"Rome\", \"nights\": 1}} or {{so}}</think>\n{call}"),
+        format!("Use {{city}} as in {{\"city\": 1}}:\n```json\n{call}\n```\nDone."),
+        format!("<tool_call>\n{call}\n</tool_call>"),
+        format!("\u{feff}{call}"),
+        format!("cb({call});"),
+    ] {
+        let reading = read(&text, &trip()).unwrap();
+        assert_eq!(reading.json, call, "{text}");
+        assert!(matches!(reading.json, Cow::Borrowed(_)), "{text}");
+    }
+    assert_eq!(
+        lenient("[{\"a\": 1}] and [{\"a\": 2}]").unwrap_err().kind(),
+        ReadErrorKind::Ambiguous
+    );
+    assert_eq!(
+        lenient("{\"a\": 1}, {\"a\": 2}").unwrap().json,
+        r#"[{"a": 1},{"a": 2}]"#
+    );
+    assert!(lenient("as in [1], see {x}").is_err());
+}
+
+#[test]
+fn unions_take_the_branch_that_fits() {
+    let schema = json!({"oneOf": [
+        {"type": "object", "properties": {"kind": {"const": "disc"}, "r": {"type": "number"}}, "required": ["kind", "r"]},
+        {"type": "object", "properties": {"kind": {"const": "box"}, "side": {"type": "number"}}, "required": ["kind", "side"]},
+    ]});
+    assert_eq!(
+        read(r#"{"kind": "BOX", "side": "3"}"#, &schema)
+            .unwrap()
+            .json,
+        r#"{"kind":"box","side":3}"#
+    );
+    assert!(read(r#"{"kind": "cone", "side": 3}"#, &schema).is_err());
+    let schema = json!({"anyOf": [{"type": "integer"}, {"type": "null"}]});
+    assert_eq!(read("\"12\"", &schema).unwrap().json, "12");
+    assert_eq!(read("None", &schema).unwrap().json, "null");
+}
+
+#[test]
+fn a_misfit_is_named() {
+    let says = |text: &str| fits(text, &trip()).unwrap_err().to_string();
+    assert_eq!(
+        says(r#"{"city": "Oslo", "nights": "2"}"#),
+        "field `nights`: expected an integer, got \"2\""
+    );
+    assert_eq!(
+        says(r#"{"city": "Oslo", "nights": 2, "tags": ["x", 1]}"#),
+        "field `tags[1]`: expected a string, got 1"
+    );
+    let unknown = says(r#"{"city": "Oslo", "nights": 2, "mood": 1}"#);
+    assert!(
+        unknown.starts_with("field `mood`: unknown key \"mood\"; the keys are `"),
+        "{unknown}"
+    );
+    assert_eq!(
+        says(r#"{"city": "Oslo", "nights": 2, "class": "third"}"#),
+        "field `class`: expected one of \"First\", \"second_class\", got \"third\""
+    );
+    assert!(fits(r#"{"nights": 2, "city": "Oslo"}"#, &trip()).is_ok());
+}
+
+#[test]
+fn every_change_is_listed_in_the_documentation() {
+    let (_, rest) = include_str!("change.rs")
+        .split_once("pub enum ChangeKind {")
+        .unwrap();
+    let (variants, _) = rest.split_once("\n}").unwrap();
+    let names = variants
+        .lines()
+        .filter_map(|line| line.trim().strip_suffix(','));
+    let documented = [
+        include_str!("docs/syntax.md"),
+        include_str!("docs/shape.md"),
+        include_str!("lib.rs"),
+    ]
+    .concat();
+    let unlisted: Vec<_> = names
+        .filter(|name| !documented.contains(&format!("({name}, ")))
+        .collect();
+    assert!(unlisted.is_empty(), "{unlisted:?}");
+}
+
+#[test]
+fn a_list_of_members_without_braces() {
+    for text in [
+        "- city: Oslo\n- nights: 2",
+        "* city: \"Oslo\"\n* nights: \"2\"\n",
+        "city = Oslo; nights = 2",
+    ] {
+        check(text, r#"{"city":"Oslo","nights":2}"#, ChangeKind::Brackets);
+    }
+}
+
+#[test]
+fn prose_with_a_comma_is_no_list() {
+    for text in ["Oslo, please", "I would say Oslo, of course, for 2 nights"] {
+        let says = "no JSON found; write a JSON object";
+        refused(text, ReadErrorKind::NoJson, says);
+    }
+}
+
+#[test]
+fn of_two_objects_in_a_row_neither_is_chosen() {
+    let two = r#"{"city": "Oslo", "nights": 2}{"city": "Rome", "nights": 2}"#;
+    let says = "several JSON values; write one (at byte 29)";
+    refused(two, ReadErrorKind::Ambiguous, says);
+    let same = r#"{"city": "Oslo", "nights": 2}, {"nights": 2, "city": "Oslo"}"#;
+    assert!(read(same, &trip()).is_err(), "another order is other text");
+    let twice = r#"{"city": "Oslo", "nights": 2} {"city": "Oslo", "nights": 2}"#;
+    let once = r#"{"city": "Oslo", "nights": 2}"#;
+    check(twice, once, ChangeKind::Located);
+}
+
+#[test]
+fn a_field_said_twice_in_two_styles() {
+    for (text, want) in [
+        (r#"{"city": "Oslo", "nights": 2, "Nights": "2"}"#, None),
+        (r#"{"city": "Oslo", "nights": 2, "Nights": 3}"#, None),
+        (
+            r#"{"city": "Oslo", "nights": 2, "Nights": 2}"#,
+            Some(ChangeKind::Duplicate),
+        ),
+        (
+            r#"{"city": "Oslo", "Nights": 2, "nights": null}"#,
+            Some(ChangeKind::DroppedNull),
+        ),
+    ] {
+        match want {
+            Some(kind) => check(text, r#"{"city":"Oslo","nights":2}"#, kind),
+            None => {
+                let refusal = read(text, &trip()).unwrap_err();
+                assert_eq!(refusal.kind(), ReadErrorKind::Ambiguous, "{text}");
+            }
+        }
+    }
+}
+
+/// What is told of a dropped value is not masked yet: half a secret would stay.
+#[test]
+fn of_a_long_value_that_was_dropped_its_length_is_told() {
+    let was = |value: &str| {
+        let text = format!(r#"{{"city": "Oslo", "nights": 2, "memo": "{value}"}}"#);
+        let reading = read(&text, &trip()).unwrap();
+        reading.changes.0[0].was.clone().unwrap()
+    };
+    assert_eq!(was("short"), "\"short\"");
+    assert_eq!(was(&"x".repeat(300)), "(302 characters)");
+}
+
+#[test]
+fn a_note_says_what_was_there() {
+    for (pets, kind, note) in [
+        ("yes", ChangeKind::Literal, "yes read as true"),
+        (r#""yes""#, ChangeKind::Coerced, r#""yes" read as true"#),
+        (
+            r#""true""#,
+            ChangeKind::Coerced,
+            "boolean taken out of its quotes",
+        ),
+    ] {
+        let text = format!(r#"{{"city": "Oslo", "nights": 2, "pets": {pets}}}"#);
+        let reading = read(&text, &trip()).unwrap();
+        assert!(reading.json.contains(r#""pets":true"#), "{text}");
+        let change = reading.changes.iter().find(|change| change.path == "pets");
+        let change = change.unwrap();
+        assert_eq!((change.kind, change.note.as_str()), (kind, note), "{text}");
+    }
+}
