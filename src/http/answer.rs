@@ -41,7 +41,7 @@ const HEADERS: [&str; 8] = [
 /// ```
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HttpAnswer {
-    /// Final URL, after all redirects.
+    /// Final URL, after all redirects that were followed.
     pub url: String,
     /// URLs that redirected, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -46,12 +46,23 @@ impl HttpError {
         )
     }
 
-    /// What the server answered, as a failure.
-    pub(super) fn of_status(status: u16, said: &str, retry_after: Option<Duration>) -> Self {
+    /// What the server answered, as a failure. `without` is its origin, where a redirect kept a secret from it.
+    pub(super) fn of_status(
+        status: u16,
+        said: &str,
+        retry_after: Option<Duration>,
+        without: Option<String>,
+    ) -> Self {
         let (code, what) = match status {
             401 | 403 => (Code::AuthRequired, "refused the credentials, or wants some"),
             429 => (Code::RateLimit, "was asked too often"),
             _ => (Code::ProviderError, "failed"),
+        };
+        let without = match without {
+            Some(server) if code == Code::AuthRequired => format!(
+                "; no secret was sent to `{server}`, because a redirect from another origin led there"
+            ),
+            _ => String::new(),
         };
         let said = match said.trim() {
             "" => String::new(),
@@ -60,7 +71,7 @@ impl HttpError {
         HttpError {
             status: Some(status),
             retry_after,
-            ..HttpError::new(code, format!("the server {what} ({status}){said}"))
+            ..HttpError::new(code, format!("the server {what} ({status}){without}{said}"))
         }
     }
 

@@ -19,7 +19,7 @@
 //!
 //! | what happened | how the call ends |
 //! |-|-|
-//! | any status below 500 that is not in this table | with an answer, also for a 404 |
+//! | any status below 500 that is not in this table | with an answer, also for a 404, or a redirect of what writes |
 //! | 401, 403 | `AUTH_REQUIRED` |
 //! | 429 | `RATE_LIMIT`, with the time after which the server may be asked again |
 //! | 500 and above; too many redirects | `PROVIDER_ERROR` |
@@ -36,8 +36,13 @@
 //!   [host by host](HttpTool::allow_private_host), and even then no name may resolve to the metadata services
 //!   of cloud providers (169.254.169.254 and similar addresses).
 //! - Methods: all except `GET` and `HEAD`. Other methods make it a tool that [writes](crate::Effects::Writes),
-//!   and such calls need approval. An approved request is never sent to another server: a redirect (307, 308)
-//!   to a different scheme, host or port is returned as the answer.
+//!   and such calls need approval.
+//! - Redirects: only those of `GET` and `HEAD` are followed. A request with another method is sent once, as it was
+//!   approved. If the server redirects it, the redirect is the answer, with its status and its `location`; whatever
+//!   the model then asks for is a call of its own and needs its own approval.
+//! - Secrets: each is sent only to its own host. Once a redirect has led to another origin (scheme, host or port),
+//!   the rest of the call is made without secrets: the new host gets none of its own, and if a redirect leads back,
+//!   the first host gets none either.
 //! - Proxies from the environment, cookies and compressed answers are not used.
 
 mod address;
@@ -232,7 +237,7 @@ impl HttpTool {
     /// Sends the secret of this name to that host as `Authorization: Bearer`.
     ///
     /// Where nobody has it, the call ends with `AUTH_REQUIRED`. It is never sent in the clear, but
-    /// to this machine.
+    /// to this machine, and never after a redirect from another origin.
     ///
     /// # Panics
     /// When that is no host, or has `http://` before it.
@@ -275,7 +280,7 @@ impl HttpTool {
         self
     }
 
-    /// Sets how many redirects are followed; 5 by default.
+    /// Sets how many redirects of a `GET` or `HEAD` are followed; 5 by default. Others never are.
     #[must_use]
     pub fn redirects(mut self, most: usize) -> Self {
         self.redirects = most;

@@ -1,7 +1,7 @@
 //! From a model's request to an answer: checked, sent, redirected, checked again.
 
 use super::{
-    Clients, HttpAnswer, HttpArgs, HttpError, HttpTool, Method,
+    Clients, HttpAnswer, HttpArgs, HttpError, HttpTool, Method, Sent,
     address::{NoMetadata, PublicOnly, is_public},
     answer, error,
     hosts::Pattern,
@@ -21,8 +21,7 @@ impl HttpTool {
         args: HttpArgs,
         cx: &ToolContext,
     ) -> Result<HttpAnswer, HttpError> {
-        let mut method = self.allowed(args.method)?;
-        let mut body = args.body;
+        let method = self.allowed(args.method)?;
         let mut url = Url::parse(&args.url).map_err(|error| {
             HttpError::new(
                 Code::ValidationError,
@@ -30,24 +29,32 @@ impl HttpTool {
             )
         })?;
         let clients = self.clients()?;
+        let asked = url.origin();
         let mut by_way_of = Vec::new();
+        // Whether a redirect has left the origin that the model named. Requests after that are made up by other
+        // servers: they get no secret, not even where they lead back.
+        let mut is_elsewhere = false;
         loop {
             let client = match self.check(&url, by_way_of.is_empty())? {
                 Place::Public => &clients.public,
                 Place::Private => &clients.private,
             };
-            let response = self
-                .send_to(client, method, &url, body.as_ref(), cx)
-                .await?;
-            let Some(next) = redirected(&response, &url)? else {
-                return self.answer(response, by_way_of).await;
+            let headers = match is_elsewhere {
+                true => HeaderMap::new(),
+                false => self.headers_for(&url, cx).await?,
             };
-            // As browsers do it: only 307 and 308 send again what was sent.
-            let again = matches!(response.status().as_u16(), 307 | 308);
-            if again && !method.reads() && url.origin() != next.origin() {
-                // It was approved for this server, and not for that one.
-                return self.answer(response, by_way_of).await;
-            }
+            let response = self
+                .send_to(client, method, &url, args.body.as_ref(), headers)
+                .await?;
+            let next = match method.reads() {
+                true => redirected(&response, &url)?,
+                // What writes is sent once, as it was approved: where it is redirected is the answer.
+                false => None,
+            };
+            let Some(next) = next else {
+                let is_withheld = is_elsewhere && self.secrets_for(&url).next().is_some();
+                return self.answer(response, by_way_of, is_withheld).await;
+            };
             if by_way_of.len() >= self.redirects {
                 let most = self.redirects;
                 return Err(HttpError::new(
@@ -55,11 +62,8 @@ impl HttpTool {
                     format!("the server redirects more than {most} times"),
                 ));
             }
-            if !again && !method.reads() {
-                method = Method::Get;
-                body = None;
-            }
             by_way_of.push(url.to_string());
+            is_elsewhere |= next.origin() != asked;
             url = next;
         }
     }
@@ -130,11 +134,9 @@ impl HttpTool {
         method: Method,
         url: &Url,
         body: Option<&Json>,
-        cx: &ToolContext,
+        headers: HeaderMap,
     ) -> Result<Response, HttpError> {
-        let mut request = client
-            .request(method.into(), url.clone())
-            .headers(self.headers_for(url, cx).await?);
+        let mut request = client.request(method.into(), url.clone()).headers(headers);
         if let Some(body) = body {
             let (kind, body) = match body.to::<String>() {
                 Ok(text) => ("text/plain; charset=utf-8", text),
@@ -148,17 +150,20 @@ impl HttpTool {
             .map_err(|error| HttpError::of_transport(&error))
     }
 
-    /// The secrets that this host gets. In the clear they go nowhere but to this machine.
-    async fn headers_for(&self, url: &Url, cx: &ToolContext) -> Result<HeaderMap, HttpError> {
-        let mut headers = HeaderMap::new();
+    /// The headers with secrets that this host gets. In the clear they go nowhere but to this machine.
+    fn secrets_for(&self, url: &Url) -> impl Iterator<Item = &Sent> {
         let here = literal(url).is_some_and(|address| address.is_loopback())
             || url.host_str() == Some("localhost");
         let hidden = url.scheme() == "https" || here;
-        for sent in self
-            .headers
+        self.headers
             .iter()
-            .filter(|sent| hidden && sent.to.names(url))
-        {
+            .filter(move |sent| hidden && sent.to.names(url))
+    }
+
+    /// These headers with the values of the secrets.
+    async fn headers_for(&self, url: &Url, cx: &ToolContext) -> Result<HeaderMap, HttpError> {
+        let mut headers = HeaderMap::new();
+        for sent in self.secrets_for(url) {
             let secret = cx.secret(&sent.secret).await?;
             let value = format!("{}{}", sent.prefix, secret.expose_secret().trim());
             let mut value = HeaderValue::from_str(&value).map_err(|_| {
@@ -178,8 +183,10 @@ impl HttpTool {
         &self,
         response: Response,
         by_way_of: Vec<String>,
+        is_withheld: bool,
     ) -> Result<HttpAnswer, HttpError> {
         let status = response.status().as_u16();
+        let origin = response.url().origin();
         let retry_after = response
             .headers()
             .get(RETRY_AFTER)
@@ -188,7 +195,9 @@ impl HttpTool {
         let answer = HttpAnswer::read(response, by_way_of, self.max_bytes, self.preview).await?;
         match status {
             401 | 403 | 429 | 500.. => {
-                Err(HttpError::of_status(status, &answer.brief(), retry_after))
+                let without = is_withheld.then(|| origin.ascii_serialization());
+                let said = answer.brief();
+                Err(HttpError::of_status(status, &said, retry_after, without))
             }
             _ => Ok(answer),
         }

@@ -2,4 +2,5 @@
 
 mod asked;
 mod closed;
+mod redirected;
 mod server;

@@ -3,7 +3,7 @@
 use super::server::{Server, call, get, json, with};
 use agents::{
     Agent, AgentBuilder, Code, Effects, Tool,
-    http::{HttpAnswer, HttpArgs, HttpTool, Method},
+    http::{HttpArgs, HttpTool, Method},
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };
@@ -137,37 +137,6 @@ fn a_secret_for_a_host_in_the_clear() {
 }
 
 #[tokio::test]
-async fn what_was_approved_for_one_server_is_sent_to_no_other() {
-    let other = Server::start(|_| json("1")).await;
-    let elsewhere = other.url("/take");
-    let server = Server::start(move |path| match path {
-        "/307" => with(307, &format!("location: {elsewhere}\r\n"), "go there"),
-        "/308" => with(308, &format!("location: {elsewhere}\r\n"), "go there"),
-        "/302" => with(302, &format!("location: {elsewhere}\r\n"), ""),
-        _ => json("2"),
-    })
-    .await;
-    let tool = || {
-        server
-            .tool()
-            .allow_private_host(&format!("127.0.0.1:{}", other.port))
-            .allow_method(Method::Post)
-    };
-    let post = |path: &str| json!({ "url": server.url(path), "method": "POST", "body": "order" });
-    for (path, status) in [("/307", 307), ("/308", 308)] {
-        let receipt = call(tool(), post(path)).await;
-        let answer: HttpAnswer = receipt.output.as_ref().unwrap().to().unwrap();
-        assert_eq!((answer.status, answer.url), (status, server.url(path)));
-        assert_eq!(answer.headers["location"], other.url("/take"));
-        assert!(other.asked().is_empty());
-    }
-    // What no longer writes goes where it is allowed to.
-    call(tool(), post("/302")).await;
-    assert!(other.asked()[0].starts_with("GET /take"));
-    assert!(!other.asked()[0].contains("order"));
-}
-
-#[tokio::test]
 async fn another_tool_asks_by_way_of_it() {
     let server = Server::start(|_| json(r#"{"name": "Ada"}"#)).await;
     let (http, url) = (Arc::new(server.tool()), server.url("/7"));
@@ -212,86 +181,8 @@ async fn what_is_no_url_for_it() {
 }
 
 #[tokio::test]
-async fn redirects_stay_within_what_is_allowed() {
-    let other = Server::start(|_| json(r#""secret of another""#)).await;
-    let elsewhere = other.url("/elsewhere");
-    let server = Server::start(move |path| match path {
-        "/a" => with(302, "location: b/c\r\n", ""),
-        "/b/c" => with(308, "location: /end\r\n", ""),
-        "/end" => json("7"),
-        "/away" => with(302, &format!("location: {elsewhere}\r\n"), ""),
-        "/file" => with(302, "location: file:///etc/passwd\r\n", ""),
-        "/inside" => with(
-            302,
-            "location: http://169.254.169.254/latest/meta-data\r\n",
-            "",
-        ),
-        "/nowhere" => with(302, "", "no location"),
-        _ => with(302, "location: /loop\r\n", ""),
-    })
-    .await;
-    let answer = get(server.tool(), &server.url("/a")).await.unwrap();
-    assert_eq!(answer.json.unwrap().as_str(), "7");
-    assert_eq!(answer.url, server.url("/end"));
-    assert_eq!(answer.by_way_of, [server.url("/a"), server.url("/b/c")]);
-    for (path, code) in [
-        ("/away", Code::PolicyDenied),
-        ("/inside", Code::PolicyDenied),
-        ("/file", Code::PolicyDenied),
-        ("/loop", Code::ProviderError),
-    ] {
-        let error = get(server.tool(), &server.url(path)).await.unwrap_err();
-        assert_eq!(error.code, code, "{path}: {}", error.message);
-    }
-    assert!(other.asked().is_empty());
-    assert_eq!(
-        server
-            .asked()
-            .iter()
-            .filter(|asked| asked.contains("/loop"))
-            .count(),
-        6
-    );
-    assert_eq!(
-        get(server.tool(), &server.url("/nowhere"))
-            .await
-            .unwrap()
-            .status,
-        302
-    );
-}
-
-#[tokio::test]
-async fn a_redirect_takes_no_secret_along() {
-    let other = Server::start(|_| json("1")).await;
-    let elsewhere = other.url("/");
-    let server = Server::start(move |_| with(302, &format!("location: {elsewhere}\r\n"), "")).await;
-    let tool = server
-        .tool()
-        .bearer(&format!("127.0.0.1:{}", server.port), "crm")
-        .allow_private_host(&format!("127.0.0.1:{}", other.port));
-    get(tool, &server.url("/")).await.unwrap();
-    assert!(server.asked()[0].contains("authorization: Bearer the-key"));
-    assert!(
-        !other.asked()[0].to_lowercase().contains("authorization"),
-        "{}",
-        other.asked()[0]
-    );
-    assert!(
-        !other.asked()[0].to_lowercase().contains("referer"),
-        "{}",
-        other.asked()[0]
-    );
-}
-
-#[tokio::test]
 async fn only_reading_unless_somebody_says_otherwise() {
-    let server = Server::start(|path| match path {
-        "/moved" => with(302, "location: /there\r\n", ""),
-        "/kept" => with(307, "location: /there\r\n", ""),
-        _ => json("1"),
-    })
-    .await;
+    let server = Server::start(|_| json("1")).await;
     let reading = server.tool();
     assert_eq!(reading.spec().effects, Effects::Reads);
     let denied = call(reading, json!({ "url": server.url("/"), "method": "POST" })).await;
@@ -331,19 +222,4 @@ async fn only_reading_unless_somebody_says_otherwise() {
         .collect();
     assert_eq!(codes, [None, Some(Code::PolicyDenied)]);
     assert_eq!(server.asked().len(), 1);
-
-    for (path, second) in [("/moved", "GET /there"), ("/kept", "POST /there")] {
-        call(
-            writing(),
-            json!({ "url": server.url(path), "method": "POST", "body": {"a": 1} }),
-        )
-        .await;
-        let asked = server.asked().pop().unwrap();
-        assert!(asked.starts_with(second), "{asked}");
-        assert_eq!(
-            asked.ends_with(r#"{"a":1}"#),
-            second.starts_with("POST"),
-            "{asked}"
-        );
-    }
 }
