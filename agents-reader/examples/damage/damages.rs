@@ -9,7 +9,7 @@ use serde_json::Value;
 type Damage = fn(&mut Vec<Piece>, &mut Dice) -> Option<()>;
 
 /// Kinds of damage by name. `two` is not among them: it is two of these.
-const DAMAGES: [(&str, Damage); 31] = [
+const DAMAGES: [(&str, Damage); 34] = [
     ("trailing_comma", trailing_comma),
     ("leading_comma", leading_comma),
     ("double_comma", double_comma),
@@ -23,6 +23,9 @@ const DAMAGES: [(&str, Damage); 31] = [
     ("unquoted_keys", unquoted_keys),
     ("unquoted_string", unquoted_string),
     ("missing_quote", missing_quote),
+    ("extra_quote", extra_quote),
+    ("doubled_colon", doubled_colon),
+    ("extra_opener", extra_opener),
     ("unescaped_quotes", unescaped_quotes),
     ("extra_closer", extra_closer),
     ("wrong_closer", wrong_closer),
@@ -58,6 +61,9 @@ pub(crate) const KINDS: &[&str] = &[
     "unquoted_keys",
     "unquoted_string",
     "missing_quote",
+    "extra_quote",
+    "doubled_colon",
+    "extra_opener",
     "unescaped_quotes",
     "extra_closer",
     "wrong_closer",
@@ -263,6 +269,22 @@ fn missing_quote(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
         false => text[..text.len() - 1].to_owned(),
     };
     Some(())
+}
+
+fn extra_quote(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
+    let at = dice.below(pieces.len() + 1);
+    insert(pieces, at, "\"")
+}
+
+fn doubled_colon(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
+    let at = some(pieces, dice, is(What::Colon))?;
+    insert(pieces, at, ":")
+}
+
+fn extra_opener(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
+    let at = dice.below(pieces.len());
+    let opener = *dice.one(&["{", "["].each_ref());
+    insert(pieces, at, opener)
 }
 
 fn unescaped_quotes(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {

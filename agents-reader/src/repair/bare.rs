@@ -130,13 +130,17 @@ impl Parser<'_> {
                 let note = "a backslash stands in text without quotes";
                 self.change_uncertain(ChangeKind::Escapes, note);
             }
+            if text.contains(['{', '[', '"']) || text.starts_with([':', '=', '(', ';']) {
+                let note = "a mark of JSON stands in text without quotes";
+                self.change_uncertain(ChangeKind::Unquoted, note);
+            }
         }
         self.push(kind, false, start, start + text.len());
         Ok(())
     }
 
     /// Whether the value before has no quotes: in a list, both may be one text with a comma inside.
-    fn follows_bare(&self) -> bool {
+    pub(super) fn follows_bare(&self) -> bool {
         let last = self.tape.nodes.last().map(|last| last.kind);
         !self.keyed() && !matches!(last, Some(Kind::String | Kind::Array | Kind::Object) | None)
     }

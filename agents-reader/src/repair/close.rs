@@ -55,8 +55,18 @@ impl Parser<'_> {
             let closed = self.pop();
             return self.closed(closed);
         }
-        self.change(ChangeKind::Brackets, "closing bracket added");
+        let note = "closing bracket added";
         let keep = wanted.unwrap_or(0);
+        // What has nothing inside may have been opened by mistake.
+        let holds_nothing = |frame: &Frame| {
+            let (node, last) = (frame.node as usize, self.tape.nodes.len() - 1);
+            let is_empty = matches!(self.tape.kind(last), Kind::Array | Kind::Object);
+            node == last || (node + 1 == last && is_empty)
+        };
+        match self.frames[keep..].iter().any(holds_nothing) {
+            true => self.change_uncertain(ChangeKind::Brackets, note),
+            false => self.change(ChangeKind::Brackets, note),
+        }
         let mut closed = None;
         while self.frames.len() > keep {
             closed = self.pop();
@@ -83,7 +93,18 @@ impl Parser<'_> {
                     ..root
                 });
                 self.brackets += 1;
-                self.change(ChangeKind::Brackets, "closing bracket too early");
+                let note = "closing bracket too early";
+                // If it is not the one of this object, a member has been closed too early, and what follows that
+                // member is its own.
+                let node = root.node as usize;
+                let holds_object = self.brackets == 1
+                    && self.tape.nodes[node + 1..]
+                        .iter()
+                        .any(|node| node.kind == Kind::Object);
+                match holds_object {
+                    true => self.change_uncertain(ChangeKind::Brackets, note),
+                    false => self.change(ChangeKind::Brackets, note),
+                }
                 self.at = comma;
                 return Ok(Want::Rest);
             }

@@ -74,7 +74,14 @@ impl Parser<'_> {
                         "a quote is missing, or one too many; escape quotes inside strings";
                     return Err(self.refuse(ReadErrorKind::Ambiguous, reason).into());
                 }
-                Verdict::End => return Ok(self.finish(spelling, open, at, width)?),
+                Verdict::End => {
+                    if self.inner % 2 == 1 {
+                        // One quote of a pair: it may be one too many, and no part of the text.
+                        let note = "a quote inside a string has no other half";
+                        self.change_uncertain(ChangeKind::Quotes, note);
+                    }
+                    return Ok(self.finish(spelling, open, at, width)?);
+                }
                 Verdict::Joined(next) => {
                     self.change(ChangeKind::Quotes, "joined strings made one");
                     self.copy_to(&mut spelling, at, next);
@@ -101,7 +108,7 @@ impl Parser<'_> {
                     doubtful |= self.opens_element(at, body, width);
                     self.inner += 1;
                     let note = "quote inside a string escaped";
-                    match self.could_delimit(at, width) {
+                    match at == body || self.could_delimit(at, width) {
                         true => self.change_uncertain(ChangeKind::Quotes, note),
                         false => self.supply(ChangeKind::Quotes, note),
                     }

@@ -26,7 +26,10 @@ impl Parser<'_> {
         };
         let end = body + inside.len();
         let is_plain = !inside.contains(['{', '}', '[', ']', '"', ':', '\n'])
+            && !inside.is_empty()
             && !inside.ends_with(',')
+            && (self.keyed() || !inside.contains(','))
+            && !self.follows_bare()
             && !rest[inside.len()..].starts_with(' ');
         match end < body + rest.len() {
             // All brackets are there, so nothing is missing but the quote.
