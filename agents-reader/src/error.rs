@@ -19,8 +19,13 @@ use super::fit::MISSING;
 /// assert_eq!((error.kind(), error.path()), (ReadErrorKind::Mismatch, "n"));
 /// assert_eq!(error.to_string(), "field `n`: expected an integer, got \"many\"");
 /// ```
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ReadError(Box<Inner>);
+
+/// Boxed, since a result is handed on for each value that is read, and is mostly no error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadError {
+struct Inner {
     path: String,
     message: String,
     #[serde(default, skip_serializing_if = "is_mismatch")]
@@ -67,10 +72,7 @@ impl ReadError {
     /// ```
     #[must_use]
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            path: path.into(),
-            ..Self::of(ReadErrorKind::Mismatch, message)
-        }
+        Self::of(ReadErrorKind::Mismatch, message).below(path.into())
     }
 
     /// Creates the error of a required field that is missing.
@@ -80,41 +82,42 @@ impl ReadError {
     }
 
     pub(crate) fn of(kind: ReadErrorKind, message: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Inner {
             kind,
             path: String::new(),
             offset: None,
             message: message.into(),
             all: Vec::new(),
-        }
+        }))
     }
 
     pub(crate) fn at(mut self, offset: usize) -> Self {
-        self.offset = Some(offset);
+        self.0.offset = Some(offset);
         self
     }
 
     pub(crate) fn below(mut self, path: String) -> Self {
-        self.path = path;
+        self.0.path = path;
         self
     }
 
     /// Returns the path of the field concerned, such as `a.b[0]`; empty for the whole.
     #[must_use]
     pub fn path(&self) -> &str {
-        &self.path
+        &self.0.path
     }
 
     /// Returns what was wrong and what to do about it, without the place.
     #[must_use]
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 
     /// Returns `true` if the error is in this field, or in something below it.
     #[must_use]
     pub fn field(&self, name: &str) -> bool {
-        self.path
+        self.0
+            .path
             .strip_prefix(name)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     }
@@ -122,7 +125,7 @@ impl ReadError {
     /// Makes this one of several errors of the same text.
     #[must_use]
     pub fn among(mut self, all: impl IntoIterator<Item = ReadError>) -> Self {
-        self.all = all.into_iter().collect();
+        self.0.all = all.into_iter().collect();
         self
     }
 
@@ -137,30 +140,49 @@ impl ReadError {
     /// assert_eq!(lines.clone().among([lines, path]).all().count(), 2);
     /// ```
     pub fn all(&self) -> impl Iterator<Item = &ReadError> {
-        let alone = self.all.is_empty().then_some(self);
-        alone.into_iter().chain(&self.all)
+        let alone = self.0.all.is_empty().then_some(self);
+        alone.into_iter().chain(&self.0.all)
     }
 
     /// Returns the byte offset of the problem, where one is known.
     #[must_use]
     pub fn offset(&self) -> Option<usize> {
-        self.offset
+        self.0.offset
     }
 
     /// Returns the kind of error.
     #[must_use]
     pub fn kind(&self) -> ReadErrorKind {
-        self.kind
+        self.0.kind
+    }
+}
+
+impl fmt::Debug for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner {
+            path,
+            message,
+            kind,
+            offset,
+            all,
+        } = &*self.0;
+        f.debug_struct("ReadError")
+            .field("path", path)
+            .field("message", message)
+            .field("kind", kind)
+            .field("offset", offset)
+            .field("all", all)
+            .finish()
     }
 }
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.path.is_empty() {
-            write!(f, "field `{}`: ", self.path)?;
+        if !self.0.path.is_empty() {
+            write!(f, "field `{}`: ", self.0.path)?;
         }
-        f.write_str(&self.message)?;
-        match self.offset {
+        f.write_str(&self.0.message)?;
+        match self.0.offset {
             Some(offset) => write!(f, " (at byte {offset})"),
             None => Ok(()),
         }

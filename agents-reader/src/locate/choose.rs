@@ -64,6 +64,15 @@ impl<'a> Search<'a, '_> {
 
     /// Text beside the value that may belong to it. The same value once more is not lost, nor is a thought.
     fn lost(&self, best: usize) -> Option<&'a str> {
+        let raw: &'a str = self.raw;
+        if self.found.len() == 1 && self.thoughts.is_empty() {
+            let Found { start, end, .. } = self.found[best];
+            let (before, after) = (&raw[..start], &raw[end..]);
+            return match may_belong("", before, &raw[start..]) {
+                true => Some(before),
+                false => Some(after).filter(|after| may_belong(&raw[..end], after, "")),
+            };
+        }
         let best = &self.found[best];
         let said = self.text_of(best);
         let same = self
@@ -78,7 +87,6 @@ impl<'a> Search<'a, '_> {
         let mut from = 0;
         spans.push((self.raw.len(), self.raw.len()));
         for (start, end) in spans {
-            let raw: &'a str = self.raw;
             let between = raw.get(from..start).unwrap_or_default();
             let (before, after) = (&self.raw[..from], &self.raw[start..]);
             if may_belong(before, between, after) {

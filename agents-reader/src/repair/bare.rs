@@ -1,6 +1,6 @@
 //! Text without quotes.
 
-use super::{ChangeKind, Failure, Parser, ReadErrorKind, Shape, ahead::ENDS};
+use super::{ChangeKind, Failure, Parser, ReadErrorKind, Shape, ahead::ENDS, quotes::Quote};
 use crate::{
     error::ReadError,
     strict,
@@ -18,8 +18,26 @@ pub(crate) fn literal(word: &str) -> Option<Kind> {
 }
 
 impl Parser<'_> {
-    /// The width of a letter that some languages put before a string: `r"a\d"`.
-    pub(super) fn string_prefix(&mut self) -> Result<Option<usize>, Failure> {
+    /// Reads a string as another language has it: `r"a\d"`, `ObjectId("x")`. Returns false if there is none.
+    pub(super) fn of_other_language(&mut self, keyed: bool) -> Result<bool, Failure> {
+        if let Some(end) = self.constructed()? {
+            self.at = end;
+            self.change(ChangeKind::Call, "text taken out of a constructor");
+            return Ok(true);
+        }
+        let Some(width) = self.string_prefix()? else {
+            return Ok(false);
+        };
+        self.at += width;
+        self.change(ChangeKind::Literal, "prefix of a string dropped");
+        if let Some(quote) = Quote::open(self.bytes, self.at) {
+            self.string(quote, keyed)?;
+        }
+        Ok(true)
+    }
+
+    /// The width of a letter that stands before a string.
+    fn string_prefix(&mut self) -> Result<Option<usize>, Failure> {
         let rest = &self.bytes[self.at..];
         let width = rest
             .iter()
@@ -39,8 +57,8 @@ impl Parser<'_> {
             .map(|_| width))
     }
 
-    /// Reads a value such as `ObjectId("x")`: the one string in a constructor. Returns where it ends.
-    pub(super) fn constructed(&mut self) -> Result<Option<usize>, Failure> {
+    /// The one string in a constructor, put on the tape. Returns where the constructor ends.
+    fn constructed(&mut self) -> Result<Option<usize>, Failure> {
         let start = self.at;
         let rest = &self.bytes[start..];
         if !rest.first().is_some_and(u8::is_ascii_uppercase) {

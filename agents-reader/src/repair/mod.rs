@@ -221,17 +221,9 @@ impl<'a> Parser<'a> {
             b'\\' if self.bytes.get(self.at + 1) == Some(&b'"') => Err(Failure::Escaped),
             _ => {
                 self.separated = false;
-                if let Some(constructed) = self.constructed()? {
-                    self.at = constructed;
-                    self.change(ChangeKind::Call, "text taken out of a constructor");
-                    return Ok(self.complete());
-                }
-                if let Some(width) = self.string_prefix()? {
-                    self.at += width;
-                    self.change(ChangeKind::Literal, "prefix of a string dropped");
-                }
                 match Quote::open(self.bytes, self.at) {
                     Some(quote) => self.string(quote, keyed)?,
+                    None if first.is_ascii_alphabetic() && self.of_other_language(keyed)? => {}
                     None => self.bare(keyed)?,
                 }
                 Ok(self.complete())
