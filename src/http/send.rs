@@ -46,9 +46,9 @@ impl HttpTool {
             let response = self
                 .send_to(client, method, &url, args.body.as_ref(), headers)
                 .await?;
-            let next = match method.reads() {
+            // What writes, and what somebody has approved, is sent once as it is: where it is redirected is the answer.
+            let next = match method.reads() && !cx.is_approved() {
                 true => redirected(&response, &url)?,
-                // What writes is sent once, as it was approved: where it is redirected is the answer.
                 false => None,
             };
             let Some(next) = next else {

@@ -244,6 +244,11 @@ impl CallState {
         self.revised = matches!(decided.approval, Approval::Revise { .. });
     }
 
+    /// Whether somebody has approved the next execution.
+    pub(crate) fn is_approved(&self) -> bool {
+        self.approval.is_some()
+    }
+
     /// How many times the tool has run.
     pub(crate) fn executions(&self) -> u32 {
         u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)

@@ -32,6 +32,7 @@ pub struct ToolContext {
     pub(crate) call_id: Arc<str>,
     pub(crate) tool: Arc<str>,
     pub(crate) attempt: u32,
+    pub(crate) approved: bool,
     /// The deadline of this execution.
     pub(crate) watch: Option<Arc<Stopwatch>>,
     pub(crate) execution: Arc<Execution>,
@@ -66,6 +67,7 @@ impl ToolContext {
             call_id: tool.into(),
             tool: tool.into(),
             attempt: 1,
+            approved: false,
             watch: None,
             execution: Arc::default(),
         }
@@ -89,6 +91,14 @@ impl ToolContext {
     /// Returns the number of this execution of the call, from 1.
     pub fn attempt(&self) -> u32 {
         self.attempt
+    }
+
+    /// Returns `true` if somebody was asked about this execution, and approved it.
+    ///
+    /// What was approved is this call with these arguments. A tool that would go on to something else, such as the
+    /// address that a server redirects to, gives that back instead.
+    pub fn is_approved(&self) -> bool {
+        self.approved
     }
 
     /// Returns the time left before this execution is stopped; `None` if it has not begun.

@@ -29,6 +29,7 @@ pub(super) async fn run(
         call_id: context.call_id.clone(),
         tool: context.tool.clone(),
         attempt: context.attempt,
+        approved: context.approved,
         watch: Some(watch.clone()),
         execution: Arc::default(),
     };

@@ -164,6 +164,7 @@ impl Place<'_> {
                 }
                 // What is settled needs no place any more.
                 context.attempt = call.attempt();
+                context.approved = call.is_approved();
                 if round != call.round() && !matches!(act, Act::Done) {
                     round = call.round();
                     context.cx = self.cx.in_call(call.seq, round);
@@ -236,6 +237,7 @@ impl Place<'_> {
             call_id: Arc::default(),
             tool: tool.spec().name.as_ref().into(),
             attempt: 1,
+            approved: false,
             watch: None,
             execution: Arc::default(),
         }

@@ -4,6 +4,7 @@ use super::server::{Answer, Server, call, get, json, with};
 use agents::{
     Agent, AgentBuilder, Code,
     http::{HttpAnswer, HttpTool, Method},
+    policy::confirm_tools,
     run::{Approval, ApprovalRequest},
     testing::{Script, ScriptedModel},
 };
@@ -239,6 +240,33 @@ async fn what_a_redirect_leads_to_is_approved_by_itself() {
     // It was a call of its own that sent the order and the secret.
     assert_eq!(had_secrets(&second), [true]);
     assert!(second.asked()[0].starts_with("POST /end") && second.asked()[0].ends_with("order"));
+}
+
+#[tokio::test]
+async fn a_redirect_of_a_request_that_only_reads_and_was_approved_is_the_answer() {
+    let server = redirecting().await;
+    let url = server.url(&format!("/302?{}", server.url("/end")));
+    let get = json!({ "url": url }).to_string();
+    let (model, handle) =
+        ScriptedModel::new([Script::call("http_request", get), Script::text("done")]);
+    AgentBuilder::<String, String>::new("clerk")
+        .tool(with_secrets(&server, &server))
+        .model(model)
+        .build()
+        .run("go")
+        .policy(confirm_tools("http_request"))
+        .secret("crm", "the-key-of-the-crm".to_owned())
+        .approver(|_: ApprovalRequest| async { Approval::Approve })
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(server.asked().len(), 1);
+    let requests = handle.requests();
+    let (_, told) = &requests[1].results()[0];
+    assert!(
+        told.contains("302") && told.contains(&server.url("/end")),
+        "{told}"
+    );
 }
 
 #[tokio::test]
