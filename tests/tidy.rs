@@ -82,6 +82,15 @@ fn the_core_reaches_nothing_outside() {
     }
 }
 
+#[test]
+fn the_reader_depends_on_none_of_our_crates() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("agents-reader/Cargo.toml");
+    let manifest = fs::read_to_string(manifest).unwrap();
+    let (_, dependencies) = manifest.split_once("\n[dependencies]\n").unwrap();
+    assert!(dependencies.contains("serde_json"), "{dependencies}");
+    assert!(!dependencies.contains("agents"), "{dependencies}");
+}
+
 /// The list and the table under "Layers" in ARCHITECTURE.md: a module names those above it, and the table says
 /// which files look down.
 #[test]

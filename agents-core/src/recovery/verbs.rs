@@ -170,7 +170,8 @@ pub fn inherit<K: Kind>() -> Decision<K> {
 /// assert_eq!(lenient(&Raw::new("four", &schema)), None);
 /// ```
 ///
-/// What it changes is listed at [`reader::lenient`] (syntax) and [`reader::coerce`] (shape).
+/// The changes that it makes are listed at [`reader::lenient`] (syntax) and [`reader::coerce`] (shape). An uncertain
+/// reading is returned too: an arm of a tool that writes asks [`reader::read`], which says what was changed.
 pub fn lenient(raw: &Raw<'_>) -> Option<String> {
     reader::read(raw, raw.schema())
         .ok()
