@@ -124,10 +124,7 @@ impl Root {
             masker,
             ..
         } = &self.settings;
-        if subscribers.is_empty() {
-            return;
-        }
-        let event = Event {
+        let event = || Event {
             agent: node.agent(),
             depth: node.depth(),
             place: place(),
@@ -136,6 +133,14 @@ impl Root {
                 false => masker.event(kind()),
             },
         };
+        if subscribers.is_empty() {
+            #[cfg(any(test, feature = "testing"))]
+            crate::testing::oracle::happened(&self.run_id, event);
+            return;
+        }
+        let event = event();
+        #[cfg(any(test, feature = "testing"))]
+        crate::testing::oracle::happened(&self.run_id, || event.clone());
         for subscriber in subscribers {
             told("on_event", masker, || subscriber(&event));
         }

@@ -127,6 +127,8 @@ async fn send(
         spans::choosing(&span, &brain.open);
     }
     spans::asked(&span, cx, history.messages());
+    #[cfg(any(test, feature = "testing"))]
+    crate::testing::oracle::asked(cx.run_id(), &request);
     // The model itself, not the pointer to it: that would be a future around its future.
     let reply = (**model).chat(request).instrument(span.clone()).await;
     if let Some(show) = show {

@@ -1,0 +1,94 @@
+//! A record of what runs did in tests, to compare one version of the engine with another.
+//!
+//! With the variable `AGENTS_ORACLE` every event of every run, and every request to a model, is
+//! written as a line of JSON into a file of that folder, named after the test:
+//!
+//! ```text
+//! AGENTS_ORACLE=/tmp/before cargo test --test integration
+//! cargo run -p agents-core --example oracle -- /tmp/before /tmp/after
+//! ```
+//!
+//! The lines are made from what a run shows to anybody, so that the engine behind it can be
+//! replaced. Receipts are in the events of settled calls.
+
+use crate::{model::Request, run::Event};
+use serde_json::{Value, json};
+use std::{
+    collections::HashMap,
+    fs::{self, File, OpenOptions},
+    io::Write,
+    path::PathBuf,
+    sync::{Mutex, OnceLock, PoisonError},
+    thread,
+};
+
+/// Where lines go, if anybody wants them.
+struct Oracle {
+    folder: PathBuf,
+    /// The test in which each run began, its number in that test, and the file.
+    runs: Mutex<HashMap<String, (String, usize)>>,
+}
+
+static ORACLE: OnceLock<Option<Oracle>> = OnceLock::new();
+
+fn oracle() -> Option<&'static Oracle> {
+    let made = ORACLE.get_or_init(|| {
+        let folder = PathBuf::from(std::env::var_os("AGENTS_ORACLE")?);
+        fs::create_dir_all(&folder).ok()?;
+        Some(Oracle {
+            folder,
+            runs: Mutex::default(),
+        })
+    });
+    made.as_ref()
+}
+
+/// Records an event of a run, which is only made if events are recorded.
+pub(crate) fn happened(run: &str, event: impl FnOnce() -> Event) {
+    if let Some(oracle) = oracle() {
+        oracle.write(run, "event", json!(event()));
+    }
+}
+
+/// Records a request to a model.
+pub(crate) fn asked(run: &str, request: &Request<'_>) {
+    if let Some(oracle) = oracle() {
+        let tools: Vec<_> = request.tools().map(|spec| spec.name.as_ref()).collect();
+        let line = json!({
+            "place": request.place(),
+            "messages": request.messages(),
+            "tools": tools,
+            "format": request.format(),
+        });
+        oracle.write(run, "request", line);
+    }
+}
+
+impl Oracle {
+    /// Appends a line. A test that cannot be recorded says so and goes on.
+    fn write(&self, run: &str, what: &str, line: Value) {
+        let (test, number) = self.place_of(run);
+        let line = json!({"run": number, what: line});
+        let file = self
+            .folder
+            .join(format!("{}.jsonl", test.replace("::", ".")));
+        let open = OpenOptions::new().create(true).append(true).open(&file);
+        let written = open.and_then(|mut file: File| writeln!(file, "{line}"));
+        if let Err(error) = written {
+            eprintln!("the oracle cannot write {}: {error}", file.display());
+        }
+    }
+
+    /// The test in which a run began, by the name of its thread, and the run's number there.
+    fn place_of(&self, run: &str) -> (String, usize) {
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = runs.get(run) {
+            return place.clone();
+        }
+        let thread = thread::current();
+        let test = thread.name().unwrap_or("unnamed").to_owned();
+        let number = runs.values().filter(|(other, _)| *other == test).count();
+        runs.insert(run.to_owned(), (test.clone(), number));
+        (test, number)
+    }
+}
