@@ -1,4 +1,4 @@
-//! Strings, numbers and words, as whatever the schema wants.
+//! Strings, numbers and words, converted to the types that the schema wants.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use super::{
     tape::{Kind, Tape, quote_into},
 };
 
-/// How often JSON may lie in a string in JSON.
+/// Maximum number of times that JSON may be nested as a string inside JSON.
 const MOST_NESTED: u8 = 3;
 
 impl Coercer<'_> {
@@ -72,7 +72,7 @@ impl Coercer<'_> {
         self.listed(tape, at, shape_at)
     }
 
-    /// A string, or text without quotes, for whatever the shape wants.
+    /// Writes a string, or text without quotes, as the shape wants it.
     pub(super) fn text(&mut self, tape: &Tape<'_>, at: usize, shape_at: usize) -> Outcome {
         let shape = self.schema.shape(shape_at);
         let types = shape.types;
@@ -86,7 +86,7 @@ impl Coercer<'_> {
         };
         let limits = shape.limits.as_ref();
         let numeric = types.has(Types::INTEGER) || types.has(Types::FRACTION);
-        // Without quotes, and with other types allowed, looks decide.
+        // If the text has no quotes and other types are allowed, its looks decide.
         let looks = bare && !types.within(Types::STRING);
         let textual = match looks.then(|| scalar::guess(text, true)) {
             Some(Guess::Unclear) if numeric && types.has(Types::STRING) => {
@@ -112,7 +112,7 @@ impl Coercer<'_> {
         if numeric && let Some((number, how)) = number(text).or_else(fraction) {
             let number = match types.has(Types::FRACTION) {
                 true => Some(number),
-                // Where points stand between thousands, `1.000` is a thousand.
+                // If points separate thousands, `1.000` is a thousand.
                 false if !bare && number.ends_with(".000") => None,
                 false => whole(&number),
             };
@@ -199,7 +199,7 @@ impl Coercer<'_> {
         self.listed(tape, at, shape_at)
     }
 
-    /// A list of numbers that was written as a text: `1, 2, 3`.
+    /// Reads a list of numbers that was written as a text: `1, 2, 3`.
     fn enumerated(&mut self, text: &str, shape: &Shape) -> Result<Option<u32>, ReadError> {
         let Some(item) = shape.items.filter(|_| shape.first.is_empty()) else {
             return Ok(None);
@@ -233,7 +233,7 @@ impl Coercer<'_> {
         Ok(Some(cost::SHAPE))
     }
 
-    /// JSON that was written as a string.
+    /// Reads JSON that was written as a string.
     fn parsed(&mut self, text: &str, shape_at: usize) -> Result<Option<u32>, ReadError> {
         let inside = text.trim_start();
         let brackets = inside.starts_with('{') || inside.starts_with('[');
@@ -267,7 +267,7 @@ impl Coercer<'_> {
         let repairs = u32::from(!log.is_empty());
         self.log.append(log, &self.path);
         self.nested += 1;
-        // The string is whole, and so is what it holds.
+        // The string is complete, and so is the JSON in it.
         let outside = (std::mem::take(&mut self.grows), self.open.take());
         let sum = self.value(&tape, 0, shape_at);
         (self.grows, self.open) = outside;
@@ -275,7 +275,7 @@ impl Coercer<'_> {
         Ok(Some(cost::TYPE + 1 + repairs + sum?))
     }
 
-    /// One of the allowed values, in another spelling.
+    /// Writes the allowed value that is given in another spelling.
     pub(super) fn choice(
         &mut self,
         tape: &Tape<'_>,
@@ -301,7 +301,7 @@ impl Coercer<'_> {
             })
             .collect();
         let strings: Vec<&str> = values.iter().map(String::as_str).collect();
-        // A word is no number: "the answer is 2" is read, `2.5` for 2 is not, and `2.0` is 2.
+        // A word is no number: "the answer is 2" is read as 2, and so is `2.0`, but `2.5` is not.
         let is_number = tape.kind(at) == Kind::Number;
         let as_whole = || {
             let whole = whole(&text).filter(|_| is_number)?;

@@ -1,4 +1,4 @@
-//! What the reader altered, and how it tells.
+//! Changes that the reader made, and their descriptions.
 
 use std::fmt;
 
@@ -22,14 +22,14 @@ pub struct Change {
     pub path: String,
     /// Short description of the change.
     pub note: String,
-    /// Text that was there before: its beginning, on one line. Given for dropped text, and for text from which a
-    /// number, a boolean or an allowed value was taken.
+    /// Text that was there before: its beginning, on one line. It is given for dropped text. It is also given for
+    /// text from which a number, a boolean or an allowed value was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
-    /// Whether the text could have meant something else than what was read.
+    /// Mark of an uncertain change: the text could have meant something else.
     ///
-    /// Such a reading is likely right. A caller that acts on it and cannot take that back should refuse it
-    /// and ask for the text again.
+    /// An uncertain reading is likely right. A caller that acts on it and cannot undo the action should reject it and
+    /// ask for the text again.
     ///
     /// ```
     /// use agents_reader::read;
@@ -54,10 +54,10 @@ pub struct Change {
     pub uncertain: bool,
 }
 
-/// How many characters of a text are told.
+/// Maximum number of characters of a text that a change quotes.
 const ENOUGH: usize = 200;
 
-/// A line of the text: enough to see what it was.
+/// Shortens a text to one line that is enough to recognise it.
 fn in_short(text: &str) -> String {
     let flat = |c: char| if c.is_control() { ' ' } else { c };
     let mut short: String = text.chars().take(ENOUGH).map(flat).collect();
@@ -68,7 +68,7 @@ fn in_short(text: &str) -> String {
 }
 
 impl Change {
-    /// Creates a change at `path`, which is empty for the whole.
+    /// Creates a change at `path`, which is empty for the whole text.
     #[must_use]
     pub fn new(kind: ChangeKind, path: impl Into<String>, note: impl Into<String>) -> Self {
         Self {
@@ -87,15 +87,15 @@ impl Change {
         self
     }
 
-    /// Says what was there before.
+    /// Records the text that was there before.
     #[must_use]
     pub fn was(mut self, text: &str) -> Self {
         self.was = Some(in_short(text));
         self
     }
 
-    /// Says what was there before, or only its length if it is long: a caller that hides secrets could not recognise
-    /// the beginning of one.
+    /// Records the text that was there before, or only its length if it is long. A caller that hides secrets could
+    /// not recognise the beginning of one.
     pub(super) fn was_whole(self, text: &str) -> Self {
         match text.chars().nth(ENOUGH) {
             Some(_) => self.was(&format!("({} characters)", text.chars().count())),
@@ -120,7 +120,7 @@ impl fmt::Display for Change {
 pub enum ChangeKind {
     /// JSON was extracted from prose, a fence, tags or a callback.
     Located,
-    /// One value was chosen where the text offered several, or seemed to warn of it.
+    /// A value was chosen among several in the text, or the text seemed to warn of the value.
     Chosen,
     /// A superfluous comma was removed: `[1, 2,]`.
     TrailingComma,
@@ -132,10 +132,10 @@ pub enum ChangeKind {
     Quotes,
     /// Text without quotes was quoted: `{city: Paris}`.
     Unquoted,
-    /// The text ended early and was closed: nothing was missing but brackets.
+    /// The text ended early and was closed: only brackets were missing.
     Closed,
-    /// The text ended where there may have been more of it: inside a value or a key, in a list, behind a comma or
-    /// a colon, or before a field that the schema knows.
+    /// The text ended where more may have been to come: inside a value, key or list, behind a comma or colon, or
+    /// before a field of the schema.
     CutOff,
     /// A bracket was of the wrong kind or superfluous.
     Brackets,
@@ -157,9 +157,9 @@ pub enum ChangeKind {
     Unwrapped,
     /// JSON inside a string was parsed.
     Nested,
-    /// A value was converted to another type with nothing lost, and could be no other: `"5"` to 5.
+    /// A value was converted to another type, without loss and without another possible meaning: `"5"` to 5.
     Coerced,
-    /// A number, a boolean or an allowed value was taken out of a text that holds more, or that may be read otherwise:
+    /// A number, boolean or allowed value was taken out of a longer text, or of one with several meanings:
     /// `"150lbs"`, `"$5"`, and `"1,200"`, where the comma may be a decimal mark.
     Extracted,
     /// A single value became a list of one.
@@ -168,7 +168,7 @@ pub enum ChangeKind {
     Enum,
     /// A key was spelled differently: `maxItems` for `max_items`.
     Renamed,
-    /// A key with other words was taken for the one field that was missing: `amount_cents` for `amount`.
+    /// A key with other words was read as the only missing field: `amount_cents` for `amount`.
     Inferred,
     /// A member unknown to the schema was dropped.
     DroppedKey,
@@ -181,7 +181,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    /// Whether every change of this kind is uncertain; one of another kind may be.
+    /// Returns true if every change of this kind is uncertain; changes of other kinds may be uncertain too.
     fn is_uncertain(self) -> bool {
         matches!(
             self,
@@ -195,9 +195,9 @@ impl ChangeKind {
     }
 }
 
-/// The changes of one reading, in the order in which they were made.
+/// Changes of one reading, in the order in which they were made.
 ///
-/// Of each kind the first few are told one by one, the rest as a count.
+/// The first few changes of each kind are listed one by one, the rest as a count.
 ///
 /// ```
 /// use agents_reader::{ChangeKind, read};

@@ -1,9 +1,8 @@
-//! Bringing a document into the shape its schema describes.
+//! Conversion of a document to the shape that its schema describes.
 //!
-//! The result is written out as the tape is walked. What fits is copied as it
-//! stands; whatever else is tried has a cost, so that of several ways the one
-//! that changes least is taken. Recursion follows the document, whose depth is
-//! bounded, never its length.
+//! The result is written while the tape is walked. A value that fits is copied as it stands. Every other way to read
+//! a value has a cost, and the way that changes least is taken. Recursion follows the depth of the document, which is
+//! bounded, and never its length.
 
 use std::fmt::Write;
 
@@ -19,7 +18,7 @@ use super::{
     tape::{Kind, Tape},
 };
 
-/// What a change costs, in comparison with others.
+/// Costs of the changes, by which ways to read a value are compared.
 pub(super) mod cost {
     pub(crate) const SPELLING: u32 = 1;
     pub(crate) const TYPE: u32 = 2;
@@ -29,12 +28,10 @@ pub(super) mod cost {
     pub(crate) const DROPPED: u32 = 10;
 }
 
-/// How many lists may be made around one value: a recursive schema could ask
-/// for ever more.
+/// Maximum number of lists that are made around one value; a recursive schema could ask for ever more.
 const MOST_LISTS: u8 = 2;
 
-/// Strings parsed and lists made add to the depth of the document; all of them
-/// together stay within this.
+/// Maximum depth of a document, including parsed strings and added lists.
 const MOST_DEEP: usize = 2 * MAX_DEPTH;
 
 pub(super) type Outcome = Result<u32, ReadError>;
@@ -43,20 +40,20 @@ pub(super) struct Coercer<'s> {
     pub(super) schema: &'s Schema,
     pub(super) out: String,
     pub(super) log: Log,
-    /// The place being written.
+    /// Path of the value being written.
     pub(super) path: String,
-    /// Bounds the work over all.
+    /// Work that is left for the whole document.
     pub(super) budget: usize,
     pub(super) nested: u8,
     /// Lists of one that were made around the value at hand.
     lists: u8,
     /// Calls of [`Self::value`] that are open.
     depth: usize,
-    /// The text is still being written: what is required may be to come.
+    /// Mark of a text that is still being written, so that required fields may be to come.
     pub(super) grows: bool,
-    /// The node of the string that is still being written.
+    /// Node of the string that is still being written.
     pub(super) open: Option<usize>,
-    /// Path of that string, once it is written out.
+    /// Path of that string, once the string is written out.
     pub(super) open_path: Option<String>,
 }
 
@@ -104,7 +101,7 @@ impl<'s> Coercer<'s> {
             return self.union(tape, at, shape);
         }
         if self.open == Some(at) {
-            // What it will be nobody knows, unless it is any text.
+            // Its end is unknown, so only any text will do.
             if shape.choices.is_some() || !shape.types.has(Types::STRING) {
                 return Err(self.mismatch(tape, at, shape_at));
             }
@@ -140,7 +137,7 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// The one value in a list of one.
+    /// Writes the only value in a list of one.
     fn only(&mut self, tape: &Tape<'_>, at: usize, shape_at: usize) -> Outcome {
         let mut children = tape.children(at);
         match (children.next(), children.next()) {
@@ -152,13 +149,13 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// The first branch that fits as it is, else the one that costs least.
+    /// Writes a value by the first branch that fits as it is, else by the branch that costs least.
     fn union(&mut self, tape: &Tape<'_>, at: usize, shape: &Shape) -> Outcome {
         let fits = |&&branch: &&usize| fit(self.schema, tape, at, branch, &mut self.budget).is_ok();
         if let Some(&branch) = shape.branches.iter().find(fits) {
             return self.value(tape, at, branch);
         }
-        // Where `null` is allowed, `nul` at the end of a text that was cut off is no text.
+        // If `null` is allowed, `nul` at the end of a text that was cut off is no text.
         if tape.kind(at) == Kind::Bare
             && literal(tape.text(at)).is_none()
             && let Guess::Literal(kind) = guess(tape.text(at), true)
@@ -176,8 +173,7 @@ impl<'s> Coercer<'s> {
         })
     }
 
-    /// Tries several ways and keeps the cheapest. Two that cost the same and
-    /// differ are one too many.
+    /// Tries several ways and keeps the cheapest. Two different results of the same cost are an error.
     pub(super) fn cheapest<T>(
         &mut self,
         ways: &[T],
@@ -207,7 +203,7 @@ impl<'s> Coercer<'s> {
                     self.path.truncate(depth);
                     self.out.truncate(start);
                     self.log.undo(&mark);
-                    // The refusal from deepest within says most.
+                    // The error from the deepest place says most.
                     if refusal
                         .as_ref()
                         .is_none_or(|held| held.path().len() < error.path().len())
@@ -266,8 +262,8 @@ impl<'s> Coercer<'s> {
         Ok(sum)
     }
 
-    /// The cost of a member or an item; none if it is the last of a text that is still being written and does not
-    /// fit yet: then it is taken back.
+    /// Returns the cost of a member or an item. The last one of a growing text is taken back if it does not fit yet,
+    /// and has no cost.
     pub(super) fn unless_growing(
         &mut self,
         cost: Outcome,
@@ -284,7 +280,7 @@ impl<'s> Coercer<'s> {
         }
     }
 
-    /// One value where a list is expected.
+    /// Writes one value as a list of one, if a list is expected.
     pub(super) fn listed(&mut self, tape: &Tape<'_>, at: usize, shape_at: usize) -> Outcome {
         let shape = self.schema.shape(shape_at);
         let Some(item) = shape
@@ -309,7 +305,7 @@ impl<'s> Coercer<'s> {
         Ok(cost::SHAPE + sum)
     }
 
-    /// Copies a value no schema speaks of.
+    /// Copies a value that no schema describes.
     pub(super) fn copy(&mut self, tape: &Tape<'_>, at: usize) -> Outcome {
         if self.open == Some(at) {
             self.open_path = Some(self.path.clone());
@@ -335,7 +331,7 @@ impl<'s> Coercer<'s> {
         log.add_with(kind, || path.clone(), note);
     }
 
-    /// The same of a value of which this text is not kept as it was.
+    /// Adds a change at the current path, with the text that was there before.
     pub(super) fn log_was(&mut self, kind: ChangeKind, note: impl FnOnce() -> String, was: &str) {
         let Self { log, path, .. } = self;
         log.add_was(kind, || path.clone(), note, was);
@@ -379,7 +375,7 @@ impl<'s> Coercer<'s> {
     }
 }
 
-/// The work a document of this length is worth.
+/// Returns the amount of work that a document of this length may take.
 pub(super) fn work(length: usize) -> usize {
     length.saturating_mul(16).saturating_add(10_000)
 }

@@ -1,14 +1,14 @@
-//! How deep brackets nest.
+//! Check of how deep brackets nest.
 
 use super::{
     MAX_DEPTH,
     error::{ReadError, too_deep},
 };
 
-/// Checks that brackets nest no deeper than [`MAX_DEPTH`], which is what `serde_json` reads into a tree.
+/// Checks that brackets nest no deeper than [`MAX_DEPTH`], the depth that `serde_json` reads into a tree.
 ///
-/// A type with a `RawValue` or an `IgnoredAny` inside reads any depth, so a program that goes down such a value level
-/// by level checks the text first.
+/// A type with a `RawValue` or an `IgnoredAny` inside reads any depth. A program that visits such a value level by
+/// level therefore checks the text first.
 ///
 /// ```
 /// use agents_reader::{ReadErrorKind, check_depth};
@@ -22,7 +22,7 @@ use super::{
 /// Names the byte at which the text nests too deep.
 pub fn check_depth(text: &str) -> Result<(), ReadError> {
     let opens = |byte: &&u8| matches!(byte, b'{' | b'[');
-    // Most texts have not even as many brackets.
+    // Most texts have fewer brackets than that.
     if text.as_bytes().iter().filter(opens).count() <= MAX_DEPTH {
         return Ok(());
     }

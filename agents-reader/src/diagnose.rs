@@ -8,10 +8,10 @@ use super::{
     schema::Schema,
 };
 
-/// Errors beyond so many are counted and not listed.
+/// Maximum number of errors that are listed; further errors are only counted.
 const MOST: usize = 64;
 
-/// What reading a text came to, for a caller that has to explain it.
+/// Result of reading a text, for a caller that has to explain it.
 ///
 /// ```
 /// use agents_reader::{Schema, diagnose};
@@ -43,10 +43,10 @@ pub struct Diagnosis<'a> {
     pub json: Option<Cow<'a, str>>,
     /// Changes that were made to get that JSON.
     pub changes: Changes,
-    /// What does not fit, in the order of the schema, or why the text cannot be read; empty if all fits. At most 64
-    /// are listed.
+    /// Errors in the order of the schema, or the reason why the text cannot be read. The list is empty if everything
+    /// fits, and has at most 64 entries.
     pub errors: Vec<ReadError>,
-    /// How many errors there are beyond those listed.
+    /// Number of errors beyond those listed.
     pub more: usize,
 }
 
@@ -66,7 +66,7 @@ impl Diagnosis<'_> {
 
 /// Reads a text as [`Schema::read`] does, and lists everything that is wrong if it does not fit.
 ///
-/// Of a value that several shapes could be meant for, one error is listed, whatever is within it.
+/// A value with several possible shapes is one error, whatever is wrong within it.
 #[must_use]
 pub fn diagnose<'a>(text: &'a str, schema: &Schema) -> Diagnosis<'a> {
     let error = match schema.read(text) {
@@ -96,7 +96,7 @@ pub fn diagnose<'a>(text: &'a str, schema: &Schema) -> Diagnosis<'a> {
 }
 
 impl Schema {
-    /// Lists everything that keeps a text from fitting as it stands, as [`Schema::fits`] names the first of it.
+    /// Lists everything that keeps a text from fitting as it stands; [`Schema::fits`] names only the first error.
     #[must_use]
     pub fn diagnose_strictly<'a>(&self, text: &'a str) -> Diagnosis<'a> {
         match super::strictly(text) {

@@ -1,4 +1,4 @@
-//! Why a text could not be read, and where.
+//! Reasons why a text could not be read, with their places.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::fit::MISSING;
 
-/// What is wrong with a text, and where.
+/// Error in a text, with its place.
 ///
-/// It prints as one line in lower case that names the place and the remedy, fit to be shown to a model.
+/// An error prints as one line in lower case that names the place and the remedy. The line may be shown to a model.
 ///
 /// ```
 /// use agents_reader::{ReadErrorKind, read};
@@ -23,7 +23,7 @@ use super::fit::MISSING;
 #[serde(transparent)]
 pub struct ReadError(Box<Inner>);
 
-/// Boxed, since a result is handed on for each value that is read, and is mostly no error.
+/// Contents of an error. They are boxed, since a result is passed on for each value and is rarely an error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Inner {
     path: String,
@@ -32,7 +32,7 @@ struct Inner {
     kind: ReadErrorKind,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     offset: Option<usize>,
-    /// Everything that is wrong with the text, this error included; empty if it is the only one.
+    /// Everything that is wrong with the text, this error included; empty if it is the only error.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     all: Vec<ReadError>,
 }
@@ -52,7 +52,7 @@ pub enum ReadErrorKind {
     TooDeep,
     /// The text exceeds the reader's limit on size or on work.
     TooLong,
-    /// The text can mean several things, and neither text nor schema settles which.
+    /// The text has several meanings, and neither the text nor the schema settles which one is meant.
     Ambiguous,
     /// The text is JSON, but does not fit the schema.
     #[default]
@@ -62,7 +62,7 @@ pub enum ReadErrorKind {
 }
 
 impl ReadError {
-    /// Creates the error of a value that does not fit, at this path; the empty path is the whole.
+    /// Creates the error of a value that does not fit, at this path; the empty path is the whole text.
     ///
     /// ```
     /// use agents_reader::ReadError;
@@ -101,13 +101,13 @@ impl ReadError {
         self
     }
 
-    /// Returns the path of the field concerned, such as `a.b[0]`; empty for the whole.
+    /// Returns the path of the field concerned, such as `a.b[0]`; empty for the whole text.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.0.path
     }
 
-    /// Returns what was wrong and what to do about it, without the place.
+    /// Returns the problem and its remedy, without the place.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
@@ -122,7 +122,7 @@ impl ReadError {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     }
 
-    /// Makes this one of several errors of the same text.
+    /// Makes this error one of several errors of the same text.
     #[must_use]
     pub fn among(mut self, all: impl IntoIterator<Item = ReadError>) -> Self {
         self.0.all = all.into_iter().collect();
@@ -144,7 +144,7 @@ impl ReadError {
         alone.into_iter().chain(&self.0.all)
     }
 
-    /// Returns the byte offset of the problem, where one is known.
+    /// Returns the byte offset of the problem, if it is known.
     #[must_use]
     pub fn offset(&self) -> Option<usize> {
         self.0.offset

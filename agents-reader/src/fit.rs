@@ -1,4 +1,4 @@
-//! Does a document fit a schema as it stands? Nothing is altered or built.
+//! Check that a document fits a schema as it stands; the document is not altered.
 
 use std::fmt::Write;
 
@@ -10,12 +10,12 @@ use super::{
     tape::{Kind, Tape, push_key},
 };
 
-/// The first thing that does not fit.
+/// First place of a document that does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Misfit {
-    /// The node concerned.
+    /// Node that does not fit.
     pub(super) at: usize,
-    /// The shape it should have had.
+    /// Shape that the node should have had.
     shape: usize,
     why: Why,
 }
@@ -25,15 +25,15 @@ enum Why {
     Type,
     Choice,
     Limit(&'static str),
-    /// The field with this index is missing.
+    /// Field with this index, which is missing.
     Missing(usize),
     Unknown,
     Twice,
     Work,
 }
 
-/// Checks the value at `at` against the shape. `budget` bounds the work, since
-/// nested unions could ask for an exponential amount.
+/// Checks the value at `at` against the shape. `budget` bounds the work, since nested unions could ask for an
+/// exponential amount.
 pub(super) fn fit(
     schema: &Schema,
     tape: &Tape<'_>,
@@ -181,7 +181,7 @@ fn object(
     Ok(())
 }
 
-/// The field a key names exactly.
+/// Returns the field that a key names exactly.
 pub(super) fn field(shape: &Shape, tape: &Tape<'_>, key: usize, expected: usize) -> Option<usize> {
     let name = tape.string(key);
     if shape
@@ -194,7 +194,7 @@ pub(super) fn field(shape: &Shape, tape: &Tape<'_>, key: usize, expected: usize)
     shape.fields.iter().position(|field| field.name == name)
 }
 
-/// What the shape says of a key that is not a field.
+/// Returns the rule of the shape for a key that is not a field.
 pub(super) fn rest(shape: &Shape, tape: &Tape<'_>, key: usize) -> Rest {
     if shape.patterns.is_empty() {
         return shape.rest;
@@ -207,7 +207,7 @@ pub(super) fn rest(shape: &Shape, tape: &Tape<'_>, key: usize) -> Rest {
         .map_or(shape.rest, |&(_, shape)| Rest::Shape(shape))
 }
 
-/// A set of small numbers.
+/// Set of small numbers.
 pub(super) struct Seen {
     low: u64,
     high: Vec<bool>,
@@ -221,7 +221,7 @@ impl Seen {
         }
     }
 
-    /// Whether it was new.
+    /// Adds a number, and returns true if it is new.
     pub(super) fn insert(&mut self, n: usize) -> bool {
         let new = !self.has(n);
         match n.checked_sub(64) {
@@ -239,7 +239,7 @@ impl Seen {
     }
 }
 
-/// The type of a value; a whole float is a fraction as long as it is spelled so.
+/// Returns the type of a value; a float such as `5.0` counts as a fraction because of its spelling.
 pub(super) fn type_of(tape: &Tape<'_>, at: usize) -> Types {
     match tape.kind(at) {
         Kind::Null => Types::NULL,
@@ -260,7 +260,7 @@ pub(super) fn type_of(tape: &Tape<'_>, at: usize) -> Types {
     }
 }
 
-/// Whether a value is the one the schema names.
+/// Returns true if a value equals the one in the schema.
 pub(super) fn equals(tape: &Tape<'_>, at: usize, value: &Value) -> bool {
     match (tape.kind(at), value) {
         (Kind::Null, Value::Null)
@@ -280,12 +280,12 @@ pub(super) fn equals(tape: &Tape<'_>, at: usize, value: &Value) -> bool {
 }
 
 impl Misfit {
-    /// Whether nothing is wrong but a key that no field has.
+    /// Returns true if the only misfit is a key that no field has.
     pub(super) fn is_unknown_key(self) -> bool {
         self.why == Why::Unknown
     }
 
-    /// The field with this index is not in the object at `at`.
+    /// Creates the misfit of an object at `at` that lacks the field with this index.
     pub(super) fn missing(at: usize, shape: usize, field: usize) -> Self {
         Misfit {
             at,
@@ -294,7 +294,7 @@ impl Misfit {
         }
     }
 
-    /// The misfit in words.
+    /// Returns the misfit as an error.
     pub(super) fn refuse(self, schema: &Schema, tape: &Tape<'_>) -> ReadError {
         let found = tape.excerpt(self.at);
         let mut path = tape.path(self.at);
@@ -330,14 +330,14 @@ impl Misfit {
     }
 }
 
-/// What is said of a field that is not there.
+/// Message for a required field that is missing.
 pub(super) const MISSING: &str = "required, and missing; add it";
 
 pub(super) fn twice() -> String {
     "the key stands twice with different values; keep one".into()
 }
 
-/// The allowed values, for a message.
+/// Returns the allowed values, for a message.
 pub(super) fn one_of(shape: &Shape) -> String {
     const MOST: usize = 12;
     let choices = shape.choices.as_deref().unwrap_or_default();
@@ -351,7 +351,7 @@ pub(super) fn one_of(shape: &Shape) -> String {
     text
 }
 
-/// The known keys, for a message.
+/// Returns the known keys, for a message.
 pub(super) fn known(shape: &Shape) -> String {
     const MOST: usize = 20;
     let mut text = String::from("the keys are ");

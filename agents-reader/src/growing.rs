@@ -1,4 +1,4 @@
-//! Reading a text that is still being written.
+//! Reader of a text that is still being written.
 
 use super::{
     coerce::{Coercer, work},
@@ -10,7 +10,7 @@ use super::{
     tape::{Kind, Tape},
 };
 
-/// What a text says so far, while a model is still writing it.
+/// Value of a text so far, while a model is still writing the text.
 ///
 /// ```
 /// use agents_reader::{Schema, growing};
@@ -32,25 +32,25 @@ use super::{
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Growing {
-    /// The members and items that are there so far, as valid JSON: what is required may be missing.
+    /// Members and items so far, as valid JSON; required fields may be missing.
     ///
-    /// A string that is still being written is there as far as it goes. A number or a word of which more may
-    /// come is not.
+    /// A string that is still being written is included as far as it goes. A number or a word that may go on is left
+    /// out.
     pub json: String,
     /// Path of the string that is still being written.
     pub open: Option<String>,
-    /// Whether the closing bracket of the value is there.
+    /// Mark of a value whose closing bracket is there.
     pub is_whole: bool,
 }
 
 /// Reads the beginning of a text that should become JSON of this schema.
 ///
-/// Returns `None` as long as no value has begun, and where what is there cannot be read. Text before the value, such as
-/// thinking or the opening of a fence, is passed over. As long as the text is valid JSON so far, each result is the
-/// beginning of the next.
+/// Returns `None` until a value begins, and if the text so far cannot be read. Text before the value, such as
+/// thinking or the opening of a fence, is skipped. While the text so far is valid JSON, each result is the beginning
+/// of the next.
 ///
-/// The time is proportional to the length of the text, so a caller that is given it in many pieces reads it when the
-/// result is to be shown, not for each piece.
+/// The time is proportional to the length of the text. A caller that receives many pieces should therefore read the
+/// text when the result is shown, not for each piece.
 #[must_use]
 pub fn growing(text: &str, schema: &Schema) -> Option<Growing> {
     let bytes = text.as_bytes();
@@ -64,7 +64,7 @@ pub fn growing(text: &str, schema: &Schema) -> Option<Growing> {
                     at += length;
                     continue;
                 }
-                // All before was thought.
+                // All text before was thinking.
                 Some(None) => tried = 0,
                 None => {}
             },
@@ -82,10 +82,10 @@ pub fn growing(text: &str, schema: &Schema) -> Option<Growing> {
     None
 }
 
-/// More places than these are not tried.
+/// Maximum number of places at which a value is tried.
 const MOST_TRIED: usize = 8;
 
-/// The value that begins at `start`.
+/// Reads the value that begins at `start`.
 fn value(text: &str, start: usize, schema: &Schema) -> Option<Growing> {
     match begun(text, start) {
         Some(begun) => {
@@ -101,7 +101,7 @@ fn value(text: &str, start: usize, schema: &Schema) -> Option<Growing> {
             let tape = repaired.tape;
             let is_whole = tape.unclosed.is_empty() && repaired.end < text.len()
                 || text[..repaired.end].ends_with(['}', ']']);
-            // What of the last value is missing nobody knows.
+            // The missing part of the last value is unknown.
             let last = tape.nodes.len() - 1;
             let open = (!is_whole && tape.kind(last) == Kind::String).then_some(last);
             shaped(&tape, schema, open, is_whole)
@@ -126,18 +126,18 @@ fn shaped(
     })
 }
 
-/// The beginning of valid JSON, closed.
+/// Beginning of valid JSON, with its brackets closed.
 struct Begun {
     json: String,
     is_whole: bool,
-    /// The last value is a string that goes on.
+    /// Mark of a last value that is a string without an end so far.
     in_string: bool,
 }
 
-/// What may come next.
+/// Token that may come next.
 enum Next {
     Value,
-    /// A key, or the end of the object if nothing is in it yet.
+    /// A key, or the end of the object if the object is empty so far.
     Key,
     /// A comma or a closing bracket.
     More,
@@ -147,7 +147,7 @@ enum Next {
 fn begun(text: &str, start: usize) -> Option<Begun> {
     let bytes = text.as_bytes();
     let mut open: Vec<u8> = Vec::new();
-    // Up to here all is whole, but for brackets.
+    // Everything up to here is complete, except for brackets.
     let mut kept = start;
     let mut at = start;
     let mut next = Next::Value;
@@ -244,7 +244,7 @@ fn begun(text: &str, start: usize) -> Option<Begun> {
     })
 }
 
-/// A text that ends in the string that opens at `quote`.
+/// Closes a text that ends in the string that opens at `quote`.
 fn in_string(text: &str, start: usize, quote: usize, open: &[u8]) -> Begun {
     let mut json = text[start..].to_owned();
     json.truncate(whole_escapes(&text[quote + 1..]) + quote + 1 - start);
@@ -261,7 +261,7 @@ fn close(json: &mut String, open: &[u8]) {
     json.extend(open.iter().rev().map(|&close| char::from(close)));
 }
 
-/// The length of a string's inside without an escape that is not whole yet, or half a pair of them.
+/// Returns the length of a string's inside, without an unfinished escape or half a pair of escapes.
 fn whole_escapes(inside: &str) -> usize {
     let bytes = inside.as_bytes();
     let mut at = 0;
@@ -275,8 +275,8 @@ fn whole_escapes(inside: &str) -> usize {
     inside.len()
 }
 
-/// Where a string ends whose inside begins at `from`: `Some(None)` if it is not closed yet, `None` if it is no
-/// valid string so far.
+/// Returns the end of the string whose inside begins at `from`: `Some(None)` if it is not closed yet, `None` if it is
+/// no valid string so far.
 fn string(bytes: &[u8], from: usize) -> Option<Option<usize>> {
     let mut at = from;
     loop {

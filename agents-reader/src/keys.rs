@@ -1,4 +1,4 @@
-//! Objects: which key means which field.
+//! Objects, and the field that each key means.
 
 use super::{
     change::ChangeKind,
@@ -11,19 +11,19 @@ use super::{
     tape::{Kind, Tape, push_key, quote_into},
 };
 
-/// What a member of the text is for the schema.
+/// Role of a member of the text in the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// A field by its own name.
     Field(usize),
     /// A field by another spelling of its name.
     Restyled(usize),
-    /// A field that this can only mean.
+    /// Field that the key means by elimination.
     Inferred(usize),
-    /// Not a field, but allowed.
+    /// Allowed member that is no field.
     Kept(Option<usize>),
     Unknown,
-    /// What would be an entry of a map, under a key that the map cannot have.
+    /// Member that looks like an entry of a map, under a key that the map cannot have.
     Foreign,
 }
 
@@ -75,7 +75,7 @@ impl Coercer<'_> {
                     sum += cost::SPELLING;
                     continue;
                 }
-                // Beside a value, none says nothing.
+                // Beside a value, an empty member adds nothing.
                 let optional = !field.required && shape.rest != Rest::Refuse;
                 let missing = tape.kind(value) == Kind::Missing && !self.grows;
                 if missing && let Some(default) = &field.default {
@@ -148,7 +148,7 @@ impl Coercer<'_> {
         if tape.unclosed.contains(&(at as u32)) {
             self.might_go_on(shape, &from);
         }
-        // Nothing of what was said is left: that is no reading of it.
+        // None of the members is left, so this is no reading of the text.
         if kept + gone == 0 && !members.is_empty() && !shape.fields.is_empty() {
             return Err(self.refuse(
                 ReadErrorKind::Mismatch,
@@ -172,7 +172,7 @@ impl Coercer<'_> {
         Ok(sum)
     }
 
-    /// Writes a member with the default of its field.
+    /// Writes a member with the default value of its field.
     fn default(&mut self, name: &str, default: &str) {
         quote_into(&mut self.out, name);
         self.out.push(':');
@@ -181,7 +181,7 @@ impl Coercer<'_> {
         self.log_with(ChangeKind::Defaulted, note);
     }
 
-    /// The text ended in this object: what it does not have may have been to come.
+    /// Notes that the text ended in this object, so that missing members may have been to come.
     fn might_go_on(&mut self, shape: &Shape, from: &[Option<usize>]) {
         let mut fields = shape.fields.iter().zip(from);
         let next = match (fields.find(|(_, from)| from.is_none()), shape.rest) {
@@ -217,8 +217,8 @@ impl Coercer<'_> {
     }
 }
 
-/// Finds the role of each member: by name, else by case and style, else, if
-/// only one field is missing and one key is left over, by elimination.
+/// Finds the role of each member: by name, else by case and style, else by elimination. Elimination needs a single
+/// missing field and a single key that is left over.
 pub(super) fn roles(
     schema: &Schema,
     shape: &Shape,
@@ -258,7 +258,7 @@ pub(super) fn roles(
             continue;
         }
         let name = fold(&tape.string(key));
-        // What is not known otherwise may say a field a second time; what is allowed beside it does not.
+        // An unknown key may name a field a second time; an allowed key may not.
         let again = *role != Role::Kept(None);
         let said = tape.string(key).to_lowercase();
         let free = |&n: &usize| folded[n] == name && (again || !taken.has(n));
@@ -269,7 +269,7 @@ pub(super) fn roles(
             _ => None,
         };
         let fields = || (0..folded.len()).filter(free);
-        // Of two fields alike in style, the one that differs in case alone.
+        // If two fields are alike in style, the field that differs only in case is taken.
         if let Some(n) = only(Box::new(fields())).or_else(|| only(Box::new(fields().filter(alike))))
         {
             unknown -= usize::from(*role == Role::Unknown);
@@ -283,8 +283,7 @@ pub(super) fn roles(
     if unknown != 1 {
         return roles;
     }
-    // By elimination: the one required field that is missing, or, if none is,
-    // the one field of all.
+    // By elimination: the only missing required field, or, if no required field is missing, the only field left.
     let missing = |required: bool| {
         let mut missing = shape
             .fields
@@ -311,8 +310,8 @@ pub(super) fn roles(
     roles
 }
 
-/// Whether a value says nothing of a field of these types: there is none, or it is `null`, `"null"` or an empty text
-/// where the field can be none of these.
+/// Returns true if a value is empty for a field of these types: no value, or `null`, `"null"` or an empty text where
+/// the field allows none of them.
 fn says_nothing(tape: &Tape<'_>, value: usize, types: Types) -> bool {
     match tape.kind(value) {
         Kind::Missing => true,
@@ -326,7 +325,7 @@ fn says_nothing(tape: &Tape<'_>, value: usize, types: Types) -> bool {
     }
 }
 
-/// Whether one name contains the other.
+/// Returns true if one name contains the other.
 fn akin(one: &str, two: &str) -> bool {
     let (one_folded, two_folded) = (fold(one), fold(two));
     let (short, long) = if one_folded.len() < two_folded.len() {
@@ -338,7 +337,7 @@ fn akin(one: &str, two: &str) -> bool {
     short.len() >= 3 && long.contains(&short) || short.len() >= 2 && has_part(words, &short)
 }
 
-/// Whether a name has this word among its parts: `userId` and `user_id` have `id`.
+/// Returns true if a name has this word among its parts: `userId` and `user_id` have `id`.
 fn has_part(name: &str, word: &str) -> bool {
     let mut part = String::new();
     let mut small = false;
@@ -358,7 +357,7 @@ fn has_part(name: &str, word: &str) -> bool {
     false
 }
 
-/// Whether a value could be meant for a shape at all: a list is no number.
+/// Returns true if a value could be meant for a shape at all: a list is no number.
 fn plausible(tape: &Tape<'_>, value: usize, schema: &Schema, shape: usize) -> bool {
     let types = schema.types(shape);
     match tape.kind(value) {

@@ -1,4 +1,4 @@
-//! What must hold for every input.
+//! Laws that hold for every input.
 
 use std::{borrow::Cow, cell::Cell};
 
@@ -16,7 +16,7 @@ pub(super) fn step(count: usize) {
     STEPS.set(STEPS.get() + count);
 }
 
-/// `PROPTEST_CASES` may ask for more.
+/// Returns the configuration of the property tests; `PROPTEST_CASES` may ask for more cases.
 fn cases() -> ProptestConfig {
     let asked = ProptestConfig::default();
     ProptestConfig {
@@ -44,8 +44,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A number as somebody may write it: digits that no type of ours could hold, notations that printing
-/// would change.
+/// Generates numbers with more digits than our types hold, and in notations that printing would change.
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => "-?(0|[1-9][0-9]{0,3})(\\.[0-9]{1,4})?([eE][+-]?[0-9]{1,3})?",
@@ -56,7 +55,7 @@ fn number() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Valid JSON without a space, its numbers as they were written.
+/// Generates valid JSON without a space, with numbers as they were written.
 fn raw() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         4 => number(),
@@ -76,7 +75,7 @@ fn raw() -> impl Strategy<Value = String> {
     })
 }
 
-/// Valid JSON in every way it can be written.
+/// Generates valid JSON in all its spellings.
 fn valid() -> impl Strategy<Value = String> {
     prop_oneof![
         value().prop_map(|value| serde_json::to_string(&value).unwrap()),
@@ -85,7 +84,7 @@ fn valid() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Text made of what JSON is made of, and of what models put around it.
+/// Generates text from the pieces of JSON and from the texts that models put around it.
 fn tangle(least: usize) -> impl Strategy<Value = String> {
     const PIECES: [&str; 58] = [
         "{",
@@ -151,7 +150,7 @@ fn tangle(least: usize) -> impl Strategy<Value = String> {
         .prop_map(|pieces| pieces.concat())
 }
 
-/// Valid JSON with a few pieces cut out, put in or doubled.
+/// Generates valid JSON with a few pieces cut out, put in or doubled.
 fn broken() -> impl Strategy<Value = String> {
     (
         value(),
@@ -206,7 +205,7 @@ fn schemas() -> impl Strategy<Value = Value> {
     ])
 }
 
-/// Text made of what numbers are made of, and of what people put beside them.
+/// Generates text from the pieces of numbers and from the texts that people put beside them.
 fn counted() -> impl Strategy<Value = String> {
     const PIECES: [&str; 32] = [
         "1", "12", "200", "000", "0", "5", "007", ".", ",", "'", "_", " ", "-", "−", "+", "e3",
@@ -217,7 +216,7 @@ fn counted() -> impl Strategy<Value = String> {
         .prop_map(|pieces| pieces.concat())
 }
 
-/// Whether a text is one number and can be no other, however it is written.
+/// Returns true if a text is one number and can be no other, in any spelling.
 fn is_one_number(text: &str) -> bool {
     let spaceless: String = text.split_whitespace().collect();
     let unsigned = spaceless
@@ -232,7 +231,7 @@ fn is_one_number(text: &str) -> bool {
             .all(|b| b.is_ascii_digit() || b".eE+-".contains(&b))
 }
 
-/// The steps a reading takes, with and without a schema.
+/// Counts the steps of a reading, with and without a schema.
 fn steps(text: &str, schema: &Schema) -> usize {
     STEPS.set(0);
     _ = schema.read(text);

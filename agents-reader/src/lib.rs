@@ -1,9 +1,8 @@
 //! Lenient, schema-led reader of JSON as models write it.
 //!
-//! A model's tool call is JSON most of the time. The rest of the time it is JSON
-//! with a comma too many, Python's `True`, prose around it, a number in quotes,
-//! or cut off at the end. [`read`] takes both, led by the schema of what is
-//! wanted:
+//! A model's tool call is valid JSON most of the time. Otherwise it has a comma too many, Python's `True`, prose
+//! around it or a number in quotes. It may also be cut off. [`read`] accepts both kinds, led by the schema of the
+//! wanted value:
 //!
 //! ```
 //! use agents_reader::read;
@@ -27,17 +26,15 @@
 //! 3. *repair*: a candidate that is not valid JSON is repaired.
 //! 4. *coerce*: the value is converted to the shape that the schema describes.
 //!
-//! The reader never guesses. If neither text nor schema determines what was meant,
-//! the result is a [`ReadError`] with the reason. [`Changes`] lists all changes. Intact
-//! members are never altered, and numbers keep every digit. Time is linear in the
-//! length of the text and depth is bounded, whatever the input.
+//! The reader never guesses. If neither the text nor the schema determines what was meant, the result is a
+//! [`ReadError`] with the reason. [`Changes`] lists all changes. Intact members are never altered, and numbers keep
+//! every digit. Time is linear in the length of the text. Depth is bounded, whatever the input.
 //!
 //! # Certain and uncertain readings
 //!
-//! Nothing is lost in silence. Where text was dropped that may belong to the value, or where a
-//! missing bracket or quote has two places, the change is marked as
-//! [uncertain](Change::uncertain). A caller that cannot take back what it does asks
-//! [`Changes::uncertain`], and refuses such a reading.
+//! No text is lost in silence. A change is [uncertain](Change::uncertain) if dropped text may belong to the value. It
+//! is also uncertain if a missing bracket or quote has two possible places. A caller that cannot undo its actions
+//! asks [`Changes::uncertain`], and rejects an uncertain reading.
 //!
 //! # What else there is
 //!
@@ -103,10 +100,10 @@ use self::{
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// Brackets may nest this deep: what `serde_json` reads as well.
+/// Maximum depth of nested brackets, which is the depth that `serde_json` reads as well.
 pub const MAX_DEPTH: usize = 127;
 
-/// Longer texts are refused; offsets are kept in 32 bits.
+/// Maximum length of a text in bytes; a longer text is an error, since offsets are kept in 32 bits.
 const MAX_LENGTH: usize = 1 << 30;
 
 /// Result of reading: valid JSON and the changes that were needed.
@@ -133,12 +130,11 @@ pub struct Reading<'a> {
 
 /// Reads text that should be JSON of this schema, and repairs what the schema settles.
 ///
-/// It reads as [`lenient`] does, choosing by the schema where it finds several values, and then as
-/// [`coerce`] does.
+/// The text is first read as [`lenient`] does, except that the schema chooses among several values. The value is then
+/// converted as [`coerce`] does.
 ///
-/// With a schema that asks for nothing but text, any text that is no JSON string is taken as it
-/// stands; call syntax such as `f(a=1)` and members without braces, also as the items of a list, are read
-/// where an object is wanted.
+/// If the schema accepts only text, any text that is no JSON string is taken as it stands. If the schema wants an
+/// object, call syntax such as `f(a=1)` is read. So are members without braces, also as items of a list.
 ///
 /// ```
 /// use agents_reader::{ChangeKind::*, read};
@@ -163,20 +159,20 @@ pub struct Reading<'a> {
 ///
 /// # Errors
 ///
-/// When nothing can be read without guessing, or nothing that fits.
+/// If nothing can be read without guessing, or if no value in the text fits.
 pub fn read<'a>(raw: &'a str, schema: &Value) -> Result<Reading<'a>, ReadError> {
     Schema::new(schema).read(raw)
 }
 
 /// Reads text that should be JSON, without knowing its shape.
 ///
-/// Valid JSON comes back as it is; what a schema would have to settle is refused.
+/// Valid JSON comes back unchanged. A text that only a schema could settle is an error.
 ///
 #[doc = include_str!("docs/syntax.md")]
 ///
 /// # Errors
 ///
-/// When nothing can be read without guessing: several values in prose, `[007]`, a key without a value.
+/// If the text cannot be read without guessing: several values in prose, `[007]`, a key without a value.
 pub fn lenient(raw: &str) -> Result<Reading<'_>, ReadError> {
     match strictly(raw)? {
         Ok(tape) => match tape.contradiction(0) {
@@ -189,14 +185,13 @@ pub fn lenient(raw: &str) -> Result<Reading<'_>, ReadError> {
     }
 }
 
-/// Brings valid JSON into the shape of a schema; what fits comes back unchanged.
+/// Brings valid JSON into the shape of a schema; a value that fits comes back unchanged.
 ///
 #[doc = include_str!("docs/shape.md")]
 ///
 /// # Errors
 ///
-/// When the text is not valid JSON, or cannot be brought into shape without
-/// guessing.
+/// If the text is not valid JSON, or cannot be brought into shape without guessing.
 pub fn coerce<'a>(json: &'a str, schema: &Value) -> Result<Reading<'a>, ReadError> {
     Schema::new(schema).coerce(json)
 }
@@ -215,8 +210,7 @@ pub fn coerce<'a>(json: &'a str, schema: &Value) -> Result<Reading<'a>, ReadErro
 ///
 /// # Errors
 ///
-/// Names the first place that does not fit, what was expected there and what
-/// was found.
+/// Names the first place that does not fit, the expected value and the value found.
 pub fn fits(json: &str, schema: &Value) -> Result<(), ReadError> {
     Schema::new(schema).fits(json)
 }
@@ -272,7 +266,7 @@ impl Schema {
         })
     }
 
-    /// Whether the schema asks for nothing but text: then any text will do.
+    /// Returns true if the schema accepts only text, so that any text will do.
     fn wants_text(&self) -> bool {
         let root = self.shape(self.root());
         root.branches.is_empty()
@@ -282,7 +276,7 @@ impl Schema {
     }
 }
 
-/// The tape of a text that is valid JSON, or where it stops to be.
+/// Returns the tape of valid JSON, or the byte at which the text stops being valid.
 fn strictly(raw: &str) -> Result<Result<Tape<'_>, usize>, ReadError> {
     if raw.len() > MAX_LENGTH {
         return Err(ReadError::of(
@@ -298,7 +292,7 @@ fn strictly(raw: &str) -> Result<Result<Tape<'_>, usize>, ReadError> {
             tape.intact = true;
             Ok(Ok(tape))
         }
-        // The value itself is fine; what follows it is not.
+        // The value itself is fine, but more text follows it.
         Ok(_) => Ok(Err(usize::MAX)),
         Err(Stop::Syntax(_)) => Ok(Err(start)),
         Err(Stop::TooDeep(at)) => Err(too_deep(at)),
@@ -316,7 +310,7 @@ fn untouched(raw: &str) -> Reading<'_> {
     }
 }
 
-/// The text itself, as a JSON string.
+/// Returns the whole text as a JSON string.
 fn as_text(raw: &str) -> Reading<'_> {
     let mut json = String::with_capacity(raw.len() + 2);
     quote_into(&mut json, raw);

@@ -6,7 +6,7 @@ use super::{
 };
 
 impl Limits {
-    /// The first bound that a value breaks.
+    /// Returns a description of the first bound that a value breaks.
     pub(super) fn broken(&self, tape: &Tape<'_>, at: usize) -> Option<&'static str> {
         match tape.kind(at) {
             Kind::Number => self.number(tape.text(at)),
@@ -56,7 +56,7 @@ impl Limits {
     }
 }
 
-/// Whether a count is below (`true`) or above its bounds.
+/// Returns `Some(true)` if a count is below its bounds, `Some(false)` if it is above, and `None` if it is within.
 fn within(count: usize, (least, most): (Option<u64>, Option<u64>)) -> Option<bool> {
     let count = count as u64;
     match () {

@@ -1,8 +1,7 @@
-//! Finding the JSON in a text: in fences, tags, calls and prose, and not in a
-//! model's thinking.
+//! Search for the JSON in a text: in fences, tags, calls and prose, but not in a model's thinking.
 //!
-//! Every place where a value may start is read; what reads is judged by the
-//! schema, and the one that needed the least wins. Of equals the first does.
+//! Every place where a value may start is read. The schema judges each result, and the result whose changes cost
+//! least wins. Of equal results the first wins.
 
 mod choose;
 
@@ -20,7 +19,7 @@ use super::{
     tape::{Kind, Node, Tape, unescape},
 };
 
-/// A text that was read: the JSON, or the part of the text that is it.
+/// Value found in a text: JSON that was made, or the part of the text that is valid JSON.
 pub(super) struct Found {
     pub(super) json: Json,
     pub(super) log: Log,
@@ -34,20 +33,19 @@ pub(super) struct Found {
 }
 
 pub(super) enum Json {
-    /// This part of the text, as it stands.
+    /// Part of the text that stays as it stands.
     Part(usize, usize),
     Made(String),
 }
 
-/// More places than these are not tried.
+/// Maximum number of places that are tried.
 const MOST_TRIED: usize = 40;
 
-/// What is read in vain, all attempts together, stays within the length of the
-/// text and this.
+/// Bytes that all failed attempts together may read beyond the length of the text.
 const SPARE: usize = 20_000;
 
-/// Finds the value that is meant, led by the schema if there is one. `tried`
-/// says where strict reading of the whole text has failed already.
+/// Finds the value that is meant, led by the schema if there is one. `tried` is the byte at which strict reading of
+/// the whole text has failed.
 pub(super) fn locate(raw: &str, schema: Option<&Schema>, tried: usize) -> Result<Found, ReadError> {
     let mut search = Search {
         raw,
@@ -65,7 +63,7 @@ pub(super) fn locate(raw: &str, schema: Option<&Schema>, tried: usize) -> Result
     let skipped = search.scan(0, raw.len(), false)?;
     search.thoughts.clone_from(&skipped);
     if search.found.iter().all(|found| found.thinking) {
-        // Nothing was said but in thought.
+        // No value was found outside of thinking.
         for (start, end) in skipped {
             let before = search.found.len();
             search.scan(start, end, true)?;
@@ -84,7 +82,7 @@ pub(super) fn locate(raw: &str, schema: Option<&Schema>, tried: usize) -> Result
     search.choose()
 }
 
-/// A text that should be one JSON value and nothing else.
+/// Reads a text that should be one JSON value without anything around it.
 pub(super) fn whole<'t>(text: &'t str, allowance: &mut usize) -> Option<(Tape<'t>, Log)> {
     let bytes = text.as_bytes();
     let mut tape = Tape::new(text);
@@ -103,7 +101,7 @@ pub(super) fn whole<'t>(text: &'t str, allowance: &mut usize) -> Option<(Tape<'t
         .then_some((repaired.tape, repaired.log))
 }
 
-/// The text of a line of a Markdown list.
+/// Returns the text of a line of a Markdown list.
 fn item(line: &str) -> Option<&str> {
     let line = line.trim();
     let marked = ["- ", "* ", "• "]
@@ -128,21 +126,20 @@ struct Search<'a, 's> {
     allowance: usize,
     tried: usize,
     found: Vec<Found>,
-    /// The refusal of the longest candidate.
+    /// Error of the longest candidate.
     refusal: Option<ReadError>,
     refused: usize,
     attempts: usize,
-    /// An object has begun that could not be read: what follows may be pieces of it.
+    /// Mark of a begun object that could not be read, so that later values may be pieces of it.
     broken: bool,
     /// Bytes that may still be read in vain.
     spare: usize,
-    /// Stretches of thinking: what stands there was not said.
+    /// Stretches of thinking, which are not part of the answer.
     thoughts: Vec<(usize, usize)>,
 }
 
 impl<'a> Search<'a, '_> {
-    /// Reads every candidate in a stretch of text. Returns the stretches of
-    /// thinking that were passed over.
+    /// Reads every candidate in a stretch of text. Returns the stretches of thinking that were skipped.
     fn scan(
         &mut self,
         from: usize,
@@ -160,7 +157,7 @@ impl<'a> Search<'a, '_> {
                 }
                 b'<' if !in_thought => match thinking(&self.raw[at..]) {
                     Some(None) => {
-                        // All before was thought, though nothing said so.
+                        // All text before was thinking, although no tag opened it.
                         self.found
                             .iter_mut()
                             .for_each(|found| found.thinking = true);
@@ -178,8 +175,8 @@ impl<'a> Search<'a, '_> {
         Ok(skipped)
     }
 
-    /// `name(key=`: a call, as far as one can see. Only a schema can tell its
-    /// arguments from prose.
+    /// Returns true if `name(key=` stands here, which is probably a call. Only a schema can tell its arguments from
+    /// prose.
     fn called(&self, paren: usize) -> bool {
         let bytes = self.raw.as_bytes();
         let word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
@@ -194,8 +191,7 @@ impl<'a> Search<'a, '_> {
             && bytes.get(equals + 1) != Some(&b'=')
     }
 
-    /// Reads the candidate at `start`, keeps it if it will do, and returns where
-    /// to go on.
+    /// Reads the candidate at `start`, keeps it if it fits, and returns the place to go on from.
     fn candidate(
         &mut self,
         start: usize,
@@ -232,7 +228,7 @@ impl<'a> Search<'a, '_> {
                     return Ok(end.max(start + 1));
                 }
                 self.spare = self.spare.saturating_sub(end - start);
-                // Inside of an object that does not fit is nothing that was meant for the whole.
+                // No value inside of an object that does not fit was meant as the whole value.
                 let tape = &repaired.tape;
                 let is_object = tape.kind(0) == Kind::Object && tape.nodes.len() > 2;
                 Ok(if is_object {
@@ -262,8 +258,8 @@ impl<'a> Search<'a, '_> {
         }
     }
 
-    /// A valid value that does not fit may hold one that does, but only a short
-    /// one is worth the second look.
+    /// Returns the next place to read inside or after a valid value that does not fit. Only a short value is worth a
+    /// second look inside.
     fn next_inside(&self, tape: &Tape<'_>, start: usize, end: usize) -> usize {
         if tape.kind(0) == Kind::Array && tape.nodes.len() < 64 {
             start + 1
@@ -272,7 +268,7 @@ impl<'a> Search<'a, '_> {
         }
     }
 
-    /// The whole is the inside of a string: one layer of escapes comes off.
+    /// Reads a text that is the inside of a string, by removing one layer of escapes.
     fn escaped(&mut self, start: usize, in_thought: bool) {
         let inside = unescape(&self.raw[start..]).into_owned();
         let Ok(repaired) = repair::repair(&inside, 0, Start::Value, &mut self.allowance) else {
@@ -280,7 +276,7 @@ impl<'a> Search<'a, '_> {
         };
         let mut log = Log::default();
         let note = "one layer of escapes taken off";
-        // Quotes that are not escaped belong to no such layer.
+        // Quotes that are not escaped do not belong to such a layer.
         match self.raw[start..].replace("\\\"", "").contains('"') {
             true => log.add_uncertain(ChangeKind::Escapes, String::new, note),
             false => log.add(ChangeKind::Escapes, String::new, note),
@@ -289,14 +285,14 @@ impl<'a> Search<'a, '_> {
         self.judge(&repaired.tape, log, start, self.raw.len(), in_thought);
     }
 
-    /// Values that do not start with a bracket.
+    /// Reads values that do not start with a bracket.
     fn without_brackets(&mut self) -> Result<(), ReadError> {
         let text = self
             .raw
             .trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}');
         let start = text.as_ptr() as usize - self.raw.as_ptr() as usize;
         let Some(schema) = self.schema else {
-            // Only a string: with more quotes inside it is something else.
+            // Only a plain string is read here; more quotes inside make it something else.
             if text.len() > 1
                 && text.starts_with('"')
                 && !text[1..].contains('"')
@@ -336,7 +332,7 @@ impl<'a> Search<'a, '_> {
         Ok(())
     }
 
-    /// A list in Markdown, one item a line: `- a`, `* a`, `1. a`.
+    /// Reads a list in Markdown, one item a line: `- a`, `* a`, `1. a`.
     fn items_by_line(&mut self, text: &str, start: usize) {
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         let items: Option<Vec<&str>> = lines.map(item).collect();
@@ -364,7 +360,7 @@ impl<'a> Search<'a, '_> {
         self.judge(&tape, log, start, start + text.len(), false);
     }
 
-    /// Whether a candidate will do; if so it is kept.
+    /// Keeps a candidate if it can be read, and returns true if it was kept.
     fn judge(
         &mut self,
         tape: &Tape<'_>,
@@ -385,7 +381,7 @@ impl<'a> Search<'a, '_> {
             );
             return false;
         }
-        // A call cut off before its first argument: `{}` would be made up.
+        // A call cut off before its first argument is not read, since `{}` would be invented.
         let nothing = !tape.intact && tape.nodes.len() == 1 && tape.kind(0) == Kind::Object;
         if nothing && self.schema.is_some() && !self.raw[..end].ends_with('}') {
             let reason = "the text ends before the first member; write the whole object";
@@ -426,12 +422,12 @@ impl<'a> Search<'a, '_> {
                 false
             }
             Ok(cost) => {
-                // What seems to be an unknown member may be a piece of something else.
+                // A member that seems unknown may be a piece of something else.
                 if log.is_rebuilt() || log.any(ChangeKind::Call) {
                     log.doubt(ChangeKind::DroppedKey);
                     log.doubt(ChangeKind::Unwrapped);
                 }
-                // A value of another type may belong to an object around.
+                // A value of another type may belong to an object around it.
                 if !tape.unclosed.is_empty() {
                     log.doubt(ChangeKind::Coerced);
                 }

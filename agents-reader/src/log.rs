@@ -1,11 +1,11 @@
-//! The changes of a reading that is under way.
+//! Changes of a reading that is under way.
 
 use super::change::{Change, ChangeKind, Changes};
 
 const KINDS: usize = ChangeKind::Duplicate as usize + 1;
 
-/// Of each kind so many are told in full: a document with ten thousand single
-/// quotes has one habit, not ten thousand stories.
+/// Maximum number of changes of a kind that are listed in full. A document with ten thousand single quotes has one
+/// habit, not ten thousand stories.
 const TOLD: u32 = 8;
 
 /// Collects changes while reading, and can take them back.
@@ -13,13 +13,13 @@ const TOLD: u32 = 8;
 pub(super) struct Log {
     changes: Vec<Change>,
     counts: [u32; KINDS],
-    /// Uncertain changes among those told.
+    /// Number of uncertain changes among those listed.
     uncertain: u32,
-    /// Whether brackets, quotes, commas or colons were supplied: a piece may have got into the wrong place.
+    /// Mark that brackets, quotes, commas or colons were supplied: a piece may be in the wrong place.
     rebuilt: bool,
 }
 
-/// A point in a [`Log`] to return to.
+/// Point in a [`Log`] to return to.
 #[derive(Clone)]
 pub(super) struct Mark {
     len: usize,
@@ -29,7 +29,7 @@ pub(super) struct Mark {
 }
 
 impl Log {
-    /// Path and note are only built when the change will be told.
+    /// Adds a change. Path and note are only built if the change is listed.
     pub(super) fn add(
         &mut self,
         kind: ChangeKind,
@@ -39,7 +39,7 @@ impl Log {
         self.tell(kind, || Change::new(kind, path(), note));
     }
 
-    /// Adds a change of something that is not there any more, wholly or in part.
+    /// Adds a change of text that is gone, wholly or in part.
     pub(super) fn add_was(
         &mut self,
         kind: ChangeKind,
@@ -50,7 +50,7 @@ impl Log {
         self.tell(kind, || Change::new(kind, path(), note()).was_whole(was));
     }
 
-    /// Adds an uncertain change that is made already.
+    /// Adds an uncertain change that is built already.
     pub(super) fn add_change(&mut self, change: Change) {
         self.counts[change.kind as usize] += 1;
         if self.uncertain < TOLD {
@@ -59,7 +59,7 @@ impl Log {
         }
     }
 
-    /// Adds an uncertain change. The first few are told, however many of their kind were told before.
+    /// Adds an uncertain change. The first few are listed, however many changes of their kind were listed before.
     pub(super) fn add_uncertain(
         &mut self,
         kind: ChangeKind,
@@ -80,7 +80,7 @@ impl Log {
         }
     }
 
-    /// Adds a change with a note that costs something to write.
+    /// Adds a change whose note takes some work to write.
     pub(super) fn add_with(
         &mut self,
         kind: ChangeKind,
@@ -103,7 +103,7 @@ impl Log {
         self.rebuilt = true;
     }
 
-    /// Whether brackets, quotes, commas or colons were supplied.
+    /// Returns true if brackets, quotes, commas or colons were supplied.
     pub(super) fn is_rebuilt(&self) -> bool {
         self.rebuilt
     }
@@ -116,8 +116,8 @@ impl Log {
         }
     }
 
-    /// Whether members were renamed or left out, or brackets did not match: then this may be a piece of
-    /// something larger.
+    /// Returns true if members were renamed or left out, or if brackets did not match. The value may then be a piece
+    /// of something larger.
     pub(super) fn is_of_pieces(&self) -> bool {
         use ChangeKind::{Brackets, DroppedKey, Inferred, Renamed};
         [Brackets, DroppedKey, Inferred, Renamed]
@@ -125,17 +125,17 @@ impl Log {
             .any(|kind| self.any(kind))
     }
 
-    /// Whether there is a change of this kind.
+    /// Returns true if there is a change of this kind.
     pub(super) fn any(&self, kind: ChangeKind) -> bool {
         self.counts[kind as usize] > 0
     }
 
-    /// How many changes are told.
+    /// Returns the number of changes that are listed.
     pub(super) fn told(&self) -> usize {
         self.changes.len()
     }
 
-    /// Says of what was told after the first so many where it was.
+    /// Sets the path of all changes listed after the first `told`.
     pub(super) fn place_since(&mut self, told: usize, path: &str) {
         for change in &mut self.changes[told..] {
             path.clone_into(&mut change.path);
@@ -158,7 +158,7 @@ impl Log {
         self.rebuilt = mark.rebuilt;
     }
 
-    /// Takes out what was added since.
+    /// Takes out the changes that were added since the mark.
     pub(super) fn split_off(&mut self, mark: &Mark) -> Self {
         let mut counts = self.counts;
         for (now, then) in counts.iter_mut().zip(mark.counts) {
@@ -176,7 +176,7 @@ impl Log {
         }
     }
 
-    /// Appends what another log holds, the places told relative to `path`.
+    /// Appends the changes of another log, with paths relative to `path`.
     pub(super) fn append(&mut self, other: Log, path: &str) {
         for mut change in other.changes {
             change.path = match (path.is_empty(), change.path.is_empty()) {

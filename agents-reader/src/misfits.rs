@@ -1,4 +1,4 @@
-//! Everything that keeps a document from fitting its schema, not only the first of it.
+//! Search for all errors of a document by its schema, not only the first.
 
 use super::{
     MAX_DEPTH,
@@ -11,18 +11,18 @@ use super::{
     tape::{Kind, Tape},
 };
 
-/// What was found of it.
+/// Errors found in a document.
 #[derive(Debug)]
 pub(crate) struct Misfits {
-    /// In the order of the schema.
+    /// Errors that are listed, in the order of the schema.
     pub(crate) listed: Vec<ReadError>,
-    /// So many were found beyond those.
+    /// Number of errors beyond those listed.
     pub(crate) more: usize,
 }
 
 impl Schema {
-    /// Finds what does not fit, and names as many as `most`. Of what a lenient reading settles nothing is said.
-    /// A value of which several shapes could be meant is one misfit, whatever is within it.
+    /// Finds all errors, and lists at most `most` of them. Errors that a lenient reading settles are left out. A
+    /// value with several possible shapes is one error, whatever is wrong within it.
     pub(crate) fn misfits(&self, json: &str, lenient: bool, most: usize) -> Misfits {
         let mut found = Misfits {
             listed: Vec::new(),
@@ -50,7 +50,7 @@ struct Search<'a, 't> {
     lenient: bool,
     most: usize,
     budget: usize,
-    /// Calls of [`Self::value`] that are open: those of the document, and of alternatives within alternatives.
+    /// Number of open calls of [`Self::value`]: those of the document, and of alternatives within alternatives.
     depth: usize,
     found: &'a mut Misfits,
 }
@@ -107,7 +107,7 @@ impl Search<'_, '_> {
         }
         for (n, (field, value)) in shape.fields.iter().zip(values).enumerate() {
             match value {
-                // Left out, where reading is lenient.
+                // A lenient reading leaves this member out.
                 Some(value)
                     if self.lenient && !field.required && tape.kind(value) == Kind::Null => {}
                 Some(value) => self.value(value, field.shape),
@@ -134,7 +134,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The one alternative that a value can be meant for, by its type and its tags.
+    /// Returns the only alternative that a value can be meant for, by its type and its tags.
     fn meant(&self, at: usize, shape: &Shape) -> Option<usize> {
         let (schema, tape) = (self.schema, self.tape);
         let agrees = |branch: usize| {
@@ -156,11 +156,11 @@ impl Search<'_, '_> {
         }
     }
 
-    /// This value does not fit as it stands, and nothing within it is known to be the reason.
+    /// Adds the error of a value that does not fit, if no error within the value is known.
     fn tell(&mut self, at: usize, shape_at: usize, misfit: Misfit) {
         let (schema, tape) = (self.schema, self.tape);
         if !self.lenient {
-            // A type that does not mind more than it knows reads it.
+            // A type that ignores unknown keys reads it.
             if !misfit.is_unknown_key() {
                 self.push(|| misfit.refuse(schema, tape));
             }
@@ -180,7 +180,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Finding the place of a misfit is work that only those are worth that are told.
+    /// Adds an error to the list or to the count. The place of an error takes work, so only listed errors get one.
     fn push(&mut self, refusal: impl FnOnce() -> ReadError) {
         match self.found.listed.len() < self.most {
             true => self.found.listed.push(refusal()),

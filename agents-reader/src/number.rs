@@ -1,5 +1,4 @@
-//! Numbers, however they are spelled. They are handled as text: no digit is
-//! lost on the way.
+//! Numbers in all their spellings. They are handled as text, so no digit is lost on the way.
 
 mod beside;
 
@@ -7,10 +6,10 @@ pub(super) use self::beside::negated;
 use self::beside::{compared, qualified, scaled};
 use super::{scalar::How, strict};
 
-/// In a longer text nothing is looked for: it is about something else.
+/// Maximum length of a text in which a number is looked for; a longer text is about something else.
 pub(super) const LONGEST: usize = 400;
 
-/// The one number a text holds.
+/// Returns the only number in a text.
 pub(super) fn number(text: &str) -> Option<(String, How)> {
     let text = text.trim();
     if strict::number(text.as_bytes(), 0) == Some(text.len()) {
@@ -75,7 +74,7 @@ pub(super) fn number(text: &str) -> Option<(String, How)> {
     Some((number, how))
 }
 
-/// The value of a fraction that ends after a few places: `1/4`.
+/// Returns the value of a fraction that ends after a few decimal places: `1/4`.
 pub(super) fn fraction(text: &str) -> Option<(String, How)> {
     let (above, below) = text.trim().split_once('/')?;
     let (above, below): (i32, i32) = (above.trim().parse().ok()?, below.trim().parse().ok()?);
@@ -85,14 +84,14 @@ pub(super) fn fraction(text: &str) -> Option<(String, How)> {
     (written.len() < 12 && value.fract() != 0.0).then_some((written, How::Found))
 }
 
-/// Where a number begins with its sign and currency, and whether it is negative.
+/// Returns the start of a number with its sign and currency, and true if the number is negative.
 fn sign(text: &str, digits: usize) -> (usize, bool) {
     let before = text[..digits].trim_end_matches(is_currency);
     let Some(unsigned) = before.strip_suffix(['-', '+', '−']) else {
         return (before.len(), false);
     };
     let minus = !before.ends_with('+');
-    // In `pages 3-` or `covid-19` the dash is none.
+    // In `pages 3-` or `covid-19` the dash is no minus sign.
     match unsigned.trim_end_matches(is_currency).chars().next_back() {
         Some(c) if c.is_alphanumeric() => (before.len(), false),
         _ => (unsigned.len(), minus),
@@ -164,8 +163,9 @@ fn digits(bytes: &[u8], start: usize) -> Option<(String, usize)> {
     Some((number, at))
 }
 
-/// Whether this number can be no other: no currency and no `~` beside its sign, and between its digits nothing that may
-/// be a decimal mark. `1,200` is 1.2 to half the world; `1,200,000`, `1,200.50` and `1'200` are one number to all of it.
+/// Returns true if a number has only one meaning. Then no currency and no `~` stands beside its sign, and no possible
+/// decimal mark between its digits. `1,200` is 1.2 to half the world. `1,200,000`, `1,200.50` and `1'200` are one
+/// number everywhere.
 fn is_plain(number: &str) -> bool {
     let unsigned = number.strip_prefix(['-', '+', '−']).unwrap_or(number);
     let (grouped, point) = match unsigned.find(['.', 'e', 'E']) {
@@ -185,7 +185,7 @@ fn is_currency(c: char) -> bool {
     matches!(c, '$' | '€' | '£' | '¥' | '₹' | '~' | '≈')
 }
 
-/// A number as an integer, if it is one and whole: `5.0`, `1e3`.
+/// Returns a number as an integer, if it is whole: `5.0`, `1e3`.
 pub(super) fn whole(number: &str) -> Option<String> {
     let (sign, unsigned) = match number.strip_prefix('-') {
         Some(unsigned) => ("-", unsigned),
@@ -202,7 +202,7 @@ pub(super) fn whole(number: &str) -> Option<String> {
     }
     let shift = exponent.checked_sub(fraction.len() as i64)?;
     if shift >= 0 {
-        // Nobody writes 1e400 and wants four hundred digits.
+        // Nobody writes 1e400 to mean four hundred digits.
         if shift > 64 {
             return None;
         }
@@ -291,7 +291,7 @@ mod tests {
             "#12",
             "+ 5",
             ". 5",
-            // What is a decimal mark to others, and what may be several numbers.
+            // Other decimal marks, and texts that may be several numbers.
             "1,200",
             "1,000",
             "12,34,567",
@@ -344,13 +344,13 @@ mod tests {
             "2 per person",
             "don't take 5",
             "1,5",
-            // More or less than the number.
+            // Texts that mean more or less than the number.
             "<5",
             ">= 5",
             "≥5",
             "!= 5",
             "5+",
-            // A dash that may be a sign, or the end of a range.
+            // A dash that may be a sign or the end of a range.
             "–5",
             "− 5",
             "--5",

@@ -1,12 +1,11 @@
 //! Regular expressions as schemas use them, matched in linear time.
 //!
-//! The usual subset: literals, `.`, classes, groups, alternatives, repetition,
-//! `^` and `$`. A pattern with anything else is not checked at all rather than
-//! checked wrongly.
+//! The usual subset is supported: literals, `.`, classes, groups, alternatives, repetition, `^` and `$`. A pattern
+//! with anything else is not checked at all, rather than checked wrongly.
 
 use std::{iter::Peekable, str::Chars};
 
-/// A compiled pattern, searched for anywhere in a text.
+/// Compiled pattern, which is searched for anywhere in a text.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
     program: Vec<Op>,
@@ -15,7 +14,7 @@ pub(super) struct Pattern {
 #[derive(Debug, Clone)]
 enum Op {
     One(Class),
-    /// Continue at both places.
+    /// Continues at both places.
     Split(usize, usize),
     Jump(usize),
     Start,
@@ -47,7 +46,7 @@ enum Tree {
     Repeat(Box<Tree>, usize, Option<usize>),
 }
 
-/// Programs beyond this size are not worth running.
+/// Maximum size of a program; larger ones are not worth running.
 const MOST_OPS: usize = 2000;
 
 impl Pattern {

@@ -1,4 +1,4 @@
-//! Writing a tape out as JSON.
+//! Printing of a tape as JSON.
 
 use super::{
     change::ChangeKind,
@@ -19,8 +19,8 @@ pub(super) fn print(
         out.push_str(tape.text(at));
         return Ok(());
     }
-    // Where each open bracket ends, whether it is an object, and how many nodes
-    // it has had: keys and values alternate.
+    // The end of each open bracket, true for an object, and the number of nodes in it so far. Keys and values
+    // alternate.
     let mut open: Vec<(usize, bool, usize)> = Vec::new();
     let end = tape.next(at);
     let mut node = at;

@@ -1,4 +1,4 @@
-//! Booleans, allowed values and names, however they are spelled.
+//! Booleans, allowed values and names, in all their spellings.
 
 use super::{
     number::{LONGEST, negated, number},
@@ -7,18 +7,18 @@ use super::{
     tape::Kind,
 };
 
-/// How far a reading is from what was written.
+/// Distance of a reading from the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum How {
-    /// The same, in JSON's spelling.
+    /// The value itself, in JSON's spelling.
     Plain,
-    /// Another notation of the same, which can be nothing else: `+5`, `1'000`, `yes`.
+    /// Another notation of the value, with one meaning only: `+5`, `1'000`, `yes`.
     Notation,
-    /// Found within other text, or one of several that a notation may mean: `150lbs`, `$5`, `1,000`.
+    /// A value within other text, or one of several meanings of a notation: `150lbs`, `$5`, `1,000`.
     Found,
 }
 
-/// The boolean a text means.
+/// Returns the boolean that a text means.
 pub(super) fn boolean(text: &str) -> Option<(bool, How)> {
     if text.len() > LONGEST {
         return None;
@@ -35,7 +35,7 @@ pub(super) fn boolean(text: &str) -> Option<(bool, How)> {
         "false" => return Some((false, How::Plain)),
         "yes" | "y" | "on" | "1" | "1.0" | "t" => return Some((true, How::Notation)),
         "no" | "n" | "off" | "0" | "0.0" | "f" => return Some((false, How::Notation)),
-        // Of a field that is called `disabled`, the other way round.
+        // For a field with the name `disabled` it would mean the opposite.
         "enabled" => return Some((true, How::Found)),
         "disabled" => return Some((false, How::Found)),
         _ => {}
@@ -60,8 +60,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// Which of the allowed values a text means: the one spelled alike, else the
-/// one alike but for case and style, else the only one that is named in it.
+/// Returns the index of the allowed value that a text means. It tries the exact spelling, then
+/// the spelling without case and style, then the only value named in the text.
 pub(super) fn choice(text: &str, allowed: &[&str]) -> Option<(usize, How)> {
     type Alike<'t> = &'t dyn Fn(&str) -> bool;
     let text = text.trim();
@@ -90,12 +90,12 @@ pub(super) fn choice(text: &str, allowed: &[&str]) -> Option<(usize, How)> {
     None
 }
 
-/// At an end of a word a dash is no style: a `B-` is no `B`.
+/// Returns two marks, for a dash at the start and at the end of a word. Such a dash is no style: a `B-` is no `B`.
 fn dashes(text: &str) -> (bool, bool) {
     (text.starts_with('-'), text.ends_with('-'))
 }
 
-/// Whether `value` stands in `text` with nothing glued to it.
+/// Returns true if `value` stands in `text` as a word of its own.
 fn has_word(text: &str, value: &str) -> bool {
     let word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     !value.is_empty()
@@ -112,7 +112,7 @@ fn is_digit(c: char) -> bool {
     c.is_numeric()
 }
 
-/// A number begun before goes on here: `-`, `1.`, `10-`, `1 `.
+/// Returns true if a number in the text before goes on here: `-`, `1.`, `10-`, `1 `.
 fn follows_number(before: &str) -> bool {
     let joint = before.trim_end_matches(['-', '−', '–', '.', ',', '/', ':', '+', ' ']);
     joint.len() < before.len()
@@ -121,17 +121,17 @@ fn follows_number(before: &str) -> bool {
                 && !joint.ends_with(char::is_alphabetic))
 }
 
-/// A number ended here goes on: `.5`, `,000`, `-20`, ` 5`.
+/// Returns true if a number goes on in the text after: `.5`, `,000`, `-20`, ` 5`.
 fn precedes_number(after: &str) -> bool {
     let rest = after.trim_start_matches(['-', '−', '–', '.', ',', '/', ':', ' ']);
     rest.len() < after.len() && rest.starts_with(is_digit)
 }
 
-/// A name without case and style: `maxItems`, `max_items` and `Max Items` are one. What stands between
-/// digits or before a number is no style: `1.5` is not 15, nor is `-5` 5.
+/// Returns a name without case and style: `maxItems`, `max_items` and `Max Items` are alike. Marks between digits or
+/// before a number are no style: `1.5` is not 15, and `-5` is not 5.
 pub(super) fn fold(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
-    // What may be style, if the next character says so.
+    // Characters that may be style; the next character decides.
     let mut between = String::new();
     for c in name.chars() {
         if matches!(c, '_' | '-' | '.') || c.is_whitespace() {
@@ -152,7 +152,7 @@ pub(super) fn fold(name: &str) -> String {
     folded
 }
 
-/// The Latin letter below an accent.
+/// Returns the Latin letter below an accent.
 fn without_accent(c: char) -> char {
     match c {
         _ if c.is_ascii() => c,
@@ -174,13 +174,13 @@ fn without_accent(c: char) -> char {
     }
 }
 
-/// What text without quotes means where no schema says it.
+/// Meaning of text without quotes, if no schema decides.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Guess {
     Literal(Kind),
     Number(String),
     Text,
-    /// It might be a number or not.
+    /// Text that may be a number or not.
     Unclear,
 }
 
@@ -215,7 +215,7 @@ pub(super) fn guess(text: &str, cut_off: bool) -> Guess {
     if hexadecimal.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit())) {
         return Guess::Unclear;
     }
-    // The text ended within the number: what is there counts.
+    // The text ended within the number, so the digits so far count.
     let trimmed = text.trim_end_matches(['e', 'E', '+', '-', '.']);
     if text != trimmed
         && !trimmed.is_empty()
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(choice("open or Done", &allowed), None);
         assert_eq!(choice("not open", &allowed), None);
         assert_eq!(choice("done.", &allowed), Some((1, How::Notation)));
-        // A grade, and not a style of one.
+        // A grade, not a style of one.
         assert_eq!(choice("b-", &["A", "B"]), Some((1, How::Found)));
         assert_eq!(choice("B-", &["A-", "B-"]), Some((1, How::Plain)));
     }

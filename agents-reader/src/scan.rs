@@ -1,9 +1,9 @@
-//! Finding the next byte of interest, eight at a time.
+//! Search for the next byte of interest, eight bytes at a time.
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// Bytes of `word` that are zero, marked in their high bit; exact up to the first.
+/// Returns a word that marks the zero bytes of `word` in their high bit. It is exact up to the first zero.
 const fn zeros(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & HIGH
 }
@@ -15,7 +15,7 @@ const fn word_at(bytes: &[u8], at: usize) -> u64 {
     }
 }
 
-/// The first `"`, `\`, control character or `other` at or after `from`.
+/// Returns the place of the first `"`, `\`, control character or `other` at or after `from`.
 pub(super) fn string_special(bytes: &[u8], mut from: usize, other: u8) -> usize {
     let other_word = ONES * other as u64;
     while from + 8 <= bytes.len() {
@@ -39,7 +39,7 @@ pub(super) fn string_special(bytes: &[u8], mut from: usize, other: u8) -> usize 
     from
 }
 
-/// The first byte at or after `from` that is not JSON's white space.
+/// Returns the place of the first byte at or after `from` that is not JSON's white space.
 pub(super) fn skip_space(bytes: &[u8], mut from: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\t' | b'\r') = bytes.get(from) {
         from += 1;

@@ -1,4 +1,4 @@
-//! A JSON Schema, boiled down to what reading asks of it.
+//! JSON Schema, reduced to the parts that reading needs.
 
 mod compile;
 
@@ -8,9 +8,8 @@ use super::pattern::Pattern;
 
 /// A JSON Schema, compiled once to read many texts.
 ///
-/// It takes what `schemars` writes (draft-07 with `definitions` and `$ref`) and
-/// the dialects of tool lists: `"type": "dict"`, `"float"`, `"tuple"`, `"any"`.
-/// Keywords it does not know are ignored, never enforced half-way.
+/// It accepts the output of `schemars` (draft-07 with `definitions` and `$ref`) and the dialects of tool lists:
+/// `"type": "dict"`, `"float"`, `"tuple"`, `"any"`. Unknown keywords are ignored, never enforced half-way.
 ///
 /// ```
 /// use agents_reader::Schema;
@@ -26,22 +25,22 @@ pub struct Schema {
     root: usize,
 }
 
-/// One place in a schema, with its references and `allOf`s folded in.
+/// Place in a schema, with its references and `allOf`s folded in.
 #[derive(Debug, Clone)]
 pub(super) struct Shape {
     pub(super) types: Types,
-    /// `enum` and `const`.
+    /// Values of `enum` and `const`.
     pub(super) choices: Option<Vec<Value>>,
     pub(super) fields: Vec<Field>,
     pub(super) patterns: Vec<(Pattern, usize)>,
-    /// What becomes of keys that are not among the fields.
+    /// Rule for keys that are not among the fields.
     pub(super) rest: Rest,
     /// Elements of a tuple, in order.
     pub(super) first: Vec<usize>,
-    /// All other elements.
+    /// All elements after those of the tuple.
     pub(super) items: Option<usize>,
-    /// `anyOf` and `oneOf`, each with the rest of the schema folded in. If there
-    /// are any, nothing else in the shape counts.
+    /// Alternatives of `anyOf` and `oneOf`, each with the rest of the schema folded in. If there are any, all other
+    /// parts of the shape are ignored.
     pub(super) branches: Vec<usize>,
     pub(super) limits: Option<Box<Limits>>,
 }
@@ -51,7 +50,7 @@ pub(super) struct Field {
     pub(super) name: String,
     pub(super) shape: usize,
     pub(super) required: bool,
-    /// The value that the schema names for a field that has none, as JSON.
+    /// Default value of the field in the schema, as JSON.
     pub(super) default: Option<String>,
 }
 
@@ -59,12 +58,12 @@ pub(super) struct Field {
 pub(super) enum Rest {
     Keep,
     Drop,
-    /// They would be entries of a map: data, which is not left out.
+    /// An error: unknown keys would be entries of a map, and such data is not left out.
     Refuse,
     Shape(usize),
 }
 
-/// Bounds, as far as they are given.
+/// Bounds that the schema gives.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Limits {
     pub(super) minimum: Option<f64>,
@@ -77,7 +76,7 @@ pub(super) struct Limits {
     pub(super) patterns: Vec<Pattern>,
 }
 
-/// A set of JSON types.
+/// Set of JSON types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Types(u8);
 
@@ -98,7 +97,7 @@ impl Types {
         self.0 & other.0 != 0
     }
 
-    /// Whether nothing else is allowed.
+    /// Returns true if all types of this set are in the other.
     pub(super) fn within(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }
@@ -129,7 +128,7 @@ impl Types {
         }
     }
 
-    /// The type of a value; a whole number may be written as a fraction.
+    /// Returns the type of a value; a whole number may be written as a fraction.
     fn of_value(value: &Value) -> Self {
         match value {
             Value::Null => Self::NULL,
@@ -141,7 +140,7 @@ impl Types {
         }
     }
 
-    /// The types by name, for a message.
+    /// Returns the types by name, for a message.
     pub(super) fn describe(self) -> String {
         let names = [
             (Self::OBJECT, "an object"),
@@ -164,7 +163,7 @@ impl Types {
 }
 
 impl Schema {
-    /// Compiles a schema; anything that is not an object accepts every value.
+    /// Compiles a schema; a schema that is not an object accepts every value.
     #[must_use]
     pub fn new(schema: &Value) -> Self {
         compile::compile(schema)
@@ -178,13 +177,13 @@ impl Schema {
         &self.shapes[at]
     }
 
-    /// Whether any object has a field of this name.
+    /// Returns true if any object has a field of this name.
     pub(super) fn has_field(&self, name: &str) -> bool {
         let mut fields = self.shapes.iter().flat_map(|shape| &shape.fields);
         fields.any(|field| field.name == name)
     }
 
-    /// The types allowed at a place, those of its branches included.
+    /// Returns the types allowed at a place, including those of its branches.
     pub(super) fn types(&self, at: usize) -> Types {
         let shape = &self.shapes[at];
         let mut types = if shape.branches.is_empty() {
@@ -193,7 +192,7 @@ impl Schema {
             Types(0)
         };
         for &branch in &shape.branches {
-            // A branch that is its own union again adds nothing new.
+            // A branch that refers to its own union adds nothing new.
             if branch != at {
                 types.0 |= self.shapes[branch].types.0;
             }

@@ -1,4 +1,4 @@
-//! JSON as the standard has it, onto a tape. Nothing is repaired here.
+//! Strict reading of JSON onto a tape, without any repair.
 
 use super::{
     MAX_DEPTH,
@@ -6,16 +6,16 @@ use super::{
     tape::{Kind, Node},
 };
 
-/// Where and why strict reading stopped.
+/// Reason and place at which strict reading stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     Syntax(usize),
     TooDeep(usize),
 }
 
-/// Reads one value from `at` and returns where it ends.
+/// Reads one value from `at` and returns the place of its end.
 ///
-/// On a stop the tape is left with what was read so far.
+/// On a stop, the tape keeps the nodes read so far.
 pub(super) fn scan(bytes: &[u8], mut at: usize, nodes: &mut Vec<Node>) -> Result<usize, Stop> {
     let mut open = [0u32; MAX_DEPTH];
     let mut depth = 0;
@@ -102,7 +102,7 @@ fn push(nodes: &mut Vec<Node>, kind: Kind, start: usize, end: usize) {
     });
 }
 
-/// A key and its colon.
+/// Reads a key and its colon.
 fn key(bytes: &[u8], start: usize, nodes: &mut Vec<Node>) -> Result<usize, Stop> {
     if bytes.get(start) != Some(&b'"') {
         return Err(Stop::Syntax(start));
@@ -116,7 +116,7 @@ fn key(bytes: &[u8], start: usize, nodes: &mut Vec<Node>) -> Result<usize, Stop>
     }
 }
 
-/// The rest of a string after its opening quote.
+/// Reads the rest of a string after its opening quote.
 fn string(bytes: &[u8], mut at: usize) -> Result<usize, Stop> {
     loop {
         at = string_special(bytes, at, b'"');
@@ -128,8 +128,8 @@ fn string(bytes: &[u8], mut at: usize) -> Result<usize, Stop> {
     }
 }
 
-/// The length of a valid escape. A lone half of a surrogate pair is not one:
-/// no Rust string could hold it.
+/// Returns the length of a valid escape. A lone half of a surrogate pair is not valid, since no Rust string could
+/// hold it.
 pub(super) fn escape(bytes: &[u8]) -> Option<usize> {
     match bytes.get(1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
@@ -150,7 +150,7 @@ fn hex4(digits: &[u8]) -> Option<u32> {
         .try_fold(0, |sum, &b| Some(sum * 16 + (b as char).to_digit(16)?))
 }
 
-/// Where a number ends, if it is spelled as JSON spells numbers.
+/// Returns the end of a number, if it is spelled as in JSON.
 pub(super) fn number(bytes: &[u8], mut at: usize) -> Option<usize> {
     let digits = |mut at: usize| {
         let start = at;

@@ -1,4 +1,4 @@
-//! What stands around a value.
+//! Text around a value.
 
 use super::{
     change::{Change, ChangeKind},
@@ -7,10 +7,10 @@ use super::{
     repair::bare::literal,
 };
 
-/// Where a value was found.
+/// Surroundings of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Nothing but white space around it.
+    /// Only white space.
     Alone,
     /// Loose commas and brackets, or comments.
     Litter,
@@ -18,23 +18,23 @@ pub(super) enum Place {
     Tags,
     Call,
     Prose,
-    /// A word follows without a gap.
+    /// A word without a gap behind the value.
     Glued,
 }
 
 impl Place {
-    /// Whether what stands around says nothing.
+    /// Returns true if the surroundings carry no meaning.
     pub(super) fn trivial(self) -> bool {
         !matches!(self, Self::Prose | Self::Glued)
     }
 
-    /// Marked values go before those in running text.
+    /// Returns the rank of a place: marked values go before those in running text.
     pub(super) fn rank(self) -> u8 {
         u8::from(!self.trivial())
     }
 
-    /// Reports what was left aside. `lost` is text beside the value that may belong to it, `before` the text up to
-    /// the value.
+    /// Reports the text that was left aside. `lost` is text beside the value that may belong to it, and `before` is
+    /// the text up to the value.
     pub(super) fn tell(self, log: &mut Log, rivals: bool, lost: Option<&str>, before: &str) {
         if rivals {
             let note = "taken as the best of several values in the text";
@@ -61,7 +61,7 @@ impl Place {
     }
 }
 
-/// Judges what stands around `raw[start..end]`.
+/// Judges the text around `raw[start..end]`.
 pub(super) fn place(raw: &str, start: usize, end: usize) -> Place {
     const LONG: usize = 400;
     let (before, after) = (&raw[..start], &raw[end..]);
@@ -70,7 +70,7 @@ pub(super) fn place(raw: &str, start: usize, end: usize) -> Place {
     {
         return Place::Glued;
     }
-    // A quote that nothing opened: the bracket was inside a string.
+    // A quote without an opening one shows that the bracket was inside a string.
     if after.starts_with('"')
         && !before.ends_with('"')
         && side_of(&after[..floor(after, after.len().min(200))]).is_none()
@@ -80,7 +80,7 @@ pub(super) fn place(raw: &str, start: usize, end: usize) -> Place {
     if before.trim().is_empty() && after.trim().is_empty() {
         return Place::Alone;
     }
-    // Long surroundings are prose; looking closer would cost too much.
+    // Long surroundings are prose; a closer look would cost too much.
     if before.len() + after.len() > LONG {
         let fenced =
             before.len() < 40 || before[floor(before, before.len() - 40)..].contains("```");
@@ -112,7 +112,7 @@ pub(super) fn place(raw: &str, start: usize, end: usize) -> Place {
             Some(Place::Litter) => {}
             Some(place) => seen = place,
             None => {
-                // Prose outside, but a fence right around the value.
+                // There is prose outside, but a fence right around the value.
                 let line = before
                     .trim_end()
                     .rsplit('\n')
@@ -133,13 +133,13 @@ pub(super) fn place(raw: &str, start: usize, end: usize) -> Place {
     if call { Place::Call } else { seen }
 }
 
-/// Whether a stretch of text that was left aside may belong to the value: it holds a bracket, a key or the mark
-/// of one. `before` is all text before the stretch and `after` all text behind it; one of them ends or begins with
-/// the value.
+/// Returns true if a stretch of text that was left aside may belong to the value: it holds a bracket, a key or the
+/// mark of a key. `before` is all text before the stretch, and `after` all text behind it. The value is at the end of
+/// `before` or at the beginning of `after`.
 pub(super) fn may_belong(before: &str, text: &str, after: &str) -> bool {
     let follows_value = !before.is_empty();
     let mut text = text.trim();
-    // The quotes around the whole, and the parentheses of a call.
+    // The quotes around the whole text, and the parentheses of a call, do not count.
     if after.is_empty() && follows_value {
         text = text
             .strip_prefix(['"', '\'', '`', ')'])
@@ -172,14 +172,14 @@ pub(super) fn may_belong(before: &str, text: &str, after: &str) -> bool {
     false
 }
 
-/// The width of a mark in brackets, such as `/INST]`, that stands behind its opening bracket.
+/// Returns the width of a mark in brackets, such as `/INST]`, that stands behind its opening bracket.
 fn mark(text: &str) -> Option<usize> {
     let end = text.find(']')?;
     let word = |c: char| c.is_ascii_uppercase() || matches!(c, '_' | '/' | ' ');
     (end > 0 && text[..end].chars().all(word)).then_some(end + 1)
 }
 
-/// Whether a text ends with a key: a string, or one word at the beginning of a line or behind a comma.
+/// Returns true if a text ends with a key: a string, or a single word at the beginning of a line or behind a comma.
 fn is_key(text: &str) -> bool {
     let text = text.trim_end();
     if text.ends_with(['"', '\'', '”', '`']) {
@@ -194,7 +194,7 @@ fn is_key(text: &str) -> bool {
             || before.trim().is_empty())
 }
 
-/// Whether a text begins as a value does, brackets aside.
+/// Returns true if a text begins as a value does, brackets aside.
 fn starts_value(text: &str) -> bool {
     let text = text.trim_start();
     let word = text
@@ -205,7 +205,7 @@ fn starts_value(text: &str) -> bool {
         || literal(word).is_some()
 }
 
-/// Whether the sentence that leads to a value says that something is not so.
+/// Returns true if the sentence that leads to a value has a negation.
 fn warns(before: &str) -> bool {
     const NEAR: usize = 200;
     let near = &before[floor(before, before.len().saturating_sub(NEAR))..];
@@ -216,7 +216,7 @@ fn warns(before: &str) -> bool {
     negated(&sentence.replace('’', "'"))
 }
 
-/// What a stretch of text consists of, unless it is prose.
+/// Returns the kind of a stretch of text, unless it is prose.
 fn side_of(text: &str) -> Option<Place> {
     let mut seen = Place::Litter;
     let mut rest = text.trim_start_matches('\u{FEFF}').trim_start();
@@ -255,8 +255,8 @@ fn floor(text: &str, at: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// Whether thinking is marked at the start of `text`: `Some(Some(length))` for a
-/// stretch of it, `Some(None)` for the end of one that began unmarked.
+/// Finds thinking at the start of `text`: `Some(Some(length))` for a stretch of it, `Some(None)` for the end of
+/// thinking that began unmarked.
 pub(super) fn thinking(text: &str) -> Option<Option<usize>> {
     const TAGS: [&str; 5] = ["think", "thinking", "reasoning", "thought", "reflection"];
     let (closing, name) = match text.strip_prefix("</") {
@@ -279,7 +279,7 @@ pub(super) fn thinking(text: &str) -> Option<Option<usize>> {
     ))
 }
 
-/// Whether a member follows: `, "b": 2`.
+/// Returns true if a member follows: `, "b": 2`.
 pub(super) fn goes_on(rest: &str) -> bool {
     let Some(member) = rest.trim_start().strip_prefix(',') else {
         return false;
@@ -294,7 +294,7 @@ pub(super) fn goes_on(rest: &str) -> bool {
     !key.contains('\n') && after.trim_start().starts_with(':')
 }
 
-/// Whether an object with a quoted key begins here.
+/// Returns true if an object with a quoted key begins here.
 pub(super) fn has_member(text: &str) -> bool {
     let inside = text.strip_prefix('{').unwrap_or_default().trim_start();
     inside.starts_with(['"', '\''])

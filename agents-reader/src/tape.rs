@@ -1,40 +1,39 @@
-//! A document as a flat list of nodes in reading order.
+//! Document as a flat list of nodes in reading order.
 //!
-//! Nodes point into the text instead of owning values, so numbers keep every
-//! digit and intact strings every byte. What repair had to rewrite lies in a
-//! second buffer, already spelled as JSON.
+//! Nodes point into the text instead of owning values. Numbers therefore keep every digit, and intact strings every
+//! byte. Text that repair had to rewrite lies in a second buffer, already spelled as JSON.
 
 use std::{borrow::Cow, fmt::Write};
 
-/// What a node is.
+/// Kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Null,
     True,
     False,
-    /// Spelled as JSON spells numbers.
+    /// A number in JSON's spelling.
     Number,
-    /// With its quotes.
+    /// A string with its quotes.
     String,
-    /// Text without quotes, to be settled by the schema or by its looks.
+    /// Text without quotes, which the schema or its looks will settle.
     Bare,
     /// A key without a value.
     Missing,
     Array,
     /// Values in braces without keys: `{1, 2}`.
     Set,
-    /// Key and value by turns; keys are always `String`.
+    /// Keys and values by turns; keys are always `String`.
     Object,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     pub(super) kind: Kind,
-    /// The text lies in the second buffer.
+    /// Mark of a node whose text lies in the second buffer.
     pub(super) made: bool,
     pub(super) start: u32,
     pub(super) end: u32,
-    /// The node after this one and all below it.
+    /// Index of the node after this one and all below it.
     pub(super) next: u32,
 }
 
@@ -43,9 +42,9 @@ pub(super) struct Tape<'a> {
     pub(super) source: Cow<'a, str>,
     pub(super) made: String,
     pub(super) nodes: Vec<Node>,
-    /// The source is valid JSON: parts of it can be copied as they stand.
+    /// Mark of a source that is valid JSON, so that its parts can be copied as they stand.
     pub(super) intact: bool,
-    /// What the end of the text closed, unless brackets stood there: in an object there may have been more members.
+    /// Nodes that the end of the text closed, unless brackets stood there; an object among them may lack members.
     pub(super) unclosed: Vec<u32>,
 }
 
@@ -68,14 +67,14 @@ impl<'a> Tape<'a> {
         self.nodes[at].next as usize
     }
 
-    /// The text of a node as it stands.
+    /// Returns the text of a node as it stands.
     pub(super) fn text(&self, at: usize) -> &str {
         let node = self.nodes[at];
         let text: &str = if node.made { &self.made } else { &self.source };
         &text[node.start as usize..node.end as usize]
     }
 
-    /// The children of a list, or keys and values of an object by turns.
+    /// Returns the children of a list, or the keys and values of an object by turns.
     pub(super) fn children(&self, at: usize) -> Children<'_> {
         Children {
             nodes: &self.nodes,
@@ -84,19 +83,19 @@ impl<'a> Tape<'a> {
         }
     }
 
-    /// Key and value nodes of an object.
+    /// Returns the key and value nodes of an object.
     pub(super) fn members(&self, at: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let mut children = self.children(at);
         std::iter::from_fn(move || Some((children.next()?, children.next()?)))
     }
 
-    /// What a string says.
+    /// Returns the decoded text of a string.
     pub(super) fn string(&self, at: usize) -> Cow<'_, str> {
         let text = self.text(at);
         unescape(&text[1..text.len() - 1])
     }
 
-    /// The place of a node: `a.b[0]`.
+    /// Returns the path of a node: `a.b[0]`.
     pub(super) fn path(&self, node: usize) -> String {
         let mut path = String::new();
         let mut at = 0;
@@ -124,7 +123,7 @@ impl<'a> Tape<'a> {
         path
     }
 
-    /// A key that stands twice in its object, below `at`, with two meanings.
+    /// Returns a key below `at` that stands twice in its object, with two meanings.
     pub(super) fn contradiction(&self, at: usize) -> Option<usize> {
         let mut members: Vec<(&str, usize)> = Vec::new();
         (at..self.next(at))
@@ -135,7 +134,7 @@ impl<'a> Tape<'a> {
                     self.members(object)
                         .map(|(key, value)| (self.text(key), value)),
                 );
-                // Few members are compared each with each, many are sorted first.
+                // A few members are compared each with each; many are sorted first.
                 if members.len() > 8 {
                     members.sort_by(|one, two| one.0.cmp(two.0));
                     let pairs = members
@@ -152,7 +151,7 @@ impl<'a> Tape<'a> {
             })
     }
 
-    /// Whether two nodes are spelled alike.
+    /// Returns true if two nodes are spelled alike.
     pub(super) fn same(&self, one: usize, two: usize) -> bool {
         let (one_end, two_end) = (self.next(one), self.next(two));
         one_end - one == two_end - two
@@ -163,7 +162,7 @@ impl<'a> Tape<'a> {
             })
     }
 
-    /// The value a person would point at, cut to a readable length.
+    /// Returns the value that a person would point at, cut to a readable length.
     pub(super) fn excerpt(&self, at: usize) -> String {
         const LONG: usize = 40;
         let text = match self.kind(at) {
@@ -202,14 +201,14 @@ pub(super) fn push_key(path: &mut String, key: &str) {
     if !path.is_empty() {
         path.push('.');
     }
-    // A key that is a whole text is told by its beginning.
+    // A key that is a whole text is shortened to its beginning.
     match key.char_indices().nth(60) {
         Some((end, _)) => _ = write!(path, "{}…", &key[..end]),
         None => path.push_str(key),
     }
 }
 
-/// The inside of a JSON string, decoded.
+/// Decodes the inside of a JSON string.
 pub(super) fn unescape(inside: &str) -> Cow<'_, str> {
     let Some(first) = inside.find('\\') else {
         return inside.into();
@@ -245,7 +244,7 @@ pub(super) fn unescape(inside: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// `uXXXX`, or two of them that make one character, and how many bytes that took.
+/// Returns the character of `uXXXX`, or of two such escapes that make one, and the number of bytes read.
 fn code_point(escape: &str) -> (char, usize) {
     let unit = |text: Option<&str>| text.and_then(|hex| u32::from_str_radix(hex, 16).ok());
     let Some(high) = unit(escape.get(1..5)) else {

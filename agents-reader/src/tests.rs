@@ -330,7 +330,7 @@ fn a_field_said_twice_in_two_styles() {
     }
 }
 
-/// What is told of a dropped value is not masked yet: half a secret would stay.
+/// Checks that only the length of a long dropped value is given: a caller could not mask half a secret.
 #[test]
 fn of_a_long_value_that_was_dropped_its_length_is_told() {
     let was = |value: &str| {

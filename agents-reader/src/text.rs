@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 /// Replaces every backslash in a path by a slash, and changes nothing else.
 ///
-/// A text without any comes back as it was; so do doubled and trailing separators, drive letters
-/// and `..`.
+/// A text without a backslash comes back unchanged. Doubled and trailing separators, drive letters and `..` are kept.
 ///
 /// ```
 /// use agents_reader::normalize_separators;
@@ -25,8 +24,8 @@ pub fn normalize_separators(path: &str) -> Cow<'_, str> {
 /// Removes the Markdown fence around a text that is one fenced block; any other text comes back
 /// unchanged.
 ///
-/// What goes: the opening ` ``` ` or `~~~` with the language behind it, the closing one if there is one, and
-/// white space at either end. What is inside stays as it is.
+/// Both fences (` ``` ` or `~~~`) are removed, with the language and with white space at either end. The closing
+/// fence may be missing. The text inside stays as it is.
 ///
 /// ```
 /// use agents_reader::strip_fences;
@@ -47,7 +46,7 @@ pub fn strip_fences(raw: &str) -> Cow<'_, str> {
         let Some(inside) = text.strip_prefix(mark) else {
             continue;
         };
-        // The info string is a word; what is longer is content.
+        // The info string is a word; a longer one is content.
         let line = inside
             .split(['\n', '{', '[', '"'])
             .next()
@@ -58,7 +57,7 @@ pub fn strip_fences(raw: &str) -> Cow<'_, str> {
             .all(|c| c.is_ascii_alphanumeric() || "+-_.".contains(c));
         let inside = if word { &inside[line.len()..] } else { inside };
         let inside = inside.strip_suffix(mark).unwrap_or(inside);
-        // A second block: the fence is not around the whole.
+        // With a second block, the fence is not around the whole text.
         if inside
             .lines()
             .any(|line| line.trim_start().starts_with(mark))

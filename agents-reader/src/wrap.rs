@@ -1,4 +1,4 @@
-//! Arguments that come wrapped: `{"name": …, "arguments": {…}}`, `[{…}]`.
+//! Unwrapping of arguments: `{"name": …, "arguments": {…}}`, `[{…}]`.
 
 use super::{
     change::{Change, ChangeKind},
@@ -27,7 +27,7 @@ const WRAPPERS: [&str; 15] = [
     "payload",
 ];
 
-/// Keys that may stand beside them.
+/// Keys that may stand beside the arguments.
 const ENVELOPE: [&str; 16] = [
     "name",
     "tool",
@@ -47,7 +47,7 @@ const ENVELOPE: [&str; 16] = [
     "description",
 ];
 
-/// How deep wrappers may lie in each other.
+/// Maximum depth of wrappers inside each other.
 const MOST_WRAPPED: u8 = 4;
 
 impl Coercer<'_> {
@@ -70,8 +70,8 @@ impl Coercer<'_> {
             match tape.kind(at) {
                 Kind::Object => match self.wrapped(tape, at) {
                     Some(Wrapped::Only(member)) => ways.push(Way::Member(member)),
-                    // Read directly, the arguments would be left out and the
-                    // name of the tool taken for one of them.
+                    // Read directly, the arguments would be left out, and the tool's name would be taken for one
+                    // of them.
                     Some(Wrapped::Named(member)) => ways = vec![Way::Member(member)],
                     Some(Wrapped::Among((key, _))) => {
                         let note =
@@ -133,8 +133,8 @@ impl Coercer<'_> {
         })
     }
 
-    /// The member that may hold the arguments: one with a telling name, or, whatever its name, the only one.
-    /// A member that the schema knows is the call's own.
+    /// Returns the member that may hold the arguments: a member with a telling name, or the only member, whatever its
+    /// name. A member that the schema knows is the call's own.
     fn wrapped(&self, tape: &Tape<'_>, at: usize) -> Option<Wrapped> {
         let members: Vec<_> = tape.members(at).collect();
         let holds = |value: usize| match tape.kind(value) {
@@ -151,7 +151,7 @@ impl Coercer<'_> {
             .iter()
             .filter(|member| is_one_of(&WRAPPERS, tape, member.0) && may_wrap(member));
         let &named = inner.next()?;
-        // A known field beside it is an argument, unless its name is one that envelopes have as well.
+        // A known field beside the wrapper is an argument, unless envelopes have a key of that name.
         let is_envelope = |&(key, _): &(usize, usize)| {
             key == named.0
                 || is_one_of(&ENVELOPE, tape, key)
@@ -164,7 +164,7 @@ impl Coercer<'_> {
         })
     }
 
-    /// Reports the members beside the one that holds the arguments, unless they are those of an envelope.
+    /// Reports the members beside the arguments, unless they are those of an envelope.
     fn left_beside(
         &mut self,
         tape: &Tape<'_>,
@@ -193,7 +193,7 @@ impl Coercer<'_> {
         self.unwrapped(tape, value, depth + 1)
     }
 
-    /// Whether a field of this name, in any style, is known at the top.
+    /// Returns true if a field of this name, in any style, is known at the top.
     fn knows(&self, name: &str) -> bool {
         let root = self.schema.root();
         let name = fold(name);
@@ -207,7 +207,7 @@ impl Coercer<'_> {
         })
     }
 
-    /// The field of an object that has no other, if it may be of these types.
+    /// Returns the field of an object that has no other, if the field may be of these types.
     fn only_field(&self, types: Types) -> Option<usize> {
         let shape = self.schema.shape(self.schema.root());
         let [only] = &shape.fields[..] else {
@@ -229,17 +229,17 @@ enum Way {
     Implied(usize),
 }
 
-/// How a member holds the arguments.
+/// Form in which a member holds the arguments.
 enum Wrapped {
-    /// It is the only member.
+    /// The only member.
     Only((usize, usize)),
-    /// Its name says so.
+    /// A member with a telling name.
     Named((usize, usize)),
-    /// Its name says so, and arguments stand beside it.
+    /// A member with a telling name, with other arguments beside it.
     Among((usize, usize)),
 }
 
-/// Whether a key is one of these names, in any style.
+/// Returns true if a key is among these names, in any style.
 fn is_one_of(names: &[&str], tape: &Tape<'_>, key: usize) -> bool {
     names.contains(&fold(&tape.string(key)).as_str())
 }

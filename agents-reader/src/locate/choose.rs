@@ -1,4 +1,4 @@
-//! Choosing among the values found.
+//! Choice among the values found.
 
 use super::{Found, Json, Search};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl<'a> Search<'a, '_> {
-    /// The best of what was found.
+    /// Returns the best of the values found.
     pub(super) fn choose(mut self) -> Result<Found, ReadError> {
         if self.found.iter().any(|found| !found.thinking) {
             self.found.retain(|found| !found.thinking);
@@ -28,7 +28,7 @@ impl<'a> Search<'a, '_> {
             .enumerate()
             .min_by_key(|(n, found)| (weight(found), *n))
             .map(|(n, _)| n);
-        // One right after the other, neither is meant more than the other.
+        // Two adjacent values have equal standing, so neither is chosen.
         if let Some(best) = best.map(|best| &self.found[best])
             && let Some(next) = self.found.iter().find(|next| next.start >= best.end)
             && weight(next) == weight(best)
@@ -62,7 +62,7 @@ impl<'a> Search<'a, '_> {
         Ok(found)
     }
 
-    /// Text beside the value that may belong to it. The same value once more is not lost, nor is a thought.
+    /// Returns text beside the value that may belong to it. Thinking and repetitions of the value are ignored.
     fn lost(&self, best: usize) -> Option<&'a str> {
         let raw: &'a str = self.raw;
         if self.found.len() == 1 && self.thoughts.is_empty() {
@@ -97,8 +97,8 @@ impl<'a> Search<'a, '_> {
         None
     }
 
-    /// Without a schema several values are a list if commas say so, one value if
-    /// they are the same, and otherwise too many.
+    /// Settles several values without a schema: a list if commas separate them, one value if they are equal, else an
+    /// error.
     fn settle(&mut self) -> Result<(), ReadError> {
         let between = |pair: &[Found]| self.raw[pair[0].end..pair[1].start].trim();
         if let [first, .., last] = &self.found[..]
@@ -108,7 +108,7 @@ impl<'a> Search<'a, '_> {
             self.join(|text| text);
             return Ok(());
         }
-        // Next to nothing amid prose, such as `[1]`, means nothing by itself.
+        // A tiny value amid prose, such as `[1]`, means nothing by itself.
         self.found
             .retain(|found| !found.slight || found.place.trivial());
         let full = |found: &Found| found.kind == Kind::Object && !found.slight;
@@ -126,8 +126,7 @@ impl<'a> Search<'a, '_> {
         Ok(())
     }
 
-    /// With a list wanted, several values that each became a list of one are
-    /// its elements.
+    /// Gathers several values into a list, if a list is wanted and each value became a list of one.
     fn gather(&mut self) {
         if self.found.len() > 1 && self.found.iter().all(|found| found.kind == Kind::Object) {
             self.join(|list| {

@@ -1,8 +1,8 @@
-//! What stands beside a number and makes another of it.
+//! Marks and words beside a number that change its value.
 
 use super::is_currency;
 
-/// `<5`, `5+`, `– 5`, `5-`, `(5)`: what stands beside the number says that it is not just that.
+/// Returns true if a mark beside the number makes another value of it: `<5`, `5+`, `– 5`, `5-`, `(5)`.
 pub(super) fn qualified(head: &str, tail: &str) -> bool {
     const DASHES: [char; 6] = ['-', '−', '–', '—', '‐', '‑'];
     let compared = head.trim_end_matches('=');
@@ -23,7 +23,7 @@ pub(super) fn qualified(head: &str, tail: &str) -> bool {
     {
         return true;
     }
-    // Accountants write negative numbers so.
+    // Accountants write negative numbers in parentheses.
     let bare = |side: &str| {
         side.trim_matches(|c: char| c.is_whitespace() || is_currency(c))
             .to_owned()
@@ -31,7 +31,7 @@ pub(super) fn qualified(head: &str, tail: &str) -> bool {
     bare(head) == "(" && bare(tail) == ")"
 }
 
-/// `10k`, `2 million`: the number alone would be another one.
+/// Returns true if a factor follows the number: `10k`, `2 million`.
 pub(super) fn scaled(rest: &str) -> bool {
     let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || is_currency(c) || c == '-');
     let word: String = rest.chars().take_while(|c| c.is_alphabetic()).collect();
@@ -49,7 +49,8 @@ pub(super) fn scaled(rest: &str) -> bool {
     whole_word || word == "M" || word == "B" || rest.starts_with('/') || rest.starts_with('^')
 }
 
-/// `less than 5`, `at least 5`, `5 or more`, `2 per head`: the number bounds, or counts something else.
+/// Returns true if the number is a bound or counts something else: `less than 5`, `at least 5`, `5 or more`,
+/// `2 per head`.
 pub(super) fn compared(before: &str, after: &str) -> bool {
     const BEFORE: [&str; 14] = [
         "than",

@@ -1,4 +1,4 @@
-//! What stands inside a wrapper, told by how it begins.
+//! Contents of a wrapper, recognised by their beginning.
 
 use super::envelope;
 use super::gemma;
@@ -11,33 +11,33 @@ use super::table::{DIALECTS, Wrapper};
 use super::text::Cursor;
 use super::tools::Tools;
 
-/// The grammars of bodies. Families combine them freely with wrappers, and
-/// models confuse them, so any wrapper may hold any body.
+/// Grammars of bodies. Families combine them freely with wrappers, and models confuse them, so any wrapper may hold
+/// any body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body {
-    /// `{"name":"f","arguments":{}}`, also several or a list.
+    /// A JSON object, or several, or a list of them: `{"name":"f","arguments":{}}`
     Json,
-    /// `{"f":{}}`
+    /// A JSON object with the name as its key: `{"f":{}}`
     NameKeyed,
     /// A name, a separator or line break, and its arguments as JSON.
     Named,
-    /// The same with the JSON in a fenced block.
+    /// A name and its arguments as JSON in a fenced block.
     Fenced,
     /// Opening and closing tags around each parameter.
     Params,
     /// A name and `<arg_key>`, `<arg_value>` in turn.
     Pairs,
-    /// `[f(n=5)]`
+    /// Python calls: `[f(n=5)]`
     Python,
-    /// `call:f{n:5}`
+    /// A call in Gemma's syntax: `call:f{n:5}`
     Gemma,
 }
 
-/// A call of a declared tool; its arguments are JSON unless they came damaged.
+/// Call of a declared tool; its arguments are JSON unless they came damaged.
 pub(super) struct Call {
     pub(super) name: String,
     pub(super) arguments: String,
-    /// The arguments are the text of the whole call, since not all of it is arguments that the tool has.
+    /// Mark of arguments that are the text of the whole call, since it holds more than arguments of the tool.
     pub(super) in_full: bool,
 }
 
@@ -50,7 +50,7 @@ impl Call {
         }
     }
 
-    /// A call of which more was said than its arguments: nothing of that is to be dropped here.
+    /// Creates a call that keeps its whole text, since it holds more than arguments and nothing may be dropped here.
     pub(super) fn in_full(name: &str, text: &str) -> Self {
         Self {
             in_full: true,
@@ -59,7 +59,7 @@ impl Call {
     }
 }
 
-/// The calls inside a wrapper; the cursor ends up before its closing marker.
+/// Reads the calls inside a wrapper; the cursor stops before its closing marker.
 pub(super) fn read(
     cursor: &mut Cursor<'_, '_>,
     wrapper: &Wrapper,

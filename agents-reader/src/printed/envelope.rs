@@ -12,10 +12,10 @@ use crate::surroundings::goes_on;
 
 const NAMES: &[&str] = &["name", "tool_name", "function", "tool"];
 const ARGUMENTS: &[&str] = &["arguments", "parameters", "args", "input"];
-/// Keys that stand around these or beside them.
+/// Keys that stand around the name and arguments or beside them.
 const OTHERS: &[&str] = &["type", "id", "tool_call_id", "tool_calls"];
 
-/// Everything between a wrapper's opening and its end.
+/// Reads everything between a wrapper's opening and its end.
 pub(super) fn in_wrapper(
     cursor: &mut Cursor<'_, '_>,
     wrapper: &Wrapper,
@@ -29,8 +29,8 @@ pub(super) fn in_wrapper(
             calls.extend(of_value(text.slice(from, end), Trust::Wrapped, tools).1);
             cursor.at = end;
         } else {
-            // Valid JSON may hold a closing marker; damage ends at the first,
-            // or where the next call opens.
+            // Valid JSON may hold a closing marker. Damaged JSON ends at the first marker, or where the next call
+            // opens.
             let border = text.find_first(from, &[wrapper.close, wrapper.open]);
             let end = border.map_or(text.len(), |(at, _)| at);
             let region = text.slice(from, end);
@@ -54,7 +54,7 @@ pub(super) fn in_wrapper(
     }
 }
 
-/// A call of no declared tool, as it is printed where nothing is wrong with it, and where it ends.
+/// Reads a flawless call of a tool that is not declared, and returns the call and its end.
 pub(super) fn undeclared(cursor: Cursor<'_, '_>, tools: Tools<'_>) -> Option<(Call, usize)> {
     if cursor.peek()? != b'{' {
         return None;
@@ -68,19 +68,19 @@ pub(super) fn undeclared(cursor: Cursor<'_, '_>, tools: Tools<'_>) -> Option<(Ca
     (is_one && arguments.starts_with('{')).then(|| (Call::new(&name, arguments.to_owned()), end))
 }
 
-/// What bare JSON turned out to be.
+/// Result of reading bare JSON.
 pub(super) enum Bare {
     Calls {
         end: usize,
         body: Body,
         calls: Vec<Call>,
     },
-    /// Somebody's data, up to here.
+    /// Data that is no call, up to this place.
     Data(usize),
     Prose,
 }
 
-/// JSON without a wrapper. Only a declared name tells it from data.
+/// Reads JSON without a wrapper. Only a declared name tells a call from data.
 pub(super) fn bare(cursor: Cursor<'_, '_>, tools: Tools<'_>) -> Bare {
     let text = cursor.text;
     if !may_be_call(cursor, tools) {
@@ -121,7 +121,7 @@ pub(super) fn bare(cursor: Cursor<'_, '_>, tools: Tools<'_>) -> Bare {
     }
 }
 
-/// The length of what follows an object that was closed too early, up to the end of the line: `, "limit": 1}`.
+/// Returns the length of the text on this line after an object that was closed too early: `, "limit": 1}`.
 fn run_on(rest: &str) -> usize {
     match goes_on(rest) {
         true => rest.find('\n').unwrap_or(rest.len()),
@@ -129,7 +129,7 @@ fn run_on(rest: &str) -> usize {
     }
 }
 
-/// Whether the first key leaves open that this is a call.
+/// Returns true if the first key could be that of a call.
 fn may_be_call(mut cursor: Cursor<'_, '_>, tools: Tools<'_>) -> bool {
     if cursor.eat("[") {
         cursor.skip_space();
@@ -163,13 +163,13 @@ fn may_be_call(mut cursor: Cursor<'_, '_>, tools: Tools<'_>) -> bool {
     known || tools.get(key).is_some()
 }
 
-/// How much the surroundings vouch for.
+/// Degree of certainty that the surroundings give.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trust {
-    /// A wrapper says it is a call; a name alone is one without arguments.
+    /// In a wrapper, which marks a call; a name alone is a call without arguments.
     Wrapped,
     Bare,
-    /// The text ends inside.
+    /// In a text that ends inside the call.
     CutOff,
 }
 
@@ -180,7 +180,7 @@ fn of_value(value: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
     }
 }
 
-/// The calls of a list, whatever stands or is missing between them.
+/// Reads the calls of a list, whatever stands between them or is missing.
 fn of_values(list: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
     let calls = objects(list).flat_map(|(object, closed)| {
         let trust = if closed && trust == Trust::CutOff {
@@ -193,7 +193,7 @@ fn of_values(list: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
     (Body::Json, calls.collect())
 }
 
-/// The objects of a list, and whether they are closed.
+/// Returns the objects of a list, each with true if it is closed.
 fn objects(list: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = list;
     std::iter::from_fn(move || {
@@ -207,7 +207,7 @@ fn objects(list: &str) -> impl Iterator<Item = (&str, bool)> {
 
 fn of_object(object: &str, trust: Trust, tools: Tools<'_>) -> (Body, Vec<Call>) {
     let members = json::members(object);
-    // OpenAI's two envelopes around this one, each looked into once.
+    // OpenAI's two envelopes around this envelope, each opened once.
     let outer = members
         .iter()
         .find(|m| m.key == "tool_calls" && m.value.starts_with('['));
@@ -264,7 +264,7 @@ fn of_members(
         && let Some(tool) = tools.get(&name)
     {
         let arguments = match find(ARGUMENTS) {
-            // What stands beside arguments that are whole is for the reader to judge.
+            // The reader judges text beside arguments that are complete.
             Some(at) if json::intact(members[at].value) && !stands_alone(members, at, object) => {
                 let call = Call::in_full(tool.name, object.trim_end());
                 return (Body::Json, vec![call]);
@@ -290,7 +290,7 @@ fn of_members(
     (Body::NameKeyed, calls)
 }
 
-/// Whether nothing is beside the member at `at` that could be an argument.
+/// Returns true if no other member than the one at `at` could be an argument.
 fn stands_alone(members: &[Member<'_>], at: usize, object: &str) -> bool {
     let others = members.iter().enumerate().filter(|&(n, _)| n != at);
     let runs_on = json::balanced_end(object).is_some_and(|end| goes_on(&object[end..]));
@@ -300,7 +300,7 @@ fn stands_alone(members: &[Member<'_>], at: usize, object: &str) -> bool {
             .all(|(_, member)| is_one_of(&[NAMES, OTHERS], member))
 }
 
-/// Arguments that stand beside the name, or none at all.
+/// Returns the arguments that stand beside the name, or an empty object.
 fn flat(members: &[Member<'_>]) -> String {
     let mut object = Object::default();
     for Member { key, value, .. } in members {
@@ -311,7 +311,7 @@ fn flat(members: &[Member<'_>]) -> String {
     object.into_json()
 }
 
-/// The text of the arguments, which some models print as a string.
+/// Returns the text of the arguments, which some models print as a string.
 fn arguments(raw: &str, object: &str, trust: Trust) -> Option<String> {
     match raw.as_bytes().first() {
         Some(b'"') => {
@@ -322,13 +322,13 @@ fn arguments(raw: &str, object: &str, trust: Trust) -> Option<String> {
             Some(if text.is_empty() { "{}" } else { text }.to_owned())
         }
         Some(b'{') if !json::intact(raw) => {
-            // What ran into the envelope took its closing brace along.
+            // Text that ran into the envelope took its closing brace along.
             if trust == Trust::CutOff && json::stops_inside_value(raw) {
                 return None;
             }
             let shared = object.trim_end().ends_with(raw) && json::balanced_end(raw).is_none();
             let own = raw.strip_suffix('}').filter(|_| shared).unwrap_or(raw);
-            // Without a single key there is nothing to mend, and it is no call.
+            // Without a single key nothing can be repaired, and it is no call.
             own.contains(':').then(|| own.to_owned())
         }
         None => None,

@@ -9,11 +9,10 @@ use super::schema::{self, Number, quoted};
 use super::text::Cursor;
 use super::tools::Tools;
 
-/// What encloses a string, by generation. Inside, everything is literal.
+/// Marks that enclose a string, by generation. Text inside is literal.
 const QUOTES: &[&str] = &["<|\"|>", "<escape>"];
 
-/// `call:` with a name and braces; `close` ends the wrapper. The prefix may be
-/// missing.
+/// Reads `call:` with a name and braces; `close` ends the wrapper. The prefix may be missing.
 pub(super) fn call(
     cursor: &mut Cursor<'_, '_>,
     close: &'static str,
@@ -68,7 +67,7 @@ impl Leaves for Arguments<'_> {
         }
     }
 
-    /// The space before running text may be its own.
+    /// Skips space, except before text without quotes, where it may belong to the text.
     fn skip_after_colon(&self, cursor: &mut Cursor<'_, '_>) {
         let mut value = *cursor;
         value.skip_space();
@@ -83,8 +82,7 @@ impl Leaves for Arguments<'_> {
 }
 
 impl Arguments<'_> {
-    /// A string that ends at the next `quote`, unless that quote can be seen
-    /// to open another.
+    /// Reads a string that ends at the next `quote`, unless that quote clearly opens another string.
     fn literal<'t>(&self, cursor: &mut Cursor<'_, 't>, quote: &'static str) -> Option<&'t str> {
         let start = *cursor;
         if let Some(string) = cursor.take_until(quote) {
@@ -100,8 +98,8 @@ impl Arguments<'_> {
         self.up_to_close(cursor)
     }
 
-    /// A string in double quotes takes JSON's escapes. It ends where a value
-    /// may end: quotes inside are not always escaped.
+    /// Reads a string in double quotes with JSON's escapes. It ends where a value may end, since quotes inside are
+    /// not always escaped.
     fn escaped(&self, cursor: &mut Cursor<'_, '_>) -> Option<String> {
         cursor.at += 1;
         let start = *cursor;
@@ -116,7 +114,7 @@ impl Arguments<'_> {
         self.up_to_close(cursor).map(quoted)
     }
 
-    /// A string in single quotes ends likewise: apostrophes do not end it.
+    /// Reads a string in single quotes. It ends where a value may end, so apostrophes do not end it.
     fn single_quoted(&self, cursor: &mut Cursor<'_, '_>) -> Option<String> {
         cursor.at += 1;
         let start = *cursor;
@@ -129,7 +127,7 @@ impl Arguments<'_> {
         self.up_to_close(cursor).map(quoted)
     }
 
-    /// A value without quotes: a word of JSON, or text that lost its quotes.
+    /// Reads a value without quotes: a word of JSON, or text that lost its quotes.
     fn bare(&self, cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<String> {
         let start = *cursor;
         let word = cursor.take_while(|c| !matches!(c, ',' | '}' | ']' | '<'));
@@ -150,7 +148,7 @@ impl Arguments<'_> {
         if depth > 1 {
             return None;
         }
-        // Only a known parameter or the end of the call ends running text.
+        // Text without quotes ends only at a known parameter or at the end of the call.
         *cursor = start;
         while cursor.text.byte(cursor.at).is_some() && !self.ends_here(cursor) {
             let here = *cursor;
@@ -176,8 +174,7 @@ impl Arguments<'_> {
         Some(quoted(text.trim_matches([' ', '\t'])))
     }
 
-    /// The rest of a wrapper as one string that nobody closed, without the
-    /// brace that closes the call.
+    /// Reads the rest of a wrapper as one unclosed string, without the brace that closes the call.
     fn up_to_close<'t>(&self, cursor: &mut Cursor<'_, 't>) -> Option<&'t str> {
         let end = cursor.text.find(cursor.at, self.close)?;
         let text = cursor.text.slice(cursor.at, end);
@@ -202,7 +199,7 @@ impl Arguments<'_> {
         cursor.looking_at(":") && schema::property(self.schema, key).is_some()
     }
 
-    /// Where a string runs on into `, key:` at its end.
+    /// Returns the place of the comma if a string runs on into `, key:` at its end.
     fn next_key(&self, string: &str) -> Option<usize> {
         let comma = string.rfind(',')?;
         let key = string[comma + 1..].trim().strip_suffix(':')?.trim();
@@ -210,8 +207,7 @@ impl Arguments<'_> {
     }
 }
 
-/// The inside of a string as JSON, with what should have been escaped; taken
-/// literally where its own escapes are none.
+/// Returns the inside of a string as JSON, with the missing escapes added. Invalid escapes are taken literally.
 fn unescaped(inside: &str) -> String {
     let mut json = String::from("\"");
     let mut escaped = false;

@@ -8,7 +8,7 @@ use super::syntax::Syntax;
 use super::table::{MESSAGE, MESSAGE_END};
 use super::text::Cursor;
 
-/// No header is longer; text that only begins like one must not be held back.
+/// Maximum length of a header; other text that begins like a header must not be held back.
 const LONGEST: usize = 256;
 
 impl Look<'_> {
@@ -47,7 +47,7 @@ impl Look<'_> {
     }
 }
 
-/// A message to a tool is a call, unless it holds one in tags.
+/// Reads a message to a tool as a call, unless the message holds a call in tags.
 fn addressed(mut cursor: Cursor<'_, '_>, tool: &Declared<'_>) -> Option<Step> {
     cursor.skip_space();
     if cursor.looking_at("<atem:") {

@@ -1,7 +1,7 @@
-//! JSON, intact or damaged: where a value ends and what an object holds.
+//! JSON, intact or damaged: the ends of values and the members of objects.
 //!
-//! Nothing is repaired here. Damage inside arguments stays as it is for the
-//! reader that knows how to mend it; this only has to see past it.
+//! Nothing is repaired here. Damage inside arguments is left to the reader that can repair it; this module only finds
+//! where a value ends.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use serde_json::value::RawValue;
 
 use super::text::Text;
 
-/// Whether this is one whole JSON value.
+/// Returns true if a text is one whole JSON value.
 pub(super) fn intact(raw: &str) -> bool {
     serde_json::from_str::<&RawValue>(raw).is_ok()
 }
 
-/// The end of the valid JSON value that starts here, if it is valid.
+/// Returns the end of the JSON value that starts here, if it is valid.
 pub(super) fn valid_end(text: &Text<'_>, from: usize) -> Option<usize> {
     let rest = text.rest(from);
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
@@ -29,20 +29,19 @@ pub(super) fn valid_end(text: &Text<'_>, from: usize) -> Option<usize> {
             text.touch();
             None
         }
-        // Where it stopped is only known by line; damage is soon found again.
+        // The error is only known by line; damage is soon found again.
         Some(Err(_)) | None => None,
     }
 }
 
-/// The end of a bracketed value that need not be valid: past its own closing
-/// bracket, or `None` if that is missing.
+/// Returns the end of a bracketed value that may be invalid: past its own closing bracket, or `None` if that is
+/// missing.
 pub(super) fn balanced_end(raw: &str) -> Option<usize> {
     balance(raw).0
 }
 
-/// Whether the text stops inside a value, so that what is there of it may not
-/// be what was meant. A brace at the end says that the text was finished, and
-/// that only a quote is missing.
+/// Returns true if the text stops inside a value, so that the value may be incomplete. A brace at the end says that
+/// the text was finished, and that only a quote is missing.
 pub(super) fn stops_inside_value(raw: &str) -> bool {
     let whole = |c: char| c.is_whitespace() || matches!(c, '}' | ']' | ',');
     match balance(raw) {
@@ -52,12 +51,12 @@ pub(super) fn stops_inside_value(raw: &str) -> bool {
     }
 }
 
-/// The end, and whether the text stops inside a string instead.
+/// Returns the end of a bracketed value, and true if the text stops inside a string instead.
 fn balance(raw: &str) -> (Option<usize>, bool) {
     let mut open = Vec::new();
     let mut quote = None;
     let mut escaped = false;
-    // Whether a value or key may start here, and so a quote opens a string.
+    // True if a value or key may start here, so that a quote opens a string.
     let mut fresh = true;
     for (at, byte) in raw.bytes().enumerate() {
         if let Some(end) = quote {
@@ -74,7 +73,7 @@ fn balance(raw: &str) -> (Option<usize>, bool) {
             b'\'' if fresh => quote = Some(byte),
             b'{' | b'[' => open.push(byte + 2),
             b'}' | b']' => {
-                // A bracket closes those inside it that were forgotten.
+                // A bracket also closes the forgotten ones inside it.
                 match open.iter().rposition(|close| *close == byte) {
                     Some(depth) => open.truncate(depth),
                     None => {
@@ -94,16 +93,16 @@ fn balance(raw: &str) -> (Option<usize>, bool) {
     (None, quote.is_some())
 }
 
-/// One key of an object and the text of its value.
+/// Key of an object, with the text of its value.
 pub(super) struct Member<'t> {
     pub(super) key: Cow<'t, str>,
     pub(super) value: &'t str,
-    /// Where in the object the key begins, and where the value ends.
+    /// Place in the object where the key begins; `end` is the place where the value ends.
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// The members of an object, read as far as they can be told apart.
+/// Returns the members of an object, as far as they can be told apart.
 pub(super) fn members(object: &str) -> Vec<Member<'_>> {
     let mut members = Vec::new();
     let mut at = usize::from(object.starts_with('{'));
@@ -134,7 +133,7 @@ pub(super) fn members(object: &str) -> Vec<Member<'_>> {
     }
 }
 
-/// A string of a key or a name, without its quotes.
+/// Returns a key or a name without its quotes.
 pub(super) fn string(raw: &str) -> Option<Cow<'_, str>> {
     let raw = raw.trim();
     if raw.starts_with('"') {
@@ -148,7 +147,7 @@ fn space(raw: &str) -> usize {
     raw.len() - raw.trim_start().len()
 }
 
-/// A key with its colon.
+/// Returns a key, and the length up to the end of its colon.
 fn key(raw: &str) -> Option<(Cow<'_, str>, usize)> {
     let (key, used) = match raw.as_bytes()[0] {
         b'"' | b'\'' => {
@@ -165,7 +164,7 @@ fn key(raw: &str) -> Option<(Cow<'_, str>, usize)> {
     (colon && !key.is_empty()).then_some((key, used + gap + 1))
 }
 
-/// The length of the string that starts here, with both quotes.
+/// Returns the length of the string that starts here, with both quotes.
 fn string_len(raw: &str) -> Option<usize> {
     let quote = raw.as_bytes()[0];
     let mut escaped = false;

@@ -1,4 +1,4 @@
-//! What stands at a place. Looking changes nothing: the answer may be put off.
+//! Looks at a place in the text. A look changes nothing, so its answer may be put off.
 
 use super::body::{self, Body, Call};
 use super::envelope::{self, Bare};
@@ -12,25 +12,25 @@ use super::table::{
 use super::text::{Cursor, Text};
 use super::tools::Tools;
 
-/// Looks as short as this cost nothing.
+/// Maximum length of a look that costs nothing.
 const CHEAP: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Mode {
     Speech,
-    /// Until one of these.
+    /// Thinking, until one of these markers.
     Thinking(&'static [&'static str]),
-    /// After a call, where its closing marker and surplus brackets may follow.
+    /// Text after a call, where its closing marker and surplus brackets may follow.
     Closing,
 }
 
-/// What stands at a place.
+/// Result of a look at a place.
 pub(super) enum Step {
-    /// Content, up to here.
+    /// Content, up to this place.
     Say(usize),
-    /// Content that was looked at in vain.
+    /// Content in which no call was found, with its end and its cost.
     Failed(usize, usize),
-    /// A marker that says nothing.
+    /// A marker that is no content.
     Drop(usize),
     /// The header of a message, or the marker that ends it.
     Header(usize),
@@ -45,23 +45,23 @@ pub(super) enum Step {
         syntax: Syntax,
         calls: Vec<Call>,
     },
-    /// In the tags of a family, and of a tool that nobody has declared.
+    /// A call in the tags of a family, of a tool that is not declared.
     Undeclared {
         to: usize,
         syntax: Syntax,
         call: Call,
     },
-    /// Nothing more belongs to the call before.
+    /// The end of all that belongs to the call before.
     Closed,
 }
 
-/// What a look depends on, apart from the text.
+/// Circumstances of a look, apart from the text.
 pub(super) struct Look<'a> {
     pub(super) tools: Tools<'a>,
     pub(super) place: &'a Place,
-    /// Only what has a wrapper is a call.
+    /// Mark that only text in a wrapper is a call.
     pub(super) wrapped_only: bool,
-    /// Too much was looked at in vain already.
+    /// Mark that too much was looked at in vain already.
     pub(super) tired: bool,
 }
 
@@ -153,7 +153,8 @@ impl Look<'_> {
         self.found(cursor, after, wrapper.syntax.around(body), calls)
     }
 
-    /// `<tool_call>{"name": "attic", "arguments": {}}</tool_call>`: whole, so that nothing but the name is wrong.
+    /// Finds a complete call whose only error is its name:
+    /// `<tool_call>{"name": "attic", "arguments": {}}</tool_call>`.
     fn undeclared(&self, from: Cursor<'_, '_>, wrapper: &Wrapper) -> Option<Step> {
         let mut cursor = from;
         cursor.at += wrapper.open.len();
@@ -173,7 +174,7 @@ impl Look<'_> {
         })
     }
 
-    /// Calls, unless there are none or they are quoted.
+    /// Returns the calls, unless there are none or they are quoted.
     pub(super) fn found(
         &self,
         from: Cursor<'_, '_>,
@@ -208,7 +209,7 @@ impl Look<'_> {
                     Syntax::BareJson
                 };
                 let after = Cursor::new(cursor.text, end);
-                // In the middle of a sentence a call is spoken of, not made.
+                // In the middle of a sentence, a call is mentioned, not made.
                 if !self.place.starts_line() && !ends_line(past_close(after)) {
                     return Some(Step::Say(end));
                 }
@@ -230,7 +231,7 @@ impl Look<'_> {
         self.found(cursor, after, Syntax::BarePythonic, calls)
     }
 
-    /// A fenced block that holds a call as JSON and nothing else is one.
+    /// Reads a fenced block that holds only a call as JSON.
     fn fence(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
         let mut inside = cursor;
         let opens = self.place.starts_line() && !self.place.in_code();
@@ -267,7 +268,7 @@ impl Look<'_> {
         whole.then(|| self.found(cursor, inside, syntax, found))?
     }
 
-    /// `f({"n":5})` on a line of its own.
+    /// Reads `f({"n":5})` on a line of its own.
     fn name(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
         if self.wrapped_only || self.tired || self.place.in_code() {
             return None;
@@ -296,7 +297,7 @@ impl Look<'_> {
 fn thinking(cursor: Cursor<'_, '_>, ends: &[&str]) -> Step {
     let mut after = cursor;
     if after.eat_any(ends) {
-        // The start of a message ends the one before it and is still to be read.
+        // The start of a message ends the message before it, and is still to be read.
         let resume = if cursor.looking_at(START) {
             cursor.at
         } else {
@@ -309,7 +310,7 @@ fn thinking(cursor: Cursor<'_, '_>, ends: &[&str]) -> Step {
     Step::Thought(after.at)
 }
 
-/// Closing markers, also doubled, cut off or of another family.
+/// Reads closing markers, also doubled, cut off or of another family.
 fn closing(cursor: Cursor<'_, '_>) -> Step {
     let mut after = cursor;
     if after.eat("}") || after.eat("]") {
@@ -329,7 +330,7 @@ fn closing(cursor: Cursor<'_, '_>) -> Step {
     Step::Closed
 }
 
-/// Past all closing markers.
+/// Moves past all closing markers.
 fn past_close<'c, 't>(cursor: Cursor<'c, 't>) -> Cursor<'c, 't> {
     let mut after = cursor;
     let mut past = cursor;
@@ -342,19 +343,19 @@ fn past_close<'c, 't>(cursor: Cursor<'c, 't>) -> Cursor<'c, 't> {
     }
 }
 
-/// Nothing but space follows on this line: what is said there is no sentence.
+/// Returns true if only space or a marker follows on this line, so that the text is no sentence.
 fn ends_line(mut cursor: Cursor<'_, '_>) -> bool {
     cursor.skip_while(|c| c.is_whitespace() && c != '\n');
     matches!(cursor.peek(), None | Some(b'\n' | b'<' | b'[' | b';'))
 }
 
-/// Nothing follows in this message.
+/// Returns true if only space follows in this message.
 fn ends_message(mut cursor: Cursor<'_, '_>) -> bool {
     cursor.skip_space();
     cursor.peek().is_none() || MESSAGE_END.iter().any(|end| cursor.looking_at(end))
 }
 
-/// How much can be said without another look.
+/// Returns the length of the content that needs no other look.
 fn plain_len(rest: &str) -> usize {
     let mut chars = rest.char_indices();
     let Some((_, first)) = chars.next() else {

@@ -1,8 +1,7 @@
 //! Tool calls that a model printed as text.
 //!
-//! Local models are trained on many syntaxes, and servers pass on as text
-//! whatever their parser for one of them did not take. [`read`] understands
-//! all of them at once, for the declared tools only:
+//! Local models are trained on many syntaxes. A server parses one of them, and passes on the others as text. [`read`]
+//! understands all of them at once, for the declared tools only:
 //!
 //! ```text
 //! <tool_call>{"name":"weather","arguments":{"city":"Oslo"}}</tool_call>
@@ -10,17 +9,13 @@
 //! <|tool_call_start|>[weather(city="Oslo")]<|tool_call_end|>
 //! ```
 //!
-//! A syntax is a wrapper with a body inside. The wrappers, and every other
-//! marker, stand in one table; a body is told by how it begins. The scanner
-//! walks over the text once, and asks at each marker what stands there. An
-//! answer that depends on text still to come is put off, and that is all there
-//! is to streaming.
+//! A syntax is a wrapper with a body inside. The wrappers, and all other markers, are in one table. A body is
+//! recognised by its beginning. The scanner walks over the text once, and looks at each marker. If an answer depends
+//! on text still to come, it is put off: streaming needs nothing else.
 //!
-//! JSON arguments are handed on as they were printed, damage included: the
-//! reader of arguments mends them with the schema at hand. From syntaxes other
-//! than JSON an object is built, typed by the schema. A call that the end of
-//! the text cuts off inside a value is not one: half an argument must not pass
-//! for the whole.
+//! JSON arguments are passed on as they were printed, damage included: the reader of arguments repairs them by the
+//! schema. Other syntaxes become a JSON object, typed by the schema. A call that the end of the text cuts off inside
+//! a value is no call: half an argument must not pass for the whole.
 
 mod body;
 mod envelope;
@@ -67,10 +62,10 @@ pub struct PrintedCall {
     pub name: String,
     /// Arguments as JSON text, or as the model damaged it: text for [`read`](crate::read).
     ///
-    /// Where the model said more than the tool's arguments, this is the whole call, such as
-    /// `{"name": "f", "arguments": {"n": 1}, "m": 2}`, so that nothing is lost: reading it reports what is dropped.
+    /// If the call holds more than the tool's arguments, this is the whole call, such as
+    /// `{"name": "f", "arguments": {"n": 1}, "m": 2}`. Reading it reports the dropped text, so nothing is lost.
     pub arguments: String,
-    /// Whether `arguments` is valid JSON of the arguments and nothing else.
+    /// Mark of `arguments` that are valid JSON of the arguments, without anything else.
     pub intact: bool,
     /// Syntax in which the call was printed.
     pub syntax: Syntax,
@@ -91,9 +86,8 @@ pub struct Printed {
 
 /// Reads a complete answer and extracts the calls of the declared tools.
 ///
-/// What looks like a call and is none (a tag without its other half, an example in
-/// a code block, data with a `name`) stays in `content`. A whole JSON call between the
-/// tags of a family whose name is not declared is in `undeclared`.
+/// Text that only looks like a call stays in `content`: a tag without its other half, an example in a code block,
+/// data with a `name`. A whole JSON call in the tags of a family is in `undeclared` if its name is not declared.
 ///
 /// ```
 /// use agents_reader::printed::{Declared, read};

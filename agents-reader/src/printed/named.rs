@@ -41,9 +41,8 @@ pub(super) fn call(
     Some((body, vec![Call::new(tool.name, arguments)]))
 }
 
-/// The object at the cursor, as it stands. Valid JSON may hold anything;
-/// damage ends at the first of `borders`. Cut off inside a value it is none: a
-/// part of an argument must not pass for the whole.
+/// Reads the object at the cursor, as it stands. Valid JSON may hold anything; damaged JSON ends at the first of
+/// `borders`. An object that is cut off inside a value is none: part of an argument must not pass for the whole.
 pub(super) fn arguments(cursor: &mut Cursor<'_, '_>, borders: &[&'static str]) -> Option<String> {
     if cursor.peek()? != b'{' {
         return None;
@@ -67,6 +66,6 @@ pub(super) fn arguments(cursor: &mut Cursor<'_, '_>, borders: &[&'static str]) -
     }
     cursor.at += raw.len();
     let raw = raw.trim_end().trim_end_matches("```").trim_end();
-    // Without a key or a quoted value there is nothing to mend, and it is no call.
+    // Without a key or a quoted value nothing can be repaired, and it is no call.
     raw.contains([':', '"']).then(|| raw.to_owned())
 }

@@ -1,21 +1,20 @@
 //! Lists and objects of the syntaxes that are nearly JSON, written as JSON.
 //!
-//! Python literals and Gemma's arguments nest alike and differ in their
-//! leaves, so the nesting is here, without recursion, and leaves are a trait.
+//! Python literals and Gemma's arguments nest alike and differ in their leaves. The nesting is therefore here,
+//! without recursion, and leaves are a trait.
 
 use super::schema::quoted;
 use super::text::Cursor;
 
-/// How the keys and scalars of a syntax are printed.
+/// Keys and scalars as a syntax prints them.
 pub(super) trait Leaves {
-    /// Whether a closing bracket closes those inside it that were forgotten.
+    /// True if a closing bracket also closes the forgotten ones inside it.
     const FORGIVING: bool = false;
 
-    /// A key, without its colon.
+    /// Reads a key, without its colon.
     fn key(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<String>;
 
-    /// A value that is no list or object, as JSON. `depth` counts the
-    /// brackets around it.
+    /// Reads a value that is no list or object, as JSON. `depth` counts the brackets around it.
     fn scalar(&mut self, cursor: &mut Cursor<'_, '_>, depth: usize) -> Option<String>;
 
     /// Moves past space that is no part of a value.
@@ -23,13 +22,13 @@ pub(super) trait Leaves {
         cursor.skip_space();
     }
 
-    /// Whether the text ends here, so that open brackets count as closed.
+    /// Returns true if the text ends here, so that open brackets count as closed.
     fn ends_here(&self, _cursor: &Cursor<'_, '_>) -> bool {
         false
     }
 }
 
-/// The value at the cursor as JSON.
+/// Reads the value at the cursor as JSON.
 pub(super) fn value(cursor: &mut Cursor<'_, '_>, leaves: &mut impl Leaves) -> Option<String> {
     let mut json = String::new();
     let mut open: Vec<u8> = Vec::new();
@@ -79,7 +78,7 @@ pub(super) fn value(cursor: &mut Cursor<'_, '_>, leaves: &mut impl Leaves) -> Op
     }
 }
 
-/// The depth that is left once this byte has closed a bracket.
+/// Returns the depth that is left once this byte has closed a bracket.
 fn closes<L: Leaves>(open: &[u8], byte: u8, _leaves: &L) -> Option<usize> {
     match open.iter().rposition(|close| *close == byte)? {
         depth if L::FORGIVING || depth + 1 == open.len() => Some(depth),
@@ -94,7 +93,7 @@ fn descend(cursor: &mut Cursor<'_, '_>, open: &mut Vec<u8>, json: &mut String, c
     json.push(if close == b'}' { '{' } else { '[' });
 }
 
-/// The last thing written is a value and not the start of one.
+/// Returns true if the text so far ends with a value, not with the start of one.
 fn needs_comma(json: &str) -> bool {
     !json.is_empty() && !json.ends_with(['[', '{', ':', ','])
 }
@@ -103,7 +102,7 @@ fn close_all(json: &mut String, open: &[u8]) {
     json.extend(open.iter().rev().map(|close| written(*close)));
 }
 
-/// Tuples become lists.
+/// Returns the closing bracket in JSON; tuples become lists.
 fn written(close: u8) -> char {
     if close == b'}' { '}' } else { ']' }
 }

@@ -1,10 +1,10 @@
-//! JSON objects built from what was not printed as JSON.
+//! JSON objects built from values that were not printed as JSON.
 
 use std::collections::HashMap;
 
 use super::schema::quoted;
 
-/// An object in the making; of a repeated key the last value counts.
+/// Object in the making; the last value of a repeated key counts.
 #[derive(Default)]
 pub(super) struct Object {
     members: Vec<(String, String)>,

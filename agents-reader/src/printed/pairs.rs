@@ -26,7 +26,7 @@ pub(super) fn call(
     loop {
         let Some((end, tag)) = next_tag(*cursor, before, wrapper) else {
             cursor.skip_space();
-            // Cut off: good if what was said is whole.
+            // A call that was cut off is good if it has all that it needs.
             let whole = key.is_none()
                 && !object.is_empty()
                 && before == VALUE_END
@@ -59,8 +59,8 @@ pub(super) fn call(
     }
 }
 
-/// The next tag that counts. A value may hold the wrapper's closing marker,
-/// and does if its own end tag is still to come.
+/// Returns the next tag that counts. A value may hold the wrapper's closing marker, and holds it if the end tag of
+/// the value follows later.
 fn next_tag(
     cursor: Cursor<'_, '_>,
     before: &str,

@@ -1,4 +1,4 @@
-//! Calls in tags that look like XML and are not: values are raw text.
+//! Calls in tags that look like XML, with raw text as values.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use super::table::{Dialect, Wrapper};
 use super::text::Cursor;
 use super::tools::Tools;
 
-/// One call after another.
+/// Reads one call after another.
 pub(super) fn calls(
     cursor: &mut Cursor<'_, '_>,
     dialect: &Dialect,
@@ -27,7 +27,7 @@ pub(super) fn calls(
             return calls;
         }
         let Some((name, arguments)) = call(cursor, dialect, wrapper, tools) else {
-            // What was whole before counts.
+            // The complete calls before it count.
             *cursor = before;
             return calls;
         };
@@ -37,7 +37,7 @@ pub(super) fn calls(
     }
 }
 
-/// The name and the arguments of the call whose tag has just been opened.
+/// Reads the name and the arguments of the call whose tag has just been opened.
 fn call<'t>(
     cursor: &mut Cursor<'_, 't>,
     dialect: &Dialect,
@@ -73,7 +73,7 @@ fn arguments(
         {
             return Some(object.into_json());
         } else if cursor.eat(dialect.param_end) {
-            // Printed twice.
+            // The end tag was printed twice.
         } else if object.is_empty() && cursor.looking_at("{") {
             let borders = [dialect.call_end, wrapper.close, dialect.call];
             let raw = named::arguments(cursor, &borders)?;
@@ -81,7 +81,7 @@ fn arguments(
             cursor.eat(dialect.call_end);
             return Some(raw);
         } else if cursor.ends_in_part_of(&[dialect.call_end, wrapper.close]) {
-            // Cut off: good if what was said is whole.
+            // A call that was cut off is good if no required parameter is missing.
             let whole = !object.is_empty() && !tool.misses_required_in(&object);
             return whole.then(|| object.into_json());
         } else {
@@ -90,7 +90,7 @@ fn arguments(
     }
 }
 
-/// A value and its end tag, which may be missing.
+/// Reads a value and its end tag, which may be missing.
 fn value<'t>(cursor: &mut Cursor<'_, 't>, dialect: &Dialect, wrapper: &Wrapper) -> Option<&'t str> {
     let from = cursor.at;
     let text = cursor.text;
@@ -99,7 +99,7 @@ fn value<'t>(cursor: &mut Cursor<'_, 't>, dialect: &Dialect, wrapper: &Wrapper) 
         text.count(end - from);
         Some(text.slice(from, end))
     };
-    // The next parameter before an end tag means that this one lacks it.
+    // If the next parameter comes before an end tag, this value lacks its own.
     let near = text.find_first(from, &[dialect.param_end, dialect.param, dialect.call]);
     if let Some((end, tag)) = near
         && tag == dialect.param_end
@@ -111,7 +111,7 @@ fn value<'t>(cursor: &mut Cursor<'_, 't>, dialect: &Dialect, wrapper: &Wrapper) 
     take(cursor, end, 0)
 }
 
-/// Without the one line break that the family prints at each end.
+/// Removes the one line break that the family prints at each end.
 fn unpadded(raw: &str) -> &str {
     let raw = raw.strip_prefix('\n').unwrap_or(raw);
     raw.strip_suffix('\n').unwrap_or(raw)

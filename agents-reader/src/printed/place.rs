@@ -1,24 +1,23 @@
-//! Where in its text the scanner is: what may be a call there.
+//! Place of the scanner in its text, which decides what may be a call there.
 
 use super::text::Cursor;
 
-/// What is remembered of the content so far. It follows every character, so
-/// that it does not depend on how the text was cut.
+/// State of the content so far. It follows every character, so it does not depend on how the text was cut.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// Nothing has been said yet.
+    /// True until content has been read.
     start: bool,
-    /// The last character, or none after a marker.
+    /// Last character, or none after a marker.
     previous: Option<char>,
-    /// Nothing but space stands before on this line.
+    /// True if only space stands before on this line.
     blank_line: bool,
-    /// An odd number of single backticks stands before on this line.
+    /// True if an odd number of single backticks stands before on this line.
     in_ticks: bool,
-    /// Inside a fenced block.
+    /// True inside a fenced block.
     in_fence: bool,
-    /// How many backticks stand before.
+    /// Number of backticks right before.
     ticks: u8,
-    /// The bracket before, space aside.
+    /// Bracket right before, space aside.
     bracket: Option<char>,
     message: Message,
     data: Option<Data>,
@@ -26,13 +25,13 @@ pub(super) struct Place {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Message {
-    /// The family prints no headers.
+    /// Family that prints no headers.
     None,
     Opening,
     Inside,
 }
 
-/// Inside JSON that is nobody's call, where nothing is one.
+/// State inside JSON that is no call, and that contains no call.
 #[derive(Clone, Copy, Debug)]
 struct Data {
     depth: usize,
@@ -56,7 +55,7 @@ impl Default for Place {
     }
 }
 
-/// What was said, character by character.
+/// Updates of the state, character by character.
 impl Place {
     pub(super) fn say(&mut self, content: &str) {
         content.chars().for_each(|char| self.say_char(char));
@@ -129,21 +128,21 @@ impl Place {
                 _ => {}
             }
         }
-        // A blank line ends what was no JSON after all.
+        // A blank line ends text that was no JSON after all.
         if data.depth == 0 || char == '\n' && self.previous == Some('\n') {
             self.data = None;
             self.bracket = None;
         }
     }
 
-    /// A marker or a call was taken out here.
+    /// Notes that a marker or a call was taken out here.
     pub(super) fn cut(&mut self) {
         self.start = false;
         self.previous = None;
         self.ticks = 0;
     }
 
-    /// A message of its own begins here.
+    /// Notes that a message of its own begins here.
     pub(super) fn open_message(&mut self) {
         *self = Self {
             start: false,
@@ -153,7 +152,7 @@ impl Place {
     }
 }
 
-/// What may stand here.
+/// Questions about the place.
 impl Place {
     pub(super) fn starts_text(&self) -> bool {
         self.start
@@ -163,8 +162,8 @@ impl Place {
         self.blank_line
     }
 
-    /// Families with headers speak of calls inside messages, and call at
-    /// their beginning.
+    /// Returns true if a call may start here. Families with headers call at the beginning of messages, and only
+    /// mention calls inside them.
     pub(super) fn starts_message(&self) -> bool {
         match self.message {
             Message::None => self.blank_line,
@@ -173,7 +172,7 @@ impl Place {
         }
     }
 
-    /// A header stands before, and nothing else of its message.
+    /// Returns true if only a header stands before in its message.
     pub(super) fn opens_message(&self) -> bool {
         self.message == Message::Opening
     }
@@ -182,13 +181,13 @@ impl Place {
         self.in_fence || self.in_ticks
     }
 
-    /// Whether JSON here is no part of something else.
+    /// Returns true if JSON here is no part of something else.
     pub(super) fn stands_free(&self) -> bool {
         let apart = self.previous.is_none_or(char::is_whitespace);
         apart && self.data.is_none() && !self.in_fence
     }
 
-    /// Whether what stands from here to there is an example in code or quotes.
+    /// Returns true if the text from here up to `after` is an example in code or quotes.
     pub(super) fn is_quoted_until(&self, after: Cursor<'_, '_>) -> bool {
         if self.in_fence {
             return after.text.find(after.at, "```").is_some();

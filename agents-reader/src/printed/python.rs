@@ -9,7 +9,7 @@ use super::table::CALL_METHOD;
 use super::text::{Cursor, Text};
 use super::tools::Tools;
 
-/// One call after another, in brackets or not, with commas or line breaks.
+/// Reads one call after another, in brackets or not, with commas or line breaks.
 pub(super) fn calls(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Vec<Call> {
     let bracketed = cursor.eat("[");
     let mut calls = Vec::new();
@@ -20,7 +20,7 @@ pub(super) fn calls(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Vec<Call> 
         }
         let start = *cursor;
         let Some((name, arguments)) = call(cursor, tools) else {
-            // What was whole before counts.
+            // The complete calls before it count.
             *cursor = start;
             break;
         };
@@ -32,8 +32,8 @@ pub(super) fn calls(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Vec<Call> 
     calls
 }
 
-/// Calls of declared tools and nothing else: `f(n=5)`, also as `f.call(n=5)`, with semicolons or line breaks between.
-/// The cursor ends up behind the last of them.
+/// Reads calls of declared tools without other text between: `f(n=5)`, also as `f.call(n=5)`, with semicolons or line
+/// breaks. The cursor stops behind the last of them.
 pub(super) fn statements(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Option<Vec<Call>> {
     let mut calls = Vec::new();
     loop {
@@ -48,22 +48,22 @@ pub(super) fn statements(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Optio
         }
         let open = next.at;
         let arguments = arguments(&mut next, tools, tool.name)?;
-        // Without the method, which is none of the tool.
+        // The text without the method, which does not belong to the tool.
         let text = format!("{}{}", tool.name, next.text.slice(open, next.at));
         calls.push(arguments.of(tool, &text));
         *cursor = next;
     }
 }
 
-/// What stands in a call's parentheses.
+/// Arguments in a call's parentheses.
 enum Arguments {
     Named(Object),
-    /// One object, as JSON.
+    /// Single object, as JSON.
     Object(String),
 }
 
 impl Arguments {
-    /// The call of a tool with these arguments, whose text is this.
+    /// Creates the call of a tool with these arguments; `text` is the text of the call.
     fn of(self, tool: &Declared<'_>, text: &str) -> Call {
         match self {
             Self::Named(object) if tool.lacks_one_of(&object) => Call::in_full(tool.name, text),
@@ -78,7 +78,7 @@ fn call<'t>(cursor: &mut Cursor<'_, 't>, tools: Tools<'_>) -> Option<(&'t str, A
     Some((name, arguments(cursor, tools, name)?))
 }
 
-/// A function's name, up to its parenthesis.
+/// Reads a function's name, up to its parenthesis.
 fn name<'t>(cursor: &mut Cursor<'_, 't>, tools: Tools<'_>) -> Option<&'t str> {
     let from = cursor.at;
     if tools.eat_name(cursor).is_none() {
@@ -104,7 +104,7 @@ fn arguments(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>, name: &str) -> Optio
             cursor.skip_space();
             object.set(key, nested::value(cursor, &mut Literals)?);
         } else {
-            // Without a name a value has a place only if there is one place.
+            // A value without a name is only read if the tool has a single parameter.
             *cursor = start;
             let quoted = matches!(cursor.peek()?, b'"' | b'\'' | b'{');
             let json = nested::value(cursor, &mut Literals).filter(|_| quoted)?;
@@ -128,7 +128,7 @@ fn key<'t>(cursor: &mut Cursor<'_, 't>) -> &'t str {
     cursor.take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
-/// A Python literal as JSON, if the text is one and nothing else.
+/// Returns a Python literal as JSON, if the text has nothing else.
 pub(super) fn literal(raw: &str) -> Option<String> {
     let text = Text::new(raw, true);
     let mut cursor = Cursor::new(&text, 0);
@@ -169,7 +169,7 @@ impl Leaves for Literals {
     }
 }
 
-/// A quoted string with Python's escapes; what is no escape keeps its backslash.
+/// Reads a quoted string with Python's escapes; a backslash that begins no escape is kept.
 fn string(cursor: &mut Cursor<'_, '_>) -> Option<String> {
     let quote = ["\"\"\"", "'''", "\"", "'"]
         .into_iter()
@@ -210,7 +210,7 @@ fn escape(cursor: &mut Cursor<'_, '_>, text: &mut String) -> Option<()> {
     Some(())
 }
 
-/// `\u` with four digits, or a surrogate pair of two of these.
+/// Reads `\u` with four digits, or a surrogate pair of two such escapes.
 fn unicode(cursor: &mut Cursor<'_, '_>) -> Option<char> {
     let high = hex(cursor, 4)?;
     if !(0xD800..0xDC00).contains(&high) {

@@ -1,4 +1,4 @@
-//! Calls that no tags enclose: Python where a mark says that it is to be run, and a call in words.
+//! Calls without tags: Python after a mark that says to run it, and a call in words.
 
 use super::body::Call;
 use super::look::{Look, Step};
@@ -9,7 +9,7 @@ use super::table::{ACTION, ACTION_INPUT, PYTHON_TAG, PYTHON_TAG_END};
 use super::text::Cursor;
 
 impl Look<'_> {
-    /// `<|python_tag|>f.call(n=5)`, with which the message ends: in the middle of code a call is one of its lines.
+    /// Reads `<|python_tag|>f.call(n=5)` at the end of a message; elsewhere such a call is a line of code.
     pub(super) fn python_tag(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
         let mut after = cursor;
         if self.place.in_code() || self.tired || !after.eat(PYTHON_TAG) {
@@ -22,7 +22,7 @@ impl Look<'_> {
         ends.then(|| self.found(cursor, end, Syntax::PythonTag, calls))?
     }
 
-    /// What stands in a block fenced as `tool_code`, if it is calls and nothing else.
+    /// Reads a block fenced as `tool_code`, if it holds calls without other text.
     pub(super) fn tool_code(
         &self,
         from: Cursor<'_, '_>,
@@ -34,7 +34,7 @@ impl Look<'_> {
         whole.then(|| self.found(from, inside, Syntax::ToolCode, calls))?
     }
 
-    /// `Action: f` and `Action Input: {"n":5}` as the last two lines.
+    /// Reads `Action: f` and `Action Input: {"n":5}` as the last two lines.
     pub(super) fn action(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
         let mut after = cursor;
         if self.wrapped_only || self.tired || self.place.in_code() || !after.eat(ACTION) {

@@ -1,4 +1,4 @@
-//! The walk over the text, and what it makes of what it finds.
+//! Walk over the text, which collects calls, content and thinking.
 
 use super::body::Call;
 use super::look::{Look, Mode, Step};
@@ -8,8 +8,8 @@ use super::text::Text;
 use super::tools::Tools;
 use super::{Declared, Printed, PrintedCall, Syntax, json};
 
-/// Bytes that may be looked at in vain before no more calls are sought. Text
-/// that nearly is a call over and over would take quadratic time otherwise.
+/// Number of bytes that may be looked at in vain before the search for calls ends. Text that is nearly a call over
+/// and over would take quadratic time otherwise.
 const FUEL: usize = 1 << 20;
 
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Scanner<'a> {
     mode: Mode,
     place: Place,
     fuel: usize,
-    /// Inside unclosed thinking only what has a wrapper is a call.
+    /// Mark of unclosed thinking, in which only text in a wrapper is a call.
     wrapped_only: bool,
     out: Printed,
 }
@@ -40,12 +40,12 @@ impl<'a> Scanner<'a> {
         self.out.thinking = Some(String::new());
     }
 
-    /// Goes as far as unfinished text allows; returns how far.
+    /// Walks as far as unfinished text allows, and returns the place reached.
     pub(super) fn advance(&mut self, text: &str) -> usize {
         self.walk(&Text::new(text, false))
     }
 
-    /// Reads the rest.
+    /// Reads the rest of the text.
     pub(super) fn finish(&mut self, text: &str) {
         self.walk(&Text::new(text, true));
         if matches!(self.mode, Mode::Thinking(_)) && !self.wrapped_only {
@@ -62,7 +62,7 @@ impl<'a> Scanner<'a> {
         self.out
     }
 
-    /// Thinking that never ended may have ended in a call.
+    /// Reads thinking that never ended once more, since it may have ended in a call.
     fn reconsider_thinking(&mut self) {
         let Some(thinking) = self.out.thinking.take() else {
             return;
@@ -98,7 +98,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Taking: what a look has settled happens.
+/// Performs the steps that looks have found.
 impl Scanner<'_> {
     fn take(&mut self, text: &Text<'_>, at: usize, step: Step) -> usize {
         match step {

@@ -1,4 +1,4 @@
-//! What the schema says of a value that was printed without a type.
+//! Types of values that were printed without a type, taken from the schema.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::python;
 
-/// The types a schema allows; none at all when it says nothing.
+/// Types that a schema allows; empty if the schema does not restrict them.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub(super) struct Types {
     null: bool,
@@ -18,11 +18,11 @@ pub(super) struct Types {
     string: bool,
 }
 
-/// A schema that refers to itself must not be followed for ever.
+/// Maximum depth of references, since a schema that refers to itself must not be followed for ever.
 const DEPTH: usize = 8;
 
 impl Types {
-    /// The types of one parameter of a tool.
+    /// Returns the types of one parameter of a tool.
     pub(super) fn of(tool: &Value, parameter: &str) -> Self {
         let mut types = Self::default();
         if let Some(schema) = property(tool, parameter) {
@@ -58,7 +58,7 @@ impl Types {
         }
     }
 
-    /// An `enum` or `const` without a type has the types of its values.
+    /// Adds the types of the values of an `enum` or `const` without a type.
     fn literals(&mut self, schema: &Value) {
         let listed = schema
             .get("enum")
@@ -90,8 +90,8 @@ impl Types {
         }
     }
 
-    /// The JSON that this text means: the narrowest type that the schema
-    /// allows and the text fits, else a string.
+    /// Returns the JSON that a text means: the narrowest type that the schema allows and the text fits, else a
+    /// string.
     pub(super) fn json(self, raw: &str) -> String {
         let value = raw.trim();
         if value.eq_ignore_ascii_case("null") && (self.null || !self.string) {
@@ -123,23 +123,23 @@ impl Types {
     }
 }
 
-/// The schema of a parameter.
+/// Returns the schema of a parameter.
 pub(super) fn property<'a>(tool: &'a Value, parameter: &str) -> Option<&'a Value> {
     tool.get("properties")?.get(parameter)
 }
 
-/// Text as a JSON string.
+/// Returns text as a JSON string.
 pub(super) fn quoted(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
-/// A number as JSON writes it; its digits are never recomputed.
+/// Number as JSON writes it; its digits are never recomputed.
 pub(super) enum Number<'t> {
     Integer(Cow<'t, str>),
     Fraction(Cow<'t, str>),
 }
 
-/// Reads a number, also as people write them: `007`, `+5`, `.5`, `5.`.
+/// Reads a number, also in people's spellings: `007`, `+5`, `.5`, `5.`.
 pub(super) fn number(raw: &str) -> Option<Number<'_>> {
     let (minus, digits) = match raw.strip_prefix('-') {
         Some(digits) => (true, digits),

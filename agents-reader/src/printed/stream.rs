@@ -1,12 +1,11 @@
-//! Reading while the model still writes.
+//! Reader of an answer while the model still writes it.
 
 use super::scan::Scanner;
 use super::{Declared, Printed};
 
 /// Incremental reader of an answer that arrives in chunks.
 ///
-/// What the chunks show, and then the rest, is what [`read`](super::read)
-/// makes of the whole, wherever the chunks are cut.
+/// The content of all chunks, with the rest, is what [`read`](super::read) returns for the whole, however it is cut.
 ///
 /// ```
 /// use agents_reader::printed::{Declared, Stream};
@@ -26,13 +25,12 @@ use super::{Declared, Printed};
 pub struct Stream<'a> {
     scanner: Scanner<'a>,
     held: String,
-    /// How many bytes of held text may be looked at again. Text is held while
-    /// a call is incomplete, and looking at all of it for each chunk would
-    /// take quadratic time; what arrives pays for a new look instead.
+    /// Number of bytes of held text that may be looked at again. Text is held while a call is incomplete. A look at
+    /// all of it for each chunk would take quadratic time. Arriving text therefore pays for each new look.
     credit: usize,
 }
 
-/// Looks that each byte, and each chunk, pays for.
+/// Number of looks that each byte, and each chunk, pays for.
 const LOOKS: usize = 16;
 
 impl<'a> Stream<'a> {

@@ -1,4 +1,4 @@
-//! The syntaxes by name.
+//! Names of the syntaxes.
 
 use std::fmt;
 
@@ -6,9 +6,8 @@ use super::body::Body;
 
 /// Syntax in which a call was printed.
 ///
-/// A wrapper and what stands inside it make a syntax: the same `<tool_call>`
-/// holds JSON for one family, XML parameters for a second and key/value pairs
-/// for a third.
+/// A syntax is a wrapper and its contents: the same `<tool_call>` holds JSON for one family, XML parameters for a
+/// second and key/value pairs for a third.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Syntax {
@@ -62,12 +61,12 @@ pub enum Syntax {
     ToolCode,
     /// `<|python_tag|>f.call(n=5)`
     PythonTag,
-    /// `Action: f`, and on the next line `Action Input: {"n":5}`, with which the text ends.
+    /// `Action: f`, and on the next line `Action Input: {"n":5}`, at the end of the text.
     React,
 }
 
 impl Syntax {
-    /// The syntax that this wrapper makes with this body inside.
+    /// Returns the syntax of this wrapper with this body inside.
     pub(super) fn around(self, body: Body) -> Self {
         match (self, body) {
             (Self::HermesJson, Body::Params) => Self::QwenXml,

@@ -1,13 +1,13 @@
-//! The markers of all families. A new family is, as a rule, a new row here.
+//! Markers of all families. A new family is, as a rule, a new row here.
 
 use super::syntax::Syntax;
 
-/// What stands around calls.
+/// Pair of markers around calls.
 pub(super) struct Wrapper {
     pub(super) open: &'static str,
     pub(super) close: &'static str,
     pub(super) syntax: Syntax,
-    /// The opening is itself the first part of the body.
+    /// Mark of an opening that is itself the first part of the body.
     pub(super) keep_open: bool,
 }
 
@@ -20,7 +20,7 @@ const fn wrapper(open: &'static str, close: &'static str, syntax: Syntax) -> Wra
     }
 }
 
-/// What a wrapper holds is found out by looking: see [`body`](super::body).
+/// Wrappers of all families. The body of a wrapper is recognised by its beginning: see [`body`](super::body).
 pub(super) const WRAPPERS: &[Wrapper] = &[
     wrapper("<tool_call>", "</tool_call>", Syntax::HermesJson),
     wrapper("<|tool_call>", "<tool_call|>", Syntax::Gemma4Call),
@@ -69,35 +69,35 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     },
 ];
 
-/// What stands between a name and its JSON arguments.
+/// Separators between a name and its JSON arguments.
 pub(super) const SEPARATORS: &[&str] = &["<｜tool▁sep｜>", "<|tool▁sep|>", "[ARGS]", "[args]"];
 
-/// What opens Python calls that stand to the end of a message, and the method that calls a tool there.
+/// Opening of Python calls that reach to the end of a message; `CALL_METHOD` is the method that calls a tool there.
 pub(super) const PYTHON_TAG: &str = "<|python_tag|>";
 pub(super) const CALL_METHOD: &str = ".call";
 
-/// What may end the message then.
+/// Markers that may end a message with Python calls.
 pub(super) const PYTHON_TAG_END: &[&str] = &["<|eom_id|>", "<|eot_id|>", "<|end|>"];
 
-/// The language of a fenced block in which Python is a call and no example.
+/// Language of a fenced block in which Python is a call and no example.
 pub(super) const CALLS_LANGUAGE: &str = "tool_code";
 
-/// The two lines of a call in words.
+/// Beginnings of the two lines of a call in words.
 pub(super) const ACTION: &str = "Action:";
 pub(super) const ACTION_INPUT: &str = "Action Input:";
 
-/// Without one of these a text holds no call.
+/// Signs of a call; a text without any of them holds no call.
 pub(super) const SIGNS: &[&str] = &["<", "{", "[", CALLS_LANGUAGE];
 
-/// How the calls of one XML-like family are spelled.
+/// Spelling of calls in an XML-like family.
 pub(super) struct Dialect {
     pub(super) call: &'static str,
     pub(super) call_end: &'static str,
     pub(super) param: &'static str,
     pub(super) param_end: &'static str,
-    /// What follows a name in an opening tag.
+    /// Text after a name in an opening tag.
     pub(super) name_end: &'static str,
-    /// The family prints a line break on both sides of a value.
+    /// Mark of a family that prints a line break on both sides of a value.
     pub(super) padded: bool,
 }
 
@@ -128,7 +128,7 @@ pub(super) const DIALECTS: &[Dialect] = &[
     },
 ];
 
-/// Thinking: how it opens and closes.
+/// Openings and closings of thinking.
 pub(super) const THINKING: &[(&str, &str)] = &[
     ("<think>", "</think>"),
     ("<|channel>thought\n", "<channel|>"),
@@ -136,7 +136,7 @@ pub(super) const THINKING: &[(&str, &str)] = &[
     ("<|START_THINKING|>", "<|END_THINKING|>"),
 ];
 
-/// Tokens that frame messages and belong to nobody's text.
+/// Tokens that frame messages and are no content.
 pub(super) const FRAMING: &[&str] = &[
     "<｜tool▁calls▁begin｜>",
     "<｜tool▁calls▁end｜>",
@@ -165,11 +165,11 @@ pub(super) const FRAMING: &[&str] = &[
     "<|END_THINKING|>",
 ];
 
-/// Glimmer's messages: `<|start|>assistant to=NAME<|message|>BODY<|eot|>`.
+/// Markers of Glimmer's messages: `<|start|>assistant to=NAME<|message|>BODY<|eot|>`.
 pub(super) const MESSAGE: &str = "<|message|>";
 pub(super) const START: &str = "<|start|>";
 pub(super) const MESSAGE_END: &[&str] = &["<|eot|>", "<|eom|>", "<|call|>", "<|start|>"];
 
-/// Where thinking ends that the prompt opened, in whichever way.
+/// Markers that end thinking that the prompt opened.
 pub(super) const ANY_THOUGHT_END: &[&str] =
     &["</think>", "<channel|>", "[/THINK]", "<|END_THINKING|>"];

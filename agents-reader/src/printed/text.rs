@@ -1,13 +1,12 @@
-//! Text of which the end may not be known yet.
+//! Text whose end may not be known yet.
 
 use std::cell::{Cell, RefCell};
 
-/// The text as far as it has arrived, and a note whether a look at it met its
-/// end.
+/// Text as far as it has arrived, with a note if a look at it met its end.
 ///
-/// This is what makes streaming equal to reading the whole: no grammar knows
-/// about chunks. Each asks here, and an answer that depended on the end of an
-/// unfinished text is thrown away and asked for again when more has come.
+/// This type makes streaming equal to reading the whole text. A grammar does not know about chunks, and asks here. If
+/// an answer depends on the end of an unfinished text, it is discarded. The question is asked again when more text
+/// has come.
 pub(super) struct Text<'t> {
     all: &'t str,
     finished: bool,
@@ -16,7 +15,7 @@ pub(super) struct Text<'t> {
     found: RefCell<Vec<Found>>,
 }
 
-/// Where a needle was last looked for, and what came of it.
+/// Last search for a needle, with its result.
 struct Found {
     needle: &'static str,
     from: usize,
@@ -44,12 +43,12 @@ impl<'t> Text<'t> {
         self.work.set(0);
     }
 
-    /// Whether the answer may change when more text arrives.
+    /// Returns true if the answer may change when more text arrives.
     pub(super) fn unsettled(&self) -> bool {
         self.touched.get() && !self.finished
     }
 
-    /// How many bytes were looked at since the question.
+    /// Returns the number of bytes that were looked at since the question.
     pub(super) fn work(&self) -> usize {
         self.work.get()
     }
@@ -66,7 +65,7 @@ impl<'t> Text<'t> {
         &self.all[from..to]
     }
 
-    /// Everything from here on; what is done with it is the caller's to report.
+    /// Returns everything from here on; the caller reports how much of it was used.
     pub(super) fn rest(&self, from: usize) -> &'t str {
         &self.all[from..]
     }
@@ -98,16 +97,15 @@ impl<'t> Text<'t> {
         rest.starts_with(marker.as_bytes())
     }
 
-    /// The next occurrence of a marker; each is searched for only once over
-    /// the same stretch, so that many openings without an end stay linear.
+    /// Returns the next occurrence of a marker. Each marker is searched for only once over the same stretch, so many
+    /// openings without an end stay linear.
     pub(super) fn find(&self, from: usize, needle: &'static str) -> Option<usize> {
         self.find_first(from, &[needle]).map(|(at, _)| at)
     }
 
-    /// The nearest of several markers, and which.
+    /// Returns the place of the nearest of several markers, and the marker.
     ///
-    /// No marker begins inside another, so what is found stays the nearest
-    /// whatever follows.
+    /// No marker begins inside another, so the marker found stays the nearest, whatever follows.
     pub(super) fn find_first(
         &self,
         from: usize,
@@ -138,7 +136,7 @@ impl<'t> Text<'t> {
         };
         let entry = &mut found[index];
         if from < entry.from {
-            // What is known from further on need not be searched again.
+            // A result from further on need not be searched again.
             let to = entry
                 .from
                 .saturating_add(needle.len() - 1)
@@ -155,7 +153,7 @@ impl<'t> Text<'t> {
     }
 }
 
-/// Like `str::find`, where the end may fall inside a character.
+/// Finds bytes as `str::find` finds text; the end may fall inside a character.
 fn position(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.find(std::str::from_utf8(needle).ok()?),
@@ -165,7 +163,7 @@ fn position(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     }
 }
 
-/// A place in a [`Text`].
+/// Place in a [`Text`].
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'c, 't> {
     pub(super) text: &'c Text<'t>,
@@ -226,7 +224,7 @@ impl<'c, 't> Cursor<'c, 't> {
         self.skip_while(char::is_whitespace);
     }
 
-    /// Up to a marker and past it; stays in place when there is none.
+    /// Takes the text up to a marker and moves past the marker; stays in place if there is none.
     pub(super) fn take_until(&mut self, marker: &'static str) -> Option<&'t str> {
         let end = self.text.find(self.at, marker)?;
         let taken = self.text.slice(self.at, end);
@@ -235,7 +233,7 @@ impl<'c, 't> Cursor<'c, 't> {
         Some(taken)
     }
 
-    /// Whether the text ends here, or in the middle of one of these markers.
+    /// Returns true if the text ends here, or in the middle of one of these markers.
     pub(super) fn ends_in_part_of(&self, markers: &[&str]) -> bool {
         let rest = self.text.rest(self.at);
         let ends = markers.iter().any(|marker| marker.starts_with(rest));

@@ -14,14 +14,14 @@ impl<'a> Tools<'a> {
         self.0.iter()
     }
 
-    /// The tool of this name, also where a family prints its namespace.
+    /// Returns the tool of this name, also with the namespace that a family prints.
     pub(super) fn get(self, name: &str) -> Option<&'a Declared<'a>> {
         let name = name.trim();
         let find = |name| self.iter().find(|tool| tool.name == name);
         find(name).or_else(|| find(name.strip_prefix("functions.")?))
     }
 
-    /// The longest declared name at the cursor, which moves past it.
+    /// Reads the longest declared name at the cursor, and moves past it.
     ///
     /// A name ends where its word ends, so that `say` is not read from `say_more`.
     pub(super) fn eat_name(self, cursor: &mut Cursor<'_, '_>) -> Option<&'a Declared<'a>> {
@@ -43,7 +43,7 @@ impl<'a> Tools<'a> {
 }
 
 impl<'a> Declared<'a> {
-    /// The one parameter of a tool that has one.
+    /// Returns the only parameter of a tool, if it has just one.
     pub(super) fn only_parameter(&self) -> Option<&'a str> {
         let properties = self.schema.get("properties").and_then(Value::as_object)?;
         let mut names = properties.keys();
@@ -51,7 +51,7 @@ impl<'a> Declared<'a> {
         names.next().is_none().then_some(only.as_str())
     }
 
-    /// Whether these have a key that the tool does not.
+    /// Returns true if `object` has a key that the tool does not have.
     pub(super) fn lacks_one_of(&self, object: &Object) -> bool {
         let properties = self.schema.get("properties").and_then(Value::as_object);
         let open = matches!(self.schema.get("additionalProperties"), Some(more) if more != false)
@@ -59,7 +59,7 @@ impl<'a> Declared<'a> {
         !open && properties.is_some_and(|known| object.keys().any(|key| !known.contains_key(key)))
     }
 
-    /// Whether a required parameter is not among these.
+    /// Returns true if `object` lacks a required parameter.
     pub(super) fn misses_required_in(&self, object: &Object) -> bool {
         let required = self.schema.get("required").and_then(Value::as_array);
         let mut names = required.into_iter().flatten().filter_map(Value::as_str);

@@ -1,4 +1,4 @@
-//! Looking ahead: what does the text go on with? All of it is paid for.
+//! Looks ahead in the text. All looks are paid for from the allowance.
 
 use super::{ChangeKind, Parser, quotes::Quote};
 use crate::{
@@ -6,15 +6,14 @@ use crate::{
     scan::{skip_space, string_special},
 };
 
-/// How far a key may reach.
+/// Maximum length of a key in bytes.
 const KEY: usize = 120;
 
 /// Marks that end a document wherever they stand outside strings.
 pub(super) const ENDS: [&[u8]; 3] = [b"```", b"</", b"<|"];
 
 impl Parser<'_> {
-    /// Whether the document ends here, by the end of the text or by the closing
-    /// mark of what it stands in.
+    /// Returns true if the document ends here, at the end of the text or at a mark that closes it.
     pub(super) fn at_end(&self) -> bool {
         let rest = &self.bytes[self.at..];
         rest.is_empty()
@@ -25,7 +24,7 @@ impl Parser<'_> {
     pub(super) fn skip_trivia(&mut self) -> Result<(), ReadError> {
         loop {
             self.at = skip_space(self.bytes, self.at);
-            // Mostly something else comes at once.
+            // In most cases a token follows at once.
             if let Some(b'"' | b',' | b':' | b'{'..=b'}' | b'[' | b']' | b'0'..=b'9') = self.peek()
             {
                 return Ok(());
@@ -58,7 +57,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The place after white space, read only.
+    /// Returns the place after white space, without moving there.
     pub(super) fn skip_space_ahead(&mut self, from: usize) -> Result<usize, ReadError> {
         let mut at = skip_space(self.bytes, from);
         while let Some(0x80..) = self.bytes.get(at) {
@@ -71,7 +70,7 @@ impl Parser<'_> {
         Ok(at)
     }
 
-    /// The next closing quote `mark` within `reach` bytes, on the same line.
+    /// Returns the place of the next closing quote `mark` within `reach` bytes, on the same line.
     pub(super) fn close_quote(
         &mut self,
         from: usize,
@@ -93,7 +92,7 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    /// The place behind the mark of a list item, where there may be some: `- key: value`.
+    /// Returns the place behind the mark of a list item, if marks are possible: `- key: value`.
     pub(super) fn past_mark(&self, at: usize) -> usize {
         match self.bytes.get(at..at + 2) {
             Some(b"- " | b"* ") if self.loose && self.frames.len() == 1 => at + 2,
@@ -101,7 +100,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a key and its colon stand at `at`.
+    /// Returns true if a key and its colon stand at `at`.
     pub(super) fn key_ahead(&mut self, at: usize) -> Result<bool, ReadError> {
         let at = self.past_mark(at);
         let bytes = self.bytes;
@@ -161,8 +160,7 @@ impl Parser<'_> {
             })
     }
 
-    /// `"name: 1`: a key at `at` whose closing quote is missing, with a value that could be nothing else.
-    /// Where the name ends.
+    /// Returns the end of a key at `at` whose closing quote is missing, if its value is certain: `"name: 1`.
     pub(super) fn half_key(&mut self, at: usize) -> Result<Option<usize>, ReadError> {
         if !matches!(self.bytes.get(at), Some(b'"' | b'\''))
             || !self.member_ahead(at + 1)?
@@ -176,7 +174,7 @@ impl Parser<'_> {
         Ok(name.map(|name| at + 1 + self.text[at + 1..at + 1 + name].trim_end().len()))
     }
 
-    /// Whether `name: value` stands at `at`, with a value that could be nothing else.
+    /// Returns true if `name: value` stands at `at`, with a value that could be nothing else.
     pub(super) fn member_ahead(&mut self, at: usize) -> Result<bool, ReadError> {
         let word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | 0x80..);
         let rest = &self.bytes[at..self.bytes.len().min(at + KEY)];
@@ -190,7 +188,7 @@ impl Parser<'_> {
         Ok(self.starts_value(value))
     }
 
-    /// Whether a value could start at `at`, other than a run of loose words.
+    /// Returns true if a value could start at `at`, other than a run of loose words.
     pub(super) fn starts_value(&self, at: usize) -> bool {
         let rest = &self.bytes[at..];
         match rest.first() {
@@ -208,8 +206,8 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a comment cannot be the end of a text without quotes: it has no quote without its other half, no comma
-/// at its end, and no word right behind `#`.
+/// Returns true if a comment cannot be the end of a text without quotes. It has no unpaired quote, no comma at its
+/// end, and no word right behind `#`.
 fn is_surely_comment(text: &str) -> bool {
     let is_word = text
         .strip_prefix('#')
@@ -217,7 +215,7 @@ fn is_surely_comment(text: &str) -> bool {
     !is_word && text.matches('"').count().is_multiple_of(2) && !text.trim_end().ends_with(',')
 }
 
-/// The width of a white space character JSON does not know, or 0.
+/// Returns the width of a white space character that JSON does not know, or 0.
 fn odd_space(text: &str) -> usize {
     match text.chars().next() {
         Some(c @ ('\u{180E}' | '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}')) => c.len_utf8(),

@@ -7,7 +7,7 @@ use crate::{
     tape::{Kind, quote_into},
 };
 
-/// The literal a word means, in JSON or in a neighbouring language.
+/// Returns the literal that a word means, in JSON or in a neighbouring language.
 pub(crate) fn literal(word: &str) -> Option<Kind> {
     Some(match word {
         "true" | "True" | "TRUE" => Kind::True,
@@ -18,7 +18,7 @@ pub(crate) fn literal(word: &str) -> Option<Kind> {
 }
 
 impl Parser<'_> {
-    /// Reads a string as another language has it: `r"a\d"`, `ObjectId("x")`. Returns false if there is none.
+    /// Reads a string as another language writes it: `r"a\d"`, `ObjectId("x")`. Returns false if there is none.
     pub(super) fn of_other_language(&mut self, keyed: bool) -> Result<bool, Failure> {
         if let Some(end) = self.constructed()? {
             self.at = end;
@@ -36,7 +36,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// The width of a letter that stands before a string.
+    /// Returns the width of a letter that stands before a string.
     fn string_prefix(&mut self) -> Result<Option<usize>, Failure> {
         let rest = &self.bytes[self.at..];
         let width = rest
@@ -47,7 +47,7 @@ impl Parser<'_> {
         let &[quote @ (b'"' | b'\''), first, ..] = rest.get(width..).unwrap_or_default() else {
             return Ok(None);
         };
-        // `[a", b"]`: of these the first quotes are missing.
+        // `[a", b"]`: these strings lack their first quotes.
         if width == 0 || matches!(first, b',' | b']' | b'}' | b' ') {
             return Ok(None);
         }
@@ -57,7 +57,7 @@ impl Parser<'_> {
             .map(|_| width))
     }
 
-    /// The one string in a constructor, put on the tape. Returns where the constructor ends.
+    /// Puts the only string of a constructor on the tape. Returns the end of the constructor.
     fn constructed(&mut self) -> Result<Option<usize>, Failure> {
         let start = self.at;
         let rest = &self.bytes[start..];
@@ -85,10 +85,10 @@ impl Parser<'_> {
         Ok(Some(close + 2))
     }
 
-    /// A value without quotes: a literal, a number, or words.
+    /// Reads a value without quotes: a literal, a number, or words.
     pub(super) fn bare(&mut self, keyed: bool) -> Result<(), Failure> {
         let start = self.at;
-        // What JSON itself has goes the short way.
+        // Numbers as JSON writes them are read at once.
         if let Some(end) = strict::number(self.bytes, start).filter(|&end| self.delimited(end)) {
             self.at = end;
             self.push(Kind::Number, false, start, end);
@@ -143,7 +143,7 @@ impl Parser<'_> {
             if let Some(frame) = self.frames.last_mut() {
                 frame.bare += 1;
             }
-            // It may be an escape, as in a string, or be meant as it stands.
+            // A backslash may begin an escape, as in a string, or be meant as it stands.
             if text.contains('\\') {
                 let note = "a backslash stands in text without quotes";
                 self.change_uncertain(ChangeKind::Escapes, note);
@@ -157,7 +157,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether the value before has no quotes: in a list, both may be one text with a comma inside.
+    /// Returns true if the value before has no quotes. In a list, both values may then be one text with a comma
+    /// inside.
     pub(super) fn follows_bare(&self) -> bool {
         let last = self.tape.nodes.last().map(|last| last.kind);
         !self.keyed() && !matches!(last, Some(Kind::String | Kind::Array | Kind::Object) | None)
@@ -170,7 +171,7 @@ impl Parser<'_> {
         self.push(Kind::String, true, start, end);
     }
 
-    /// Whether a scalar may end at `at` beyond doubt.
+    /// Returns true if a scalar certainly may end at `at`.
     fn delimited(&self, at: usize) -> bool {
         let next = crate::scan::skip_space(self.bytes, at);
         match self.bytes.get(next) {
@@ -184,7 +185,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `1,000` in an object, where a key ought to follow the comma.
+    /// Returns true for `1,000` in an object, where a key ought to follow the comma.
     fn grouped(&self, comma: usize) -> bool {
         let keyed = self.keyed();
         keyed
@@ -216,10 +217,10 @@ impl Parser<'_> {
                 b',' if self.grouped(at) => at += 3,
                 b',' if keyed && !self.settled(start, at) && self.goes_on(at + 1)? => {}
                 b',' | b'}' | b']' => break,
-                // Half a quote, or the next key; else it is quoted speech.
+                // A single quote of a pair, or the next key; any other quote belongs to quoted speech.
                 b'"' if !keyed || self.delimited(at + 1) || self.key_ahead(at)? => break,
                 b'/' if bytes.get(at + 1) == Some(&b'*') => break,
-                // Not the slashes of an address.
+                // The slashes of an address are no comment.
                 b'/' if bytes.get(at + 1) == Some(&b'/')
                     && (bytes[at - 1].is_ascii_whitespace() || self.settled(start, at)) =>
                 {
@@ -258,7 +259,7 @@ impl Parser<'_> {
         Ok(at.min(bytes.len()))
     }
 
-    /// Whether a comma belongs to the text, since no member follows it.
+    /// Returns true if a comma belongs to the text, since no member follows it.
     fn goes_on(&mut self, from: usize) -> Result<bool, ReadError> {
         let next = self.skip_space_ahead(from)?;
         let ends = matches!(
@@ -283,8 +284,8 @@ impl Parser<'_> {
         literal(text).is_some() || strict::number(text.as_bytes(), 0) == Some(text.len())
     }
 
-    /// A key without quotes, or with the closing one only, put on the tape as a
-    /// string. Returns whether it had a quote.
+    /// Reads a key without quotes, or with only the closing one, onto the tape as a string. Returns true if the key
+    /// had a quote.
     pub(super) fn bare_key(&mut self) -> Result<bool, Failure> {
         let start = self.at;
         let mut at = start;

@@ -1,4 +1,4 @@
-//! Closing brackets, the right ones and the others.
+//! Closing brackets, both the right ones and the wrong ones.
 
 use super::{ChangeKind, Failure, Frame, Kind, Parser, Shape, Want, path};
 
@@ -25,9 +25,8 @@ impl Parser<'_> {
             let closed = self.pop();
             return self.closed(closed);
         }
-        // The bracket is of the wrong sort. If one further out wanted it, what is
-        // inside was left open; unless the text goes on as if only the innermost
-        // had been closed: then it is a slip of the pen.
+        // The bracket is of the wrong kind. If an outer bracket wants it, the brackets inside were left open. But if
+        // the text goes on as if only the innermost was closed, the bracket is a typing error.
         let wanted = self.frames.iter().rposition(|frame| fits(frame.shape));
         let slip = match (wanted, self.frames.len().checked_sub(2)) {
             (Some(_), Some(outer)) => {
@@ -57,7 +56,7 @@ impl Parser<'_> {
         }
         let note = "closing bracket added";
         let keep = wanted.unwrap_or(0);
-        // What has nothing inside may have been opened by mistake.
+        // A bracket with nothing inside may have been opened by mistake.
         let holds_nothing = |frame: &Frame| {
             let (node, last) = (frame.node as usize, self.tape.nodes.len() - 1);
             let is_empty = matches!(self.tape.kind(last), Kind::Array | Kind::Object);
@@ -74,8 +73,8 @@ impl Parser<'_> {
         self.closed(closed)
     }
 
-    /// After a bracket closed. The outermost one may have closed too early:
-    /// `{"a": 1}, "b": 2}` goes on as if it had not.
+    /// Goes on after a closed bracket. The outermost bracket may have been closed too early: `{"a": 1}, "b": 2}` goes
+    /// on as if it were open.
     fn closed(&mut self, outermost: Option<Frame>) -> Result<Want, Failure> {
         self.separated = false;
         let Some(root) = outermost.filter(|_| self.frames.is_empty()) else {
@@ -94,8 +93,8 @@ impl Parser<'_> {
                 });
                 self.brackets += 1;
                 let note = "closing bracket too early";
-                // If it is not the one of this object, a member has been closed too early, and what follows that
-                // member is its own.
+                // If the bracket does not end this object, a member was closed too early. The text behind that member
+                // then belongs to the member.
                 let node = root.node as usize;
                 let holds_object = self.brackets == 1
                     && self.tape.nodes[node + 1..]
@@ -112,7 +111,8 @@ impl Parser<'_> {
         Ok(Want::Nothing)
     }
 
-    /// Where some elements of a list have quotes and several have none, a comma between these may be of a text.
+    /// Marks a list as uncertain if some elements have quotes and several have none: a comma between these may belong
+    /// to a text.
     fn judge_quotes(&mut self, list: Frame) {
         let node = list.node as usize;
         let (mut quoted, mut others) = (0, 0);
@@ -131,8 +131,8 @@ impl Parser<'_> {
         }
     }
 
-    /// One bracket that is wrong has one right place, as long as nothing else had to be supplied. With two, a member
-    /// may have got into the wrong object.
+    /// Marks the changes of brackets as uncertain if there are several, or if another mark was supplied. A single
+    /// wrong bracket has one right place; with two, a member may be in the wrong object.
     pub(super) fn judge_brackets(&mut self) {
         if self.brackets > 1 || (self.brackets == 1 && self.log.is_rebuilt()) {
             self.log.doubt(ChangeKind::Brackets);
@@ -142,8 +142,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the text from `from` closes more brackets than are open up to
-    /// `outer`, ignoring those inside strings.
+    /// Returns true if the text from `from` closes more brackets than are open up to `outer`. Brackets inside strings
+    /// are ignored.
     fn more_closers_than(&mut self, from: usize, outer: usize) -> Result<bool, Failure> {
         let mut depth = outer as isize + 1;
         let mut at = from;
@@ -164,7 +164,7 @@ impl Parser<'_> {
         Ok(depth <= 0)
     }
 
-    /// At the end of the text: closes what is open.
+    /// Closes all open brackets at the end of the text.
     pub(super) fn close_all(&mut self) {
         if !self.closed_early {
             let call_only = self.frames.len() == 1 && self.frames[0].shape == Shape::Call;
@@ -185,7 +185,7 @@ impl Parser<'_> {
                 )
             };
             if let Some(list) = self.frames.last_mut() {
-                // The last value is meant, and not the place behind it.
+                // The path names the last value, not the place behind it.
                 list.count = list.count.saturating_sub(1);
             }
             let place = || path(&self.tape, &self.frames[..depth]);
@@ -198,7 +198,7 @@ impl Parser<'_> {
         while self.pop().is_some() {}
     }
 
-    /// Whether the very last of the text is of a value that nothing ends: `1` may be the start of 1000.
+    /// Returns true if the text ends with a value that has no end mark: `1` may be the start of 1000.
     fn ends_inside(&self) -> bool {
         self.tape.nodes.last().is_some_and(|last| {
             matches!(last.kind, Kind::Number | Kind::Bare)
@@ -207,8 +207,8 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether more was to come, as far as brackets, commas and colons tell: a list may have had more items,
-    /// behind a comma or a colon something has to stand. What else an object may have had, its schema knows.
+    /// Returns true if brackets, commas and colons say that more was to come. A list may have had more items, and a
+    /// value has to follow a comma or a colon. Missing fields of an object are left to its schema.
     fn may_go_on(&self) -> bool {
         let list = self.frames.iter().any(|frame| !frame.keyed());
         let without_value = self.tape.nodes.last().map(|last| last.kind) == Some(Kind::Missing);

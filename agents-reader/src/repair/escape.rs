@@ -4,8 +4,7 @@ use super::{ChangeKind, Parser, ReadErrorKind};
 use crate::{error::ReadError, tape::escape_into};
 
 impl Parser<'_> {
-    /// Writes an escape that JSON does not have in a way it has, and returns
-    /// where the text goes on.
+    /// Rewrites an escape that JSON does not have, and returns the place where the text goes on.
     pub(super) fn odd_escape(&mut self, at: usize) -> Result<usize, ReadError> {
         let rest = &self.text[at + 1..];
         let Some(c) = rest.chars().next() else {
@@ -51,7 +50,7 @@ impl Parser<'_> {
                 out.push_str("\\n");
                 next
             }),
-            // `\d`, `\.`: a pattern or a path whose backslash was meant.
+            // `\d`, `\.`: a pattern or a path with an intended backslash.
             c if c.is_ascii_alphanumeric()
                 || (c.is_ascii_punctuation() && !matches!(c, '\'' | '`' | '$' | '&' | '!')) =>
             {

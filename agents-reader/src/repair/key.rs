@@ -1,9 +1,9 @@
-//! Keys, and what stands between them and their values.
+//! Keys, and the text between keys and their values.
 
 use super::{ChangeKind, Failure, Kind, Parser, ReadErrorKind, Shape, Want, path, quotes::Quote};
 
 impl Parser<'_> {
-    /// A key and its colon, or whatever else an object goes on with.
+    /// Reads a key and its colon, or another continuation of an object.
     pub(super) fn key(&mut self) -> Result<Want, Failure> {
         self.skip_trivia()?;
         if self.at_end() {
@@ -51,7 +51,7 @@ impl Parser<'_> {
         match bytes.get(self.at) {
             Some(b':') => {
                 self.at += 1;
-                // `:=` and `::` come up, too.
+                // `:=` and `::` occur as well.
                 if self.peek() == Some(b'=') {
                     self.at += 1;
                     self.change(ChangeKind::Colon, "`:=` read as a colon");
@@ -99,7 +99,8 @@ impl Parser<'_> {
             .into())
     }
 
-    /// What was changed in a key is told of its own field: while the key was read, its place was that of the field before.
+    /// Moves the changes of a key to the path of its own field. While the key was read, the path was that of the
+    /// field before.
     fn place_since(&mut self, told: usize) {
         if self.log.told() > told {
             let path = path(&self.tape, &self.frames);
@@ -107,7 +108,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `{1, 2}`: what was taken for a key is the first element.
+    /// Turns an object into a set, for `{1, 2}`: the supposed key is the first element.
     fn become_set(&mut self, node: usize, quoted: bool, start: usize) {
         let frame = self.top();
         frame.shape = Shape::Array;

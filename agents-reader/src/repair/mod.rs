@@ -1,8 +1,8 @@
-//! Reads broken JSON onto a tape, and notes each repair.
+//! Repair of broken JSON onto a tape, with a note of each change.
 //!
-//! A small machine walks the text once: it wants a value, a key, or whatever follows a value. Open brackets are
-//! on a stack of bounded depth, never on the call stack. Decisions that look ahead pay for it from an allowance
-//! proportional to the text, so reading stays linear whatever the input.
+//! A small machine walks the text once. It wants a value, a key, or the continuation after a value. Open brackets are
+//! on a stack of bounded depth, never on the call stack. Looks ahead are paid for from an allowance that is
+//! proportional to the text. Reading therefore stays linear, whatever the input.
 
 mod ahead;
 pub(super) mod bare;
@@ -27,26 +27,26 @@ use super::{
 };
 use quotes::Quote;
 
-/// What a repaired text became.
+/// Result of repairing a text.
 pub(super) struct Repaired<'a> {
     pub(super) tape: Tape<'a>,
     pub(super) log: Log,
-    /// Where reading stopped.
+    /// Place where reading stopped.
     pub(super) end: usize,
 }
 
-/// How the text begins.
+/// Beginning of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
-    /// With a value.
+    /// A value.
     Value,
-    /// With the members of an object whose brace is missing.
+    /// Members of an object whose brace is missing.
     Members,
-    /// With the arguments of a call, behind its parenthesis.
+    /// Arguments of a call, behind its parenthesis.
     Arguments,
 }
 
-/// Why repair gave up.
+/// Reason why repair gave up.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// All quotes are escaped: the text is the inside of a string.
@@ -60,7 +60,7 @@ impl From<ReadError> for Failure {
     }
 }
 
-/// Changes the value that starts at `from`.
+/// Repairs the value that starts at `from`.
 pub(super) fn repair<'a>(
     text: &'a str,
     from: usize,
@@ -96,9 +96,9 @@ pub(super) fn repair<'a>(
 enum Shape {
     Object,
     Array,
-    /// `(1, 2)`
+    /// A tuple: `(1, 2)`
     Tuple,
-    /// `f(a=1)`
+    /// A call: `f(a=1)`
     Call,
 }
 
@@ -106,13 +106,13 @@ enum Shape {
 struct Frame {
     node: u32,
     shape: Shape,
-    /// Opened by `{{`.
+    /// Mark of an object that was opened by `{{`.
     doubled: bool,
-    /// The key whose value is being read, or the last one.
+    /// Key whose value is being read, or the last key.
     key: u32,
-    /// Members or elements so far.
+    /// Number of members or elements so far.
     count: u32,
-    /// Values among them that are text without quotes.
+    /// Number of values in the bracket that are text without quotes.
     bare: u32,
 }
 
@@ -122,11 +122,11 @@ impl Frame {
     }
 }
 
-/// What the machine wants next.
+/// Token that the machine wants next.
 enum Want {
     Value,
     Key,
-    /// What may follow a value.
+    /// A comma, a closing bracket or another continuation after a value.
     Rest,
     Nothing,
 }
@@ -138,17 +138,17 @@ struct Parser<'a> {
     tape: Tape<'a>,
     frames: Vec<Frame>,
     log: Log,
-    /// Bytes that may still be looked at ahead.
+    /// Number of bytes that looks ahead may still read.
     allowance: usize,
-    /// A comma was just read.
+    /// Mark that a comma was just read.
     separated: bool,
-    /// The end of the text was told already.
+    /// Mark that the early end of the text is already among the changes.
     closed_early: bool,
-    /// The braces around the members were left out, so they may be a list with marks.
+    /// Mark that the braces around the members were left out, so that members may have list marks.
     loose: bool,
-    /// Quotes inside the string being read that nobody escaped.
+    /// Number of quotes without an escape inside the string being read.
     inner: u32,
-    /// Brackets that were of the wrong sort, missing, or too early.
+    /// Number of brackets that were of the wrong kind, missing, or too early.
     brackets: u32,
 }
 
@@ -231,7 +231,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A place for a value that has none.
+    /// Adds a node for a missing value.
     fn missing(&mut self, keyed: bool) -> Want {
         if keyed {
             self.push(Kind::Missing, false, self.at, self.at);
@@ -260,7 +260,7 @@ impl<'a> Parser<'a> {
             }
             b'}' | b']' | b')' => self.close(b),
             b'.' if self.ellipsis() => Ok(Want::Rest),
-            // In a list only behind quotes and brackets: `[0; 5]` is five zeros to some.
+            // In a list, `;` is a comma only behind quotes and brackets: `[0; 5]` is five zeros to some.
             b';' if keyed || self.closed_before() => {
                 self.at += 1;
                 self.separated = true;
@@ -293,7 +293,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether the value just read ends with a mark of its own.
+    /// Returns true if the value just read ends with a mark of its own.
     fn closed_before(&self) -> bool {
         let before = self.text[..self.at].trim_end();
         !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_'))
@@ -355,7 +355,7 @@ impl<'a> Parser<'a> {
         });
     }
 
-    /// The innermost open bracket. Only called where there is one.
+    /// Returns the innermost open bracket. It is only called if a bracket is open.
     fn top(&mut self) -> &mut Frame {
         self.frames.last_mut().expect("a bracket is open")
     }
@@ -377,7 +377,7 @@ impl<'a> Parser<'a> {
         self.change(kind, note);
     }
 
-    /// Reports a change after which the text could mean something else.
+    /// Reports an uncertain change, after which the text could mean something else.
     fn change_uncertain(&mut self, kind: ChangeKind, note: &'static str) {
         let Self {
             log, tape, frames, ..
@@ -409,7 +409,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The place of the value being read.
+/// Returns the path of the value being read.
 fn path(tape: &Tape<'_>, frames: &[Frame]) -> String {
     let mut path = String::new();
     for frame in frames {

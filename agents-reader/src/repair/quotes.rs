@@ -1,12 +1,12 @@
-//! The quotation marks models use.
+//! Quotation marks that models use.
 
-/// A quotation mark that opened a string.
+/// Quotation mark that opened a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quote {
     Double,
     Single,
     Backtick,
-    /// Three at a time, as Python has them.
+    /// Three quotes at a time, as in Python.
     Triple(u8),
     /// “…”
     CurlyDouble,
@@ -19,7 +19,7 @@ pub(super) enum Quote {
 }
 
 impl Quote {
-    /// The mark that opens a string at `at`.
+    /// Returns the mark that opens a string at `at`.
     pub(super) fn open(bytes: &[u8], at: usize) -> Option<Self> {
         let rest = &bytes[at..];
         Some(match *rest.first()? {
@@ -38,7 +38,7 @@ impl Quote {
         })
     }
 
-    /// The length of the mark.
+    /// Returns the length of the mark.
     pub(super) fn width(self) -> usize {
         match self {
             Self::Double | Self::Single | Self::Backtick => 1,
@@ -47,7 +47,7 @@ impl Quote {
         }
     }
 
-    /// A byte to look for besides `"`: the first of any mark that may close.
+    /// Returns the byte to look for besides `"`: the first byte of a mark that may close.
     pub(super) fn lead(self) -> u8 {
         match self {
             Self::Double => b'"',
@@ -59,7 +59,7 @@ impl Quote {
         }
     }
 
-    /// The length of the closing mark at `at`, if there is one.
+    /// Returns the length of the closing mark at `at`, if there is one.
     pub(super) fn closes(self, bytes: &[u8], at: usize) -> Option<usize> {
         let rest = bytes.get(at..)?;
         let first = *rest.first()?;
@@ -84,7 +84,7 @@ impl Quote {
     }
 }
 
-/// Whether two backticks stand for an empty string, and do not begin a fence.
+/// Returns true if two backticks stand for an empty string, and do not begin a fence.
 fn empty(rest: &[u8]) -> bool {
     let after = rest[2..].iter().find(|b| !b.is_ascii_whitespace());
     matches!(after, None | Some(b',' | b'}' | b']' | b':'))

@@ -1,4 +1,4 @@
-//! Strings, copied only if something in them must change.
+//! Strings, which are copied only if something in them must change.
 
 use super::{ChangeKind, Failure, Frame, Parser, ReadErrorKind, quotes::Quote, verdict::Verdict};
 use crate::{
@@ -8,24 +8,23 @@ use crate::{
     tape::{Kind, escape_into},
 };
 
-/// A string being read: text up to `from` is in the second buffer already, once
-/// there was a reason to copy.
+/// String being read. If there was a reason to copy, its text up to `from` is already in the second buffer.
 struct Spelling {
     body: usize,
     from: usize,
-    /// Where the copy begins.
+    /// Start of the copy in the second buffer.
     made: Option<usize>,
-    /// Every backslash is meant.
+    /// Mark of a string whose backslashes are all meant as they stand.
     literal: bool,
 }
 
 impl Parser<'_> {
-    /// A string in the place of a key.
+    /// Reads a string in the place of a key.
     pub(super) fn key_string(&mut self, quote: Quote) -> Result<(), Failure> {
         self.read_string(quote, Self::key_verdict)
     }
 
-    /// A string in the place of a value.
+    /// Reads a string in the place of a value.
     pub(super) fn string(&mut self, quote: Quote, keyed: bool) -> Result<(), Failure> {
         self.read_string(quote, |parser, after| parser.verdict(after, keyed))
     }
@@ -44,10 +43,10 @@ impl Parser<'_> {
             literal: false,
         };
         let mut at = body;
-        // Where JSON inside this string ends, if there is some: looked for once.
+        // The end of JSON inside this string, if there is any; it is looked for once.
         let mut embedded = None;
         self.inner = 0;
-        // A quote inside a list that could just as well open the next element.
+        // True if a quote inside a list could just as well open the next element.
         let mut doubtful = false;
         if quote != Quote::Double {
             self.change(ChangeKind::Quotes, "quotes made double");
@@ -76,7 +75,7 @@ impl Parser<'_> {
                 }
                 Verdict::End => {
                     if self.inner % 2 == 1 {
-                        // One quote of a pair: it may be one too many, and no part of the text.
+                        // An unpaired quote may be one too many, and no part of the text.
                         let note = "a quote inside a string has no other half";
                         self.change_uncertain(ChangeKind::Quotes, note);
                     }
@@ -96,7 +95,7 @@ impl Parser<'_> {
                     if inside.is_none()
                         && let Some(cut) = self.opens_key(at, body)?
                     {
-                        // Of two commas, one may be of the text.
+                        // If there are two commas, one may belong to the text.
                         let commas = self.text[cut..at].matches(',').count();
                         let note = "closing quote added";
                         match commas > 1 {
@@ -122,8 +121,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports a quote that was supplied for this text. A bracket or another quote in the text may have stood
-    /// outside of it.
+    /// Reports a quote that was supplied for this text. A bracket or another quote in the text may have stood outside
+    /// of it.
     pub(super) fn add_quote(&mut self, text: &str, note: &'static str) {
         match text.contains(['{', '}', '[', ']', '"', '\n']) {
             true => self.change_uncertain(ChangeKind::Quotes, note),
@@ -131,7 +130,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a quote inside a string stands where one that opens or closes a string might.
+    /// Returns true if a quote inside a string stands at a place where a string might open or close.
     fn could_delimit(&self, at: usize, width: usize) -> bool {
         let before = self.text[..at].trim_end().as_bytes().last();
         let rest = self.text[at + width..].trim_start().as_bytes();
@@ -148,7 +147,7 @@ impl Parser<'_> {
             }
     }
 
-    /// Something other than a closing quote that needs a look.
+    /// Reads a special byte other than a closing quote, and returns the place to go on from.
     fn special(&mut self, spelling: &mut Spelling, at: usize, b: u8) -> Result<usize, Failure> {
         let next = match b {
             b'\\' if spelling.literal && !matches!(self.bytes.get(at + 1), Some(b'\\' | b'"')) => {
@@ -158,7 +157,7 @@ impl Parser<'_> {
             }
             b'\\' => match strict::escape(&self.bytes[at..]) {
                 Some(width) => return Ok(at + width),
-                // `C:\Users\new`: one backslash is no escape, so none is.
+                // `C:\Users\new`: one backslash is no escape, so none of them is.
                 None if !spelling.literal && self.drive(spelling.body) => {
                     spelling.literal = true;
                     spelling.from = spelling.body;
@@ -200,7 +199,7 @@ impl Parser<'_> {
         )
     }
 
-    /// Whether a string starts like a path on a drive whose first backslash is not escaped.
+    /// Returns true if a string starts like a path on a drive whose first backslash is not escaped.
     fn drive(&self, body: usize) -> bool {
         matches!(self.bytes.get(body..), Some([letter, b':', b'\\', next, ..])
             if letter.is_ascii_alphabetic() && *next != b'\\')
@@ -238,7 +237,7 @@ impl Parser<'_> {
         self.begin(&mut spelling);
         let start = spelling.made.unwrap_or_default();
         if spelling.from > end {
-            // It was cut before text that is copied already.
+            // The end lies before text that is copied already.
             self.tape.made.truncate(start + 1);
             self.spell(body, end)?;
         } else {
@@ -265,7 +264,7 @@ impl Parser<'_> {
         self.push(Kind::String, true, start, end);
     }
 
-    /// `["a, "b"]`: a quote after a comma that could open an element.
+    /// Returns true if a quote after a comma could open an element: `["a, "b"]`.
     fn opens_element(&self, at: usize, body: usize, width: usize) -> bool {
         self.frames.last().is_some_and(|frame| !frame.keyed())
             && self.text[body..at].trim_end().ends_with(',')
@@ -275,7 +274,7 @@ impl Parser<'_> {
                 .is_some_and(|b| !b.is_ascii_whitespace() && *b != b',')
     }
 
-    /// Whether members are read, not elements.
+    /// Returns true if members are read, not elements.
     pub(super) fn keyed(&self) -> bool {
         self.frames.last().is_some_and(Frame::keyed)
     }

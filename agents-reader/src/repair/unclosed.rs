@@ -4,8 +4,7 @@ use super::{ChangeKind, Failure, Parser, ReadErrorKind, Shape, bare::literal, qu
 use crate::{error::ReadError, scan::string_special, strict, tape::escape_into};
 
 impl Parser<'_> {
-    /// A string that the end of the text cut off, or whose closing quote is
-    /// missing, so that it swallowed the brackets after it.
+    /// Reads a string that the end of the text cut off, or that swallowed the brackets after its missing quote.
     pub(super) fn unclosed(&mut self, quote: Quote, body: usize) -> Result<(), Failure> {
         let mut rest = &self.text[body..];
         if let Quote::Triple(_) = quote {
@@ -32,7 +31,7 @@ impl Parser<'_> {
             && !self.follows_bare()
             && !rest[inside.len()..].starts_with(' ');
         match end < body + rest.len() {
-            // All brackets are there, so nothing is missing but the quote.
+            // All brackets are there, so only the quote is missing.
             true if is_plain => self.supply(ChangeKind::Quotes, note),
             true => self.change_uncertain(ChangeKind::Quotes, note),
             false => self.change_uncertain(ChangeKind::CutOff, note),
@@ -74,8 +73,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The text without the brackets that close all that is open, unless they
-    /// belong to the text itself.
+    /// Returns the text without the brackets that close all open ones, unless they belong to the text itself.
     fn without_closers<'t>(&self, text: &'t str) -> Option<&'t str> {
         let mut inside = text.trim_end();
         for frame in &self.frames {
@@ -94,7 +92,7 @@ impl Parser<'_> {
             .then_some(inside)
     }
 
-    /// `first, b: 1`: a member follows the string that was not closed.
+    /// Returns the text before a member that follows the unclosed string: `first, b: 1`.
     fn before_member<'t>(&self, inside: &'t str) -> &'t str {
         if !self.keyed() {
             return inside;

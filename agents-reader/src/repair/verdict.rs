@@ -1,19 +1,18 @@
-//! The question where a string ends.
+//! Decision where a string ends.
 //!
-//! A quote ends a string if what follows could follow a string; otherwise it
-//! belongs to the text and should have been escaped. What follows is judged
-//! from a bounded look ahead.
+//! A quote ends a string if the text behind it could follow a string. Otherwise the quote belongs to the text and
+//! should have been escaped. A bounded look ahead decides.
 
 use super::{Failure, Parser, Shape, ahead::ENDS, quotes::Quote};
 use crate::error::ReadError;
 
-/// What a quote inside a string turned out to be.
+/// Role of a quote inside a string.
 pub(super) enum Verdict {
-    /// It ends the string.
+    /// End of the string.
     End,
-    /// It belongs to the text.
+    /// Part of the text.
     Inner,
-    /// `"a" + "b"`: the text goes on at the place given.
+    /// Joint of two strings, with the place where the text goes on: `"a" + "b"`.
     Joined(usize),
 }
 
@@ -77,12 +76,12 @@ impl Parser<'_> {
             _ if bytes[after..next].contains(&b'\n') || Quote::open(bytes, next).is_some() => {
                 ends(self.key_ahead(next)?)
             }
-            // On the same line and without quotes it takes more to be a member.
+            // On the same line and without quotes, a member needs stronger signs.
             _ => ends(apart && self.inner == 0 && self.member_ahead(next)?),
         })
     }
 
-    /// A quote and a comma: does a member or an element follow?
+    /// Judges a quote and a comma, by the member or element that may follow.
     fn after_comma(&mut self, from: usize, keyed: bool) -> Result<Verdict, Failure> {
         let next = self.skip_space_ahead(from)?;
         let bytes = self.bytes;
@@ -93,7 +92,7 @@ impl Parser<'_> {
             Some(b'.') => bytes[next..].starts_with(b"..."),
             Some(b'`' | b'<') if ENDS.iter().any(|end| bytes[next..].starts_with(end)) => true,
             _ if self.frames.is_empty() => false,
-            // With loose quotes about, words are a key only on a line of their own.
+            // If there are loose quotes in the text, words are a key only on a line of their own.
             Some(_)
                 if keyed
                     && self.inner > 0
@@ -123,7 +122,7 @@ impl Parser<'_> {
         Ok(if ends { Verdict::End } else { Verdict::Inner })
     }
 
-    /// `"key" "value"`, the colon forgotten.
+    /// Returns true if a key and a value without a colon stand here: `"key" "value"`.
     fn key_without_colon(&mut self, at: usize) -> Result<bool, Failure> {
         if self.bytes.get(at) != Some(&b'"') {
             return Ok(false);
@@ -136,7 +135,7 @@ impl Parser<'_> {
         Ok(apart && self.starts_value(next))
     }
 
-    /// `"ke`, `ke`: the text ends inside a key.
+    /// Returns true if the text ends inside a key: `"ke`, `ke`.
     fn key_cut_off(&mut self, at: usize) -> Result<bool, Failure> {
         let quote = Quote::open(self.bytes, at);
         let rest = &self.bytes[at + quote.map_or(0, Quote::width)..];
@@ -146,7 +145,7 @@ impl Parser<'_> {
         Ok(rest.len() < 80 && rest.iter().all(|b| word(b) || closes(b)))
     }
 
-    /// A quote and closing brackets: does the document go on as it should?
+    /// Judges a quote and closing brackets, by the text behind them.
     fn after_closers(&mut self, from: usize) -> Result<Verdict, Failure> {
         let mut at = from;
         let mut closed = 0;
@@ -187,8 +186,8 @@ impl Parser<'_> {
         Ok(if ends { Verdict::End } else { Verdict::Inner })
     }
 
-    /// `"New York, "gender": …`: the quote at `at` opens a key, so the string
-    /// ended at the comma or line break before it.
+    /// Returns the end of a string if the quote at `at` opens a key: `"New York, "gender": …`. The string then ends
+    /// at the comma or line break before the quote.
     pub(super) fn opens_key(&mut self, at: usize, body: usize) -> Result<Option<usize>, ReadError> {
         if !self.keyed() {
             return Ok(None);
@@ -208,8 +207,8 @@ impl Parser<'_> {
         ))
     }
 
-    /// JSON inside a string whose quotes nobody escaped: where it ends, if its
-    /// brackets balance and the string closes right after.
+    /// Returns the end of JSON with unescaped quotes inside a string. Its brackets have to balance, and the string
+    /// has to close right after.
     pub(super) fn embedded(&mut self, body: usize, quote: Quote) -> Result<Option<usize>, Failure> {
         let mut at = self.skip_space_ahead(body)?;
         if !matches!(self.bytes.get(at), Some(b'{' | b'['))

@@ -1,4 +1,4 @@
-//! From a schema's text to its shapes.
+//! Compiler from a schema's text to its shapes.
 
 use std::collections::HashMap;
 
@@ -21,22 +21,22 @@ pub(super) fn compile(schema: &Value) -> Schema {
     }
 }
 
-/// One of several schemas that hold at the same place.
+/// Schema that holds at a place, possibly together with others.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     schema: &'a Value,
-    /// Which of its unions were opened already: 1 `anyOf`, 2 `oneOf`.
+    /// Unions of the schema that were opened already: 1 `anyOf`, 2 `oneOf`.
     unions: u8,
 }
 
 struct Compiler<'a> {
     document: &'a Value,
     shapes: Vec<Shape>,
-    /// Places already compiled, or being compiled: recursion ends here.
+    /// Places that are compiled already, or being compiled; recursion ends here.
     known: HashMap<Vec<(usize, u8)>, usize>,
 }
 
-/// No sensible schema has more places; one that does is cut off as "anything".
+/// Maximum number of places in a schema; further places accept anything.
 const MOST_SHAPES: usize = 20_000;
 
 impl<'a> Compiler<'a> {
@@ -208,7 +208,7 @@ impl<'a> Compiler<'a> {
                 ),
             );
         }
-        // A list of values is of the types of those.
+        // A list of allowed values determines the types.
         if let Some(choices) = &shape.choices {
             let types = choices
                 .iter()
@@ -238,7 +238,7 @@ impl<'a> Compiler<'a> {
         }
         shape.rest = match closed {
             Some(Rest::Drop) if parts.iter().any(|part| is_map(part.schema)) => Rest::Refuse,
-            // An empty list of properties says nothing about others.
+            // An empty list of properties does not forbid other keys.
             Some(Rest::Drop)
                 if shape.fields.is_empty()
                     && !parts
@@ -253,8 +253,7 @@ impl<'a> Compiler<'a> {
         shape
     }
 
-    /// Opens the first union that is still closed: each branch is compiled
-    /// together with everything around it.
+    /// Opens the first union that is still closed. Each branch is compiled together with everything around it.
     fn branches(&mut self, parts: &[Part<'a>]) -> Option<Vec<usize>> {
         for (n, part) in parts.iter().enumerate() {
             for (bit, name) in [(1, "anyOf"), (2, "oneOf")] {
@@ -284,8 +283,8 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Whether the members of an object are the entries of a map. One from numbers has a pattern for its keys; one
-/// from the variants of an enum has them all as members that may be absent, each with the bare schema of a value.
+/// Returns true if the members of an object are the entries of a map. A map from numbers has a pattern for its keys.
+/// A map from the variants of an enum has them all as optional members. Each has the bare schema of a value.
 fn is_map(schema: &Value) -> bool {
     let has_fields = schema.get("properties").and_then(Value::as_object);
     if has_fields.is_none_or(serde_json::Map::is_empty)
@@ -311,7 +310,7 @@ fn is_map(schema: &Value) -> bool {
     closed && of_one_kind && required.is_none_or(Vec::is_empty)
 }
 
-/// Whether a schema says anything at all about values.
+/// Returns true if a schema restricts values at all.
 fn asserts(schema: &Value) -> bool {
     const ANNOTATIONS: [&str; 12] = [
         "$ref",
@@ -357,7 +356,7 @@ fn limits(map: &Map<String, Value>, into: &mut Option<Box<Limits>>) {
     if !KEYS.iter().any(|&key| map.contains_key(key)) {
         return;
     }
-    // Of bounds that are said twice, in parts of an `allOf`, both hold.
+    // If parts of an `allOf` give a bound twice, both hold.
     fn bound<T: PartialOrd>(held: &mut Option<T>, said: Option<T>, tighter: fn(&T, &T) -> bool) {
         if let Some(said) = said
             && held.as_ref().is_none_or(|held| tighter(&said, held))

@@ -90,12 +90,12 @@ fn json_in_strings_too_often() {
 #[test]
 fn a_piece_of_something_broken_is_not_the_whole() {
     let schema = json!({"type": "object", "properties": {"kind_mode": {"type": "string"}}});
-    // The inner object would do, were its key renamed.
+    // With its key renamed, the inner object would fit.
     let alone = read(r#"{"kind": "a"}"#, &schema).unwrap();
     assert_eq!(alone.json, r#"{"kind_mode":"a"}"#);
     let refusal = read(r#"{"kind_mode" x y, "call": {"kind": "a"}}"#, &schema).unwrap_err();
     assert_eq!(refusal.kind(), ReadErrorKind::Syntax, "{refusal}");
-    // What fits as it stands is taken.
+    // A value that fits as it stands is taken.
     let inner = read(r#"{"name" f, "arguments": {"kind_mode": "a"}}"#, &schema).unwrap();
     assert_eq!(inner.json, r#"{"kind_mode": "a"}"#);
 }
@@ -115,7 +115,7 @@ fn entries_of_a_map_are_never_left_out() {
     for (schema, text) in [
         (&numbers, r#"{"1": "a", "two": "b"}"#),
         (&variants, r#"{"low": 1, "middle": 2}"#),
-        // Not even one that is nearly a key, nor one without a value.
+        // A key that is nearly right does not count, nor does a key without a value.
         (&variants, r#"{"low": 1, "higher": 2}"#),
         (&variants, r#"{"low": 1, "high": null}"#),
     ] {

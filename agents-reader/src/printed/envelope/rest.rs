@@ -1,8 +1,9 @@
-//! What of an envelope is no JSON: kept, for whoever mends it.
+//! Parts of an envelope that are no JSON, kept for the reader that repairs them.
 
 use super::{ARGUMENTS, Member, NAMES, OTHERS, json};
 
-/// The arguments and what follows them that can be nothing else: `Vega, 0.03` in `{"name": "f", "arguments": Vega, 0.03}`.
+/// Returns the arguments with the text behind them that can be nothing else: `Vega, 0.03` in
+/// `{"name": "f", "arguments": Vega, 0.03}`.
 pub(super) fn of_arguments<'t>(members: &[Member<'t>], at: usize, object: &'t str) -> &'t str {
     let Member { value, end, .. } = members[at];
     if value.starts_with('{') {
@@ -10,7 +11,7 @@ pub(super) fn of_arguments<'t>(members: &[Member<'t>], at: usize, object: &'t st
     }
     let is_json = json::intact(value);
     let keys = [NAMES, ARGUMENTS, OTHERS];
-    // Text may run into what looks like a key of its own.
+    // Text may run into words that look like a key.
     let ends = |m: &&Member<'_>| is_json || keys.iter().any(|keys| keys.contains(&&*m.key));
     let to = match members[at + 1..].iter().find(ends) {
         Some(next) => next.start,
@@ -22,7 +23,7 @@ pub(super) fn of_arguments<'t>(members: &[Member<'t>], at: usize, object: &'t st
     }
 }
 
-/// What stands beside the name, if it is not all members.
+/// Returns the text beside the name, if it is not all members.
 pub(super) fn beside(members: &[Member<'_>], name: usize, object: &str) -> Option<String> {
     let end = inside(object);
     said(object.get(members.last()?.end..end)?)?;
@@ -31,13 +32,13 @@ pub(super) fn beside(members: &[Member<'_>], name: usize, object: &str) -> Optio
     Some(trimmed(&format!("{before}{}", trimmed(after))).to_owned())
 }
 
-/// Where the object's own closing brace stands, or its end.
+/// Returns the place of the object's own closing brace, or the end of the object.
 fn inside(object: &str) -> usize {
     let object = object.trim_end();
     object.strip_suffix('}').unwrap_or(object).len()
 }
 
-/// Text that is more than brackets and commas.
+/// Returns the text if it is more than brackets and commas.
 fn said(text: &str) -> Option<&str> {
     text.contains(char::is_alphanumeric).then_some(text)
 }

@@ -131,7 +131,7 @@ fn what_is_no_json_in_an_envelope_is_kept_whole() {
 
 #[test]
 fn cut_off_arguments() {
-    // What is whole is handed on, half a value is not.
+    // A complete value is passed on, half a value is not.
     let check_cut = |cut: &str, whole: &str| {
         let text = format!("<tool_call>{{\"name\":\"lamp\",\"arguments\":{cut}");
         check(&text, &format!("hermes-json !lamp {whole}"));

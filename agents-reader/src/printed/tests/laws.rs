@@ -1,4 +1,4 @@
-//! What holds for every text, made of pieces that can go wrong together.
+//! Laws that hold for every text, made of pieces that can go wrong together.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{printed, read, streamed, with_tools};
 
-/// Markers whole and halved, bodies whole and damaged, and what is between.
+/// Markers whole and halved, bodies whole and damaged, and the text between them.
 const PIECES: &[&str] = &[
     "<tool_call>",
     "</tool_call>",
@@ -155,7 +155,7 @@ proptest! {
     }
 }
 
-/// Long runs of what never comes to an end take time in proportion.
+/// Checks that long runs of an opening without an end take linear time.
 #[test]
 fn hostile_repetition_is_linear() {
     let n = if cfg!(debug_assertions) {
@@ -191,7 +191,7 @@ fn hostile_repetition_is_linear() {
         let took = start.elapsed();
         assert!(took < Duration::from_secs(2), "{head}: {took:?}");
 
-        // In chunks of a few characters, which is how models write.
+        // Chunks of a few characters, as models write them.
         let ends = text.char_indices().map(|(at, _)| at).step_by(5).take(n / 4);
         let ends: Vec<usize> = ends.collect();
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! What is read, and what holds for every text.
+//! Tests of the texts that are read, and of the laws for every text.
 
 mod built;
 mod json;
@@ -54,7 +54,7 @@ fn printed(text: &str) -> Printed {
     with_tools(|tools| read(text, tools))
 }
 
-/// Calls as `syntax name arguments`, one a line.
+/// Returns calls as `syntax name arguments`, one a line.
 fn calls(printed: &Printed) -> String {
     let line = |call: &super::PrintedCall| {
         let mark = if call.intact { "" } else { "!" };
@@ -78,12 +78,12 @@ fn check_content(text: &str, expect: &str, content: &str) {
     assert_eq!(printed.content, content, "{text}");
 }
 
-/// Everything stays content.
+/// Checks that the whole text stays content.
 fn check_prose(text: &str) {
     check_content(text, "", text);
 }
 
-/// The text in chunks, put together again.
+/// Reads the text in chunks, and joins the results.
 fn streamed<'c>(chunks: impl IntoIterator<Item = &'c str>) -> Printed {
     with_tools(|tools| {
         let mut stream = Stream::new(tools);

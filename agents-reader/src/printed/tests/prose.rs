@@ -1,4 +1,4 @@
-//! What looks like a call and is none.
+//! Texts that look like calls and are none.
 
 use super::{calls, check_content, check_prose, printed, streamed};
 
@@ -15,7 +15,7 @@ fn undeclared_names() {
     check_prose("<tool_call>lamps</tool_call>");
 }
 
-/// Between tags nothing but a call is meant: it is told apart, so that somebody can say that the name is wrong.
+/// Checks that a call in tags is kept apart, so that somebody can say that its name is wrong.
 #[test]
 fn undeclared_names_in_tags() {
     for (text, content) in [
@@ -89,7 +89,7 @@ fn examples_in_code_and_quotes() {
     check_prose("So:\n```python\nlamp({\"level\": 1})\n```\n");
     check_prose("`{\"name\":\"lamp\",\"arguments\":{}}`");
     check_prose("Say `[TOOL_CALLS]` or `</think>` or `<|eot|>`.");
-    // A block that nobody closes quotes nothing.
+    // A block without an end quotes nothing.
     check_content(
         "```xml\n<tool_call>lamp_all</tool_call>",
         "glm-arg-kv lamp_all {}",

@@ -1,4 +1,4 @@
-//! Thinking, and what a stream shows when.
+//! Thinking, and the content that a stream shows at each chunk.
 
 use super::{check, check_content, printed, streamed, with_tools};
 
@@ -7,7 +7,7 @@ fn thinking() {
     let text = "<think>Dark here.</think>Now: <tool_call>lamp_all</tool_call> done";
     check_content(text, "glm-arg-kv lamp_all {}", "Now:  done");
     assert_eq!(printed(text).thinking.as_deref(), Some("Dark here."));
-    // A call that ends the thinking counts, one that was only thought of does not.
+    // A call that ends the thinking counts; a call inside the thinking does not.
     check(
         "<think>Dark. <tool_call>lamp_all</tool_call>",
         "glm-arg-kv lamp_all {}",
