@@ -43,8 +43,9 @@ pub struct Diagnosis<'a> {
     pub json: Option<Cow<'a, str>>,
     /// Changes that were made to get that JSON.
     pub changes: Changes,
-    /// Errors in the order of the schema, or the reason why the text cannot be read. The list is empty if everything
-    /// fits, and has at most 64 entries.
+    /// Errors in the order of the schema, which is alphabetical unless `serde_json` preserves the order of keys. The
+    /// only entry is the reason if the text cannot be read. The list is empty if everything fits, and has at most 64
+    /// entries.
     pub errors: Vec<ReadError>,
     /// Number of errors beyond those listed.
     pub more: usize,
@@ -57,7 +58,7 @@ impl Diagnosis<'_> {
         self.errors.is_empty()
     }
 
-    /// Returns `true` if the text ended before the value did.
+    /// Returns `true` if JSON was made out, and the text ended before that JSON did.
     #[must_use]
     pub fn is_cut_off(&self) -> bool {
         self.changes.any(ChangeKind::Closed) || self.changes.any(ChangeKind::CutOff)

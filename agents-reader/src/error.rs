@@ -129,7 +129,8 @@ impl ReadError {
         self
     }
 
-    /// Returns everything that is wrong with the text, this error included, in the order of the schema.
+    /// Returns the errors of the same text that are known, this one included: the list that it was made
+    /// [among](Self::among), or this error alone. [`diagnose`](crate::diagnose) lists more than one.
     ///
     /// ```
     /// use agents_reader::ReadError;

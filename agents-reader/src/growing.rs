@@ -7,7 +7,7 @@ use super::{
     schema::{Schema, Types},
     strict,
     surroundings::thinking,
-    tape::{Kind, Tape},
+    tape::{Kind, Node, Tape},
 };
 
 /// Value of a text so far, while a model is still writing the text.
@@ -46,8 +46,9 @@ pub struct Growing {
 /// Reads the beginning of a text that should become JSON of this schema.
 ///
 /// Returns `None` until a value begins, and if the text so far cannot be read. Text before the value, such as
-/// thinking or the opening of a fence, is skipped. While the text so far is valid JSON, each result is the beginning
-/// of the next.
+/// thinking or the opening of a fence, is skipped. While the text is the beginning of valid JSON, each result is the
+/// beginning of the next. In damaged text a later character may show that an earlier one meant something else. A value
+/// begins with a bracket: `name: value` without braces is not read while it grows.
 ///
 /// The time is proportional to the length of the text. A caller that receives many pieces should therefore read the
 /// text when the result is shown, not for each piece.
@@ -103,6 +104,17 @@ fn value(text: &str, start: usize, schema: &Schema) -> Option<Growing> {
                 || text[..repaired.end].ends_with(['}', ']']);
             // The missing part of the last value is unknown.
             let last = tape.nodes.len() - 1;
+            let Node {
+                start: from, made, ..
+            } = tape.nodes[last];
+            let is_atom = !matches!(
+                tape.kind(last),
+                Kind::String | Kind::Array | Kind::Set | Kind::Object | Kind::Missing
+            );
+            let ends_text = tape.nodes[last].end as usize == text.trim_end().len();
+            if !is_whole && is_atom && ends_text && !made {
+                return value(&text[..from as usize], start, schema);
+            }
             let open = (!is_whole && tape.kind(last) == Kind::String).then_some(last);
             shaped(&tape, schema, open, is_whole)
         }

@@ -149,7 +149,16 @@ pub(super) fn may_belong(before: &str, text: &str, after: &str) -> bool {
     if follows_value && text.starts_with([',', ':', '=', ')']) {
         return true;
     }
-    if !after.is_empty() && text.ends_with(',') {
+    // `"dry_run": true, {`, but not `Sure, {`.
+    let ends_value = |text: &str| {
+        let word = text
+            .rsplit(|c: char| !c.is_alphanumeric())
+            .next()
+            .unwrap_or_default();
+        text.ends_with(|c: char| c.is_ascii_digit() || matches!(c, '"' | '\'' | '}' | ']'))
+            || literal(word).is_some()
+    };
+    if !after.is_empty() && text.strip_suffix(',').is_some_and(ends_value) {
         return true;
     }
     let mut rest = text;
@@ -197,6 +206,9 @@ fn is_key(text: &str) -> bool {
 /// Returns true if a text begins as a value does, brackets aside.
 fn starts_value(text: &str) -> bool {
     let text = text.trim_start();
+    if text.starts_with("```") {
+        return false;
+    }
     let word = text
         .split(|c: char| !c.is_alphanumeric())
         .next()
@@ -292,6 +304,11 @@ pub(super) fn goes_on(rest: &str) -> bool {
         return false;
     };
     !key.contains('\n') && after.trim_start().starts_with(':')
+}
+
+/// Returns true if a member follows, perhaps behind brackets that were closed too early: `} , "b": 2`.
+pub(super) fn runs_on(rest: &str) -> bool {
+    goes_on(rest.trim_start_matches(|c: char| matches!(c, '}' | ']') || c.is_whitespace()))
 }
 
 /// Returns true if an object with a quoted key begins here.

@@ -361,3 +361,10 @@ fn a_note_says_what_was_there() {
         assert_eq!((change.kind, change.note.as_str()), (kind, note), "{text}");
     }
 }
+
+#[test]
+fn an_empty_list_among_several_adds_no_item() {
+    let schema = json!({"type": "array", "items": {"type": "boolean"}});
+    let reading = read(r#"{"a": false}, {"b": []}"#, &schema).unwrap();
+    assert_eq!(reading.json, "[false]");
+}

@@ -145,6 +145,33 @@ fn the_growing_string_is_named() {
 }
 
 #[test]
+fn half_a_number_or_a_word_is_left_out_of_damaged_text_too() {
+    let schema = Schema::new(&json!({"type": "object", "properties": {
+        "title": {"type": "string"}, "pages": {"type": "integer"}, "ok": {"type": "boolean"},
+    }}));
+    let read = |text| growing(text, &schema).map(|found| found.json);
+    for text in [
+        "{pages: 1",
+        "{'pages': 1",
+        "{\"pages\" = 1",
+        "{\"pages\": about 1",
+        "{ok: t",
+        "{ok: T",
+        "{ok: n",
+    ] {
+        assert_eq!(read(text).as_deref(), Some("{}"), "{text}");
+    }
+    assert_eq!(
+        read("{pages: 12, title: 'W").as_deref(),
+        Some(r#"{"pages":12,"title":"W"}"#)
+    );
+    assert_eq!(
+        read("{title: 'War', pages: 1").as_deref(),
+        Some(r#"{"title":"War"}"#)
+    );
+}
+
+#[test]
 fn what_stands_around_the_value_is_passed_over() {
     let schema = Schema::new(&json!({"type": "object", "properties": {"a": {"type": "string"}}}));
     let read = |text| growing(text, &schema).map(|found| (found.json, found.is_whole));

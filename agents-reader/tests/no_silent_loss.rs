@@ -2,7 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
-use agents_reader::{ChangeKind, read};
+use agents_reader::{
+    ChangeKind,
+    printed::{self, Declared},
+    read,
+};
 use serde_json::{Value, json};
 
 /// What became of a text: the JSON, and whether reading it was certain.
@@ -164,6 +168,8 @@ fn prose_fences_tags_and_quotes_around_the_value_are_no_loss() {
     let tv = r#"{"item":"tv"}"#;
     let texts = [
         "Sure, here is the call: {\"item\":\"tv\"}",
+        "Sure, {\"item\":\"tv\"}",
+        "Here:\n```json\n{\"item\":\"tv\"}\n```",
         "{\"item\":\"tv\"}\n\nLet me know if you need anything else, or: ask.",
         "```json\n{\"item\":\"tv\"}\n```\nThat orders the television.",
         "<tool_call>{\"item\":\"tv\"}</tool_call>",
@@ -208,4 +214,33 @@ fn quotes_that_may_enclose_a_member_are_not_taken_for_text() {
             r#"{"notes": #42", "to": ["a"]}"#,
         ],
     );
+}
+
+#[test]
+fn a_printed_call_that_says_more_than_its_arguments_is_handed_on_in_full() {
+    let schema = order();
+    let tools = [Declared {
+        name: "order",
+        schema: &schema,
+    }];
+    for text in [
+        r#"<tool_call>{"name": "order", "arguments": {"item": "tv"}, "dry_run": true}</tool_call>"#,
+        r#"<tool_call>{"name": "order", "arguments": {"item": "tv"}} ,"dry_run": true}</tool_call>"#,
+        r#"<tool_call>{"name": "order", "arguments": {"item": "tv"}}} ,"dry_run": true}</tool_call>"#,
+        r#"{"name": "order", "arguments": {"item": "tv"}} ,"dry_run": true}"#,
+        r#"{"function": {"name": "order", "arguments": {"item": "tv"}}, "dry_run": true}"#,
+        r#"<|tool_call_start|>[order(item="tv", mood="good")]<|tool_call_end|>"#,
+    ] {
+        let said = printed::read(text, &tools);
+        let [call] = &said.calls[..] else {
+            panic!("{text}: {said:?}");
+        };
+        assert!(!call.intact, "{text}: {call:?}");
+        check_uncertain(&schema, &[&call.arguments]);
+    }
+    let said = printed::read(
+        r#"<tool_call>{"name": "order", "arguments": {"item": "tv"}}</tool_call>"#,
+        &tools,
+    );
+    assert!(said.calls[0].intact);
 }

@@ -141,8 +141,14 @@ impl<'a> Search<'a, '_> {
         let mut list = String::from("[");
         let mut log = Log::default();
         for (n, found) in self.found.iter().enumerate() {
-            list.push_str(if n > 0 { "," } else { "" });
-            list.push_str(element(self.text_of(found)));
+            let element = element(self.text_of(found)).trim();
+            let is_first = list.len() == 1;
+            list.push_str(if is_first || element.is_empty() {
+                ""
+            } else {
+                ","
+            });
+            list.push_str(element);
             log.append(found.log.clone(), &format!("[{n}]"));
         }
         list.push(']');

@@ -8,7 +8,7 @@ use super::object::Object;
 use super::table::Wrapper;
 use super::text::Cursor;
 use super::tools::Tools;
-use crate::surroundings::goes_on;
+use crate::surroundings::runs_on;
 
 const NAMES: &[&str] = &["name", "tool_name", "function", "tool"];
 const ARGUMENTS: &[&str] = &["arguments", "parameters", "args", "input"];
@@ -25,7 +25,7 @@ pub(super) fn in_wrapper(
     let mut calls = Vec::new();
     loop {
         let from = cursor.at;
-        if let Some(end) = json::valid_end(text, from).filter(|&end| !goes_on(text.rest(end))) {
+        if let Some(end) = json::valid_end(text, from).filter(|&end| !runs_on(text.rest(end))) {
             calls.extend(of_value(text.slice(from, end), Trust::Wrapped, tools).1);
             cursor.at = end;
         } else {
@@ -123,7 +123,7 @@ pub(super) fn bare(cursor: Cursor<'_, '_>, tools: Tools<'_>) -> Bare {
 
 /// Returns the length of the text on this line after an object that was closed too early: `, "limit": 1}`.
 fn run_on(rest: &str) -> usize {
-    match goes_on(rest) {
+    match runs_on(rest) {
         true => rest.find('\n').unwrap_or(rest.len()),
         false => 0,
     }
@@ -293,7 +293,7 @@ fn of_members(
 /// Returns true if no other member than the one at `at` could be an argument.
 fn stands_alone(members: &[Member<'_>], at: usize, object: &str) -> bool {
     let others = members.iter().enumerate().filter(|&(n, _)| n != at);
-    let runs_on = json::balanced_end(object).is_some_and(|end| goes_on(&object[end..]));
+    let runs_on = json::balanced_end(object).is_some_and(|end| runs_on(&object[end..]));
     !runs_on
         && others
             .into_iter()
