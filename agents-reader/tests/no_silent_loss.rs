@@ -128,6 +128,10 @@ fn a_known_key_is_never_unwrapped() {
     let text = r#"{"address":{"street":"a","city":"b","item":"tv","notes":"x"}}"#;
     let (json, _) = outcome(text, &schema).unwrap();
     assert_eq!(json, r#"{"address":{"street":"a","city":"b"}}"#);
+    // `item` is required, and stands in the wrong object: nobody takes it out of there.
+    let mut strict = schema.clone();
+    strict["required"] = json!(["item"]);
+    assert!(read(text, &strict).is_err(), "{text}");
     let text = r#"{"input":{"item":"tv"}}"#;
     let read = read(text, &schema);
     assert!(
