@@ -15,7 +15,7 @@ use super::{
     scan::skip_space,
     schema::{Schema, Types},
     strict::{self, Stop},
-    surroundings::{Place, goes_on, has_member, place, thinking},
+    surroundings::{LOST, Place, goes_on, has_member, may_belong, place, thinking},
     tape::{Kind, Node, Tape, unescape},
 };
 
@@ -95,8 +95,14 @@ pub(super) fn whole<'t>(text: &'t str, allowance: &mut usize) -> Option<(Tape<'t
         _ if matches!(bytes.get(start), Some(b'{' | b'[')) => {}
         _ => return None,
     }
-    let repaired = repair::repair(text, start, Start::Value, allowance).ok()?;
-    place(text, start, repaired.end)
+    let mut repaired = repair::repair(text, start, Start::Value, allowance).ok()?;
+    let end = repaired.end;
+    if may_belong(&text[..end], &text[end..], "") {
+        repaired
+            .log
+            .add_uncertain(ChangeKind::Located, String::new, LOST);
+    }
+    place(text, start, end)
         .trivial()
         .then_some((repaired.tape, repaired.log))
 }
@@ -422,15 +428,6 @@ impl<'a> Search<'a, '_> {
                 false
             }
             Ok(cost) => {
-                // A member that seems unknown may be a piece of something else.
-                if log.is_rebuilt() || log.any(ChangeKind::Call) {
-                    log.doubt(ChangeKind::DroppedKey);
-                    log.doubt(ChangeKind::Unwrapped);
-                }
-                // A value of another type may belong to an object around it.
-                if !tape.unclosed.is_empty() {
-                    log.doubt(ChangeKind::Coerced);
-                }
                 let json = if tape.intact && log.is_empty() {
                     Json::Part(start, end)
                 } else {

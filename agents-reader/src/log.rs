@@ -195,6 +195,15 @@ impl Log {
     }
 
     pub(super) fn finish(mut self) -> Changes {
+        // What seems to be an unknown member may be a piece of another.
+        if self.rebuilt || self.any(ChangeKind::Call) {
+            self.doubt(ChangeKind::DroppedKey);
+            self.doubt(ChangeKind::Unwrapped);
+        }
+        // Where a bracket is missing, a value of another type may belong to an object around.
+        if self.rebuilt && self.any(ChangeKind::Closed) {
+            self.doubt(ChangeKind::Coerced);
+        }
         let mut told = [0; KINDS];
         for change in &self.changes {
             told[change.kind as usize] += 1;

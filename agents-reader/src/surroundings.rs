@@ -22,6 +22,9 @@ pub(super) enum Place {
     Glued,
 }
 
+/// Note on dropped text that may belong to the value.
+pub(super) const LOST: &str = "text beside the value was dropped, and may belong to it";
+
 impl Place {
     /// Returns true if the surroundings carry no meaning.
     pub(super) fn trivial(self) -> bool {
@@ -41,8 +44,7 @@ impl Place {
             return log.add(ChangeKind::Chosen, String::new, note);
         }
         if let Some(lost) = lost {
-            let note = "text beside the value was dropped, and may belong to it";
-            let change = Change::new(ChangeKind::Located, "", note).uncertain();
+            let change = Change::new(ChangeKind::Located, "", LOST).uncertain();
             return log.add_change(change.was_whole(lost.trim()));
         }
         let note = match self {

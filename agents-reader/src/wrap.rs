@@ -93,7 +93,10 @@ impl Coercer<'_> {
                 Kind::Number | Kind::True | Kind::False => {
                     ways.extend(self.only_field(Types::ANY).map(Way::Implied));
                 }
-                Kind::String if tape.intact => {
+                // Damaged JSON in a string is no text that was meant.
+                Kind::String
+                    if tape.intact && !tape.string(at).trim_start().starts_with(['{', '[']) =>
+                {
                     ways.extend(self.only_field(Types::STRING).map(Way::Implied));
                 }
                 _ => {}

@@ -248,3 +248,28 @@ fn a_printed_call_that_says_more_than_its_arguments_is_handed_on_in_full() {
     );
     assert!(said.calls[0].intact);
 }
+
+#[test]
+fn damaged_json_in_a_string_is_as_uncertain_as_outside_of_it() {
+    check_uncertain(
+        &order(),
+        &[
+            r#"{"name":"order","arguments":"{\"item\":\"tv\"}}"}"#,
+            r#"{"name":"order","arguments":"{\"item\":\"tv\"}} ,\"dry_run\":true}"}"#,
+            r#"{"name":"order","arguments":"{\"item\":\"tv, {x}, \"limit\":1}"}"#,
+        ],
+    );
+    // A tool with one field does not take the damaged object for its text.
+    let one =
+        json!({"type": "object", "properties": {"item": {"type": "string"}}, "required": ["item"]});
+    for text in [
+        r#"{"name":"order","arguments":"{\"item\": }\"tv\"}"}"#,
+        r#""{\"item\": }\"tv\"}""#,
+    ] {
+        let read = outcome(text, &one);
+        assert!(
+            read.as_ref().is_none_or(|(_, certain)| !certain),
+            "{text}: {read:?}"
+        );
+    }
+}
