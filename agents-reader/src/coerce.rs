@@ -142,6 +142,7 @@ impl<'s> Coercer<'s> {
         let mut children = tape.children(at);
         match (children.next(), children.next()) {
             (Some(only), None) => {
+                self.log.unnamed_wrapper();
                 self.log(ChangeKind::Unwrapped, "taken out of a list of one");
                 Ok(cost::SHAPE + self.value(tape, only, shape_at)?)
             }

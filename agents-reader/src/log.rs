@@ -17,6 +17,8 @@ pub(super) struct Log {
     uncertain: u32,
     /// Mark that brackets, quotes, commas or colons were supplied: a piece may be in the wrong place.
     rebuilt: bool,
+    /// Mark that a value was taken out of a list, or of a member whose name says nothing of a wrapper.
+    unnamed_wrapper: bool,
 }
 
 /// Point in a [`Log`] to return to.
@@ -98,6 +100,11 @@ impl Log {
         self.changes.is_empty()
     }
 
+    /// Notes that a value was taken out of a list, or of a member whose name says nothing of a wrapper.
+    pub(super) fn unnamed_wrapper(&mut self) {
+        self.unnamed_wrapper = true;
+    }
+
     /// Notes that brackets, quotes, commas or colons were supplied.
     pub(super) fn rebuilt(&mut self) {
         self.rebuilt = true;
@@ -173,6 +180,7 @@ impl Log {
             counts,
             uncertain,
             rebuilt,
+            unnamed_wrapper: self.unnamed_wrapper,
         }
     }
 
@@ -192,13 +200,16 @@ impl Log {
         }
         self.uncertain += other.uncertain;
         self.rebuilt |= other.rebuilt;
+        self.unnamed_wrapper |= other.unnamed_wrapper;
     }
 
     pub(super) fn finish(mut self) -> Changes {
         // What seems to be an unknown member may be a piece of another.
         if self.rebuilt || self.any(ChangeKind::Call) {
             self.doubt(ChangeKind::DroppedKey);
-            self.doubt(ChangeKind::Unwrapped);
+            if self.unnamed_wrapper {
+                self.doubt(ChangeKind::Unwrapped);
+            }
         }
         // Where a bracket is missing, a value of another type may belong to an object around.
         if self.rebuilt && self.any(ChangeKind::Closed) {

@@ -112,10 +112,14 @@ impl Coercer<'_> {
                 this.log.add_with(ChangeKind::Unwrapped, String::new, || {
                     format!("taken out of {}", tape.text(key))
                 });
+                if !is_one_of(&WRAPPERS, tape, key) {
+                    this.log.unnamed_wrapper();
+                }
                 let beside = this.left_beside(tape, at, member);
                 Ok(cost::SHAPE + beside + this.inside(tape, value, depth)?)
             }
             Way::Element(value) => {
+                this.log.unnamed_wrapper();
                 this.log(ChangeKind::Unwrapped, "taken out of a list of one");
                 Ok(cost::SHAPE + this.inside(tape, value, depth)?)
             }
