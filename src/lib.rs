@@ -55,6 +55,7 @@
 //! | a person to approve calls | [`approve`], [`agent::Run::approver`] |
 //! | to test without a model | `testing` (feature `testing`), [`record`] |
 //! | to define what happens when a call fails | [`recovery`] |
+//! | to say what became of a call whose process ended | [`tool::InDoubt`], [`agent::Run::journal`] |
 //! | to give tools secret keys | [`secret`], [`ToolContext::secret`] |
 //! | to define who handles escalated failures | [`escalation`], [`on_escalation!`] |
 //! | to limit what a run may do, how often, and at what cost | [`policy`], [`rate`], [`agent::Run::price`] |
@@ -114,7 +115,7 @@ pub use agents_core::{
 pub use agents_core::testing;
 #[cfg(feature = "macros")]
 pub use agents_macros::{
-    agent, branch, example, on_error, on_escalation, structure, tool_attribute as tool,
+    agent, branch, example, in_doubt, on_error, on_escalation, structure, tool_attribute as tool,
 };
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
@@ -126,6 +127,7 @@ pub mod console;
 mod files;
 #[cfg(feature = "http-tool")]
 pub mod http;
+pub mod journal;
 #[cfg(feature = "otel")]
 pub mod otel;
 pub mod rate;
@@ -148,7 +150,7 @@ pub mod prelude {
     pub use crate::{Agent, AgentBuilder, Error, Model, Outcome, Tool, ToolContext, ToolFailure};
     // One name cannot be exported twice from one place: `tool!` is here, `#[tool]` at the root.
     #[cfg(feature = "macros")]
-    pub use agents_macros::{agent, branch, on_error, structure, tool};
+    pub use agents_macros::{agent, branch, in_doubt, on_error, structure, tool};
     // `#[tool]` reads it; here it is for whoever writes it above, and is told so.
     #[cfg(feature = "macros")]
     #[doc(hidden)]
@@ -209,6 +211,8 @@ mod pages {
     struct TheHttpTool;
     #[doc = include_str!("../book/src/what-can-be-seen.md")]
     struct WhatCanBeSeen;
+    #[doc = include_str!("../book/src/stored-runs.md")]
+    struct StoredRuns;
     #[doc = include_str!("../book/src/replay.md")]
     struct Replay;
     #[doc = include_str!("../book/src/cookbook.md")]

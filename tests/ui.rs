@@ -12,6 +12,7 @@ fn ui() {
     cases.compile_fail("tests/ui/agent/*.rs");
     cases.compile_fail("tests/ui/branch/*.rs");
     cases.compile_fail("tests/ui/compose/*.rs");
+    cases.compile_fail("tests/ui/in_doubt/*.rs");
     cases.compile_fail("tests/ui/on_error/*.rs");
     cases.compile_fail("tests/ui/on_escalation/*.rs");
     cases.compile_fail("tests/ui/team/*.rs");
@@ -19,7 +20,7 @@ fn ui() {
 }
 
 /// What is wrong in agents and their organisation and can be seen before anything runs, and the cases in which it is.
-const MISTAKES: [(&str, &[&str]); 14] = [
+const MISTAKES: [(&str, &[&str]); 15] = [
     (
         "an agent has one place",
         &[
@@ -53,6 +54,14 @@ const MISTAKES: [(&str, &[&str]); 14] = [
             "on_error/standing_alone",
             "on_error/of_an_agent",
             "on_error/arm_never_reached",
+        ],
+    ),
+    (
+        "what became of an execution is said once, of a tool that is asked",
+        &[
+            "in_doubt/never_asked",
+            "in_doubt/said_twice",
+            "in_doubt/standing_alone",
         ],
     ),
     (

@@ -17,13 +17,13 @@ use tokio::time::timeout;
 
 /// Runs code that is no tool's body: arms, conditions, conversions. `Err` is what the panic said.
 pub(crate) fn guarded<R>(work: impl FnOnce() -> R) -> Result<R, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| message(&*panic))
+    catch_unwind(AssertUnwindSafe(work)).map_err(caught)
 }
 
 /// The same, for code that waits.
 pub(crate) async fn guarded_while<R>(work: impl Future<Output = R>) -> Result<R, String> {
     let done = AssertUnwindSafe(work).catch_unwind().await;
-    done.map_err(|panic| message(&*panic))
+    done.map_err(caught)
 }
 
 /// Why something that the user brought, such as a cache, gave nothing.
@@ -55,7 +55,10 @@ pub(crate) async fn patiently<R>(
         Some(done) => done,
         None => timeout(patience, work).await.map_err(|_| Amiss::Silent)?,
     };
-    done.map_err(|_| Amiss::Panicked)
+    done.map_err(|panic| {
+        caught(panic);
+        Amiss::Panicked
+    })
 }
 
 /// Tells somebody who looks on; a panic there is nobody else's matter.
@@ -86,6 +89,15 @@ pub(crate) async fn of_agent<T>(
 ) -> Result<T, Error> {
     let result = guarded_while(work).await;
     result.unwrap_or_else(|panic| Err(error(format!("agent `{name}`"))(panic)))
+}
+
+/// Returns what a caught panic said. Only text is dropped: what else a panic holds may panic when it is dropped.
+fn caught(panic: Box<dyn Any + Send>) -> String {
+    let said = message(&*panic);
+    if !panic.is::<&str>() && !panic.is::<String>() {
+        std::mem::forget(panic);
+    }
+    said
 }
 
 /// What a panic said.

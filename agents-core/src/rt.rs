@@ -16,9 +16,9 @@ pub use crate::{
     run::{Budget, RunContext},
     team::Member,
     tool::{
-        Approval, Argument, Cache, Category, Described, Effects, Injected, IntoTool, Readable,
-        SharedTool, Tool, ToolContext, ToolFault, ToolName, ToolOutput, ToolSet, ToolSpec,
-        Uninjected,
+        Approval, Argument, Cache, Category, Described, Effects, InDoubt, Injected, IntoTool,
+        Readable, SharedTool, Tool, ToolContext, ToolFault, ToolName, ToolOutput, ToolSet,
+        ToolSpec, Uninjected,
         output_schema::{NoSchema, Probe as SchemaProbe},
     },
 };
@@ -237,6 +237,74 @@ pub trait NoFixers {
 }
 
 impl<T: Fails> NoFixers for &ArmsProbe<'_, T> {}
+
+/// What `in_doubt` can say; in scope there by its name.
+pub mod doubts {
+    pub use crate::tool::{done, not_done, unknown};
+}
+
+/// A tool that is asked what became of an execution that was interrupted: one that writes and is not idempotent.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is never asked what became of an interrupted execution",
+    label = "no `#[tool]` that writes and is not `idempotent`",
+    note = "what does not write, or is `idempotent`, simply runs again: remove this",
+    note = "a tool that is written by hand implements `Tool::in_doubt`; of one whose signature is refused only that has to change"
+)]
+pub trait MayBeInDoubt {
+    /// What the model sends to it.
+    type Args;
+    /// What its function gives, fit to be told or not.
+    type Found;
+}
+
+/// Why it cannot be found out: what `?` makes of any error with a text.
+#[derive(Debug)]
+pub struct CannotTell(String);
+
+impl<E: Display> From<E> for CannotTell {
+    fn from(error: E) -> Self {
+        CannotTell(error.to_string())
+    }
+}
+
+/// What a `return` in `in_doubt` gives.
+///
+/// # Errors
+/// Never.
+pub fn known<T>(known: InDoubt<T>) -> Result<InDoubt<T>, CannotTell> {
+    Ok(known)
+}
+
+/// What became of an execution, fit to be told; what cannot be found out is logged.
+pub fn found_out<T: ToolOutput>(
+    known: Result<InDoubt<T>, CannotTell>,
+    cx: &ToolContext,
+) -> InDoubt<T::Type> {
+    match known {
+        Ok(InDoubt::Done(output)) => InDoubt::Done(output.pack()),
+        Ok(InDoubt::NotDone) => InDoubt::NotDone,
+        Ok(InDoubt::Unknown) => InDoubt::Unknown,
+        Err(CannotTell(error)) => {
+            let error = cx.masker().text(&error);
+            tracing::warn!(tool = %cx.tool(), %error, "whether it took effect cannot be found out");
+            InDoubt::Unknown
+        }
+    }
+}
+
+/// The answer for a tool without `in_doubt`, which gives its type a method of this name.
+pub trait SaysNothing: MayBeInDoubt {
+    /// Unknown.
+    fn __in_doubt<A>(
+        &self,
+        _: A,
+        _: &ToolContext,
+    ) -> impl Future<Output = Result<InDoubt<Self::Found>, CannotTell>> + Send {
+        async { Ok(InDoubt::Unknown) }
+    }
+}
+
+impl<T: MayBeInDoubt> SaysNothing for T {}
 
 /// The repair agents that these decisions name.
 pub fn fixers_of<K: Kind, const N: usize>(decisions: [Decision<K>; N]) -> Vec<Arc<dyn Fixer>> {

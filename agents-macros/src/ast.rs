@@ -60,6 +60,7 @@ pub(crate) struct Tool {
     pub(crate) entries: Vec<Entry>,
     pub(crate) function: Function,
     pub(crate) on_error: Option<Arms>,
+    pub(crate) in_doubt: Option<InDoubt>,
 }
 
 /// What `#[agent]` is given.
@@ -123,6 +124,16 @@ pub(crate) struct Arms {
     /// Those of the tools whose names fit this.
     pub(crate) named: Option<LitStr>,
     pub(crate) arms: Vec<Arm>,
+}
+
+/// `in_doubt(key) => match .. { .. }`, or `in_doubt!(Tool, |key| match .. { .. })`
+pub(crate) struct InDoubt {
+    pub(crate) keyword: Ident,
+    /// Whose executions these are; without, those of the tool beside.
+    pub(crate) tool: Option<Path>,
+    /// What the idempotency key is called; nothing for `_`.
+    pub(crate) key: Option<Ident>,
+    pub(crate) body: Expr,
 }
 
 /// `execution_error(Returned(e)) if e.is_timeout() => retry(max_attempts = 3),`

@@ -61,6 +61,12 @@ pub fn on_error(tokens: TokenStream) -> TokenStream {
     block_on_error(tokens.into()).into()
 }
 
+#[doc = include_str!("docs/in_doubt.md")]
+#[proc_macro]
+pub fn in_doubt(tokens: TokenStream) -> TokenStream {
+    block_in_doubt(tokens.into()).into()
+}
+
 #[doc = include_str!("docs/on_escalation.md")]
 #[proc_macro]
 pub fn on_escalation(tokens: TokenStream) -> TokenStream {
@@ -170,6 +176,16 @@ fn block_on_error(tokens: Tokens) -> Tokens {
     check::on_error(&arms.written, true, &errors);
     let (errors, arms) = (errors.finish(), expand::on_error(&arms, &rt));
     quote!(#errors #arms)
+}
+
+fn block_in_doubt(tokens: Tokens) -> Tokens {
+    let errors = Errors::new();
+    let Some((rt, doubt)) = parse::in_doubt_block(tokens, &errors) else {
+        return errors.finish();
+    };
+    let doubt = lower::in_doubt(doubt, &errors);
+    let (errors, doubt) = (errors.finish(), expand::in_doubt(&doubt, &rt));
+    quote!(#errors #doubt)
 }
 
 fn expression_structure(tokens: Tokens) -> Tokens {

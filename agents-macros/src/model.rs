@@ -7,7 +7,7 @@ mod team;
 pub(crate) use team::{Branch, Member, Said, ToolRef};
 
 use crate::{
-    ast::{self, Body, Element, Function, Impl},
+    ast::{self, Body, Element, Function, Impl, InDoubt},
     check::{names::hides_another, says},
     lower::docs::Docs,
     paths::Rt,
@@ -57,6 +57,7 @@ pub(crate) struct Tool {
     pub(crate) examples: Vec<Example>,
     pub(crate) returns: Returns,
     pub(crate) on_error: Option<Arms>,
+    pub(crate) in_doubt: Option<InDoubt>,
     /// A mistake leaves no way to print the whole tool: its type stays, and does nothing.
     pub(crate) broken: bool,
 }
@@ -250,6 +251,11 @@ impl Tool {
     pub(crate) fn is_retry_safe(&self) -> bool {
         self.effects.iter().all(|effect| effect != "writes")
             || self.spec.iter().any(|call| call.method == "idempotent")
+    }
+
+    /// Whether it may be asked what became of an execution. Where that is refused, it is asked all the same.
+    pub(crate) fn may_be_in_doubt(&self) -> bool {
+        !self.is_retry_safe() || self.effects.len() != 1 || self.in_doubt.is_some()
     }
 
     pub(crate) fn is_unit(&self) -> bool {

@@ -28,6 +28,7 @@ fn every_word_of_the_macros_is_listed() {
         "APPROVALS",
         "BUDGET",
         "MARKS",
+        "TOOL_BLOCKS",
         "BLOCKS",
         "KINDS",
         "VERBS",

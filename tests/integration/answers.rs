@@ -1,14 +1,15 @@
 use crate::world::worker;
+use crate::world::{put_down, same};
 use agents::{
     Agent, AgentBuilder, Budget,
     agent::{ModelAgent, Skill},
     recovery::{CallError, Decision, InvalidOutput, Repair, fix, fix_with},
-    run::Snapshot,
+    run::MemoryJournal,
     testing::{Script, ScriptedModel},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Verdict {
@@ -164,29 +165,29 @@ fn mended_judge(
 
 #[tokio::test]
 async fn what_may_be_tried_with_an_answer_is_counted_for_each() {
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+    let journal = MemoryJournal::new();
     let (judge, [model, fixer]) = mended_judge(0, 0);
-    let run = judge
-        .run("judge")
-        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot));
+    let run = judge.run("judge").journal(journal.clone());
     let whole = run.outcome().await.unwrap();
     assert_eq!((model.count(), fixer.count()), (3, 2));
     assert_eq!(whole.usage.requests, 5);
-    assert_eq!(whole.result.unwrap(), 7);
+    assert_eq!(whole.result.as_ref().unwrap(), &7);
     // Both answers are mended under the same words; a run that goes on takes neither for the other.
-    let snapshots = kept.lock().unwrap().clone();
-    let said = [(1, 0), (1, 1), (2, 1), (2, 2), (3, 2)];
-    assert_eq!(snapshots.len(), said.len());
-    for (snapshot, (judged, mended)) in snapshots.into_iter().zip(said) {
+    for at in put_down(&journal) {
+        let said = |text: &str| {
+            let replies = at.0.iter().filter(|entry| entry.kind() == "replied");
+            replies.filter(|entry| entry.fact().contains(text)).count()
+        };
+        let mended = said("worse");
+        let judged = at.replies() - mended;
         let (judge, [model, fixer]) = mended_judge(judged, mended);
-        let outcome = judge.resume(snapshot).outcome().await.unwrap();
-        assert_eq!(outcome.result.unwrap(), 7);
+        let run = judge.run("judge").journal(at.journal());
+        let outcome = run.outcome().await.unwrap();
+        same(&outcome, &whole, &at);
         assert_eq!(
             (judged + model.count(), mended + fixer.count()),
             (3, 2),
-            "nothing is asked twice"
+            "nothing is asked twice {at}"
         );
-        assert_eq!(outcome.usage.requests, 5);
     }
 }

@@ -4,7 +4,7 @@ use crate::recovery::Plain;
 use agents::{
     Agent, AgentBuilder, Code, Effects, ToolFailure,
     recovery::*,
-    run::Snapshot,
+    run::MemoryJournal,
     testing::{Script, ScriptedModel},
     tool,
     tool::FnTool,
@@ -13,7 +13,7 @@ use serde_json::json;
 use std::{
     io,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicU32, Ordering::SeqCst},
     },
     time::Duration,
@@ -138,22 +138,22 @@ async fn a_stored_plan_finds_a_repair_agent_that_the_tool_lists() {
             .on_error(move |_, _| Some(fix_with::<InvalidArgs>(named.clone()).retries(2).into()));
         keeper(tool).build()
     };
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+    let journal = MemoryJournal::new();
     let (first, _) = mender(vec![Script::text("no"), Script::text("neither")]);
     let (model, _) = ScriptedModel::new([Script::call("stock", "seven"), Script::text("end")]);
     agent(first)
         .run("go")
         .model(model)
-        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
+        .journal(journal.clone())
         .await
         .unwrap();
     // Put down when the repair agent's model has given its first answer.
-    let stored = serde_json::to_string(&kept.lock().unwrap()[1]).unwrap();
+    let stored = crate::world::put_down_after(&journal, "replied", 2);
     let (second, asked) = mender(vec![Script::text(r#"{"n": 7}"#)]);
     let (model, handle) = ScriptedModel::new([Script::text("end")]);
-    let snapshot = serde_json::from_str(&stored).unwrap();
-    agent(second).resume(snapshot).model(model).await.unwrap();
+    let agent = agent(second);
+    let run = agent.run("go").model(model).journal(stored.journal());
+    run.await.unwrap();
     assert_eq!((handle.requests()[0].last(), asked.count()), ("7", 1));
 }
 

@@ -1,19 +1,15 @@
 //! Outputs that are too large: cut where the limit is, and kept whole where there is a store.
 
-use crate::world::{agent_with, spec, told};
+use crate::world::{agent_with, put_down, spec, told};
 use agents::{
     Agent, Effects, async_trait,
     blob::{Blob, BlobError, BlobStore, DirectoryBlobs, MemoryBlobs},
-    run::{AttachmentKind, Snapshot, ToolEnvelope},
+    run::{AttachmentKind, MemoryJournal, ToolEnvelope},
     testing::Script,
     tool::FnTool,
 };
 use serde_json::Value;
-use std::{
-    io,
-    path::PathBuf,
-    sync::{Arc, Mutex},
-};
+use std::{io, path::PathBuf, sync::Arc};
 
 /// A tool that gives this back.
 fn gives(output: Value) -> FnTool {
@@ -206,22 +202,27 @@ async fn a_file_that_was_changed_is_not_given_and_is_kept_anew() {
 
 #[tokio::test]
 async fn a_stored_run_still_knows_where_the_whole_is() {
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+    let journal = MemoryJournal::new();
     let script = [Script::call("dump", "{}"), Script::text("done")];
     let (agent, _) = agent_with([gives("x".repeat(50).into())], script);
     let run = agent
         .run("go")
         .max_output_bytes(20)
         .blobs(MemoryBlobs::new());
-    let keeper = move |snapshot| keep.lock().unwrap().push(snapshot);
-    let whole = run.on_checkpoint(keeper).outcome().await.unwrap();
-    let stored = serde_json::to_string(&kept.lock().unwrap()[1]).unwrap();
-    let (agent, _) = agent_with([gives("x".into())], [Script::text("done")]);
-    let resumed = agent.resume(serde_json::from_str(&stored).unwrap());
-    let resumed = resumed.outcome().await.unwrap();
-    assert_eq!(resumed.outputs, whole.outputs);
-    assert_eq!(resumed.outputs.last_tool.unwrap().attachments.len(), 1);
+    let whole = run.journal(journal.clone()).outcome().await.unwrap();
+    let mut settled = put_down(&journal);
+    settled.retain(|at| at.count("settled") == 1);
+    assert!(!settled.is_empty());
+    for at in settled {
+        let rest = [Script::text("done"), Script::text("done")];
+        let rest = rest.into_iter().skip(at.replies() - 1);
+        let (agent, _) = agent_with([gives("x".into())], rest);
+        let run = agent.run("go").max_output_bytes(20);
+        let resumed = run.journal(at.journal()).outcome().await.unwrap();
+        assert_eq!(resumed.outputs, whole.outputs, "{at}");
+        let last = resumed.outputs.last_tool.unwrap();
+        assert_eq!(last.attachments.len(), 1, "{at}");
+    }
 }
 
 #[cfg(unix)]

@@ -1,12 +1,12 @@
 //! A conversation goes on over several runs.
 
-use crate::world::{Add, Hang};
+use crate::world::{Add, Hang, put_down};
 use agents::{
     Agent, AgentBuilder, Budget, Error, Model,
     agent::{Conversation, ModelAgent, Skill},
     model::{Message, ModelError, Reply, Request},
     prelude::agent,
-    run::Snapshot,
+    run::MemoryJournal,
     team::Member,
     testing::{Script, ScriptedModel},
     tool,
@@ -157,26 +157,22 @@ async fn a_send_that_was_put_down_in_the_middle_is_finished() {
             Script::text("Three."),
         ]
     };
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+    let journal = MemoryJournal::new();
     let (model, _) = ScriptedModel::new(script());
     let mut chat = crm.chat().model(model);
     chat.send("Who is ACME?").await.unwrap();
     let stored = chat.snapshot();
-    chat.send("How many orders?")
-        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
-        .await
-        .unwrap();
+    let send = chat.send("How many orders?").journal(journal.clone());
+    send.await.unwrap();
     let whole = chat.messages();
 
-    let snapshots = kept.lock().unwrap().clone();
-    for (after, snapshot) in [2, 2, 3].into_iter().zip(snapshots) {
-        let snapshot = serde_json::to_string(&snapshot).unwrap();
-        let (model, _) = ScriptedModel::new(script().into_iter().skip(after));
+    for at in put_down(&journal) {
+        let rest = script().into_iter().skip(1 + at.replies());
+        let (model, _) = ScriptedModel::new(rest);
         let mut chat = crm.chat().model(model).resume(stored.clone()).unwrap();
-        let snapshot = serde_json::from_str(&snapshot).unwrap();
-        assert_eq!(chat.finish(snapshot).await.unwrap(), "Three.");
-        assert_eq!(chat.messages(), whole);
+        let send = chat.send("How many orders?").journal(at.journal());
+        assert_eq!(send.await.unwrap(), "Three.", "{at}");
+        assert_eq!(chat.messages(), whole, "{at}");
     }
 }
 

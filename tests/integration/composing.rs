@@ -18,7 +18,7 @@ use agents::{
     },
     model::Usage,
     recovery::{CallError, InvalidArgs, fix_with},
-    run::{Limit, Snapshot, Stopped, tokens},
+    run::{Limit, MemoryJournal, Stopped, tokens},
     testing::{Script, ScriptedModel},
 };
 use std::{

@@ -1,17 +1,17 @@
 //! What models cost: counted as it accrues, and bounded before the next one is asked.
 
-use crate::world::{Add, agent_with};
+use crate::world::{Add, agent_with, put_down};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Error,
     agent::ModelAgent,
     model::{Model, ModelError, Reply, Request},
-    run::{Cost, Limit, Snapshot, Stopped},
+    run::{Cost, Limit, MemoryJournal, Stopped},
     team::Member,
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };
 use serde_json::json;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// It uses 10 tokens of input and 5 of output a turn: at 2 and 4 a million, 0.00004.
 fn endless() -> (ModelAgent<'static, String, String>, ScriptedModel) {
@@ -160,8 +160,7 @@ async fn agents_at_once_go_over_by_one_request_each_and_no_more() {
 
 #[tokio::test]
 async fn a_run_that_was_put_down_owes_what_it_owed() {
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+    let journal = MemoryJournal::new();
     let script = || {
         [
             Script::call("add", r#"{"left":1,"right":1}"#),
@@ -176,15 +175,15 @@ async fn a_run_that_was_put_down_owes_what_it_owed() {
             .build()
     };
     let agent = adder(script().into());
-    let keeper = move |snapshot| keep.lock().unwrap().push(snapshot);
-    let run = agent.run("go").price("*", 2.0, 4.0).on_checkpoint(keeper);
-    let whole = run.outcome().await.unwrap();
+    let run = agent.run("go").price("*", 2.0, 4.0);
+    let whole = run.journal(journal.clone()).outcome().await.unwrap();
     assert_eq!(whole.cost, Some(Cost::of(0.00008)));
-    let stored = serde_json::to_string(&kept.lock().unwrap()[0]).unwrap();
-    let agent = adder(script().into_iter().skip(1).collect());
-    let resumed = agent.resume(serde_json::from_str(&stored).unwrap());
-    let resumed = resumed.price("*", 2.0, 4.0).outcome().await.unwrap();
-    assert_eq!(resumed.cost, whole.cost);
+    for at in put_down(&journal) {
+        let agent = adder(script().into_iter().skip(at.replies()).collect());
+        let run = agent.run("go").price("*", 2.0, 4.0);
+        let resumed = run.journal(at.journal()).outcome().await.unwrap();
+        assert_eq!(resumed.cost, whole.cost, "{at}");
+    }
 }
 
 #[tokio::test]

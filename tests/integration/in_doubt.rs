@@ -1,12 +1,13 @@
 //! Executions of which nobody knows whether they took effect: they are told, and nothing does their work twice.
 
+use crate::world::{PutDown, put_down};
 use agents::{
     Agent, AgentBuilder, Effects, Outcome, Severity,
     policy::{Action, Verdict},
     rate::RateLimiter,
     recovery::*,
     run::RepairKind,
-    run::{Approval, ApprovalRequest, Snapshot, ToolEnvelope},
+    run::{Approval, ApprovalRequest, MemoryJournal, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool::{FnTool, ToolSpec},
 };
@@ -14,7 +15,7 @@ use proptest::{prelude::*, sample::select};
 use serde_json::json;
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicU32, Ordering::SeqCst},
     },
     time::Duration,
@@ -361,29 +362,40 @@ async fn a_stored_run_knows_what_may_have_taken_effect() {
             _ => None,
         })
         .build();
-    let stored = Arc::new(Mutex::new(Vec::new()));
-    let keep = stored.clone();
+    let journal = MemoryJournal::new();
     let calls = Script::calls([("pay", "{}"), ("wait", "{}")]);
     let (model, _) = ScriptedModel::new([calls, Script::text("done")]);
-    let run = agent.run("Pay.").model(model);
-    let run = run.on_checkpoint(move |snapshot| {
-        let text = serde_json::to_string(&snapshot).unwrap();
-        keep.lock().unwrap().push(text);
-    });
+    let run = agent.run("Pay.").model(model).journal(journal.clone());
     run.await.unwrap();
     assert_eq!(runs.load(SeqCst), 1);
-    let settled = stored.lock().unwrap()[2].clone();
-    let (model, handle) = ScriptedModel::new([Script::text("done")]);
-    let snapshot: Snapshot = serde_json::from_str(&settled).unwrap();
-    let outcome = agent.resume(snapshot).model(model).outcome().await.unwrap();
-    assert_eq!(runs.load(SeqCst), 1, "it is not run again");
-    let receipt = receipt(&outcome);
-    assert!(receipt.attempts[0].effect_unknown);
-    assert!(said(receipt).contains(UNKNOWN) && said(receipt).ends_with(NOT_AGAIN));
-    let requests = handle.requests();
-    let told = requests[0].messages.iter().any(|message| {
-        let text = serde_json::to_string(message).unwrap();
-        text.contains(UNKNOWN) && text.contains(NOT_AGAIN)
-    });
-    assert!(told, "{requests:?}");
+    let paying = |at: &PutDown, kind: &str| {
+        let mut of_pay =
+            at.0.iter()
+                .filter(|entry| entry.fact().contains("\"seq\":0"));
+        of_pay.any(|entry| entry.kind() == kind)
+    };
+    let mut after = put_down(&journal);
+    after.retain(|at| paying(at, "begun"));
+    assert!(after.len() > 5, "{}", after.len());
+    for at in after {
+        let rest = [Script::text("done"), Script::text("done")];
+        let (model, handle) = ScriptedModel::new(rest.into_iter().skip(at.replies() - 1));
+        let run = agent.run("Pay.").model(model).journal(at.journal());
+        let outcome = run.outcome().await.unwrap();
+        assert_eq!(runs.load(SeqCst), 1, "it is not run again {at}");
+        let receipt = receipt(&outcome);
+        assert!(receipt.attempts[0].effect_unknown, "{at}");
+        assert!(said(receipt).contains(UNKNOWN), "{at}: {}", said(receipt));
+        let is_known = paying(&at, "ended");
+        assert_eq!(said(receipt).ends_with(NOT_AGAIN), is_known, "{at}");
+        if at.replies() > 1 {
+            continue;
+        }
+        let requests = handle.requests();
+        let told = requests[0].messages.iter().any(|message| {
+            let text = serde_json::to_string(message).unwrap();
+            text.contains(UNKNOWN)
+        });
+        assert!(told, "{at}: {requests:?}");
+    }
 }

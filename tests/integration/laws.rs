@@ -1,12 +1,13 @@
 //! What holds for any script of calls and any arms.
 
+use crate::world::put_down;
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Outcome, Severity,
     agent::{ModelAgent, Run},
     async_trait,
     model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage},
     recovery::{CallError, Decision, Kind, Plan, Repair, *},
-    run::{EventKind, Snapshot},
+    run::{EventKind, MemoryJournal},
     run::{RepairKind, RepairStep},
     tool::{FnTool, ToolSpec},
 };
@@ -268,7 +269,8 @@ fn run<T>(work: impl Future<Output = T>) -> T {
         .start_paused(true)
         .build()
         .expect("a runtime")
-        .block_on(work)
+        .block_on(async { tokio::time::timeout(Duration::from_secs(1_000_000), work).await })
+        .expect("a run comes to its end")
 }
 
 /// Everything a run leaves behind, but for its times.
@@ -362,21 +364,23 @@ proptest! {
         prop_assert_eq!(left(&quiet), left(&listened));
         prop_assert_eq!(quiet.usage, listened.usage);
     }
+}
 
-    /// A run that was put down at any checkpoint comes to the same end.
+proptest! {
+    // Each of them is many runs.
+    #![proptest_config(ProptestConfig { cases: 150, ..cases() })]
+
+    /// A run that was put down after any entry of its journal comes to the same end.
     #[test]
-    fn any_checkpoint_leads_to_the_same_end(case in any_case()) {
-        let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-        let keep = kept.clone();
+    fn every_entry_leads_to_the_same_end(case in any_case()) {
+        let journal = MemoryJournal::new();
         let worker = agent(&case);
-        let keeper = move |snapshot| keep.lock().unwrap().push(snapshot);
-        let whole = run(begun(&worker, &case).on_checkpoint(keeper).outcome()).unwrap();
-        for snapshot in kept.lock().unwrap().drain(..) {
-            let stored = serde_json::to_string(&snapshot).unwrap();
-            let loaded: Snapshot = serde_json::from_str(&stored).unwrap();
-            let resumed = worker.resume(loaded).model(Planned(case.clone()));
+        let whole = begun(&worker, &case).journal(journal.clone());
+        let whole = run(whole.outcome()).unwrap();
+        for at in put_down(&journal) {
+            let resumed = begun(&worker, &case).journal(at.journal());
             let resumed = run(resumed.outcome()).unwrap();
-            prop_assert_eq!(left(&resumed), left(&whole), "from {}", stored);
+            prop_assert_eq!(left(&resumed), left(&whole), "{} of {}", at, at.text());
         }
     }
 }

@@ -65,12 +65,11 @@ async fn who_only_looks_on_stops_nothing() {
         .on_tool_use(move |_, _, _| used())
         .model(ScriptedModel::new(adds()).0)
         .build();
-    let (event, tool, checkpoint) = (count(), count(), count());
+    let (event, tool) = (count(), count());
     let outcome = agent
         .run("go")
         .on_event(move |_| event())
         .on_tool_use(move |_, _, _| tool())
-        .on_checkpoint(move |_| checkpoint())
         .outcome()
         .await
         .unwrap();

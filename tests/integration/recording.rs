@@ -224,21 +224,20 @@ async fn a_recording_is_of_one_run() {
 
 #[tokio::test]
 async fn a_run_that_was_stored_goes_on_with_its_recording() {
-    let stored = std::sync::Arc::<Mutex<Vec<agents::run::Snapshot>>>::default();
-    let (keep, tape) = (stored.clone(), Tape::default());
+    let (journal, tape) = (agents::run::MemoryJournal::new(), Tape::default());
     let recording = Recording::to(tape.clone());
     let call = Script::call("add", r#"{"left":1,"right":1}"#);
     let (model, _) = ScriptedModel::new([call, Script::text("done")]);
     let agent = worker::<String>();
     let run = agent.run("go").model(model).tape(recording.clone());
-    let run = run.on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot));
-    run.await.unwrap();
-    let snapshot = stored.lock().unwrap().remove(0);
+    run.journal(journal.clone()).await.unwrap();
+    let stored = crate::world::put_down_after(&journal, "replied", 1);
     let (model, _) = ScriptedModel::new([
         Script::call("add", r#"{"left":1,"right":1}"#),
         Script::text("done"),
     ]);
-    let run = agent.resume(snapshot).model(model).tape(recording);
+    let run = agent.run("go").journal(stored.journal());
+    let run = run.model(model).tape(recording);
     assert_eq!(run.await.unwrap(), "done");
 }
 

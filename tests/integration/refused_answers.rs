@@ -1,11 +1,12 @@
 //! An answer that does not fit: it is seen as soon as that is known, and what was tried on it is kept.
 
 use super::drawn::Paper;
+use crate::world::{put_down, same};
 use agents::{
     Agent, console,
     prelude::*,
     recovery::Repair,
-    run::{EventKind, Snapshot},
+    run::{EventKind, MemoryJournal},
     testing::{Script, ScriptedModel},
     timeline,
 };
@@ -221,24 +222,26 @@ async fn no_secret_is_told_of_an_answer() {
 
 #[tokio::test]
 async fn a_run_that_was_stored_still_knows_what_was_tried() {
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let sink = kept.clone();
+    let journal = MemoryJournal::new();
     let (model, _) = ScriptedModel::new([Script::text("who knows"), Script::text("a few")]);
     let run = Counter.run("eggs").model(model);
-    let run = run.on_checkpoint(move |snapshot| sink.lock().unwrap().push(snapshot));
-    let whole = run.outcome().await.unwrap();
-    // The second answer has come, and nothing was done about it.
-    let last = kept.lock().unwrap().pop().unwrap();
-    let last: Snapshot = serde_json::from_value(serde_json::to_value(last).unwrap()).unwrap();
-    let (model, handle) = ScriptedModel::new([]);
-    let outcome = Counter.resume(last).model(model).outcome().await.unwrap();
-    assert_eq!(outcome.result.as_ref().unwrap(), &4);
-    assert_eq!(handle.count(), 0);
-    assert_eq!(outcome.repairs, whole.repairs);
-    assert_eq!(outcome.repairs.len(), 4);
+    let whole = run.journal(journal.clone()).outcome().await.unwrap();
+    assert_eq!(whole.result.as_ref().unwrap(), &4);
+    assert_eq!(whole.repairs.len(), 4);
     let kinds = |outcome: &agents::Outcome<u32>| {
         let steps = outcome.trace.steps.iter();
         steps.map(|step| step.kind.clone()).collect::<Vec<_>>()
     };
-    assert_eq!(kinds(&outcome), kinds(&whole));
+    for at in put_down(&journal) {
+        let rest = ["who knows", "a few"].map(Script::text);
+        let (model, _) = ScriptedModel::new(rest.into_iter().skip(at.replies()));
+        let run = Counter.run("eggs").model(model).journal(at.journal());
+        let outcome = run.outcome().await.unwrap();
+        same(&outcome, &whole, &at);
+        assert_eq!(outcome.repairs, whole.repairs, "{at}");
+        // An agent that was interrupted at its work works again, and that is a step as well.
+        if at.0.last().is_some_and(|last| last.kind() == "replied") {
+            assert_eq!(kinds(&outcome), kinds(&whole), "{at}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use agents::{
     Agent, AgentBuilder, Effects, ErrorKind, Outcome,
     agent::{ModelAgent, Skill},
     recovery::*,
-    run::{Approval, Snapshot, Stopped},
+    run::{Approval, MemoryJournal, Stopped},
     testing::{Script, ScriptedModel},
     tool::{self, FnTool, ToolSpec},
 };
@@ -117,8 +117,7 @@ fn asking(model: ScriptedModel) -> (Mender, Arc<AtomicU32>) {
 
 #[tokio::test(start_paused = true)]
 async fn a_repair_that_waits_for_a_person_is_put_down_and_goes_on_where_it_was() {
-    let kept: Arc<Mutex<Option<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+    let journal = MemoryJournal::new();
     let questions = Arc::new(AtomicU32::new(0));
     let (fixer, first_fixer) = ScriptedModel::new([Script::call("look", "{}")]);
     let (model, first_model) = ScriptedModel::new([broken()]);
@@ -132,7 +131,7 @@ async fn a_repair_that_waits_for_a_person_is_put_down_and_goes_on_where_it_was()
     let run = agent
         .run("go")
         .approver(nobody_answers)
-        .on_checkpoint(move |snapshot| *keep.lock().unwrap() = Some(snapshot));
+        .journal(journal.clone());
     let hour = Duration::from_secs(3600);
     let put_down = tokio::time::timeout(hour, async { run.await }).await;
     assert!(put_down.is_err(), "somebody has to answer first");
@@ -142,12 +141,12 @@ async fn a_repair_that_waits_for_a_person_is_put_down_and_goes_on_where_it_was()
         "one question, and nothing done before the answer"
     );
     assert_eq!((first_model.count(), first_fixer.count()), (1, 1));
+    let stored = crate::world::PutDown(journal.entries());
 
     for (approval, told) in [
         (Approval::Approve, "it is 7"),
         (Approval::deny("no"), "not approved: no"),
     ] {
-        let stored = serde_json::to_string(&*kept.lock().unwrap()).unwrap();
         let (fixer, second_fixer) = ScriptedModel::new([Script::text(r#"{"n": 7}"#)]);
         let (model, second_model) = ScriptedModel::new([Script::text("end")]);
         let (mender, looked) = asking(fixer);
@@ -160,8 +159,7 @@ async fn a_repair_that_waits_for_a_person_is_put_down_and_goes_on_where_it_was()
             let approval = approval.clone();
             async move { approval }
         };
-        let snapshot: Snapshot = serde_json::from_str(&stored).unwrap();
-        let run = agent.resume(snapshot).approver(answers);
+        let run = agent.run("go").journal(stored.journal()).approver(answers);
         let outcome = run.outcome().await.unwrap();
         // The models are asked for what comes next, and for nothing that they have said.
         assert_eq!((second_model.count(), second_fixer.count()), (1, 1));
@@ -249,7 +247,7 @@ async fn a_run_that_is_stored_refuses_a_repair_agent_that_it_would_not_find_agai
     let agent = unlisted();
     let outcome = agent
         .run("go")
-        .on_checkpoint(|_| {})
+        .journal(MemoryJournal::new())
         .outcome()
         .await
         .unwrap();

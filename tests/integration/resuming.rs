@@ -2,21 +2,21 @@
 
 use crate::{
     traces::{traced, tree},
-    world::{counted, spec},
+    world::{PutDown, counted, put_down_after, spec},
 };
 use agents::{
     Agent, AgentBuilder, Budget, Effects,
     agent::{ModelAgent, Run},
     policy::read_only,
     rate::{MemoryLimiter, Rate},
-    run::{Limit, Snapshot, Stopped},
+    run::{Limit, MemoryJournal, Stopped},
     testing::{Script, ScriptedModel},
     tool::{FnTool, Scope},
 };
 use std::{
     io,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicU32, Ordering::SeqCst},
     },
 };
@@ -36,15 +36,17 @@ fn worker(script: Vec<Script>) -> (Worker, Arc<AtomicU32>) {
 }
 
 /// The run as it is when its model has made a first call.
-async fn stored(terms: impl FnOnce(Run<'_, Worker>) -> Run<'_, Worker>) -> Snapshot {
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+async fn stored(terms: impl FnOnce(Run<'_, Worker>) -> Run<'_, Worker>) -> PutDown {
+    let journal = MemoryJournal::new();
     let (agent, _) = worker(vec![Script::call("whose", "{}"), Script::text("done")]);
-    let run = terms(agent.run("go"));
-    let run = run.on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot));
+    let run = terms(agent.run("go")).journal(journal.clone());
     run.await.unwrap();
-    let text = serde_json::to_string(&kept.lock().unwrap()[0]).unwrap();
-    serde_json::from_str(&text).unwrap()
+    put_down_after(&journal, "replied", 1)
+}
+
+/// Goes on with it.
+fn resumed<'a>(agent: &'a Worker, stored: &PutDown) -> Run<'a, Worker> {
+    agent.run("go").journal(stored.journal())
 }
 
 /// It writes, and is done.
@@ -61,13 +63,16 @@ async fn refusal(run: Run<'_, Worker>) -> String {
 
 #[tokio::test]
 async fn rules_have_to_be_said_again() {
-    let snapshot = stored(|run| run.policy(read_only())).await;
+    let stored = stored(|run| run.policy(read_only())).await;
     let (agent, writes) = worker(rest());
-    assert_eq!(
-        refusal(agent.resume(snapshot.clone())).await,
-        "the stored run was under 1 rules, and this one is under 0; say them again with `.policy(..)`"
+    let why = refusal(resumed(&agent, &stored)).await;
+    assert!(
+        why.starts_with("the stored run was under the policy `")
+            && why.contains("read_only")
+            && why.ends_with("`, and this one is not; say it again with `.policy(..)`"),
+        "{why}"
     );
-    let run = agent.resume(snapshot).policy(read_only());
+    let run = resumed(&agent, &stored).policy(read_only());
     assert_eq!(run.await.unwrap(), "done");
     assert_eq!(writes.load(SeqCst), 0);
 }
@@ -75,13 +80,13 @@ async fn rules_have_to_be_said_again() {
 #[tokio::test]
 async fn limits_have_to_be_said_again() {
     let limiter = || MemoryLimiter::new().limit("write", Rate::per_minute(0));
-    let snapshot = stored(|run| run.rate_limits(limiter())).await;
+    let stored = stored(|run| run.rate_limits(limiter())).await;
     let (agent, writes) = worker(rest());
     assert_eq!(
-        refusal(agent.resume(snapshot.clone())).await,
+        refusal(resumed(&agent, &stored)).await,
         "the stored run was limited in how often tools run; say so again with `.rate_limits(..)`"
     );
-    let run = agent.resume(snapshot).rate_limits(limiter());
+    let run = resumed(&agent, &stored).rate_limits(limiter());
     assert_eq!(run.await.unwrap(), "done");
     assert_eq!(writes.load(SeqCst), 0);
 }
@@ -89,11 +94,11 @@ async fn limits_have_to_be_said_again() {
 #[tokio::test]
 async fn it_works_for_whom_it_worked() {
     let ada = || Scope::from("acme").user("ada");
-    let snapshot = stored(|run| run.scope(ada())).await;
+    let stored = stored(|run| run.scope(ada())).await;
     let (agent, _) = worker(rest());
     for run in [
-        agent.resume(snapshot.clone()),
-        agent.resume(snapshot.clone()).scope(ada()),
+        resumed(&agent, &stored),
+        resumed(&agent, &stored).scope(ada()),
     ] {
         let outcome = run.outcome().await.unwrap();
         let receipt = outcome.outputs.receipts().next().unwrap();
@@ -101,7 +106,7 @@ async fn it_works_for_whom_it_worked() {
     }
     for other in [Scope::from("other"), Scope::from("acme").user("bob")] {
         assert_eq!(
-            refusal(agent.resume(snapshot.clone()).scope(other)).await,
+            refusal(resumed(&agent, &stored).scope(other)).await,
             "the stored run worked for somebody else; leave out `.scope(..)`, and it goes on for them"
         );
     }
@@ -109,42 +114,40 @@ async fn it_works_for_whom_it_worked() {
 
 #[tokio::test]
 async fn its_budget_holds_unless_another_is_given() {
-    let snapshot = stored(|run| run.budget(Budget::new().tokens(20))).await;
+    let stored = stored(|run| run.budget(Budget::new().tokens(20))).await;
     let (agent, _) = worker(rest());
-    let outcome = agent.resume(snapshot.clone()).outcome().await.unwrap();
+    let outcome = resumed(&agent, &stored).outcome().await.unwrap();
     let limit = Limit::Tokens(20);
     assert!(matches!(outcome.stopped, Some(Stopped::Budget { limit: of, .. }) if of == limit));
     let (agent, _) = worker(rest());
-    let run = agent.resume(snapshot).budget(Budget::new().tokens(100));
+    let run = resumed(&agent, &stored).budget(Budget::new().tokens(100));
     assert_eq!(run.await.unwrap(), "done");
 }
 
 #[tokio::test]
 async fn where_cost_was_bounded_prices_have_to_be_said_again() {
     let terms = Budget::new().cost(1.0);
-    let snapshot = {
-        let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-        let keep = kept.clone();
+    let stored = {
+        let journal = MemoryJournal::new();
         let (agent, _) = worker(rest());
         let run = agent.run("go").price("*", 2.0, 4.0).budget(terms);
-        let run = run.on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot));
-        run.await.unwrap();
-        kept.lock().unwrap()[0].clone()
+        run.journal(journal.clone()).await.unwrap();
+        put_down_after(&journal, "replied", 1)
     };
     let (agent, _) = worker(vec![Script::text("done")]);
-    let outcome = agent.resume(snapshot.clone()).outcome().await.unwrap();
+    let outcome = resumed(&agent, &stored).outcome().await.unwrap();
     let error = outcome.result.unwrap_err().to_string();
     assert!(error.contains("has no price"), "{error}");
-    let run = agent.resume(snapshot).price("*", 2.0, 4.0);
+    let run = resumed(&agent, &stored).price("*", 2.0, 4.0);
     assert_eq!(run.await.unwrap(), "done");
 }
 
 #[tokio::test]
 async fn a_resumed_run_goes_on_in_its_trace() {
     let (outcome, spans) = traced(async {
-        let snapshot = stored(|run| run).await;
+        let stored = stored(|run| run).await;
         let (agent, _) = worker(rest());
-        agent.resume(snapshot).outcome().await.unwrap()
+        resumed(&agent, &stored).outcome().await.unwrap()
     })
     .await;
     let drawn = tree(&spans);

@@ -2,12 +2,12 @@
 
 mod choosing;
 
-use crate::world::{Add, ReadFile, WriteFile};
+use crate::world::{Add, ReadFile, WriteFile, put_down, put_down_after, same};
 use agents::{
     Agent, AgentBuilder, Budget, ErrorKind,
     agent::{ModelAgent, Skill},
     record::{Recording, Replay},
-    run::{Limit, Snapshot, Stopped},
+    run::{Limit, MemoryJournal, Stopped},
     testing::{Script, ScriptedModel},
 };
 use std::sync::{Arc, Mutex};
@@ -41,51 +41,33 @@ fn script() -> Vec<Script> {
 
 #[tokio::test]
 async fn a_choice_is_stored_and_not_made_again() {
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+    let journal = MemoryJournal::new();
     let (agent, (model, _)) = (clerk().build(), ScriptedModel::new(script()));
-    let whole = agent
-        .run("1 + 2")
-        .model(model)
-        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
-        .outcome()
-        .await
-        .unwrap();
-    let snapshots = kept.lock().unwrap().clone();
-    assert_eq!(snapshots.len(), 5, "four replies and one round of calls");
-    for (after, snapshot) in [1, 2, 3, 3, 4].into_iter().zip(snapshots) {
-        let stored = serde_json::to_string(&snapshot).unwrap();
-        let (model, handle) = ScriptedModel::new(script().into_iter().skip(after));
-        let resumed = agent
-            .resume(serde_json::from_str(&stored).unwrap())
-            .model(model)
-            .outcome()
-            .await
-            .unwrap();
-        assert_eq!(resumed.result.unwrap(), "three", "after {after}: {stored}");
-        assert_eq!(handle.count(), 4 - after);
-        assert_eq!(resumed.outputs.tool_order, whole.outputs.tool_order);
-        assert_eq!(resumed.usage, whole.usage);
+    let run = agent.run("1 + 2").model(model).journal(journal.clone());
+    let whole = run.outcome().await.unwrap();
+    for at in put_down(&journal) {
+        let (model, handle) = ScriptedModel::new(script().into_iter().skip(at.replies()));
+        let run = agent.run("1 + 2").model(model).journal(at.journal());
+        let resumed = run.outcome().await.unwrap();
+        same(&resumed, &whole, &at);
+        assert_eq!(handle.count(), 4 - at.replies(), "{at}");
     }
 }
 
 #[tokio::test]
 async fn a_stored_choice_that_the_agent_no_longer_has_is_an_error() {
-    let kept: Arc<Mutex<Option<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+    let journal = MemoryJournal::new();
     let (model, _) = ScriptedModel::new(script());
-    clerk()
-        .build()
-        .run("1 + 2")
-        .model(model)
-        .on_checkpoint(move |snapshot| *keep.lock().unwrap() = Some(snapshot))
-        .await
-        .unwrap();
+    let first = clerk().build();
+    let run = first.run("1 + 2").model(model).journal(journal.clone());
+    run.await.unwrap();
     let other: Plain = AgentBuilder::new("clerk")
         .skill(Skill::model("dream", "Dreams."))
         .build();
-    let snapshot = kept.lock().unwrap().clone().unwrap();
-    let error = other.resume(snapshot).await.unwrap_err();
+    let chosen = put_down_after(&journal, "chosen", 1);
+    let (model, _) = ScriptedModel::new([]);
+    let run = other.run("1 + 2").model(model).journal(chosen.journal());
+    let error = run.await.unwrap_err();
     assert_eq!(
         error.message(),
         "agent `clerk` (skills `dream`): the stored run has chosen `do_sums`, which is not among them"

@@ -1,12 +1,11 @@
 //! A run can be put down between any two steps and picked up again.
 
-use crate::world::worker;
+use crate::world::{put_down, put_down_after, same, worker};
 use agents::{
     Agent,
-    run::Snapshot,
+    run::MemoryJournal,
     testing::{Script, ScriptedModel},
 };
-use std::sync::{Arc, Mutex};
 
 fn script() -> Vec<Script> {
     vec![
@@ -25,62 +24,18 @@ fn rest(after: usize) -> ScriptedModel {
 }
 
 #[tokio::test]
-async fn every_snapshot_leads_to_the_same_end() {
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+async fn from_every_entry_it_comes_to_the_same_end() {
+    let journal = MemoryJournal::new();
     let agent = worker::<u32>();
-    let whole = agent
-        .run("go")
-        .model(rest(0))
-        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
-        .outcome()
-        .await
-        .unwrap();
-    let snapshots = kept.lock().unwrap().clone();
-    assert_eq!(
-        snapshots.len(),
-        7,
-        "three replies, two rounds of calls, and each of two calls made together"
-    );
-    for snapshot in snapshots {
-        let text = serde_json::to_string(&snapshot).unwrap();
-        let turns = text.matches(r#""role":"assistant""#).count();
-        let loaded: Snapshot = serde_json::from_str(&text).unwrap();
-        let resumed = agent
-            .resume(loaded)
-            .model(rest(turns))
-            .outcome()
-            .await
-            .unwrap();
-        assert_eq!(resumed.run_id, whole.run_id);
-        assert_eq!(
-            resumed.result.as_ref().unwrap(),
-            whole.result.as_ref().unwrap()
-        );
-        assert_eq!(resumed.outputs.tool_order, whole.outputs.tool_order);
-        assert_eq!(resumed.outputs.response, whole.outputs.response);
-        assert_eq!(resumed.usage, whole.usage);
+    let run = agent.run("go").model(rest(0)).journal(journal.clone());
+    let whole = run.outcome().await.unwrap();
+    let all = put_down(&journal);
+    assert!(all.len() > 20, "{}", all.len());
+    for at in all {
+        let run = agent.run("go").model(rest(at.replies()));
+        let resumed = run.journal(at.journal()).outcome().await.unwrap();
+        same(&resumed, &whole, &at);
     }
-}
-
-#[tokio::test]
-async fn a_snapshot_belongs_to_its_agent() {
-    let kept: Arc<Mutex<Option<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
-    let keeper = move |snapshot| *keep.lock().unwrap() = Some(snapshot);
-    worker::<u32>()
-        .run("go")
-        .model(rest(0))
-        .on_checkpoint(keeper)
-        .await
-        .unwrap();
-    let snapshot = kept.lock().unwrap().clone().unwrap();
-    let other = agents::AgentBuilder::<String, u32>::new("other").build();
-    let error = other.resume(snapshot).model(rest(0)).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the stored run belongs to agent `worker`, not to `other`"
-    );
 }
 
 /// A stored plan names its repair agent; the tool whose arms named it has it.
@@ -105,33 +60,21 @@ async fn a_stored_plan_finds_the_repair_agent_of_a_tool_s_own_arms() {
         }
     }
 
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+    let journal = MemoryJournal::new();
     let script = || vec![Script::call("count", "one, please"), Script::text("end")];
     let agent = AgentBuilder::<String, String>::new("counter")
         .tool(Count)
         .build();
     let (model, _) = ScriptedModel::new(script());
-    let keeper = move |snapshot| keep.lock().unwrap().push(snapshot);
-    agent
-        .run("go")
-        .model(model)
-        .on_checkpoint(keeper)
-        .await
-        .unwrap();
+    let run = agent.run("go").model(model).journal(journal.clone());
+    run.await.unwrap();
     // Where the repair agent has answered for the first time.
-    let stored = serde_json::to_string(&kept.lock().unwrap()[1]).unwrap();
-    assert!(
-        stored.contains("mender") && !stored.contains("no help\",\"error"),
-        "{stored}"
-    );
+    let stored = put_down_after(&journal, "replied", 2);
+    assert!(stored.text().contains("mender"), "{}", stored.text());
+    assert_eq!(stored.count("repaired"), 0);
     let (model, _) = ScriptedModel::new(script().into_iter().skip(1));
-    let resumed = agent
-        .resume(serde_json::from_str(&stored).unwrap())
-        .model(model)
-        .outcome()
-        .await
-        .unwrap();
+    let run = agent.run("go").model(model).journal(stored.journal());
+    let resumed = run.outcome().await.unwrap();
     let receipt = resumed.outputs.receipts().next().unwrap();
     assert!(
         !format!("{receipt:?}").contains("is not known"),

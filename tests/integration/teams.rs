@@ -14,7 +14,7 @@ use agents::{
     agent::{ModelAgent, Skill},
     branch,
     memory::MemoryBank,
-    run::{Approval, ApprovalRequest, Snapshot, Stopped, ToolEnvelope, minutes, tokens},
+    run::{Approval, ApprovalRequest, MemoryJournal, Stopped, ToolEnvelope, minutes, tokens},
     structure,
     team::{Member, Team, delegate, delegate_named},
     testing::{ReceivedRequest, Script, ScriptedModel},

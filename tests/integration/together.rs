@@ -98,7 +98,7 @@ async fn the_deadline_of_a_call_begins_when_its_turn_comes() {
     let calls = (0..5).map(|n| ("any", format!(r#"{{"name":"{n}"}}"#)));
     let (agent, _) = agent_with([tool], [Script::calls(calls), Script::text("done")]);
     let outcome = agent.run("go").max_parallel(1).outcome().await.unwrap();
-    assert!(errors(&outcome.outputs).iter().all(Option::is_none));
+    assert_eq!(errors(&outcome.outputs), [const { None }; 5]);
 }
 
 /// Set when it is dropped.
@@ -287,7 +287,7 @@ async fn an_arm_waits_as_long_as_the_limit_says() {
         .await
         .unwrap();
     assert_eq!(runs.load(SeqCst), 2);
-    assert!(errors(&outcome.outputs).iter().all(Option::is_none));
+    assert_eq!(errors(&outcome.outputs), [const { None }; 2]);
     assert_eq!(began.elapsed().as_secs(), 5);
     assert_eq!(handle.count(), 2);
 }
@@ -304,7 +304,7 @@ async fn what_comes_from_a_cache_costs_no_leave() {
         .outcome()
         .await
         .unwrap();
-    assert!(errors(&outcome.outputs).iter().all(Option::is_none));
+    assert_eq!(errors(&outcome.outputs), [const { None }; 3]);
     assert_eq!(runs.load(SeqCst), 1);
 }
 

@@ -27,7 +27,7 @@ use tracing::{
 
 /// Keeps every line that is logged, outside of spans.
 #[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
 
 struct Line(String);
 
@@ -60,7 +60,7 @@ impl Subscriber for Lines {
 
 impl Lines {
     /// The lines that begin so.
-    fn of(&self, beginning: &str) -> Vec<String> {
+    pub(crate) fn of(&self, beginning: &str) -> Vec<String> {
         let all = self.0.lock().unwrap();
         all.iter()
             .filter(|line| line.starts_with(beginning))

@@ -3,14 +3,14 @@
 use agents::{
     Agent, AgentBuilder, Code, Effects, Outcome,
     agent::ModelAgent,
-    run::{AgentOutputs, ToolEnvelope},
+    run::{AgentOutputs, Entry, MemoryJournal, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool,
     tool::{FnTool, ToolSet, ToolSpec},
 };
 use serde_json::json;
 use std::{
-    io,
+    fmt, io,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering::SeqCst},
@@ -152,4 +152,121 @@ pub(crate) fn errors(outputs: &AgentOutputs) -> Vec<Option<(Code, String)>> {
         Some((error.code, error.message.clone()))
     };
     outputs.receipts().map(error).collect()
+}
+
+/// What a journal held when the process of its run ended.
+#[derive(Clone)]
+pub(crate) struct PutDown(pub(crate) Vec<Entry>);
+
+impl PutDown {
+    /// The journal of the process that goes on with the run: it reads what the other has written.
+    pub(crate) fn journal(&self) -> MemoryJournal {
+        let written = serde_json::to_string(&self.0).expect("entries can be written");
+        MemoryJournal::of(serde_json::from_str(&written).expect("entries can be read"))
+    }
+
+    /// How many of its entries are of this kind.
+    pub(crate) fn count(&self, kind: &str) -> usize {
+        let kinds = self.0.iter().map(Entry::kind);
+        kinds.filter(|one| *one == kind).count()
+    }
+
+    /// How many replies of models it holds.
+    pub(crate) fn replies(&self) -> usize {
+        self.count("replied")
+    }
+
+    /// All of its facts, as they are written.
+    pub(crate) fn text(&self) -> String {
+        let facts: Vec<_> = self.0.iter().map(Entry::fact).collect();
+        facts.join("\n")
+    }
+}
+
+impl fmt::Display for PutDown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let last = self.0.last().map_or("", Entry::kind);
+        write!(f, "after entry {} (`{last}`)", self.0.len())
+    }
+}
+
+/// What is stored together, since nothing is waited for in between: a failure and what the arms decided about it, what
+/// became of an escalation and who goes on with that, what ends a run and that it does.
+const TOGETHER: [(&str, &str); 7] = [
+    ("ended", "planned"),
+    ("planned", "stopped"),
+    ("repaired", "stopped"),
+    ("handled", "stopped"),
+    ("settled", "worked"),
+    ("finished", "worked"),
+    ("worked", "charged"),
+];
+
+/// Whether the next entry is stored together with these.
+fn goes_on(entries: &[Entry], next: &str) -> bool {
+    let last = entries.last().map_or("", Entry::kind);
+    // What is dropped is dropped with what takes its place.
+    let is_dropped = matches!(next, "abandoned" | "dropped" | "void");
+    is_dropped
+        || (last, next) == ("abandoned", "settled")
+        || TOGETHER.contains(&(last, next))
+        || is_ending(entries)
+}
+
+/// Whether a run is stopped and not over yet, or a repair agent has given up and its repair has not ended yet.
+fn is_ending(entries: &[Entry]) -> bool {
+    let (mut runs, mut repairs) = (0, 0);
+    for entry in entries {
+        let fact = entry.fact();
+        match entry.kind() {
+            "stopped" => runs += 1,
+            "over" => runs = 0,
+            "did" => repairs += 1,
+            _ if !fact.contains("\"repaired\"") => {}
+            _ if fact.contains("\"escalated\"") || fact.contains("\"thrown\"") => repairs -= 1,
+            _ => {}
+        }
+    }
+    runs > 0 || repairs > 0
+}
+
+/// The run of this journal, put down after each of its entries but those that are stored together with the next.
+pub(crate) fn put_down(journal: &MemoryJournal) -> Vec<PutDown> {
+    let entries = journal.entries();
+    assert!(!entries.is_empty(), "nothing was stored");
+    let ends = (1..=entries.len()).filter(|end| {
+        let next = entries.get(*end);
+        next.is_none_or(|next| !goes_on(&entries[..*end], next.kind()))
+    });
+    ends.map(|end| PutDown(entries[..end].to_vec())).collect()
+}
+
+/// The run of this journal, put down when a fact of this kind was there for the nth time.
+pub(crate) fn put_down_after(journal: &MemoryJournal, kind: &str, nth: usize) -> PutDown {
+    let mut all = put_down(journal).into_iter();
+    let found = all.find(|one| one.count(kind) == nth);
+    found.unwrap_or_else(|| panic!("it never comes to `{kind}` for the {nth}. time"))
+}
+
+/// Checks that a run that went on has left behind what it would have left in one go.
+pub(crate) fn same<O: fmt::Debug>(resumed: &Outcome<O>, whole: &Outcome<O>, at: &PutDown) {
+    let result = |outcome: &Outcome<O>| match &outcome.result {
+        Ok(answer) => format!("{answer:?}"),
+        Err(error) => format!("{error:#}"),
+    };
+    let receipt = |receipt: &ToolEnvelope| {
+        let error = receipt.error.as_ref().map(|error| error.message.clone());
+        (receipt.call_id.clone(), receipt.output.clone(), error)
+    };
+    let receipts =
+        |outcome: &Outcome<O>| -> Vec<_> { outcome.outputs.receipts().map(receipt).collect() };
+    assert_eq!(resumed.run_id, whole.run_id, "{at}");
+    assert_eq!(result(resumed), result(whole), "{at}");
+    assert_eq!(receipts(resumed), receipts(whole), "{at}");
+    let (outputs, expected) = (&resumed.outputs, &whole.outputs);
+    assert_eq!(outputs.tool_order, expected.tool_order, "{at}");
+    assert_eq!(outputs.response, expected.response, "{at}");
+    assert_eq!(resumed.usage, whole.usage, "{at}");
+    assert_eq!(resumed.partial, whole.partial, "{at}");
+    assert_eq!(resumed.escalations, whole.escalations, "{at}");
 }

@@ -249,14 +249,18 @@ fn take<I, O>(
         },
         To::Partial(_) => Settlement::PartialResult { agent },
     };
-    if !settle(cx, ticket, &escalation, how) {
+    let taken = Taken {
+        escalation: escalation.clone(),
+        to,
+        count: count.saturating_add(1),
+    };
+    let ticket = ticket?;
+    let is_open = cx
+        .root
+        .settle_by(&cx.node, ticket, &escalation, how, Some(taken));
+    if !is_open {
         return None;
     }
-    cx.node.take(Taken {
-        escalation,
-        to,
-        count: count + 1,
-    });
     Some(job)
 }
 

@@ -8,12 +8,12 @@ use crate::{
     model::{History, Message},
     panics::{self, guarded},
     reader,
-    run::{EventKind, Limit, Next, RunContext, Said, Told},
+    run::{EventKind, Fact, Frame, Limit, Next, RunContext},
     tool::ToolSet,
     turn,
 };
 use serde_json::{Value, json};
-use std::fmt::Write;
+use std::{fmt::Write, sync::Arc};
 
 /// How often a model may name a skill before it is given up.
 const TRIES: u32 = 2;
@@ -37,9 +37,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             return Ok(Selection::Settled(None));
         }
         // What a stored run has chosen stays chosen, whatever a condition would say today.
-        let (chosen, choosing) = cx
-            .node
-            .with_frame(|frame| (frame.skill.clone(), frame.choosing));
+        let (chosen, choosing) = cx.node.frame(|frame| (frame.skill.clone(), frame.choosing));
         if let Some(chosen) = chosen {
             let skill = self.skill_named(&chosen).ok_or_else(|| {
                 self.unselected(&format!(
@@ -115,7 +113,13 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
 
 /// Writes down which skill answers, and tells of it if that is news.
 pub(super) fn settle(brain: &Brain<'_>, cx: &RunContext, skill: &str) {
-    if cx.node.with_frame(|frame| frame.chosen(skill)) {
+    let is_news = cx.node.frame(|frame| frame.skill.is_none());
+    if is_news || cx.node.frame(|frame| frame.choosing) {
+        cx.node.add(Fact::Chosen {
+            skill: skill.into(),
+        });
+    }
+    if is_news {
         brain.hooks.skill_chosen(skill, cx.masker());
         cx.emit(|| EventKind::SkillChosen {
             skill: skill.to_owned(),
@@ -142,42 +146,43 @@ async fn ask(
     let turns = brain.budget.turns();
     let said = cx.said().history;
     let tries = brain.budget.clone().max_turns(TRIES.min(turns));
-    cx.node.with_frame(|frame| {
-        frame.choosing = true;
-        let question = question(skills, &said, task);
-        frame.begin(Said::default, || SYSTEM.to_owned(), question);
-    });
+    if cx.node.frame(Frame::is_silent) {
+        cx.node.add(Fact::Said {
+            system: SYSTEM.to_owned(),
+            said: Arc::default(),
+            before: 0,
+            task: question(skills, &said, task),
+            choosing: true,
+        });
+    }
     loop {
-        match cx.node.with_frame(|frame| frame.next(&tries)) {
+        match cx.node.frame(|frame| frame.next(&tries)) {
             Next::Chat { turn, must_fit } => {
                 let own = brain.model.as_ref().or(cx.model()).cloned();
                 if cx.root.settings.model_for(own).is_none() {
                     let why = undecided(&brain.name, &listed);
                     return Err(Error::new(ErrorKind::Build, why));
                 }
-                let reply = turn::reply::ask(brain, cx, turn, Some(&schema), must_fit).await?;
-                let longest = cx.root.settings.max_argument_bytes;
-                cx.node
-                    .with_frame(|frame| frame.on(Told::Replied(reply, longest)));
+                turn::reply::ask(brain, cx, turn, Some(&schema), must_fit).await?;
                 cx.root.checkpoint();
             }
             // It was offered no tool: each call is answered so.
             Next::Calls => turn::calls(brain, cx).await,
             Next::Answer => {
-                let said = cx
-                    .node
-                    .with_frame(|frame| frame.answer.clone().unwrap_or_default());
+                let said = cx.node.frame(|frame| {
+                    let answer = frame.answer.as_ref();
+                    answer.map_or_else(String::new, |answer| answer.text().to_owned())
+                });
                 match read(&said, &schema, strict) {
                     Ok(name) => return Ok(name),
                     Err(reason) => {
                         let why = format!("it names no skill: {reason}");
-                        turn::answer::refused(cx, true);
                         cx.emit(|| EventKind::AnswerFailed {
                             answer: said,
                             reason: why.clone(),
                         });
                         cx.emit(|| EventKind::AnswerRefused { reason: why });
-                        cx.node.with_frame(|frame| frame.on(Told::Refused(reason)));
+                        cx.node.add(Fact::Refused { reason });
                     }
                 }
             }

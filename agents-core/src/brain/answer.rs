@@ -1,8 +1,7 @@
 //! The typed end of an agent: what a model says becomes what comes out.
 
 use crate::{
-    reader::Schema,
-    run::Repairs,
+    reader::{Changes, Schema},
     tool::{self, ReadError, constrained, schema_of},
 };
 use schemars::JsonSchema;
@@ -14,7 +13,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-type ReadAnswer<O> = fn(&str, bool) -> Result<(O, Repairs), ReadError>;
+type ReadAnswer<O> = fn(&str, bool) -> Result<(O, Changes), ReadError>;
 
 /// The schema of an answer's type.
 struct AnswerSchema {
@@ -57,7 +56,7 @@ impl<O> Answer<O> {
     }
 
     /// Reads the final text; `Err` says what is wrong with it, for the model to read.
-    pub(crate) fn read(&self, text: &str, strict: bool) -> Result<(O, Repairs), ReadError> {
+    pub(crate) fn read(&self, text: &str, strict: bool) -> Result<(O, Changes), ReadError> {
         (self.read)(text, strict)
     }
 }
@@ -78,19 +77,19 @@ impl<O> fmt::Debug for Answer<O> {
 }
 
 /// `String` takes whatever the model says.
-fn as_it_is<O: 'static>(text: &str, _: bool) -> Result<(O, Repairs), ReadError> {
+fn as_it_is<O: 'static>(text: &str, _: bool) -> Result<(O, Changes), ReadError> {
     let text: Box<dyn Any> = Box::new(text.to_owned());
     let text = text
         .downcast::<O>()
         .map_err(|_| ReadError::new("", "the answer is not text"))?;
-    Ok((*text, Repairs::default()))
+    Ok((*text, Changes::default()))
 }
 
 /// Strictly first; then as leniently as arguments are read, led by the schema.
 fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
     text: &str,
     strict: bool,
-) -> Result<(O, Repairs), ReadError> {
+) -> Result<(O, Changes), ReadError> {
     let known = schema_once::<O>();
     let (schema, compiled) = (&known.schema, &known.compiled);
     let parse = |text: &str| {
@@ -102,7 +101,7 @@ fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
         }
     };
     let misfit = match parse(text) {
-        Ok(value) => return Ok((value, Repairs::default())),
+        Ok(value) => return Ok((value, Changes::default())),
         Err(misfit) => misfit,
     };
     if strict {
@@ -113,7 +112,7 @@ fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
     let reading = compiled
         .read(text)
         .map_err(|error| ReadError::new(error.path(), error.message()))?;
-    parse(&reading.json).map(|value| (value, reading.changes.into()))
+    parse(&reading.json).map(|value| (value, reading.changes))
 }
 
 /// The schema of `T`, made once for each type.

@@ -85,6 +85,7 @@ fn ends_everything(error: &Error) -> bool {
         | ErrorKind::Denied
         | ErrorKind::Thrown
         | ErrorKind::Cancelled
+        | ErrorKind::Journal
         | ErrorKind::Replay => true,
         ErrorKind::Escalated => error.severity() == Some(Severity::Critical),
         ErrorKind::Model

@@ -56,6 +56,8 @@ pub enum Origin {
     Denied,
     /// A rate limiter refused the execution.
     RateLimited,
+    /// The process ended while the tool ran.
+    Interrupted,
 }
 
 /// Cause of a failed execution: its code, its message, where it came from, and the live error if
@@ -92,8 +94,11 @@ struct Inner {
     retry_after: Option<Duration>,
     #[serde(skip)]
     live: Option<Arc<dyn Any + Send + Sync>>,
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     handed: Option<Handed>,
+    /// Whether it is the failure of an agent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_agent: bool,
     /// Nothing may go on, for this reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     thrown: Option<String>,
@@ -106,7 +111,8 @@ struct Inner {
 }
 
 /// What an agent gave back instead of an answer that is more than a failure of the call.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Handed {
     /// It could not settle something, and nobody above has been asked.
     Up(Escalation),
@@ -178,6 +184,7 @@ impl Cause {
         Cause(Arc::new(Inner {
             live: Some(Arc::new(error.clone())),
             handed,
+            is_agent: origin == Origin::Panicked,
             ..Self::inner(origin, code, format!("{error:#}"))
         }))
     }
@@ -191,6 +198,11 @@ impl Cause {
     /// Creates the cause of an execution that panicked.
     pub fn panicked(message: impl Into<String>) -> Self {
         Cause::of(Origin::Panicked, Code::Unknown, message.into())
+    }
+
+    /// The process ended while the tool ran.
+    pub(crate) fn interrupted(message: &str) -> Self {
+        Cause::of(Origin::Interrupted, Code::Unknown, message.to_owned())
     }
 
     /// Creates the cause of a call that was refused before it ran.
@@ -232,6 +244,7 @@ impl Cause {
             retry_after: None,
             live: None,
             handed: None,
+            is_agent: false,
             thrown: None,
             misfits: Misfits::default(),
             doubt: None,
@@ -289,8 +302,12 @@ impl Cause {
         &self.0.misfits
     }
 
-    pub(crate) fn handed(&self) -> Option<&Handed> {
-        self.0.handed.as_ref()
+    /// Takes out what an agent gave back beside the failure.
+    pub(crate) fn hand_over(&mut self) -> Option<Handed> {
+        self.0.handed.as_ref()?;
+        let handed = self.0.handed.clone();
+        *self = self.but(|inner| inner.handed = None);
+        handed
     }
 
     /// Why nothing may go on, if that is what was said.
@@ -321,7 +338,7 @@ impl Cause {
             Origin::Returned | Origin::RateLimited => returned.map(Failure::Returned),
             Origin::TimedOut(after) => Some(Failure::TimedOut(after)),
             Origin::Panicked => Some(Failure::Panicked(&self.0.message)),
-            Origin::Denied => None,
+            Origin::Denied | Origin::Interrupted => None,
         }
     }
 
@@ -356,7 +373,7 @@ impl fmt::Debug for Cause {
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // An agent that panicked says so itself.
-        if self.0.origin == Origin::Panicked && self.downcast_ref::<Error>().is_none() {
+        if self.0.origin == Origin::Panicked && !self.0.is_agent {
             f.write_str("it panicked: ")?;
         }
         f.write_str(&self.0.message)?;

@@ -40,6 +40,8 @@ pub enum ErrorKind {
     InvalidInput,
     /// A replay met a request that its recording does not hold.
     Replay,
+    /// A journal could not be read or written, or belongs to another run.
+    Journal,
     /// The agent's own body returned an `Err`.
     Failed,
     /// User code that an agent runs panicked: a body, a condition, or a function given to `until`
@@ -60,6 +62,7 @@ impl fmt::Display for ErrorKind {
             ErrorKind::InvalidOutput => "invalid output",
             ErrorKind::InvalidInput => "invalid input",
             ErrorKind::Replay => "replay",
+            ErrorKind::Journal => "journal",
             ErrorKind::Failed => "failed",
             ErrorKind::Panicked => "panicked",
         })

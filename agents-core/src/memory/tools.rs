@@ -118,7 +118,7 @@ impl Reach {
 
 /// The tool whose output the agent has read and wants to write down.
 fn read_from(content: &str, cx: &ToolContext) -> Option<String> {
-    let history = cx.run().node.with_frame(|frame| frame.history.clone());
+    let history = cx.run().node.frame(|frame| frame.history.clone());
     let outputs = history
         .messages()
         .iter()

@@ -18,7 +18,7 @@ pub(crate) fn settled(node: &Node, root: &Root, seq: u32, receipt: &ToolEnvelope
         ended_at,
     } = ToolCallMetadata::of(receipt, &*node.agent(), root.trace_id());
     // Those of the models that were asked within the call: by agents in the tool's body, and to repair it.
-    let tokens = node.state().spent_within(seq);
+    let tokens = node.spent_within(seq);
     tracing::info!(
         target: "observed_tool",
         tool_name,

@@ -37,7 +37,7 @@ pub(crate) mod spans;
 pub use crate::run::trace::{Step, StepKind, Trace, Tracing, trace_with};
 pub(crate) use line::settled;
 
-use crate::run::{EventKind, Kept, Outcome, Root, trace::hang};
+use crate::run::{EventKind, Fact, Outcome, Root, trace::hang};
 use std::{future::Future, sync::Arc};
 use tracing::Instrument;
 
@@ -71,16 +71,8 @@ pub(crate) async fn observed<T>(
         });
     });
     spans::ran(&span, &outcome);
-    root.step(Kept::told(Step {
-        place: String::new(),
-        agent: agent.into(),
-        depth: 0,
-        t_start,
-        t_end,
-        kind: StepKind::Agent {
-            ok: outcome.result.is_ok(),
-        },
-    }));
+    let ok = outcome.result.is_ok();
+    root.node.add(Fact::Worked { ok, t_start, t_end });
     let trace = root.trace();
     let mut outputs = outcome.outputs;
     outputs.traces_url = root.traces_url();

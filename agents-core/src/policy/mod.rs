@@ -40,7 +40,9 @@
 
 mod rules;
 
-pub use rules::{confirm_tools, confirm_writes, deny_tools, no_external, only_tools, read_only};
+pub use rules::{
+    confirm_tools, confirm_writes, deny_tools, named, no_external, only_tools, read_only,
+};
 
 use crate::{
     Json,
@@ -98,6 +100,12 @@ use std::{fmt, sync::Arc};
 pub trait Policy: Send + Sync + 'static {
     /// Decides whether an action may happen.
     fn judge(&self, action: &Action<'_>) -> Verdict;
+
+    /// Returns the name of the policy: a stored run does not go on without a policy of each name that it had. By
+    /// default it is the name of the type.
+    fn name(&self) -> &str {
+        std::any::type_name::<Self>()
+    }
 }
 
 impl<F> Policy for F
@@ -230,8 +238,12 @@ impl Policies {
         self.0.is_empty()
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
+    /// Returns the names of all policies.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.0
+            .iter()
+            .map(|policy| policy.name().to_owned())
+            .collect()
     }
 
     /// The strictest word of all.

@@ -15,7 +15,7 @@ use crate::tool::{Effects, Pattern, ToolSpec};
 /// # }
 /// ```
 pub fn read_only() -> impl Policy {
-    refusing(|spec| match (spec.declared, spec.effects) {
+    refusing("read_only", |spec| match (spec.declared, spec.effects) {
         (false, _) => Some(format!("{}, and this run is read-only", unknown(spec))),
         (true, Effects::Writes) => {
             Some(format!("`{}` writes, and this run is read-only", spec.name))
@@ -45,7 +45,7 @@ pub fn read_only() -> impl Policy {
 /// # }
 /// ```
 pub fn no_external() -> impl Policy {
-    refusing(|spec| match (spec.declared, spec.external) {
+    refusing("no_external", |spec| match (spec.declared, spec.external) {
         (false, _) => Some(format!("{}, and nothing may leave", unknown(spec))),
         (true, true) => Some(format!(
             "what `{}` does leaves the organisation, and nothing may",
@@ -70,7 +70,7 @@ pub fn no_external() -> impl Policy {
 /// ```
 pub fn deny_tools(pattern: impl Into<Pattern>) -> impl Policy {
     let pattern = pattern.into();
-    refusing(move |spec| {
+    refusing(format!("deny_tools({pattern})"), move |spec| {
         is_meant(&pattern, spec)
             .then(|| format!("`{}` may not be used in this run (`{pattern}`)", spec.name))
     })
@@ -90,7 +90,8 @@ pub fn deny_tools(pattern: impl Into<Pattern>) -> impl Policy {
 /// ```
 pub fn only_tools<P: Into<Pattern>>(patterns: impl IntoIterator<Item = P>) -> impl Policy {
     let patterns: Vec<Pattern> = patterns.into_iter().map(Into::into).collect();
-    refusing(move |spec| {
+    let names: Vec<_> = patterns.iter().map(ToString::to_string).collect();
+    refusing(format!("only_tools({})", names.join(", ")), move |spec| {
         let meant = patterns.iter().any(|pattern| is_meant(pattern, spec));
         (!meant).then(|| {
             let allowed: Vec<_> = patterns
@@ -123,7 +124,9 @@ pub fn only_tools<P: Into<Pattern>>(patterns: impl IntoIterator<Item = P>) -> im
 /// ```
 pub fn confirm_tools(pattern: impl Into<Pattern>) -> impl Policy {
     let pattern = pattern.into();
-    confirming(move |spec| is_meant(&pattern, spec))
+    confirming(format!("confirm_tools({pattern})"), move |spec| {
+        is_meant(&pattern, spec)
+    })
 }
 
 /// Returns a policy under which a person has to approve every call of a tool that writes.
@@ -140,21 +143,64 @@ pub fn confirm_tools(pattern: impl Into<Pattern>) -> impl Policy {
 /// # }
 /// ```
 pub fn confirm_writes() -> impl Policy {
-    confirming(|spec| spec.effects == Effects::Writes)
+    confirming("confirm_writes", |spec| spec.effects == Effects::Writes)
 }
 
-fn refusing(why: impl Fn(&ToolSpec) -> Option<String> + Send + Sync + 'static) -> impl Policy {
-    move |action: &Action<'_>| match action {
+/// Gives a policy a name.
+///
+/// A stored run does not go on without a policy of each name that it had. The name of a closure is that of its type,
+/// which a compiler may change; a name of its own stays.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::policy::{Action, Policy, Verdict, named};
+///
+/// let thrifty = named("thrifty", |action: &Action<'_>| match action {
+///     Action::Tool(call) if call.usage.tokens() > 100_000 => Verdict::Confirm,
+///     _ => Verdict::Allow,
+/// });
+/// assert_eq!(thrifty.name(), "thrifty");
+/// ```
+pub fn named(name: impl Into<String>, policy: impl Policy) -> impl Policy {
+    Named {
+        name: name.into(),
+        policy,
+    }
+}
+
+struct Named<P> {
+    name: String,
+    policy: P,
+}
+
+impl<P: Policy> Policy for Named<P> {
+    fn judge(&self, action: &Action<'_>) -> Verdict {
+        self.policy.judge(action)
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+fn refusing(
+    name: impl Into<String>,
+    why: impl Fn(&ToolSpec) -> Option<String> + Send + Sync + 'static,
+) -> impl Policy {
+    named(name, move |action: &Action<'_>| match action {
         Action::Tool(call) => why(call.spec).map_or(Verdict::Allow, Verdict::deny),
         Action::Model(_) => Verdict::Allow,
-    }
+    })
 }
 
-fn confirming(needs: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static) -> impl Policy {
-    move |action: &Action<'_>| match action {
+fn confirming(
+    name: impl Into<String>,
+    needs: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static,
+) -> impl Policy {
+    named(name, move |action: &Action<'_>| match action {
         Action::Tool(call) if needs(call.spec) => Verdict::Confirm,
         Action::Tool(_) | Action::Model(_) => Verdict::Allow,
-    }
+    })
 }
 
 fn is_meant(pattern: &Pattern, spec: &ToolSpec) -> bool {

@@ -1,9 +1,11 @@
-use super::progress::THE_MODEL;
 use crate::{Error, run::RunContext};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{fmt, sync::Arc};
+
+/// Author of the model's text, as repair agents are told.
+pub(crate) const THE_MODEL: &str = "the model";
 
 /// Input of a repair agent: what failed, how, and what was tried before.
 ///
@@ -177,8 +179,9 @@ impl fmt::Debug for FixerRef {
     }
 }
 
-/// Why a repair agent gave no text.
-#[derive(Clone, Debug)]
+/// Reason why a repair agent gave no text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum FixError {
     /// It failed; that uses up a try.
     Failed(String),
@@ -191,6 +194,16 @@ pub(crate) enum FixError {
     },
     /// It ended the run.
     Thrown(String),
+}
+
+impl FixError {
+    /// Returns the reason alone.
+    pub(crate) fn reason(&self) -> &str {
+        match self {
+            FixError::Failed(why) | FixError::Unable(why) | FixError::Thrown(why) => why,
+            FixError::Escalated { reason, .. } => reason,
+        }
+    }
 }
 
 impl fmt::Display for FixError {

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! ToolError ─► layers: agent's arm for the tool ► tool's own ► agent's default
-//!                 └─► Decision<Kind> ─► Plan (steps) ─► Progress: the next step that is not spent
+//!                 └─► Decision<Kind> ─► Plan (steps) ─► Candidates: the next step that is not spent
 //! ```
 //!
 //! Helper functions, shared policies and tests use the same verbs as the arms:
@@ -33,7 +33,6 @@ mod decision;
 mod fixer;
 mod into;
 mod kind;
-mod progress;
 mod splice;
 mod verbs;
 
@@ -69,6 +68,5 @@ pub mod vocabulary {
 }
 
 pub(crate) use context::{with_any_error, with_error};
-pub(crate) use fixer::{FixError, SharedFixer};
-pub(crate) use progress::{FAILED_ALREADY, Failed, Move, Progress, SANITIZE, Standing};
+pub(crate) use fixer::{FixError, SharedFixer, THE_MODEL};
 pub(crate) use splice::{parts as path_parts, put_at, text_at, value_at};

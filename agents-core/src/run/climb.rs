@@ -3,6 +3,7 @@
 use super::{
     EventKind, RunContext, Stop, Ticket, Waiting,
     desk::{Desk, Reply},
+    state::Raiser,
 };
 use crate::{
     Error, Severity,
@@ -19,6 +20,8 @@ use std::{future::pending, sync::Arc};
 const MOST_MODELS: u32 = 3;
 
 /// What a climb came to, for the agent in which the failure was.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Climbed {
     /// It has been given another model, and goes on.
     Continues,
@@ -38,22 +41,14 @@ pub(crate) struct Override {
     pub(crate) turn: u32,
 }
 
-/// What an escalation is that nobody has handled, unless it is critical.
-#[derive(Clone, Copy)]
-pub(crate) enum Unhandled {
-    /// The model that called is told, when it is asked again.
-    Told,
-    /// It is an `Err` of the agent, at once.
-    Returned,
-}
-
 /// Climbs from the agent that works at `cx`. Comes back only if that agent goes on, or fails: where somebody above takes
-/// over, its work is dropped while it waits here.
+/// over, its work is dropped while it waits here. What was decided is a fact then, and dealt with in the state. `Err` is
+/// an escalation of the final answer that nobody handled.
 pub(crate) async fn climb(
     cx: &RunContext,
     escalation: Escalation,
-    unhandled: Unhandled,
-) -> Climbed {
+    of: Raiser,
+) -> Result<(), Box<Escalation>> {
     let Some(waiting) = Waiting::at(cx, &escalation) else {
         return pending().await;
     };
@@ -67,57 +62,60 @@ pub(crate) async fn climb(
     cx.emit(|| EventKind::Escalated(Box::new(escalation.clone())));
     let raised = escalation.clone();
     let (model, escalation) = ask_up(cx, escalation, Some(&waiting), may_have_another(cx)).await;
-    let (is_open, climbed) = match (model, unhandled) {
+    let is_open = match (model, &of) {
         (Some(model), _) => {
             let how = Settlement::RetriedWithModel {
                 agent: escalation.path.last().cloned().unwrap_or_default(),
                 model: model.id().to_owned(),
             };
-            let is_open = waiting.decided(&escalation, how);
-            give(cx, model, raised);
-            (is_open, Climbed::Continues)
+            let given = given_now(cx, &*model, raised);
+            let is_open = waiting.decided(&escalation, how, Some(given), of, Climbed::Continues);
+            cx.node.give(model);
+            is_open
         }
         (None, _) if escalation.severity == Severity::Critical => {
             end(cx, waiting.ticket, escalation).await
         }
-        (None, Unhandled::Told) => {
-            let is_open = waiting.decided(&escalation, Settlement::Told);
-            (is_open, Climbed::Unhandled(Box::new(escalation)))
+        (None, Raiser::Call(_)) => {
+            let climbed = Climbed::Unhandled(Box::new(escalation.clone()));
+            waiting.decided(&escalation, Settlement::Told, None, of, climbed)
         }
-        (None, Unhandled::Returned) => {
+        (None, Raiser::Answer) => {
             let settled = Settlement::Returned;
-            let is_open = cx
+            match cx
                 .root
-                .settle(&cx.node, waiting.ticket, &escalation, settled);
-            (is_open, Climbed::Unhandled(Box::new(escalation)))
+                .settle(&cx.node, waiting.ticket, &escalation, settled)
+            {
+                true => return Err(Box::new(escalation)),
+                false => false,
+            }
         }
     };
     match is_open {
-        true => climbed,
+        true => Ok(()),
         // The run is over.
         false => pending().await,
     }
 }
 
-/// The agent goes on with this model, which it was given because of this.
-fn give(cx: &RunContext, model: Arc<dyn Model>, escalation: Escalation) {
-    cx.node.with_frame(|frame| {
+/// Describes the model with which the agent goes on because of this.
+fn given_now(cx: &RunContext, model: &dyn Model, escalation: Escalation) -> Override {
+    cx.node.frame(|frame| {
         let before = frame.given.as_ref();
         let is_first = before.is_none_or(|given| given.turn < frame.turns);
-        let count = before.map_or(0, |given| given.count) + u32::from(is_first);
-        frame.given = Some(Box::new(Override {
+        let count = before.map_or(0, |given| given.count);
+        Override {
             model: model.id().to_owned(),
             escalation,
-            count,
+            count: count.saturating_add(u32::from(is_first)),
             turn: frame.turns,
-        }));
-    });
-    cx.node.give(model);
+        }
+    })
 }
 
 /// Whether the agent that works here may go on with another model than the one that has replied.
 fn may_have_another(cx: &RunContext) -> bool {
-    cx.node.with_frame(|frame| {
+    cx.node.frame(|frame| {
         let given = frame.given.as_ref();
         given.is_none_or(|given| given.turn == frame.turns || given.count < MOST_MODELS)
     })
@@ -126,7 +124,7 @@ fn may_have_another(cx: &RunContext) -> bool {
 /// The model that a stored agent was given, asked for again: models are not stored. Every handler on the way is
 /// asked as it was the first time.
 pub(crate) async fn given(cx: &RunContext) -> Result<(), Error> {
-    let Some(given) = cx.node.with_frame(|frame| frame.given.clone()) else {
+    let Some(given) = cx.node.frame(|frame| frame.given.clone()) else {
         return Ok(());
     };
     if cx.node.given().is_some() {

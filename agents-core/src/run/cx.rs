@@ -1,5 +1,6 @@
 use super::{
     Cost, Desk, EventKind, Limit, Node, RepairScope, Root, Settings, Stopwatch, Timestamp, Within,
+    state::Fact,
 };
 use crate::{
     Json,
@@ -289,7 +290,7 @@ impl RunContext {
         let Some(time) = time else {
             return work(self).await;
         };
-        let watch = Stopwatch::start(time, self.watch.clone());
+        let watch = Stopwatch::start(self.node.left_of(time), self.watch.clone());
         let here = self.timed(Some(&watch));
         tokio::select! {
             biased;
@@ -326,11 +327,15 @@ impl RunContext {
         self.model.as_ref()
     }
 
+    /// Returns `true` if it is not known what an earlier execution of this tool did.
+    pub(crate) fn is_in_doubt(&self, tool: &str) -> bool {
+        let machine = self.node.machine();
+        machine.look(|state| state.doubts.iter().any(|doubt| doubt == tool))
+    }
+
     /// What a run of its own has cost that went on here.
     pub(crate) fn charge(&self, usage: Usage, cost: Option<Cost>) {
-        self.root.charge(usage);
-        self.node.spend(usage.tokens());
-        self.node.pay(cost);
+        self.node.add(Fact::Charged { usage, cost });
     }
 
     /// The tokens spent within this place.
@@ -348,7 +353,7 @@ impl RunContext {
     }
 
     pub(crate) fn finish(&self, result: Json) {
-        self.node.finish(result);
+        self.node.add(Fact::Done { result });
     }
 
     pub(crate) fn now(&self, key: fmt::Arguments<'_>) -> Timestamp {

@@ -1,4 +1,4 @@
-use super::{Approval, ApprovalRequest, Stopped, ToolEnvelope};
+use super::{Approval, ApprovalRequest, Stopped, Timestamp, ToolEnvelope};
 use crate::{
     error::{
         ErrorKind, ErrorReceipt,
@@ -9,8 +9,9 @@ use crate::{
     run::Repairs,
     secret::SecretScope,
 };
-use serde::{Serialize, Serializer};
-use std::{sync::Arc, time::Duration};
+use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::value::RawValue;
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 /// Something that happened in a run, and to which agent. Serialized, it looks like this:
 ///
@@ -26,15 +27,23 @@ use std::{sync::Arc, time::Duration};
 /// # let sent = lines.clone();
 /// let send = move |event: &Event| sent.lock().unwrap().push(serde_json::to_string(event).unwrap());
 /// agent.run("Greet me").on_event(send).await?;
-/// assert_eq!(
-///     lines.lock().unwrap()[2],
-///     r#"{"agent":"greeter","depth":0,"place":"","event":"text","data":"Hello"}"#,
-/// );
+/// let line = lines.lock().unwrap()[2].clone();
+/// assert!(line.ends_with(r#""agent":"greeter","depth":0,"place":"","event":"text","data":"Hello"}"#), "{line}");
+///
+/// // It can be read again, in another process for one.
+/// let event: Event = serde_json::from_str(&line).unwrap();
+/// assert_eq!((event.seq, &*event.agent), (3, "greeter"));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct Event {
+    /// Id of the run.
+    pub run_id: Arc<str>,
+    /// Number of the event among those of its run in this process, from 1.
+    pub seq: u64,
+    /// Time of the event.
+    pub at: Timestamp,
     /// Name of the agent concerned.
     pub agent: Arc<str>,
     /// Nesting depth of that agent; 0 for the one that was run.
@@ -47,6 +56,52 @@ pub struct Event {
     /// What happened.
     #[serde(flatten)]
     pub kind: EventKind,
+}
+
+/// An event as it is written; what it holds may be text that only its kind can read.
+#[derive(Deserialize)]
+struct Written<'a> {
+    run_id: Arc<str>,
+    seq: u64,
+    at: Timestamp,
+    agent: Arc<str>,
+    depth: u32,
+    place: String,
+    #[serde(borrow)]
+    event: Cow<'a, str>,
+    #[serde(borrow, default)]
+    data: Option<&'a RawValue>,
+}
+
+impl<'de> Deserialize<'de> for Event {
+    /// Reads an event from JSON text; other formats are not supported.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Written {
+            run_id,
+            seq,
+            at,
+            agent,
+            depth,
+            place,
+            event,
+            data,
+        } = Written::deserialize(deserializer)?;
+        let event = serde_json::Value::from(&*event);
+        let kind = match data {
+            Some(data) => format!("{{\"event\":{event},\"data\":{data}}}"),
+            None => format!("{{\"event\":{event}}}"),
+        };
+        let kind = serde_json::from_str(&kind).map_err(de::Error::custom)?;
+        Ok(Event {
+            run_id,
+            seq,
+            at,
+            agent,
+            depth,
+            place,
+            kind,
+        })
+    }
 }
 
 /// Kind of an [`Event`], with its data.
@@ -72,7 +127,7 @@ pub struct Event {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
 pub enum EventKind {
     /// The run started.
@@ -143,7 +198,7 @@ pub enum EventKind {
         /// Decision of the approver.
         approval: Approval,
         /// Name of who decided, if the approver said so.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
     /// An execution of a tool starts.
@@ -184,7 +239,7 @@ pub enum EventKind {
         /// Name of the tool.
         tool: String,
         /// Length of the wait.
-        #[serde(rename = "wait_ms", serialize_with = "milliseconds")]
+        #[serde(rename = "wait_ms", with = "milliseconds")]
         wait: Duration,
     },
     /// A repair agent is asked.
@@ -207,7 +262,7 @@ pub enum EventKind {
         /// Tokens that it used, charged to whoever called it.
         tokens: u64,
         /// Duration of the try.
-        #[serde(rename = "took_ms", serialize_with = "milliseconds")]
+        #[serde(rename = "took_ms", with = "milliseconds")]
         took: Duration,
     },
     /// A call failed at some stage; its arms may still recover it.
@@ -281,11 +336,26 @@ pub enum EventKind {
         /// Tokens and requests that the run used.
         usage: Usage,
         /// Duration of the run; of a resumed run, the time since then.
-        #[serde(rename = "took_ms", serialize_with = "milliseconds")]
+        #[serde(rename = "took_ms", with = "milliseconds")]
         took: Duration,
     },
 }
 
-fn milliseconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u128(time.as_millis())
+/// A duration, in whole milliseconds.
+mod milliseconds {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::time::Duration;
+
+    pub(super) fn serialize<S: Serializer>(
+        time: &Duration,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Duration, D::Error> {
+        u64::deserialize(deserializer).map(Duration::from_millis)
+    }
 }

@@ -1,18 +1,18 @@
 //! A model-driven agent's part of a run, as data: what has been said, and what to do next.
 //!
-//! [`Frame::next`] looks; [`Frame::on`] is told. Neither waits, asks or runs anything, which is
-//! why a run can be put down between any two of them.
+//! [`Frame::next`] looks; the state's fold changes it. Neither waits, asks or runs anything.
 
-use super::{Budget, CallState, Given, Limit, Said, Unsettled, climb::Override, tries::give_up};
+use super::{
+    Budget, Call, FinalAnswer, Limit, ToolEnvelope, candidates::Candidates, climb::Override,
+};
 use crate::{
     error::{
-        escalation::Escalation,
         settlement::{EscalationReceipt, Settlement},
         shorten,
     },
     model::{FinishReason, History, Message, Reply},
-    recovery::Progress,
-    run::Repairs,
+    run::{Repairs, of_answer},
+    secret::Masker,
     tool::ReadError,
 };
 use serde::{Deserialize, Serialize};
@@ -28,46 +28,25 @@ pub(crate) struct Frame {
     pub(crate) made: u32,
     /// The calls of the last reply that are not answered yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) calls: Vec<CallState>,
-    /// The text of the last reply, if it made no calls.
+    pub(crate) calls: Vec<Call>,
+    /// The last reply, if it made no calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) answer: Option<String>,
+    pub(crate) answer: Option<FinalAnswer>,
     /// The model's output limit cut that reply off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cut_off: bool,
     /// What was wrong with the last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refused: Option<String>,
-    /// What was tried to make the answer at hand fit.
-    #[serde(default)]
-    pub(crate) progress: Progress,
-    /// What is wrong with the answer at hand; the plan that deals with it is in `progress`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) fault: Option<ReadError>,
-    /// What arms and repair agents made of the answer.
-    #[serde(default, skip_serializing_if = "Repairs::is_empty")]
-    pub(crate) fixed: Repairs,
-    /// What was tried in vain on the answers before it, which went back.
-    #[serde(default, skip_serializing_if = "Repairs::is_empty")]
-    pub(crate) tried: Repairs,
-    /// The answer at hand, if it was given in place of the model's.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) replaced: Vec<Given>,
-    /// The answers for which these were given: the first is the model's own.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) unsettled: Vec<Unsettled<ReadError>>,
+    /// What was tried on the answers before it, which went back.
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    earlier: Vec<Candidates<ReadError>>,
     /// The model it was given because it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) given: Option<Box<Override>>,
     /// What was decided about escalations of the last reply, which comes true when the model is asked again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) verdicts: Vec<EscalationReceipt>,
-    /// The answer was given up, and whoever is above is asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) climbing: Option<Box<Escalation>>,
-    /// What an arm wants the model to be told beside what is wrong.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) hint: Option<String>,
     /// How many turns the conversation took before this run.
     #[serde(default)]
     pub(crate) before: u32,
@@ -94,38 +73,21 @@ pub(crate) enum Next {
     GiveUp(String),
 }
 
-/// What has happened.
-#[derive(Debug)]
-pub(crate) enum Told {
-    /// The model replied, and its calls have been given ids. Arguments beyond so many bytes are not
-    /// kept for the model to read again.
-    Replied(Reply, usize),
-    /// All calls are settled; these are the messages that say so, in the model's order.
-    Answered(Vec<Message>),
-    /// The answer does not fit.
-    Refused(String),
-}
-
 impl Frame {
-    /// Says the first words, after what was said before; unless that has been done.
-    pub(crate) fn begin(
-        &mut self,
-        said: impl FnOnce() -> Said,
-        system: impl FnOnce() -> String,
-        task: String,
-    ) {
-        if !self.history.messages().is_empty() {
-            return;
-        }
-        let Said { history, turns } = said();
-        self.before = turns;
-        self.history = History::led_by(history, &system());
+    /// Says the first words, after what was said before.
+    pub(super) fn begin(&mut self, said: Arc<History>, before: u32, system: &str, task: String) {
+        self.before = before;
+        self.history = History::led_by(said, system);
         self.say([Message::User { content: task }]);
     }
 
-    /// The skill is chosen; whether that is news. The conversation about it is over, but what it
-    /// took counts.
-    pub(crate) fn chosen(&mut self, skill: &str) -> bool {
+    /// Returns `true` if nothing was said yet.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.history.messages().is_empty()
+    }
+
+    /// The skill is chosen. The conversation about it is over, but what it took counts.
+    pub(super) fn chosen(&mut self, skill: &str) {
         if self.choosing {
             *self = Frame {
                 turns: self.turns,
@@ -133,9 +95,7 @@ impl Frame {
                 ..Frame::default()
             };
         }
-        let is_news = self.skill.is_none();
         self.skill.get_or_insert_with(|| skill.into());
-        is_news
     }
 
     pub(crate) fn next(&self, budget: &Budget) -> Next {
@@ -162,7 +122,7 @@ impl Frame {
 
     /// The model is asked again: what was decided about escalations comes true. Of several models that were given, the
     /// last is the one that goes on, for whatever it was given.
-    pub(crate) fn gone_on(&mut self) -> Vec<EscalationReceipt> {
+    pub(super) fn gone_on(&mut self) -> Vec<EscalationReceipt> {
         let mut verdicts = mem::take(&mut self.verdicts);
         let is_given = |one: &Settlement| matches!(one, Settlement::RetriedWithModel { .. });
         let given = verdicts.iter().rfind(|one| is_given(&one.settled));
@@ -173,43 +133,48 @@ impl Frame {
         verdicts
     }
 
-    pub(crate) fn on(&mut self, told: Told) {
-        match told {
-            Told::Replied(reply, longest) => self.replied(reply, longest),
-            Told::Answered(messages) => {
-                // Nothing is held for them while the model thinks.
-                self.calls = Vec::new();
-                self.say(messages);
-            }
-            Told::Refused(reason) => {
-                self.answer = None;
-                self.fault = None;
-                self.climbing = None;
-                self.tried = self.all_tried();
-                self.fixed = Repairs::default();
-                self.replaced.clear();
-                self.unsettled.clear();
-                self.say([Message::User {
-                    content: match self.choosing {
-                        true => no_such_skill(&reason),
-                        false => refusal(&reason),
-                    },
-                }]);
-                self.refused = Some(reason);
-            }
+    /// All calls have their receipts: the model is answered, in its order.
+    pub(super) fn answered(&mut self) -> Vec<Arc<ToolEnvelope>> {
+        // Nothing is held for them while the model thinks.
+        let calls = mem::take(&mut self.calls);
+        let mut receipts = Vec::with_capacity(calls.len());
+        let mut messages = Vec::with_capacity(calls.len());
+        for call in calls {
+            messages.push(Message::Tool {
+                tool_call_id: call.call.id,
+                name: call.call.name,
+                content: call.message.unwrap_or_default(),
+            });
+            receipts.extend(call.receipt);
         }
+        self.say(messages);
+        receipts
     }
 
-    /// What was tried in vain on every answer so far. The one at hand does not fit.
-    pub(crate) fn all_tried(&self) -> Repairs {
-        let mut last = self.fixed.clone();
-        give_up(&mut last, 0, self.replaced.clone());
-        let mut tried = self.tried.clone();
-        tried.extend(last);
-        tried
+    /// The answer does not fit, and goes back to the model.
+    pub(super) fn refuse(&mut self, reason: String) {
+        let answer = self.answer.take();
+        self.earlier.extend(answer.map(|answer| answer.candidates));
+        self.say([Message::User {
+            content: match self.choosing {
+                true => no_such_skill(&reason),
+                false => refusal(&reason),
+            },
+        }]);
+        self.refused = Some(reason);
     }
 
-    fn replied(&mut self, reply: Reply, longest: usize) {
+    /// Tells what was changed and tried for every answer so far.
+    pub(crate) fn repairs(&self, masker: &Masker) -> Repairs {
+        let last = self.answer.iter().map(|answer| &answer.candidates);
+        let mut repairs = Repairs::default();
+        for candidates in self.earlier.iter().chain(last) {
+            repairs.extend(of_answer(candidates, masker));
+        }
+        repairs
+    }
+
+    pub(super) fn replied(&mut self, reply: Reply, longest: usize) {
         let Reply {
             content,
             thinking,
@@ -222,15 +187,14 @@ impl Frame {
         self.cut_off = finish == FinishReason::Length;
         self.refused = None;
         let first = self.made;
-        self.made += u32::try_from(calls.len()).unwrap_or(u32::MAX);
+        let made = u32::try_from(calls.len()).unwrap_or(u32::MAX);
+        self.made = self.made.saturating_add(made);
         self.calls = (first..)
             .zip(&calls)
-            .map(|(seq, call)| CallState::new(seq, call.clone()))
+            .map(|(seq, call)| Call::new(seq, call.clone()))
             .collect();
         if calls.is_empty() {
-            self.answer = Some(content.clone());
-            // What was tried with another answer says nothing about this one.
-            self.progress = Progress::default();
+            self.answer = Some(FinalAnswer::new(content.clone()));
         }
         for call in calls
             .iter_mut()

@@ -2,41 +2,42 @@
 //! outcome.
 //!
 //! ```text
-//! agent.run(input) ─► Run ─► Root { Node { Frame { history, calls: [CallState] } } }   (agent/run/)
+//! agent.run(input) ─► Run ─► Root { Node { Frame { history, calls: [Call] } } }   (agent/run/)
 //!                              drive: next() ─► do it ─► on(..)      (turn/driver.rs)
 //!                              one call: next() ─► do it ─► on(..)   (turn/mod.rs)
 //! ```
 //!
-//! `Frame` and `CallState` are data: they say what comes next and are told what happened.
+//! `Frame` and `Call` are data: they say what comes next and are told what happened.
 //! Everything that waits is outside of them, so a run can be stored between any two steps. The settings of
 //! a run are methods of [`Run`](crate::agent::Run).
 
-mod abandoned;
+mod answer;
 mod approval;
-mod call;
+pub(crate) mod call;
+mod candidates;
 pub(crate) mod climb;
 mod clock;
 mod cx;
 mod desk;
-mod effects;
 mod ending;
 mod event;
 mod executor;
 mod frame;
-mod in_place;
-mod kept;
+mod journal;
+mod machine;
 mod masked;
 mod metadata;
 mod node;
 mod outcome;
 mod pin;
+mod project;
 mod raised;
-mod ready;
 mod repair;
 mod repairs;
 mod root;
 mod settings;
 mod snapshot;
+pub(crate) mod state;
 mod steps;
 mod stop;
 mod stopwatch;
@@ -45,10 +46,10 @@ mod talk;
 mod tape;
 mod terms;
 pub(crate) mod trace;
-mod tries;
 mod watched;
 mod ways_out;
 mod within;
+mod writer;
 mod written;
 
 pub use crate::budget::{Budget, Cost, Limit, minutes, tokens};
@@ -57,6 +58,7 @@ pub use clock::{Clock, SystemClock, Timestamp};
 pub use cx::RunContext;
 pub use event::{Event, EventKind};
 pub use indexmap::IndexMap;
+pub use journal::{Entry, Journal, JournalError, MemoryJournal};
 pub use metadata::ToolCallMetadata;
 pub use outcome::{
     AgentOutputs, Attachment, AttachmentKind, Attempt, Outcome, Stopped, ToolEnvelope,
@@ -68,22 +70,27 @@ pub use tape::Tape;
 #[doc(hidden)]
 pub use tape::{Begun, Happened, Inside, Moment, Recalled};
 
-pub(crate) use call::{CallState, Stage};
+pub(crate) use answer::{AnswerFact, AnswerStage, FinalAnswer};
+pub(crate) use call::{
+    Accepted, Action, Call, CallFact, Called, Intent, Interrupted, News, Refused, again, of_answer,
+    of_call,
+};
+pub(crate) use candidates::{FAILED_ALREADY, Failed};
+pub(crate) use climb::Override;
 pub(crate) use desk::{Desk, Letter, Question, Reply};
 pub(crate) use ending::Ending;
 pub(crate) use executor::Executor;
-pub(crate) use frame::{Frame, Next, Told};
-pub(crate) use kept::{Kept, What};
+pub(crate) use frame::{Frame, Next};
 pub(crate) use node::Node;
 pub(crate) use raised::{Ticket, Waiting};
-pub(crate) use ready::Ready;
 pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use repairs::in_short;
-pub(crate) use root::Root;
+pub(crate) use root::{Past, Root};
 pub(crate) use settings::{Settings, ToolHook};
+pub(crate) use state::{Fact, Finished, Raiser};
 pub(crate) use stop::Stop;
 pub(crate) use stopwatch::Stopwatch;
 pub(crate) use taken::{Taken, To};
 pub(crate) use talk::{Said, Talk};
-pub(crate) use tries::{Given, Unsettled, gave_none, give_up_replaced, withheld};
 pub(crate) use within::Within;
+pub(crate) use writer::{Stored, Writer};

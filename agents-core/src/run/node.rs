@@ -1,337 +1,197 @@
-//! Where a run stands: a tree of nodes that can be written down.
+//! A handle to a place in a run.
 
-mod bounds;
-mod calls;
-mod path;
-
-pub(super) use path::Path;
-
-use super::{Budget, Frame, Taken, ToolEnvelope, Within, kept::Worker};
+use super::{
+    Budget, Frame, Limit, Passed, Signed, Taken, ToolEnvelope, Within,
+    machine::Machine,
+    state::{After, Fact, PlaceId},
+};
 use crate::{Json, budget::Paid, hex::hex, model::Model};
-use serde::{Deserialize, Serialize};
 use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
-        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed},
-    },
+    fmt,
+    sync::{Arc, OnceLock},
+    time::Duration,
 };
 
-/// One agent's place in a run, or one call's.
-#[derive(Default)]
+/// One agent's place in a run, or one call's: a handle, whose data is in the state of the run.
 pub(crate) struct Node {
+    machine: Arc<Machine>,
+    id: PlaceId,
     key: Box<str>,
-    parent: Weak<Node>,
-    /// How many agents are around this one.
+    parent: Option<Arc<Node>>,
+    /// Number of agents around this one.
     depth: u32,
-    /// How many nodes are above this one.
+    /// Number of places above this one.
     level: u32,
-    /// The agent that works here.
     agent: OnceLock<Arc<str>>,
-    /// The same in words, once there was a step.
-    worker: OnceLock<Arc<Worker>>,
-    /// How much it may use; set when a model begins to drive it.
-    budget: OnceLock<Budget>,
-    /// How much the whole run may use; at the root only.
-    run_budget: OnceLock<Budget>,
-    /// How much the places in teams allow that this agent has.
-    places: Mutex<Vec<Budget>>,
-    /// What ended the run was here or below.
-    ended_run: AtomicBool,
-    steps: AtomicU32,
-    tokens: AtomicU64,
-    paid: Mutex<Paid>,
-    state: Mutex<State>,
-}
-
-/// What is stored of a node: data alone.
-#[derive(Default)]
-pub(crate) struct State {
-    pub(crate) frame: Option<Frame>,
-    result: Option<Json>,
-    receipts: Vec<Arc<ToolEnvelope>>,
-    children: BTreeMap<Box<str>, Arc<Node>>,
-    /// How the agent here was taken off its work.
-    taken: Option<Box<Taken>>,
-    /// The result is not all that was asked for.
-    partial: bool,
-    /// The model that the agent here was given because it failed.
-    given: Option<Arc<dyn Model>>,
-    /// Why the work here is being dropped, while it is.
-    left: Option<Arc<str>>,
-    /// How often each agent was run here with each input.
-    seen: BTreeMap<Box<str>, u32>,
-}
-
-/// A node, written down.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct StoredNode {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    frame: Option<Frame>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    result: Option<Json>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    receipts: Vec<Arc<ToolEnvelope>>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    children: BTreeMap<Box<str>, StoredNode>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    taken: Option<Box<Taken>>,
-    #[serde(default)]
-    partial: bool,
-    #[serde(default)]
-    depth: u32,
-    #[serde(default)]
-    steps: u32,
-    #[serde(default)]
-    tokens: u64,
-    #[serde(default)]
-    paid: Paid,
 }
 
 impl Node {
-    /// The root of a run; of one within another run, named by its place there.
-    pub(crate) fn root(place: String) -> Arc<Node> {
+    /// Returns the root of a run.
+    pub(crate) fn root(machine: Arc<Machine>) -> Arc<Node> {
+        let (key, agent) = machine.place(0, |place| (place.key.clone(), place.agent.clone()));
         Arc::new(Node {
-            key: place.into(),
-            ..Node::default()
+            machine,
+            id: 0,
+            key,
+            parent: None,
+            depth: 0,
+            level: 0,
+            agent: OnceLock::from(agent),
         })
     }
 
-    pub(crate) fn load(stored: StoredNode) -> Arc<Node> {
-        Self::load_at(stored, "".into(), Weak::new(), 0)
+    pub(crate) fn machine(&self) -> &Arc<Machine> {
+        &self.machine
     }
 
-    fn load_at(stored: StoredNode, key: Box<str>, parent: Weak<Node>, level: u32) -> Arc<Node> {
-        let StoredNode {
-            frame,
-            result,
-            receipts,
-            children,
-            taken,
-            partial,
-            depth,
-            steps,
-            tokens,
-            paid,
-        } = stored;
-        Arc::new_cyclic(|me: &Weak<Node>| {
-            let children = children
-                .into_iter()
-                .map(|(key, child)| {
-                    (
-                        key.clone(),
-                        Self::load_at(child, key, me.clone(), level + 1),
-                    )
-                })
-                .collect();
-            Node {
-                key,
-                parent,
-                depth,
-                level,
-                agent: OnceLock::new(),
-                worker: OnceLock::new(),
-                budget: OnceLock::new(),
-                run_budget: OnceLock::new(),
-                places: Mutex::default(),
-                ended_run: AtomicBool::new(false),
-                steps: AtomicU32::new(steps),
-                tokens: AtomicU64::new(tokens),
-                paid: Mutex::new(paid),
-                state: Mutex::new(State {
-                    frame,
-                    result,
-                    receipts,
-                    children,
-                    taken,
-                    partial,
-                    given: None,
-                    left: None,
-                    seen: BTreeMap::new(),
-                }),
-            }
+    /// Adds a fact about what is here.
+    pub(crate) fn add(&self, fact: Fact) -> After {
+        self.machine.add(self.id, fact)
+    }
+
+    /// Looks at the state of the model-driven agent here.
+    pub(crate) fn frame<R>(&self, f: impl FnOnce(&Frame) -> R) -> R {
+        self.machine.place(self.id, |place| match &place.frame {
+            Some(frame) => f(frame),
+            None => f(&Frame::default()),
         })
     }
 
-    pub(crate) fn save(&self) -> StoredNode {
-        let state = self.state();
-        StoredNode {
-            frame: state.frame.clone(),
-            result: state.result.clone(),
-            receipts: state.receipts.clone(),
-            children: state
-                .children
-                .iter()
-                .map(|(key, child)| (key.clone(), child.save()))
-                .collect(),
-            taken: state.taken.clone(),
-            partial: state.partial,
-            depth: self.depth,
-            steps: self.steps.load(Relaxed),
-            tokens: self.tokens.load(Relaxed),
-            paid: self.paid(),
-        }
-    }
-
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        // A panic cannot leave a state half changed: every change is one assignment.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Changes the frame of a model-driven agent.
-    pub(crate) fn with_frame<R>(&self, f: impl FnOnce(&mut Frame) -> R) -> R {
-        f(self.state().frame.get_or_insert_default())
-    }
-
-    /// The place of what runs within something that this agent does. Each has its own, so that an agent
-    /// that is run again there, when a stored run goes on, is the first of its input again.
+    /// Returns the place of what runs within something that this agent does. Each has its own, so that an agent that is
+    /// run again there, when a stored run goes on, is the first of its input again.
     pub(crate) fn inside(self: &Arc<Self>, within: Within) -> Arc<Node> {
-        self.child(&within.to_string(), self.depth)
+        self.child(&within.to_string(), self.depth, None)
     }
 
-    /// The same, if anything has run there.
-    pub(crate) fn known(&self, within: Within) -> Option<Arc<Node>> {
-        let state = self.state();
+    /// Returns the same, if anything has run there.
+    pub(crate) fn known(self: &Arc<Self>, within: Within) -> Option<Arc<Node>> {
         // Mostly nothing has; then the key need not be written.
-        (!state.children.is_empty())
-            .then(|| state.children.get(within.to_string().as_str()).cloned())
-            .flatten()
-    }
-
-    /// The place of what goes on here beside what went on before.
-    pub(crate) fn beside(self: &Arc<Self>, what: &str) -> Arc<Node> {
-        let child = self.child(what, self.depth);
-        child.name(&self.agent());
-        child
-    }
-
-    /// Whether the agent of `other` works here: at its own place, or beside it after an escalation.
-    pub(crate) fn continues(self: &Arc<Self>, other: &Arc<Node>) -> bool {
-        let beside = || {
-            let above = self.parent.upgrade();
-            above.is_some_and(|above| Arc::ptr_eq(&above, other)) && self.depth == other.depth
-        };
-        Arc::ptr_eq(self, other) || beside() && !self.is_call()
-    }
-
-    fn child(self: &Arc<Self>, key: &str, depth: u32) -> Arc<Node> {
-        let mut state = self.state();
-        if let Some(child) = state.children.get(key) {
-            return child.clone();
+        let any = self
+            .machine
+            .place(self.id, |place| !place.children.is_empty());
+        if !any {
+            return None;
         }
-        let parent = Arc::downgrade(self);
-        let child = Arc::new(Node {
+        let key = within.to_string();
+        let id = self.machine.child(self.id, &key)?;
+        Some(self.handle(id, &key, self.depth, None))
+    }
+
+    /// Returns the place of what goes on here beside what went on before.
+    pub(crate) fn beside(self: &Arc<Self>, what: &str) -> Arc<Node> {
+        let agent = self.agent();
+        self.child(what, self.depth, Some(&agent))
+    }
+
+    /// Returns `true` if the agent of `other` works here: at its own place, or beside it after an escalation.
+    pub(crate) fn continues(&self, other: &Node) -> bool {
+        let is_beside = || {
+            let above = self.parent.as_ref();
+            above.is_some_and(|above| above.id == other.id) && self.depth == other.depth
+        };
+        self.id == other.id || is_beside() && !self.is_call()
+    }
+
+    fn child(self: &Arc<Self>, key: &str, depth: u32, agent: Option<&Arc<str>>) -> Arc<Node> {
+        let id = self.machine.open(self.id, key, depth, agent);
+        self.handle(id, key, depth, agent)
+    }
+
+    fn handle(
+        self: &Arc<Self>,
+        id: PlaceId,
+        key: &str,
+        depth: u32,
+        agent: Option<&Arc<str>>,
+    ) -> Arc<Node> {
+        Arc::new(Node {
+            machine: self.machine.clone(),
+            id,
             key: key.into(),
-            parent,
+            parent: Some(self.clone()),
             depth,
             level: self.level + 1,
-            ..Node::default()
-        });
-        state.children.insert(key.into(), child.clone());
-        child
+            agent: agent.map_or_else(OnceLock::new, |agent| OnceLock::from(agent.clone())),
+        })
     }
 
-    /// The child for the next run of `agent` with this input: who and what, not when, so that a
-    /// replay in another order finds the same one.
+    /// Returns a handle to another place of the same run.
+    pub(crate) fn at(self: &Arc<Self>, id: PlaceId) -> Arc<Node> {
+        if id == self.id {
+            return self.clone();
+        }
+        let (key, parent, depth) = self
+            .machine
+            .place(id, |place| (place.key.clone(), place.parent, place.depth));
+        match parent {
+            Some(parent) => self.at(parent).handle(id, &key, depth, None),
+            None => Node::root(self.machine.clone()),
+        }
+    }
+
+    /// Returns the place for the next run of `agent` with this input: who and what, not when, so that the same one is
+    /// found in another order.
     pub(crate) fn agent_child(self: &Arc<Self>, agent: &str, input: &str) -> Arc<Node> {
         let digest = hmac_sha256::Hash::hash(input.as_bytes());
         let key = format!("{agent}#{}", hex(&digest[..4]));
-        let nth = {
-            let mut state = self.state();
-            let seen = state.seen.entry(key.as_str().into()).or_default();
-            *seen += 1;
-            *seen
-        };
-        let child = self.child(&format!("{key}.{nth:02}"), self.depth + 1);
-        child.name(agent);
-        child
+        let nth = self.machine.nth(self.id, &key);
+        let key = format!("{key}.{nth:02}");
+        self.child(&key, self.depth.saturating_add(1), Some(&agent.into()))
     }
 
     pub(crate) fn result(&self) -> Option<Json> {
-        self.state().result.clone()
+        self.machine.place(self.id, |place| place.result.clone())
     }
 
-    /// The agent is done: its answer and its receipts stay, the way to them goes.
-    pub(crate) fn finish(&self, result: Json) {
-        let receipts = self.receipts();
-        let mut state = self.state();
-        *state = State {
-            result: Some(result),
-            receipts,
-            partial: state.partial,
-            ..State::default()
-        };
-    }
-
-    pub(crate) fn add_receipt(&self, receipt: Arc<ToolEnvelope>) {
-        self.state().receipts.push(receipt);
-    }
-
-    pub(crate) fn children(&self) -> Vec<Arc<Node>> {
-        self.state().children.values().cloned().collect()
-    }
-
-    /// The receipts of this agent and of those below: each call's, then those of the agents that ran
-    /// within it, then the next call's; and then those of agents that ran beside its calls.
-    pub(crate) fn receipts(&self) -> Vec<Arc<ToolEnvelope>> {
-        let state = self.state();
-        let mut all = Vec::with_capacity(state.receipts.len());
-        let mut below: Vec<_> = state.children.values().collect();
-        // Of one call's, the order of the keys is that of its attempts.
-        below.sort_by_key(|child| child.call().unwrap_or(u32::MAX));
-        let mut below = below.into_iter().peekable();
-        for (seq, receipt) in (0..).zip(&state.receipts) {
-            all.push(receipt.clone());
-            while let Some(child) = below.next_if(|child| child.call() == Some(seq)) {
-                all.extend(child.receipts());
-            }
-        }
-        all.extend(below.flat_map(|child| child.receipts()));
-        all
-    }
-
-    /// Says who works here; the first word counts.
-    pub(crate) fn name(&self, agent: &str) {
-        self.agent.get_or_init(|| agent.into());
-    }
-
-    pub(crate) fn agent(&self) -> Arc<str> {
-        self.agent.get().cloned().unwrap_or_default()
-    }
-
-    /// Who works here, and where that is.
-    pub(crate) fn worker(&self) -> Arc<Worker> {
-        let worker = self.worker.get_or_init(|| {
-            Arc::new(Worker {
-                place: self.path().to_string(),
-                agent: self.agent(),
-                depth: self.depth,
-            })
+    /// Returns the places below.
+    pub(crate) fn children(self: &Arc<Self>) -> Vec<Arc<Node>> {
+        let below = self.machine.look(|state| {
+            let below = state.place(self.id).children.values();
+            let below = below.map(|id| (*id, state.place(*id)));
+            let below = below.map(|(id, place)| (id, place.key.clone(), place.depth));
+            below.collect::<Vec<_>>()
         });
-        worker.clone()
+        let below = below.into_iter();
+        below
+            .map(|(id, key, depth)| self.handle(id, &key, depth, None))
+            .collect()
     }
 
-    /// How the agent here was taken off its work, if it was.
+    pub(crate) fn receipts(&self) -> Vec<Arc<ToolEnvelope>> {
+        self.machine.look(|state| state.receipts(self.id))
+    }
+
+    /// Returns the name of the agent that works here.
+    pub(crate) fn agent(&self) -> Arc<str> {
+        let agent = || self.machine.place(self.id, |place| place.agent.clone());
+        self.agent.get_or_init(agent).clone()
+    }
+
+    /// Returns what a person has decided about whether code may run the agent here.
+    pub(crate) fn confirmed(&self) -> Option<Signed> {
+        self.machine.place(self.id, |place| place.confirmed.clone())
+    }
+
+    /// Returns how the agent here was taken off its work, if it was.
     pub(crate) fn taken(&self) -> Option<Taken> {
-        self.state().taken.as_deref().cloned()
+        self.machine
+            .place(self.id, |place| place.taken.as_deref().cloned())
     }
 
-    pub(crate) fn take(&self, taken: Taken) {
-        self.state().taken = Some(Box::new(taken));
-    }
-
-    /// The model that the agent here was given because it failed.
+    /// Returns the model that the agent here was given because it failed.
     pub(crate) fn given(&self) -> Option<Arc<dyn Model>> {
-        self.state().given.clone()
+        self.machine.given(self.id)
     }
 
     pub(crate) fn give(&self, model: Arc<dyn Model>) {
-        self.state().given = Some(model);
+        self.machine.give(self.id, model);
     }
 
-    /// What the agent here gives is not all that was asked for.
+    /// Records that what the agent here gives is not all that was asked for.
     pub(crate) fn mark_partial(&self) {
-        self.state().partial = true;
+        if !self.is_partial() {
+            self.add(Fact::Partial);
+        }
     }
 
     /// Whoever ran the agent here has what it gives: if that is partial, so is what is made of it by those
@@ -340,42 +200,43 @@ impl Node {
         if !self.is_partial() || self.is_call() {
             return;
         }
-        let above = self.parent.upgrade();
+        let above = self.parent.as_ref();
         let Some(above) = above.filter(|above| above.level >= top) else {
             return;
         };
         above.mark_partial();
         // What an agent does beside its own place it gives from there.
-        let agent = above.parent.upgrade();
-        if agent.is_some_and(|agent| above.continues(&agent)) {
+        let agent = above.parent.as_ref();
+        if agent.is_some_and(|agent| above.continues(agent)) {
             above.hand_up_partial(top);
         }
     }
 
-    /// Why the work here, and all within it, is about to be dropped.
+    /// Says why the work here, and all within it, is about to be dropped.
     pub(crate) fn leave(&self, why: &str) {
-        self.state().left = Some(why.into());
+        self.machine.leave(self.id, Some(why));
     }
 
-    /// Why the work here or around it is being dropped, if somebody has said so.
+    /// Returns why the work here or around it is being dropped, if somebody has said so.
     pub(crate) fn why_left(&self) -> Option<Arc<str>> {
-        let here = self.state().left.clone();
-        here.or_else(|| self.parent.upgrade()?.why_left())
+        self.machine.why_left(self.id)
     }
 
-    /// What was left is gone; other work may begin here.
+    /// Says that what was left is gone: other work may begin here.
     pub(crate) fn stay(&self) {
-        self.state().left = None;
+        self.machine.leave(self.id, None);
     }
 
-    /// What was given before counts no longer.
+    /// Says that what was given before counts no longer.
     pub(crate) fn begin_anew(&self) {
         self.stay();
-        self.state().partial = false;
+        if self.is_partial() {
+            self.add(Fact::Anew);
+        }
     }
 
     pub(crate) fn is_partial(&self) -> bool {
-        self.state().partial
+        self.machine.place(self.id, |place| place.partial)
     }
 
     pub(crate) fn depth(&self) -> u32 {
@@ -386,8 +247,105 @@ impl Node {
         self.level
     }
 
-    /// The place in the tree, for digests and clock readings; empty at the root.
+    /// Returns `true` if this is a call's place.
+    fn is_call(&self) -> bool {
+        self.machine.place(self.id, |place| place.call().is_some())
+    }
+
+    /// Returns `true` if what ended the run was here or below.
+    pub(crate) fn ended_run(&self) -> bool {
+        self.machine.place(self.id, |place| place.ended_run)
+    }
+
+    /// Bounds the agent that works here.
+    pub(crate) fn bound(&self, budget: &Budget) {
+        self.machine.bound(self.id, budget);
+    }
+
+    /// Bounds everything that works here and below.
+    pub(crate) fn bound_run(&self, budget: &Budget) {
+        self.machine.bound_run(self.id, budget);
+    }
+
+    /// Bounds the agent that works here, and everything below, by its place in a team.
+    pub(crate) fn bound_place(&self, budget: &Budget) {
+        self.machine.bound_place(self.id, budget);
+    }
+
+    /// This place's bound was passed.
+    pub(crate) fn passed(&self, limit: Limit) -> Passed {
+        Passed {
+            agent: self.agent(),
+            limit,
+            level: self.level,
+        }
+    }
+
+    /// Returns whose bound another model turn would pass, if anybody's.
+    pub(crate) fn one_more_step(&self) -> Option<Passed> {
+        self.machine.one_more_step(self.id)
+    }
+
+    /// Returns whose bound on turns and rounds of calls is passed, if anybody's.
+    pub(crate) fn stepped_over(&self) -> Option<Passed> {
+        self.machine.stepped_over(self.id)
+    }
+
+    /// Returns the tokens used here and below.
+    pub(crate) fn spent(&self) -> u64 {
+        self.machine.place(self.id, |place| place.tokens)
+    }
+
+    /// Returns the tokens used within a call.
+    pub(crate) fn spent_within(&self, seq: u32) -> u64 {
+        self.machine.look(|state| state.tokens_within(self.id, seq))
+    }
+
+    /// Returns what was paid here and below.
+    pub(crate) fn paid(&self) -> Paid {
+        self.machine.place(self.id, |place| place.paid)
+    }
+
+    /// Returns `true` if anybody bounds what is paid here.
+    pub(crate) fn has_cost_bound(&self) -> bool {
+        self.machine.has_cost_bound(self.id)
+    }
+
+    /// Returns whose bound on tokens or cost is reached, if anybody's.
+    pub(crate) fn overspent(&self) -> Option<Passed> {
+        self.machine.overspent(self.id)
+    }
+
+    /// Returns whose bound on depth an agent here passes, if anybody's.
+    pub(crate) fn too_deep(&self) -> Option<Passed> {
+        self.machine.too_deep(self.id)
+    }
+
+    /// Returns how much of this time is left to the agent here: a run that has gone on in another process has used some.
+    pub(crate) fn left_of(&self, time: Duration) -> Duration {
+        let worked = self.machine.look(|state| state.worked_before(self.id));
+        time.saturating_sub(worked)
+    }
+
+    /// Returns the index of the place.
+    pub(crate) fn id(&self) -> PlaceId {
+        self.id
+    }
+
+    /// Returns the path of the place, for digests and clock readings; empty at the root.
     pub(crate) fn path(&self) -> Path<'_> {
-        Path::of(self)
+        Path(self)
+    }
+}
+
+/// Path of a place, written only when somebody wants to read it.
+pub(crate) struct Path<'a>(&'a Node);
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.parent {
+            Some(parent) => write!(f, "{}/{}", parent.path(), self.0.key),
+            None => f.write_str(&self.0.key),
+        }
     }
 }

@@ -104,6 +104,11 @@ pub enum Stopped {
         /// What is wrong with it.
         reason: String,
     },
+    /// The journal could not be written.
+    Journal {
+        /// Reason for which it could not.
+        reason: String,
+    },
     /// A replay met something that its recording does not hold.
     Diverged {
         /// Where replay and recording differ.
@@ -140,7 +145,7 @@ impl fmt::Display for Stopped {
             Stopped::Denied { agent, reason } | Stopped::Unfit { agent, reason } => {
                 write!(f, "agent `{agent}`: {reason}")
             }
-            Stopped::Diverged { reason } => f.write_str(reason),
+            Stopped::Journal { reason } | Stopped::Diverged { reason } => f.write_str(reason),
             Stopped::Cancelled => f.write_str("the run was cancelled"),
             Stopped::Thrown { source, reason } => write!(f, "`{source}` threw: {reason}"),
             Stopped::Escalated {
@@ -265,7 +270,11 @@ pub struct ToolEnvelope {
     /// What was given in its place and did not help is in `repairs`.
     pub input: Json,
     /// Output of the tool, if the call succeeded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "also_null",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub output: Option<Json>,
     /// Error of the call, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -367,6 +376,11 @@ pub struct Attempt {
     /// Whether it is not known if the execution took effect: the tool writes, and timed out, panicked or was cut off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub effect_unknown: bool,
+}
+
+/// Reads an output that is there: `null` is one.
+fn also_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
 }
 
 /// Content that belongs to a receipt but is stored elsewhere.

@@ -1,13 +1,21 @@
 //! What all parts of one run share: what was said of it, what it has used, and what it has come to.
 
 use super::{
-    Begun, Event, EventKind, Node, Settings, Snapshot, Stop, Timestamp, clock::id_within,
-    raised::Escalations, terms::Terms, watched::Watched,
+    Begun, Event, EventKind, Node, Settings, Snapshot, Stop, Stored, Timestamp,
+    clock::id_within,
+    machine::Machine,
+    state::{Fact, Projection, Started, State},
+    terms::Terms,
+    trace::Trace,
+    watched::Watched,
 };
 use crate::{Error, Json, model::Usage, panics::told, run::Repairs};
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
 };
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -20,12 +28,6 @@ pub(crate) struct Root {
     pub(crate) notify: Notify,
     /// Triggered when the run has ended: what was spawned in it and is left ends as well.
     pub(crate) over: CancellationToken,
-    usage: Mutex<Usage>,
-    stop: Mutex<Option<Stop>>,
-    /// What was escalated.
-    pub(super) raised: Mutex<Escalations>,
-    /// What was changed in the last answer of the agent that was run, once it fits.
-    repairs: Mutex<Repairs>,
     /// The agent that was run and its input, for snapshots.
     origin: Option<(String, Json)>,
     pub(crate) watched: Watched,
@@ -33,44 +35,62 @@ pub(crate) struct Root {
     /// Where in which trace the run was before it was put down.
     pub(crate) trace_before: Option<String>,
     is_resumed: bool,
+    /// Number of events so far.
+    events: AtomicU64,
     /// When the run began, before it was ever put down.
     began: OnceLock<Timestamp>,
 }
 
+/// What was stored of a run before.
+pub(crate) enum Past {
+    None,
+    Snapshot(Box<Snapshot>),
+    Stored(Box<Stored>),
+}
+
 impl Root {
+    /// Creates what the parts of a run share; `place` is the name of its place in the run around it.
     pub(crate) fn new(
         settings: Settings,
-        node: Arc<Node>,
-        past: Option<Snapshot>,
+        agent: &str,
+        place: String,
+        past: Past,
         origin: Option<(String, Json)>,
     ) -> Result<Arc<Root>, Error> {
-        let is_resumed = past.is_some();
-        let (run_id, usage, escalations, steps, trace_before, began) = match past {
-            Some(past) => {
+        let writer = settings.writer.clone();
+        let is_resumed = !matches!(past, Past::None);
+        let mut run = None;
+        let (run_id, state, trace_before, began) = match past {
+            Past::Snapshot(past) => {
                 settings.clock.resumed(&past.run_id);
-                let Snapshot {
-                    run_id,
-                    usage,
-                    escalations,
-                    steps,
-                    trace,
-                    began,
-                    ..
-                } = past;
-                (run_id, usage, escalations, steps, trace, began)
+                (past.run_id, past.state, past.trace, past.began)
             }
-            None => (
+            Past::Stored(stored) => {
+                let Stored {
+                    run: number,
+                    started,
+                    state,
+                } = *stored;
+                run = Some(number);
+                settings.clock.resumed(&started.run_id);
+                (started.run_id, state, started.trace, Some(started.began))
+            }
+            Past::None => (
                 match &settings.tape_of {
-                    Some(outer) => id_within(outer, &node.path()),
+                    Some(outer) => id_within(outer, &place),
                     None => settings.clock.run_id(),
                 },
-                Usage::default(),
-                Vec::new(),
-                Vec::new(),
+                State::of(place.clone(), agent),
                 None,
                 None,
             ),
         };
+        let writer = writer.map(|writer| {
+            let run = run.unwrap_or_else(|| writer.new_run());
+            (writer, run)
+        });
+        let projection = Projection::of(&settings);
+        let node = Node::root(Machine::new(state, projection, writer));
         if let (Some(tape), Some((agent, input))) = (&settings.tape, &origin) {
             tape.begins(&Begun {
                 run_id: &run_id,
@@ -86,25 +106,48 @@ impl Root {
             node,
             notify: Notify::new(),
             over: CancellationToken::new(),
-            usage: Mutex::new(usage),
-            stop: Mutex::default(),
-            raised: Mutex::new(Escalations::of(escalations)),
-            repairs: Mutex::default(),
             origin,
-            watched: Watched::of(steps),
+            watched: Watched::default(),
             secret_scope: OnceLock::new(),
             trace_before,
             is_resumed,
+            events: AtomicU64::new(0),
             began: began.map_or_else(OnceLock::new, OnceLock::from),
         }))
     }
 
-    /// Reads the clock as the run begins, or goes on; gives that, and when it began.
+    /// Lets go of the journal, if it is this run's own: another run may open it.
+    pub(crate) async fn close_journal(&self) {
+        if let (Some(_), Some(writer)) = (&self.settings.journal, &self.settings.writer) {
+            writer.close().await;
+        }
+    }
+
+    /// The run begins, or goes on, in its span: gives the time, and when it began.
     pub(crate) fn begins(&self) -> (Timestamp, Timestamp) {
         let edge = if self.is_resumed { "resumed" } else { "start" };
         let now = format_args!("{}/{edge}", self.node.path());
         let now = self.settings.clock.now(now);
-        (now, *self.began.get_or_init(|| now))
+        let began = *self.began.get_or_init(|| now);
+        match (self.is_resumed, &self.origin) {
+            (true, _) => {
+                self.node.add(Fact::Resumed);
+            }
+            (false, Some((agent, input))) if self.settings.writer.is_some() => {
+                self.node.add(Fact::Started(Box::new(Started {
+                    rules: Started::RULES,
+                    run_id: self.run_id.to_string(),
+                    agent: agent.clone(),
+                    input: input.clone(),
+                    place: self.node.path().to_string(),
+                    terms: Terms::of(&self.settings),
+                    began,
+                    trace: self.trace_place(),
+                })));
+            }
+            (false, _) => {}
+        }
+        (now, began)
     }
 
     /// Tells the subscribers; what happened is only put together if there is one.
@@ -125,6 +168,9 @@ impl Root {
             ..
         } = &self.settings;
         let event = || Event {
+            run_id: self.run_id.clone(),
+            seq: self.events.fetch_add(1, Relaxed) + 1,
+            at: Timestamp::now(),
             agent: node.agent(),
             depth: node.depth(),
             place: place(),
@@ -161,10 +207,7 @@ impl Root {
                 terms: Terms::of(&self.settings),
                 trace: self.trace_place(),
                 began: self.began.get().copied(),
-                usage: self.usage(),
-                escalations: self.escalations(),
-                steps: self.watched.steps(),
-                root: self.node.save(),
+                state: self.node.machine().look(State::clone),
             });
             let masker = &self.settings.masker;
             for keeper in others {
@@ -180,42 +223,32 @@ impl Root {
         self.secret_scope.get_or_init(scope)
     }
 
-    /// The agent at this node had its answer changed so.
-    pub(crate) fn answer_repaired(&self, node: &Arc<Node>, repairs: &Repairs) {
-        if Arc::ptr_eq(node, &self.node) {
-            *lock(&self.repairs) = repairs.clone();
-        }
-    }
-
-    /// What was done about the answers of the agent that was run: tried on those that went back, then what was made of
-    /// the last.
+    /// Tells what was changed and tried for the answers of the agent that was run.
     pub(crate) fn repairs(&self) -> Repairs {
-        let made = lock(&self.repairs).clone();
-        self.node.with_frame(|frame| match made.is_empty() {
-            true => frame.all_tried(),
-            false => {
-                let mut all = frame.tried.clone();
-                all.extend(made);
-                all
-            }
-        })
-    }
-
-    pub(crate) fn charge(&self, usage: Usage) {
-        *lock(&self.usage) += usage;
+        let masker = &self.settings.masker;
+        self.node.frame(|frame| frame.repairs(masker))
     }
 
     pub(crate) fn usage(&self) -> Usage {
-        *lock(&self.usage)
+        self.node.machine().look(|state| state.usage)
     }
 
+    /// Stops the run from outside of its tree.
     pub(crate) fn request_stop(&self, stop: Stop) {
-        lock(&self.stop).get_or_insert(stop);
+        self.node.machine().stop(stop);
         self.notify.notify_one();
     }
 
     pub(crate) fn stopped(&self) -> Option<Stop> {
-        lock(&self.stop).clone()
+        self.node.machine().look(|state| state.stop.clone())
+    }
+
+    /// Returns the trace of the run.
+    pub(crate) fn trace(&self) -> Trace {
+        Trace {
+            id: self.trace_id().to_owned(),
+            steps: self.node.machine().look(State::steps_in_words),
+        }
     }
 }
 
@@ -225,8 +258,4 @@ impl fmt::Debug for Root {
             .field("run_id", &self.run_id)
             .finish_non_exhaustive()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,8 @@
 //! What the user said about a run before it began, and what a run within it takes over.
 
 use super::{
-    Approver, Budget, Clock, Event, Executor, RunContext, Snapshot, Stopwatch, SystemClock, Talk,
-    Tape, ToolEnvelope,
+    Approver, Budget, Clock, Event, Executor, Journal, RunContext, Snapshot, Stopwatch,
+    SystemClock, Talk, Tape, ToolEnvelope, Writer,
 };
 use crate::{
     Error, ErrorKind,
@@ -38,6 +38,9 @@ pub(crate) struct Settings {
     pub(crate) tape: Option<Arc<dyn Tape>>,
     /// Whose it is, where it is that of the run around.
     pub(crate) tape_of: Option<Arc<str>>,
+    /// Where the facts of the run are stored: as it was given, and once it is read.
+    pub(crate) journal: Option<Arc<dyn Journal>>,
+    pub(crate) writer: Option<Arc<Writer>>,
     pub(crate) talk: Option<Talk>,
     pub(crate) strict: bool,
     pub(crate) record_content: bool,
@@ -70,6 +73,10 @@ impl Settings {
         self.tighten(outer);
         self.executor.inherit(&outer.executor);
         self.model = self.model.take().or_else(|| around.model().cloned());
+        self.approver = self.approver.take().or_else(|| outer.approver.clone());
+        if self.journal.is_none() {
+            self.writer = outer.writer.clone();
+        }
         if self.tape.is_none()
             && let Some(tape) = &outer.tape
         {
@@ -162,6 +169,8 @@ impl Default for Settings {
             clock: Arc::new(SystemClock),
             tape: None,
             tape_of: None,
+            journal: None,
+            writer: None,
             talk: None,
             strict: false,
             record_content: false,

@@ -1,9 +1,5 @@
-use super::{Timestamp, node::StoredNode, terms::Terms, trace::Step};
-use crate::{
-    Error, Json,
-    error::{ErrorKind, settlement::EscalationReceipt},
-    model::Usage,
-};
+use super::{Timestamp, state::State, terms::Terms};
+use crate::{Error, Json, error::ErrorKind, model::Usage};
 use serde::{Deserialize, Serialize};
 
 /// A run in storable form; [`Agent::resume`](crate::Agent::resume) continues it.
@@ -56,16 +52,11 @@ pub struct Snapshot {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) began: Option<Timestamp>,
     #[serde(default)]
-    pub(crate) usage: Usage,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) escalations: Vec<EscalationReceipt>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) steps: Vec<Step>,
-    pub(crate) root: StoredNode,
+    pub(crate) state: State,
 }
 
 impl Snapshot {
-    pub(crate) const VERSION: u32 = 2;
+    pub(crate) const VERSION: u32 = 3;
 
     /// Returns the name of the agent that was run.
     pub fn agent(&self) -> &str {
@@ -79,7 +70,7 @@ impl Snapshot {
 
     /// Returns the tokens and requests used up to then.
     pub fn usage(&self) -> Usage {
-        self.usage
+        self.state.usage
     }
 
     /// A snapshot continues the agent it was taken of, and no other.

@@ -1,14 +1,11 @@
 //! The steps of a run: where each is, and when.
 
 use super::{
-    CallState, EventKind, Node, RunContext, Timestamp, Within,
-    kept::{Kept, What},
+    Call, CallFact, Cost, EventKind, Node, RunContext, Timestamp, Within,
     node::Path,
+    state::{Fact, Replied},
 };
-use crate::{
-    Json,
-    model::{Model, Usage},
-};
+use crate::{Json, model::Reply};
 use std::{fmt, sync::Arc};
 
 pub(crate) struct CallPath<'a>(Path<'a>, u32);
@@ -37,19 +34,26 @@ impl RunContext {
     }
 
     /// The call within which this is, as long as its agent is at it.
-    pub(crate) fn with_call<R>(&self, f: impl FnOnce(&mut CallState) -> R) -> Option<R> {
+    pub(crate) fn with_call<R>(&self, f: impl FnOnce(&Call) -> R) -> Option<R> {
         let Some(Within::Call(seq, _)) = self.within else {
             return None;
         };
-        self.node.with_frame(|frame| {
-            let mut calls = frame.calls.iter_mut();
+        self.node.frame(|frame| {
+            let mut calls = frame.calls.iter();
             calls.find(|call| call.seq == seq).map(f)
         })
     }
 
+    /// Adds a fact about the call within which this is.
+    pub(crate) fn add_to_call(&self, fact: CallFact) {
+        if let Some(Within::Call(seq, _)) = self.within {
+            self.node.add(Fact::Call { seq, fact });
+        }
+    }
+
     /// The arguments of the call within which this is, as they stand.
     pub(crate) fn arguments(&self) -> Option<Json> {
-        self.with_call(|call| call.input())
+        self.with_call(Call::input)
     }
 
     /// The agent that works here begins.
@@ -63,14 +67,14 @@ impl RunContext {
     }
 
     /// A turn of the agent that works here begins.
-    pub(crate) fn asking(&self, turn: u32, model: &Arc<dyn Model>, choosing: bool) -> Asking<'_> {
+    pub(crate) fn asking(&self, turn: u32, model: &str, choosing: bool) -> Asking<'_> {
         Asking {
             cx: self,
             t_start: self.now(format_args!("{}/turn{turn}/start", self.node.path())),
             turn,
-            model: model.clone(),
+            model: model.into(),
             choosing,
-            replied: None,
+            is_over: false,
         }
     }
 }
@@ -94,12 +98,7 @@ impl Drop for Working<'_> {
         let Working { cx, t_start, ok } = *self;
         cx.emit(|| EventKind::AgentEnded { ok });
         let t_end = cx.now(format_args!("{}/end", cx.node.path()));
-        cx.root.step(Kept {
-            worker: cx.node.worker(),
-            t_start,
-            t_end,
-            what: What::Agent { ok },
-        });
+        cx.node.add(Fact::Worked { ok, t_start, t_end });
     }
 }
 
@@ -108,26 +107,34 @@ pub(crate) struct Asking<'a> {
     cx: &'a RunContext,
     t_start: Timestamp,
     turn: u32,
-    model: Arc<dyn Model>,
+    model: Arc<str>,
     choosing: bool,
-    /// When, how many calls it asked for, and what that cost.
-    replied: Option<(Timestamp, Option<usize>, Usage)>,
+    /// Whether the fact of its end is added.
+    is_over: bool,
 }
 
 impl Asking<'_> {
-    /// The model has answered, or failed.
-    pub(crate) fn replied(&mut self, usage: Option<Usage>) {
-        self.replied = Some((self.ends(), None, usage.unwrap_or_default()));
+    /// The model has replied.
+    pub(crate) fn replied(
+        mut self,
+        reply: Reply,
+        cost: Option<Cost>,
+        longest: usize,
+        t_end: Timestamp,
+    ) {
+        self.is_over = true;
+        self.cx.node.add(Fact::Replied(Box::new(Replied {
+            reply,
+            model: self.model.clone(),
+            cost,
+            t_start: self.t_start,
+            t_end,
+            choosing: self.choosing,
+            longest,
+        })));
     }
 
-    /// So many calls stand in its answer, however it made them.
-    pub(crate) fn called(&mut self, count: usize) {
-        if let Some((_, calls, _)) = &mut self.replied {
-            *calls = Some(count);
-        }
-    }
-
-    fn ends(&self) -> Timestamp {
+    pub(crate) fn ends(&self) -> Timestamp {
         let (path, turn) = (self.cx.node.path(), self.turn);
         self.cx.now(format_args!("{path}/turn{turn}/end"))
     }
@@ -135,21 +142,14 @@ impl Asking<'_> {
 
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
-        let replied = self.replied.take();
-        let (t_end, calls, usage) =
-            replied.unwrap_or_else(|| (self.ends(), None, Usage::default()));
-        self.cx.root.step(Kept {
-            worker: self.cx.node.worker(),
+        if self.is_over {
+            return;
+        }
+        self.cx.node.add(Fact::Unanswered {
+            model: self.model.clone(),
             t_start: self.t_start,
-            t_end,
-            what: What::Turn {
-                turn: self.turn,
-                model: self.model.clone(),
-                calls,
-                usage,
-                choosing: self.choosing,
-                refused: false,
-            },
+            t_end: self.ends(),
+            choosing: self.choosing,
         });
     }
 }

@@ -1,10 +1,12 @@
-use super::{Limit, Passed, RunContext, Stopped};
+use super::{Limit, Passed, RunContext, Stopped, state::Fact};
 use crate::{Error, ErrorKind, error::escalation::Escalation, recovery::FixError};
+use serde::{Deserialize, Serialize};
 use std::{convert::Infallible, future::pending, sync::Arc};
 
 /// Why the whole run ends, now. It is not an error that travels: whoever calls for it never
 /// returns, and the root drops everything.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Stop {
     Budget {
         agent: Arc<str>,
@@ -16,6 +18,10 @@ pub(crate) enum Stop {
     },
     Unfit {
         agent: Arc<str>,
+        reason: String,
+    },
+    /// What was done, or was about to be, cannot be stored.
+    Journal {
         reason: String,
     },
     /// The run is a replay, and has come to what is not on its tape.
@@ -50,6 +56,7 @@ impl Stop {
             Stop::Unfit { agent, reason } => {
                 Error::new(ErrorKind::Build, reason).context(format!("agent `{agent}`"))
             }
+            Stop::Journal { reason } => Error::new(ErrorKind::Journal, reason),
             Stop::Diverged { reason } => Error::new(ErrorKind::Replay, reason),
             Stop::Cancelled => Error::new(ErrorKind::Cancelled, "the run was cancelled"),
             Stop::Thrown { source, reason } => {
@@ -74,6 +81,7 @@ impl Stop {
                 agent: agent.into(),
                 reason,
             },
+            Stopped::Journal { reason } => Stop::Journal { reason },
             Stopped::Diverged { reason } => Stop::Diverged { reason },
             Stopped::Cancelled => Stop::Cancelled,
             Stopped::Thrown { source, reason } => Stop::Thrown {
@@ -109,6 +117,9 @@ impl Stop {
                 agent: agent.to_string(),
                 reason: reason.clone(),
             },
+            Stop::Journal { reason } => Stopped::Journal {
+                reason: reason.clone(),
+            },
             Stop::Diverged { reason } => Stopped::Diverged {
                 reason: reason.clone(),
             },
@@ -128,6 +139,14 @@ impl Stop {
 }
 
 impl RunContext {
+    /// Stores all facts so far. If that fails, the run ends, and this never returns.
+    pub(crate) async fn store(&self) {
+        if let Err(error) = self.node.machine().store().await {
+            let reason = format!("the journal cannot be written: {error}");
+            match self.stop(Stop::Journal { reason }).await {}
+        }
+    }
+
     /// A bound was passed: that ends the whole run, or the repair to which the bound belongs.
     pub(crate) async fn exceed(&self, passed: Passed) -> Infallible {
         match self.shield().and_then(|scope| scope.of_level(passed.level)) {
@@ -158,10 +177,8 @@ impl RunContext {
 
     /// The same, by what is here or above, at this level of the tree.
     async fn stop_at(&self, level: u32, stop: Stop) -> Infallible {
-        if self.root.stopped().is_none() {
-            self.node.ends_run(level);
-        }
-        self.root.request_stop(stop);
+        self.node.add(Fact::Stopped { level, stop });
+        self.root.notify.notify_one();
         pending().await
     }
 }

@@ -38,8 +38,8 @@ impl Talk {
         if outcome.result.is_err() {
             return;
         }
-        let (history, turns) =
-            node.with_frame(|frame| (std::mem::take(&mut frame.history), frame.turns));
+        let turns = node.frame(|frame| frame.turns);
+        let history = node.machine().take_history(node.id()).unwrap_or_default();
         let mut said = self.said();
         said.turns += turns;
         // What was given up for another way is not what the conversation goes on with.

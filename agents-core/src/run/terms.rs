@@ -13,8 +13,9 @@ pub(crate) struct Terms {
     budget: Option<Budget>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     strict: bool,
-    /// How many rules there were.
-    rules: usize,
+    /// Names of the policies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    policies: Vec<String>,
     /// Tools could run only so often.
     limited: bool,
 }
@@ -26,7 +27,7 @@ impl Terms {
             scope: settings.scope.clone(),
             budget: settings.budget.clone(),
             strict: settings.strict,
-            rules: executor.policies.len(),
+            policies: executor.policies.names(),
             limited: executor.limiter.is_some(),
         }
     }
@@ -49,11 +50,16 @@ impl Terms {
     /// Rules and limits are code, and have to be said again.
     pub(crate) fn check(&self, settings: &Settings) -> Result<(), Error> {
         let executor = &settings.executor;
-        let (rules, given) = (self.rules, executor.policies.len());
-        if given < rules {
-            return Err(refused(format!(
-                "the stored run was under {rules} rules, and this one is under {given}; say them again with `.policy(..)`"
-            )));
+        let mut given = executor.policies.names();
+        for name in &self.policies {
+            match given.iter().position(|given| given == name) {
+                Some(at) => given.swap_remove(at),
+                None => {
+                    return Err(refused(format!(
+                        "the stored run was under the policy `{name}`, and this one is not; say it again with `.policy(..)`"
+                    )));
+                }
+            };
         }
         match self.limited && executor.limiter.is_none() {
             true => Err(refused(

@@ -4,7 +4,7 @@
 //! They are a last resort: nothing holds a model to choose between them and its answer, no worked example
 //! shows how they are called, and whoever calls one has to say why, in words of their own.
 
-use super::{RepairScope, ToolEnvelope};
+use super::{CallFact, RepairScope, ToolEnvelope};
 use crate::{
     Json, Severity,
     recovery::FixError,
@@ -78,7 +78,7 @@ impl RepairScope {
                     return Err::<(), _>("the repair had ended before");
                 }
                 let deed = Json::string(deed);
-                context.cx.with_call(|call| call.last_deed = Some(deed));
+                context.cx.add_to_call(CallFact::Did(deed));
                 pending().await
             }
         });

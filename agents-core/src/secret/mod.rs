@@ -69,8 +69,8 @@ mod store;
 mod writer;
 
 pub use error::SecretError;
-pub(crate) use mask::Stream;
 pub use mask::{MIN_SECRET_CHARS, Masker};
+pub(crate) use mask::{Stream, references};
 /// Text that does not print, and the trait by which it is read; re-exported from `secrecy`.
 pub use secrecy::{ExposeSecret, SecretString};
 pub use store::SecretStore;

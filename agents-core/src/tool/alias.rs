@@ -1,4 +1,6 @@
-use super::{DynTool, ErrorType, IntoTool, Prepared, ReadError, SharedTool, ToolContext, ToolSpec};
+use super::{
+    DynTool, ErrorType, InDoubt, IntoTool, Prepared, ReadError, SharedTool, ToolContext, ToolSpec,
+};
 use crate::{
     Json,
     error::{Cause, ToolError},
@@ -71,6 +73,10 @@ impl DynTool for Listed {
 
     fn is_part_of_the_run(&self) -> bool {
         self.tool.is_part_of_the_run()
+    }
+
+    async fn in_doubt(&self, prepared: Prepared, cx: &ToolContext) -> InDoubt<Json> {
+        self.tool.in_doubt(prepared, cx).await
     }
 
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {

@@ -1,6 +1,6 @@
 use super::Execution;
 #[cfg(any(test, feature = "testing"))]
-use crate::run::{Node, Root, Settings};
+use crate::run::{Past, Root, Settings};
 use crate::{
     ToolFailure,
     run::{EventKind, RunContext, Stopwatch},
@@ -30,6 +30,8 @@ use tokio_util::sync::CancellationToken;
 pub struct ToolContext {
     pub(crate) cx: RunContext,
     pub(crate) call_id: Arc<str>,
+    /// What tells the call, with these arguments, from others of the run.
+    pub(crate) key: Arc<str>,
     pub(crate) tool: Arc<str>,
     pub(crate) attempt: u32,
     pub(crate) approved: bool,
@@ -60,11 +62,12 @@ impl ToolContext {
     /// ```
     #[cfg(any(test, feature = "testing"))]
     pub fn detached(tool: &str) -> Self {
-        let root = Root::new(Settings::default(), Node::root(String::new()), None, None)
+        let root = Root::new(Settings::default(), "", String::new(), Past::None, None)
             .expect("a run that is not resumed has nothing that could be refused");
         ToolContext {
             cx: RunContext::root(root),
             call_id: tool.into(),
+            key: tool.into(),
             tool: tool.into(),
             attempt: 1,
             approved: false,
@@ -149,7 +152,8 @@ impl ToolContext {
         self.execution.cancellation(&self.cx.root.settings.cancel)
     }
 
-    /// Returns an idempotency key for external services: the same for every attempt of this call.
+    /// Returns an idempotency key for external services: the same for every attempt of this call with these arguments,
+    /// in any process. If an arm or a repair agent changes the arguments after an attempt, the key is another.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -166,7 +170,7 @@ impl ToolContext {
     /// # }
     /// ```
     pub fn idempotency_key(&self) -> String {
-        format!("{}:{}", self.run_id(), self.call_id)
+        format!("{}:{}", self.run_id(), self.key)
     }
 
     /// Returns the scope that the run works for.

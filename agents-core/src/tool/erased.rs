@@ -1,4 +1,4 @@
-use super::{ReadError, Tool, ToolContext, ToolSpec};
+use super::{InDoubt, ReadError, Tool, ToolContext, ToolSpec};
 use crate::{
     Json,
     error::{Cause, Code, ToolError},
@@ -95,6 +95,13 @@ pub trait DynTool: Send + Sync + 'static {
         false
     }
 
+    /// Finds out what an execution has done that was interrupted because its process ended; see
+    /// [`Tool::in_doubt`].
+    async fn in_doubt(&self, prepared: Prepared, cx: &ToolContext) -> InDoubt<Json> {
+        let _ = (prepared, cx);
+        InDoubt::Unknown
+    }
+
     /// Executes the tool with the arguments that [`prepare`](DynTool::prepare) returned.
     ///
     /// # Errors
@@ -138,6 +145,17 @@ impl<T: Tool> DynTool for T {
             .0
             .downcast_ref()
             .is_none_or(|args| Tool::needs_approval(self, args, cx))
+    }
+
+    async fn in_doubt(&self, prepared: Prepared, cx: &ToolContext) -> InDoubt<Json> {
+        let Ok(args) = prepared.0.downcast::<T::Args>() else {
+            return InDoubt::Unknown;
+        };
+        match Tool::in_doubt(self, *args, cx).await {
+            InDoubt::Done(output) => Json::of(&output).map_or(InDoubt::Unknown, InDoubt::Done),
+            InDoubt::NotDone => InDoubt::NotDone,
+            InDoubt::Unknown => InDoubt::Unknown,
+        }
     }
 
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {

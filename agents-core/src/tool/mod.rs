@@ -11,6 +11,7 @@ mod erased;
 mod execution;
 mod expected;
 mod fit;
+mod in_doubt;
 mod listed;
 mod misfits;
 mod output;
@@ -35,6 +36,7 @@ pub(crate) use execution::Execution;
 use expected::expectation;
 pub(crate) use expected::of_the_field;
 pub use fit::{Argument, Described, Injected, Readable, ToolFault, ToolOutput};
+pub use in_doubt::{InDoubt, done, not_done, unknown};
 pub use listed::{Annotations, ListedTool};
 pub(crate) use misfits::{as_read, explain, misfits};
 pub use pattern::Pattern;
@@ -150,6 +152,18 @@ pub trait Tool: Send + Sync + 'static {
     /// Macros write it with what is injected, as far as that is `Hash`.
     fn distinguish(&self, state: &mut dyn Hasher) {
         let _ = state;
+    }
+
+    /// Finds out what an execution has done that was interrupted because its process ended: what `in_doubt` writes.
+    ///
+    /// It is asked when the run goes on, and only of a tool that writes and is not idempotent.
+    fn in_doubt(
+        &self,
+        args: Self::Args,
+        cx: &ToolContext,
+    ) -> impl Future<Output = InDoubt<Self::Ok>> + Send {
+        let _ = (args, cx);
+        async { InDoubt::Unknown }
     }
 
     /// Returns `true` if a call with these arguments needs approval.

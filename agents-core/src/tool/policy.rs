@@ -1,5 +1,5 @@
 use super::{
-    Approval, DynTool, ErrorType, Prepared, ReadError, SharedTool, ToolContext, ToolSpec,
+    Approval, DynTool, ErrorType, InDoubt, Prepared, ReadError, SharedTool, ToolContext, ToolSpec,
     alias::under_spec,
 };
 use crate::{
@@ -193,6 +193,13 @@ impl DynTool for Judged {
 
     fn is_part_of_the_run(&self) -> bool {
         self.tool.is_part_of_the_run()
+    }
+
+    async fn in_doubt(&self, prepared: Prepared, cx: &ToolContext) -> InDoubt<Json> {
+        match prepared.0.downcast::<Held>() {
+            Ok(held) => self.tool.in_doubt(held.prepared, cx).await,
+            Err(_) => InDoubt::Unknown,
+        }
     }
 
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {

@@ -1,6 +1,6 @@
 use super::{
-    DynTool, Effects, ErrorType, IntoTool, Prepared, ReadError, SharedTool, Told, ToolContext,
-    ToolSpec, output::OutputSchema,
+    DynTool, Effects, ErrorType, InDoubt, IntoTool, Prepared, ReadError, SharedTool, Told,
+    ToolContext, ToolSpec, output::OutputSchema,
 };
 use crate::{
     Json,
@@ -13,6 +13,7 @@ use serde_json::Value;
 use std::{fmt, hash::Hasher, sync::Arc};
 
 type Body = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<Json, Cause>> + Send + Sync;
+type FindOut = dyn Fn(Value, ToolContext) -> BoxFuture<'static, InDoubt<Json>> + Send + Sync;
 type Arms = dyn Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync;
 
 /// A tool made at run time from a name, a schema and a closure.
@@ -39,6 +40,7 @@ pub struct FnTool {
     arms: Option<Arc<Arms>>,
     apart: Vec<u8>,
     fixers: Vec<Arc<dyn Fixer>>,
+    in_doubt: Option<Arc<FindOut>>,
     part_of_the_run: bool,
     check: fn(&Value) -> Result<(), ReadError>,
 }
@@ -90,6 +92,7 @@ impl FnTool {
             arms: None,
             apart: Vec::new(),
             fixers: Vec::new(),
+            in_doubt: None,
             part_of_the_run: false,
             check: |_| Ok(()),
         }
@@ -150,6 +153,36 @@ impl FnTool {
     #[must_use]
     pub fn cache_namespace(mut self, by: impl Into<Vec<u8>>) -> Self {
         self.apart = by.into();
+        self
+    }
+
+    /// Sets what finds out whether an execution took effect that was interrupted because its process ended; an error
+    /// means that it is not known. See [`InDoubt`].
+    #[must_use]
+    pub fn in_doubt<F, Fut, T, E>(mut self, find_out: F) -> Self
+    where
+        F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<InDoubt<T>, E>> + Send + 'static,
+        T: serde::Serialize,
+        E: fmt::Display,
+    {
+        self.in_doubt = Some(Arc::new(move |args, cx| {
+            let name = cx.tool.clone();
+            let known = find_out(args, cx);
+            Box::pin(async move {
+                match known.await {
+                    Ok(InDoubt::Done(output)) => {
+                        Json::of(&output).map_or(InDoubt::Unknown, InDoubt::Done)
+                    }
+                    Ok(InDoubt::NotDone) => InDoubt::NotDone,
+                    Ok(InDoubt::Unknown) => InDoubt::Unknown,
+                    Err(error) => {
+                        tracing::warn!(tool = %name, %error, "whether it took effect cannot be found out");
+                        InDoubt::Unknown
+                    }
+                }
+            })
+        }));
         self
     }
 
@@ -250,6 +283,13 @@ impl DynTool for FnTool {
 
     fn is_part_of_the_run(&self) -> bool {
         self.part_of_the_run
+    }
+
+    async fn in_doubt(&self, prepared: Prepared, cx: &ToolContext) -> InDoubt<Json> {
+        match (&self.in_doubt, prepared.0.downcast::<Value>()) {
+            (Some(find_out), Ok(args)) => find_out(*args, cx.clone()).await,
+            _ => InDoubt::Unknown,
+        }
     }
 
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {

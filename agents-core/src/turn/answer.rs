@@ -1,25 +1,22 @@
-//! The final answer climbs the same ladder as arguments do: read strictly, then leniently; then the
-//! agent's `invalid_output` arms; then back to the model.
-
-mod ladder;
+//! The final answer goes the way that arguments go: read strictly, then leniently; then the agent's `invalid_output`
+//! arms; then back to the model.
 
 use crate::{
-    Error,
+    Error, ToolError,
     brain::{Answer, Brain},
-    error::ReadError,
+    error::{Cause, Misfits, ReadError, escalation::Escalation},
     model::Message,
     panics::guarded,
+    reader,
+    recovery::{ErrorContext, FixerRef, Kind, Plan, Raw, Repair, kinds},
     run::{
-        EventKind, RunContext,
-        climb::{Climbed, Unhandled, climb},
-        give_up_replaced,
+        AnswerFact, AnswerStage, EventKind, Fact, Failed, FinalAnswer, Raiser, RunContext, Stop,
+        climb::climb, of_answer,
     },
+    tool,
+    turn::{recover, remembered},
 };
-use ladder::{Climbing, Ladder};
 use serde_json::Value;
-
-/// What a model is told that takes over from one whose answer did not fit.
-const TAKEN_OVER: &str = "you take over from the model that gave it";
 
 /// What became of an answer.
 pub(crate) enum Settled<O> {
@@ -27,6 +24,8 @@ pub(crate) enum Settled<O> {
     Value(O),
     /// It goes back to the model, for this reason.
     Refused(String),
+    /// Another model takes over, and is told.
+    TakenOver,
 }
 
 /// Reads the final answer that the frame holds, with whatever help the arms give.
@@ -37,101 +36,263 @@ pub(crate) async fn settle<O>(
     answer: &Answer<O>,
     cx: &RunContext,
 ) -> Result<Settled<O>, Error> {
-    let strict = brain.strict || cx.root.settings.strict;
-    let ladder = Ladder {
-        brain,
-        cx,
-        schema: answer.schema().unwrap_or(&Value::Null),
-        compiled: answer.compiled(),
-        strict,
-    };
+    let place = Place { brain, answer, cx };
     loop {
-        let (text, fault) = cx.node.with_frame(|frame| {
-            (
-                frame.answer.clone().unwrap_or_default(),
-                frame.fault.clone(),
-            )
-        });
-        let handed_up = cx.node.with_frame(|frame| frame.climbing.clone());
-        if let Some(escalation) = handed_up {
-            return match Box::pin(climb(cx, *escalation, Unhandled::Returned)).await {
-                Climbed::Continues => Ok(Settled::Refused(TAKEN_OVER.to_owned())),
-                Climbed::Unhandled(escalation) => Err(Error::of_escalation(*escalation, true)),
-            };
-        }
-        let climbing = match fault {
-            Some(fault) => ladder.climb(&text, &fault).await?,
-            None => match guarded(|| answer.read(&text, strict))
-                .unwrap_or_else(|panic| Err(ReadError::new("", panic)))
-            {
-                Ok((value, repairs)) => {
-                    let (mut fixed, is_cut_off) = cx.node.with_frame(|frame| {
-                        give_up_replaced(&mut frame.fixed, 0, &mut frame.replaced);
-                        let is_cut_off = frame.cut_off && frame.replaced.is_empty();
-                        (frame.fixed.clone(), is_cut_off)
-                    });
-                    // JSON that fits as it is has come to its end. Of a repair its result is judged.
-                    let is_whole = answer.schema().is_some() && repairs.is_empty();
-                    if is_cut_off && !is_whole && cx.repair().is_none() {
-                        cx.node.mark_partial();
+        let stage = place.with(|answer| answer.next().clone());
+        let fact = match stage {
+            AnswerStage::Read | AnswerStage::Accepted => {
+                let text = place.with(|answer| answer.text().to_owned());
+                let read = guarded(|| answer.read(&text, place.is_strict()));
+                match read.unwrap_or_else(|panic| Err(ReadError::new("", panic))) {
+                    Ok((value, changes)) => {
+                        place.add(AnswerFact::Read(Ok(changes)));
+                        place.tell_accepted();
+                        return Ok(Settled::Value(value));
                     }
-                    fixed.extend(repairs);
-                    refused(cx, false);
-                    if !fixed.is_empty() {
-                        let repairs = cx.masker().data(fixed.clone());
-                        tracing::info!(agent = %brain.name, %repairs, "answer repaired");
-                        cx.root.answer_repaired(&cx.node, &fixed);
-                        cx.emit(|| EventKind::AnswerRepaired {
-                            answer: said(cx),
-                            repairs: fixed,
-                        });
-                    }
-                    return Ok(Settled::Value(value));
-                }
-                Err(fault) => {
-                    ladder.tell(&text, &ladder.failure(&text, &fault).to_string());
-                    let is_given = cx.node.with_frame(|frame| match frame.replaced.last_mut() {
-                        Some(given) => {
-                            given.failed(&fault.to_string());
-                            frame.progress.failed(&fault.to_string());
-                            true
-                        }
-                        None => false,
-                    });
-                    // What was given may fail in a field and be mended further; as a whole it was a try.
-                    match is_given && fault.path().is_empty() {
-                        true => ladder.go_back(&text, &fault),
-                        false => ladder.ask_the_arms(&text, fault),
+                    Err(fault) => {
+                        place.tell_failed(&text, &place.failure(&text, &fault).to_string());
+                        AnswerFact::Read(Err(fault))
                     }
                 }
-            },
+            }
+            AnswerStage::Arms => {
+                let decided = guarded(|| place.decide());
+                AnswerFact::Planned(decided.unwrap_or_default())
+            }
+            AnswerStage::Repair(fixer) => place.ask(&fixer).await,
+            AnswerStage::Climb {
+                source,
+                reason,
+                severity,
+            } => {
+                let source = source.unwrap_or_else(|| brain.name.to_string());
+                let Some(Failed { text, error }) = place.own_failure() else {
+                    return Ok(Settled::Refused(reason));
+                };
+                let tries = place.with(|answer| answer.candidates.asked_in_all());
+                let escalation = Escalation {
+                    source,
+                    reason,
+                    severity,
+                    original: place.failure(&text, &error),
+                    attempts: tries,
+                    repairs: tries,
+                    raised: Vec::new(),
+                    path: Vec::new(),
+                    refused: Vec::new(),
+                };
+                return match Box::pin(climb(cx, escalation, Raiser::Answer)).await {
+                    Ok(()) => Ok(Settled::TakenOver),
+                    Err(escalation) => Err(Error::of_escalation(*escalation, true)),
+                };
+            }
+            AnswerStage::Throw { source, reason } => {
+                let source = source.map_or_else(|| (*brain.name).into(), String::into);
+                match cx.stop(Stop::Thrown { source, reason }).await {}
+            }
+            AnswerStage::Refused => return Ok(Settled::Refused(place.refusal())),
         };
-        if let Climbing::Fell(fault) = climbing {
-            let said = cx.node.with_frame(|frame| {
-                let hint = frame.hint.take();
-                hint.into_iter().chain(frame.progress.cut_short())
-            });
-            let reason = said.fold(fault, |fault, said| format!("{fault}; {said}"));
-            let said = cx.masker().text(&reason);
-            tracing::info!(agent = %brain.name, reason = %said, "answer refused");
-            cx.emit(|| EventKind::AnswerRefused {
-                reason: reason.clone(),
-            });
-            return Ok(Settled::Refused(reason));
-        }
+        place.add(fact);
     }
 }
 
-/// Whether what the model said last is refused, as the step of the run tells it.
-pub(crate) fn refused(cx: &RunContext, is_refused: bool) {
-    let turn = cx.node.with_frame(|frame| frame.turns);
-    cx.root.answer_refused(&cx.node, turn, is_refused);
+/// One answer's place: who gave it, and where its state lies.
+struct Place<'a, O> {
+    brain: &'a Brain<'a>,
+    answer: &'a Answer<O>,
+    cx: &'a RunContext,
+}
+
+impl<O> Place<'_, O> {
+    fn with<R>(&self, f: impl FnOnce(&FinalAnswer) -> R) -> R {
+        self.cx.node.frame(|frame| match &frame.answer {
+            Some(answer) => f(answer),
+            None => f(&FinalAnswer::new(String::new())),
+        })
+    }
+
+    /// Adds a fact, and tells of it.
+    fn add(&self, fact: AnswerFact) {
+        let again = match &fact {
+            AnswerFact::Repaired { answer, .. } => answer.as_ref().ok().cloned(),
+            _ => None,
+        };
+        self.cx.node.add(Fact::Answer(fact));
+        let is_read = self.with(|answer| *answer.next() == AnswerStage::Read);
+        if let Some(text) = again.filter(|_| !is_read) {
+            let text = self.cx.masker().text(&text).into_owned();
+            self.tell_failed(&text, crate::run::FAILED_ALREADY);
+        }
+    }
+
+    fn is_strict(&self) -> bool {
+        self.brain.strict || self.cx.root.settings.strict
+    }
+
+    fn schema(&self) -> &Value {
+        self.answer.schema().unwrap_or(&Value::Null)
+    }
+
+    /// Tells that the answer fits, and how it was changed.
+    fn tell_accepted(&self) {
+        let (cx, masker) = (self.cx, self.cx.masker());
+        let (repairs, is_own, is_as_written) = self.with(|answer| {
+            let candidates = &answer.candidates;
+            let is_as_written = candidates.at_hand().changes.is_empty();
+            (
+                of_answer(candidates, masker),
+                candidates.at() == 0,
+                is_as_written,
+            )
+        });
+        // JSON that fits as it is has come to its end. Of a repair its result is judged.
+        let is_whole = self.answer.schema().is_some() && is_as_written;
+        let is_cut_off = cx.node.frame(|frame| frame.cut_off) && is_own;
+        if is_cut_off && !is_whole && cx.repair().is_none() {
+            cx.node.mark_partial();
+        }
+        if !repairs.is_empty() {
+            let told = masker.data(repairs.clone());
+            tracing::info!(agent = %self.brain.name, repairs = %told, "answer repaired");
+            cx.emit(|| EventKind::AnswerRepaired {
+                answer: said(cx),
+                repairs,
+            });
+        }
+    }
+
+    /// Tells that a text does not fit: the model's, or one that was given in its place.
+    fn tell_failed(&self, text: &str, reason: &str) {
+        let said = self.cx.masker().text(reason);
+        tracing::info!(agent = %self.brain.name, error = %said, "answer failed");
+        self.cx.emit(|| EventKind::AnswerFailed {
+            answer: text.to_owned(),
+            reason: reason.to_owned(),
+        });
+    }
+
+    /// Returns the reason for which the answer goes back to the model, and tells it.
+    fn refusal(&self) -> String {
+        let reason = self.own_failure().map_or_else(String::new, |failed| {
+            self.failure(&failed.text, &failed.error).to_string()
+        });
+        let remarks: Vec<_> = self.with(|answer| answer.remarks().collect());
+        let reason = remarks
+            .into_iter()
+            .fold(reason, |reason, remark| format!("{reason}; {remark}"));
+        let said = self.cx.masker().text(&reason);
+        tracing::info!(agent = %self.brain.name, reason = %said, "answer refused");
+        self.cx.emit(|| EventKind::AnswerRefused {
+            reason: reason.clone(),
+        });
+        reason
+    }
+
+    /// Returns the failure of the answer as the model gave it.
+    fn own_failure(&self) -> Option<Failed<ReadError>> {
+        self.with(|answer| answer.candidates.own_failure().cloned())
+    }
+
+    /// Asks the arms about the failure at hand.
+    fn decide(&self) -> Option<Plan> {
+        let (failed, previous) = self.with(|answer| {
+            let candidates = &answer.candidates;
+            (candidates.failed().cloned(), candidates.tried())
+        });
+        let Failed { text, error } = failed?;
+        let turn = self.turn();
+        let context = ErrorContext {
+            tool: self.brain.name.to_string(),
+            args: None,
+            attempt: turn,
+            previous,
+            run_id: self.cx.root.run_id.clone(),
+            scope: self.cx.scope().clone(),
+            time_left: self.cx.time_left(),
+        };
+        let all = self.misfits(&text, &error);
+        let asked = || {
+            self.brain.arms.decide_output(
+                &Raw::new(&text, self.schema()),
+                &ReadError::new(error.path(), error.message()).among(all.listed.clone()),
+                &context,
+            )
+        };
+        let path = self.cx.node.path();
+        let at = format!("{path}/turn{turn:04}/arms{}", context.previous.len());
+        remembered::decided(self.cx, at, &self.failure(&text, &error), asked)
+    }
+
+    /// Asks a repair agent.
+    async fn ask(&self, fixer: &FixerRef) -> AnswerFact {
+        let turn = self.turn();
+        let (failed, attempt, previous, before) = self.with(|answer| {
+            let candidates = &answer.candidates;
+            (
+                candidates.failed().cloned(),
+                candidates.asked(fixer.name()) + 1,
+                candidates.previous(),
+                candidates.tokens_in(turn),
+            )
+        });
+        let (raw, error) = match failed {
+            Some(Failed { text, error }) => {
+                let error = self.failure(&text, &error).to_string();
+                (text, error)
+            }
+            None => Default::default(),
+        };
+        let repair = Repair {
+            tool: self.brain.name.to_string(),
+            description: self.brain.described().to_owned(),
+            stage: kinds::InvalidOutput::NAME.to_owned(),
+            raw,
+            error,
+            schema: self.schema().clone(),
+            attempt,
+            previous,
+        };
+        let place = self.cx.in_answer(turn);
+        let recover::Repaired { answer, spent } =
+            recover::ask(self.brain, &place, fixer, repair).await;
+        AnswerFact::Repaired {
+            turn,
+            answer,
+            tokens: spent.saturating_sub(before),
+        }
+    }
+
+    fn turn(&self) -> u32 {
+        self.cx.node.frame(|frame| frame.turns)
+    }
+
+    /// Returns what is wrong with the answer, as a failure of its agent.
+    fn failure(&self, text: &str, fault: &ReadError) -> ToolError {
+        ToolError::Deserialization {
+            raw_value: text.to_owned(),
+            path: fault.path().to_owned(),
+            target_type: self.brain.name.to_string(),
+            cause: Cause::misfit(fault.message().to_owned(), self.misfits(text, fault)),
+        }
+    }
+
+    /// Returns all that is wrong with it, where an object can be made out.
+    fn misfits(&self, text: &str, fault: &ReadError) -> Misfits {
+        let (Some(compiled), Ok(reading)) = (self.answer.compiled(), reader::lenient(text)) else {
+            return Misfits::default();
+        };
+        let found = match self.is_strict() {
+            true => compiled.diagnose_strictly(&reading.json),
+            false => reader::diagnose(&reading.json, compiled),
+        };
+        tool::misfits(fault, self.schema(), &found, &reading.json)
+    }
 }
 
 /// What the model said last, whatever has been made of it since.
 fn said(cx: &RunContext) -> String {
     cx.node
-        .with_frame(|frame| match frame.history.messages().last() {
+        .frame(|frame| match frame.history.messages().last() {
             Some(Message::Assistant { content, .. }) => content.clone(),
             _ => String::new(),
         })

@@ -8,8 +8,8 @@ use crate::{
     brain::{Arms, Brain},
     error::{self, Cause, ToolError},
     policy::Verdict,
-    reader::{self, ChangeKind, Diagnosis, ReadError, ReadErrorKind},
-    run::{RepairStep, Repairs, RunContext, Timestamp},
+    reader::{self, Change, ChangeKind, Changes, Diagnosis, ReadError, ReadErrorKind},
+    run::{Accepted, Refused, RunContext, Timestamp},
     tool::{self, DynTool, Prepared, SharedTool, ToolContext},
     turn::{guard, remembered::round_of, uncertain},
 };
@@ -81,46 +81,25 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// Arguments that fit.
-pub(crate) struct Accepted {
-    /// As text: what the receipt shows and a reload reads.
-    pub(crate) args: Json,
-    /// As values, ready to run.
-    pub(crate) prepared: Prepared,
-    /// What was changed on the way.
-    pub(crate) repairs: Repairs,
-    /// Somebody has to approve this very call.
-    pub(crate) approval: bool,
-    /// Why a rule of the run refuses it.
-    pub(crate) denied: Option<String>,
-}
-
-/// Arguments that do not fit.
-pub(crate) struct Refused {
-    /// What is wrong.
-    pub(crate) error: ToolError,
-    /// The text that it is said of: what was read, if an object was.
-    pub(crate) text: String,
-    /// What reading changed to get there.
-    pub(crate) repairs: Repairs,
-}
+/// Arguments that fit: as text, and as values that are ready to run.
+pub(crate) type Fit = (Accepted, Prepared);
 
 /// Reads the arguments of a call.
-pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Accepted, Box<Refused>> {
+pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Fit, Box<Refused>> {
     let tool = &**rules.tool;
     if raw.len() > rules.max_bytes {
         let error = too_long(tool, raw, rules.max_bytes);
-        return Err(refused(error, raw, Repairs::default()));
+        return Err(refused(error, raw, Changes::default()));
     }
     if let Err(error) = reader::check_depth(raw) {
         return Err(unreadable(rules, raw, error.to_string()));
     }
-    let misfit = match accept(rules, raw, Repairs::default()) {
+    let misfit = match accept(rules, raw, Changes::default()) {
         Ok(accepted) => return Ok(accepted),
         Err(misfit) => misfit,
     };
-    if let Some(repairs) = nothing_meant(rules, raw) {
-        return accept(rules, "{}", repairs).map_err(|misfit| {
+    if let Some(changes) = nothing_meant(rules, raw) {
+        return accept(rules, "{}", changes).map_err(|misfit| {
             let found = tool.spec().expected().compiled.diagnose_strictly(raw);
             misfitting(rules, raw, misfit, &found)
         });
@@ -143,7 +122,7 @@ fn leniently(
     raw: &str,
     misfit: ReadError,
     found: Diagnosis<'_>,
-) -> Result<Accepted, Box<Refused>> {
+) -> Result<Fit, Box<Refused>> {
     let Some(json) = found.json.as_deref() else {
         return match is_object(raw) {
             true => Err(misfitting(rules, raw, misfit, &found)),
@@ -153,9 +132,9 @@ fn leniently(
     if found.fits() {
         if let Some(change) = uncertain::of(rules.tool.spec(), &found.changes) {
             let error = uncertain::told(rules.tool.spec(), raw, change);
-            return Err(refused(error, raw, Repairs::default()));
+            return Err(refused(error, raw, Changes::default()));
         }
-        return accept(rules, json, found.changes.clone().into())
+        return accept(rules, json, found.changes.clone())
             .map_err(|misfit| misfitting(rules, json, misfit, &found));
     }
     if is_object(raw) {
@@ -188,11 +167,11 @@ fn unread(found: &Diagnosis<'_>) -> String {
     }
 }
 
-fn refused(error: ToolError, text: &str, repairs: Repairs) -> Box<Refused> {
+fn refused(error: ToolError, text: &str, changes: Changes) -> Box<Refused> {
     Box::new(Refused {
         error,
         text: text.to_owned(),
-        repairs,
+        changes,
     })
 }
 
@@ -202,7 +181,7 @@ fn unreadable(rules: &Rules<'_>, raw: &str, parse_error: String) -> Box<Refused>
         parse_error,
         expected_schema: rules.tool.spec().input_schema.clone(),
     };
-    refused(error, raw, Repairs::default())
+    refused(error, raw, Changes::default())
 }
 
 /// Refuses JSON that does not fit, naming the fields; `found` is what the reader found of the same text.
@@ -223,10 +202,10 @@ fn misfitting(
         target_type: spec.name.to_string(),
         cause: Cause::misfit(first.message().to_owned(), all),
     };
-    refused(error, json, found.changes.clone().into())
+    refused(error, json, found.changes.clone())
 }
 
-fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, ReadError> {
+fn accept(rules: &Rules<'_>, text: &str, changes: Changes) -> Result<Fit, ReadError> {
     let prepared = rules.tool.prepare(text)?;
     if let Some(schema) = rules.tool.spec().constraints() {
         schema.fits(text)?;
@@ -239,27 +218,28 @@ fn accept(rules: &Rules<'_>, text: &str, repairs: Repairs) -> Result<Accepted, R
         ..
     } = *rules;
     let verdict = guard::judge(brain, &context.cx, tool.spec(), Some(&args));
-    let approval =
-        verdict == Verdict::Confirm || guard::needs_approval(brain, tool, &prepared, context);
+    let approval = verdict == Verdict::Confirm
+        || context.cx.is_in_doubt(tool.spec().own_name())
+        || guard::needs_approval(brain, tool, &prepared, context);
     let denied = match verdict {
         Verdict::Deny { reason } => Some(reason),
         Verdict::Allow | Verdict::Confirm => None,
     };
-    Ok(Accepted {
+    let accepted = Accepted {
         args,
-        prepared,
-        repairs,
+        changes,
         approval,
         denied,
-    })
+    };
+    Ok((accepted, prepared))
 }
 
 /// A tool without arguments is called with `{}`, with nothing, or with `null`: all mean the same.
-fn nothing_meant(rules: &Rules<'_>, raw: &str) -> Option<Repairs> {
+fn nothing_meant(rules: &Rules<'_>, raw: &str) -> Option<Changes> {
     let tool = &**rules.tool;
     let nothing = matches!(raw.trim(), "" | "null" | "[]" | "\"\"");
     (!rules.strict && nothing && tool.spec().takes_nothing()).then(|| {
-        Repairs::from(RepairStep::new(
+        Changes::from(Change::new(
             ChangeKind::Coerced,
             "",
             "no arguments read as `{}`",

@@ -1,14 +1,16 @@
 //! Stage 3: where the result comes from: a cache, or the tool, when its turn has come.
 
-use super::{Place, call::Event, execute};
+use super::{Place, execute};
 use crate::{
     Json,
     cache::{Asked, CacheKey, Served, SharedCache},
     error::Cause,
     panics::patiently,
+    run::{Call, CallFact, Intent},
     tool::{Cache, Effects, Prepared, SharedTool, ToolContext},
 };
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// A limiter that is asked for longer has not given leave.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -20,18 +22,23 @@ impl Place<'_> {
         tool: &SharedTool,
         prepared: Prepared,
         context: &ToolContext,
-    ) -> Event {
+    ) -> CallFact {
         let Some((cache, keep_for)) = self.cache_of(tool) else {
-            return Event::Executed(self.run(tool, prepared, context).await);
+            return self.ended(self.run(tool, prepared, context).await, context);
         };
         let key = self.key(tool);
         let cx = &context.cx;
         // On the heap, for it is passed on: calls without a cache are not to be as large.
         let work = Box::pin(self.run(tool, prepared, context));
         match cache.serve(key, keep_for, work, || !cx.is_partial()).await {
-            Served::Cached(output) => Event::Cached(output),
-            Served::Ran(result) => Event::Executed(result),
+            Served::Cached(output) => CallFact::Cached(output),
+            Served::Ran(result) => self.ended(result, context),
         }
+    }
+
+    fn ended(&self, result: Result<Json, Cause>, context: &ToolContext) -> CallFact {
+        let partial = result.is_ok() && context.cx.is_partial();
+        CallFact::Ended { result, partial }
     }
 
     /// Runs the tool when its turn has come, unless it comes too often.
@@ -47,8 +54,32 @@ impl Place<'_> {
         };
         self.leave(tool, context.tenant_id()).await?;
         let knowledge = self.brain.knowledge(&tool.spec().name);
-        self.with_call(|call| call.running = true);
+        self.begin(tool, context).await;
         execute::run(tool, knowledge, prepared, context).await
+    }
+
+    /// The tool begins to run. The intent to run one that writes is stored before.
+    async fn begin(&self, tool: &SharedTool, context: &ToolContext) {
+        let settings = &self.cx.root.settings;
+        // Whoever has cancelled the run waits for no effect of it.
+        if settings.cancel.iter().any(CancellationToken::is_cancelled) {
+            return std::future::pending().await;
+        }
+        let spec = tool.spec();
+        let writes = spec.effects == Effects::Writes && !tool.is_part_of_the_run();
+        let intent = writes.then(|| {
+            Box::new(Intent {
+                attempt: context.attempt,
+                tool: spec.key(),
+                key: context.idempotency_key(),
+                digest: self.with_call(Call::input_digest),
+                approved_by: self.with_call(Call::approver),
+            })
+        });
+        self.add(CallFact::Begun { intent }).await;
+        if writes {
+            self.cx.store().await;
+        }
     }
 
     /// Leave to run the tool once. A limiter that cannot say so has not given it.
@@ -88,7 +119,7 @@ impl Place<'_> {
         CacheKey::of(&Asked {
             spec: tool.spec(),
             instance: &|state| tool.distinguish(state),
-            args: self.with_call(|call| call.input()).as_str(),
+            args: self.with_call(Call::input).as_str(),
             tenant: root.settings.scope.tenant_id(),
             secrets: root.secret_scope(),
         })

@@ -8,7 +8,7 @@ use crate::{
     Error, ErrorKind,
     brain::{Answer, Brain},
     observe::spans,
-    run::{Limit, Next, RunContext, Stopwatch, Told, climb::given},
+    run::{Fact, Frame, Limit, Next, RunContext, Said, Stopwatch, climb::given},
 };
 use serde_json::Value;
 use tracing::Instrument;
@@ -32,11 +32,19 @@ pub(crate) async fn drive<O>(
     }
     // Agents that run in this one's tools are driven by the same model unless they bring their own.
     let time = brain.budget.time;
-    let watch = time.map(|time| Stopwatch::start(time, cx.watch().cloned()));
+    let watch = time.map(|time| Stopwatch::start(cx.node.left_of(time), cx.watch().cloned()));
     let cx = &cx.driven(brain.model.as_ref(), watch.as_ref());
-    cx.node
-        .with_frame(|frame| frame.begin(|| cx.said(), || system(brain, answer.schema()), task));
-    if cx.node.with_frame(|frame| frame.given.is_some()) {
+    if cx.node.frame(Frame::is_silent) {
+        let Said { history, turns } = cx.said();
+        cx.node.add(Fact::Said {
+            system: system(brain, answer.schema()),
+            said: history,
+            before: turns,
+            task,
+            choosing: false,
+        });
+    }
+    if cx.node.frame(|frame| frame.given.is_some()) {
         Box::pin(given(cx)).await?;
     }
     let span = spans::agent(brain, cx, answer.schema());
@@ -44,19 +52,17 @@ pub(crate) async fn drive<O>(
     let work = Box::pin(
         async {
             loop {
-                match cx.node.with_frame(|frame| frame.next(&brain.budget)) {
+                match cx.node.frame(|frame| frame.next(&brain.budget)) {
                     Next::Chat { turn, must_fit } => {
-                        let reply = reply::ask(brain, cx, turn, answer.schema(), must_fit).await?;
-                        let longest = cx.root.settings.max_argument_bytes;
-                        cx.node
-                            .with_frame(|frame| frame.on(Told::Replied(reply, longest)));
+                        reply::ask(brain, cx, turn, answer.schema(), must_fit).await?;
                         cx.root.checkpoint();
                     }
                     Next::Calls => super::calls(brain, cx).await,
                     Next::Answer => match Box::pin(answer::settle(brain, answer, cx)).await? {
                         Settled::Value(value) => return Ok(value),
+                        Settled::TakenOver => {}
                         Settled::Refused(reason) => {
-                            cx.node.with_frame(|frame| frame.on(Told::Refused(reason)))
+                            cx.node.add(Fact::Refused { reason });
                         }
                     },
                     Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},

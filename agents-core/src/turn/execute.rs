@@ -5,9 +5,9 @@ use crate::{
     brain::Knowledge,
     error::Cause,
     observe::spans,
-    panics::guarded_while,
-    run::{EventKind, Stopwatch},
-    tool::{Effects, Prepared, SharedTool, ToolContext, ToolSpec},
+    panics::{guarded, guarded_while},
+    run::{EventKind, Interrupted, Stopwatch},
+    tool::{Effects, InDoubt, Prepared, SharedTool, ToolContext, ToolSpec},
 };
 use std::sync::Arc;
 use tracing::Instrument;
@@ -27,6 +27,7 @@ pub(super) async fn run(
     let context = &ToolContext {
         cx: cx.executing(&watch, &span),
         call_id: context.call_id.clone(),
+        key: context.key.clone(),
         tool: context.tool.clone(),
         attempt: context.attempt,
         approved: context.approved,
@@ -64,6 +65,36 @@ pub(super) async fn run(
     open.ended();
     spans::executed(&span, context, &result);
     result
+}
+
+/// Finds out what an interrupted execution of the tool has done.
+pub(super) async fn find_out(tool: &SharedTool, args: &Json, context: &ToolContext) -> Interrupted {
+    let unknown = || {
+        let cause = Cause::interrupted("the process ended while it ran");
+        Interrupted::Unknown(of_tool(tool.spec(), cause))
+    };
+    let Ok(Ok(prepared)) = guarded(|| tool.prepare(args.as_str())) else {
+        return unknown();
+    };
+    let asked = context.cx.clone().enter(tool.in_doubt(prepared, context));
+    let allowed = tool
+        .spec()
+        .timeout
+        .unwrap_or(context.cx.root.settings.tool_timeout);
+    let name = &tool.spec().name;
+    match tokio::time::timeout(allowed, guarded_while(asked)).await {
+        Ok(Ok(InDoubt::Done(output))) => Interrupted::Done(context.masker().json(&output)),
+        Ok(Ok(InDoubt::NotDone)) => Interrupted::NotDone,
+        Ok(Ok(InDoubt::Unknown)) => unknown(),
+        Ok(Err(panic)) => {
+            tracing::warn!(tool = %name, %panic, "`in_doubt` panicked");
+            unknown()
+        }
+        Err(_) => {
+            tracing::warn!(tool = %name, "`in_doubt` took too long");
+            unknown()
+        }
+    }
 }
 
 /// A failure of this tool: it may have taken effect, if the tool writes.

@@ -7,7 +7,7 @@ use crate::{
     panics::guarded,
     policy::{Action, ModelCall, ToolCall, Verdict},
     run::Repairs,
-    run::{ApprovalRequest, CallState, RunContext, Stop},
+    run::{ApprovalRequest, Call, RunContext, Stop},
     tool::{SharedTool, ToolContext, ToolSpec},
 };
 
@@ -18,7 +18,7 @@ use crate::{
 pub(super) fn admit(
     brain: &Brain<'_>,
     cx: &RunContext,
-    call: &CallState,
+    call: &Call,
     tool: Option<&SharedTool>,
 ) -> Result<SharedTool, ToolError> {
     if call.seq >= brain.budget.tool_calls() {
@@ -97,7 +97,7 @@ pub(super) fn ask_model(
     })
 }
 
-fn denied(call: &CallState, reason: String) -> ToolError {
+fn denied(call: &Call, reason: String) -> ToolError {
     ToolError::Execution {
         args: Json::string(&call.call.arguments),
         cause: Cause::denied(reason),
@@ -105,7 +105,7 @@ fn denied(call: &CallState, reason: String) -> ToolError {
 }
 
 /// The rules of the run could not be asked.
-pub(super) fn undecided(call: &CallState, panic: &str) -> ToolError {
+pub(super) fn undecided(call: &Call, panic: &str) -> ToolError {
     denied(call, format!("a rule panicked: {panic}"))
 }
 

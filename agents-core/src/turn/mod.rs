@@ -5,13 +5,11 @@
 //! ```
 //!
 //! [`calls`] carries out all calls of one reply; [`one`] takes a single call through the stages.
-//! What is *decided* between two stages is decided by [`CallState`], which is data.
+//! What comes next is decided by [`Call`](crate::run::Call), which is data.
 
 pub(crate) mod answer;
 mod approval;
 pub(crate) mod args;
-mod call;
-mod call_id;
 mod dispatch;
 mod driver;
 pub(crate) mod envelope;
@@ -26,117 +24,133 @@ mod whole;
 
 pub(crate) use driver::drive;
 
-use call::{Act, Event};
-
 use crate::{
+    Json,
     brain::Brain,
-    error::ToolError,
-    model::Message,
+    error::{Cause, Code, ToolError},
     observe::spans,
     panics::{self, guarded},
     run::{
-        CallState, EventKind, RunContext, Timestamp, Told, ToolEnvelope, ToolHook,
-        climb::{Unhandled, climb},
+        Action, Call, CallFact, Called, EventKind, Fact, News, Raiser, RepairKind, RunContext,
+        Stop, ToolEnvelope, ToolHook, again, climb::climb, of_call,
     },
-    tool::{SharedTool, ToolContext},
+    secret::references,
+    tool::{Prepared, SharedTool, ToolContext},
 };
 use futures_util::future::BoxFuture;
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 use tokio::sync::Semaphore;
 use tracing::Instrument;
 
-/// What a model is told of a result that its delegate could not complete.
-const PARTIAL: &str = "this result is partial: the work could not be completed";
-
 /// Carries out the calls of one reply, and answers them in the model's order.
 pub(crate) async fn calls(brain: &Brain<'_>, cx: &RunContext) {
-    let settled = together::all(brain, cx).await;
-    let messages = settled
-        .into_iter()
-        .map(|(receipt, message)| {
-            cx.node.add_receipt(receipt);
-            message
-        })
-        .collect();
-    cx.node
-        .with_frame(|frame| frame.on(Told::Answered(messages)));
-    if let Some(passed) = cx.node.step() {
+    together::all(brain, cx).await;
+    if let Some(passed) = cx.node.stepped_over() {
         match cx.exceed(passed).await {}
     }
     cx.root.checkpoint();
 }
 
 /// Takes one call through its stages; every call comes out with one receipt and one message.
-async fn one(place: Place<'_>, seq: u32) -> (Arc<ToolEnvelope>, Message) {
-    let settled_before = place.with_call(|call| call.receipt.is_some());
+async fn one(place: Place<'_>) {
     let span = place.with_call(|call| spans::call(place.cx.masker(), &call.call.name));
     let open = spans::Open::of(&span);
-    let settled = go_through(&place, seq, settled_before).instrument(span.clone());
-    let settled = settled.await;
+    let receipt = go_through(&place).instrument(span.clone()).await;
     open.ended();
-    spans::settled(&span, &settled.0);
-    settled
+    if let Some(receipt) = receipt {
+        spans::settled(&span, &receipt);
+    }
 }
 
 /// On the heap, and made in a frame of its own: agents that run each other would fill the stack with it.
-fn go_through<'a>(
-    place: &'a Place<'_>,
-    seq: u32,
-    settled_before: bool,
-) -> BoxFuture<'a, (Arc<ToolEnvelope>, Message)> {
+fn go_through<'a>(place: &'a Place<'_>) -> BoxFuture<'a, Option<Arc<ToolEnvelope>>> {
     Box::pin(async move {
-        if !settled_before {
-            match place.take_up(seq) {
-                Err(error) => place.with_call(|call| call.refuse(error)),
-                Ok(_) if place.is_settled_by_tape().await => {}
-                Ok(tool) => {
-                    place.settle(&tool).await;
-                    place.keep_whole().await;
-                }
+        match place.take_up().await {
+            Err(error) => place.add(CallFact::Refused(error)).await,
+            Ok(_) if place.is_settled_by_tape().await => {}
+            Ok(tool) => {
+                place.settle(&tool).await;
+                place.keep_whole().await;
             }
         }
-        place.done(seq, settled_before)
+        place.done()
     })
 }
 
-/// One call's place: who makes it, and where its state lies.
+/// One call's place: who makes it, and which it is.
 struct Place<'a> {
     brain: &'a Brain<'a>,
     cx: &'a RunContext,
-    index: usize,
+    seq: u32,
     /// Where executions wait their turn, if there are more than may run at once.
     gate: Option<&'a Semaphore>,
 }
 
 impl Place<'_> {
-    fn with_call<R>(&self, f: impl FnOnce(&mut CallState) -> R) -> R {
-        self.cx
-            .node
-            .with_frame(|frame| f(&mut frame.calls[self.index]))
+    /// Looks at the call. One that was closed meanwhile has nothing more to do.
+    fn with_call<R>(&self, f: impl FnOnce(&Call) -> R) -> R {
+        self.cx.node.frame(|frame| {
+            let mut calls = frame.calls.iter();
+            match calls.find(|call| call.seq == self.seq) {
+                Some(call) => f(call),
+                None => f(&Call::closed(self.seq)),
+            }
+        })
+    }
+
+    /// Adds a fact, and tells of it. If the fact ends the run, this never returns.
+    async fn add(&self, fact: CallFact) {
+        let seq = self.seq;
+        let after = self.cx.node.add(Fact::Call { seq, fact });
+        match after.news {
+            Some(News::Failed(error)) => self.tell_failure(error),
+            Some(News::Again(index)) => {
+                let masker = self.cx.masker();
+                let error = self.with_call(|call| again(&call.candidates, index, masker));
+                error.into_iter().for_each(|error| self.tell_failure(error));
+            }
+            Some(News::Accepted) => self.tell_repairs(),
+            None => {}
+        }
+        if let Some(stop) = after.stop {
+            match self.cx.stop(stop).await {}
+        }
     }
 
     /// The call's clock starts, and it is admitted or not.
-    fn take_up(&self, seq: u32) -> Result<SharedTool, ToolError> {
-        let admitted = self.with_call(|call| {
-            if call.started == 0 {
-                let path = self.cx.node.path();
-                call.started = self
-                    .cx
-                    .now(format_args!("{path}/call{seq}/start"))
-                    .as_millis();
-            }
-            let tool = self.brain.tools.get(&call.call.name);
-            if let Some(tool) = tool {
-                call.is_of(tool.spec());
-            }
-            let span = spans::policy(self.cx.masker(), &call.call.name);
-            let admitted = span.in_scope(|| {
-                guarded(|| guard::admit(self.brain, self.cx, call, tool))
-                    .unwrap_or_else(|panic| Err(guard::undecided(call, &panic)))
-            });
-            spans::judged(&span, self.cx.masker(), &admitted);
-            admitted
+    async fn take_up(&self) -> Result<SharedTool, ToolError> {
+        let (name, is_new, version) = self.with_call(|call| {
+            let is_new = matches!(call.next(), Action::TakeUp);
+            (
+                call.call.name.clone(),
+                is_new,
+                call.version().map(str::to_owned),
+            )
         });
+        let tool = self.brain.tools.get(&name);
+        let now = tool.map(|tool| tool.spec().version.to_string());
+        if !is_new && version != now {
+            self.must_be_the_same(&name, version, now).await;
+        }
+        if is_new {
+            let (path, seq) = (self.cx.node.path(), self.seq);
+            let at = self.cx.now(format_args!("{path}/call{seq}/start"));
+            let at = at.as_millis();
+            let tool = tool.map(|tool| {
+                let goes_on = tool.is_part_of_the_run() || self.brain.knowledge(&name).is_some();
+                Called::of(tool.spec(), &name, goes_on)
+            });
+            let fact = CallFact::TakenUp { at, tool };
+            self.cx.node.add(Fact::Call { seq, fact });
+        }
+        // Rules are user code: they are asked without the lock.
+        let call = self.with_call(Call::clone);
+        let span = spans::policy(self.cx.masker(), &name);
+        let admitted = span.in_scope(|| {
+            guarded(|| guard::admit(self.brain, self.cx, &call, tool))
+                .unwrap_or_else(|panic| Err(guard::undecided(&call, &panic)))
+        });
+        spans::judged(&span, self.cx.masker(), &admitted);
         self.emit(|| {
             self.with_call(|call| EventKind::CallStarted {
                 tool_call_id: call.call.id.clone(),
@@ -147,94 +161,169 @@ impl Place<'_> {
         admitted
     }
 
-    /// The driver of one call: look, do, tell.
+    /// A stored call goes on with the version of the tool that it was made of, and no other.
+    async fn must_be_the_same(&self, name: &str, stored: Option<String>, now: Option<String>) {
+        let version = |version: Option<String>| match version {
+            Some(version) => format!("version {version}"),
+            None => "no such tool".to_owned(),
+        };
+        let reason = format!(
+            "a stored call of `{name}` is not settled; it was made of {}, and now there is {}",
+            version(stored),
+            version(now)
+        );
+        let agent = (*self.brain.name).into();
+        match self.cx.stop(Stop::Unfit { agent, reason }).await {}
+    }
+
+    /// The driver of one call: look what comes next, do it, add the fact.
     async fn settle(&self, tool: &SharedTool) {
         let mut context = self.context(tool);
         let mut round = 1;
+        let mut prepared = None;
         loop {
-            let act = self.with_call(|call| {
-                let rules = args::Rules::new(self.brain, tool, &context);
-                let act = guarded(|| call.next(&rules)).unwrap_or_else(|panic| {
-                    call.abandon("the call could not be dealt with", 0);
-                    call.remark = Some(format!("dealing with it panicked: {panic}"));
-                    Act::Done
-                });
-                if call.is_identified() {
-                    context.call_id = call_id::of(call, &self.cx.node);
+            let action = self.with_call(|call| {
+                if let Some(id) = call.id() {
+                    context.call_id = id.clone();
                 }
-                // What is settled needs no place any more.
+                if let Some(key) = call.key() {
+                    context.key = key.clone();
+                }
                 context.attempt = call.attempt();
                 context.approved = call.is_approved();
-                if round != call.round() && !matches!(act, Act::Done) {
+                // What is settled needs no place any more.
+                if round != call.round() && !matches!(call.next(), Action::Done) {
                     round = call.round();
                     context.cx = self.cx.in_call(call.seq, round);
                 }
-                act
+                call.next()
             });
-            self.tell_failures();
-            self.tell_repairs();
-            let event = match act {
-                Act::Done => return,
-                Act::Approve(args) => Event::Decided(self.ask(tool, args, &context).await),
-                Act::Execute(prepared) => {
-                    let event = self.dispatch(tool, prepared, &context).await;
-                    if matches!(event, Event::Executed(Ok(_))) && context.cx.is_partial() {
-                        self.with_call(|call| {
-                            call.partial = true;
-                            call.remark = Some(PARTIAL.to_owned());
-                        });
+            let rules = args::Rules::new(self.brain, tool, &context);
+            let fact = match action {
+                Action::Done | Action::TakeUp => return,
+                Action::End(stop) => match self.cx.stop(*stop).await {},
+                Action::Wait => std::future::pending().await,
+                Action::Read => {
+                    let read = || {
+                        let text = self.with_call(|call| call.candidates.text().to_owned());
+                        args::read(&rules, &text)
+                    };
+                    match guarded(read) {
+                        Ok(Ok((accepted, values))) => {
+                            prepared = Some((accepted.args.clone(), values));
+                            CallFact::Read(Ok(accepted))
+                        }
+                        Ok(Err(refused)) => CallFact::Read(Err(*refused)),
+                        Err(panic) => CallFact::Panicked(panic),
                     }
-                    event
                 }
-                Act::Sleep { wait, left } => {
+                Action::Approve(args) => self.ask(tool, args, &context).await,
+                Action::Execute(args) if !references(args.as_str()).is_empty() => {
+                    CallFact::Refused(lacking(&args))
+                }
+                Action::Execute(args) => {
+                    // What was read last may have been denied since.
+                    let read = prepared.take().filter(|(read, _)| *read == args);
+                    let values = read.map(|(_, values)| values);
+                    match self.ready(&rules, values, &args) {
+                        Ok(values) => self.dispatch(tool, values, &context).await,
+                        Err(fact) => *fact,
+                    }
+                }
+                Action::FindOut(args) => {
+                    let known = execute::find_out(tool, &args, &context).await;
+                    CallFact::Interrupted(known)
+                }
+                Action::BackOff(wait) => {
+                    let wait = whole_millis(wait.length(rules.chance()));
+                    let until = rules.after(wait);
+                    CallFact::Waits { until, wait }
+                }
+                Action::Sleep { until, wait } => {
                     tracing::info!(tool = %context.tool, attempt = context.attempt, ?wait, "backing off");
                     self.emit(|| EventKind::BackingOff {
                         tool: context.tool.to_string(),
                         wait,
                     });
                     if self.waits() {
-                        tokio::time::sleep(left).await;
+                        tokio::time::sleep(rules.until(until).min(wait)).await;
                     }
-                    Event::Woke
+                    CallFact::Woke
                 }
-                Act::Ask(fixer, repair) => {
-                    let repaired = recover::ask(self.brain, &context.cx, &fixer, *repair).await;
-                    Event::Answered(fixer, repaired)
+                Action::AskArms => {
+                    // The arms are user code: they run without the lock.
+                    let call = self.with_call(Call::clone);
+                    match guarded(|| recover::decide(&rules, &call)) {
+                        Ok(plan) => CallFact::Planned(plan),
+                        Err(panic) => CallFact::Panicked(panic),
+                    }
                 }
-                Act::Climb(escalation) => {
-                    let climbed = Box::pin(climb(self.cx, *escalation, Unhandled::Told)).await;
-                    Event::Climbed(climbed)
+                Action::AskFixer(fixer) => {
+                    match self.with_call(|call| recover::repair(&fixer, &rules, call)) {
+                        Some(repair) => {
+                            let asked = recover::ask(self.brain, &context.cx, &fixer, repair);
+                            let recover::Repaired { answer, spent } = asked.await;
+                            let before =
+                                self.with_call(|call| call.candidates.tokens_in(call.round()));
+                            let tokens = spent.saturating_sub(before);
+                            CallFact::Repaired { answer, tokens }
+                        }
+                        None => return,
+                    }
                 }
-                Act::Stop(stop) => match self.cx.stop(stop).await {},
+                Action::Climb(escalation) => {
+                    let of = Raiser::Call(self.seq);
+                    // Of a call, whatever comes back is a fact already.
+                    let _ = Box::pin(climb(self.cx, *escalation, of)).await;
+                    continue;
+                }
             };
-            if let Some(stop) = self.with_call(|call| call.on(event, self.cx.masker())) {
-                match self.cx.stop(stop).await {}
-            }
-            self.tell_failures();
+            self.add(fact).await;
         }
     }
 
-    /// Failures that the arms are asked about, or have been.
-    fn tell_failures(&self) {
-        let news = self.with_call(|call| std::mem::take(&mut call.news));
-        for error in news {
-            let said = self.cx.masker().text(&error.message);
-            tracing::info!(tool = %self.name(), code = %error.code, error = %said, "call failed");
-            self.emit(|| {
-                self.with_call(|call| EventKind::CallFailed {
-                    tool_call_id: call.call.id.clone(),
-                    tool: call.call.name.clone(),
-                    error,
-                })
-            });
+    /// Returns the accepted arguments as values. For another execution, or after a reload, the text is read again, and
+    /// the rules are asked again; the fact says why it may not run so.
+    fn ready(
+        &self,
+        rules: &args::Rules<'_>,
+        prepared: Option<Prepared>,
+        args: &Json,
+    ) -> Result<Prepared, Box<CallFact>> {
+        if let Some(prepared) = prepared {
+            return Ok(prepared);
         }
+        let approved = self.with_call(Call::has_approval);
+        match guarded(|| args::read(rules, args.as_str())) {
+            Ok(Ok((accepted, values))) => {
+                match accepted.denied.is_some() || accepted.approval && !approved {
+                    true => Err(Box::new(CallFact::Read(Ok(accepted)))),
+                    false => Ok(values),
+                }
+            }
+            Ok(Err(refused)) => Err(Box::new(CallFact::Read(Err(*refused)))),
+            Err(panic) => Err(Box::new(CallFact::Panicked(panic))),
+        }
+    }
+
+    /// Tells of a failure that the arms are asked about, or of a try.
+    fn tell_failure(&self, error: crate::error::ErrorReceipt) {
+        let said = self.cx.masker().text(&error.message);
+        tracing::info!(tool = %self.name(), code = %error.code, error = %said, "call failed");
+        self.emit(|| {
+            self.with_call(|call| EventKind::CallFailed {
+                tool_call_id: call.call.id.clone(),
+                tool: call.call.name.clone(),
+                error,
+            })
+        });
     }
 
     fn context(&self, tool: &SharedTool) -> ToolContext {
-        let seq = self.with_call(|call| call.seq);
         ToolContext {
-            cx: self.cx.in_call(seq, 1),
+            cx: self.cx.in_call(self.seq, 1),
             call_id: Arc::default(),
+            key: Arc::default(),
             tool: tool.spec().name.as_ref().into(),
             attempt: 1,
             approved: false,
@@ -243,27 +332,21 @@ impl Place<'_> {
         }
     }
 
-    /// The call is settled: its receipt and the message that answers it.
-    fn done(&self, seq: u32, settled_before: bool) -> (Arc<ToolEnvelope>, Message) {
-        let ended = match settled_before {
-            true => Timestamp::default(),
-            false => self
-                .cx
-                .now(format_args!("{}/call{seq}/end", self.cx.node.path())),
-        };
-        let settings = &self.cx.root.settings;
-        let (receipt, message) =
-            self.with_call(|call| envelope::close(call, &self.cx.node, ended, settings));
-        if !settled_before {
-            self.tell_settled(&receipt);
-            self.tell_used(&receipt);
-            envelope::tell(&self.cx.node, &self.cx.root, seq, receipt.clone());
-            // Others of the same reply may take long, or never end: this one is not to run again.
-            if self.cx.node.with_frame(|frame| frame.calls.len() > 1) {
-                self.cx.root.checkpoint();
-            }
+    /// The call is settled: it has its receipt, and the model is answered when all have.
+    fn done(&self) -> Option<Arc<ToolEnvelope>> {
+        let (node, seq) = (&self.cx.node, self.seq);
+        let at = self.cx.now(format_args!("{}/call{seq}/end", node.path()));
+        let has_siblings = node.frame(|frame| frame.calls.len() > 1);
+        let receipt = node.add(Fact::Settled { seq, at }).receipt?;
+        self.tell_settled(&receipt);
+        self.tell_used(&receipt);
+        envelope::tell(node, &self.cx.root, seq, receipt.clone());
+        // Others of the same reply may take long, or never end: this one is not to run again.
+        if has_siblings {
+            self.cx.root.checkpoint();
+            node.machine().flush();
         }
-        (receipt, message)
+        Some(receipt)
     }
 
     /// Tells what the model has used: a tool, or what the agent knows.
@@ -290,11 +373,16 @@ impl Place<'_> {
 
     /// How the arguments were changed that are about to be used.
     fn tell_repairs(&self) {
-        let repairs = self.with_call(|call| std::mem::take(&mut call.mended));
+        let masker = self.cx.masker();
+        let mut repairs = self.with_call(|call| {
+            let candidates = &call.candidates;
+            of_call(candidates, candidates.first_new(), masker)
+        });
+        repairs.0.retain(|step| step.kind != RepairKind::Tried);
         if repairs.is_empty() {
             return;
         }
-        let repairs = self.cx.masker().data(repairs);
+        let repairs = masker.data(repairs);
         tracing::info!(tool = %self.name(), %repairs, "arguments repaired");
         self.emit(|| EventKind::CallRepaired {
             tool_call_id: self.with_call(|call| call.call.id.clone()),
@@ -304,7 +392,7 @@ impl Place<'_> {
     }
 
     fn round(&self) -> u32 {
-        self.with_call(|call| call.round())
+        self.with_call(Call::round)
     }
 
     fn name(&self) -> String {
@@ -312,10 +400,27 @@ impl Place<'_> {
     }
 
     fn emit(&self, kind: impl FnOnce() -> EventKind) {
-        let place = || {
-            let seq = self.with_call(|call| call.seq);
-            self.cx.node.call_path(seq).to_string()
-        };
+        let place = || self.cx.node.call_path(self.seq).to_string();
         self.cx.root.emit_at(&self.cx.node, place, kind);
     }
+}
+
+/// Returns the error of a call whose arguments hold a secret that this run has not been given.
+fn lacking(args: &Json) -> ToolError {
+    let names = references(args.as_str());
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    let why = format!(
+        "the stored arguments hold the secret {}, which this run has not been given: say it again with `.secret(..)` or `.secrets(..)`",
+        names.join(", ")
+    );
+    ToolError::Execution {
+        args: args.clone(),
+        cause: Cause::text(Code::AuthRequired, why),
+    }
+}
+
+/// Rounds a wait up to whole milliseconds, so that everybody is told the same figure.
+fn whole_millis(wait: Duration) -> Duration {
+    let millis = wait.as_nanos().div_ceil(1_000_000);
+    Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
 }

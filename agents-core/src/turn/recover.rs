@@ -1,20 +1,20 @@
 //! Stage 5: a failure becomes the question that the arms and the repair agents are asked.
 //!
-//! Deciding is pure and is done here and in [`Progress`](crate::recovery::Progress); what was
-//! decided is carried out by the driver of the call, like every other stage.
+//! What is made of the answers is decided by [`Candidates`](crate::run::Candidates), which is data.
 
 use crate::{
     brain::Brain,
-    error::{Code, Origin, ToolError},
+    error::{Origin, ToolError},
     panics::guarded_while,
-    recovery::{ErrorContext, Failed, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
-    run::{CallState, EventKind, RepairScope, RunContext, Stop},
+    recovery::{ErrorContext, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
+    run::{Call, EventKind, Failed, RepairScope, RunContext, Stop},
     turn::{args::Rules, remembered},
 };
 use std::pin::pin;
 
 /// What the arms say to a new failure. A call that was denied is not theirs to rescue.
-pub(crate) fn decide(rules: &Rules<'_>, call: &CallState, error: &ToolError) -> Option<Plan> {
+pub(crate) fn decide(rules: &Rules<'_>, call: &Call) -> Option<Plan> {
+    let error = &call.candidates.failed()?.error;
     if matches!(error, ToolError::Execution { cause, .. } if cause.origin() == Origin::Denied) {
         return None;
     }
@@ -28,7 +28,7 @@ pub(crate) fn decide(rules: &Rules<'_>, call: &CallState, error: &ToolError) -> 
             _ => None,
         },
         attempt: call.executions(),
-        previous: call.progress.tried().to_vec(),
+        previous: call.candidates.tried(),
         run_id: rules.cx().root.run_id.clone(),
         scope: rules.cx().scope().clone(),
         time_left: rules.cx().time_left(),
@@ -42,50 +42,20 @@ pub(crate) fn decide(rules: &Rules<'_>, call: &CallState, error: &ToolError) -> 
     )
 }
 
-/// What a plan's steps have to know of the failure.
-pub(crate) fn facts<'a>(
-    rules: &Rules<'_>,
-    call: &CallState,
-    text: &'a str,
-    error: &'a ToolError,
-    message: &'a str,
-) -> Failed<'a> {
-    let spec = rules.tool().spec();
-    Failed {
-        text,
-        path: error.field().unwrap_or_default(),
-        error: message,
-        rounds: call.rounds(),
-        // Another attempt has no other credentials.
-        repeatable: error.code() != Code::AuthRequired
-            && (spec.is_repeatable() || error.is_limited()),
-        in_doubt: error.is_cut_off() && !spec.is_repeatable(),
-        retry_after: match error {
-            ToolError::Execution { cause, .. } => cause.retry_after(),
-            _ => None,
-        },
-    }
-}
-
 /// What this repair agent is told.
-pub(crate) fn repair(
-    fixer: &FixerRef,
-    rules: &Rules<'_>,
-    call: &CallState,
-    text: &str,
-    error: &ToolError,
-) -> Repair {
+pub(crate) fn repair(fixer: &FixerRef, rules: &Rules<'_>, call: &Call) -> Option<Repair> {
     let spec = rules.tool().spec();
-    Repair {
+    let Failed { text, error } = call.candidates.failed()?;
+    Some(Repair {
         tool: spec.name.to_string(),
         description: spec.description.to_string(),
         stage: stage(error).to_owned(),
-        raw: text.to_owned(),
+        raw: text.clone(),
         error: error.to_string(),
         schema: spec.input_schema.clone(),
-        attempt: call.progress.asked(fixer.name()) + 1,
-        previous: call.progress.before(),
-    }
+        attempt: call.candidates.asked(fixer.name()) + 1,
+        previous: call.candidates.previous(),
+    })
 }
 
 fn stage(error: &ToolError) -> &'static str {
@@ -101,8 +71,6 @@ pub(crate) struct Repaired {
     pub(crate) answer: Result<String, FixError>,
     /// The tokens spent so far where it ran: also those of a part that ran before a run was stored.
     pub(crate) spent: u64,
-    /// The tokens that this answer cost here.
-    pub(crate) tokens: u64,
 }
 
 /// Asks a repair agent at `cx`, and tells of it.
@@ -136,11 +104,7 @@ pub(crate) async fn ask(
         tokens,
         took,
     });
-    Repaired {
-        answer,
-        spent,
-        tokens,
-    }
+    Repaired { answer, spent }
 }
 
 /// Whatever ends the repair agent, short of what ends the whole run, is its answer.
@@ -205,7 +169,8 @@ async fn must_be_listed(brain: &Brain<'_>, cx: &RunContext, fixer: &FixerRef, to
     let reason = format!(
         "an arm names the repair agent `{name}` through a helper, so that a stored run would not find it again; list it with `fixers = [..]` in `#[agent(..)]`, or with `.fixer(..)` on the agent or the tool"
     );
-    if cx.root.settings.keepers.is_empty() {
+    let settings = &cx.root.settings;
+    if settings.keepers.is_empty() && settings.writer.is_none() {
         tracing::warn!(agent, fixer = name, %reason, "an unlisted repair agent is asked");
         return;
     }

@@ -1,6 +1,6 @@
 //! What a tape remembers, taken for what happens; and what happens, told to the tape.
 
-use super::{Place, call::Event};
+use super::Place;
 use crate::{
     Json,
     error::{Cause, ErrorReceipt, ToolError},
@@ -8,7 +8,7 @@ use crate::{
     panics::guarded,
     recovery::Plan,
     run::{
-        CallState, Happened, Inside, Kept, Moment, Node, Recalled, RunContext, Settings, Stop,
+        Call, CallFact, Fact, Happened, Inside, Moment, Node, Recalled, RunContext, Settings, Stop,
         Tape, ToolEnvelope, Within, trace::StepKind,
     },
     tool::{Prepared, SharedTool, ToolContext},
@@ -24,7 +24,7 @@ impl Place<'_> {
         tool: &SharedTool,
         prepared: Prepared,
         context: &ToolContext,
-    ) -> Event {
+    ) -> CallFact {
         let is_part =
             tool.is_part_of_the_run() || self.brain.knowledge(&tool.spec().name).is_some();
         let Some(tape) = self.tape().filter(|_| !is_part) else {
@@ -40,15 +40,18 @@ impl Place<'_> {
         {
             restore(cx, inside);
             return match (result, cached) {
-                (Ok(output), true) => Event::Cached(output),
-                (result, _) => Event::Executed(result),
+                (Ok(output), true) => CallFact::Cached(output),
+                (result, _) => {
+                    let partial = result.is_ok() && cx.is_partial();
+                    CallFact::Ended { result, partial }
+                }
             };
         }
         let mut told = Told::within(&**tape, moment, cx);
         let event = self.carry_out(tool, prepared, context).await;
         let (result, cached) = match &event {
-            Event::Cached(output) => (Ok(output.clone()), true),
-            Event::Executed(result) => (result.clone(), false),
+            CallFact::Cached(output) => (Ok(output.clone()), true),
+            CallFact::Ended { result, .. } => (result.clone(), false),
             _ => return event,
         };
         let inside = told.inside();
@@ -69,7 +72,10 @@ impl Place<'_> {
         if tape.recalls()
             && let Some(Happened::Kept(attachments)) = recalled(self.cx, &**tape, &moment()).await
         {
-            return self.with_call(|call| call.attachments.extend(attachments));
+            for attachment in attachments {
+                self.add(CallFact::Kept(attachment)).await;
+            }
+            return;
         }
         self.put_away().await;
         let attachments = self.with_call(|call| call.attachments.clone());
@@ -89,7 +95,8 @@ impl Place<'_> {
         };
         let receipt = Arc::unwrap_or_clone(receipt);
         let result = result_of(receipt.output, receipt.error);
-        self.with_call(|call| call.settle_as(receipt.input, result));
+        let input = receipt.input;
+        self.add(CallFact::SettledAs { input, result }).await;
         true
     }
 
@@ -111,14 +118,13 @@ impl Place<'_> {
     }
 
     fn moment(&self, what: fmt::Arguments<'_>, asked: &impl Serialize) -> Moment {
-        let seq = self.with_call(|call| call.seq);
-        let at = format!("{}/{what}", self.cx.node.call_path(seq));
+        let at = format!("{}/{what}", self.cx.node.call_path(self.seq));
         moment(self.cx, at, asked)
     }
 
     pub(super) fn asked<'a>(&self, tool: &'a SharedTool) -> Asked<'a> {
         Asked {
-            args: self.with_call(|call| call.input()),
+            args: self.with_call(Call::input),
             tool: &tool.spec().name,
         }
     }
@@ -175,13 +181,13 @@ pub(crate) fn decided(
 }
 
 /// Where the arms are asked about a call.
-pub(crate) fn arms_of(cx: &RunContext, call: &CallState) -> String {
+pub(crate) fn arms_of(cx: &RunContext, call: &Call) -> String {
     format!("{}/arms{}", cx.node.call_path(call.seq), when(call))
 }
 
 /// How far recovery has come with a call: no two failures of it have come equally far.
-pub(super) fn when(call: &CallState) -> String {
-    format!("{}.{}", call.rounds(), call.progress.tried().len())
+pub(super) fn when(call: &Call) -> String {
+    format!("{}.{}", call.rounds(), call.candidates.tried_count())
 }
 
 pub(super) fn moment(cx: &RunContext, at: String, asked: &impl Serialize) -> Moment {
@@ -251,7 +257,7 @@ impl<'a> Told<'a> {
 
     /// Whether the tool is running still.
     fn cut_off(&self) -> bool {
-        let running = |(cx, _): &(RunContext, Inside)| cx.with_call(|call| call.running);
+        let running = |(cx, _): &(RunContext, Inside)| cx.with_call(Call::is_running);
         self.within.as_ref().and_then(running).unwrap_or_default()
     }
 }
@@ -282,7 +288,7 @@ fn inside(cx: &RunContext) -> Inside {
     };
     Inside {
         receipts: place.receipts(),
-        steps: cx.root.watched.within(&place.path().to_string()),
+        steps: place.machine().look(|state| state.steps_within(place.id())),
         tokens: place.spent(),
         partial: place.is_partial(),
         cut_off: false,
@@ -320,28 +326,25 @@ fn restore(cx: &RunContext, inside: Inside) {
         cut_off,
         ended_run,
     } = inside;
-    cx.with_call(|call| call.running = cut_off);
-    let place = cx.node.inside(within);
-    receipts
-        .into_iter()
-        .for_each(|receipt| place.add_receipt(receipt));
-    place.spend(tokens);
-    if partial {
-        place.mark_partial();
+    if cut_off {
+        cx.add_to_call(CallFact::Begun { intent: None });
     }
-    if ended_run {
-        place.ends_run(place.level());
-    }
+    cx.node.inside(within).add(Fact::Restored {
+        receipts,
+        tokens,
+        partial,
+        ended_run,
+    });
     let mut usage = Usage::default();
     for step in steps {
         if let StepKind::Turn { usage: of_turn, .. } = &step.kind {
             usage += *of_turn;
         }
-        cx.root.step(Kept::told(step));
+        cx.node.add(Fact::Told(Box::new(step)));
     }
     // What a run of its own has used is known in all, and no closer.
     usage.input_tokens += tokens.saturating_sub(usage.tokens());
-    cx.root.charge(usage);
+    cx.root.node.add(Fact::Used(usage));
 }
 
 /// The round of a call within which something is, for what has to differ between rounds.

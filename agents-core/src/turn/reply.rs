@@ -12,7 +12,7 @@ use crate::{
         self,
         printed::{self, Declared},
     },
-    run::{EventKind, RunContext, Stop},
+    run::{EventKind, Fact, RunContext, Stop},
     secret,
     turn::guard,
 };
@@ -31,7 +31,7 @@ pub(crate) async fn ask(
     turn: u32,
     schema: Option<&Value>,
     must_fit: bool,
-) -> Result<Reply, Error> {
+) -> Result<(), Error> {
     let own = cx
         .node
         .given()
@@ -42,21 +42,25 @@ pub(crate) async fn ask(
     if cx.node.has_cost_bound() && prices.of(model.id(), &Usage::default()).is_none() {
         return Err(no_price(brain, model.id()));
     }
-    if let Some(passed) = cx.node.overspent().or_else(|| cx.node.step()) {
+    if let Some(passed) = cx.node.overspent().or_else(|| cx.node.one_more_step()) {
         match cx.exceed(passed).await {}
     }
     if let Some(stop) = guard::ask_model(brain, cx, turn, model.id()) {
         match cx.stop(stop).await {}
     }
-    cx.root.gone_on(&cx.node);
+    let after = cx.node.add(Fact::Asked {
+        model: model.id().into(),
+    });
+    cx.root.tell_settled(&cx.node, after.receipts);
     cx.root.emit(&cx.node, || EventKind::ModelRequested {
         turn,
         model: model.id().to_owned(),
         choosing: !brain.open.is_empty(),
     });
-    let mut asking = cx.asking(turn, model, !brain.open.is_empty());
+    cx.node.machine().flush();
+    let asking = cx.asking(turn, model.id(), !brain.open.is_empty());
     let reply = send(brain, cx, model, turn, schema, must_fit).await;
-    asking.replied(reply.as_ref().ok().map(|reply| reply.usage));
+    let t_end = asking.ends();
     let reply = match reply {
         Ok(reply) => reply,
         Err(error) => {
@@ -69,25 +73,25 @@ pub(crate) async fn ask(
             return Err(Error::from(error).context(at));
         }
     };
-    cx.charge(reply.usage, prices.of(model.id(), &reply.usage));
-    let before = cx.node.with_frame(|frame| frame.before);
+    let cost = prices.of(model.id(), &reply.usage);
+    let before = cx.node.frame(|frame| frame.before);
     let reply = with_ids(
         with_printed_calls(brain, cx, reply, schema, must_fit),
-        before + turn,
+        before.saturating_add(turn),
     );
-    asking.called(reply.calls.len());
-    drop(asking);
     if reply.finish == FinishReason::Length {
         let limit = "output limit (of Ollama, `num_predict`)";
         tracing::warn!(agent = %brain.name, turn, model = model.id(), limit, "a reply was cut off");
     }
+    let (calls, finish, usage) = (reply.calls.len(), reply.finish.clone(), reply.usage);
+    asking.replied(reply, cost, cx.root.settings.max_argument_bytes, t_end);
     cx.root.emit(&cx.node, || EventKind::ModelReplied {
         turn,
-        calls: reply.calls.len(),
-        finish: reply.finish.clone(),
-        usage: reply.usage,
+        calls,
+        finish,
+        usage,
     });
-    Ok(reply)
+    Ok(())
 }
 
 async fn send(
@@ -98,7 +102,7 @@ async fn send(
     schema: Option<&Value>,
     must_fit: bool,
 ) -> Result<Reply, ModelError> {
-    let history = cx.node.with_frame(|frame| frame.history.clone());
+    let history = cx.node.frame(|frame| frame.history.clone());
     let masker = &**cx.masker();
     let place = match &cx.root.settings.tape {
         Some(_) => format!("{}/turn{turn:04}", cx.node.path()),

@@ -5,7 +5,7 @@ use crate::{
     Json,
     blob::Blob,
     panics::patiently,
-    run::{Attachment, AttachmentKind},
+    run::{Attachment, AttachmentKind, CallFact},
 };
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl Place<'_> {
             content_type: Some(blob.content_type().to_owned()),
             bytes: Some(text.len() as u64),
         };
-        self.with_call(|call| call.attachments.push(attachment));
+        self.add(CallFact::Kept(attachment)).await;
     }
 }
 

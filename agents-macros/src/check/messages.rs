@@ -2,12 +2,14 @@
 
 mod arms;
 mod elsewhere;
+mod in_doubt;
 mod members;
 mod syntax;
 mod team;
 
 pub(crate) use arms::*;
 pub(crate) use elsewhere::said_elsewhere;
+pub(crate) use in_doubt::*;
 pub(crate) use members::*;
 pub(crate) use syntax::*;
 pub(crate) use team::*;

@@ -2,6 +2,7 @@
 
 use super::{head, is_plain, messages, named, names::plain, on_error};
 use crate::{
+    ast::InDoubt,
     diag::Errors,
     lower::last_name,
     model::{Example, Param, ParamKind, Tool},
@@ -19,6 +20,30 @@ pub(crate) fn tool(tool: &Tool, errors: &Errors) {
     examples(tool, errors);
     if let Some(block) = &tool.on_error {
         on_error::on_error(&block.written, true, errors);
+    }
+    if let Some(doubt) = &tool.in_doubt {
+        in_doubt(tool, doubt, errors);
+    }
+}
+
+/// `in_doubt(key) => ..`, of a tool that is asked, and with a name that nothing else has.
+fn in_doubt(tool: &Tool, doubt: &InDoubt, errors: &Errors) {
+    if let [effect] = tool.effects.as_slice()
+        && tool.is_retry_safe()
+    {
+        let why = match effect == "writes" {
+            true => "idempotent".to_owned(),
+            false => plain(effect),
+        };
+        errors.at(&doubt.keyword, messages::never_in_doubt(&tool.name, &why));
+    }
+    if let Some(key) = &doubt.key
+        && tool
+            .params
+            .iter()
+            .any(|param| plain(&param.ident) == plain(key))
+    {
+        errors.at(key, messages::key_is_a_parameter(key));
     }
 }
 

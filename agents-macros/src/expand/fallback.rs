@@ -41,6 +41,7 @@ pub(crate) fn expression(errors: Errors, expr: &TokenStream) -> TokenStream {
 /// impl __rt::Fails for ReadFile { .. }
 /// impl __rt::RetrySafe for ReadFile {}
 /// impl __rt::Fallible for ReadFile {}
+/// impl __rt::MayBeInDoubt for ReadFile { .. }
 /// ```
 pub(super) fn tool(tool: &Tool) -> TokenStream {
     let (ty, name) = (&tool.ty, &tool.name);
@@ -67,5 +68,10 @@ pub(super) fn tool(tool: &Tool) -> TokenStream {
         }
         impl __rt::RetrySafe for #ty {}
         impl __rt::Fallible for #ty {}
+        #[diagnostic::do_not_recommend]
+        impl __rt::MayBeInDoubt for #ty {
+            type Args = ();
+            type Found = ();
+        }
     }
 }

@@ -6,6 +6,7 @@ mod asserts;
 mod beside;
 mod defaults;
 mod fallback;
+mod in_doubt;
 mod on_error;
 mod on_escalation;
 mod settings;
@@ -15,6 +16,7 @@ mod tool;
 
 pub(crate) use agent::agent;
 pub(crate) use fallback::{expression, no_expression, untouched};
+pub(crate) use in_doubt::alone as in_doubt;
 pub(crate) use on_error::alone as on_error;
 pub(crate) use skills::block;
 pub(crate) use structure::{branch, structure};

@@ -2,7 +2,7 @@
 
 use super::{
     arguments::{arguments, bounds, passed, sent},
-    asserts, beside, fallback, hidden, on_error,
+    asserts, beside, fallback, hidden, in_doubt, on_error,
 };
 use crate::{
     check::names::plain,
@@ -164,6 +164,7 @@ fn deprecated(tool: &Tool) -> Option<TokenStream> {
 ///     fn on_error(&self, error: __rt::CallError<'_, Self::Err>, cx: &__rt::ErrorContext) -> __rt::Option<__rt::Plan> { .. }
 ///     fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> { .. }
 ///     fn distinguish(&self, state: &mut dyn __rt::Hasher) { .. }
+///     async fn in_doubt(&self, args: ArgumentsOfReadFile, cx: &__rt::ToolContext) -> __rt::InDoubt<Self::Ok> { .. }
 ///     fn needs_approval(&self, args: &ArgumentsOfReadFile, cx: &__rt::ToolContext) -> bool { .. }
 /// }
 /// impl __rt::OnError for ReadFile { .. }
@@ -171,10 +172,7 @@ fn deprecated(tool: &Tool) -> Option<TokenStream> {
 fn implementation(tool: &Tool) -> TokenStream {
     let (ty, sent) = (&tool.ty, sent(tool));
     let (value, fault) = (asserts::value(&tool.returns), asserts::fault(&tool.returns));
-    let mut bounds = bounds(tool);
-    bounds.extend(injected_bounds(tool));
-    bounds.push(asserts::bound(&value, "ToolOutput"));
-    bounds.extend(fault.iter().map(|fault| asserts::bound(fault, "ToolFault")));
+    let bounds = all_bounds(tool);
     let ok = asserts::through(&value, "ToolOutput");
     let (err, with, unpacked) = match &fault {
         Some(fault) => (
@@ -191,7 +189,9 @@ fn implementation(tool: &Tool) -> TokenStream {
     let (spec, call) = (spec(tool), call(tool));
     let (failure, needs_approval) = (failure(tool), needs_approval(tool));
     let distinguish = distinguish(tool);
+    let in_doubt = asked(tool);
     let arms = on_error::of_tool(tool);
+    let finds_out = in_doubt::of_tool(tool);
     let beside = beside::of_tool(tool, &with);
     quote! {
         #[automatically_derived]
@@ -215,11 +215,23 @@ fn implementation(tool: &Tool) -> TokenStream {
             }
             #failure
             #distinguish
+            #in_doubt
             #needs_approval
         }
         #beside
         #arms
+        #finds_out
     }
+}
+
+/// Of the arguments, of what is injected, and of what the function gives.
+pub(super) fn all_bounds(tool: &Tool) -> Vec<TokenStream> {
+    let (value, fault) = (asserts::value(&tool.returns), asserts::fault(&tool.returns));
+    let mut bounds = bounds(tool);
+    bounds.extend(injected_bounds(tool));
+    bounds.push(asserts::bound(&value, "ToolOutput"));
+    bounds.extend(fault.iter().map(|fault| asserts::bound(fault, "ToolFault")));
+    bounds
 }
 
 /// ```ignore
@@ -382,6 +394,29 @@ fn needs_approval(tool: &Tool) -> Option<TokenStream> {
     Some(quote_spanned! {here(when.span())=>
         fn needs_approval(&self, args: &#sent, cx: &__rt::ToolContext) -> bool {
             __rt::ask(args, cx, #when)
+        }
+    })
+}
+
+/// Of a tool that may be in doubt:
+///
+/// ```ignore
+/// async fn in_doubt(&self, args: ArgumentsOfPay, cx: &__rt::ToolContext) -> __rt::InDoubt<Self::Ok> {
+///     use __rt::SaysNothing as _;
+///     __rt::found_out(self.__in_doubt(args, cx).await, cx)
+/// }
+/// ```
+fn asked(tool: &Tool) -> Option<TokenStream> {
+    let sent = sent(tool);
+    // That it cannot wait among threads is said of what waits.
+    let doubt = tool.in_doubt.as_ref();
+    let at = doubt.map_or_else(Span::call_site, |doubt| here(doubt.keyword.span()));
+    tool.may_be_in_doubt().then(|| {
+        quote_spanned! {at=>
+            async fn in_doubt(&self, args: #sent, cx: &__rt::ToolContext) -> __rt::InDoubt<Self::Ok> {
+                use __rt::SaysNothing as _;
+                __rt::found_out(self.__in_doubt(args, cx).await, cx)
+            }
         }
     })
 }

@@ -7,6 +7,7 @@ mod bound;
 mod branch;
 pub(crate) mod docs;
 mod failure;
+mod in_doubt;
 mod keys;
 mod knowledge;
 mod on_error;
@@ -22,6 +23,7 @@ mod values;
 
 pub(crate) use agent::{function_agent, skill_agent};
 pub(crate) use branch::{branch, cx};
+pub(crate) use in_doubt::in_doubt;
 pub(crate) use on_error::{Of, on_error};
 pub(crate) use returns::{answer, argument};
 pub(crate) use structure::member;

@@ -139,7 +139,7 @@ pub(crate) fn on_error(mut written: ast::Arms, of: Of<'_>, errors: &Errors) -> A
 }
 
 /// `read_file` is reported, and read as the type that was meant.
-fn by_type(tool: &mut syn::Path, errors: &Errors) {
+pub(super) fn by_type(tool: &mut syn::Path, errors: &Errors) {
     if let Some(last) = tool.segments.last_mut()
         && plain(&last.ident).starts_with(char::is_lowercase)
     {

@@ -31,6 +31,7 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
         entries,
         mut function,
         on_error,
+        in_doubt,
     } = tool;
     let mut keys = Keys::new("tool", entries, keys::TOOL, errors);
     let rt = keys.rt();
@@ -96,6 +97,7 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
     let injected: Vec<Ident> = injected.map(|param| param.ident.clone()).collect();
     let on_error =
         on_error.map(|arms| super::on_error::on_error(arms, Of::Tool(&injected), errors));
+    let in_doubt = in_doubt.map(|doubt| super::in_doubt(doubt, errors));
     Tool {
         rt,
         function,
@@ -113,6 +115,7 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
         examples,
         returns,
         on_error,
+        in_doubt,
         broken,
     }
 }

@@ -128,6 +128,10 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
                         body: handled.parse2(body)?,
                     })
                 }
+                None if let Some(name) = of_a_tool(&call.mac.path) => {
+                    errors.at(name, messages::doubt_in_an_agent());
+                    Member::Other(TokenStream::new())
+                }
                 None => Member::Other(call.into_token_stream()),
             },
             other => Member::Other(other.into_token_stream()),
@@ -201,6 +205,12 @@ fn reserved(path: &Path) -> Option<Ident> {
         .iter()
         .any(|block| name == block)
         .then(|| name.clone())
+}
+
+/// `in_doubt!(..)`, which is a tool's.
+fn of_a_tool(path: &Path) -> Option<&Ident> {
+    let name = &path.segments.last()?.ident;
+    (name == "in_doubt").then_some(name)
 }
 
 fn skip_member(input: ParseStream<'_>) {

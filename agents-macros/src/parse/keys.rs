@@ -146,6 +146,9 @@ pub(crate) const PLACE: &[Key] = &[
 /// What a method of an `#[agent] impl` can be marked with.
 pub(crate) const MARKS: &[&str] = &["skill", "knowledge"];
 
+/// What stands in a `tool!` behind the function.
+pub(crate) const TOOL_BLOCKS: &[&str] = &["on_error", "in_doubt"];
+
 /// What stands in an `#[agent] impl` beside functions.
 pub(crate) const BLOCKS: &[&str] = &["on_error", "on_escalation"];
 

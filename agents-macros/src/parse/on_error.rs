@@ -38,7 +38,7 @@ pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<A
     if keyword != "on_error" {
         errors.at(
             &keyword,
-            messages::unknown("block", &keyword, &["on_error"]),
+            messages::unknown("block", &keyword, keys::TOOL_BLOCKS),
         );
     }
     Ok(Arms {
@@ -63,7 +63,16 @@ pub(super) fn matched(
     let is_match = input.peek(Token![match]) || input.peek(token::Brace);
     let tool = match named.is_some() || is_arm || is_match || input.is_empty() {
         true => None,
-        false => Some(tool_type(input, errors)?),
+        false => {
+            let none = None::<&str>;
+            let wanted = |input: ParseStream<'_>| input.error(messages::arms_in_a_match(none));
+            Some(tool_type(
+                input,
+                errors,
+                wanted,
+                messages::tool_by_its_type,
+            )?)
+        }
     };
     let of = tool.as_ref().map(written).or(named.as_ref().map(written));
     let no_match = |input: ParseStream<'_>| input.error(messages::arms_in_a_match(of.as_ref()));
@@ -92,11 +101,15 @@ pub(super) fn matched(
 }
 
 /// `ReadFile`. Its value, and a call that gives one, are reported, and read as their type.
-fn tool_type(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Path> {
-    let none = None::<&str>;
+pub(super) fn tool_type(
+    input: ParseStream<'_>,
+    errors: &Errors,
+    wanted: impl FnOnce(ParseStream<'_>) -> syn::Error,
+    by_type: fn(String) -> String,
+) -> syn::Result<Path> {
     let mut path = input
         .call(Path::parse_mod_style)
-        .map_err(|_| input.error(messages::arms_in_a_match(none)))?;
+        .map_err(|_| wanted(input))?;
     if input.peek(token::Brace) || input.peek(token::Paren) {
         let is_made = |path: &Path| {
             let last = path.segments.last();
@@ -108,7 +121,7 @@ fn tool_type(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Path> {
             path.segments.pop();
             path.segments.pop_punct();
         }
-        errors.at(value, messages::tool_by_its_type(written(&path)));
+        errors.at(value, by_type(written(&path)));
     }
     Ok(path)
 }
@@ -208,7 +221,7 @@ fn arm(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Arm> {
         Some(if_token) => Some((if_token, input.parse()?)),
         None => None,
     };
-    arrow(input, errors)?;
+    arrow(input, messages::ARROW, errors)?;
     Ok(Arm {
         attrs,
         kind,
@@ -249,17 +262,17 @@ fn guard(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Option<Token![i
 }
 
 /// `=>`; and `->`, `:` and `=`, which are reported, and read as what was meant.
-fn arrow(input: ParseStream<'_>, errors: &Errors) -> syn::Result<()> {
+pub(super) fn arrow(input: ParseStream<'_>, message: &str, errors: &Errors) -> syn::Result<()> {
     if input.peek(Token![=>]) {
         input.parse::<Token![=>]>()?;
     } else if input.peek(Token![->]) {
-        errors.at(input.parse::<Token![->]>()?, messages::ARROW);
+        errors.at(input.parse::<Token![->]>()?, message);
     } else if input.peek(Token![:]) {
-        errors.at(input.parse::<Token![:]>()?, messages::ARROW);
+        errors.at(input.parse::<Token![:]>()?, message);
     } else if input.peek(Token![=]) {
-        errors.at(input.parse::<Token![=]>()?, messages::ARROW);
+        errors.at(input.parse::<Token![=]>()?, message);
     } else {
-        return Err(input.error(messages::ARROW));
+        return Err(input.error(message));
     }
     Ok(())
 }

@@ -7,12 +7,13 @@
 //!                                                 async fn read_file(..) -> .. { .. }
 //!
 //!                                                 on_error { .. }
+//!                                                 in_doubt(key) => ..
 //!                                             }
 //! ```
 
-use super::{all, entries, function, on_error, rest};
+use super::{all, entries, function, in_doubt, on_error, rest};
 use crate::{
-    ast::{Arms, Body, Entry, Tool},
+    ast::{Arms, Body, Entry, InDoubt, Tool},
     check::messages,
     diag::Errors,
 };
@@ -32,13 +33,25 @@ pub(crate) fn tool_attribute(
     all(item, errors, |input| tool(input, entries, errors))?
 }
 
-/// `tool! { item on_error { .. } }`
+/// `tool! { item on_error { .. } in_doubt(key) => .. }`
 pub(crate) fn tool_block(tokens: TokenStream, errors: &Errors) -> Option<Tool> {
     all(tokens, errors, |input| {
         let mut tool = tool(input, Vec::new(), errors)?;
+        tool.in_doubt = doubt_in_the_body(&mut tool.function.body, errors);
         tool.on_error = arms_in_the_body(&mut tool.function.body, errors);
         while !input.is_empty() {
-            if on_error::is_next(input) {
+            if in_doubt::is_next(input) {
+                let doubt = in_doubt::in_doubt(input, errors);
+                match &tool.in_doubt {
+                    Some(first) => {
+                        errors.at(&first.keyword, messages::in_doubt_twice());
+                        if let Some(second) = doubt {
+                            errors.at(&second.keyword, messages::in_doubt_twice());
+                        }
+                    }
+                    None => tool.in_doubt = doubt,
+                }
+            } else if on_error::is_next(input) {
                 let block = errors.ok(on_error::on_error(input, errors));
                 match &tool.on_error {
                     Some(first) => {
@@ -63,10 +76,14 @@ pub(crate) fn tool_block(tokens: TokenStream, errors: &Errors) -> Option<Tool> {
 fn tool(input: ParseStream<'_>, mut entries: Vec<Entry>, errors: &Errors) -> Option<Tool> {
     let attrs = errors.ok(input.call(Attribute::parse_outer))?;
     if !function::is_next(input) {
-        errors.push(input.error(match on_error::is_next(input) {
-            true => messages::ARMS_BEFORE_THE_TOOL,
-            false => messages::NOT_A_FUNCTION,
-        }));
+        let message = if in_doubt::is_next(input) {
+            messages::DOUBT_BEFORE_THE_TOOL
+        } else if on_error::is_next(input) {
+            messages::ARMS_BEFORE_THE_TOOL
+        } else {
+            messages::NOT_A_FUNCTION
+        };
+        errors.push(input.error(message));
         rest(input);
         return None;
     }
@@ -86,6 +103,7 @@ fn tool(input: ParseStream<'_>, mut entries: Vec<Entry>, errors: &Errors) -> Opt
         entries,
         function,
         on_error: None,
+        in_doubt: None,
     })
 }
 
@@ -115,7 +133,40 @@ fn arms_in_the_body(body: &mut Body, errors: &Errors) -> Option<Arms> {
     errors.ok(read.parse2(arms.iter().cloned().collect()))
 }
 
-/// What is wrong with something that follows the function, and is no `on_error`.
+/// The same of `in_doubt(key) => ..`.
+fn doubt_in_the_body(body: &mut Body, errors: &Errors) -> Option<InDoubt> {
+    let Body::Block(block) = body else {
+        return None;
+    };
+    let tokens: Vec<TokenTree> = block.stream().into_iter().collect();
+    let begins = |three: &[TokenTree]| match three {
+        [
+            TokenTree::Ident(word),
+            TokenTree::Group(_),
+            TokenTree::Punct(arrow),
+        ] => word == "in_doubt" && arrow.as_char() == '=',
+        _ => false,
+    };
+    let at = tokens.windows(3).position(begins)?;
+    errors.at(&tokens[at], messages::DOUBT_IN_THE_BODY);
+    let (before, doubt) = tokens.split_at(at);
+    let mut after = TokenStream::new();
+    let read = |input: ParseStream<'_>| {
+        let doubt = in_doubt::in_doubt(input, errors);
+        after = rest(input);
+        Ok(doubt)
+    };
+    let doubt = errors.ok(read.parse2(doubt.iter().cloned().collect()));
+    let mut without = Group::new(
+        block.delimiter(),
+        before.iter().cloned().chain(after).collect(),
+    );
+    without.set_span(block.span());
+    *block = without;
+    doubt?
+}
+
+/// What is wrong with something that follows the function, and is neither `on_error` nor `in_doubt`.
 fn after_the_tool(input: ParseStream<'_>) -> syn::Error {
     let ahead = input.fork();
     let _ = ahead.call(Attribute::parse_outer);

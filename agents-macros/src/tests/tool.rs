@@ -1,5 +1,5 @@
 use super::{check, messages, tokens};
-use crate::{attribute_tool, block_tool};
+use crate::{attribute_tool, block_in_doubt, block_tool};
 use expect_test::expect_file;
 
 #[test]
@@ -44,6 +44,59 @@ fn a_tool_that_takes_and_gives_nothing() {
         &tokens("/// Nothing.\nasync fn nothing() {}"),
     );
     check(expansion, expect_file!["snapshots/nothing.rs"]);
+}
+
+#[test]
+fn a_tool_that_says_what_became_of_an_execution() {
+    let expansion = block_tool(tokens(
+        "/// Pays.
+        #[tool(writes)]
+        async fn pay(
+            /// How much.
+            amount: u32,
+            #[inject] bank: Bank,
+            #[inject] log: &Log,
+            context: &ToolContext,
+        ) -> Result<Receipt, BankError> { body }
+        in_doubt(key) => {
+            let Some(receipt) = bank.find(key).await? else { return not_done() };
+            done(receipt)
+        },",
+    ));
+    check(expansion, expect_file!["snapshots/pay.rs"]);
+    let alone = block_in_doubt(tokens(
+        "Pay, |key| match self.bank.find(key, args.amount).await? {
+            Some(receipt) => done(receipt),
+            None => not_done(),
+        }",
+    ));
+    check(alone, expect_file!["snapshots/in_doubt.rs"]);
+}
+
+#[test]
+fn half_typed_doubt_keeps_the_tool() {
+    for (half, mistakes) in [
+        ("in_doubt(key) => bank.x", 0),
+        ("in_doubt(key) => bank.", 1),
+        ("in_doubt(key) => ", 1),
+        ("in_doubt(key)", 1),
+        ("in_doubt(", 1),
+        ("in_doubt", 1),
+        ("in_d", 1),
+    ] {
+        let closing = if half.ends_with('(') { ")" } else { "" };
+        let expansion = block_tool(tokens(&format!(
+            "/// Pays.
+            #[tool(writes)] async fn pay() -> io::Result<String> {{ body }}
+            {half}{closing}
+            on_error {{ invalid_args(raw, _) => fix(raw) }}",
+        )));
+        assert_eq!(messages(&expansion).len(), mistakes, "{half}: {expansion}");
+        let text = expansion.to_string();
+        for kept in ["{ body }", "struct Pay ;", "impl __rt :: Tool for Pay"] {
+            assert!(text.contains(kept), "{half}: no `{kept}` in {text}");
+        }
+    }
 }
 
 #[test]

@@ -7,6 +7,9 @@ use std::{sync::Arc, time::Duration};
 
 fn event(place: &str, kind: EventKind) -> Event {
     Event {
+        run_id: "run".into(),
+        seq: 1,
+        at: Timestamp::default(),
         agent: if place.contains("helper") {
             "helper"
         } else {

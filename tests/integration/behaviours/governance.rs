@@ -1,8 +1,9 @@
 //! Who may say no, and what a run that was put down holds to.
 
 use super::*;
+use crate::world::put_down_after;
 use ::agents::{
-    run::{Approval, ApprovalRequest, Snapshot},
+    run::{Approval, ApprovalRequest, MemoryJournal},
     tool::{Effects, FnTool, ToolSpec},
 };
 use serde_json::json;
@@ -75,66 +76,48 @@ async fn a_call_to_be_revised_does_not_run_and_the_changed_one_is_asked_about_an
     assert_eq!(attempts, [0, 1]);
 }
 
-/// The snapshots of a run that posts, in order; the first is taken before anybody was asked.
-async fn put_down() -> Vec<Snapshot> {
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+/// The journal of a run that posts.
+async fn posted() -> MemoryJournal {
+    let journal = MemoryJournal::new();
     let script = [Script::call("post", r#"{"to":"ada"}"#), Script::text("end")];
     let agent: Plain = AgentBuilder::new("a")
         .tool(gated().0)
         .model(ScriptedModel::new(script).0)
         .build();
-    agent
-        .run("go")
-        .approver(|_| async { Approval::Approve })
-        .on_checkpoint(move |snapshot| keep.lock().expect("nobody panicked").push(snapshot))
-        .await
-        .unwrap();
-    kept.lock().unwrap().clone()
+    let run = agent.run("go").approver(|_| async { Approval::Approve });
+    run.journal(journal.clone()).await.unwrap();
+    journal
 }
 
-// 56: what does not belong together does not go on.
-#[tokio::test]
-async fn a_snapshot_of_another_format_is_refused() {
-    let mut stored = serde_json::to_value(&put_down().await[0]).unwrap();
-    stored["version"] = json!(0);
-    let (model, handle) = ScriptedModel::new([Script::text("end")]);
-    let agent: Plain = AgentBuilder::new("a").tool(gated().0).model(model).build();
-    let snapshot = serde_json::from_value(stored).unwrap();
-    let error = agent.resume(snapshot).await.unwrap_err();
-    assert!(error.is_build());
-    assert_eq!(
-        error.message(),
-        "the stored run has format 0; this version reads format 2"
-    );
-    assert_eq!(handle.count(), 0);
-}
-
-// 56, further: the tools are those the agent has now. A stored call to one that is gone does not run, and
-// one that has to be approved now is asked about now.
+// 56: the tools are those the agent has now. A stored call to one that is gone does not run, and one that has to be
+// approved now is asked about now.
 #[tokio::test]
 async fn a_stored_call_runs_only_if_the_agent_may_make_it_now() {
-    let snapshots = put_down().await;
+    let journal = posted().await;
+    let replied = put_down_after(&journal, "replied", 1);
     let (model, handle) = ScriptedModel::new([Script::text("end")]);
     let without: Plain = AgentBuilder::new("a").model(model).build();
-    without.resume(snapshots[0].clone()).await.unwrap();
+    let run = without.run("go").journal(replied.journal());
+    run.await.unwrap();
     let told = handle.requests()[0].last().to_owned();
     assert!(told.contains("there is no tool `post`"), "{told}");
 
     let (tool, ran) = gated();
     let (model, handle) = ScriptedModel::new([Script::text("end")]);
     let with: Plain = AgentBuilder::new("a").tool(tool).model(model).build();
-    with.resume(snapshots[0].clone())
-        .approver(|_| async { Approval::deny("not any more") })
+    let run = with.run("go").journal(replied.journal());
+    run.approver(|_| async { Approval::deny("not any more") })
         .await
         .unwrap();
     assert!(handle.requests()[0].last().contains("not any more"));
     assert!(ran.lock().unwrap().is_empty());
-    // The second is from before somebody was asked. After the round of calls nothing is left to ask or to run.
+    // When it is settled, nothing is left to ask or to run.
+    let settled = put_down_after(&journal, "settled", 1);
     let (tool, ran) = gated();
     let (model, handle) = ScriptedModel::new([Script::text("end")]);
     let with: Plain = AgentBuilder::new("a").tool(tool).model(model).build();
-    with.resume(snapshots[2].clone()).await.unwrap();
+    let run = with.run("go").journal(settled.journal());
+    run.await.unwrap();
     assert_eq!(handle.requests()[0].last(), "sent");
     assert!(ran.lock().unwrap().is_empty());
 }

@@ -127,7 +127,8 @@ async fn a_throw_does_not_take_the_receipts_of_calls_that_ran() {
 /// A body that runs an agent again in its second attempt is not given the first one's answer.
 #[tokio::test]
 async fn a_stored_run_keeps_the_attempts_of_a_body_that_runs_an_agent_apart() {
-    use ::agents::run::Snapshot;
+    use crate::world::{put_down, same};
+    use ::agents::run::MemoryJournal;
     let colleague: Arc<Plain> = Arc::new(AgentBuilder::new("colleague").build());
     let ask = FnTool::new(
         "ask",
@@ -159,13 +160,12 @@ async fn a_stored_run_keeps_the_attempts_of_a_body_that_runs_an_agent_apart() {
             text => Script::text(text),
         })
     };
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+    let journal = MemoryJournal::new();
     let (model, _) = ScriptedModel::new(script());
     let whole = boss
         .run("go")
         .model(model)
-        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
+        .journal(journal.clone())
         .outcome()
         .await
         .unwrap();
@@ -182,13 +182,11 @@ async fn a_stored_run_keeps_the_attempts_of_a_body_that_runs_an_agent_apart() {
             .unwrap()
     };
     assert_eq!(answer(&whole), "second");
-    // Where the colleague has just answered for the second time.
-    let snapshot = kept.lock().unwrap()[2].clone();
-    let (model, _) = ScriptedModel::new(script().into_iter().skip(3));
-    assert_eq!(
-        answer(&boss.resume(snapshot).model(model).outcome().await.unwrap()),
-        "second"
-    );
+    for at in put_down(&journal) {
+        let (model, _) = ScriptedModel::new(script().into_iter().skip(at.replies()));
+        let run = boss.run("go").model(model).journal(at.journal());
+        same(&run.outcome().await.unwrap(), &whole, &at);
+    }
 }
 
 /// An arm is the user's code: a panic there is a failure of the call and of nothing else.

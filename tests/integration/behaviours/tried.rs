@@ -237,6 +237,7 @@ async fn a_hint_stands_behind_the_error_in_the_receipt_on_the_console_and_in_the
     let seen = call(0, "three", on_args(|_, _| escalate("too hard"))).await;
     assert_eq!(seen.error().hint(), None, "no arm gave one");
     let lines = lines(&seen);
+    assert!(!lines.is_empty());
     assert!(lines.iter().all(|line| !line.contains("hint")), "{lines:?}");
 }
 

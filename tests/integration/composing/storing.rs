@@ -1,6 +1,7 @@
 //! A composite can be put down and picked up again.
 
 use super::*;
+use crate::world::{put_down, same};
 
 /// A model that says what the request asks for, however often and in whichever order.
 fn echo(name: &'static str, runs: &Arc<AtomicU32>) -> Plain {
@@ -63,55 +64,44 @@ fn composite(
 }
 
 #[tokio::test]
-async fn every_snapshot_of_a_composite_leads_to_the_same_end() {
+async fn from_every_entry_a_composite_comes_to_the_same_end() {
     let (runs, failures) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
-    let whole = composite(&runs, &failures)
-        .run("go")
-        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
-        .outcome()
-        .await
-        .unwrap();
-    let answer = whole.result.unwrap();
-    let snapshots = kept.lock().unwrap().clone();
-    let requests = runs.load(SeqCst);
-    assert_eq!(u32::try_from(snapshots.len()).unwrap(), requests);
-    for (index, snapshot) in snapshots.into_iter().enumerate() {
-        let text = serde_json::to_string(&snapshot).unwrap();
+    let journal = MemoryJournal::new();
+    let agent = composite(&runs, &failures);
+    let run = agent.run("go").journal(journal.clone());
+    let whole = run.outcome().await.unwrap();
+    let requests = runs.load(SeqCst) as usize;
+    for at in put_down(&journal) {
         let (again, failed) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
         let agent = composite(&again, &failed);
-        let resumed = agent
-            .resume(serde_json::from_str(&text).unwrap())
-            .outcome()
-            .await
-            .unwrap();
-        assert_eq!(resumed.result.unwrap(), answer, "from snapshot {index}");
+        let run = agent.run("go").journal(at.journal());
+        let resumed = run.outcome().await.unwrap();
+        same(&resumed, &whole, &at);
         assert_eq!(
-            again.load(SeqCst),
-            requests - 1 - u32::try_from(index).unwrap(),
-            "nothing is asked twice"
+            again.load(SeqCst) as usize,
+            requests - at.replies(),
+            "nothing is asked twice {at}"
         );
-        assert_eq!(failed.load(SeqCst), 0, "what failed is not asked again");
+        let has_failed = at.text().contains("failure 0");
+        assert_eq!(
+            failed.load(SeqCst),
+            u32::from(!has_failed),
+            "what failed is not asked again {at}"
+        );
     }
 }
 
 #[tokio::test]
-async fn a_composite_s_snapshot_belongs_to_it_alone() {
-    let kept: Arc<Mutex<Option<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+async fn a_composite_s_journal_belongs_to_it_alone() {
+    let journal = MemoryJournal::new();
     let pair = (says("a", ["x"]), says("b", ["y"]));
-    pair.run("go")
-        .on_checkpoint(move |snapshot| *keep.lock().unwrap() = Some(snapshot))
-        .await
-        .unwrap();
-    let snapshot = kept.lock().unwrap().clone().unwrap();
-    let error = first_of((says("a", ["x"]), says("b", ["y"])))
-        .resume(snapshot)
-        .await
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the stored run belongs to agent `(a, b)`, not to `first_of(a, b)`"
-    );
+    pair.run("go").journal(journal.clone()).await.unwrap();
+    let race = first_of((says("a", ["x"]), says("b", ["y"])));
+    for at in put_down(&journal) {
+        let error = race.run("go").journal(at.journal()).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the journal belongs to a run of agent `(a, b)`, not of `first_of(a, b)`"
+        );
+    }
 }

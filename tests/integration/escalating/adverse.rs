@@ -11,7 +11,7 @@ use agents::{
         Escalation, IntoResolution, Resolution, Settlement, inherit, reroute_to, reroute_to_skill,
         retry_with_model, return_partial_result,
     },
-    run::{Limit, Snapshot, Stopped},
+    run::{Limit, MemoryJournal, Stopped},
     team::Member,
     testing::{Script, ScriptedModel},
 };
@@ -280,17 +280,12 @@ async fn a_handler_that_panics_is_passed_by() {
 
 #[tokio::test]
 async fn a_stored_run_whose_handler_is_no_help_any_more_says_so() {
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+    let journal = MemoryJournal::new();
     let better = || ScriptedModel::new([asks("second"), Script::text("done")]).0;
     let first = clerk([asks("low")], move |_| retry_with_model(better())).build();
-    first
-        .run("go")
-        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
-        .await
-        .unwrap();
+    first.run("go").journal(journal.clone()).await.unwrap();
     // The better model has asked for the second call.
-    let stored = kept.lock().unwrap()[2].clone();
+    let stored = crate::world::put_down_after(&journal, "replied", 2);
     let panics = |_: Escalation| -> Resolution<String, String> { panic!("oops") };
     let (silent, panicking) = (
         clerk([], |_| inherit::<String, String>()).build(),
@@ -298,8 +293,9 @@ async fn a_stored_run_whose_handler_is_no_help_any_more_says_so() {
     );
     for agent in [silent, panicking] {
         let (model, asked) = ScriptedModel::always(Script::text("never"));
-        let error = agent.resume(stored.clone()).model(model).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Replay);
+        let run = agent.run("go").journal(stored.journal()).model(model);
+        let error = run.await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Replay, "{error}");
         assert!(
             error
                 .message()

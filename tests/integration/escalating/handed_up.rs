@@ -4,13 +4,14 @@ use super::{
     own::{Work, asks},
     team::{Deputy, Plain, coder, passes_on, team},
 };
+use crate::world::{put_down, same};
 use agents::{
     Agent, AgentBuilder, Error, Severity,
     escalation::{
         Escalation, Settlement, inherit, reroute_to, retry_with_model, return_partial_result,
     },
     prelude::*,
-    run::{Snapshot, Stopped},
+    run::{MemoryJournal, Stopped},
     team::{Member, Team},
     testing::{Script, ScriptedModel},
 };
@@ -147,10 +148,10 @@ async fn two_at_once_are_settled_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn from_any_snapshot_the_team_comes_to_the_same_end() {
+async fn from_every_entry_the_team_comes_to_the_same_end() {
     for what in ["low", "medium", "high"] {
         let run = |skip: usize| {
-            // One model for all, so that a snapshot says how much of its script is used up.
+            // One model for all, so that a journal says how much of its script is used up.
             let mut script = vec![
                 Script::call("lead", r#"{"input":"plan it"}"#),
                 Script::call("coder", r#"{"input":"code it"}"#),
@@ -179,34 +180,14 @@ async fn from_any_snapshot_the_team_comes_to_the_same_end() {
                 model,
             )
         };
-        let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-        let keep = kept.clone();
+        let journal = MemoryJournal::new();
         let (team, model) = run(0);
-        let whole = team
-            .run("build")
-            .model(model)
-            .on_checkpoint(move |one| keep.lock().unwrap().push(one))
-            .outcome()
-            .await
-            .unwrap();
-        let kept = std::mem::take(&mut *kept.lock().unwrap());
-        assert!(kept.len() > 4, "{}", kept.len());
-        for (n, snapshot) in kept.into_iter().enumerate() {
-            let text = serde_json::to_string(&snapshot).unwrap();
-            let loaded: Snapshot = serde_json::from_str(&text).unwrap();
-            let (team, model) = run(loaded.usage().requests as usize);
-            let resumed = team.resume(loaded).model(model).outcome().await.unwrap();
-            assert_eq!(
-                resumed.result.as_ref().unwrap(),
-                whole.result.as_ref().unwrap(),
-                "{what}, snapshot {n}"
-            );
-            assert_eq!(resumed.partial, whole.partial);
-            assert_eq!(
-                resumed.escalations, whole.escalations,
-                "{what}, snapshot {n}"
-            );
-            assert_eq!(resumed.outputs.tool_order, whole.outputs.tool_order);
+        let whole = team.run("build").model(model).journal(journal.clone());
+        let whole = whole.outcome().await.unwrap();
+        for at in put_down(&journal) {
+            let (team, model) = run(at.replies());
+            let resumed = team.run("build").model(model).journal(at.journal());
+            same(&resumed.outcome().await.unwrap(), &whole, &at);
         }
     }
 }

@@ -185,11 +185,7 @@ async fn a_model_that_is_not_asked_again_has_not_been_told() {
         let (outcome, _) = watched(clerk([reply(&calls)]).build().run("go".to_owned())).await;
         assert!(matches!(outcome.stopped, Some(Stopped::Thrown { .. })));
         let dropped = "MEDIUM: it is dropped: the run ended";
-        assert!(
-            how(&outcome).iter().all(|said| said == dropped),
-            "{:?}",
-            how(&outcome)
-        );
+        assert_eq!(how(&outcome), [dropped], "{calls:?}");
     }
     // The turns are used up.
     let one = clerk([reply(&["medium"])]).budget(Budget::new().max_turns(1));

@@ -1,10 +1,11 @@
 //! An agent settles what its own tools give up.
 
+use crate::world::{put_down, same};
 use agents::{
     Agent, AgentBuilder, Error, Severity,
     escalation::{Escalation, Resolution, Settlement, return_partial_result, throw},
     prelude::*,
-    run::{Snapshot, Stopped},
+    run::{MemoryJournal, Stopped},
     testing::{Script, ScriptedModel},
 };
 use std::sync::{Arc, Mutex};
@@ -312,43 +313,22 @@ async fn plain_code_hears_of_nothing_that_is_not_critical() {
 }
 
 #[tokio::test]
-async fn from_any_snapshot_it_comes_to_the_same_end() {
+async fn from_every_entry_it_comes_to_the_same_end() {
     for what in ["low", "medium", "high"] {
         let script = |after: usize| {
             ScriptedModel::new([asks("first"), asks(what)].into_iter().skip(after)).0
         };
         let better = || [asks("second"), Script::text("all done")];
-        let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-        let keep = kept.clone();
-        let whole = lead(better())
-            .0
-            .run("build it")
-            .model(script(0))
-            .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
-            .outcome()
-            .await
-            .unwrap();
-        let kept = std::mem::take(&mut *kept.lock().unwrap());
-        assert!(kept.len() > 2);
-        for snapshot in kept {
-            let text = serde_json::to_string(&snapshot).unwrap();
-            let turns = text.matches(r#""role":"assistant""#).count();
-            let loaded: Snapshot = serde_json::from_str(&text).unwrap();
-            let rest = lead(better().into_iter().skip(turns.saturating_sub(2))).0;
-            let resumed = rest
-                .resume(loaded)
-                .model(script(turns))
-                .outcome()
-                .await
-                .unwrap();
-            assert_eq!(
-                resumed.result.as_ref().unwrap(),
-                whole.result.as_ref().unwrap(),
-                "{what} after {turns}"
-            );
-            assert_eq!(resumed.partial, whole.partial);
-            assert_eq!(resumed.escalations, whole.escalations);
-            assert_eq!(resumed.outputs.tool_order, whole.outputs.tool_order);
+        let journal = MemoryJournal::new();
+        let (first, _) = lead(better());
+        let run = first.run("build it").model(script(0));
+        let whole = run.journal(journal.clone()).outcome().await.unwrap();
+        for at in put_down(&journal) {
+            let replies = at.replies();
+            let rest = lead(better().into_iter().skip(replies.saturating_sub(2))).0;
+            let run = rest.run("build it").model(script(replies));
+            let resumed = run.journal(at.journal()).outcome().await.unwrap();
+            same(&resumed, &whole, &at);
         }
     }
 }

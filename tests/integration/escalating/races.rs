@@ -10,12 +10,12 @@ use agents::{
         EscalationReceipt, Settlement, reroute_to_skill, retry_with_model, return_partial_result,
     },
     model::Message,
-    run::{Approval, ApprovalRequest, Snapshot},
+    run::{Approval, ApprovalRequest, MemoryJournal},
     testing::{Script, ScriptedModel},
     tool,
 };
 use std::sync::{
-    Arc, Mutex,
+    Arc,
     atomic::{AtomicU32, Ordering::SeqCst},
 };
 
@@ -178,33 +178,30 @@ async fn what_is_finished_while_a_person_is_asked_does_not_run_again() {
             .model(ScriptedModel::new(script).0)
             .build()
     };
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+    let journal = MemoryJournal::new();
     let asleep = |_: ApprovalRequest| std::future::pending::<Approval>();
     let run = agent(vec![both()]);
     let waiting = run
         .run("go")
         .approver(asleep)
-        .on_checkpoint(move |one| keep.lock().unwrap().push(one))
+        .journal(journal.clone())
         .outcome();
     let _ = tokio::time::timeout(std::time::Duration::from_millis(200), waiting).await;
     assert_eq!(NOTES.load(SeqCst), 1);
-    let last = kept.lock().unwrap().pop().unwrap();
+    let last = crate::world::PutDown(journal.entries());
     let yes = |_: ApprovalRequest| async { Approval::Approve };
     let outcome = agent(vec![Script::text("published")])
-        .resume(last)
+        .run("go")
+        .journal(last.journal())
         .approver(yes)
         .outcome()
         .await
         .unwrap();
     assert_eq!(outcome.result.unwrap(), "published");
     assert_eq!(NOTES.load(SeqCst), 1, "it was finished");
-    assert!(
-        outcome
-            .outputs
-            .receipts()
-            .all(agents::run::ToolEnvelope::is_ok)
-    );
+    let receipts: Vec<_> = outcome.outputs.receipts().collect();
+    assert_eq!(receipts.len(), 2);
+    assert!(receipts.iter().all(|receipt| receipt.is_ok()));
 }
 
 #[tokio::test]

@@ -4,10 +4,11 @@
 
 mod built;
 
+use crate::world::put_down;
 use agents::{
     Agent, Outcome, Severity,
     escalation::{EscalationReceipt, Settlement},
-    run::{EventKind, Snapshot},
+    run::{EventKind, MemoryJournal},
 };
 use built::{Builder, Does, Known, Tree, built, trees};
 use proptest::prelude::*;
@@ -75,12 +76,12 @@ fn check(tree: &Tree) -> Result<(), TestCaseError> {
         .build()
         .unwrap();
     let (team, Builder { asked, known }) = built(tree);
-    let (seen, kept) = (Arc::<Mutex<Seen>>::default(), Arc::default());
-    let (see, keep): (_, Arc<Mutex<Vec<Snapshot>>>) = (seen.clone(), Arc::clone(&kept));
+    let (seen, journal) = (Arc::<Mutex<Seen>>::default(), MemoryJournal::new());
+    let see = seen.clone();
     let run = team
         .run("go")
         .on_event(move |event| see.lock().unwrap().on(&event.kind))
-        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
+        .journal(journal.clone())
         .outcome();
     let outcome = runtime.block_on(run).unwrap();
     let asked = asked.lock().unwrap().clone();
@@ -124,27 +125,30 @@ fn check(tree: &Tree) -> Result<(), TestCaseError> {
     }
 
     let whole = end(outcome);
-    let kept = std::mem::take(&mut *kept.lock().unwrap());
-    for (nth, snapshot) in kept.into_iter().enumerate() {
-        let text = serde_json::to_string(&snapshot).unwrap();
-        let loaded: Snapshot = serde_json::from_str(&text).unwrap();
+    for at in put_down(&journal) {
         let seen = Arc::<Mutex<Seen>>::default();
         let see = seen.clone();
         let team = built(tree).0;
-        let resumed = team.resume(loaded);
+        let resumed = team.run("go").journal(at.journal());
         let resumed = resumed.on_event(move |event| see.lock().unwrap().on(&event.kind));
         let resumed = runtime.block_on(resumed.outcome()).unwrap();
         let raised = &seen.lock().unwrap().raised;
         let settled = names(&resumed.escalations);
-        prop_assert_eq!(settled.len(), resumed.escalations.len(), "each once");
+        prop_assert_eq!(
+            settled.len(),
+            resumed.escalations.len(),
+            "each once {} {}",
+            at,
+            at.text()
+        );
         prop_assert!(raised.iter().all(|id| settled.contains(id)));
-        prop_assert_eq!(&end(resumed), &whole, "from snapshot {}", nth);
+        prop_assert_eq!(&end(resumed), &whole, "{}", at);
     }
     Ok(())
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn the_nearest_handler_is_asked_once(tree in trees()) {

@@ -10,7 +10,7 @@ use agents::{
     model::{Reply, ToolCall},
     record::{Recording, Replay},
     recovery::*,
-    run::Approval,
+    run::{Approval, MemoryJournal},
     secret::Masked,
     testing::{Script, ScriptedModel},
     timeline, tool,
@@ -203,7 +203,8 @@ fn hits(text: &str) -> Vec<String> {
 /// is left after the run.
 async fn everything(tape: &Kept) -> String {
     let kept = Kept::default();
-    let (events, uses, snapshots, asked) = (kept.clone(), kept.clone(), kept.clone(), kept.clone());
+    let (events, uses, asked) = (kept.clone(), kept.clone(), kept.clone());
+    let journal = MemoryJournal::new();
     let (bank, blobs) = (MemoryBank::new(), Arc::new(MemoryBlobs::new()));
     let live = timeline::live_to(kept.clone(), true);
     let all = All::default();
@@ -228,14 +229,13 @@ async fn everything(tape: &Kept) -> String {
                 events.note(format!("{event:?}"));
             })
             .on_tool_use(move |name, args, result| uses.note(format!("{name} {args} {result:?}")))
-            .on_checkpoint(move |snapshot| {
-                snapshots.note(serde_json::to_string(&snapshot).unwrap());
-                snapshots.note(format!("{snapshot:?}"));
-            })
+            .journal(journal.clone())
             .outcome()
             .await
             .unwrap()
     };
+    kept.note(serde_json::to_string(&journal.entries()).unwrap());
+    kept.note(format!("{:?}", journal.entries()));
     kept.note(serde_json::to_string(&outcome.outputs).unwrap());
     kept.note(format!("{outcome:?}"));
     kept.note(format!("{}", outcome.result.as_ref().unwrap_err()));

@@ -7,6 +7,7 @@ use agents::{
     compose::Step,
     record::Recording,
     recovery::*,
+    run::MemoryJournal,
     testing::{Script, ScriptedModel},
     timeline,
     tool::FnTool,
@@ -27,7 +28,7 @@ where
     A::Out: std::fmt::Debug,
 {
     let kept = Kept::default();
-    let (events, snapshots) = (kept.clone(), kept.clone());
+    let (events, journal) = (kept.clone(), MemoryJournal::new());
     let live = timeline::live_to(kept.clone(), true);
     let outcome: Outcome<A::Out> = run
         .secret("k", SECRET.to_owned())
@@ -36,12 +37,11 @@ where
             live(event);
             events.note(format!("{event:?}"));
         })
-        .on_checkpoint(move |snapshot| {
-            snapshots.note(serde_json::to_string(&snapshot).unwrap());
-        })
+        .journal(journal.clone())
         .outcome()
         .await
         .unwrap();
+    kept.note(serde_json::to_string(&journal.entries()).unwrap());
     kept.note(serde_json::to_string(&outcome.outputs).unwrap());
     kept.note(format!("{outcome:?}"));
     kept.note(timeline::of(&outcome).width(300).to_string());

@@ -1,6 +1,7 @@
 //! What a person has to approve.
 
 use super::*;
+use crate::world::PutDown;
 
 #[tokio::test]
 async fn confirmed_tools_need_a_person_whatever_they_say_themselves() {
@@ -45,8 +46,7 @@ async fn confirmed_tools_need_a_person_whatever_they_say_themselves() {
 /// A run that waits for a person can be put down; whoever goes on with it brings the decision.
 #[tokio::test(start_paused = true)]
 async fn a_confirmed_call_goes_on_with_a_decision_that_comes_later() {
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+    let journal = MemoryJournal::new();
     let team = |script: Vec<Script>| {
         let (coder, handle) = driven("coder", script);
         (structure!(coder.confirm([Deploy])), handle)
@@ -56,12 +56,12 @@ async fn a_confirmed_call_goes_on_with_a_decision_that_comes_later() {
     let run = waiting
         .run("go")
         .approver(nobody_answers)
-        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
+        .journal(journal.clone())
         .outcome();
     let an_hour = Duration::from_secs(3600);
     assert!(tokio::time::timeout(an_hour, run).await.is_err());
-    let stored = kept.lock().unwrap().pop().unwrap();
-    let stored = serde_json::to_string(&stored).unwrap();
+    let stored = PutDown(journal.entries());
+    assert!(stored.count("asked") > 1, "somebody was asked");
     for (decision, told) in [
         (Some(Approval::Approve), "live"),
         (
@@ -71,7 +71,7 @@ async fn a_confirmed_call_goes_on_with_a_decision_that_comes_later() {
         (None, "nobody is there to approve"),
     ] {
         let (team, handle) = team(vec![Script::text("well")]);
-        let mut run = team.resume(serde_json::from_str(&stored).unwrap());
+        let mut run = team.run("go").journal(stored.journal());
         if let Some(decision) = decision {
             run = run.approver(move |request: ApprovalRequest| {
                 assert_eq!(&*request.tool_name, "deploy");

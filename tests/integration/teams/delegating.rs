@@ -203,7 +203,7 @@ fn steady(tool: &'static str, arguments: &'static str) -> ScriptedModel {
 }
 
 #[tokio::test]
-async fn every_snapshot_of_a_team_leads_to_the_same_end() {
+async fn from_every_entry_a_team_comes_to_the_same_end() {
     let (led, coded) = (
         steady("coder", r#"{"input":"the parser"}"#),
         steady("compile", "{}"),
@@ -213,37 +213,17 @@ async fn every_snapshot_of_a_team_leads_to_the_same_end() {
         let coder: Plain = tooled("coder").model(coded.clone()).build();
         structure!(lead.delegates(coder.grants([Compile])))
     };
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
-    let whole = team()
-        .run("go")
-        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
-        .outcome()
-        .await
-        .unwrap();
-    assert_eq!(whole.result.unwrap(), "so: so: compiled");
-    let kept = kept.lock().unwrap().clone();
-    assert_eq!(kept.len(), 6, "after each reply and each round of calls");
-    for (i, snapshot) in kept.into_iter().enumerate() {
-        let stored = serde_json::to_string(&snapshot).unwrap();
-        let snapshot = serde_json::from_str(&stored).unwrap();
-        let before = (led.count(), coded.count());
-        let again = team().resume(snapshot).outcome().await.unwrap();
-        assert_eq!(again.result.unwrap(), "so: so: compiled", "{i}");
-        let names = |outputs: &agents::run::AgentOutputs| -> Vec<_> {
-            outputs
-                .receipts()
-                .map(|receipt| receipt.name.clone())
-                .collect()
-        };
-        assert_eq!(names(&again.outputs), names(&whole.outputs), "{i}");
-        let asked = (led.count() - before.0, coded.count() - before.1);
+    let journal = MemoryJournal::new();
+    let whole = team().run("go").journal(journal.clone()).outcome().await;
+    let whole = whole.unwrap();
+    assert_eq!(whole.result.as_ref().unwrap(), "so: so: compiled");
+    for at in crate::world::put_down(&journal) {
+        let before = led.count() + coded.count();
+        let again = team().run("go").journal(at.journal()).outcome().await;
+        crate::world::same(&again.unwrap(), &whole, &at);
         // What was answered when it was put down is not asked again.
-        assert_eq!(
-            asked,
-            [(1, 2), (1, 1), (1, 1), (1, 0), (1, 0), (0, 0)][i],
-            "{i}"
-        );
+        let asked = led.count() + coded.count() - before;
+        assert_eq!(asked, 4 - at.replies(), "{at}");
     }
 }
 

@@ -169,16 +169,17 @@ async fn a_team_among_the_parts_and_all_else_that_is_wrong_with_it() {
 
 #[tokio::test]
 async fn a_stored_run_whose_rest_needs_none_goes_on_without() {
-    let kept: Arc<Mutex<Vec<Snapshot>>> = Arc::default();
-    let keep = kept.clone();
+    let journal = MemoryJournal::new();
     let runs = Arc::default();
     let (model, _) = ScriptedModel::new([Script::text("left")]);
     let both = torn("torn").then(body("then", &runs));
     let whole = both.run("go").model(model);
-    whole
-        .on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot))
-        .await
-        .unwrap();
-    let chosen = kept.lock().unwrap().remove(0);
-    assert_eq!(both.resume(chosen).await.unwrap(), "go, by left");
+    whole.journal(journal.clone()).await.unwrap();
+    for at in crate::world::put_down(&journal) {
+        let rest = both.run("go").journal(at.journal()).await;
+        match at.replies() {
+            0 => assert!(rest.unwrap_err().is_build(), "{at}: the choice needs one"),
+            _ => assert_eq!(rest.unwrap(), "go, by left", "{at}"),
+        }
+    }
 }

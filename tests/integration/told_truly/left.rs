@@ -6,14 +6,14 @@ use crate::{
         team::{Plain, passes_on, team},
     },
     recording::Tape,
-    world::{Wait, agent_with, spec},
+    world::{Wait, agent_with, put_down, spec},
 };
 use agents::{
     Agent, AgentBuilder, Effects, Error, Outcome, Severity, async_trait,
     compose::first_of,
     escalation::{Escalation, escalate, reroute_to_skill, return_partial_result},
     record::{Bundle, Recording, Replay},
-    run::{EventKind, RunContext, Snapshot, ToolEnvelope},
+    run::{EventKind, MemoryJournal, RunContext, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };
@@ -298,12 +298,10 @@ async fn a_partial_result_of_a_delegate_is_on_its_receipt() {
 
 #[tokio::test]
 async fn a_stored_agent_that_was_dropped_is_told_of_what_it_left() {
-    let kept = Arc::<Mutex<Vec<Snapshot>>>::default();
-    let keep = kept.clone();
-    let (slow, asked) = ScriptedModel::new([
-        Script::call("wait", r#"{"millis":60000}"#),
-        Script::text("told"),
-    ]);
+    let journal = MemoryJournal::new();
+    let waits = Script::call("wait", r#"{"millis":60000}"#);
+    let told = (0..20).map(|_| Script::text("told"));
+    let (slow, asked) = ScriptedModel::new([waits].into_iter().chain(told));
     let ask = move || {
         let slow = slow.clone();
         asking(move || {
@@ -331,30 +329,28 @@ async fn a_stored_agent_that_was_dropped_is_told_of_what_it_left() {
         .tool(Wait)
         .model(model)
         .build();
-    let run = first
-        .run("go")
-        .on_checkpoint(move |one| keep.lock().unwrap().push(one));
-    run.await.unwrap();
-    let after_wait = {
-        let kept = kept.lock().unwrap();
-        let is_between = |one: &&Snapshot| {
-            let text = serde_json::to_string(one).unwrap();
-            text.contains("before this call ended") && !text.contains("given up")
-        };
-        kept.iter().find(is_between).unwrap().clone()
-    };
-    let (model, _) = ScriptedModel::new([Script::text("done")]);
-    let again: Plain = AgentBuilder::new("worker")
-        .tool(ask())
-        .tool(Wait)
-        .model(model)
-        .build();
-    again.resume(after_wait).await.unwrap();
-    let last = asked.requests().pop().unwrap();
-    let results = last.results();
-    assert_eq!(results.len(), 1, "every call has its answer: {results:?}");
-    assert!(
-        results[0].1.contains("before this call ended"),
-        "{results:?}"
-    );
+    first.run("go").journal(journal.clone()).await.unwrap();
+    let mut between = put_down(&journal);
+    between.retain(|at| {
+        at.text().contains("before this call ended") && !at.text().contains("given up")
+    });
+    assert!(between.len() > 2, "{}", between.len());
+    for at in between {
+        let (model, _) = ScriptedModel::new([Script::text("done")]);
+        let again: Plain = AgentBuilder::new("worker")
+            .tool(ask())
+            .tool(Wait)
+            .model(model)
+            .build();
+        let before = asked.count();
+        again.run("go").journal(at.journal()).await.unwrap();
+        assert_eq!(asked.count(), before + 1, "{at}");
+        let last = asked.requests().pop().unwrap();
+        let results = last.results();
+        assert_eq!(results.len(), 1, "every call has its answer: {results:?}");
+        assert!(
+            results[0].1.contains("before this call ended"),
+            "{at}: {results:?}"
+        );
+    }
 }

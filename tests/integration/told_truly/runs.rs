@@ -2,14 +2,14 @@
 
 use crate::{
     recording::Tape,
-    world::{agent_with, spec, worker},
+    world::{agent_with, put_down_after, spec, worker},
 };
 use agents::{
     Agent, AgentBuilder, Effects, ErrorKind,
     agent::ModelAgent,
     observe::StepKind,
     record::{Recording, Replay},
-    run::{EventKind, Snapshot},
+    run::{EventKind, MemoryJournal},
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };
@@ -70,14 +70,12 @@ async fn runs_within_a_replay_have_the_ids_that_they_had() {
 
 #[tokio::test]
 async fn a_run_that_goes_on_began_when_it_began() {
-    let stored = Arc::<Mutex<Vec<Snapshot>>>::default();
-    let (keep, tape) = (stored.clone(), Tape::default());
+    let (journal, tape) = (MemoryJournal::new(), Tape::default());
     let recording = Recording::to(tape.clone());
     let (model, _) = ScriptedModel::new([Script::call("add", r#"{"left":1,"right":1}"#)]);
     let agent = worker::<String>();
     let run = agent.run("go").model(model).tape(recording.clone());
-    let run = run.on_checkpoint(move |snapshot| keep.lock().unwrap().push(snapshot));
-    let first = run.outcome().await.unwrap();
+    let first = run.journal(journal.clone()).outcome().await.unwrap();
     let began = first
         .trace
         .steps
@@ -87,12 +85,13 @@ async fn a_run_that_goes_on_began_when_it_began() {
         .unwrap();
     tokio::time::sleep(Duration::from_millis(300)).await;
 
-    let text = serde_json::to_string(&stored.lock().unwrap().pop().unwrap()).unwrap();
+    let stored = put_down_after(&journal, "settled", 1);
     let (model, _) = ScriptedModel::new([Script::text("done")]);
     let took = Arc::<Mutex<Duration>>::default();
     let noted = took.clone();
     let outcome = agent
-        .resume(serde_json::from_str(&text).unwrap())
+        .run("go")
+        .journal(stored.journal())
         .model(model)
         .tape(recording)
         .on_event(move |event| {

@@ -8,11 +8,11 @@ use super::Agent;
 use crate::{
     Error, ErrorKind, Json, observe, panics,
     place::check_run,
-    run::{Node, Outcome, Root, RunContext, Settings, Snapshot, Stop, Talk},
+    run::{Outcome, Past, Root, RunContext, Settings, Snapshot, Stop, Stored, Talk, Writer},
 };
 use futures_util::future::BoxFuture;
-use std::{fmt, future::IntoFuture, mem};
-use steer::steer;
+use std::{fmt, future::IntoFuture};
+use steer::{steer, stored_outcome};
 
 /// A run of an agent that is about to start: configure it, then await it for the answer, or call
 /// [`outcome`](Run::outcome) for everything it leaves behind.
@@ -130,43 +130,74 @@ impl<'a, A: Agent> Run<'a, A> {
         if let Some(defect) = budget.and_then(|budget| budget.defect("the run")) {
             return Err(Error::new(ErrorKind::Build, defect));
         }
-        // What a stored run has finished needs no model any more.
-        let has_model = matches!(start, Start::Stored(_))
-            || settings.model_for(settings.model.clone()).is_some();
-        let profile = panics::said_by(agent.name(), || agent.profile())?;
-        check_run(&profile, has_model)?;
-        let (input, node, past) = match start {
+        if let Some(journal) = settings.journal.clone() {
+            settings.writer = Some(Writer::open(journal, &settings).await?);
+        }
+        let (input, place, past) = match start {
             Start::Fresh(input) => {
                 let place = match &around {
                     Some(around) => around.place_of(agent.name(), written(&input)?.as_str()),
                     None => String::new(),
                 };
-                (input, Node::root(place), None)
+                let is_own = settings.journal.is_some();
+                let stored = settings.writer.as_ref().and_then(|writer| match is_own {
+                    true => writer.stored(),
+                    false => writer.stored_at(&place),
+                });
+                let past = match stored {
+                    Some(stored) => {
+                        belongs(&stored, agent.name(), &written(&input)?)?;
+                        stored.started.terms.take_over(&mut settings)?;
+                        stored.started.terms.check(&settings)?;
+                        Past::Stored(Box::new(stored))
+                    }
+                    None => Past::None,
+                };
+                (input, place, past)
             }
-            Start::Stored(mut stored) => {
+            Start::Stored(stored) => {
                 let input = stored.input.to().map_err(|error| {
                     Error::new(
                         ErrorKind::Build,
                         format!("the stored input does not fit `{}`: {error}", agent.name()),
                     )
                 })?;
-                (
-                    input,
-                    Node::load(mem::take(&mut stored.root)),
-                    Some(*stored),
-                )
+                (input, String::new(), Past::Snapshot(stored))
             }
         };
-        let origin = match !settings.keepers.is_empty() || settings.tape.is_some() {
+        // What a stored run has finished needs no model any more.
+        let has_model =
+            !matches!(past, Past::None) || settings.model_for(settings.model.clone()).is_some();
+        let profile = panics::said_by(agent.name(), || agent.profile())?;
+        check_run(&profile, has_model)?;
+        let is_kept = !settings.keepers.is_empty() || settings.writer.is_some();
+        let origin = match is_kept || settings.tape.is_some() {
             true => Some((agent.name().to_owned(), written(&input)?)),
             false => None,
         };
-        let root = Root::new(settings, node, past, origin)?;
-        root.node.name(agent.name());
+        let root = Root::new(settings, agent.name(), place, past, origin)?;
+        if let Some(outcome) = stored_outcome(&root) {
+            if let Some(talk) = &root.settings.talk {
+                talk.settle(&root.node, &outcome);
+            }
+            root.close_journal().await;
+            return Ok(outcome);
+        }
         let run = steer(agent, input, &root);
-        let outcome = observe::observed(&root, agent.name(), Box::pin(run)).await;
-        if let Some(around) = around {
+        let mut outcome = observe::observed(&root, agent.name(), Box::pin(run)).await;
+        // Before it is stored that the run has ended: what has ended is not charged any more.
+        if let Some(around) = &around {
             around.charge(outcome.usage, outcome.cost);
+        }
+        if let Err(error) = root.node.machine().store().await
+            && outcome.result.is_ok()
+        {
+            outcome.result = Err(Error::new(ErrorKind::Journal, error.to_string()));
+        }
+        root.close_journal().await;
+        #[cfg(any(test, feature = "testing"))]
+        root.node.machine().check();
+        if let Some(around) = around {
             // The run around is a part of the same replay.
             if let Some(stop @ Stop::Diverged { .. }) = root.stopped()
                 && root.settings.tape_of.is_some()
@@ -187,6 +218,22 @@ impl<'a, A: Agent> Run<'a, A> {
             result => Ok(Outcome { result, ..outcome }),
         }
     }
+}
+
+/// Checks that a journal is that of a run of this agent, with this input.
+fn belongs(stored: &Stored, agent: &str, input: &Json) -> Result<(), Error> {
+    let started = &stored.started;
+    let refused = |why: String| Err(Error::new(ErrorKind::Journal, why));
+    if started.agent != agent {
+        let owner = &started.agent;
+        return refused(format!(
+            "the journal belongs to a run of agent `{owner}`, not of `{agent}`"
+        ));
+    }
+    if started.input != *input {
+        return refused("the journal belongs to a run with another input".to_owned());
+    }
+    Ok(())
 }
 
 fn written<I: serde::Serialize>(input: &I) -> Result<Json, Error> {

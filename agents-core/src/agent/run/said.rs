@@ -6,7 +6,7 @@ use crate::{
     Json,
     error::ErrorReceipt,
     model::Model,
-    run::{Approver, Budget, Clock, Event, Snapshot, Tape, ToolEnvelope},
+    run::{Approver, Budget, Clock, Event, Journal, Snapshot, Tape, ToolEnvelope},
     secret::Secrets,
     tool::Scope,
 };
@@ -250,6 +250,44 @@ impl<A: Agent> Run<'_, A> {
     /// ```
     pub fn on_checkpoint(mut self, keeper: impl Fn(Snapshot) + Send + Sync + 'static) -> Self {
         self.settings.keepers.push(Arc::new(keeper));
+        self.root()
+    }
+
+    /// Makes the run survive the end of its process: its facts are stored in this journal.
+    ///
+    /// An empty journal starts the run. A journal that breaks off goes on with it, for the same agent and the same
+    /// input. A journal of a finished run returns its outcome, and nothing is asked or run. Code is not stored: say
+    /// models, tools, secrets, prices, policies and an approver again.
+    ///
+    /// A tool that writes runs only when the intent to run it is stored. If the process ends before the end of the
+    /// execution is stored, that execution is *in doubt* when the run goes on:
+    ///
+    /// | the tool | what happens |
+    /// |-|-|
+    /// | does not write, or is `idempotent` | it runs again, with the same key; at most three times |
+    /// | has an [`in_doubt`](crate::tool::InDoubt) | that is asked |
+    /// | is any other | the model is told that it may have taken effect, and a person is asked about every further call of that tool |
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+    /// use agents::run::MemoryJournal;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, handle) = ScriptedModel::new([Script::text("4")]);
+    /// # let adder = AgentBuilder::<String, u32>::new("adder").model(model).build();
+    /// let journal = MemoryJournal::new();
+    /// assert_eq!(adder.run("2 + 2").journal(journal.clone()).await?, 4);
+    /// assert_eq!(adder.run("2 + 2").journal(journal.clone()).await?, 4); // as it was stored
+    /// # assert_eq!(handle.requests().len(), 1);
+    ///
+    /// let error = adder.run("2 + 3").journal(journal).await.unwrap_err();
+    /// assert_eq!(error.to_string(), "the journal belongs to a run with another input");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn journal(mut self, journal: impl Journal) -> Self {
+        self.settings.journal = Some(Arc::new(journal));
         self.root()
     }
 

@@ -4,12 +4,13 @@ use super::Agent;
 use crate::{
     Error, ErrorKind, Json, panics,
     run::{
-        AgentOutputs, Ending, EventKind, Happened, Limit, Moment, Outcome, Root, RunContext, Stop,
-        Stopped, Stopwatch, trace::Trace,
+        AgentOutputs, Ending, EventKind, Fact, Finished, Happened, Limit, Moment, Outcome, Root,
+        RunContext, Stop, Stopped, Stopwatch, trace::Trace,
     },
     turn,
 };
 use futures_util::future::select_all;
+use serde::de::DeserializeOwned;
 use std::{pin::pin, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
@@ -17,16 +18,22 @@ use tokio_util::sync::CancellationToken;
 pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A::Out> {
     let budget = root.settings.budget.as_ref();
     let limit = budget.and_then(|budget| budget.time);
-    let watch = limit.map(|time| Stopwatch::start(time, root.settings.watch.clone()));
+    let watch = limit.map(|time| {
+        let left = root.node.left_of(time);
+        Stopwatch::start(left, root.settings.watch.clone())
+    });
     let cx = RunContext::root(root.clone()).timed(watch.as_ref());
     let _over = root.over.clone().drop_guard();
     if let Some(budget) = budget {
         root.node.bound_run(budget);
     }
+    // It was being ended when it was put down.
+    let is_ending = root.stopped().is_some();
     let result = {
         let work = pin!(cx.carry_out(agent.name(), agent.work(&cx, input)));
         tokio::select! {
             biased;
+            () = std::future::ready(()), if is_ending => None,
             () = cancelled(&root.settings.cancel) => {
                 root.request_stop(Stop::Cancelled);
                 None
@@ -70,12 +77,57 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
             reason: error.to_string(),
         });
     }
-    let usage = root.usage();
-    let masker = &root.settings.masker;
     let answer = result
         .as_ref()
         .ok()
         .and_then(|output| Json::of(output).ok());
+    root.node.add(Fact::Finished(match (&result, &answer) {
+        _ if is_stopped => Finished::Stopped,
+        (Err(error), _) => Finished::Failed {
+            kind: error.kind(),
+            message: format!("{error:#}"),
+        },
+        (Ok(_), answer) => Finished::Answer(answer.clone().unwrap_or_else(Json::null)),
+    }));
+    outcome(root, result, answer, stop)
+}
+
+/// Returns the outcome of a run that had ended before its process did.
+pub(super) fn stored_outcome<O: DeserializeOwned>(root: &Arc<Root>) -> Option<Outcome<O>> {
+    let finished = root.node.machine().look(|state| state.finished.clone())?;
+    let stop = root.stopped();
+    let (result, answer) = match finished {
+        Finished::Answer(answer) => {
+            let result = answer.to().map_err(|error| {
+                let why = format!("the stored answer does not fit: {error}");
+                Error::new(ErrorKind::Journal, why)
+            });
+            (result, Some(answer))
+        }
+        Finished::Failed { kind, message } => (Err(Error::new(kind, message)), None),
+        Finished::Stopped => {
+            let stop = stop.as_ref().unwrap_or(&Stop::Cancelled);
+            (Err(stop.error()), None)
+        }
+    };
+    // Nothing is traced now, but the trace has its name.
+    root.place_in_trace(&tracing::Span::none());
+    let mut outcome = outcome(root, result, answer, stop);
+    outcome.outputs.traces_url = root.traces_url();
+    Some(Outcome {
+        trace: root.trace(),
+        ..outcome
+    })
+}
+
+/// Puts together what a run leaves behind.
+fn outcome<O>(
+    root: &Root,
+    result: Result<O, Error>,
+    answer: Option<Json>,
+    stop: Option<Stop>,
+) -> Outcome<O> {
+    let masker = &root.settings.masker;
     let answer = answer.map(|json| masker.json(&json));
     let response = answer.as_ref().map(Json::to_text).unwrap_or_default();
     Outcome {
@@ -85,7 +137,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
         escalations: masker.data(root.escalations()),
         stopped: masker.data(stop.map(|stop| stop.reason())),
         outputs: AgentOutputs::collect(response, root.node.receipts()),
-        usage,
+        usage: root.usage(),
         cost: root.node.paid().total(),
         run_id: root.run_id.to_string(),
         trace: Trace::default(),

@@ -40,6 +40,9 @@ impl Cause {
 
     /// The execution did not come to its own end.
     pub(crate) fn is_cut_off(&self) -> bool {
-        matches!(self.origin(), Origin::TimedOut(_) | Origin::Panicked)
+        matches!(
+            self.origin(),
+            Origin::TimedOut(_) | Origin::Panicked | Origin::Interrupted
+        )
     }
 }

@@ -60,6 +60,13 @@ impl Known {
         self.secrets.len()
     }
 
+    /// Returns the value for which this placeholder stands.
+    pub(super) fn value(&self, placeholder: &str) -> Option<&str> {
+        let mut secrets = self.secrets.iter();
+        let secret = secrets.find(|secret| secret.placeholder == placeholder)?;
+        Some(secret.plain[0].expose_secret())
+    }
+
     /// Each secret alone.
     fn each(&self) -> impl Iterator<Item = Known> {
         let one = |secret: &Arc<Spellings>| Known::from(vec![secret.clone()]);
@@ -214,7 +221,7 @@ impl Known {
     }
 
     /// The secret that is a part of this number.
-    fn digits(&self, number: &str) -> Option<&str> {
+    pub(super) fn digits(&self, number: &str) -> Option<&str> {
         let mut digits = self.secrets.iter().filter(|secret| secret.digits);
         let within = |secret: &&Arc<Spellings>| number.contains(secret.plain[0].expose_secret());
         digits
@@ -224,7 +231,7 @@ impl Known {
 }
 
 /// How long a string is whose opening quote has been taken.
-fn string(bytes: &[u8]) -> usize {
+pub(super) fn string(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         match byte {

@@ -4,9 +4,11 @@ mod base64;
 mod heads;
 mod known;
 mod look;
+mod reference;
 mod spelling;
 mod stream;
 
+pub(crate) use reference::references;
 pub(crate) use stream::Stream;
 
 use super::{SecretError, panic};

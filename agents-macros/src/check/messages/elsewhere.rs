@@ -31,6 +31,11 @@ const ELSEWHERE: &[(&str, &[&str], &str)] = &[
         "what happens after a failure is said by arms behind the function: `tool! { .. on_error { execution_error(_) => retry() } }`",
     ),
     (
+        "tool",
+        &["in_doubt"],
+        "what became of an interrupted execution is said behind the function: `tool! { .. in_doubt(key) => .. }`",
+    ),
+    (
         "agent",
         &["system", "system_prompt", "instructions", "preamble"],
         "what a model is told to be is its prompt: write `prompt = \"You are ..\"`",

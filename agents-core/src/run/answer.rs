@@ -1,0 +1,179 @@
+//! A final answer, as data: it is read and repaired as the arguments of a call are.
+
+use super::candidates::{Candidates, Circumstances, Move};
+use crate::{
+    Severity,
+    reader::{Changes, ReadError},
+    recovery::{FixError, FixerRef, Plan},
+};
+use serde::{Deserialize, Serialize};
+
+/// State of one final answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct FinalAnswer {
+    pub(crate) candidates: Candidates<ReadError>,
+    stage: AnswerStage,
+    /// Hint of an arm for the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+/// How far an answer has come, and so what it needs next.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AnswerStage {
+    /// The text at hand has to be read.
+    Read,
+    /// It does not fit, and the arms have to be asked.
+    Arms,
+    /// A repair agent has to answer.
+    Repair(FixerRef),
+    /// The failure was handed up, and somebody above has to answer.
+    Climb {
+        source: Option<String>,
+        reason: String,
+        severity: Severity,
+    },
+    /// It ends the run.
+    Throw {
+        source: Option<String>,
+        reason: String,
+    },
+    /// It goes back to the model.
+    Refused,
+    /// It fits.
+    Accepted,
+}
+
+/// What can happen to an answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AnswerFact {
+    /// The text at hand was read.
+    Read(Result<Changes, ReadError>),
+    /// The arms were asked about the failure at hand.
+    Planned(Option<Plan>),
+    /// A repair agent was asked, in this turn.
+    Repaired {
+        turn: u32,
+        answer: Result<String, FixError>,
+        tokens: u64,
+    },
+}
+
+impl FinalAnswer {
+    pub(crate) fn new(text: String) -> Self {
+        FinalAnswer {
+            candidates: Candidates::of(text),
+            stage: AnswerStage::Read,
+            hint: None,
+        }
+    }
+
+    /// Returns the text at hand.
+    pub(crate) fn text(&self) -> &str {
+        self.candidates.text()
+    }
+
+    /// Returns what comes next.
+    pub(crate) fn next(&self) -> &AnswerStage {
+        &self.stage
+    }
+
+    /// Returns what the model is told beside the failure.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = String> {
+        let hint = self.hint.clone();
+        hint.into_iter().chain(self.candidates.cut_short())
+    }
+
+    /// Applies a fact. A fact that does not belong to the stage changes nothing: then this returns `false`.
+    pub(crate) fn on(&mut self, fact: AnswerFact) -> bool {
+        match (fact, &self.stage) {
+            (AnswerFact::Read(Ok(changes)), AnswerStage::Read) => {
+                self.candidates.read(changes);
+                self.candidates.accept();
+                self.stage = AnswerStage::Accepted;
+            }
+            // What was accepted is read again by a process that goes on, and may not fit there.
+            (AnswerFact::Read(Err(error)), AnswerStage::Read | AnswerStage::Accepted) => {
+                // A given text may fail in a field and be repaired further. As a whole it was a try.
+                let was_try = self.candidates.is_given() && error.path().is_empty();
+                let text = self.candidates.text().to_owned();
+                self.candidates.fail(text, error);
+                match was_try {
+                    true => self.go_back(),
+                    false => self.stage = AnswerStage::Arms,
+                }
+            }
+            (AnswerFact::Planned(Some(plan)), AnswerStage::Arms) => {
+                self.candidates.follow(plan);
+                self.recover();
+            }
+            (AnswerFact::Planned(None), AnswerStage::Arms) => self.go_back(),
+            (
+                AnswerFact::Repaired {
+                    turn,
+                    answer,
+                    tokens,
+                },
+                AnswerStage::Repair(fixer),
+            ) => {
+                let fixer = fixer.name().to_owned();
+                let ended = answer.as_ref().err().cloned();
+                if self.candidates.answered(&fixer, answer, tokens, turn) {
+                    self.stage = AnswerStage::Read;
+                    return true;
+                }
+                let source = Some(fixer);
+                match ended {
+                    Some(FixError::Escalated { reason, severity }) => {
+                        self.stage = AnswerStage::Climb {
+                            source,
+                            reason,
+                            severity,
+                        };
+                    }
+                    Some(FixError::Thrown(reason)) => {
+                        self.stage = AnswerStage::Throw { source, reason };
+                    }
+                    Some(FixError::Failed(_) | FixError::Unable(_)) | None => self.recover(),
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Nothing is left to be done about the failure at hand: the candidate before goes on.
+    fn go_back(&mut self) {
+        match self.candidates.go_back() {
+            true => self.recover(),
+            false => self.stage = AnswerStage::Refused,
+        }
+    }
+
+    /// Takes the next step that is not spent.
+    fn recover(&mut self) {
+        self.stage = match self.candidates.next(|_| Circumstances::default()) {
+            Move::Read => AnswerStage::Read,
+            Move::Ask(fixer) => AnswerStage::Repair(fixer),
+            Move::Tell(hint) => {
+                self.hint = Some(hint);
+                AnswerStage::Refused
+            }
+            Move::Escalate { reason, severity } => AnswerStage::Climb {
+                source: None,
+                reason,
+                severity,
+            },
+            Move::Throw(reason) => AnswerStage::Throw {
+                source: None,
+                reason,
+            },
+            Move::Retry(_) | Move::Spent => AnswerStage::Refused,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,687 @@
+//! One call, as data: what was asked for, what has happened to it, and what comes next.
+//!
+//! [`Call::next`] looks; [`Call::on`] is told a fact. Neither waits, calls user code or runs anything.
+//!
+//! ```text
+//! New ► Read ► Approve? ► Execute ► Running ► Done
+//!         ▲        │           │        │ fails
+//!         │        └───────────┴────────┴──► Arms ► plan ► next candidate
+//!         └─────────────────────────────────────────────────────┘
+//! ```
+
+mod fact;
+mod recover;
+mod repairs;
+mod settle;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use fact::{Accepted, After, CallFact, Called, Intent, Interrupted, News, Refused};
+pub(crate) use repairs::{again, of_answer, of_call};
+
+use super::{
+    Approval, Attachment, Attempt, Signed, Stop, ToolEnvelope,
+    candidates::{Candidates, Wait},
+};
+use crate::{
+    Json,
+    error::{Cause, ToolError, escalation::Escalation},
+    hex::hex,
+    json::canonical,
+    model::ToolCall,
+    recovery::FixerRef,
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    fmt::{self, Write},
+    sync::Arc,
+    time::Duration,
+};
+
+/// State of one call.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Call {
+    pub(crate) call: ToolCall,
+    /// Number of the call among those of its agent, from 0.
+    pub(crate) seq: u32,
+    pub(crate) stage: Stage,
+    /// Texts that were tried for the arguments.
+    pub(crate) candidates: Candidates<ToolError>,
+    /// What is known of the tool, if the agent has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tool: Option<Called>,
+    /// Id in the receipt; fixed as soon as arguments are accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<Arc<str>>,
+    /// What services know the call by, if it has other arguments than those by which it has its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) attempts: Vec<Attempt>,
+    /// Failure of the last execution.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failed_run: Option<Box<ToolError>>,
+    /// Number of times that the process ended while the tool ran.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    interruptions: u32,
+    /// Number of rounds in which a limiter held the call back.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    held_back: u32,
+    /// Arguments that a receipt shows if the call fails: those that ran last, else the model's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shown: Option<Json>,
+    /// Wait before the next execution.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    waited: Option<Duration>,
+    /// Time that the approval of the next execution took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    approval: Option<Duration>,
+    /// Whether the arguments at hand are approved.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    approved: bool,
+    /// Name of who decided last, if the approver said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) decided_by: Option<String>,
+    /// Whether the last decision asks for a change.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) revised: bool,
+    /// Hint of an arm for the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<String>,
+    /// Remark of the run itself for the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) remark: Option<String>,
+    /// Reason for which the call ends the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) thrown: Option<String>,
+    /// What ends the run because of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ends: Option<Box<Stop>>,
+    /// Output of a tool that ends what it is a part of, and so never returns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_deed: Option<Json>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) cached: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) partial: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) attachments: Vec<Attachment>,
+    /// What the model is told, once the call is settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) message: Option<String>,
+    /// Receipt, once the call is settled; nothing else is looked at from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) receipt: Option<Arc<ToolEnvelope>>,
+    /// Time at which it was taken up, in milliseconds since 1970.
+    #[serde(default)]
+    pub(crate) started: u64,
+}
+
+/// How far a call has come.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Stage {
+    /// It has to be taken up.
+    New,
+    /// The text at hand has to be read.
+    Read,
+    /// Somebody has to approve these arguments.
+    Approve { args: Json },
+    /// The tool has to run.
+    Execute { args: Json },
+    /// The tool runs.
+    Running { args: Json },
+    /// The process ended while the tool ran, and it may not simply run again.
+    Interrupted { args: Json },
+    /// The next execution has to wait.
+    BackOff { args: Json, wait: Wait },
+    /// The next execution waits until this time.
+    Sleep {
+        args: Json,
+        until: u64,
+        wait: Duration,
+    },
+    /// It failed, and the arms have to be asked.
+    Arms,
+    /// A repair agent has to answer.
+    Repair(FixerRef),
+    /// The failure was handed up, and somebody above has to answer.
+    Climb { escalation: Box<Escalation> },
+    /// It ends the run.
+    Ends,
+    /// It is settled.
+    Done {
+        input: Json,
+        result: Result<Json, ToolError>,
+    },
+}
+
+/// What a call needs next.
+pub(crate) enum Action {
+    TakeUp,
+    Read,
+    Approve(Json),
+    Execute(Json),
+    /// Find out what an interrupted execution has done.
+    FindOut(Json),
+    BackOff(Wait),
+    Sleep {
+        until: u64,
+        wait: Duration,
+    },
+    AskArms,
+    AskFixer(FixerRef),
+    Climb(Box<Escalation>),
+    /// End the run: the process ended before it did.
+    End(Box<Stop>),
+    /// Nothing: the run is ending.
+    Wait,
+    /// Nothing: it is settled.
+    Done,
+}
+
+impl Call {
+    pub(crate) fn new(seq: u32, call: ToolCall) -> Call {
+        Call {
+            candidates: Candidates::of(call.arguments.clone()),
+            call,
+            seq,
+            stage: Stage::New,
+            tool: None,
+            id: None,
+            key: None,
+            attempts: Vec::new(),
+            failed_run: None,
+            interruptions: 0,
+            held_back: 0,
+            shown: None,
+            waited: None,
+            approval: None,
+            approved: false,
+            decided_by: None,
+            revised: false,
+            hint: None,
+            remark: None,
+            thrown: None,
+            ends: None,
+            last_deed: None,
+            cached: false,
+            partial: false,
+            attachments: Vec::new(),
+            message: None,
+            receipt: None,
+            started: 0,
+        }
+    }
+
+    /// Creates a call that has nothing more to do.
+    pub(crate) fn closed(seq: u32) -> Call {
+        let call = ToolCall {
+            id: String::new(),
+            name: String::new(),
+            arguments: String::new(),
+        };
+        Call {
+            stage: Stage::Ends,
+            ..Call::new(seq, call)
+        }
+    }
+
+    /// Returns what comes next.
+    pub(crate) fn next(&self) -> Action {
+        match &self.stage {
+            Stage::New => Action::TakeUp,
+            Stage::Read => Action::Read,
+            Stage::Approve { args } => Action::Approve(args.clone()),
+            Stage::Execute { args } | Stage::Running { args } => Action::Execute(args.clone()),
+            Stage::Interrupted { args } => Action::FindOut(args.clone()),
+            Stage::BackOff { wait, .. } => Action::BackOff(*wait),
+            Stage::Sleep { until, wait, .. } => Action::Sleep {
+                until: *until,
+                wait: *wait,
+            },
+            Stage::Arms => Action::AskArms,
+            Stage::Repair(fixer) => Action::AskFixer(fixer.clone()),
+            Stage::Climb { escalation } => Action::Climb(escalation.clone()),
+            Stage::Ends => match &self.ends {
+                Some(stop) => Action::End(stop.clone()),
+                None => Action::Wait,
+            },
+            Stage::Done { .. } => Action::Done,
+        }
+    }
+
+    /// Applies a fact; `place` is that of the calling agent. A fact that does not belong to the stage changes nothing.
+    pub(crate) fn on(&mut self, fact: CallFact, place: &impl fmt::Display) -> After {
+        let was_settled = self.result().is_some();
+        let is_accepted = matches!((&fact, &self.stage), (CallFact::Read(Ok(_)), Stage::Read));
+        let after = self.apply(fact);
+        if !was_settled {
+            self.tell_of_effects();
+        }
+        match &self.id {
+            None if self.is_identified() => self.id = Some(self.digest(place)),
+            Some(id) if is_accepted => {
+                let digest = self.digest(place);
+                self.key = (digest != *id).then_some(digest);
+            }
+            _ => {}
+        }
+        after
+    }
+
+    fn apply(&mut self, fact: CallFact) -> After {
+        match (fact, &self.stage) {
+            (CallFact::TakenUp { at, tool }, Stage::New) => {
+                self.started = at;
+                self.tool = tool;
+                self.stage = Stage::Read;
+                After::default()
+            }
+            // What is settled stays as it is.
+            (
+                CallFact::Refused(_)
+                | CallFact::Panicked(_)
+                | CallFact::Did(_)
+                | CallFact::Abandoned { .. },
+                Stage::Done { .. },
+            ) => After::ignored(),
+            (CallFact::Refused(error), _) => self.refuse(error),
+            (CallFact::Panicked(panic), _) => {
+                self.abandon("the call could not be dealt with", 0);
+                self.remark = Some(format!("dealing with it panicked: {panic}"));
+                After::default()
+            }
+            (CallFact::Read(Ok(accepted)), Stage::Read | Stage::Execute { .. }) => {
+                self.accepted(accepted)
+            }
+            (CallFact::Read(Err(refused)), Stage::Read | Stage::Execute { .. }) => {
+                self.misread(refused)
+            }
+            (CallFact::Decided { decided, took }, Stage::Approve { args }) => {
+                let args = args.clone();
+                self.decided(args, decided, took)
+            }
+            (CallFact::Asked, Stage::Approve { .. }) => After::default(),
+            (CallFact::Interrupted(known), Stage::Interrupted { args }) => {
+                let args = args.clone();
+                self.interrupted(args, known)
+            }
+            (CallFact::Begun { .. }, Stage::Execute { args }) => {
+                self.candidates.run();
+                self.stage = Stage::Running { args: args.clone() };
+                After::default()
+            }
+            (
+                CallFact::Ended { result, partial },
+                Stage::Execute { args } | Stage::Running { args },
+            ) => {
+                let args = args.clone();
+                self.ended(args, result, partial)
+            }
+            (CallFact::Cached(output), Stage::Execute { args }) => {
+                self.cached = true;
+                self.stage = Stage::Done {
+                    input: args.clone(),
+                    result: Ok(output),
+                };
+                After::default()
+            }
+            (CallFact::Waits { until, wait }, Stage::BackOff { args, .. }) => {
+                if !wait.is_zero() {
+                    let waited = self.waited.get_or_insert_default();
+                    *waited = waited.saturating_add(wait);
+                }
+                let args = args.clone();
+                self.stage = Stage::Sleep { args, until, wait };
+                After::default()
+            }
+            (CallFact::Woke, Stage::Sleep { args, .. }) => {
+                self.stage = Stage::Execute { args: args.clone() };
+                After::default()
+            }
+            (CallFact::Planned(plan), Stage::Arms) => self.planned(plan),
+            (CallFact::Repaired { answer, tokens }, Stage::Repair(fixer)) => {
+                let fixer = fixer.name().to_owned();
+                self.repaired(&fixer, answer, tokens)
+            }
+            (CallFact::Climbed(climbed), Stage::Climb { escalation }) => {
+                let escalation = (**escalation).clone();
+                self.climbed(escalation, climbed);
+                After::default()
+            }
+            (CallFact::Abandoned { at, why, calls }, _) => {
+                if self.started == 0 {
+                    self.started = at;
+                }
+                self.abandon(&why, calls);
+                After::default()
+            }
+            (CallFact::Did(output), _) => {
+                self.last_deed = Some(output);
+                After::default()
+            }
+            (CallFact::Kept(attachment), _) => {
+                self.attachments.push(attachment);
+                After::default()
+            }
+            (CallFact::SettledAs { input, result }, _) => {
+                self.settle_as(input, result);
+                After::default()
+            }
+            _ => After::ignored(),
+        }
+    }
+
+    /// The text at hand fits, and may run unless a rule or a person says no.
+    fn accepted(&mut self, accepted: Accepted) -> After {
+        let Accepted {
+            args,
+            changes,
+            approval,
+            denied,
+        } = accepted;
+        let is_new = matches!(self.stage, Stage::Read);
+        if is_new {
+            self.candidates.read(changes);
+        }
+        if let Some(reason) = denied {
+            return self.denied(args, Cause::denied(reason));
+        }
+        self.approved &= !is_new;
+        self.candidates.accept();
+        self.stage = match approval && !self.approved {
+            true => Stage::Approve { args },
+            false => Stage::Execute { args },
+        };
+        match is_new {
+            true => After::news(News::Accepted),
+            false => After::default(),
+        }
+    }
+
+    fn decided(&mut self, args: Json, decided: Signed, took: Duration) -> After {
+        let Signed { approval, by } = decided;
+        self.decided_by = by;
+        self.revised = matches!(approval, Approval::Revise { .. });
+        self.approved = approval == Approval::Approve;
+        self.approval = self.approved.then_some(took);
+        let why = match approval {
+            Approval::Approve => {
+                self.stage = Stage::Execute { args };
+                return After::default();
+            }
+            Approval::Deny { reason } => format!("not approved: {reason}"),
+            Approval::Revise { note } => {
+                format!("not approved as it is: {note}; change the call and make it again")
+            }
+        };
+        self.candidates.withdraw();
+        self.denied(args, Cause::denied(why))
+    }
+
+    /// The text at hand may not run. The model is told if it is its own. If it was given for a failure, that failure
+    /// is open again.
+    fn denied(&mut self, args: Json, cause: Cause) -> After {
+        let text = args.as_str().to_owned();
+        let error = ToolError::Execution {
+            args: args.clone(),
+            cause,
+        };
+        if self.candidates.is_given() {
+            let news = News::Failed(error.receipt());
+            self.candidates.fail(text, error);
+            return self.go_back().with(news);
+        }
+        self.candidates.accept();
+        self.stage = Stage::Done {
+            input: args,
+            result: Err(error),
+        };
+        After::default()
+    }
+
+    fn ended(&mut self, args: Json, result: Result<Json, Cause>, partial: bool) -> After {
+        self.shown = Some(args.clone());
+        match result {
+            Ok(output) => {
+                if partial {
+                    self.partial = true;
+                    self.remark = Some(PARTIAL.to_owned());
+                }
+                self.ran(None);
+                self.stage = Stage::Done {
+                    input: args,
+                    result: Ok(output),
+                };
+                After::default()
+            }
+            Err(cause) => self.failed_to_run(args, cause),
+        }
+    }
+
+    /// Records an execution that came to its end, or was cut off.
+    fn ran(&mut self, error: Option<&ToolError>) {
+        let writes = self.writes();
+        self.candidates.run();
+        // Mostly the first is the last.
+        self.attempts.reserve_exact(1);
+        self.attempts.push(Attempt {
+            number: self.attempt(),
+            error: error.map(|error| Box::new(error.receipt())),
+            waited_s: self.waited.take().as_ref().map(Duration::as_secs_f64),
+            approved_by: self.approval.and(self.decided_by.take()),
+            approval_s: self.approval.take().as_ref().map(Duration::as_secs_f64),
+            partial: self.partial,
+            effect_unknown: writes && error.is_some_and(ToolError::is_cut_off),
+        });
+    }
+
+    /// The process in which the call was being dealt with has ended. What may run again runs again; but a tool that is
+    /// interrupted each time may be what ends the process.
+    pub(crate) fn interrupt(&mut self) {
+        let Stage::Running { args } = &self.stage else {
+            return;
+        };
+        let args = args.clone();
+        self.interruptions += 1;
+        let goes_on = self.tool.as_ref().is_some_and(|tool| tool.goes_on);
+        let may_run = self.is_repeatable() || !self.writes();
+        self.stage = match goes_on || may_run && self.interruptions < MOST_INTERRUPTIONS {
+            true => Stage::Execute { args },
+            false => Stage::Interrupted { args },
+        };
+    }
+
+    /// Something is known of an interrupted execution, or nothing.
+    fn interrupted(&mut self, args: Json, known: Interrupted) -> After {
+        match known {
+            Interrupted::Done(output) => self.ended(args, Ok(output), false),
+            Interrupted::NotDone => {
+                let cause = Cause::interrupted("the process ended while it ran; it had no effect");
+                let error = ToolError::Execution {
+                    args: args.clone(),
+                    cause,
+                };
+                self.ran(Some(&error));
+                if let Some(last) = self.attempts.last_mut() {
+                    last.effect_unknown = false;
+                }
+                self.stage = Stage::Execute { args };
+                After::default()
+            }
+            Interrupted::Unknown(cause) => {
+                self.shown = Some(args.clone());
+                let error = ToolError::Execution { args, cause };
+                self.ran(Some(&error));
+                self.settle_with(error);
+                After {
+                    doubt: Some(self.tool().to_owned()),
+                    ..After::default()
+                }
+            }
+        }
+    }
+
+    /// Returns the name of the tool, as receipts have it.
+    pub(crate) fn tool(&self) -> &str {
+        let own_name = self.tool.as_ref().and_then(|tool| tool.own_name.as_deref());
+        own_name.unwrap_or(&self.call.name)
+    }
+
+    /// Returns the version of the tool, if the agent has it.
+    pub(crate) fn version(&self) -> Option<&str> {
+        self.tool.as_ref().map(|tool| &*tool.version)
+    }
+
+    fn writes(&self) -> bool {
+        self.tool.as_ref().is_none_or(|tool| tool.writes)
+    }
+
+    fn is_repeatable(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.repeatable)
+    }
+
+    /// Returns `true` if somebody has approved the next execution.
+    pub(crate) fn is_approved(&self) -> bool {
+        self.approval.is_some()
+    }
+
+    /// Returns the name of who approved the next execution, if the approver said so.
+    pub(crate) fn approver(&self) -> Option<String> {
+        self.approval.and(self.decided_by.clone())
+    }
+
+    /// Returns a digest of the arguments as they stand.
+    pub(crate) fn input_digest(&self) -> String {
+        let digest = hmac_sha256::Hash::hash(canonical(self.input().as_str()).as_bytes());
+        hex(&digest[..16])
+    }
+
+    /// Returns `true` if the arguments at hand are approved.
+    pub(crate) fn has_approval(&self) -> bool {
+        self.approved
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(self.stage, Stage::Running { .. })
+    }
+
+    /// Returns how many times the tool has run.
+    pub(crate) fn executions(&self) -> u32 {
+        u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Returns `true` if the tool has run, and what it may have done is not to be done again.
+    fn is_in_doubt(&self) -> bool {
+        !self.is_repeatable() && self.executions() > 0
+    }
+
+    /// Returns the number of the next execution, from 1.
+    pub(crate) fn attempt(&self) -> u32 {
+        self.executions().saturating_add(1)
+    }
+
+    /// Returns how often the call was about to run: executions, and rounds in which a limiter held it back. This is
+    /// what `retry` bounds.
+    pub(crate) fn rounds(&self) -> u32 {
+        self.executions().saturating_add(self.held_back)
+    }
+
+    /// Returns the number of the round under way, from 1. Places within the call are named by it.
+    pub(crate) fn round(&self) -> u32 {
+        self.rounds().saturating_add(1)
+    }
+
+    /// Returns the arguments as they stand: those that are accepted, else what a receipt would show.
+    pub(crate) fn input(&self) -> Json {
+        match &self.stage {
+            Stage::Approve { args }
+            | Stage::Execute { args }
+            | Stage::Running { args }
+            | Stage::Interrupted { args }
+            | Stage::BackOff { args, .. }
+            | Stage::Sleep { args, .. } => args.clone(),
+            Stage::Done { input, .. } => input.clone(),
+            Stage::New
+            | Stage::Read
+            | Stage::Arms
+            | Stage::Repair(_)
+            | Stage::Climb { .. }
+            | Stage::Ends => self.shown(),
+        }
+    }
+
+    /// Returns the arguments that a receipt shows if the call fails.
+    fn shown(&self) -> Json {
+        let shown = self.shown.clone();
+        shown.unwrap_or_else(|| Json::string(&self.call.arguments))
+    }
+
+    /// Returns `true` if arguments have been accepted, or never will be.
+    fn is_identified(&self) -> bool {
+        !matches!(
+            self.stage,
+            Stage::New
+                | Stage::Read
+                | Stage::Arms
+                | Stage::Repair(_)
+                | Stage::Climb { .. }
+                | Stage::Ends
+        )
+    }
+
+    /// Returns the id in the receipt, once it is fixed.
+    pub(crate) fn id(&self) -> Option<&Arc<str>> {
+        self.id.as_ref()
+    }
+
+    /// Returns what services know the call by, with the arguments at hand.
+    pub(crate) fn key(&self) -> Option<&Arc<str>> {
+        self.key.as_ref().or(self.id.as_ref())
+    }
+
+    /// Returns a digest of the tool, its version, the canonical input and the call's place in the run. It is the same
+    /// on any machine, whatever the order of keys and the white space.
+    fn digest(&self, place: &impl fmt::Display) -> Arc<str> {
+        let mut digest = hmac_sha256::Hash::new();
+        digest.update(self.tool());
+        digest.update("@");
+        digest.update(self.version().unwrap_or_default());
+        digest.update([0]);
+        digest.update(&*canonical(self.input().as_str()));
+        digest.update([0]);
+        // Writing into a digest cannot fail.
+        let _ = write!(Written(&mut digest), "{place}");
+        digest.update(self.seq.to_le_bytes());
+        hex(&digest.finalize()[..16]).into()
+    }
+
+    /// Returns what came of the call, once it is settled.
+    pub(crate) fn result(&self) -> Option<&Result<Json, ToolError>> {
+        match &self.stage {
+            Stage::Done { result, .. } => Some(result),
+            _ => None,
+        }
+    }
+}
+
+/// How often a process may end while a tool runs that may run again, before that is in doubt.
+const MOST_INTERRUPTIONS: u32 = 3;
+
+/// Remark on a result that a delegate could not complete.
+const PARTIAL: &str = "this result is partial: the work could not be completed";
+
+/// Text that goes into a digest as it is written.
+struct Written<'a>(&'a mut hmac_sha256::Hash);
+
+impl Write for Written<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.update(text);
+        Ok(())
+    }
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}

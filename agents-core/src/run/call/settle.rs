@@ -1,0 +1,176 @@
+//! The end of a call: settled with a result, refused, or abandoned with what it was a part of.
+
+use super::{After, Call, Stage, recover::own_failure};
+use crate::{
+    Json,
+    error::{Cause, Code, ToolError},
+};
+
+/// Remark beside the failure of an execution after which a limiter held the call back.
+const HELD_BACK: &str = "it was to run again, and was called too often for that";
+
+/// Reason for which nobody saw the end of an execution before the call was refused.
+const INTERRUPTED: &str = "the run was interrupted";
+
+/// What is known of a call that was not yet approved.
+const UNDECIDED: &str = "it waited for approval, and nobody had decided";
+
+impl Call {
+    /// Settles the call with the failure of what the model sent, or of an execution.
+    pub(super) fn settle(&mut self) {
+        if let Some(error) = own_failure(&self.candidates) {
+            self.settle_with(error);
+        }
+    }
+
+    /// Settles the call with an error. Of the arguments its receipt keeps those that ran, else what the model sent.
+    pub(super) fn settle_with(&mut self, mut error: ToolError) {
+        self.candidates.go_back_to_own();
+        if let Some(failed) = self.failed_run.take() {
+            self.candidates.withdraw_all(&error.to_string());
+            if error.is_limited() {
+                error = *failed;
+                self.remark.get_or_insert_with(|| HELD_BACK.to_owned());
+            }
+        }
+        self.remark = self.remark.take().or_else(|| self.candidates.cut_short());
+        let input = match &error {
+            ToolError::Execution { args, .. } => args.clone(),
+            _ => self.shown(),
+        };
+        self.stage = Stage::Done {
+            input,
+            result: Err(error),
+        };
+    }
+
+    /// Refuses the call before anything is read.
+    pub(super) fn refuse(&mut self, error: ToolError) -> After {
+        if self.is_running() || matches!(self.stage, Stage::Interrupted { .. }) {
+            self.was_cut_off(INTERRUPTED, 0);
+        }
+        let sent = &self.call.arguments;
+        let input = Json::parse(sent.as_str()).unwrap_or_else(|_| Json::string(sent));
+        self.stage = Stage::Done {
+            input,
+            result: Err(error),
+        };
+        After::default()
+    }
+
+    /// An execution was begun, and its end is not known.
+    fn was_cut_off(&mut self, why: &str, calls: usize) {
+        let error = self.error_at_the_end(why, calls);
+        self.ran(Some(&error));
+        let writes = self.writes();
+        if let Some(cut_off) = self.attempts.last_mut() {
+            cut_off.effect_unknown = writes;
+        }
+    }
+
+    /// Settles the call so, whatever would have come of it.
+    pub(super) fn settle_as(&mut self, input: Json, result: Result<Json, Cause>) {
+        let result = result.map_err(|cause| ToolError::Execution {
+            args: input.clone(),
+            cause,
+        });
+        self.stage = Stage::Done { input, result };
+    }
+
+    /// Ends a call that is not settled, since what it is a part of ends for this reason: with what its tool has done to
+    /// end that, with the failure that was being dealt with, as cut off while it ran, or as left undone. `calls` is the
+    /// number of calls that were made within it.
+    pub(super) fn abandon(&mut self, why: &str, calls: usize) {
+        if self.result().is_some() {
+            return;
+        }
+        if let Some(deed) = self.last_deed.take() {
+            let input = self.input();
+            self.ran(None);
+            return self.settle_as(input, Ok(deed));
+        }
+        let fixer = match &self.stage {
+            Stage::Repair(fixer) => Some(fixer.name().to_owned()),
+            _ => None,
+        };
+        let is_running = self.is_running() || matches!(self.stage, Stage::Interrupted { .. });
+        if !is_running {
+            self.leave_waiting(why);
+        }
+        let error = self.error_at_the_end(why, calls);
+        if is_running {
+            self.was_cut_off(why, calls);
+        }
+        self.settle_with(error);
+        if let Some(fixer) = fixer {
+            self.candidates.cut_off(&fixer);
+        }
+    }
+
+    /// Returns the error of a call that is abandoned.
+    fn error_at_the_end(&self, why: &str, calls: usize) -> ToolError {
+        let why = match &self.stage {
+            Stage::Arms | Stage::Repair(_) | Stage::Ends => match own_failure(&self.candidates) {
+                Some(error) => return error,
+                None => why.to_owned(),
+            },
+            Stage::Climb { escalation } => return ToolError::from((**escalation).clone()),
+            Stage::Approve { .. } => format!("{why}: {UNDECIDED}"),
+            Stage::Running { .. } | Stage::Interrupted { .. } => {
+                format!("{why}: {}", cut_off(calls, self.writes()))
+            }
+            _ => why.to_owned(),
+        };
+        ToolError::Execution {
+            args: self.input(),
+            cause: Cause::text(Code::Unknown, why),
+        }
+    }
+
+    /// A text that was given for a failure waits to run, and will not: the failure is at hand again.
+    fn leave_waiting(&mut self, why: &str) {
+        let why = match &self.stage {
+            Stage::Approve { .. } => format!("{why}: {UNDECIDED}"),
+            Stage::Execute { .. } | Stage::BackOff { .. } | Stage::Sleep { .. } => why.to_owned(),
+            _ => return,
+        };
+        if self.candidates.withdraw_all(&why) {
+            self.stage = Stage::Arms;
+            self.remark_beside(why);
+        }
+    }
+
+    /// Something else is told in the end than that the tool may have done its work: then that is told beside it. A later
+    /// execution that succeeded has settled it.
+    pub(super) fn tell_of_effects(&mut self) {
+        let Some(Err(told)) = self.result() else {
+            return;
+        };
+        let told = told.to_string();
+        let mut unknown = self.attempts.iter().filter(|run| run.effect_unknown);
+        let last = unknown.next_back().and_then(|run| run.error.as_ref());
+        if let Some(error) = last.filter(|error| !told.contains(&error.message)) {
+            let said = format!("it has run: {}", error.message);
+            self.remark_beside(said);
+        }
+    }
+
+    /// Adds a remark behind those that there are.
+    fn remark_beside(&mut self, said: String) {
+        self.remark = Some(match self.remark.take() {
+            Some(before) => format!("{before}; {said}"),
+            None => said,
+        });
+    }
+}
+
+/// Says what is known of an execution that was begun and did not end, within which so many calls were made.
+fn cut_off(calls: usize, writes: bool) -> String {
+    let known = match calls {
+        0 if writes => ", and whether it took effect is not known".to_owned(),
+        0 => ", which changed nothing".to_owned(),
+        1 => "; the call within it has a receipt, the rest is not known".to_owned(),
+        calls => format!("; the {calls} calls within it have receipts, the rest is not known"),
+    };
+    format!("it was cut off while it ran{known}")
+}

@@ -1,0 +1,650 @@
+//! The recovery machine: the texts that were tried for a call, or for a final answer, one after the other.
+//!
+//! The model's text is the first candidate. When a candidate fails, an arm gives a plan. A step of the plan gives the
+//! next candidate, which takes the place of the one that failed. When the plan is spent, the candidate before it goes on
+//! with its own plan.
+//!
+//! ```text
+//! candidate ─ fails ─► arms ─► plan ─► next candidate ─ fails ─► ..
+//!     ▲                          │ spent
+//!     └── the candidate before ◄─┘
+//! ```
+//!
+//! The machine is data and calls no user code. Receipts, events and what repair agents are told are projections of it.
+
+use crate::{
+    Severity,
+    error::ToolError,
+    reader::{Changes, ReadError},
+    recovery::{Backoff, FailedRepair, FixError, FixerRef, Plan, Step, THE_MODEL, put_at},
+};
+use serde::{Deserialize, Serialize};
+use std::{fmt, time::Duration};
+
+/// Failure of a candidate whose text failed before.
+pub(crate) const FAILED_ALREADY: &str = "this is what failed already";
+
+/// Maximum number of candidates that arms and repair agents may give for one call or one answer.
+const MOST: usize = 8;
+
+/// Error of a candidate.
+pub(crate) trait Fault: fmt::Display {
+    /// Returns the path of the field at fault, if one field is.
+    fn field(&self) -> Option<&str>;
+}
+
+impl Fault for ToolError {
+    fn field(&self) -> Option<&str> {
+        ToolError::field(self)
+    }
+}
+
+impl Fault for ReadError {
+    /// An answer is repaired as a whole.
+    fn field(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// Candidates of one call or one answer, in the order in which they were given.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Candidates<F> {
+    all: Vec<Candidate<F>>,
+    /// Index of the candidate at hand.
+    at: usize,
+    /// Whether a step was skipped because there may be no more candidates.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    cut_short: bool,
+}
+
+/// One try: a text, or a step that gave none.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Candidate<F> {
+    pub(crate) by: By,
+    pub(crate) gave: Gave,
+    /// Tokens that a repair agent used for it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) tokens: u64,
+    /// Round of the call, or turn of the answer, in which it was given.
+    #[serde(default)]
+    pub(crate) round: u32,
+    /// Candidate whose failure it was given for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) instead_of: Option<usize>,
+    /// Whether that failure is settled: another field is at fault now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    settled_it: bool,
+    /// Changes that the reader made to the text.
+    #[serde(default, skip_serializing_if = "Changes::is_empty")]
+    pub(crate) changes: Changes,
+    /// Failures of the text, the latest last.
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    failures: Vec<Failed<F>>,
+    /// Reasons why the text is of no use: its first failure, and what arms said of it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) why: String,
+    #[serde(default, skip_serializing_if = "Plan::is_empty")]
+    plan: Plan,
+    /// Index of the plan's next step.
+    #[serde(default)]
+    step: usize,
+    standing: Standing,
+}
+
+/// Author of a candidate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum By {
+    Model,
+    Fix,
+    Sanitize,
+    Agent(String),
+}
+
+/// What an author gave.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Gave {
+    /// A text to read.
+    Text(String),
+    /// A text that failed before.
+    Again(String),
+    /// No text.
+    Nothing(FixError),
+    /// A text that is not used, or nothing since the author was not asked: the tool may have taken effect.
+    Withheld(Option<String>),
+    /// No text: what the author was a part of ended before it answered.
+    CutOff,
+}
+
+/// How far a candidate has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Standing {
+    #[default]
+    Given,
+    /// It was read and fits.
+    Accepted,
+    /// It was executed.
+    Ran,
+}
+
+/// A failure, and the text that it is said of: what was read, if an object was.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Failed<F> {
+    pub(crate) text: String,
+    pub(crate) error: F,
+}
+
+/// What a plan's steps depend on beside the candidates.
+#[derive(Default)]
+pub(crate) struct Circumstances {
+    /// Number of rounds so far: executions, and those that a limiter held back.
+    pub(crate) rounds: u32,
+    /// Whether the call may be executed again.
+    pub(crate) repeatable: bool,
+    /// Whether the tool may have done what it must not do twice.
+    pub(crate) in_doubt: bool,
+    /// Wait that the failure itself asks for.
+    pub(crate) retry_after: Option<Duration>,
+}
+
+/// What recovery does next.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Move {
+    /// Read the candidate at hand.
+    Read,
+    /// Ask this repair agent.
+    Ask(FixerRef),
+    /// Wait, and execute the same arguments again.
+    Retry(Wait),
+    /// Settle the call with its failure, and this hint for the model.
+    Tell(String),
+    /// Hand the failure up.
+    Escalate { reason: String, severity: Severity },
+    /// End the run.
+    Throw(String),
+    /// Settle the call with its failure.
+    Spent,
+}
+
+/// A wait before the next execution; its length depends on chance.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Wait {
+    backoff: Backoff,
+    rounds: u32,
+    retry_after: Option<Duration>,
+}
+
+impl Wait {
+    /// Returns its length; `chance`, from 0 to 1, places it within its bounds.
+    pub(crate) fn length(self, chance: f64) -> Duration {
+        self.backoff.wait(self.rounds, self.retry_after, chance)
+    }
+}
+
+impl By {
+    /// Returns the name that receipts show.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            By::Model => THE_MODEL,
+            By::Fix => "fix",
+            By::Sanitize => "sanitize",
+            By::Agent(name) => name,
+        }
+    }
+}
+
+impl<F> Candidate<F> {
+    fn new(by: By, gave: Gave) -> Self {
+        Candidate {
+            by,
+            gave,
+            tokens: 0,
+            round: 0,
+            instead_of: None,
+            settled_it: false,
+            changes: Changes::default(),
+            failures: Vec::new(),
+            why: String::new(),
+            plan: Plan::default(),
+            step: 0,
+            standing: Standing::Given,
+        }
+    }
+
+    /// Returns the latest failure.
+    pub(crate) fn failed(&self) -> Option<&Failed<F>> {
+        self.failures.last()
+    }
+
+    /// Returns `true` if the text differs in one value from the text that it was given for.
+    pub(crate) fn is_one_value(&self) -> bool {
+        self.by == By::Sanitize
+    }
+
+    fn text(&self) -> &str {
+        match &self.gave {
+            Gave::Text(text) | Gave::Again(text) => text,
+            Gave::Nothing(_) | Gave::Withheld(_) | Gave::CutOff => "",
+        }
+    }
+
+    /// Returns `true` if it counts as a try, of which there may be only so many.
+    fn is_try(&self) -> bool {
+        self.by != By::Model
+            && match &self.gave {
+                Gave::Text(_) | Gave::Again(_) => true,
+                Gave::Nothing(why) => !matches!(why, FixError::Unable(_)),
+                Gave::Withheld(_) | Gave::CutOff => false,
+            }
+    }
+}
+
+impl<F: Fault> Candidates<F> {
+    /// Creates the list for a text of the model.
+    pub(crate) fn of(text: String) -> Self {
+        Candidates {
+            all: vec![Candidate::new(By::Model, Gave::Text(text))],
+            at: 0,
+            cut_short: false,
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Candidate<F>> {
+        self.all.iter()
+    }
+
+    pub(crate) fn get(&self, index: usize) -> &Candidate<F> {
+        &self.all[index]
+    }
+
+    /// Returns the index of the candidate at hand.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(crate) fn at_hand(&self) -> &Candidate<F> {
+        &self.all[self.at]
+    }
+
+    fn at_hand_mut(&mut self) -> &mut Candidate<F> {
+        &mut self.all[self.at]
+    }
+
+    /// Returns the text at hand.
+    pub(crate) fn text(&self) -> &str {
+        self.at_hand().text()
+    }
+
+    /// Returns the failure at hand.
+    pub(crate) fn failed(&self) -> Option<&Failed<F>> {
+        self.at_hand().failed()
+    }
+
+    /// Returns `true` if the text at hand was given for a failure that is still open.
+    pub(crate) fn is_given(&self) -> bool {
+        self.before(self.at).is_some()
+    }
+
+    /// Returns the candidate to go back to when this one is of no use. A candidate that was accepted has settled
+    /// the failure for which it was given.
+    fn before(&self, index: usize) -> Option<usize> {
+        let candidate = &self.all[index];
+        if candidate.standing != Standing::Given {
+            return None;
+        }
+        let before = candidate.instead_of?;
+        match candidate.settled_it {
+            true => self.before(before),
+            false => Some(before),
+        }
+    }
+
+    /// Returns the failure to report: of the model's text or of an execution, and not of what was given for it.
+    pub(crate) fn own_failure(&self) -> Option<&Failed<F>> {
+        let mut at = self.at;
+        while let Some(before) = self.before(at) {
+            at = before;
+        }
+        self.all[at].failed()
+    }
+
+    /// Goes back to the failure to report.
+    pub(crate) fn go_back_to_own(&mut self) {
+        while self.go_back() {}
+    }
+
+    /// Records that the text at hand was read with these changes.
+    pub(crate) fn read(&mut self, changes: Changes) {
+        self.at_hand_mut().changes.extend(changes);
+    }
+
+    /// Records that the text at hand fits.
+    pub(crate) fn accept(&mut self) {
+        let at = self.at_hand_mut();
+        if at.standing == Standing::Given {
+            at.standing = Standing::Accepted;
+        }
+    }
+
+    /// Records that the text at hand is executed.
+    pub(crate) fn run(&mut self) {
+        self.at_hand_mut().standing = Standing::Ran;
+    }
+
+    /// Records that the text at hand may not run: the failure for which it was given is open again.
+    pub(crate) fn withdraw(&mut self) {
+        let at = self.at_hand_mut();
+        if at.standing == Standing::Accepted {
+            at.standing = Standing::Given;
+        }
+    }
+
+    /// Withdraws, for this reason, every text that was accepted for a failure and did not run. Returns `true` if that
+    /// failure is at hand again.
+    pub(crate) fn withdraw_all(&mut self, why: &str) -> bool {
+        let mut any = false;
+        while self.at_hand().standing == Standing::Accepted {
+            self.withdraw();
+            if !self.is_given() {
+                // It is the model's own, or what it was given for is settled.
+                self.accept();
+                break;
+            }
+            any = true;
+            self.at_hand_mut().fail_for(why);
+            while self.go_back() {}
+        }
+        any
+    }
+
+    /// Records a failure of the text at hand.
+    pub(crate) fn fail(&mut self, text: String, error: F) {
+        let why = error.to_string();
+        let at = self.at_hand_mut();
+        at.fail_for(&why);
+        at.failures.push(Failed { text, error });
+    }
+
+    /// Records that the field for which the text at hand was given is settled.
+    pub(crate) fn settle_before(&mut self) {
+        self.at_hand_mut().settled_it = true;
+    }
+
+    /// Records the arms' answer to the failure at hand.
+    pub(crate) fn follow(&mut self, plan: Plan) {
+        let at = self.at_hand_mut();
+        at.plan = plan;
+        at.step = 0;
+    }
+
+    /// Goes back to the candidate before; returns `false` if there is none.
+    pub(crate) fn go_back(&mut self) -> bool {
+        match self.before(self.at) {
+            Some(before) => {
+                self.at = before;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes the next step of the plan at hand, or of those before it, that is not spent.
+    pub(crate) fn next(&mut self, of: impl Fn(&F) -> Circumstances) -> Move {
+        loop {
+            let at = self.at_hand();
+            let (Some(step), Some(failed)) = (at.plan.0.get(at.step).cloned(), at.failed()) else {
+                match self.go_back() {
+                    true => continue,
+                    false => return Move::Spent,
+                }
+            };
+            let circumstances = of(&failed.error);
+            if circumstances.in_doubt && self.withheld(&step, circumstances.rounds) {
+                self.at_hand_mut().step += 1;
+                continue;
+            }
+            match self.take(step, &circumstances) {
+                // What an arm says of a text that the model did not write is for whoever gives the next one.
+                Some(Move::Tell(said) | Move::Escalate { reason: said, .. }) if self.is_given() => {
+                    let at = self.at_hand_mut();
+                    at.why.push_str("; ");
+                    at.why.push_str(&said);
+                    self.go_back();
+                }
+                Some(next) => return next,
+                None => self.at_hand_mut().step += 1,
+            }
+        }
+    }
+
+    fn take(&mut self, step: Step, circumstances: &Circumstances) -> Option<Move> {
+        match step {
+            Step::Fix(text) => self.put(By::Fix, text?, 0, circumstances.rounds),
+            Step::Sanitize(value) => {
+                let (value, failed) = (value?, self.failed()?);
+                let path = failed.error.field().unwrap_or_default();
+                // Where no field is at fault, the value takes the place of all arguments.
+                if path.is_empty() && !value.is_object() {
+                    return None;
+                }
+                let text = put_at(&failed.text, path, &value)?;
+                self.put(By::Sanitize, text, 0, circumstances.rounds)
+            }
+            Step::Ask { fixer, retries } => {
+                self.may_ask(&fixer, retries).then_some(Move::Ask(fixer))
+            }
+            Step::Retry {
+                max_attempts,
+                backoff,
+            } => (circumstances.rounds < max_attempts && circumstances.repeatable).then_some(
+                Move::Retry(Wait {
+                    backoff,
+                    rounds: circumstances.rounds,
+                    retry_after: circumstances.retry_after,
+                }),
+            ),
+            Step::Feedback(hint) => Some(Move::Tell(hint)),
+            Step::Escalate { reason, severity } => Some(Move::Escalate { reason, severity }),
+            Step::Throw { reason } => Some(Move::Throw(reason)),
+            // The layers have put the next one's steps in its place.
+            Step::Inherit => None,
+        }
+    }
+
+    /// Records that a step for another execution was skipped; returns `false` if this step is none.
+    fn withheld(&mut self, step: &Step, round: u32) -> bool {
+        let (by, text) = match step {
+            Step::Fix(Some(text)) => (By::Fix, Some(text.clone())),
+            Step::Ask { fixer, .. } => (By::Agent(fixer.name().to_owned()), None),
+            _ => return false,
+        };
+        self.push(by, Gave::Withheld(text), 0, round);
+        true
+    }
+
+    /// Returns `true` if a step for another execution was skipped.
+    pub(crate) fn any_withheld(&self) -> bool {
+        let mut all = self.all.iter();
+        all.any(|one| matches!(one.gave, Gave::Withheld(_)))
+    }
+
+    /// Puts a text in the place of the one that failed. A text that failed before is none: with it the call would
+    /// never end.
+    fn put(&mut self, by: By, text: String, tokens: u64, round: u32) -> Option<Move> {
+        if self.has_failed(&text) || !self.may_try() {
+            return None;
+        }
+        self.push(by, Gave::Text(text), tokens, round);
+        self.at = self.all.len() - 1;
+        Some(Move::Read)
+    }
+
+    fn push(&mut self, by: By, gave: Gave, tokens: u64, round: u32) {
+        self.all.push(Candidate {
+            tokens,
+            round,
+            instead_of: Some(self.at),
+            ..Candidate::new(by, gave)
+        });
+    }
+
+    fn has_failed(&self, text: &str) -> bool {
+        let failed = [self.failed(), self.all[0].failed()];
+        let mut failed = failed.into_iter().flatten();
+        let mut tries = self.all.iter().filter(|one| one.is_try());
+        failed.any(|failed| failed.text == text) || tries.any(|tried| tried.text() == text)
+    }
+
+    fn may_ask(&mut self, fixer: &FixerRef, retries: u32) -> bool {
+        let unable = |one: &Candidate<F>| {
+            one.is_of(fixer.name()) && matches!(one.gave, Gave::Nothing(FixError::Unable(_)))
+        };
+        self.asked(fixer.name()) < retries && !self.all.iter().any(unable) && self.may_try()
+    }
+
+    fn may_try(&mut self) -> bool {
+        let may = self.tries().count() < MOST;
+        self.cut_short |= !may;
+        may
+    }
+
+    fn tries(&self) -> impl Iterator<Item = &Candidate<F>> {
+        self.all.iter().filter(|one| one.is_try())
+    }
+
+    /// Returns a remark if a step was skipped because there may be no more candidates.
+    pub(crate) fn cut_short(&self) -> Option<String> {
+        self.cut_short
+            .then(|| format!("{MOST} repairs were tried, and there may not be more of them"))
+    }
+
+    /// Records the answer of a repair agent; returns `true` if it gave a text to read.
+    pub(crate) fn answered(
+        &mut self,
+        fixer: &str,
+        answer: Result<String, FixError>,
+        tokens: u64,
+        round: u32,
+    ) -> bool {
+        let by = By::Agent(fixer.to_owned());
+        match answer {
+            Ok(text) if self.has_failed(&text) => {
+                self.push(by, Gave::Again(text), tokens, round);
+                self.last_failed(FAILED_ALREADY);
+                false
+            }
+            Ok(text) => self.put(by, text, tokens, round).is_some(),
+            Err(why) => {
+                let reason = why.reason().to_owned();
+                self.push(by, Gave::Nothing(why), tokens, round);
+                self.last_failed(&reason);
+                false
+            }
+        }
+    }
+
+    fn last_failed(&mut self, why: &str) {
+        if let Some(last) = self.all.last_mut() {
+            last.fail_for(why);
+        }
+    }
+
+    /// Records that this repair agent was asked, and what it was a part of ended before it answered.
+    pub(crate) fn cut_off(&mut self, fixer: &str) {
+        self.push(By::Agent(fixer.to_owned()), Gave::CutOff, 0, 0);
+    }
+
+    /// Returns how often this repair agent has been asked.
+    pub(crate) fn asked(&self, fixer: &str) -> u32 {
+        count(self.tries().filter(|one| one.is_of(fixer)))
+    }
+
+    /// Returns how often repair agents have been asked.
+    pub(crate) fn asked_in_all(&self) -> u32 {
+        count(self.tries().filter(|one| matches!(one.by, By::Agent(_))))
+    }
+
+    /// Returns the tokens that repair agents have used in this round.
+    pub(crate) fn tokens_in(&self, round: u32) -> u64 {
+        let of_round = self.all.iter().filter(|one| one.round == round);
+        of_round.fold(0, |sum, one| sum.saturating_add(one.tokens))
+    }
+
+    /// Returns the number of tries so far.
+    pub(crate) fn tried_count(&self) -> usize {
+        self.tries().count()
+    }
+
+    /// Returns all tries so far, for arms.
+    pub(crate) fn tried(&self) -> Vec<FailedRepair> {
+        self.tries().map(Candidate::told).collect()
+    }
+
+    /// Returns what failed before the text at hand, for a repair agent: what the model wrote, and the tries since.
+    pub(crate) fn previous(&self) -> Vec<FailedRepair> {
+        let written = self.all[0].failed().filter(|_| self.at > 0);
+        let written = written.map(|failed| FailedRepair {
+            by: THE_MODEL.to_owned(),
+            text: failed.text.clone(),
+            error: failed.error.to_string(),
+        });
+        let others = self.all.iter().enumerate();
+        let others = others.filter(|(at, one)| *at != self.at && one.is_try());
+        let others = others.map(|(_, one)| one.told());
+        written.into_iter().chain(others).collect()
+    }
+
+    /// Returns the index behind the last candidate before the one at hand that was accepted.
+    pub(crate) fn first_new(&self) -> usize {
+        let mut before = self.all[..self.at].iter();
+        let last = before.rposition(|one| one.standing != Standing::Given);
+        last.map_or(0, |last| last + 1)
+    }
+
+    /// Returns, for each candidate, whether its text is used: those that were accepted, and those from which they
+    /// differ in one value.
+    pub(crate) fn used(&self) -> Vec<bool> {
+        let mut used = vec![false; self.all.len()];
+        for (at, one) in self.all.iter().enumerate() {
+            let mut next = (one.standing != Standing::Given).then_some(at);
+            while let Some(at) = next {
+                used[at] = true;
+                next = match self.all[at].is_one_value() {
+                    true => self.all[at].instead_of,
+                    false => None,
+                };
+            }
+        }
+        used
+    }
+}
+
+impl<F> Candidate<F> {
+    fn fail_for(&mut self, why: &str) {
+        if self.why.is_empty() {
+            self.why = why.to_owned();
+        }
+    }
+
+    fn is_of(&self, fixer: &str) -> bool {
+        matches!(&self.by, By::Agent(name) if name == fixer)
+    }
+
+    fn told(&self) -> FailedRepair {
+        FailedRepair {
+            by: self.by.name().to_owned(),
+            text: self.text().to_owned(),
+            error: self.why.clone(),
+        }
+    }
+}
+
+fn count<T>(all: impl Iterator<Item = T>) -> u32 {
+    u32::try_from(all.count()).unwrap_or(u32::MAX)
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}

@@ -1,0 +1,142 @@
+//! The receipt of a call, and the message that answers it: projections of its state.
+
+use super::{Call, Timestamp, ToolEnvelope, of_call, state::Projection};
+use crate::{
+    Json,
+    error::{ErrorReceipt, Origin, ToolError, shorten},
+};
+use std::{mem, sync::Arc};
+
+/// Writes the receipt of a settled call, and what the model is told.
+pub(super) fn close(
+    call: &mut Call,
+    ended: Timestamp,
+    projection: &Projection,
+) -> Arc<ToolEnvelope> {
+    let masker = &projection.masker;
+    let mut truncated = false;
+    let (output, error, content) = match call.result() {
+        Some(Ok(output)) => {
+            let is_kept = !call.attachments.is_empty();
+            let (output, mut text) = capped(output, projection, is_kept, &mut truncated);
+            if let Some(remark) = &call.remark {
+                text.push_str(&format!("\n[{remark}]"));
+            }
+            (Some(output), None, text)
+        }
+        Some(Err(error)) => {
+            let receipt = Box::new(receipt_of(call, error));
+            (None, Some(receipt), told(call, error))
+        }
+        // Only a settled call is closed.
+        None => (Some(Json::string("")), None, String::new()),
+    };
+    // An arm may have quoted what the tool itself has been kept from telling.
+    call.message = Some(masker.text(&content).into_owned());
+    let receipt = masker.data(ToolEnvelope {
+        call_id: call.id().cloned().unwrap_or_default(),
+        name: call.tool().to_owned(),
+        version: call.version().unwrap_or_default().to_owned(),
+        input: kept(call.input(), projection),
+        output,
+        error,
+        t_start: Timestamp::from_millis(call.started),
+        t_end: ended,
+        cached: call.cached,
+        truncated,
+        // The receipt is all that is looked at from now on.
+        attachments: mem::take(&mut call.attachments),
+        attempts: mem::take(&mut call.attempts),
+        repairs: of_call(&call.candidates, 0, masker),
+    });
+    let receipt = Arc::new(receipt);
+    call.receipt = Some(receipt.clone());
+    receipt
+}
+
+/// What a receipt keeps of the arguments: all, unless that is more than any call may have.
+fn kept(input: Json, projection: &Projection) -> Json {
+    match input.as_str().len() > projection.max_output_bytes {
+        true => Json::string(&shorten(&projection.masker.text(input.as_str()))),
+        false => input,
+    }
+}
+
+/// The output, and how the model reads it; both cut where the limit is, and the model is told.
+fn capped(
+    output: &Json,
+    projection: &Projection,
+    is_kept: bool,
+    truncated: &mut bool,
+) -> (Json, String) {
+    let limit = projection.max_output_bytes;
+    let text = output.to_text();
+    if text.len() <= limit {
+        return (output.clone(), text);
+    }
+    *truncated = true;
+    // A secret that another call has brought since cannot be told by its beginning.
+    let text = projection.masker.text(&text);
+    let end = text.floor_char_boundary(limit);
+    let whole = match is_kept {
+        true => "; the whole is kept, but not shown to you",
+        false => "",
+    };
+    let kept = format!(
+        "{}\n[cut: the first {end} of {} bytes{whole}]",
+        &text[..end],
+        text.len()
+    );
+    (Json::string(&text[..end]), kept)
+}
+
+/// A failure as the receipt has it, with what was said of it beside.
+fn receipt_of(call: &Call, error: &ToolError) -> ErrorReceipt {
+    let mut receipt = error.receipt();
+    if let Some(hint) = &call.hint {
+        receipt = receipt.with_hint(hint);
+    }
+    if let Some(remark) = &call.remark {
+        receipt = receipt.with_remark(remark);
+    }
+    if let ToolError::Execution { cause, .. } = error
+        && cause.origin() == Origin::Denied
+    {
+        if let Some(by) = &call.decided_by {
+            receipt = receipt.with_decided_by(by);
+        }
+        if call.revised {
+            receipt = receipt.with_revision();
+        }
+    }
+    if let Some(reason) = &call.thrown {
+        receipt.reason = Some(reason.clone());
+    }
+    receipt
+}
+
+/// A failure in the words the model gets: the class and the code, then what is wrong and where.
+fn told(call: &Call, error: &ToolError) -> String {
+    let tool = &call.call.name;
+    let mut text = format!(
+        "ERROR {} ({}) in `{tool}`: {error}",
+        error.code(),
+        error.class()
+    );
+    if let ToolError::InvalidArgs {
+        expected_schema, ..
+    } = error
+    {
+        text.push_str(&format!("; the arguments have to follow {expected_schema}"));
+    }
+    if let ToolError::Execution { cause, .. } = error
+        && let Some(wait) = cause.retry_after()
+    {
+        text.push_str(&format!("; it may succeed after {wait:?}"));
+    }
+    for said in call.hint.iter().chain(&call.remark) {
+        text.push_str("; ");
+        text.push_str(said);
+    }
+    text
+}

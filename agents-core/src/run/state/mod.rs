@@ -1,0 +1,260 @@
+//! The state of a run: a fold of its facts.
+//!
+//! ```text
+//! facts, in order ── State::fold ──► State ── next ──► what comes next
+//! ```
+//!
+//! Nothing here waits, reads a clock or calls user code.
+
+mod fact;
+mod fold;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use fact::{Decided, Fact, Finished, Raiser, Replied, Started};
+pub(crate) use fold::{After, Projection};
+pub(crate) use steps::{Kept, What};
+
+use super::{Frame, Stop, Taken, ToolEnvelope};
+use crate::{
+    Json,
+    budget::Paid,
+    error::{escalation::Escalation, settlement::EscalationReceipt},
+    model::Usage,
+    run::{Signed, Timestamp},
+};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+/// Index of a place in its run.
+pub(crate) type PlaceId = u32;
+
+/// State of one run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// Number of facts so far.
+    pub(crate) seq: u64,
+    /// Places, in the order in which they were opened; the first is that of the agent that is run.
+    pub(crate) places: Vec<Place>,
+    pub(crate) usage: Usage,
+    /// What ends the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) stop: Option<Stop>,
+    /// Number of escalations that were raised.
+    #[serde(default)]
+    raised: u64,
+    /// Escalations on their way up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) open: Vec<Open>,
+    /// What became of the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) settled: Vec<EscalationReceipt>,
+    /// How the run ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) finished: Option<Finished>,
+    /// Names of the tools of which it is not known what they did: a person is asked about each further call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) doubts: Vec<String>,
+    /// Time that the run has worked, without waiting for people, in milliseconds.
+    #[serde(default)]
+    pub(crate) worked: u64,
+    /// Whether the run has gone on in another process.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    resumed: bool,
+    /// Time of the last fact.
+    #[serde(default)]
+    last: Timestamp,
+    /// Number of people who are being asked.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    asked: u32,
+    /// Whether the run is over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) over: bool,
+    /// Steps of the run, in the order in which they ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) steps: Vec<Kept>,
+}
+
+/// One agent's place in a run, or that of what happens within one call or answer.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Place {
+    pub(crate) key: Box<str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) parent: Option<PlaceId>,
+    /// Number of agents around this one.
+    #[serde(default)]
+    pub(crate) depth: u32,
+    /// Number of places above this one.
+    #[serde(default)]
+    pub(crate) level: u32,
+    /// Name of the agent that works here.
+    #[serde(default)]
+    pub(crate) agent: Arc<str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) frame: Option<Box<Frame>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) result: Option<Json>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) receipts: Vec<Arc<ToolEnvelope>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) children: BTreeMap<Box<str>, PlaceId>,
+    /// How the agent was taken off its work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) taken: Option<Box<Taken>>,
+    /// Decision of a person about whether code may run the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) confirmed: Option<Signed>,
+    /// Whether the result is not all that was asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) partial: bool,
+    /// Whether what ended the run was here or below.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) ended_run: bool,
+    /// How long the run had worked when the agent here began.
+    #[serde(default)]
+    pub(crate) began: u64,
+    /// Number of model turns and rounds of calls, here and below.
+    #[serde(default)]
+    pub(crate) steps: u32,
+    /// Tokens used here and below.
+    #[serde(default)]
+    pub(crate) tokens: u64,
+    /// What was paid here and below.
+    #[serde(default)]
+    pub(crate) paid: Paid,
+}
+
+/// An escalation on its way up.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Open {
+    pub(crate) ticket: u64,
+    /// Where it was raised.
+    pub(crate) place: PlaceId,
+    /// The escalation, as far as it has come.
+    pub(crate) escalation: Escalation,
+}
+
+impl State {
+    /// Creates the state of a run of this agent, whose place has this name.
+    pub(crate) fn of(key: String, agent: &str) -> Self {
+        let place = Place {
+            key: key.into(),
+            agent: agent.into(),
+            ..Place::default()
+        };
+        State {
+            places: vec![place],
+            ..State::default()
+        }
+    }
+
+    pub(crate) fn place(&self, id: PlaceId) -> &Place {
+        &self.places[id as usize]
+    }
+
+    pub(crate) fn place_mut(&mut self, id: PlaceId) -> &mut Place {
+        &mut self.places[id as usize]
+    }
+
+    /// Applies `f` to the place and to those above.
+    fn each_up(&mut self, id: PlaceId, mut f: impl FnMut(&mut Place)) {
+        let mut at = Some(id);
+        while let Some(id) = at {
+            let place = self.place_mut(id);
+            f(place);
+            at = place.parent;
+        }
+    }
+
+    /// Returns the receipts of the agent at this place and of those below: each call's, then those of the agents that
+    /// ran within it, then the next call's; and then those of agents that ran beside its calls.
+    pub(crate) fn receipts(&self, id: PlaceId) -> Vec<Arc<ToolEnvelope>> {
+        let place = self.place(id);
+        let mut all = Vec::with_capacity(place.receipts.len());
+        let mut below: Vec<_> = place.children.values().copied().collect();
+        // Of one call's, the order of the keys is that of its attempts.
+        below.sort_by_key(|child| self.place(*child).call().unwrap_or(u32::MAX));
+        let mut below = below.into_iter().peekable();
+        for (seq, receipt) in (0..).zip(&place.receipts) {
+            all.push(receipt.clone());
+            while let Some(child) = below.next_if(|child| self.place(*child).call() == Some(seq)) {
+                all.extend(self.receipts(child));
+            }
+        }
+        all.extend(below.flat_map(|child| self.receipts(child)));
+        all
+    }
+
+    /// Returns the places within this call, one for each round.
+    fn within(&self, id: PlaceId, seq: u32) -> impl Iterator<Item = PlaceId> {
+        let call = format!("call{seq:04}.");
+        let children = self.place(id).children.iter();
+        let within = children.filter(move |(key, _)| key.starts_with(&call));
+        within.map(|(_, child)| *child)
+    }
+
+    /// Returns how many calls the agents that ran within this call have made, settled or not.
+    pub(crate) fn calls_within(&self, id: PlaceId, seq: u32) -> usize {
+        self.within(id, seq).map(|child| self.calls(child)).sum()
+    }
+
+    /// Returns `true` if what ended the run was within this call.
+    pub(crate) fn ended_within(&self, id: PlaceId, seq: u32) -> bool {
+        self.within(id, seq)
+            .any(|child| self.place(child).ended_run)
+    }
+
+    /// Returns the tokens that were used within this call.
+    pub(crate) fn tokens_within(&self, id: PlaceId, seq: u32) -> u64 {
+        self.within(id, seq)
+            .map(|child| self.place(child).tokens)
+            .sum()
+    }
+
+    /// Returns how many calls were made here and below.
+    fn calls(&self, id: PlaceId) -> usize {
+        let place = self.place(id);
+        let open = place.frame.iter().flat_map(|frame| &frame.calls);
+        let below = place.children.values().map(|child| self.calls(*child));
+        place.receipts.len() + open.count() + below.sum::<usize>()
+    }
+
+    /// Returns how long the agent at this place had worked when the run last went on in another process; nothing if it
+    /// never did, since then whoever measures time knows it better.
+    pub(crate) fn worked_before(&self, id: PlaceId) -> Duration {
+        let worked = self.worked.saturating_sub(self.place(id).began);
+        Duration::from_millis(if self.resumed { worked } else { 0 })
+    }
+
+    /// Writes the path of a place.
+    pub(crate) fn path(&self, id: PlaceId) -> Path<'_> {
+        Path(self, id)
+    }
+}
+
+impl Place {
+    /// Returns the call whose place this is; the key of an agent has a digest in it.
+    pub(crate) fn call(&self) -> Option<u32> {
+        let (call, attempt) = self.key.strip_prefix("call")?.split_once('.')?;
+        (!attempt.contains('#')).then(|| call.parse().ok())?
+    }
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// Path of a place; written only when somebody wants to read it.
+pub(crate) struct Path<'a>(&'a State, PlaceId);
+
+impl std::fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Path(state, id) = *self;
+        let place = state.place(id);
+        match place.parent {
+            Some(parent) => write!(f, "{}/{}", state.path(parent), place.key),
+            None => f.write_str(&place.key),
+        }
+    }
+}

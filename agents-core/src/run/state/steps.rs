@@ -1,0 +1,122 @@
+//! The steps of a run as they are kept while it goes on: small, and put into words at its end.
+
+use super::{PlaceId, State};
+use crate::{
+    model::Usage,
+    run::{
+        Timestamp,
+        trace::{Step, StepKind},
+    },
+};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A step that has ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    pub(crate) place: PlaceId,
+    pub(crate) t_start: Timestamp,
+    pub(crate) t_end: Timestamp,
+    pub(crate) what: What,
+}
+
+/// Kind of a step.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum What {
+    /// The agent worked.
+    Agent { ok: bool },
+    /// A model was asked.
+    Turn {
+        turn: u32,
+        model: Arc<str>,
+        calls: Option<usize>,
+        usage: Usage,
+        choosing: bool,
+        refused: bool,
+    },
+    /// A call was made.
+    Call { seq: u32, call_id: Arc<str> },
+    /// It is in words already.
+    Told(Box<Step>),
+}
+
+impl State {
+    /// Puts the steps into words.
+    pub(crate) fn steps_in_words(&self) -> Vec<Step> {
+        self.steps.iter().map(|kept| self.in_words(kept)).collect()
+    }
+
+    /// Puts the steps of whoever worked within this place into words.
+    pub(crate) fn steps_within(&self, id: PlaceId) -> Vec<Step> {
+        let path = self.path(id).to_string();
+        let is_within = |place: &str| {
+            let rest = place.strip_prefix(&*path);
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        let within = self.steps.iter().filter(|kept| match &kept.what {
+            What::Told(step) => is_within(&step.place),
+            _ => is_within(&self.path(kept.place).to_string()),
+        });
+        within.map(|kept| self.in_words(kept)).collect()
+    }
+
+    /// Marks the step of this turn: whether the answer that it gave is refused.
+    pub(super) fn mark_refused(&mut self, id: PlaceId, number: u32, is_refused: bool) {
+        let mut latest = self.steps.iter_mut().rev();
+        let of_turn = latest.find_map(|kept| match &mut kept.what {
+            What::Turn { turn, refused, .. } if *turn == number && kept.place == id => {
+                Some(refused)
+            }
+            _ => None,
+        });
+        if let Some(refused) = of_turn {
+            *refused = is_refused;
+        }
+    }
+
+    fn in_words(&self, kept: &Kept) -> Step {
+        let Kept {
+            place: id,
+            t_start,
+            t_end,
+            what,
+        } = kept;
+        let place = self.place(*id);
+        let path = self.path(*id);
+        let (place_of_step, kind) = match what {
+            What::Agent { ok } => (path.to_string(), StepKind::Agent { ok: *ok }),
+            What::Turn {
+                turn,
+                model,
+                calls,
+                usage,
+                choosing,
+                refused,
+            } => {
+                let kind = StepKind::Turn {
+                    turn: *turn,
+                    model: model.to_string(),
+                    calls: *calls,
+                    usage: *usage,
+                    choosing: *choosing,
+                    refused: *refused,
+                };
+                (format!("{path}/turn{turn:04}"), kind)
+            }
+            What::Call { seq, call_id } => {
+                let call_id = call_id.clone();
+                (format!("{path}/call{seq:04}"), StepKind::Call { call_id })
+            }
+            What::Told(step) => return Step::clone(step),
+        };
+        Step {
+            place: place_of_step,
+            agent: place.agent.clone(),
+            depth: place.depth,
+            t_start: *t_start,
+            t_end: *t_end,
+            kind,
+        }
+    }
+}

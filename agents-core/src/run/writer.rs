@@ -1,0 +1,280 @@
+//! The way of facts into a journal: in order, as many as there are at a time, by one task.
+
+use super::{
+    Entry, Journal, JournalError, Settings, Timestamp,
+    state::{Fact, PlaceId, Projection, Started, State},
+};
+use crate::{
+    Error, ErrorKind, Json,
+    secret::{references, resolve},
+};
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use tokio::sync::{mpsc, oneshot};
+
+/// Writes the facts of a run, and of the runs of their own within it, into a journal.
+pub(crate) struct Writer {
+    sent: Mutex<Sent>,
+    /// What was stored before of the runs.
+    stored: Mutex<Vec<Stored>>,
+}
+
+struct Sent {
+    /// Number of the last entry.
+    seq: u64,
+    /// Number of the next run.
+    runs: u32,
+    to: mpsc::UnboundedSender<Order>,
+}
+
+/// What the task is told.
+enum Order {
+    Keep(Entry),
+    /// Store what there is, and say so.
+    Store(Option<oneshot::Sender<Result<(), JournalError>>>),
+    /// Store what there is, let go of the journal, and say so.
+    Close(oneshot::Sender<Result<(), JournalError>>),
+}
+
+/// A run that was stored.
+pub(crate) struct Stored {
+    pub(crate) run: u32,
+    pub(crate) started: Started,
+    pub(crate) state: State,
+}
+
+impl Writer {
+    /// Reads a journal, and takes hold of it.
+    pub(crate) async fn open(
+        journal: Arc<dyn Journal>,
+        settings: &Settings,
+    ) -> Result<Arc<Writer>, Error> {
+        let mut entries = journal.read().await.map_err(unreadable)?;
+        restore(&mut entries, settings).await?;
+        let projection = Projection::of(settings);
+        let (seq, stored) = refold(&entries, &projection).map_err(unreadable)?;
+        let runs = u32::try_from(stored.len()).unwrap_or(u32::MAX);
+        let (to, orders) = mpsc::unbounded_channel();
+        tokio::spawn(write(journal, orders));
+        Ok(Arc::new(Writer {
+            sent: Mutex::new(Sent { seq, runs, to }),
+            stored: Mutex::new(stored),
+        }))
+    }
+
+    fn sent(&self) -> MutexGuard<'_, Sent> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what was stored of the run whose journal it is.
+    pub(crate) fn stored(&self) -> Option<Stored> {
+        self.take(|run| run.run == 0)
+    }
+
+    /// Returns what was stored of the run at this place within it.
+    pub(crate) fn stored_at(&self, place: &str) -> Option<Stored> {
+        self.take(|run| run.run > 0 && run.started.place == place)
+    }
+
+    fn take(&self, is_it: impl Fn(&Stored) -> bool) -> Option<Stored> {
+        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = stored.iter().rposition(is_it)?;
+        Some(stored.remove(at))
+    }
+
+    /// Returns the number of a new run.
+    pub(crate) fn new_run(&self) -> u32 {
+        let mut sent = self.sent();
+        sent.runs += 1;
+        sent.runs - 1
+    }
+
+    /// Takes down a fact. It is stored with the next [`store`](Writer::store).
+    pub(crate) fn keep(&self, run: u32, place: PlaceId, at: Timestamp, fact: Json) {
+        let mut sent = self.sent();
+        sent.seq += 1;
+        let entry = Entry {
+            seq: sent.seq,
+            at,
+            run,
+            place,
+            fact,
+        };
+        // The task ends with the process, or when it was told of a failure.
+        let _ = sent.to.send(Order::Keep(entry));
+    }
+
+    /// Stores what was taken down so far, without waiting for it.
+    pub(crate) fn flush(&self) {
+        let _ = self.sent().to.send(Order::Store(None));
+    }
+
+    /// Stores what was taken down so far.
+    ///
+    /// # Errors
+    /// When that failed, or has failed before.
+    pub(crate) async fn store(&self) -> Result<(), JournalError> {
+        let (done, stored) = oneshot::channel();
+        let _ = self.sent().to.send(Order::Store(Some(done)));
+        let ended = || {
+            Err(JournalError::new(
+                "the task that writes the journal has ended",
+            ))
+        };
+        stored.await.unwrap_or_else(|_| ended())
+    }
+}
+
+impl Writer {
+    /// Stores what was taken down so far, and lets go of the journal.
+    pub(crate) async fn close(&self) {
+        let (done, closed) = oneshot::channel();
+        let _ = self.sent().to.send(Order::Close(done));
+        // If the task has ended, it has let go.
+        let _ = closed.await;
+    }
+}
+
+/// The task: takes what there is, and stores it at once.
+async fn write(journal: Arc<dyn Journal>, mut orders: mpsc::UnboundedReceiver<Order>) {
+    let (mut entries, mut waiting) = (Vec::new(), Vec::new());
+    let mut failed: Option<JournalError> = None;
+    while let Some(order) = orders.recv().await {
+        let mut next = Some(order);
+        let mut closed = None;
+        // What comes behind the last order to store waits for the next one: a failure is not stored without what was
+        // decided about it, which nobody could decide in the same way once it is nothing but data.
+        let (mut is_due, mut due) = (false, 0);
+        while let Some(order) = next {
+            match order {
+                Order::Keep(entry) => entries.push(entry),
+                Order::Store(done) => {
+                    (is_due, due) = (true, entries.len());
+                    waiting.extend(done);
+                }
+                Order::Close(done) => {
+                    (is_due, due) = (true, entries.len());
+                    closed = Some(done);
+                }
+            }
+            next = orders.try_recv().ok();
+        }
+        if !is_due {
+            continue;
+        }
+        let later = entries.split_off(due);
+        if failed.is_none() && !entries.is_empty() {
+            failed = journal.append(&entries).await.err();
+            if let Some(error) = &failed {
+                tracing::error!(%error, "the journal cannot be written");
+            }
+        }
+        entries = later;
+        for done in waiting.drain(..) {
+            // Whoever waited may be gone.
+            let _ = done.send(failed.clone().map_or(Ok(()), Err));
+        }
+        if let Some(done) = closed {
+            drop(journal);
+            let _ = done.send(failed.map_or(Ok(()), Err));
+            return;
+        }
+    }
+    // The run was dropped: what it has done so far is worth keeping.
+    if failed.is_none()
+        && !entries.is_empty()
+        && let Err(error) = journal.append(&entries).await
+    {
+        tracing::error!(%error, "the journal cannot be written");
+    }
+}
+
+/// Puts secrets in the place of their references. Those that nobody has now stay references: a call that needs one
+/// fails.
+async fn restore(entries: &mut [Entry], settings: &Settings) -> Result<(), Error> {
+    let names = entries.iter().flat_map(|entry| references(entry.fact()));
+    let names: BTreeSet<_> = names.collect();
+    if let Some(keeper) = &settings.keeper_of_secrets {
+        let missing = names
+            .iter()
+            .filter(|name| !settings.secrets.contains_key(*name));
+        for name in missing {
+            let found = resolve(&**keeper, &settings.scope, name).await;
+            let found = found.map_err(|error| Error::new(ErrorKind::Build, error.to_string()))?;
+            if let Some(secret) = found {
+                let learnt = settings.masker.learn(name, secret.value());
+                learnt.map_err(|error| Error::new(ErrorKind::Build, error.to_string()))?;
+            }
+        }
+    }
+    for entry in entries {
+        if let Cow::Owned(text) = settings.masker.restored(entry.fact.as_str()) {
+            entry.fact = Json::parse(text).map_err(|error| {
+                let why = format!("entry {} cannot be read: {error}", entry.seq);
+                unreadable(JournalError::new(why))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Folds the entries of a journal: its last number, and each run in it.
+fn refold(entries: &[Entry], projection: &Projection) -> Result<(u64, Vec<Stored>), JournalError> {
+    let mut runs: Vec<Stored> = Vec::new();
+    for (nth, entry) in (1..).zip(entries) {
+        let Entry {
+            seq,
+            at,
+            run,
+            place,
+            fact,
+        } = entry;
+        if *seq != nth {
+            let why = format!(
+                "entry {nth} has the number {seq}: entries are missing, or in another order"
+            );
+            return Err(JournalError::new(why));
+        }
+        let fact: Fact = fact.to().map_err(|error| {
+            let kind = entry.kind();
+            JournalError::new(format!("entry {nth} (`{kind}`) cannot be read: {error}"))
+        })?;
+        let not_known = || {
+            let kind = entry.kind();
+            let why = format!("entry {nth} (`{kind}`) does not follow from those before it");
+            JournalError::new(why)
+        };
+        match (fact, usize::try_from(*run).ok()) {
+            (Fact::Started(started), Some(run)) if run == runs.len() => {
+                started
+                    .check()
+                    .map_err(|why| JournalError::new(format!("entry {nth} (`started`): {why}")))?;
+                let mut state = State::of(started.place.clone(), &started.agent);
+                state.fold(0, Fact::Started(started.clone()), *at, projection);
+                runs.push(Stored {
+                    run: entry.run,
+                    started: *started,
+                    state,
+                });
+            }
+            (fact, Some(run)) if run < runs.len() => {
+                let state = &mut runs[run].state;
+                if state.places.len() <= *place as usize
+                    || state.fold(*place, fact, *at, projection).ignored
+                {
+                    return Err(not_known());
+                }
+            }
+            _ => return Err(not_known()),
+        }
+    }
+    let last = entries.last().map_or(0, |entry| entry.seq);
+    Ok((last, runs))
+}
+
+fn unreadable(error: JournalError) -> Error {
+    Error::new(ErrorKind::Journal, error.to_string()).with_source(error)
+}

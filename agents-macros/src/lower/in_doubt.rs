@@ -1,0 +1,53 @@
+//! What is said of an interrupted execution as rustc reads it: `return done(x)` is
+//! `return __rt::known(done(x))`.
+
+use super::on_error::by_type;
+use crate::{ast::InDoubt, check::messages, diag::Errors, paths::end};
+use syn::{
+    Expr, ExprAsync, ExprBlock, ExprCall, ExprClosure, ExprReturn, Item, parse_quote_spanned,
+    punctuated::Punctuated,
+    token,
+    visit_mut::{self, VisitMut},
+};
+
+/// What the user meant by one `in_doubt`.
+pub(crate) fn in_doubt(mut doubt: InDoubt, errors: &Errors) -> InDoubt {
+    if let Some(tool) = &mut doubt.tool {
+        by_type(tool, errors);
+    }
+    if let Expr::Async(made) = &doubt.body {
+        errors.at(made.async_token, messages::DOUBT_IS_ASYNC);
+        doubt.body = Expr::Block(ExprBlock {
+            attrs: Vec::new(),
+            label: None,
+            block: made.block.clone(),
+        });
+    }
+    Outs.visit_expr_mut(&mut doubt.body);
+    doubt
+}
+
+/// Each `return` out of the expression.
+struct Outs;
+
+impl VisitMut for Outs {
+    fn visit_expr_return_mut(&mut self, out: &mut ExprReturn) {
+        visit_mut::visit_expr_return_mut(self, out);
+        let span = out.return_token.span;
+        let value = out.expr.take();
+        out.expr = value.map(|value| {
+            let end = end(&value);
+            Box::new(Expr::Call(ExprCall {
+                attrs: Vec::new(),
+                func: Box::new(parse_quote_spanned!(span=> __rt::known)),
+                paren_token: token::Paren(end),
+                args: Punctuated::from_iter([*value]),
+            }))
+        });
+    }
+
+    // A `return` in there leaves only that.
+    fn visit_expr_closure_mut(&mut self, _: &mut ExprClosure) {}
+    fn visit_expr_async_mut(&mut self, _: &mut ExprAsync) {}
+    fn visit_item_mut(&mut self, _: &mut Item) {}
+}

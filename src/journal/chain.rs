@@ -1,0 +1,79 @@
+//! Chained digests: each line of a journal vouches for itself and for those before it.
+
+use hmac_sha256::HMAC;
+use std::fmt;
+
+/// Key of a journal's digests.
+///
+/// With a key, a line that somebody without the key has altered, removed, inserted or moved is found when the journal is
+/// read. Lines that were cut off at the end are not: the rest is a whole journal. Without a key the digests find
+/// accidents alone, since anybody can compute them.
+///
+/// ```
+/// use agents::journal::Key;
+///
+/// let key = Key::from(b"at least 16 bytes that nobody else knows");
+/// assert!(key.is_secret() && !Key::none().is_secret());
+/// assert_eq!(format!("{key:?}"), "Key(secret)");
+/// ```
+#[derive(Clone)]
+pub struct Key(Option<Vec<u8>>);
+
+impl Key {
+    /// Returns no key: the digests find accidents alone.
+    pub fn none() -> Self {
+        Key(None)
+    }
+
+    /// Returns `true` if there is a key.
+    pub fn is_secret(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Returns the digest of a line behind one with this digest.
+    pub(super) fn digest(&self, before: &str, line: &[u8]) -> String {
+        // Without a key the digest has one that everybody knows.
+        let key = self.0.as_deref().unwrap_or(b"agents journal without a key");
+        let mut hmac = HMAC::new(key);
+        hmac.update(before);
+        hmac.update(line);
+        let digest = hmac.finalize();
+        digest[..16]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+}
+
+impl From<&[u8]> for Key {
+    fn from(key: &[u8]) -> Self {
+        Key(Some(key.to_vec()))
+    }
+}
+
+impl<const N: usize> From<&[u8; N]> for Key {
+    fn from(key: &[u8; N]) -> Self {
+        Key::from(&key[..])
+    }
+}
+
+impl<const N: usize> From<[u8; N]> for Key {
+    fn from(key: [u8; N]) -> Self {
+        Key::from(&key[..])
+    }
+}
+
+impl From<Vec<u8>> for Key {
+    fn from(key: Vec<u8>) -> Self {
+        Key(Some(key))
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.is_secret() {
+            true => "Key(secret)",
+            false => "Key(none)",
+        })
+    }
+}

@@ -1,0 +1,330 @@
+//! A journal in a file: a line for each commit.
+//!
+//! ```text
+//! {"agents_journal":1,"keyed":true,"digest":".."}
+//! {"digest":"..","entries":[[1,1700000000000,0,0,{"started":..}],..]}
+//! ```
+//!
+//! A digest covers the digest before it and the exact bytes of the entries.
+
+use super::{Entry, Journal, JournalError, Key};
+use crate::files;
+use agents_core::async_trait;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::{
+    fmt,
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Number of the file's format.
+const FORMAT: u32 = 1;
+
+/// A journal in a file.
+///
+/// Each commit is one line, written at once and synchronised with the disk before it counts. While the journal is open
+/// no other process may open it. If the process or the machine ends in the middle of a line, that line is cut off when
+/// the journal is opened again, and [`cut`](FileJournal::cut) says so. A line that is whole and not as it was written
+/// is refused, and nothing of the run goes on.
+///
+/// The file is readable by its owner alone, and not encrypted.
+pub struct FileJournal {
+    path: PathBuf,
+    cut: u64,
+    inner: Arc<Mutex<Inner>>,
+}
+
+struct Inner {
+    file: File,
+    key: Key,
+    /// Digest of the last line.
+    digest: String,
+    /// Length of the file up to its last whole line.
+    end: u64,
+    /// Entries that were there when the file was opened.
+    entries: Vec<Entry>,
+    /// Number of the last entry.
+    seq: u64,
+    /// Reason for which nothing more is written.
+    failed: Option<JournalError>,
+}
+
+/// First line of the file.
+#[derive(Deserialize)]
+struct Header {
+    agents_journal: u32,
+    keyed: bool,
+    digest: String,
+}
+
+/// Any other line.
+#[derive(Deserialize)]
+struct Line<'a> {
+    digest: String,
+    #[serde(borrow)]
+    entries: &'a RawValue,
+}
+
+impl FileJournal {
+    /// Opens a journal, which is created if it is not there.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, is in use by another process, is no journal of a format that this version reads,
+    /// was written with another key, or is not as it was written.
+    pub fn open(path: impl AsRef<Path>, key: impl Into<Key>) -> io::Result<FileJournal> {
+        let path = path.as_ref();
+        let key = key.into();
+        let file = open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let why = "the journal is in use by another process";
+                let error = io::Error::new(io::ErrorKind::WouldBlock, why);
+                return Err(files::of(path, error));
+            }
+            Err(TryLockError::Error(error)) => return Err(files::of(path, error)),
+        }
+        let mut inner = Inner {
+            file,
+            key,
+            digest: String::new(),
+            end: 0,
+            entries: Vec::new(),
+            seq: 0,
+            failed: None,
+        };
+        let cut = inner.load().map_err(|error| files::of(path, error))?;
+        if cut > 0 {
+            tracing::warn!(journal = %path.display(), bytes = cut, "a line that breaks off was cut off");
+        }
+        if !inner.key.is_secret() {
+            tracing::debug!(journal = %path.display(), "the journal has no key: its digests find accidents alone");
+        }
+        Ok(FileJournal {
+            path: path.to_owned(),
+            cut,
+            inner: Arc::new(Mutex::new(inner)),
+        })
+    }
+
+    /// Returns the number of bytes that were cut off when the journal was opened: a line that breaks off was never
+    /// committed.
+    pub fn cut(&self) -> u64 {
+        self.cut
+    }
+
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the entries that were there when the journal was opened.
+    pub fn entries(&self) -> Vec<Entry> {
+        self.lock().entries.clone()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for FileJournal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileJournal")
+            .field("path", &self.path)
+            .field("key", &self.lock().key)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Opens a file that only its owner may read; a new one is in its folder for good.
+fn open(path: &Path) -> io::Result<File> {
+    let is_new = !path.exists();
+    let mut how = OpenOptions::new();
+    how.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut how, 0o600);
+    let file = how.open(path).map_err(|error| files::of(path, error))?;
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    if is_new && let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
+        folder.sync_all().map_err(|error| files::of(path, error))?;
+    }
+    Ok(file)
+}
+
+impl Inner {
+    /// Reads the file, and says how many bytes at its end were cut off.
+    fn load(&mut self) -> io::Result<u64> {
+        let mut bytes = Vec::new();
+        self.file.read_to_end(&mut bytes)?;
+        let whole = bytes
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |at| at + 1);
+        let cut = (bytes.len() - whole) as u64;
+        let mut lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n');
+        let Some(first) = lines.next() else {
+            if !bytes.is_empty() && !is_beginning(&bytes) {
+                return Err(not_a_journal(&bytes));
+            }
+            self.begin()?;
+            return Ok(cut);
+        };
+        self.check_header(first)?;
+        for (number, line) in (2..).zip(lines) {
+            self.read_line(number, line)?;
+        }
+        self.end = whole as u64;
+        if cut > 0 {
+            self.file.set_len(self.end)?;
+            self.file.sync_all()?;
+        }
+        Ok(cut)
+    }
+
+    /// Writes the first line.
+    fn begin(&mut self) -> io::Result<()> {
+        let keyed = self.key.is_secret();
+        let what = format!("{{\"agents_journal\":{FORMAT},\"keyed\":{keyed}");
+        let digest = self.key.digest("", what.as_bytes());
+        let line = format!("{what},\"digest\":\"{digest}\"}}\n");
+        self.file.set_len(0)?;
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(line.as_bytes())?;
+        self.file.sync_all()?;
+        self.end = line.len() as u64;
+        self.digest = digest;
+        Ok(())
+    }
+
+    fn check_header(&mut self, line: &[u8]) -> io::Result<()> {
+        let Ok(header) = serde_json::from_slice::<Header>(line) else {
+            return Err(not_a_journal(line));
+        };
+        let format = header.agents_journal;
+        if format != FORMAT {
+            return Err(invalid(format!(
+                "the journal has format {format}; this version reads format {FORMAT}"
+            )));
+        }
+        match (header.keyed, self.key.is_secret()) {
+            (true, false) => return Err(invalid("the journal has a key; open it with that")),
+            (false, true) => {
+                return Err(invalid(
+                    "the journal was written without a key, so that nobody can vouch for it; open it with `Key::none()`",
+                ));
+            }
+            (true, true) | (false, false) => {}
+        }
+        let keyed = header.keyed;
+        let what = format!("{{\"agents_journal\":{FORMAT},\"keyed\":{keyed}");
+        let digest = self.key.digest("", what.as_bytes());
+        if digest != header.digest {
+            return Err(invalid(
+                "line 1 was altered, or the journal has another key",
+            ));
+        }
+        self.digest = digest;
+        Ok(())
+    }
+
+    fn read_line(&mut self, number: usize, line: &[u8]) -> io::Result<()> {
+        let altered = || {
+            invalid(format!(
+                "line {number} was altered, or lines before it are missing"
+            ))
+        };
+        let Ok(read) = serde_json::from_slice::<Line<'_>>(line) else {
+            return Err(altered());
+        };
+        let digest = self.key.digest(&self.digest, read.entries.get().as_bytes());
+        if digest != read.digest {
+            return Err(altered());
+        }
+        let entries: Vec<Entry> = serde_json::from_str(read.entries.get())
+            .map_err(|error| invalid(format!("line {number}: {error}")))?;
+        self.seq = entries.last().map_or(self.seq, Entry::seq);
+        self.entries.extend(entries);
+        self.digest = digest;
+        Ok(())
+    }
+
+    /// Writes one line, and waits until it is on the disk.
+    fn append(&mut self, entries: &[Entry]) -> Result<(), JournalError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        let written = self.write(entries);
+        written.map_err(|error| {
+            // What was written of the line is no commit.
+            let _ = self.file.set_len(self.end);
+            let error = JournalError::new(error.to_string());
+            self.failed = Some(error.clone());
+            error
+        })
+    }
+
+    fn write(&mut self, entries: &[Entry]) -> io::Result<()> {
+        let text = serde_json::to_string(entries)?;
+        let digest = self.key.digest(&self.digest, text.as_bytes());
+        let line = format!("{{\"digest\":\"{digest}\",\"entries\":{text}}}\n");
+        self.file.seek(SeekFrom::Start(self.end))?;
+        self.file.write_all(line.as_bytes())?;
+        self.file.sync_data()?;
+        self.end += line.len() as u64;
+        self.digest = digest;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Journal for FileJournal {
+    async fn read(&self) -> Result<Vec<Entry>, JournalError> {
+        Ok(std::mem::take(&mut self.lock().entries))
+    }
+
+    async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
+        let (inner, entries) = (self.inner.clone(), entries.to_vec());
+        // A disk may take its time.
+        let written = tokio::task::spawn_blocking(move || {
+            let mut inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
+            inner.append(&entries)
+        });
+        written
+            .await
+            .unwrap_or_else(|error| Err(JournalError::new(error.to_string())))
+    }
+}
+
+/// Returns `true` if this is what a process left that ended while it wrote the first line.
+fn is_beginning(bytes: &[u8]) -> bool {
+    let first = b"{\"agents_journal\":";
+    let known = first.len().min(bytes.len());
+    bytes[..known] == first[..known]
+}
+
+/// Says what a file is that is no journal, if that is known.
+fn not_a_journal(bytes: &[u8]) -> io::Error {
+    let text = String::from_utf8_lossy(bytes);
+    let is_snapshot = ["\"version\":", "\"run_id\":", "\"root\":"];
+    if is_snapshot.iter().all(|part| text.contains(part)) {
+        return invalid(
+            "this is a snapshot, which earlier versions stored (format 2); this version reads journals, so finish the run with the version that stored it",
+        );
+    }
+    if text.starts_with("{\"tape\":") {
+        return invalid(
+            "this is a recording, which earlier versions wrote (`tape`); this version reads journals",
+        );
+    }
+    invalid("this is no journal")
+}
+
+fn invalid(why: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why.into())
+}

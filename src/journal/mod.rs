@@ -1,0 +1,33 @@
+//! Runs that survive their process: the facts of a run, stored as they happen.
+//!
+//! [`Run::journal`](crate::agent::Run::journal) takes a journal. An empty journal starts the run, one that breaks off
+//! goes on with it, and one of a finished run returns its outcome.
+//!
+//! ```
+//! use agents::{prelude::*, journal::FileJournal};
+//!
+//! # use agents::testing::{Script, ScriptedModel};
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let path = std::env::temp_dir().join(format!("agents-doc-journal-{}", std::process::id()));
+//! # let key = b"at least 16 bytes that nobody else knows";
+//! let adder = AgentBuilder::<String, u32>::new("adder").prompt("Add.").build();
+//!
+//! # let (model, _) = ScriptedModel::new([Script::text("4")]);
+//! let journal = FileJournal::open(&path, key)?;
+//! assert_eq!(adder.run("2 + 2").model(model).journal(journal).await?, 4);
+//!
+//! // Another process, later: nothing is asked.
+//! let journal = FileJournal::open(&path, key)?;
+//! assert_eq!(adder.run("2 + 2").journal(journal).await?, 4);
+//! # std::fs::remove_file(path)?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod chain;
+mod file;
+
+pub use agents_core::run::{Entry, Journal, JournalError, MemoryJournal};
+pub use chain::Key;
+pub use file::FileJournal;

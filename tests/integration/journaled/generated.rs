@@ -1,0 +1,746 @@
+//! Generated runs, and the world in which their tools take effect.
+
+use agents::{
+    Agent, AgentBuilder, Budget, Effects, Error, Outcome, Severity,
+    agent::{ModelAgent, Skill},
+    async_trait,
+    blob::MemoryBlobs,
+    escalation::{self, Escalation, Resolution},
+    model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage},
+    rate::RateLimiter,
+    recovery::{CallError, Decision, Kind, Plan, Repair, *},
+    run::{Approval, ApprovalRequest, Entry, MemoryJournal},
+    team::Member,
+    tool::{Approval as Asks, Cache, FnTool, ToolContext, ToolSpec, done, not_done},
+};
+use proptest::{prelude::*, sample::select};
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+use tokio_util::sync::CancellationToken;
+
+/// What a panic says that is a part of the case.
+pub(super) const MEANT: &str = "meant to panic";
+
+const TEXTS: [&str; 10] = [
+    r#"{"n":1}"#,
+    r#"{"n": 2}"#,
+    r#"{"n":"13"}"#,
+    r#"{"n":"three"}"#,
+    r#"{"m":1}"#,
+    "```json\n{\"n\": 1,}\n```",
+    "rubbish",
+    "more rubbish",
+    "panic",
+    "null",
+];
+
+/// What an arm may try.
+#[derive(Clone, Debug)]
+pub(super) enum Try {
+    Fix(Option<&'static str>),
+    Ask(u32),
+    Sanitize(Option<u32>),
+    Retry(u32),
+    Feedback,
+    Inherit,
+    Escalate(Severity),
+    Throw,
+}
+
+/// What a repair agent's model says to one try.
+#[derive(Clone, Debug)]
+enum Say {
+    Text(&'static str),
+    Call(&'static str),
+    Fail,
+}
+
+/// What the lead does about an escalation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Handler {
+    None,
+    Inherit,
+    Model,
+    Partial,
+    Reroute,
+    Skill,
+}
+
+/// A whole run, as data.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    rounds: Vec<Vec<(&'static str, String)>>,
+    answers: Vec<&'static str>,
+    /// Arms for arguments that cannot be read, for those that do not fit, for executions and for answers.
+    tries: [Vec<Try>; 4],
+    scribe: Vec<Say>,
+    handler: Handler,
+    /// Whether the model chooses a skill, and how often it names none first.
+    choosing: Option<usize>,
+    /// Which execution a limiter holds back.
+    held_back: Option<u32>,
+    /// What the helper does about what it cannot do.
+    stuck: Severity,
+    /// Chance, for what is done with the journal.
+    pub(super) seed: u64,
+}
+
+impl Case {
+    /// A limiter counts in its process, and a run is cancelled in its process: then another process may come to
+    /// another end. A repair agent that gives up is asked again if the process ends before its word is stored, and may
+    /// have no turn left for that. An agent that code runs and that fails is run again if the process ends before the
+    /// code does, and may not fail then.
+    pub(super) fn comes_to_the_same_end(&self) -> bool {
+        let mut calls = self.rounds.iter().flatten();
+        let mut said = self.scribe.iter();
+        let may_fail = |tool: &str| tool == "ask" && self.stuck == Severity::Critical;
+        self.held_back.is_none()
+            && calls.all(|(tool, _)| *tool != "halt" && !may_fail(tool))
+            && !said.any(|said| matches!(said, Say::Call("escalate" | "throw_exception")))
+    }
+}
+
+fn tries(deadly: bool) -> impl Strategy<Value = Vec<Try>> {
+    let end = match deadly {
+        true => select(vec![Try::Throw, Try::Escalate(Severity::Critical)]).boxed(),
+        false => Just(Try::Feedback).boxed(),
+    };
+    let one = prop_oneof![
+        3 => proptest::option::of(select(&TEXTS[..])).prop_map(Try::Fix),
+        3 => (0..4_u32).prop_map(Try::Ask),
+        2 => proptest::option::of(0..7_u32).prop_map(Try::Sanitize),
+        3 => (1..5_u32).prop_map(Try::Retry),
+        1 => Just(Try::Feedback),
+        1 => Just(Try::Inherit),
+        1 => select(vec![Severity::Low, Severity::High]).prop_map(Try::Escalate),
+        1 => end,
+    ];
+    prop::collection::vec(one, 0..4)
+}
+
+const TOOLS: [&str; 14] = [
+    "look", "read", "note", "pay", "wire", "sign", "ask", "helper", "no_such", "read", "note",
+    "pay", "wire", "sign",
+];
+
+fn cases(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
+    let tools = match deadly {
+        true => [&TOOLS[..], &["halt"]].concat(),
+        false => TOOLS.to_vec(),
+    };
+    let number = (0..30_u32).prop_map(|n| format!(r#"{{"n":{n}}}"#));
+    let broken = select(&TEXTS[..]).prop_map(str::to_owned);
+    let call = (select(tools), prop_oneof![4 => number, 2 => broken]);
+    let call = call.prop_map(|(tool, arguments)| match tool {
+        "helper" => (tool, arguments.replacen(r#"{"n":"#, r#"{"input":"#, 1)),
+        _ => (tool, arguments),
+    });
+    let call = call.prop_map(|(tool, arguments)| {
+        let digits: String = arguments.chars().filter(char::is_ascii_digit).collect();
+        match tool {
+            "helper" => (tool, format!(r#"{{"input":"{digits}"}}"#)),
+            _ => (tool, arguments),
+        }
+    });
+    let ending = match deadly {
+        true => "throw_exception",
+        false => "nonsense",
+    };
+    let say = prop_oneof![
+        4 => select(&TEXTS[..]).prop_map(Say::Text),
+        1 => select(vec!["escalate", "nonsense", ending]).prop_map(Say::Call),
+        1 => Just(Say::Fail),
+    ];
+    let handlers = match deadly {
+        true => vec![
+            Handler::None,
+            Handler::Model,
+            Handler::Partial,
+            Handler::Reroute,
+            Handler::Skill,
+        ],
+        false => vec![Handler::None, Handler::Inherit, Handler::Model],
+    };
+    let stuck = match deadly {
+        true => vec![Severity::Low, Severity::High, Severity::Critical],
+        false => vec![Severity::Low, Severity::High],
+    };
+    let answers = vec!["about seven", "I do not know", "7", "7", "!"];
+    let answers = match deadly {
+        true => answers,
+        false => answers[..4].to_vec(),
+    };
+    (
+        prop::collection::vec(prop::collection::vec(call, 1..=calls), 1..4),
+        prop::collection::vec(select(answers), 1..3),
+        [(); 4].map(|()| tries(deadly)),
+        prop::collection::vec(say, 1..4),
+        select(handlers),
+        proptest::option::weighted(0.3, 0..2_usize),
+        proptest::option::weighted(0.1, 0..5_u32),
+        select(stuck),
+        any::<u64>(),
+    )
+        .prop_map(
+            |(rounds, answers, tries, scribe, handler, choosing, held_back, stuck, seed)| Case {
+                rounds,
+                answers,
+                tries,
+                scribe,
+                handler,
+                choosing,
+                held_back,
+                stuck,
+                seed,
+            },
+        )
+}
+
+/// Several calls at once, or calls one by one that may end the run: which of two ends comes first is left to chance.
+pub(super) fn case() -> impl Strategy<Value = Case> {
+    prop_oneof![cases(3, false), cases(1, true)]
+}
+
+/// An effect: of which tool, under which key, in which execution.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Effect {
+    pub(super) tool: &'static str,
+    pub(super) key: String,
+    pub(super) attempt: u32,
+}
+
+/// What is outside of the process.
+#[derive(Clone)]
+pub(super) struct World(Arc<Mutex<Ledger>>);
+
+#[derive(Default)]
+struct Ledger {
+    effects: Vec<Effect>,
+    /// How often anybody was asked for anything.
+    asked: u32,
+}
+
+impl World {
+    pub(super) fn new(_: &Case) -> World {
+        World::of(Vec::new())
+    }
+
+    /// A world in which this has happened.
+    pub(super) fn of(effects: Vec<Effect>) -> World {
+        World(Arc::new(Mutex::new(Ledger { effects, asked: 0 })))
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.0.lock().unwrap()
+    }
+
+    fn ask(&self) {
+        self.ledger().asked += 1;
+    }
+
+    /// Returns how often a model, a tool, an arm, an approver or a handler was asked.
+    pub(super) fn asked(&self) -> u32 {
+        self.ledger().asked
+    }
+
+    fn takes_effect(&self, tool: &'static str, cx: &ToolContext) {
+        let (key, attempt) = (cx.idempotency_key(), cx.attempt());
+        self.ledger().effects.push(Effect { tool, key, attempt });
+    }
+
+    pub(super) fn effects(&self) -> Vec<Effect> {
+        self.ledger().effects.clone()
+    }
+
+    fn knows(&self, key: &str) -> bool {
+        self.ledger().effects.iter().any(|one| one.key == key)
+    }
+
+    /// Returns what was done, each once: a service knows a key that it has seen. The id of the run is left out.
+    pub(super) fn done(&self) -> BTreeSet<(&'static str, String)> {
+        let all = self.effects().into_iter();
+        all.map(|one| (one.tool, of_call(&one.key))).collect()
+    }
+
+    /// Returns the calls of plain tools that took effect more than once.
+    pub(super) fn done_twice(&self) -> Vec<(&'static str, String)> {
+        let mut times: BTreeMap<_, u32> = BTreeMap::new();
+        for Effect { tool, key, .. } in self.effects() {
+            if matches!(tool, "pay" | "wire") {
+                *times.entry((tool, key)).or_default() += 1;
+            }
+        }
+        let twice = times.into_iter().filter(|(_, times)| *times > 1);
+        twice.map(|(call, _)| call).collect()
+    }
+}
+
+fn of_call(key: &str) -> String {
+    key.rsplit(':').next().unwrap_or(key).to_owned()
+}
+
+fn reply(content: &str, calls: &[(&str, &str)]) -> Reply {
+    let calls = calls.iter().map(|(name, arguments)| ToolCall {
+        id: String::new(),
+        name: (*name).into(),
+        arguments: (*arguments).into(),
+    });
+    let usage = Usage {
+        input_tokens: 10,
+        output_tokens: 5,
+        requests: 1,
+    };
+    Reply {
+        content: content.into(),
+        calls: calls.collect(),
+        usage,
+        ..Reply::default()
+    }
+}
+
+/// Number of replies in the conversation so far.
+fn replies(request: &Request<'_>) -> usize {
+    let said = |message: &&Message| matches!(message, Message::Assistant { .. });
+    request.messages().iter().filter(said).count()
+}
+
+/// The model of the lead: it says what it says by where the conversation stands, so that it can go on anywhere.
+struct Planned(Case, World, &'static str);
+
+#[async_trait]
+impl Model for Planned {
+    fn id(&self) -> &str {
+        self.2
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let Planned(case, world, _) = self;
+        world.ask();
+        tokio::task::yield_now().await;
+        let turn = replies(&request);
+        let chooses = matches!(request.messages().first(), Some(Message::System { content }) if content.contains("You choose"));
+        if chooses {
+            let amiss = turn < case.choosing.unwrap_or_default();
+            return Ok(reply(if amiss { "whichever" } else { "sums" }, &[]));
+        }
+        match case.rounds.get(turn) {
+            Some(calls) => {
+                let calls = calls.iter().map(|(tool, text)| (*tool, text.as_str()));
+                Ok(reply("", &calls.collect::<Vec<_>>()))
+            }
+            None => match case.answers.get(turn - case.rounds.len()).unwrap_or(&"7") {
+                &"!" => Err(ModelError::new(ModelErrorKind::Refused, "no")),
+                answer => Ok(reply(answer, &[])),
+            },
+        }
+    }
+}
+
+/// The model of the repair agent.
+struct Scribe(Vec<Say>, World);
+
+#[async_trait]
+impl Model for Scribe {
+    fn id(&self) -> &str {
+        "scribe"
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        self.1.ask();
+        tokio::task::yield_now().await;
+        let asked = request.messages().iter().find_map(|message| match message {
+            Message::User { content } => serde_json::from_str::<Repair>(content).ok(),
+            _ => None,
+        });
+        let attempt = asked.map_or(1, |repair| repair.attempt) as usize;
+        match &self.0[(attempt - 1) % self.0.len()] {
+            Say::Text(text) => Ok(reply(text, &[])),
+            Say::Call(tool) => Ok(reply("", &[(tool, r#"{"reason":"so"}"#)])),
+            Say::Fail => Err(ModelError::new(ModelErrorKind::Refused, "no")),
+        }
+    }
+}
+
+/// The model of the helper: one call, and an answer.
+struct Helping(World);
+
+#[async_trait]
+impl Model for Helping {
+    fn id(&self) -> &str {
+        "helping"
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        self.0.ask();
+        tokio::task::yield_now().await;
+        let task = request.messages().iter().find_map(|message| match message {
+            Message::User { content } => Some(content.clone()),
+            _ => None,
+        });
+        let digits = task.unwrap_or_default();
+        let digits: String = digits.chars().filter(char::is_ascii_digit).collect();
+        let n: u32 = digits.parse().unwrap_or_default();
+        let tool = match n % 4 {
+            3 => "stuck",
+            _ => "note",
+        };
+        Ok(match replies(&request) {
+            0 => reply("", &[(tool, &format!(r#"{{"n":{n}}}"#))]),
+            _ => reply("helped", &[]),
+        })
+    }
+}
+
+fn spec(name: &'static str, effects: Effects) -> ToolSpec {
+    let schema =
+        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    ToolSpec::new(name, "Does it.", effects, schema)
+}
+
+fn number(args: &Value) -> u64 {
+    args["n"].as_u64().unwrap_or_default()
+}
+
+/// A tool that writes: it fails before it does anything, or panics when it has, as its argument says.
+fn writer(world: &World, name: &'static str, spec: ToolSpec) -> FnTool {
+    let world = world.clone();
+    FnTool::with_spec(spec, move |args, cx: ToolContext| {
+        world.ask();
+        let (n, world) = (number(&args), world.clone());
+        async move {
+            tokio::task::yield_now().await;
+            if n % 5 == 4 {
+                return Err(format!("{n} cannot be done"));
+            }
+            world.takes_effect(name, &cx);
+            // What can be found out about is found to have ended well.
+            assert!(n % 7 != 6 || name == "wire", "{MEANT}: {n}");
+            tokio::task::yield_now().await;
+            Ok(format!("did {n}"))
+        }
+    })
+}
+
+/// A tool that reads: it fails the first time, or always panics, as its argument says.
+fn reader(world: &World) -> FnTool {
+    let world = world.clone();
+    FnTool::with_spec(
+        spec("read", Effects::Reads),
+        move |args, cx: ToolContext| {
+            world.ask();
+            let n = number(&args);
+            async move {
+                tokio::task::yield_now().await;
+                assert!(n % 7 != 6, "{MEANT}: {n}");
+                match n % 5 == 4 && cx.attempt() == 1 {
+                    true => Err(format!("{n} is not there yet")),
+                    false => Ok(n),
+                }
+            }
+        },
+    )
+}
+
+/// A tool whose result is cached, and may be long.
+fn looker(world: &World) -> FnTool {
+    let world = world.clone();
+    let spec = spec("look", Effects::Reads).cache(Cache::Forever);
+    FnTool::with_spec(spec, move |args, _| {
+        world.ask();
+        let n = number(&args);
+        async move { Ok::<_, String>("x".repeat(if n % 6 == 5 { 300 } else { 3 })) }
+    })
+}
+
+type Worker<O> = ModelAgent<'static, String, O>;
+
+fn helper(case: &Case, world: &World) -> Worker<String> {
+    let (stuck, asked, arms) = (case.stuck, world.clone(), world.clone());
+    let gives_up = FnTool::with_spec(spec("stuck", Effects::Reads), move |_, _| {
+        asked.ask();
+        async { Err::<u32, _>("it does not move") }
+    });
+    AgentBuilder::new("helper")
+        .tool(writer(
+            world,
+            "note",
+            spec("note", Effects::Writes).idempotent(),
+        ))
+        .tool(gives_up)
+        .on_error(move |error, _| {
+            arms.ask();
+            match error {
+                CallError::Execution(_) => {
+                    Some(escalate::<Execution>("stuck").severity(stuck).into())
+                }
+                _ => None,
+            }
+        })
+        .model(Helping(world.clone()))
+        .build()
+}
+
+/// A tool that runs the helper: as a part of the run, or as a run of its own.
+fn asks(case: &Case, world: &World) -> FnTool {
+    let (helper, world) = (Arc::new(helper(case, world)), world.clone());
+    FnTool::with_spec(spec("ask", Effects::None), move |args, _| {
+        world.ask();
+        let (n, helper) = (number(&args), helper.clone());
+        async move {
+            let said = match n % 2 {
+                0 => helper.run(n.to_string()).await,
+                _ => match helper.run(n.to_string()).outcome().await {
+                    Ok(outcome) => outcome.result,
+                    Err(error) => Err(error),
+                },
+            };
+            said.map_err(|error| error.to_string())
+        }
+    })
+}
+
+fn halts(world: &World, token: &CancellationToken) -> FnTool {
+    let (world, token) = (world.clone(), token.clone());
+    FnTool::with_spec(spec("halt", Effects::None), move |_, _| {
+        world.ask();
+        let token = token.clone();
+        async move {
+            token.cancel();
+            tokio::task::yield_now().await;
+            Ok::<_, String>("halted")
+        }
+    })
+}
+
+type Fixing = Arc<ModelAgent<'static, Repair, String>>;
+
+fn common<K: Kind>(one: &Try, scribe: &Fixing) -> Option<Decision<K>> {
+    Some(match one {
+        Try::Fix(text) => fix(text.map(str::to_owned)),
+        Try::Ask(retries) => fix_with(scribe.clone()).retries(*retries),
+        Try::Feedback => feedback("try again"),
+        Try::Inherit => inherit(),
+        Try::Escalate(severity) => escalate("given up").severity(*severity),
+        Try::Throw => throw("enough"),
+        Try::Sanitize(_) | Try::Retry(_) => return None,
+    })
+}
+
+fn chain<K: Kind>(tries: &[Try], one: impl Fn(&Try) -> Option<Decision<K>>) -> Option<Plan> {
+    tries
+        .iter()
+        .filter_map(one)
+        .reduce(Decision::or)
+        .map(Plan::from)
+}
+
+fn arm<E>(plans: &[Vec<Try>; 4], scribe: &Fixing, error: &CallError<'_, E>) -> Option<Plan> {
+    match error {
+        CallError::InvalidArgs(raw, _) => {
+            assert!(!raw.contains("panic"), "{MEANT}: the arm");
+            chain::<InvalidArgs>(&plans[0], |one| common(one, scribe))
+        }
+        CallError::Deserialization(..) => chain::<Deserialization>(&plans[1], |one| match one {
+            Try::Sanitize(n) => Some(sanitize(*n)),
+            other => common(other, scribe),
+        }),
+        CallError::Execution(_) => chain::<Execution>(&plans[2], |one| match one {
+            Try::Retry(n) => Some(
+                retry()
+                    .max_attempts(*n)
+                    .backoff(constant(Duration::from_secs(1))),
+            ),
+            other => common(other, scribe),
+        }),
+        CallError::InvalidOutput(..) => {
+            chain::<InvalidOutput>(&plans[3], |one| common(one, scribe))
+        }
+    }
+}
+
+fn handled(case: &Case, world: &World) -> Resolution<String, u32> {
+    world.ask();
+    match case.handler {
+        Handler::Model => {
+            let spare = Planned(case.clone(), world.clone(), "spare");
+            escalation::retry_with_model(spare)
+        }
+        Handler::Partial => escalation::return_partial_result(3),
+        Handler::Reroute => {
+            let only = Case {
+                rounds: Vec::new(),
+                answers: vec!["9"],
+                choosing: None,
+                ..case.clone()
+            };
+            let deputy: Worker<u32> = AgentBuilder::new("deputy")
+                .model(Planned(only, world.clone(), "deputy"))
+                .build();
+            escalation::reroute_to(deputy)
+        }
+        Handler::Skill if case.choosing.is_some() => escalation::reroute_to_skill("guess"),
+        Handler::Skill | Handler::None | Handler::Inherit => escalation::inherit(),
+    }
+}
+
+fn lead(case: &Case, world: &World, token: &CancellationToken) -> Worker<u32> {
+    let scribe: Fixing = Arc::new(
+        AgentBuilder::new("scribe")
+            .model(Scribe(case.scribe.clone(), world.clone()))
+            .budget(Budget::new().max_turns(2))
+            .build(),
+    );
+    let (tries, fixing, asked) = (case.tries.clone(), scribe.clone(), world.clone());
+    let found = world.clone();
+    let wire = writer(world, "wire", spec("wire", Effects::Writes));
+    let wire = wire.in_doubt(move |_, cx: ToolContext| {
+        found.ask();
+        let known = found.knows(&cx.idempotency_key());
+        async move {
+            Ok::<_, String>(match known {
+                true => done("did it before"),
+                false => not_done(),
+            })
+        }
+    });
+    let signed = spec("sign", Effects::Writes)
+        .idempotent()
+        .approval(Asks::Always);
+    let lead = AgentBuilder::new("lead")
+        .tool(looker(world))
+        .tool(reader(world))
+        .tool(writer(
+            world,
+            "note",
+            spec("note", Effects::Writes).idempotent(),
+        ))
+        .tool(writer(world, "pay", spec("pay", Effects::Writes)))
+        .tool(wire)
+        .tool(writer(world, "sign", signed))
+        .tool(asks(case, world))
+        .tool(halts(world, token))
+        .fixer(scribe)
+        .on_error(move |error, _| {
+            asked.ask();
+            arm(&tries, &fixing, &error)
+        })
+        .budget(Budget::new().max_recursion(1000))
+        .model(Planned(case.clone(), world.clone(), "planned"));
+    let lead = match case.choosing {
+        Some(_) => lead
+            .skill(Skill::model("sums", "Does sums."))
+            .skill(Skill::native("guess", "Guesses.", |_: String| async {
+                Ok(5)
+            })),
+        None => lead,
+    };
+    let (case, world) = (case.clone(), world.clone());
+    match case.handler {
+        Handler::None => lead.build(),
+        _ => lead
+            .on_escalation(move |_: Escalation| handled(&case, &world))
+            .build(),
+    }
+}
+
+struct HoldsBack(AtomicU32, u32);
+
+#[async_trait]
+impl RateLimiter for HoldsBack {
+    async fn try_acquire(&self, _: &str, _: &ToolSpec) -> Result<(), Duration> {
+        match self.0.fetch_add(1, SeqCst) == self.1 {
+            true => Err(Duration::from_secs(60)),
+            false => Ok(()),
+        }
+    }
+}
+
+fn judge(request: &ApprovalRequest) -> Approval {
+    let args: Value = serde_json::from_str(request.args.as_str()).unwrap_or_default();
+    match number(&args) % 4 {
+        3 => Approval::deny("not this one"),
+        2 => Approval::Revise {
+            note: "take another".into(),
+        },
+        _ => Approval::Approve,
+    }
+}
+
+/// One run of this case, or one that goes on.
+pub(super) async fn run(
+    case: &Case,
+    world: &World,
+    journal: MemoryJournal,
+) -> Result<Outcome<u32>, Error> {
+    let token = CancellationToken::new();
+    let team = Member::new(lead(case, world, &token))
+        .delegate(helper(case, world))
+        .build();
+    let approver = world.clone();
+    let run = team
+        .run("go")
+        .journal(journal)
+        .cancel(token)
+        .blobs(MemoryBlobs::new())
+        .max_output_bytes(200)
+        .traces_url("https://traces.example/{trace_id}/{run_id}")
+        .approver(move |request: ApprovalRequest| {
+            approver.ask();
+            async move { judge(&request) }
+        });
+    match case.held_back {
+        Some(at) => {
+            run.rate_limits(HoldsBack(AtomicU32::new(0), at))
+                .outcome()
+                .await
+        }
+        None => run.outcome().await,
+    }
+}
+
+/// Returns what has happened in the world when the journal has come so far: all that was begun, or only what is known
+/// to have ended. `None` if that is the same.
+pub(super) fn effects_of(entries: &[Entry], all: &[Effect], is_done: bool) -> Option<Vec<Effect>> {
+    // The place of a call, and how often it was begun so far.
+    let mut running: BTreeMap<(u64, u64, u64), Effect> = BTreeMap::new();
+    let mut happened = Vec::new();
+    for entry in entries {
+        let written = serde_json::to_string(entry).unwrap();
+        let written: Value = serde_json::from_str(&written).unwrap();
+        let number = |value: &Value| value.as_u64().unwrap_or_default();
+        let call = &written[4]["call"];
+        let at = (
+            number(&written[2]),
+            number(&written[3]),
+            number(&call["seq"]),
+        );
+        let fact = &call["fact"];
+        if let Some(intent) = fact["begun"]["intent"].as_object() {
+            let is_it = |one: &&Effect| {
+                one.key == intent["key"] && u64::from(one.attempt) == number(&intent["attempt"])
+            };
+            if let Some(effect) = all.iter().find(is_it) {
+                running.insert(at, effect.clone());
+            }
+        } else if ["ended", "interrupted", "abandoned"]
+            .iter()
+            .any(|end| !fact[end].is_null())
+        {
+            happened.extend(running.remove(&at));
+        }
+    }
+    if !is_done && running.is_empty() {
+        return None;
+    }
+    if is_done {
+        happened.extend(running.into_values());
+    }
+    Some(happened)
+}

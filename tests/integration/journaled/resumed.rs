@@ -1,0 +1,166 @@
+//! A run goes on wherever its journal breaks off, and does nothing twice.
+
+use super::{
+    generated::{Case, World, effects_of, run},
+    panics, within_a_week, written,
+};
+use agents::{
+    Error, ErrorKind, Outcome,
+    run::{Entry, MemoryJournal},
+};
+use proptest::{prelude::*, test_runner::TestCaseError};
+
+type Ended = Result<Outcome<u32>, Error>;
+
+/// What came of resuming a run.
+pub(super) struct Resumed {
+    pub(super) runs: u64,
+    /// The entries that were added.
+    pub(super) new: Vec<Vec<Entry>>,
+}
+
+/// Runs it, and again with the whole journal.
+fn go(
+    case: &Case,
+    world: &World,
+    entries: Vec<Entry>,
+) -> Result<(Vec<Entry>, Ended), TestCaseError> {
+    let journal = MemoryJournal::of(entries);
+    let Some(ended) = within_a_week(run(case, world, journal.clone())) else {
+        return Err(TestCaseError::fail(format!(
+            "it never ends:\n{}",
+            told(&journal.entries())
+        )));
+    };
+    let said = panics();
+    prop_assert!(said.is_empty(), "{:?}", said);
+    let entries = journal.entries();
+    let asked = world.asked();
+    let again = within_a_week(run(case, world, MemoryJournal::of(entries.clone())));
+    let again = again.ok_or_else(|| TestCaseError::fail("the stored outcome never comes"))?;
+    prop_assert_eq!(world.asked(), asked, "somebody was asked again");
+    let differs = difference(&written(&ended), &written(&again));
+    prop_assert!(differs.is_none(), "{differs:?}:\n{}", told(&entries));
+    let said = panics();
+    prop_assert!(said.is_empty(), "{:?}", said);
+    Ok((entries, ended))
+}
+
+/// Where two texts part.
+fn difference(first: &str, again: &str) -> Option<(String, String)> {
+    let at = first.bytes().zip(again.bytes()).position(|(a, b)| a != b);
+    let at = at.unwrap_or(first.len().min(again.len()));
+    let around = |text: &str| {
+        let from = text.floor_char_boundary(at.saturating_sub(60));
+        text[from..text.ceil_char_boundary(at + 60)].to_owned()
+    };
+    (first != again).then(|| (around(first), around(again)))
+}
+
+/// The whole run: its journal and its outcome.
+pub(super) fn whole(case: &Case, world: &World) -> Result<(Vec<Entry>, Ended), TestCaseError> {
+    go(case, world, Vec::new())
+}
+
+/// What the run came to, as far as it is the same wherever the run was interrupted.
+fn end(ended: &Ended) -> (Result<u32, ErrorKind>, bool, String) {
+    match ended {
+        Ok(outcome) => {
+            let result = outcome.result.as_ref();
+            let stopped = format!("{:?}", outcome.stopped);
+            let stopped = stopped.split(['{', '(']).next().unwrap_or_default();
+            (
+                result.copied().map_err(Error::kind),
+                outcome.partial,
+                stopped.to_owned(),
+            )
+        }
+        Err(error) => (Err(error.kind()), false, String::new()),
+    }
+}
+
+/// Nobody knows what an interrupted execution did.
+fn is_in_doubt(entries: &[Entry]) -> bool {
+    let is_unknown =
+        |entry: &Entry| entry.kind() == "interrupted" && entry.fact().contains("unknown");
+    entries.iter().any(is_unknown)
+}
+
+/// Goes on behind every entry, and once more behind one of those that are added then.
+pub(super) fn everywhere(
+    case: &Case,
+    world: &World,
+    entries: &[Entry],
+    whole: &Ended,
+) -> Result<Resumed, TestCaseError> {
+    let mut resumed = Resumed {
+        runs: 0,
+        new: Vec::new(),
+    };
+    let (first, all) = (world.done(), world.effects());
+    prop_assert_eq!(world.done_twice(), []);
+    let mut chance = case.seed;
+    for at in 0..entries.len() {
+        for is_done in [true, false] {
+            let before = &entries[..at];
+            let Some(effects) = effects_of(before, &all, is_done) else {
+                continue;
+            };
+            let mut world = World::of(effects);
+            let (mut journal, mut ended) = go(case, &world, before.to_vec())?;
+            resumed.runs += 1;
+            check(case, &world, &journal, &ended, whole, &first, at)?;
+            resumed.new.push(journal[at..].to_vec());
+            // Once more, within what was added.
+            chance = chance
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let added = (journal.len() - at).max(1);
+            let cut = at + (chance >> 33) as usize % added;
+            let effects = effects_of(&journal[..cut], &world.effects(), is_done);
+            if let Some(effects) = effects.filter(|_| chance.is_multiple_of(3)) {
+                world = World::of(effects);
+                (journal, ended) = go(case, &world, journal[..cut].to_vec())?;
+                resumed.runs += 1;
+                check(case, &world, &journal, &ended, whole, &first, cut)?;
+                resumed.new.push(journal[cut..].to_vec());
+            }
+        }
+    }
+    Ok(resumed)
+}
+
+fn check(
+    case: &Case,
+    world: &World,
+    journal: &[Entry],
+    ended: &Ended,
+    whole: &Ended,
+    first: &std::collections::BTreeSet<(&'static str, String)>,
+    at: usize,
+) -> Result<(), TestCaseError> {
+    prop_assert_eq!(world.done_twice(), [], "behind {}:\n{}", at, told(journal));
+    if is_in_doubt(journal) || !case.comes_to_the_same_end() {
+        return Ok(());
+    }
+    prop_assert_eq!(
+        end(ended),
+        end(whole),
+        "behind {}: {}\n{}",
+        at,
+        written(ended),
+        told(journal)
+    );
+    prop_assert_eq!(&world.done(), first, "behind {}:\n{}", at, told(journal));
+    Ok(())
+}
+
+/// The journal, to be read.
+pub(super) fn told(entries: &[Entry]) -> String {
+    let line = |entry: &Entry| {
+        let mut fact = entry.fact().to_owned();
+        fact.truncate(fact.floor_char_boundary(400));
+        format!("{} {}\n", entry.seq(), fact)
+    };
+    entries.iter().map(line).collect()
+}

@@ -1,0 +1,719 @@
+//! Runs whose process ends, and what the journal promises of them.
+
+use agents::{
+    Agent, AgentBuilder, Code, Effects, ErrorKind, ToolContext,
+    agent::ModelAgent,
+    async_trait,
+    journal::{Entry, FileJournal, Journal, JournalError, Key, MemoryJournal},
+    policy::{confirm_writes, read_only},
+    run::{Approval, ApprovalRequest, Stopped},
+    testing::{Script, ScriptedModel},
+    tool::{Approval as Asks, FnTool, ToolSpec},
+};
+use serde_json::{Value, json};
+use std::{
+    fs, io,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+use tokio_util::sync::CancellationToken;
+
+/// Arguments with which a tool has run.
+type Ran = Arc<Mutex<Vec<String>>>;
+
+fn spec(effects: Effects) -> ToolSpec {
+    let schema =
+        json!({"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]});
+    ToolSpec::new("pay", "Pays.", effects, schema)
+}
+
+fn pay(ran: &Ran, spec: ToolSpec) -> FnTool {
+    let ran = ran.clone();
+    FnTool::with_spec(spec, move |args: Value, cx: ToolContext| {
+        let line = format!("{} {}", cx.idempotency_key(), args["sum"]);
+        ran.lock().unwrap().push(line);
+        async { Ok::<_, io::Error>("paid") }
+    })
+}
+
+fn clerk(pay: FnTool) -> ModelAgent<'static, String, String> {
+    AgentBuilder::<String, String>::new("clerk")
+        .prompt("Pay.")
+        .tool(pay)
+        .build()
+}
+
+fn pays(times: usize) -> Vec<Script> {
+    let calls = (1..=times).map(|sum| Script::call("pay", json!({ "sum": sum }).to_string()));
+    calls.chain([Script::text("done")]).collect()
+}
+
+async fn yes(_: ApprovalRequest) -> Approval {
+    Approval::Approve
+}
+
+/// The journal up to and with the nth entry of this kind, from 1.
+fn up_to(journal: &MemoryJournal, kind: &str, nth: usize) -> MemoryJournal {
+    let entries = journal.entries();
+    let mut of_kind = entries.iter().filter(|entry| entry.kind() == kind);
+    let last = of_kind.nth(nth - 1).expect("there are so many").seq() as usize;
+    MemoryJournal::of(entries[..last].to_vec())
+}
+
+fn model(scripts: Vec<Script>) -> ScriptedModel {
+    ScriptedModel::new(scripts).0
+}
+
+#[tokio::test]
+async fn a_write_that_was_under_way_is_not_done_again_and_the_model_is_told() {
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let agent = clerk(pay(&ran, spec(Effects::Writes)));
+    agent
+        .run("go")
+        .model(model(pays(2)))
+        .journal(journal.clone())
+        .await
+        .unwrap();
+    assert_eq!(ran.lock().unwrap().len(), 2);
+
+    let cut = up_to(&journal, "begun", 2);
+    let (rest, handle) = ScriptedModel::new([Script::text("I shall ask")]);
+    let outcome = agent
+        .run("go")
+        .model(rest)
+        .journal(cut)
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(outcome.result.unwrap(), "I shall ask");
+    assert_eq!(ran.lock().unwrap().len(), 2, "it does not run");
+    let receipts: Vec<_> = outcome.outputs.receipts().collect();
+    assert!(receipts[1].attempts[0].effect_unknown);
+    let told = format!("{:?}", handle.requests()[0].messages.last().unwrap());
+    assert!(
+        told.contains("the process ended while it ran, and whether it took effect is not known: find that out before calling it again"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn after_a_doubt_a_person_is_asked_about_each_further_call() {
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let agent = clerk(pay(&ran, spec(Effects::Writes)));
+    agent
+        .run("go")
+        .model(model(pays(1)))
+        .journal(journal.clone())
+        .await
+        .unwrap();
+    let again = || vec![Script::call("pay", r#"{"sum": 9}"#), Script::text("done")];
+
+    let cut = up_to(&journal, "begun", 1);
+    let run = agent.run("go").model(model(again())).journal(cut);
+    let outcome = run.outcome().await.unwrap();
+    let last = outcome.outputs.receipts().last().unwrap();
+    assert_eq!(
+        last.error.as_ref().unwrap().code,
+        Code::PolicyDenied,
+        "nobody is there to ask"
+    );
+    assert_eq!(ran.lock().unwrap().len(), 1);
+
+    let cut = up_to(&journal, "begun", 1);
+    let run = agent
+        .run("go")
+        .model(model(again()))
+        .approver(yes)
+        .journal(cut);
+    run.await.unwrap();
+    assert_eq!(ran.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn what_is_idempotent_is_repeated_with_its_key_and_at_most_three_times() {
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let agent = clerk(pay(&ran, spec(Effects::Writes).idempotent()));
+    agent
+        .run("go")
+        .model(model(pays(1)))
+        .journal(journal.clone())
+        .await
+        .unwrap();
+    let mut cut = up_to(&journal, "begun", 1);
+    for interrupted in 1..=3 {
+        let rest = vec![Script::text("done")];
+        let outcome = agent
+            .run("go")
+            .model(model(rest))
+            .journal(cut.clone())
+            .outcome()
+            .await
+            .unwrap();
+        let receipt = outcome.outputs.receipts().next().unwrap().clone();
+        let lines = ran.lock().unwrap().clone();
+        assert!(
+            lines.iter().all(|line| *line == lines[0]),
+            "the same key: {lines:?}"
+        );
+        match interrupted {
+            3 => assert!(receipt.attempts[0].effect_unknown && lines.len() == 3),
+            nth => assert!(receipt.is_ok() && lines.len() == nth + 1),
+        }
+        if interrupted < 3 {
+            cut = up_to(&cut, "begun", interrupted + 1);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_intent_that_cannot_be_stored_has_no_effect() {
+    /// Is full when something is about to be done.
+    struct Full;
+
+    #[async_trait]
+    impl Journal for Full {
+        async fn read(&self) -> Result<Vec<Entry>, JournalError> {
+            Ok(Vec::new())
+        }
+
+        async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
+            match entries.iter().any(|entry| entry.kind() == "begun") {
+                true => Err(JournalError::new("no space left")),
+                false => Ok(()),
+            }
+        }
+    }
+
+    let ran = Ran::default();
+    let agent = clerk(pay(&ran, spec(Effects::Writes)));
+    let outcome = agent
+        .run("go")
+        .model(model(pays(1)))
+        .journal(Full)
+        .outcome()
+        .await
+        .unwrap();
+    let error = outcome.result.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Journal);
+    assert_eq!(
+        error.to_string(),
+        "the journal cannot be written: no space left"
+    );
+    assert!(matches!(outcome.stopped, Some(Stopped::Journal { .. })));
+    assert!(ran.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_yes_is_stored_with_what_it_was_said_to() {
+    let (ran, journal, asked) = (
+        Ran::default(),
+        MemoryJournal::new(),
+        Arc::new(AtomicU32::new(0)),
+    );
+    let tool = || pay(&ran, spec(Effects::Writes).approval(Asks::Always));
+    let person = |asked: &Arc<AtomicU32>| {
+        let asked = asked.clone();
+        move |_: ApprovalRequest| {
+            asked.fetch_add(1, SeqCst);
+            async { Approval::Approve.by("ada") }
+        }
+    };
+    let agent = clerk(tool());
+    let run = agent
+        .run("go")
+        .model(model(pays(1)))
+        .approver(person(&asked));
+    run.journal(journal.clone()).await.unwrap();
+    assert_eq!(asked.load(SeqCst), 1);
+
+    // The process ended between the yes and the intent.
+    let cut = up_to(&journal, "decided", 1);
+    ran.lock().unwrap().clear();
+    let rest = model(vec![Script::text("done")]);
+    let run = agent
+        .run("go")
+        .model(rest)
+        .approver(person(&asked))
+        .journal(cut.clone());
+    let outcome = run.outcome().await.unwrap();
+    assert_eq!((asked.load(SeqCst), ran.lock().unwrap().len()), (1, 1));
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    assert_eq!(receipt.attempts[0].approved_by.as_deref(), Some("ada"));
+    let begun = cut
+        .entries()
+        .into_iter()
+        .find(|entry| entry.kind() == "begun")
+        .unwrap();
+    assert!(
+        begun.fact().contains(r#""approved_by":"ada""#),
+        "{}",
+        begun.fact()
+    );
+}
+
+#[tokio::test]
+async fn a_stricter_rule_holds_for_a_call_that_was_ready_to_run() {
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let agent = clerk(pay(&ran, spec(Effects::Writes)));
+    agent
+        .run("go")
+        .model(model(pays(1)))
+        .journal(journal.clone())
+        .await
+        .unwrap();
+    ran.lock().unwrap().clear();
+    let cut = up_to(&journal, "read", 1);
+    let rest = model(vec![Script::text("so be it")]);
+    let no = |_: ApprovalRequest| async { Approval::deny("not today") };
+    let run = agent
+        .run("go")
+        .model(rest)
+        .policy(confirm_writes())
+        .approver(no)
+        .journal(cut);
+    let outcome = run.outcome().await.unwrap();
+    assert!(ran.lock().unwrap().is_empty());
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    assert_eq!(
+        receipt.error.as_ref().unwrap().message,
+        "not approved: not today"
+    );
+}
+
+#[tokio::test]
+async fn a_policy_is_known_by_its_name_and_not_by_their_number() {
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let agent = clerk(pay(&ran, spec(Effects::Writes)));
+    let run = agent.run("go").model(model(pays(1))).policy(read_only());
+    run.journal(journal.clone()).await.unwrap();
+    let cut = up_to(&journal, "replied", 1);
+    let run = agent
+        .run("go")
+        .policy(confirm_writes())
+        .journal(cut.clone());
+    assert_eq!(
+        run.await.unwrap_err().to_string(),
+        "the stored run was under the policy `read_only`, and this one is not; say it again with `.policy(..)`"
+    );
+    let rest = model(vec![Script::text("done")]);
+    let run = agent
+        .run("go")
+        .model(rest)
+        .policy(read_only())
+        .policy(confirm_writes());
+    run.journal(cut).await.unwrap();
+    assert!(ran.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_stored_call_goes_on_with_the_version_of_the_tool_that_it_was_made_of() {
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let agent = clerk(pay(&ran, spec(Effects::Writes)));
+    agent
+        .run("go")
+        .model(model(pays(1)))
+        .journal(journal.clone())
+        .await
+        .unwrap();
+    let next = clerk(pay(&ran, spec(Effects::Writes).version("2.0.0")));
+    let cut = up_to(&journal, "read", 1);
+    let error = next
+        .run("go")
+        .model(model(vec![]))
+        .journal(cut)
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "agent `clerk`: a stored call of `pay` is not settled; it was made of version 1.0.0, and now there is version 2.0.0"
+    );
+    assert_eq!(ran.lock().unwrap().len(), 1);
+
+    // Where nothing is open, another version may be used.
+    let cut = up_to(&journal, "settled", 1);
+    let rest = model(vec![Script::text("done")]);
+    next.run("go").model(rest).journal(cut).await.unwrap();
+}
+
+#[tokio::test]
+async fn time_that_was_used_before_counts() {
+    let slow = FnTool::new(
+        "wait",
+        "Waits.",
+        Effects::Reads,
+        json!({"type": "object"}),
+        |_, _| async {
+            tokio::time::sleep(Duration::from_millis(80)).await;
+            Ok::<_, io::Error>("waited")
+        },
+    );
+    let agent = AgentBuilder::<String, String>::new("waiter")
+        .tool(slow)
+        .build();
+    let script = || {
+        vec![
+            Script::call("wait", "{}"),
+            Script::call("wait", "{}"),
+            Script::text("done"),
+        ]
+    };
+    let budget = || agents::Budget::new().time(Duration::from_millis(220));
+    let journal = MemoryJournal::new();
+    let run = agent.run("go").model(model(script())).budget(budget());
+    run.journal(journal.clone()).await.unwrap();
+    // Three processes that each work for 80 ms and end before the second call does.
+    let mut cut = up_to(&journal, "ended", 1);
+    let mut waits = 0;
+    let error = loop {
+        let run = agent
+            .run("go")
+            .model(model((0..9).map(|_| Script::call("wait", "{}")).collect()));
+        let run = run.budget(budget()).journal(cut.clone());
+        match tokio::time::timeout(Duration::from_millis(120), run).await {
+            Ok(result) => break result.unwrap_err(),
+            Err(_) => {
+                waits += 1;
+                assert!(waits < 5, "it works for longer than it may");
+                // What was dropped is stored a moment later.
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                cut = MemoryJournal::of(cut.entries());
+            }
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::Budget);
+}
+
+#[tokio::test]
+async fn a_secret_in_stored_arguments_is_a_reference_and_comes_back() {
+    let (seen, journal) = (Ran::default(), MemoryJournal::new());
+    let keep = seen.clone();
+    let schema = json!({"type": "object", "properties": {"password": {"type": "string"}}, "required": ["password"]});
+    let login = FnTool::new(
+        "login",
+        "Logs in.",
+        Effects::Reads,
+        schema,
+        move |args: Value, _| {
+            keep.lock()
+                .unwrap()
+                .push(args["password"].as_str().unwrap().to_owned());
+            async { Ok::<_, io::Error>("in") }
+        },
+    );
+    let agent = AgentBuilder::<String, String>::new("clerk")
+        .tool(login)
+        .build();
+    let says = Script::call("login", r#"{"password": "hunter2 \"quoted\""}"#);
+    let run = agent
+        .run("go")
+        .model(model(vec![says, Script::text("done")]));
+    let run = run.secret("crm", "hunter2 \"quoted\"".to_owned());
+    run.journal(journal.clone()).await.unwrap();
+    for entry in journal.entries() {
+        assert!(!entry.fact().contains("hunter2"), "{}", entry.fact());
+    }
+
+    let again = |journal: &MemoryJournal| up_to(journal, "read", 1);
+    let rest = || model(vec![Script::text("done")]);
+    let run = agent
+        .run("go")
+        .model(rest())
+        .secret("crm", "hunter2 \"quoted\"".to_owned());
+    run.journal(again(&journal)).await.unwrap();
+    assert_eq!(
+        *seen.lock().unwrap(),
+        ["hunter2 \"quoted\"", "hunter2 \"quoted\""]
+    );
+
+    let run = agent.run("go").model(rest()).journal(again(&journal));
+    let outcome = run.outcome().await.unwrap();
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    assert_eq!(receipt.error.as_ref().unwrap().code, Code::AuthRequired);
+    assert_eq!(
+        seen.lock().unwrap().len(),
+        2,
+        "it does not run with another value"
+    );
+}
+
+#[tokio::test]
+async fn a_cancelled_run_begins_no_tool() {
+    let (ran, token) = (Ran::default(), CancellationToken::new());
+    let agent = clerk(pay(&ran, spec(Effects::Writes)));
+    let cancel = token.clone();
+    let run = agent.run("go").model(model(pays(1))).cancel(token);
+    let run = run.on_event(move |event| {
+        if matches!(event.kind, agents::run::EventKind::CallStarted { .. }) {
+            cancel.cancel();
+        }
+    });
+    assert_eq!(run.await.unwrap_err().kind(), ErrorKind::Cancelled);
+    assert!(ran.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_run_of_its_own_in_a_tool_is_stored_with_the_run_around_it() {
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let inner = Arc::new(clerk(pay(
+        &ran,
+        spec(Effects::Writes).approval(Asks::Always),
+    )));
+    let office = FnTool::new(
+        "office",
+        "Pays there.",
+        Effects::Reads,
+        json!({"type": "object"}),
+        move |_, _| {
+            let inner = inner.clone();
+            async move {
+                let outcome = inner.run("inside").scope("acme").outcome().await.unwrap();
+                outcome
+                    .result
+                    .map_err(|error| io::Error::other(error.to_string()))
+            }
+        },
+    );
+    let agent = AgentBuilder::<String, String>::new("boss")
+        .tool(office)
+        .build();
+    let script = || {
+        vec![
+            Script::call("office", "{}"),
+            Script::call("pay", r#"{"sum": 1}"#),
+            Script::text("inside is done"),
+            Script::text("all is done"),
+        ]
+    };
+    let run = agent
+        .run("go")
+        .model(model(script()))
+        .approver(yes)
+        .journal(journal.clone());
+    assert_eq!(run.await.unwrap(), "all is done");
+    assert_eq!(
+        ran.lock().unwrap().len(),
+        1,
+        "the approver of the run around decides"
+    );
+
+    // The process ended when the run within had paid: it does not pay again.
+    let cut = up_to(&journal, "ended", 1);
+    let rest = model(script().into_iter().skip(2).collect());
+    let run = agent.run("go").model(rest).approver(yes).journal(cut);
+    assert_eq!(run.await.unwrap(), "all is done");
+    assert_eq!(ran.lock().unwrap().len(), 1);
+}
+
+/// A file that is gone when the test is.
+struct Path(PathBuf);
+
+impl Path {
+    fn new(name: &str) -> Path {
+        let name = format!("agents-stored-{name}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let _ = fs::remove_file(&path);
+        Path(path)
+    }
+}
+
+impl Drop for Path {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+const KEY: &[u8; 24] = b"nobody else knows of it.";
+
+async fn in_file(path: &Path, times: usize) -> (Ran, ModelAgent<'static, String, String>) {
+    let ran = Ran::default();
+    let agent = clerk(pay(&ran, spec(Effects::Writes)));
+    let journal = FileJournal::open(&path.0, KEY).unwrap();
+    agent
+        .run("go")
+        .model(model(pays(times)))
+        .journal(journal)
+        .await
+        .unwrap();
+    (ran, agent)
+}
+
+#[tokio::test]
+async fn a_line_that_breaks_off_is_cut_off_and_reported() {
+    let path = Path::new("torn");
+    in_file(&path, 3).await;
+    let whole = fs::read(&path.0).unwrap();
+    let lines: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] == b'\n').collect();
+    for end in [
+        lines[1] + 1,
+        lines[1] + 40,
+        lines[2] - 1,
+        lines[2] + 1,
+        lines[3] + 9,
+    ] {
+        fs::write(&path.0, &whole[..end]).unwrap();
+        let (ran, rest) = (Ran::default(), pays(3));
+        let agent = clerk(pay(&ran, spec(Effects::Writes)));
+        let journal = FileJournal::open(&path.0, KEY).unwrap();
+        let kept = whole[..end]
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .unwrap()
+            + 1;
+        assert_eq!(journal.cut(), (end - kept) as u64);
+        let run = agent
+            .run("go")
+            .model(model(rest))
+            .approver(yes)
+            .journal(journal);
+        run.await.unwrap();
+        FileJournal::open(&path.0, KEY).expect("it is whole again");
+    }
+}
+
+#[tokio::test]
+async fn whatever_is_altered_removed_or_moved_is_refused_and_named() {
+    let path = Path::new("altered");
+    let (_, agent) = in_file(&path, 3).await;
+    let whole = fs::read_to_string(&path.0).unwrap();
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    let refused = |text: String, named: &str| {
+        fs::write(&path.0, text).unwrap();
+        let error = FileJournal::open(&path.0, KEY).unwrap_err().to_string();
+        assert!(error.contains(named), "{error}");
+    };
+    let sum = r#"\"sum\":2"#;
+    let at = lines.iter().position(|line| line.contains(sum)).unwrap() + 1;
+    let named = format!("line {at} was altered");
+    refused(whole.replacen(sum, r#"\"sum\":9"#, 1), &named);
+    refused(
+        [lines[0], lines[2], lines[3]].concat(),
+        "line 2 was altered, or lines before it are missing",
+    );
+    refused(
+        [lines[0], lines[1], lines[3], lines[2]].concat(),
+        "line 3 was altered",
+    );
+    refused(
+        [lines[0], lines[1], lines[1], lines[2]].concat(),
+        "line 3 was altered",
+    );
+    fs::write(&path.0, &whole).unwrap();
+    let error = FileJournal::open(&path.0, b"another key, of somebody else").unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("line 1 was altered, or the journal has another key")
+    );
+    let error = FileJournal::open(&path.0, Key::none()).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("the journal has a key; open it with that")
+    );
+    // Without a key anybody can write a digest that fits; what does not follow is refused all the same.
+    let journal = FileJournal::open(&path.0, KEY).unwrap();
+    let mut entries = journal.entries();
+    entries.remove(3);
+    let run = agent.run("go").journal(MemoryJournal::of(entries));
+    let error = run.await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Journal);
+    assert!(
+        error.to_string().contains("entry 4 has the number 5"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn one_process_at_a_time_has_a_journal() {
+    let path = Path::new("in-use");
+    let journal = FileJournal::open(&path.0, KEY).unwrap();
+    let error = FileJournal::open(&path.0, KEY).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+    assert!(error.to_string().contains("in use by another process"));
+    drop(journal);
+    FileJournal::open(&path.0, KEY).unwrap();
+}
+
+#[test]
+fn what_is_no_journal_is_called_by_its_name() {
+    let path = Path::new("other");
+    for (text, named) in [
+        (
+            r#"{"version":2,"agent":"a","run_id":"x","input":1,"root":{}}"#,
+            "this is a snapshot, which earlier versions stored (format 2)",
+        ),
+        (
+            "{\"tape\":{\"format\":5,\"run_id\":\"x\"}}\n",
+            "this is a recording, which earlier versions wrote",
+        ),
+        (
+            "{\"agents_journal\":9,\"keyed\":false,\"digest\":\"\"}\n",
+            "the journal has format 9; this version reads format 1",
+        ),
+        ("Dear diary\n", "this is no journal"),
+    ] {
+        fs::write(&path.0, text).unwrap();
+        let error = FileJournal::open(&path.0, Key::none()).unwrap_err();
+        assert!(error.to_string().contains(named), "{error}");
+        assert_eq!(
+            fs::read_to_string(&path.0).unwrap(),
+            text,
+            "it is left alone"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_journal_is_readable_by_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let path = Path::new("private");
+    FileJournal::open(&path.0, KEY).unwrap();
+    let mode = fs::metadata(&path.0).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[tokio::test]
+async fn a_panic_whose_payload_panics_too_is_a_failure_of_the_call() {
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            if !std::thread::panicking() {
+                panic!("and again");
+            }
+        }
+    }
+
+    let bomb = FnTool::new(
+        "bomb",
+        "Goes off.",
+        Effects::None,
+        json!({"type": "object"}),
+        |_, _| async {
+            if true {
+                std::panic::panic_any(Bomb)
+            } else {
+                Ok::<_, io::Error>(())
+            }
+        },
+    );
+    let agent = AgentBuilder::<String, String>::new("clerk")
+        .tool(bomb)
+        .build();
+    let script = vec![Script::call("bomb", "{}"), Script::text("it went off")];
+    let outcome = agent
+        .run("go")
+        .model(model(script))
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(outcome.result.unwrap(), "it went off");
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    let error = receipt.error.as_ref().unwrap();
+    assert_eq!(error.message, "it panicked: it did not say why");
+}
