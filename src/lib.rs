@@ -53,7 +53,7 @@
 //! | to run an agent | [`Agent::run`], [`agent::Run`], [`run::Outcome`] |
 //! | to see what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], [`timeline`], [`observe`] |
 //! | a person to approve calls | [`approve`], [`agent::Run::approver`] |
-//! | to test without a model | `testing` (feature `testing`), [`record`] |
+//! | to test without a model | `testing` (feature `testing`), [`journal::Recorded`] |
 //! | to define what happens when a call fails | [`recovery`] |
 //! | to say what became of a call whose process ended | [`tool::InDoubt`], [`agent::Run::journal`] |
 //! | to give tools secret keys | [`secret`], [`ToolContext::secret`] |
@@ -131,7 +131,7 @@ pub mod journal;
 #[cfg(feature = "otel")]
 pub mod otel;
 pub mod rate;
-pub mod record;
+
 mod screen;
 pub mod timeline;
 

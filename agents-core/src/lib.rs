@@ -13,7 +13,7 @@
 //! | [`memory`] | what an agent remembers between runs |
 //! | [`tool`] | async functions that a model can call, and their specifications |
 //! | [`model`] | language models, their requests and their replies |
-//! | [`run`] | budgets, approvals, events, snapshots, and what a run leaves behind |
+//! | [`run`] | budgets, approvals, events, journals, and what a run leaves behind |
 //! | [`observe`] | spans, log lines and timed steps of a run |
 //! | [`secret`] | secrets: looked up when a tool asks, and masked wherever anything is written |
 //! | `turn` | the loop of a run and the stages of a call, one file for each |

@@ -3,7 +3,7 @@
 //! `cargo run --example quickstart`
 //!
 //! It talks to the Ollama at `OLLAMA_HOST` (model from `AGENTS_MODEL`, else `qwen3:4b`) when one
-//! answers there. Otherwise it replays `tape.jsonl`: a real conversation with a real model of 135
+//! answers there. Otherwise it repeats the replies in `recorded.jsonl`: a real conversation with a real model of 135
 //! million parameters, recorded with this program. The replies are the model's own; the tool and
 //! everything that reads them is live.
 //!
@@ -13,9 +13,9 @@
 use agents::{
     Outcome,
     console::print_line,
+    journal::{FileJournal, Key, recorded},
     ollama::ToolMode,
     prelude::*,
-    record::{Recording, Replay},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,21 +98,15 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     println!("? {QUESTION}");
     let run = Weatherman.run(QUESTION).model(model).on_event(print_line);
-    let outcome = match (live, env::var("AGENTS_RECORD")) {
-        (true, Ok(path)) => {
-            let tape = Recording::create(path)?;
-            let outcome = run.tape(tape.clone()).outcome().await?;
-            tape.finish()?;
-            outcome
-        }
-        (true, Err(_)) => run.outcome().await?,
+    let run = match (live, env::var("AGENTS_RECORD")) {
+        (true, Ok(path)) => run.journal(FileJournal::open(path, Key::none())?),
+        (true, Err(_)) => run,
         (false, _) => {
-            run.tape(Replay::parse(include_str!("tape.jsonl"))?)
-                .outcome()
-                .await?
+            let recorded = recorded(include_str!("recorded.jsonl"), Key::none())?;
+            run.override_model(recorded.model())
         }
     };
-    show(&outcome);
+    show(&run.outcome().await?);
     Ok(())
 }
 

@@ -7,7 +7,7 @@
 //!
 //! A digest covers the digest before it and the exact bytes of the entries.
 
-use super::{Entry, Journal, JournalError, Key};
+use super::{Entry, Journal, JournalError, Key, Recorded};
 use crate::files;
 use agents_core::async_trait;
 use serde::Deserialize;
@@ -39,17 +39,20 @@ pub struct FileJournal {
 
 struct Inner {
     file: File,
+    lines: Lines,
+    /// Length of the file up to its last whole line.
+    end: u64,
+    /// Reason for which nothing more is written.
+    failed: Option<JournalError>,
+}
+
+/// The lines of a file, as they are read.
+struct Lines {
     key: Key,
     /// Digest of the last line.
     digest: String,
-    /// Length of the file up to its last whole line.
-    end: u64,
-    /// Entries that were there when the file was opened.
+    /// Entries in them.
     entries: Vec<Entry>,
-    /// Number of the last entry.
-    seq: u64,
-    /// Reason for which nothing more is written.
-    failed: Option<JournalError>,
 }
 
 /// First line of the file.
@@ -76,7 +79,6 @@ impl FileJournal {
     /// was written with another key, or is not as it was written.
     pub fn open(path: impl AsRef<Path>, key: impl Into<Key>) -> io::Result<FileJournal> {
         let path = path.as_ref();
-        let key = key.into();
         let file = open(path)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -89,18 +91,15 @@ impl FileJournal {
         }
         let mut inner = Inner {
             file,
-            key,
-            digest: String::new(),
+            lines: Lines::new(key.into()),
             end: 0,
-            entries: Vec::new(),
-            seq: 0,
             failed: None,
         };
         let cut = inner.load().map_err(|error| files::of(path, error))?;
         if cut > 0 {
             tracing::warn!(journal = %path.display(), bytes = cut, "a line that breaks off was cut off");
         }
-        if !inner.key.is_secret() {
+        if !inner.lines.key.is_secret() {
             tracing::debug!(journal = %path.display(), "the journal has no key: its digests find accidents alone");
         }
         Ok(FileJournal {
@@ -123,7 +122,7 @@ impl FileJournal {
 
     /// Returns the entries that were there when the journal was opened.
     pub fn entries(&self) -> Vec<Entry> {
-        self.lock().entries.clone()
+        self.lock().lines.entries.clone()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
@@ -135,7 +134,7 @@ impl fmt::Debug for FileJournal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FileJournal")
             .field("path", &self.path)
-            .field("key", &self.lock().key)
+            .field("key", &self.lock().lines.key)
             .finish_non_exhaustive()
     }
 }
@@ -162,22 +161,11 @@ impl Inner {
     fn load(&mut self) -> io::Result<u64> {
         let mut bytes = Vec::new();
         self.file.read_to_end(&mut bytes)?;
-        let whole = bytes
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |at| at + 1);
+        let whole = self.lines.read(&bytes)?;
         let cut = (bytes.len() - whole) as u64;
-        let mut lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n');
-        let Some(first) = lines.next() else {
-            if !bytes.is_empty() && !is_beginning(&bytes) {
-                return Err(not_a_journal(&bytes));
-            }
+        if whole == 0 {
             self.begin()?;
             return Ok(cut);
-        };
-        self.check_header(first)?;
-        for (number, line) in (2..).zip(lines) {
-            self.read_line(number, line)?;
         }
         self.end = whole as u64;
         if cut > 0 {
@@ -189,17 +177,72 @@ impl Inner {
 
     /// Writes the first line.
     fn begin(&mut self) -> io::Result<()> {
-        let keyed = self.key.is_secret();
+        let keyed = self.lines.key.is_secret();
         let what = format!("{{\"agents_journal\":{FORMAT},\"keyed\":{keyed}");
-        let digest = self.key.digest("", what.as_bytes());
+        let digest = self.lines.key.digest("", what.as_bytes());
         let line = format!("{what},\"digest\":\"{digest}\"}}\n");
         self.file.set_len(0)?;
         self.file.seek(SeekFrom::Start(0))?;
         self.file.write_all(line.as_bytes())?;
         self.file.sync_all()?;
         self.end = line.len() as u64;
-        self.digest = digest;
+        self.lines.digest = digest;
         Ok(())
+    }
+
+    /// Writes one line, and waits until it is on the disk.
+    fn append(&mut self, entries: &[Entry]) -> Result<(), JournalError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        let written = self.write(entries);
+        written.map_err(|error| {
+            // What was written of the line is no commit.
+            let _ = self.file.set_len(self.end);
+            let error = JournalError::new(error.to_string());
+            self.failed = Some(error.clone());
+            error
+        })
+    }
+
+    fn write(&mut self, entries: &[Entry]) -> io::Result<()> {
+        let text = serde_json::to_string(entries)?;
+        let digest = self.lines.key.digest(&self.lines.digest, text.as_bytes());
+        let line = format!("{{\"digest\":\"{digest}\",\"entries\":{text}}}\n");
+        self.file.seek(SeekFrom::Start(self.end))?;
+        self.file.write_all(line.as_bytes())?;
+        self.file.sync_data()?;
+        self.end += line.len() as u64;
+        self.lines.digest = digest;
+        Ok(())
+    }
+}
+
+impl Lines {
+    fn new(key: Key) -> Self {
+        Lines {
+            key,
+            digest: String::new(),
+            entries: Vec::new(),
+        }
+    }
+
+    /// Reads all whole lines, and returns their length in bytes.
+    fn read(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let last = bytes.iter().rposition(|byte| *byte == b'\n');
+        let whole = last.map_or(0, |at| at + 1);
+        let mut lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n');
+        let Some(first) = lines.next() else {
+            return match bytes.is_empty() || is_beginning(bytes) {
+                true => Ok(0),
+                false => Err(not_a_journal(bytes)),
+            };
+        };
+        self.check_header(first)?;
+        for (number, line) in (2..).zip(lines) {
+            self.read_line(number, line)?;
+        }
+        Ok(whole)
     }
 
     fn check_header(&mut self, line: &[u8]) -> io::Result<()> {
@@ -248,44 +291,38 @@ impl Inner {
         }
         let entries: Vec<Entry> = serde_json::from_str(read.entries.get())
             .map_err(|error| invalid(format!("line {number}: {error}")))?;
-        self.seq = entries.last().map_or(self.seq, Entry::seq);
         self.entries.extend(entries);
-        self.digest = digest;
-        Ok(())
-    }
-
-    /// Writes one line, and waits until it is on the disk.
-    fn append(&mut self, entries: &[Entry]) -> Result<(), JournalError> {
-        if let Some(error) = &self.failed {
-            return Err(error.clone());
-        }
-        let written = self.write(entries);
-        written.map_err(|error| {
-            // What was written of the line is no commit.
-            let _ = self.file.set_len(self.end);
-            let error = JournalError::new(error.to_string());
-            self.failed = Some(error.clone());
-            error
-        })
-    }
-
-    fn write(&mut self, entries: &[Entry]) -> io::Result<()> {
-        let text = serde_json::to_string(entries)?;
-        let digest = self.key.digest(&self.digest, text.as_bytes());
-        let line = format!("{{\"digest\":\"{digest}\",\"entries\":{text}}}\n");
-        self.file.seek(SeekFrom::Start(self.end))?;
-        self.file.write_all(line.as_bytes())?;
-        self.file.sync_data()?;
-        self.end += line.len() as u64;
         self.digest = digest;
         Ok(())
     }
 }
 
+/// Reads the run in the text of a journal's file, as `include_str!` gives it. A last line that breaks off is left out.
+///
+/// ```no_run
+/// use agents::journal::{Key, recorded};
+///
+/// # fn test() -> Result<(), Box<dyn std::error::Error>> {
+/// # let text = "";
+/// let run = recorded(text, Key::none())?; // in a test: `include_str!("run.jsonl")`
+/// println!("{} was asked {:?}", run.agent(), run.input::<String>()?);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// When the text is no journal of a format that this version reads, was written with another key, is not as it was
+/// written, or holds no run.
+pub fn recorded(text: &str, key: impl Into<Key>) -> io::Result<Recorded> {
+    let mut lines = Lines::new(key.into());
+    lines.read(text.as_bytes())?;
+    Recorded::of(lines.entries).map_err(|error| invalid(error.to_string()))
+}
+
 #[async_trait]
 impl Journal for FileJournal {
     async fn read(&self) -> Result<Vec<Entry>, JournalError> {
-        Ok(std::mem::take(&mut self.lock().entries))
+        Ok(std::mem::take(&mut self.lock().lines.entries))
     }
 
     async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {

@@ -28,6 +28,9 @@
 mod chain;
 mod file;
 
-pub use agents_core::run::{Entry, Journal, JournalError, MemoryJournal};
+pub use agents_core::run::{
+    Difference, Entry, Journal, JournalError, MemoryJournal, Recorded, RecordedCall, RecordedModel,
+    WhatIf,
+};
 pub use chain::Key;
-pub use file::FileJournal;
+pub use file::{FileJournal, recorded};

@@ -8,7 +8,7 @@ use agents::{
     timeline, tool,
 };
 use std::{
-    fmt, io,
+    io,
     sync::{
         atomic::{AtomicU64, Ordering::SeqCst},
         mpsc,
@@ -20,8 +20,12 @@ use std::{
 struct Ticking(AtomicU64);
 
 impl Clock for Ticking {
-    fn now(&self, _: fmt::Arguments<'_>) -> Timestamp {
+    fn now(&self) -> Timestamp {
         Timestamp::from_millis(1_777_000_000_000 + self.0.fetch_add(250, SeqCst))
+    }
+
+    fn run_id(&self) -> String {
+        "run-1".to_owned()
     }
 }
 

@@ -1,10 +1,8 @@
 //! A model that does not answer: asked again, or another one instead.
 
-use crate::recording::Tape;
 use agents::{
     Agent, AgentBuilder, Budget, ErrorKind, Model, async_trait,
     model::{Delta, ModelError, ModelErrorKind as Kind, Reply, Request},
-    record::{Recording, Replay},
     recovery::{constant, none},
     run::{Event, EventKind},
     testing::{Script, ScriptedModel},
@@ -218,22 +216,41 @@ async fn two_models_have_one_name_and_one_price() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tape_holds_the_answer_and_a_replay_does_not_wait() {
-    let (model, _) = ScriptedModel::new([busy(), Script::text("here")]);
-    let (tape, agent) = (Tape::default(), clerk(model.retry(2)));
-    let recording = Recording::to(tape.clone());
-    agent.run("go").tape(recording).await.unwrap();
-    let (silent, _) = ScriptedModel::new([]);
-    let replay = Replay::parse(&tape.text()).unwrap();
-    let (agent, start) = (clerk(silent.retry(2)), Instant::now());
-    assert_eq!(agent.run("go").tape(replay).await.unwrap(), "here");
-    assert_eq!(start.elapsed(), Duration::ZERO);
-    // What is not on the tape is for no model to say.
+async fn each_request_that_failed_is_a_fact_and_recorded_replies_do_not_wait() {
+    let (large, _) = ScriptedModel::new([busy(), busy()]);
+    let (small, _) = ScriptedModel::new([Script::text("here")]);
+    let agent = clerk(large.retry(2).or(small));
+    let (outcome, recorded) = crate::world::recorded(agent.run("go")).await;
+    assert_eq!(outcome.result.unwrap(), "here");
+    let tried: Vec<_> = recorded
+        .entries()
+        .iter()
+        .filter(|one| one.kind() == "tried")
+        .collect();
+    assert_eq!(tried.len(), 2);
+    for entry in tried {
+        let fact: serde_json::Value = serde_json::from_str(entry.fact()).unwrap();
+        assert_eq!(fact["tried"]["model"], "scripted");
+        assert_eq!(fact["tried"]["error"]["kind"], "overloaded");
+    }
+    // Whoever has answered is said.
+    let replied = recorded
+        .entries()
+        .iter()
+        .find(|one| one.kind() == "replied");
+    let fact: serde_json::Value = serde_json::from_str(replied.unwrap().fact()).unwrap();
+    assert_eq!(fact["replied"]["model"], "scripted");
+
     let (silent, handle) = ScriptedModel::new([Script::text("made up")]);
-    let replay = Replay::parse(&tape.text()).unwrap();
     let agent = clerk(silent.clone().or(silent));
-    let error = agent.run("stop").tape(replay).await.unwrap_err();
-    assert_eq!((error.kind(), handle.count()), (ErrorKind::Replay, 0));
+    let start = Instant::now();
+    let run = agent.run("go").override_model(recorded.model());
+    assert_eq!(run.await.unwrap(), "here");
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    // What was not recorded is for no model to say.
+    let error = agent.run("stop").override_model(recorded.model()).await;
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Replay);
+    assert_eq!(handle.count(), 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,10 +1,9 @@
 //! A bakery in which much goes wrong: a shop, whose baker bakes.
 
-use crate::recording::Tape;
 use agents::{
     Agent, Outcome,
     prelude::*,
-    record::{Bundle, Recording},
+    run::Recorded,
     team::Team,
     testing::{Script, ScriptedModel},
 };
@@ -107,15 +106,11 @@ pub(crate) fn baking(things: &[&str]) -> Vec<Script> {
     ]
 }
 
-/// The run of an agent by this script, with its tape.
-pub(crate) async fn run<A>(agent: A, script: Vec<Script>) -> (Outcome<String>, Bundle)
+/// The run of an agent by this script, and what its journal tells.
+pub(crate) async fn run<A>(agent: A, script: Vec<Script>) -> (Outcome<String>, Recorded)
 where
     A: Agent<In = String, Out = String>,
 {
     let (model, _) = ScriptedModel::new(script);
-    let tape = Tape::default();
-    let run = agent.run("bread").model(model);
-    let run = run.tape(Recording::to(tape.clone()));
-    let outcome = run.outcome().await.unwrap();
-    (outcome, Bundle::parse(&tape.text()).unwrap())
+    crate::world::recorded(agent.run("bread").model(model)).await
 }

@@ -228,7 +228,7 @@ async fn a_stored_run_still_knows_where_the_whole_is() {
 #[cfg(unix)]
 #[tokio::test]
 async fn nobody_else_reads_what_is_kept() {
-    use agents::record::Recording;
+    use agents::journal::{FileJournal, Key};
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new("mode");
     let deep = folder.0.join("deep");
@@ -238,7 +238,7 @@ async fn nobody_else_reads_what_is_kept() {
     let tenant = deep.join(blob.folder());
     let file = tenant.join(blob.sha256());
     let recorded = folder.0.join("run.jsonl");
-    Recording::create(&recorded).unwrap();
+    drop(FileJournal::open(&recorded, Key::none()).unwrap());
     for (path, mode) in [
         (&*folder.0, 0o700),
         (&*deep, 0o700),
@@ -251,7 +251,7 @@ async fn nobody_else_reads_what_is_kept() {
     }
     // Whose file it was before decides.
     std::fs::set_permissions(&recorded, PermissionsExt::from_mode(0o640)).unwrap();
-    Recording::create(&recorded).unwrap();
+    drop(FileJournal::open(&recorded, Key::none()).unwrap());
     let kept = std::fs::metadata(&recorded).unwrap().permissions().mode();
     assert_eq!(kept & 0o777, 0o640);
 }

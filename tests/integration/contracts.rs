@@ -23,7 +23,7 @@ use std::{
 struct Ticking(AtomicU64);
 
 impl Clock for Ticking {
-    fn now(&self, _: fmt::Arguments<'_>) -> Timestamp {
+    fn now(&self) -> Timestamp {
         Timestamp::from_millis(1_777_000_000_000 + self.0.fetch_add(250, SeqCst))
     }
 
@@ -67,118 +67,118 @@ async fn outputs_and_their_receipts() {
     wire(
         &outputs().await,
         expect![[r#"
-        {
-          "response": "found it",
-          "tools_by_id": {
-            "94e7771358422a34a30cf73ea399f180": {
-              "call_id": "94e7771358422a34a30cf73ea399f180",
-              "name": "web_search",
-              "version": "1.2.0",
-              "input": {"query": "rust"},
-              "output": "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrr",
-              "t_start": "2026-04-24T03:06:40.750Z",
-              "t_end": "2026-04-24T03:06:41.000Z",
-              "truncated": true,
-              "attachments": [
-                {
-                  "kind": "blob",
-                  "url": "memory:e3b0c44298fc1c14/ee1c0118a58f44380effab325f1207a8521074f086b746b3ed21f172e9f05853",
-                  "content_type": "text/plain; charset=utf-8",
-                  "bytes": 40
-                }
-              ],
-              "attempts": [
-                {
-                  "number": 1
-                }
-              ]
-            },
-            "84b5b1d29fe0f23bcb92947f8266d933": {
-              "call_id": "84b5b1d29fe0f23bcb92947f8266d933",
-              "name": "web_search",
-              "version": "1.2.0",
-              "input": {"query":"rust"},
-              "output": "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrr",
-              "t_start": "2026-04-24T03:06:41.750Z",
-              "t_end": "2026-04-24T03:06:42.000Z",
-              "cached": true,
-              "truncated": true,
-              "attachments": [
-                {
-                  "kind": "blob",
-                  "url": "memory:e3b0c44298fc1c14/ee1c0118a58f44380effab325f1207a8521074f086b746b3ed21f172e9f05853",
-                  "content_type": "text/plain; charset=utf-8",
-                  "bytes": 40
-                }
-              ],
-              "attempts": [],
-              "repairs": [
-                {
-                  "kind": "trailing_comma",
-                  "path": "query",
-                  "note": "trailing comma dropped"
-                }
-              ]
-            },
-            "11e9a0ae118995de28081d29f2b3bab7": {
-              "call_id": "11e9a0ae118995de28081d29f2b3bab7",
-              "name": "web_search",
-              "version": "1.2.0",
-              "input": {"query": 3},
-              "error": {
-                "code": "UNKNOWN",
-                "class": "Terminal",
-                "kind": "ExecutionError",
-                "message": "no such word"
-              },
-              "t_start": "2026-04-24T03:06:42.750Z",
-              "t_end": "2026-04-24T03:06:43.000Z",
-              "attempts": [
-                {
-                  "number": 1,
+            {
+              "response": "found it",
+              "tools_by_id": {
+                "94e7771358422a34a30cf73ea399f180": {
+                  "call_id": "94e7771358422a34a30cf73ea399f180",
+                  "name": "web_search",
+                  "version": "1.2.0",
+                  "input": {"query": "rust"},
+                  "output": "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrr",
+                  "t_start": "2026-04-24T03:06:41.250Z",
+                  "t_end": "2026-04-24T03:06:42.500Z",
+                  "truncated": true,
+                  "attachments": [
+                    {
+                      "kind": "blob",
+                      "url": "memory:e3b0c44298fc1c14/ee1c0118a58f44380effab325f1207a8521074f086b746b3ed21f172e9f05853",
+                      "content_type": "text/plain; charset=utf-8",
+                      "bytes": 40
+                    }
+                  ],
+                  "attempts": [
+                    {
+                      "number": 1
+                    }
+                  ]
+                },
+                "84b5b1d29fe0f23bcb92947f8266d933": {
+                  "call_id": "84b5b1d29fe0f23bcb92947f8266d933",
+                  "name": "web_search",
+                  "version": "1.2.0",
+                  "input": {"query":"rust"},
+                  "output": "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrr",
+                  "t_start": "2026-04-24T03:06:43.250Z",
+                  "t_end": "2026-04-24T03:06:44.250Z",
+                  "cached": true,
+                  "truncated": true,
+                  "attachments": [
+                    {
+                      "kind": "blob",
+                      "url": "memory:e3b0c44298fc1c14/ee1c0118a58f44380effab325f1207a8521074f086b746b3ed21f172e9f05853",
+                      "content_type": "text/plain; charset=utf-8",
+                      "bytes": 40
+                    }
+                  ],
+                  "attempts": [],
+                  "repairs": [
+                    {
+                      "kind": "trailing_comma",
+                      "path": "query",
+                      "note": "trailing comma dropped"
+                    }
+                  ]
+                },
+                "11e9a0ae118995de28081d29f2b3bab7": {
+                  "call_id": "11e9a0ae118995de28081d29f2b3bab7",
+                  "name": "web_search",
+                  "version": "1.2.0",
+                  "input": {"query": 3},
                   "error": {
                     "code": "UNKNOWN",
                     "class": "Terminal",
                     "kind": "ExecutionError",
                     "message": "no such word"
-                  }
+                  },
+                  "t_start": "2026-04-24T03:06:45.000Z",
+                  "t_end": "2026-04-24T03:06:46.250Z",
+                  "attempts": [
+                    {
+                      "number": 1,
+                      "error": {
+                        "code": "UNKNOWN",
+                        "class": "Terminal",
+                        "kind": "ExecutionError",
+                        "message": "no such word"
+                      }
+                    }
+                  ]
                 }
-              ]
-            }
-          },
-          "tool_order": [
-            "94e7771358422a34a30cf73ea399f180",
-            "84b5b1d29fe0f23bcb92947f8266d933",
-            "11e9a0ae118995de28081d29f2b3bab7"
-          ],
-          "last_tool": {
-            "call_id": "84b5b1d29fe0f23bcb92947f8266d933",
-            "name": "web_search",
-            "version": "1.2.0",
-            "input": {"query":"rust"},
-            "output": "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrr",
-            "t_start": "2026-04-24T03:06:41.750Z",
-            "t_end": "2026-04-24T03:06:42.000Z",
-            "cached": true,
-            "truncated": true,
-            "attachments": [
-              {
-                "kind": "blob",
-                "url": "memory:e3b0c44298fc1c14/ee1c0118a58f44380effab325f1207a8521074f086b746b3ed21f172e9f05853",
-                "content_type": "text/plain; charset=utf-8",
-                "bytes": 40
+              },
+              "tool_order": [
+                "94e7771358422a34a30cf73ea399f180",
+                "84b5b1d29fe0f23bcb92947f8266d933",
+                "11e9a0ae118995de28081d29f2b3bab7"
+              ],
+              "last_tool": {
+                "call_id": "84b5b1d29fe0f23bcb92947f8266d933",
+                "name": "web_search",
+                "version": "1.2.0",
+                "input": {"query":"rust"},
+                "output": "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrr",
+                "t_start": "2026-04-24T03:06:43.250Z",
+                "t_end": "2026-04-24T03:06:44.250Z",
+                "cached": true,
+                "truncated": true,
+                "attachments": [
+                  {
+                    "kind": "blob",
+                    "url": "memory:e3b0c44298fc1c14/ee1c0118a58f44380effab325f1207a8521074f086b746b3ed21f172e9f05853",
+                    "content_type": "text/plain; charset=utf-8",
+                    "bytes": 40
+                  }
+                ],
+                "attempts": [],
+                "repairs": [
+                  {
+                    "kind": "trailing_comma",
+                    "path": "query",
+                    "note": "trailing comma dropped"
+                  }
+                ]
               }
-            ],
-            "attempts": [],
-            "repairs": [
-              {
-                "kind": "trailing_comma",
-                "path": "query",
-                "note": "trailing comma dropped"
-              }
-            ]
-          }
-        }"#]],
+            }"#]],
     );
 }
 
@@ -192,11 +192,11 @@ async fn one_call_in_a_line() {
             {
               "tool_name": "web_search",
               "agent_name": "worker",
-              "latency_ms": 250,
+              "latency_ms": 1250,
               "ok": true,
               "trace_id": "trace-1",
-              "started_at": "2026-04-24T03:06:40.750Z",
-              "ended_at": "2026-04-24T03:06:41.000Z"
+              "started_at": "2026-04-24T03:06:41.250Z",
+              "ended_at": "2026-04-24T03:06:42.500Z"
             }"#]],
     );
     wire(
@@ -205,12 +205,12 @@ async fn one_call_in_a_line() {
             {
               "tool_name": "web_search",
               "agent_name": "worker",
-              "latency_ms": 250,
+              "latency_ms": 1250,
               "ok": false,
               "error_class": "Terminal",
               "trace_id": "trace-1",
-              "started_at": "2026-04-24T03:06:42.750Z",
-              "ended_at": "2026-04-24T03:06:43.000Z"
+              "started_at": "2026-04-24T03:06:45.000Z",
+              "ended_at": "2026-04-24T03:06:46.250Z"
             }"#]],
     );
 }

@@ -1,14 +1,12 @@
 //! Calls that their run's end cut off: what their receipts, the log and the spans say of them.
 
 use crate::{
-    recording::Tape,
     traces::{attribute, traced, tree},
-    world::{Add, Wait},
+    world::{Add, Wait, recorded, tells_the_same},
 };
 use agents::{
     Agent, Budget, Outcome,
     prelude::*,
-    record::{Bundle, Recording},
     run::Stopped,
     testing::{Script, ScriptedModel},
 };
@@ -59,13 +57,8 @@ const WITHIN: &str = "the run ended before this call did: it was cut off while i
 #[tokio::test(start_paused = true)]
 async fn the_receipt_of_a_delegate_points_to_those_of_its_calls() {
     let team = structure!(Lead.delegates(Clerk));
-    let tape = Tape::default();
     let run = team.run("go").model(script()).budget(time());
-    let outcome = run
-        .tape(Recording::to(tape.clone()))
-        .outcome()
-        .await
-        .unwrap();
+    let (outcome, recorded) = recorded(run).await;
     let expected = [
         ("clerk", Some(WITHIN)),
         ("add", None),
@@ -73,16 +66,7 @@ async fn the_receipt_of_a_delegate_points_to_those_of_its_calls() {
     ];
     let expected = expected.map(|(name, error)| (name.to_owned(), error.map(str::to_owned)));
     assert_eq!(told(&outcome), expected);
-
-    // Of a bundle no tool runs and no delegate works, and the receipts are the same.
-    let replay = Bundle::parse(&tape.text()).unwrap().replay();
-    let again = team.run("go").tape(replay.clone()).budget(time());
-    let again = again.outcome().await.unwrap();
-    assert_eq!(replay.divergence(), None);
-    assert_eq!(
-        serde_json::to_string(&again.outputs).unwrap(),
-        serde_json::to_string(&outcome.outputs).unwrap()
-    );
+    tells_the_same(&recorded, &outcome);
 }
 
 /// The delegate has no turns left, or the run no tokens: that ends the run, from within the call or from above it.
@@ -93,22 +77,16 @@ async fn the_receipt_of_a_call_says_whether_the_run_was_ended_from_within_it() {
         (5, 3, "the run ended before this call did"),
     ] {
         let team = structure!(Lead.delegates(Clerk.budget(Budget::new().max_turns(turns))));
-        let tape = Tape::default();
-        let spend = || agents::run::tokens(tokens);
-        let run = team.run("go").model(script()).budget(spend());
-        let run = run.tape(Recording::to(tape.clone()));
-        let outcome = run.outcome().await.unwrap();
+        let spend = agents::run::tokens(tokens);
+        let run = team.run("go").model(script()).budget(spend);
+        let (outcome, recorded) = recorded(run).await;
         assert!(matches!(outcome.stopped, Some(Stopped::Budget { .. })));
         let [(clerk, error), ..] = &told(&outcome)[..] else {
             panic!("{:?}", told(&outcome))
         };
         assert_eq!(clerk, "clerk");
         assert!(error.as_ref().unwrap().starts_with(why), "{error:?}");
-
-        let replay = Bundle::parse(&tape.text()).unwrap().replay();
-        let again = team.run("go").tape(replay.clone()).budget(spend());
-        let again = again.outcome().await.unwrap();
-        assert_eq!((told(&again), replay.divergence()), (told(&outcome), None));
+        tells_the_same(&recorded, &outcome);
     }
 }
 

@@ -1,12 +1,10 @@
 //! Calls that a limiter holds back: they have not run, and a retry waits until they may.
 
-use crate::recording::Tape;
 use agents::{
     Agent, AgentBuilder, Code, Effects,
     agent::ModelAgent,
     async_trait, console,
     rate::{MemoryLimiter, Rate, RateLimiter},
-    record::{Bundle, Recording},
     recovery::*,
     run::RepairKind,
     run::{AgentOutputs, ToolEnvelope},
@@ -98,14 +96,9 @@ impl RateLimiter for Shut {
 async fn what_was_held_back_is_no_attempt() {
     let runs = Arc::default();
     let limiter = MemoryLimiter::new().limit("*", Rate::new(1, Duration::from_secs(5)));
-    let tape = Tape::default();
-    let run = sounder(&runs);
-    let run = run.run("go").model(two_calls()).rate_limits(limiter);
-    let outcome = run
-        .tape(Recording::to(tape.clone()))
-        .outcome()
-        .await
-        .unwrap();
+    let agent = sounder(&runs);
+    let run = agent.run("go").model(two_calls()).rate_limits(limiter);
+    let (outcome, recorded) = crate::world::recorded(run).await;
     assert_eq!(runs.load(SeqCst), 2);
     let [at_once, waited] = receipts(&outcome.outputs)[..] else {
         panic!("{:?}", outcome.outputs);
@@ -129,19 +122,7 @@ async fn what_was_held_back_is_no_attempt() {
     );
     assert!(!console::receipt(waited, false).contains("attempts"));
 
-    // Both rounds are on the tape, each under its name, and come to the same again.
-    assert!(tape.text().contains("/call0001/run1") && tape.text().contains("/call0001/run2"));
-    let bundle = Bundle::parse(&tape.text()).unwrap();
-    let replay = bundle.replay();
-    let agent = sounder(&runs);
-    let again = agent
-        .run("go")
-        .tape(replay.clone())
-        .outcome()
-        .await
-        .unwrap();
-    assert_eq!((runs.load(SeqCst), replay.divergence()), (2, None));
-    assert_eq!(again.outputs, outcome.outputs);
+    crate::world::tells_the_same(&recorded, &outcome);
 }
 
 #[tokio::test]

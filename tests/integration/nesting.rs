@@ -1,19 +1,15 @@
 //! Agents within agents: one run, one budget, one stop.
 
-use crate::{recording::Tape, world::Add};
+use crate::world::Add;
 use agents::{
     Agent, AgentBuilder, Budget, Effects,
     agent::ModelAgent,
-    record::{Recording, Replay},
     run::{Limit, Stopped, tokens},
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };
 use serde_json::json;
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 type Plain = ModelAgent<'static, String, String>;
 
@@ -201,45 +197,4 @@ async fn runs_of_their_own_that_call_each_other_end() {
             .last()
             .contains("runs of their own are nested 15 deep")
     );
-}
-
-#[tokio::test]
-async fn runs_of_their_own_within_one_call_have_the_same_times_when_they_are_replayed() {
-    // What each run in the body was, and when.
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let boss = || {
-        let (schema, seen) = (json!({"type": "object"}), seen.clone());
-        let ask = FnTool::new("ask", "Asks.", Effects::None, schema, move |_, _| {
-            let seen = seen.clone();
-            async move {
-                let colleague: Plain = AgentBuilder::new("colleague").build();
-                for question in ["How deep?", "How wide?", "How wide?"] {
-                    // Longer than the clock's unit, so that every reading is another.
-                    tokio::time::sleep(Duration::from_millis(3)).await;
-                    let run = colleague.run(question).budget(Budget::new().tokens(1000));
-                    let outcome = run.outcome().await?;
-                    seen.lock().unwrap().push(json!(outcome.trace.steps));
-                }
-                Ok::<_, agents::Error>("asked")
-            }
-        });
-        AgentBuilder::<String, String>::new("boss")
-            .tool(ask)
-            .build()
-    };
-    let texts = ["deep", "wide", "wider", "done"].map(Script::text);
-    let (model, _) = ScriptedModel::new([Script::call("ask", "{}")].into_iter().chain(texts));
-    let (tape, agent) = (Tape::default(), boss());
-    let run = agent.run("go").model(model);
-    let first = run.tape(Recording::to(tape.clone())).outcome();
-    let first = first.await.unwrap();
-    let first_seen = std::mem::take(&mut *seen.lock().unwrap());
-    let replay = Replay::parse(&tape.text()).unwrap();
-    let again = agent.run("go").tape(replay.clone()).outcome();
-    let again = again.await.unwrap();
-    assert_eq!(replay.left(), 0);
-    assert_eq!(json!(again.outputs), json!(first.outputs));
-    assert_eq!(json!(again.trace.steps), json!(first.trace.steps));
-    assert_eq!(first_seen.len(), 3);
-    assert_eq!(*seen.lock().unwrap(), first_seen);
 }

@@ -2,11 +2,12 @@
 
 mod choosing;
 
-use crate::world::{Add, ReadFile, WriteFile, put_down, put_down_after, same};
+use crate::world::{
+    Add, ReadFile, WriteFile, put_down, put_down_after, recorded, same, tells_the_same,
+};
 use agents::{
     Agent, AgentBuilder, Budget, ErrorKind,
     agent::{ModelAgent, Skill},
-    record::{Recording, Replay},
     run::{Limit, MemoryJournal, Stopped},
     testing::{Script, ScriptedModel},
 };
@@ -75,29 +76,15 @@ async fn a_stored_choice_that_the_agent_no_longer_has_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_choice_replays_from_its_tape() {
-    let path = std::env::temp_dir().join(format!("agents-skills-{}.jsonl", std::process::id()));
+async fn a_choice_is_repeated_on_recorded_replies() {
     let (model, _) = ScriptedModel::new(script());
-    let tape = Recording::create(&path).unwrap();
     let agent = clerk().build();
-    let first = agent
-        .run("1 + 2")
-        .model(model)
-        .tape(tape)
-        .outcome()
-        .await
-        .unwrap();
-    let replay = Replay::open(&path).unwrap();
-    std::fs::remove_file(path).unwrap();
-    let again = agent
-        .run("1 + 2")
-        .tape(replay.clone())
-        .outcome()
-        .await
-        .unwrap();
-    assert_eq!(again.result.unwrap(), first.result.unwrap());
-    assert_eq!(again.outputs, first.outputs);
-    assert_eq!(replay.left(), 0);
+    let (first, recorded) = recorded(agent.run("1 + 2").model(model)).await;
+    tells_the_same(&recorded, &first);
+    let model = recorded.model();
+    let again = agent.run("1 + 2").model(model.clone()).await;
+    assert_eq!(again.unwrap(), first.result.unwrap());
+    assert_eq!(model.left(), 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,15 +2,13 @@
 
 use crate::{
     bakery::{Bake, Baker, bakery, baking, run},
-    recording::Tape,
-    world::Hang,
+    world::{Hang, recorded, tells_the_same},
 };
 use agents::{
     Agent, AgentBuilder, Effects, Error, Outcome, Severity,
     agent::ModelAgent,
     console,
     escalation::{Escalation, retry_with_model},
-    record::{Bundle, Recording},
     recovery::*,
     run::{Approval, ApprovalRequest, ToolEnvelope},
     testing::{Script, ScriptedModel},
@@ -91,10 +89,7 @@ async fn a_throw_leaves_its_reason_on_the_receipt_of_its_call() {
     let agent: ModelAgent<'_, String, String> = AgentBuilder::new("ringer").tool(bell).build();
     let (outcome, bundle) = run(agent, vec![Script::call("bell", "{}")]).await;
     assert_eq!(reason(receipts(&outcome)[0]), Some("there is a fire"));
-    assert_eq!(
-        reason(bundle.envelopes().next().unwrap()),
-        Some("there is a fire")
-    );
+    assert_eq!(reason(&bundle.receipts()[0]), Some("there is a fire"));
 }
 
 const AGAIN: &str = "make the call again, correctly, if it is still needed";
@@ -156,13 +151,8 @@ async fn an_approval_leaves_its_time_on_the_receipt_and_in_the_pictures() {
         tokio::time::sleep(Duration::from_millis(30)).await;
         Approval::Approve
     };
-    let tape = Tape::default();
     let run = agent.run("x").model(model).approver(slow);
-    let outcome = run
-        .tape(Recording::to(tape.clone()))
-        .outcome()
-        .await
-        .unwrap();
+    let (outcome, recorded) = recorded(run).await;
     for receipt in receipts(&outcome) {
         let took = receipt.attempts[0].approval_s.unwrap();
         assert!((0.025..10.0).contains(&took), "{took}");
@@ -172,17 +162,7 @@ async fn an_approval_leaves_its_time_on_the_receipt_and_in_the_pictures() {
     let drawn = timeline::of(&outcome).to_string();
     assert_eq!(drawn.matches("(approved after ").count(), 2, "{drawn}");
 
-    let bundle = Bundle::parse(&tape.text()).unwrap();
-    let again = agent
-        .run("x")
-        .tape(bundle.replay())
-        .outcome()
-        .await
-        .unwrap();
-    assert_eq!(
-        again.outputs, outcome.outputs,
-        "the same time, though nobody waits"
-    );
+    tells_the_same(&recorded, &outcome);
 }
 
 /// What is drawn while a run goes on.

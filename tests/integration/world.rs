@@ -2,12 +2,13 @@
 
 use agents::{
     Agent, AgentBuilder, Code, Effects, Outcome,
-    agent::ModelAgent,
-    run::{AgentOutputs, Entry, MemoryJournal, ToolEnvelope},
+    agent::{ModelAgent, Run},
+    run::{AgentOutputs, Entry, MemoryJournal, Recorded, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool,
     tool::{FnTool, ToolSet, ToolSpec},
 };
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::{
     fmt, io,
@@ -152,6 +153,40 @@ pub(crate) fn errors(outputs: &AgentOutputs) -> Vec<Option<(Code, String)>> {
         Some((error.code, error.message.clone()))
     };
     outputs.receipts().map(error).collect()
+}
+
+/// The outcome of a run, and the run as its journal has it.
+pub(crate) async fn recorded<A: Agent>(run: Run<'_, A>) -> (Outcome<A::Out>, Recorded) {
+    let journal = MemoryJournal::new();
+    let outcome = run.journal(journal.clone()).outcome().await.unwrap();
+    let written = serde_json::to_string(&journal.entries()).unwrap();
+    let entries = serde_json::from_str(&written).unwrap();
+    (outcome, Recorded::of(entries).unwrap())
+}
+
+/// Checks that a recorded run tells all that the run has left behind, to the byte.
+pub(crate) fn tells_the_same<O: DeserializeOwned + fmt::Debug>(
+    recorded: &Recorded,
+    outcome: &Outcome<O>,
+) {
+    let told = recorded.outcome::<O>().unwrap();
+    let pretty = |outcome: &Outcome<O>| serde_json::to_string_pretty(&outcome.outputs).unwrap();
+    assert_eq!(pretty(&told), pretty(outcome));
+    let receipts: Vec<_> = outcome.outputs.receipts().cloned().map(Arc::new).collect();
+    assert_eq!(recorded.receipts(), receipts);
+    assert_eq!(told.trace, outcome.trace);
+    assert_eq!(told.run_id, outcome.run_id);
+    assert_eq!(told.usage, outcome.usage);
+    assert_eq!(told.cost, outcome.cost);
+    assert_eq!(told.partial, outcome.partial);
+    assert_eq!(told.repairs, outcome.repairs);
+    assert_eq!(told.escalations, outcome.escalations);
+    assert_eq!(told.stopped, outcome.stopped);
+    let said = |outcome: &Outcome<O>| match &outcome.result {
+        Ok(answer) => format!("{answer:?}"),
+        Err(error) => format!("{} {error:#}", error.kind()),
+    };
+    assert_eq!(said(&told), said(outcome));
 }
 
 /// What a journal held when the process of its run ended.

@@ -99,7 +99,6 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
                 // Closes what the agent itself has left.
                 drop(Leaving::of(cx));
                 cx.node.begin_anew();
-                cx.root.checkpoint();
                 job = next;
             }
         }

@@ -2,7 +2,7 @@ use super::{Agent, Data, IntoInput, ModelAgent, Run, prompt_of};
 use crate::{
     Error, ErrorKind,
     model::{History, Message, Model},
-    run::{Said, Snapshot, Talk},
+    run::{Said, Talk},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -112,31 +112,6 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
         let input = input.into_input();
         let talk = Talk::new(&self.said, prompt_of(&input));
         self.part_of(Run::new(self.agent, input), talk)
-    }
-
-    /// Resumes a message whose run was interrupted, from the `snapshot` that
-    /// [`on_checkpoint`](Run::on_checkpoint) was given.
-    ///
-    /// The conversation up to then is in the snapshot.
-    ///
-    /// ```
-    /// # use agents_core as agents;
-    /// # use agents::{Agent, Error, agent::{Conversation, ModelAgent}, run::Snapshot};
-    /// // After a crash: both were stored, the conversation after the last whole send, the snapshot by `on_checkpoint`.
-    /// async fn go_on(
-    ///     crm: &ModelAgent<'_, String, String>,
-    ///     talk: Conversation,
-    ///     open: Snapshot,
-    /// ) -> Result<String, Error> {
-    ///     let mut chat = crm.chat().resume(talk)?;
-    ///     chat.finish(open).await?;
-    ///     chat.send("Has it been paid?").await
-    /// }
-    /// # let _ = go_on;
-    /// ```
-    pub fn finish(&mut self, snapshot: Snapshot) -> Run<'_, A> {
-        let talk = Talk::new(&self.said, snapshot.input.to_text());
-        self.part_of(Run::resumed(self.agent, snapshot), talk)
     }
 
     fn part_of<'r>(&self, run: Run<'r, A>, talk: Talk) -> Run<'r, A> {

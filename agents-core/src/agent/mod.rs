@@ -33,7 +33,7 @@ pub use skill::Skill;
 use crate::{
     Error, ErrorKind, Json,
     compose::{Map, Takes, Then, Until, Verdict},
-    run::{RunContext, Snapshot},
+    run::RunContext,
     turn::envelope::Leaving,
 };
 use async_trait::async_trait;
@@ -118,41 +118,6 @@ pub trait Agent: Send + Sync {
         Self: Sized,
     {
         Run::new(self, input.into_input())
-    }
-
-    /// Resumes a stored run.
-    ///
-    /// What was finished is not done again; what was under way is. It goes on under no looser terms than
-    /// it had: see [`Snapshot`].
-    ///
-    /// ```
-    /// # use agents_core as agents;
-    /// use agents::{Agent, AgentBuilder, run::Snapshot};
-    /// # use agents::testing::{Script, ScriptedModel};
-    /// use std::sync::{Arc, Mutex};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let (model, handle) = ScriptedModel::new([Script::text("4")]);
-    /// let adder = AgentBuilder::<String, u32>::new("adder").model(model).build();
-    /// let kept: Arc<Mutex<String>> = Arc::default();
-    /// let keep = kept.clone();
-    /// let run = adder.run("2 + 2").on_checkpoint(move |snapshot| {
-    ///     *keep.lock().unwrap() = serde_json::to_string(&snapshot).unwrap();
-    /// });
-    /// run.await?;
-    ///
-    /// let snapshot: Snapshot = serde_json::from_str(&kept.lock().unwrap())?;
-    /// assert_eq!(adder.resume(snapshot).await?, 4);
-    /// # assert_eq!(handle.count(), 1); // It has answered already.
-    /// # Ok(())
-    /// # }
-    /// ```
-    fn resume(&self, snapshot: Snapshot) -> Run<'_, Self>
-    where
-        Self: Sized,
-    {
-        Run::resumed(self, snapshot)
     }
 
     /// Starts a conversation, in which each [`send`](Chat::send) continues the previous ones.

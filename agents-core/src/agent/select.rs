@@ -164,7 +164,6 @@ async fn ask(
                     return Err(Error::new(ErrorKind::Build, why));
                 }
                 turn::reply::ask(brain, cx, turn, Some(&schema), must_fit).await?;
-                cx.root.checkpoint();
             }
             // It was offered no tool: each call is answered so.
             Next::Calls => turn::calls(brain, cx).await,

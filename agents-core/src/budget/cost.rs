@@ -2,10 +2,10 @@ use crate::{Error, ErrorKind, model::Usage, tool::Pattern};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::{fmt, ops::AddAssign};
 
-/// So many parts has the unit of money.
-const PARTS: u64 = 1_000_000_000_000;
+/// Number of parts of the unit of money.
+const PARTS: u64 = 1_000_000_000;
 
-/// An amount of money, in the currency of the prices, exact to 12 decimal places.
+/// An amount of money in the currency of the prices: an integer number of billionths (nano-dollars).
 ///
 /// ```
 /// # use agents_core as agents;
@@ -23,7 +23,7 @@ impl Cost {
     pub const ZERO: Cost = Cost(0);
 
     /// Creates an amount; a negative or undefined number becomes the greatest amount there is, so
-    /// that no mistake makes anything free. As a bound that one is refused.
+    /// that no mistake makes anything free. As a bound that one is refused. Parts of a billionth are rounded.
     pub fn of(amount: f64) -> Cost {
         match amount >= 0.0 {
             // Beyond the range it is the most there can be.
@@ -38,6 +38,11 @@ impl Cost {
         (self == Cost(u64::MAX)).then(|| {
             format!("the `cost` of {of} is no amount that bounds anything; give a number that is not negative, such as `cost(0.50)`")
         })
+    }
+
+    /// Returns the amount in billionths.
+    pub fn nanos(self) -> u64 {
+        self.0
     }
 
     /// Returns the amount as a number.
@@ -60,7 +65,7 @@ impl AddAssign for Cost {
 
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = format!("{:012}", self.0 % PARTS);
+        let digits = format!("{:09}", self.0 % PARTS);
         match digits.trim_end_matches('0') {
             "" => write!(f, "{}", self.0 / PARTS),
             digits => write!(f, "{}.{digits}", self.0 / PARTS),
@@ -77,6 +82,26 @@ impl Serialize for Cost {
 impl<'de> Deserialize<'de> for Cost {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         f64::deserialize(deserializer).map(Cost::of)
+    }
+}
+
+/// A cost in billionths, as facts have it.
+pub(crate) mod nanos {
+    use super::Cost;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(
+        cost: &Option<Cost>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        cost.map(Cost::nanos).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Cost>, D::Error> {
+        let nanos = Option::<u64>::deserialize(deserializer)?;
+        Ok(nanos.map(Cost))
     }
 }
 
@@ -107,7 +132,7 @@ impl Paid {
     }
 }
 
-/// What some models cost, by the parts of one token.
+/// What some models cost, in billionths for a million tokens.
 #[derive(Clone, Debug)]
 struct Price {
     models: Pattern,
@@ -126,7 +151,6 @@ pub(crate) struct Prices {
 impl Prices {
     /// Adds a price for a million tokens; of several that fit a model the first counts.
     pub(crate) fn add(&mut self, models: Pattern, input: f64, output: f64) {
-        let of_one = |million: f64| Cost::of(million).0.div_ceil(1_000_000);
         for (price, tokens) in [(input, "input"), (output, "output")] {
             if !(price.is_finite() && price >= 0.0) {
                 self.defect.get_or_insert_with(|| {
@@ -136,8 +160,8 @@ impl Prices {
         }
         self.known.push(Price {
             models,
-            input: of_one(input),
-            output: of_one(output),
+            input: Cost::of(input).0,
+            output: Cost::of(output).0,
         });
     }
 
@@ -154,15 +178,16 @@ impl Prices {
         }
     }
 
-    /// What that cost; `None` if the model has no price.
+    /// Returns what that cost, rounded up; `None` if the model has no price.
     pub(crate) fn of(&self, model: &str, usage: &Usage) -> Option<Cost> {
         let price = self
             .known
             .iter()
             .find(|price| price.models.matches(model))?;
-        let input = price.input.saturating_mul(usage.input_tokens);
-        let output = price.output.saturating_mul(usage.output_tokens);
-        Some(Cost(input.saturating_add(output)))
+        let input = u128::from(price.input) * u128::from(usage.input_tokens);
+        let output = u128::from(price.output) * u128::from(usage.output_tokens);
+        let nanos = input.saturating_add(output).div_ceil(1_000_000);
+        Some(Cost(u64::try_from(nanos).unwrap_or(u64::MAX)))
     }
 }
 
@@ -176,6 +201,7 @@ mod tests {
             (0.0, "0"),
             (1.5, "1.5"),
             (0.000_000_15, "0.00000015"),
+            (0.000_000_001, "0.000000001"),
             (12_345.0, "12345"),
         ] {
             let cost = Cost::of(amount);

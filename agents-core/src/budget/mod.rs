@@ -3,7 +3,7 @@
 mod cost;
 
 pub use cost::Cost;
-pub(crate) use cost::{Paid, Prices};
+pub(crate) use cost::{Paid, Prices, nanos};
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, time::Duration};

@@ -131,7 +131,7 @@ impl<P: Racers> Agent for FirstOf<P> {
     }
 }
 
-/// Whether the race goes on over this error. A replay does not hold what a loser was asked when it
+/// Whether the race goes on over this error. A recording does not hold what a loser was asked when it
 /// was dropped, so the loser loses there by that.
 fn loses(error: &Error) -> bool {
     error.kind() == ErrorKind::Replay || !ends_everything(error)

@@ -38,7 +38,7 @@ pub enum ErrorKind {
     InvalidOutput,
     /// No skill of the agent accepts this input.
     InvalidInput,
-    /// A replay met a request that its recording does not hold.
+    /// A run on recorded replies made a request that the recorded run did not make.
     Replay,
     /// A journal could not be read or written, or belongs to another run.
     Journal,

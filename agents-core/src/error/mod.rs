@@ -247,7 +247,7 @@ impl Error {
         self.kind() == ErrorKind::InvalidInput
     }
 
-    /// Returns `true` if a replay met a request that its recording does not hold.
+    /// Returns `true` if a run on recorded replies made a request that the recorded run did not make.
     pub fn is_replay(&self) -> bool {
         self.kind() == ErrorKind::Replay
     }

@@ -34,7 +34,7 @@ pub enum ModelErrorKind {
     Interrupted,
     /// The answer does not follow the protocol.
     Malformed,
-    /// A recording does not hold this request.
+    /// The recorded run did not make this request.
     NotRecorded,
 }
 

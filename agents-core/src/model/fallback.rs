@@ -5,10 +5,12 @@ use async_trait::async_trait;
 ///
 /// Every request is made to the first. Whatever it fails with, the second is asked the same, unless a
 /// piece of the first one's answer was shown already to whoever watches it being written. That the
-/// second was asked is a log line; if it fails as well, its error says what the first one failed with.
+/// second was asked is a log line, and a fact of the run; if it fails as well, its error says what the first one
+/// failed with.
 ///
 /// For all else they are one model, with one name: `first|second`. So one
-/// [price](crate::agent::Run::price) is set for both: that of the dearer one, say.
+/// [price](crate::agent::Run::price) is set for both: that of the dearer one, say. Where the one that answered has a
+/// price of its own, that counts.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -56,7 +58,7 @@ impl<A: Model, B: Model> Model for Fallback<A, B> {
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         let told = Told::default();
         let error = match told.ask(&self.first, request).await {
-            Ok(reply) => return Ok(reply),
+            Ok(reply) => return Ok(by(reply, &self.first)),
             Err(error) => error,
         };
         if told.anything() {
@@ -68,7 +70,15 @@ impl<A: Model, B: Model> Model for Fallback<A, B> {
             error = error.shown(&request),
             "the model did not answer, and another one is asked"
         );
+        request.failed(self.first.id(), &error);
         let last = self.second.chat(request).await;
+        let last = last.map(|reply| by(reply, &self.second));
         last.map_err(|last| last.followed(format_args!("`{}` before it: {error}", self.first.id())))
     }
+}
+
+/// Names the model that has answered, unless it stands for several itself and has said which one did.
+fn by(mut reply: Reply, model: &impl Model) -> Reply {
+    reply.model.get_or_insert_with(|| model.id().to_owned());
+    reply
 }

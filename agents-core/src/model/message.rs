@@ -128,6 +128,9 @@ pub struct Reply {
     /// is one, whatever its name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prompted: bool,
+    /// Name of the model that answered, where the one that was asked stands for several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// Tokens and requests that were used.

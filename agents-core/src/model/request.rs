@@ -1,4 +1,4 @@
-use super::{History, Message};
+use super::{History, Message, ModelError};
 use crate::{
     secret::Masker,
     tool::{ToolSet, ToolSpec},
@@ -49,7 +49,8 @@ pub struct Request<'a> {
     format: Option<&'a Value>,
     sink: Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)>,
     masker: Option<&'a Masker>,
-    place: &'a str,
+    place: Option<&'a (dyn fmt::Display + Send + Sync)>,
+    failures: Option<&'a (dyn Fn(&str, &ModelError) + Send + Sync)>,
 }
 
 impl<'a> Request<'a> {
@@ -61,7 +62,8 @@ impl<'a> Request<'a> {
             format: None,
             sink: None,
             masker: None,
-            place: "",
+            place: None,
+            failures: None,
         }
     }
 
@@ -103,15 +105,49 @@ impl<'a> Request<'a> {
 
     /// Sets the place in the run that the request is made from.
     #[must_use]
-    pub fn with_place(mut self, place: &'a str) -> Self {
-        self.place = place;
+    pub fn with_place(mut self, place: &'a (dyn fmt::Display + Send + Sync)) -> Self {
+        self.place = Some(place);
         self
     }
 
-    /// Returns the place in the run that the request is made from: the agent's place and the turn;
-    /// empty where nobody needs it.
-    pub fn place(&self) -> &'a str {
-        self.place
+    /// Returns the place in the run that the request is made from: the agent's place and the turn; empty outside of
+    /// a run.
+    pub fn place(&self) -> String {
+        self.place.map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// Sets the callback for requests that fail and are followed by another one.
+    #[must_use]
+    pub fn with_failures(
+        mut self,
+        failures: &'a (dyn Fn(&str, &ModelError) + Send + Sync),
+    ) -> Self {
+        self.failures = Some(failures);
+        self
+    }
+
+    /// Reports that the model of this name has failed and another request is made in its place: a run writes that down.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::model::{Model, ModelError, Reply, Request};
+    ///
+    /// // In a model that stands for two.
+    /// async fn either(first: &dyn Model, second: &dyn Model, request: Request<'_>) -> Result<Reply, ModelError> {
+    ///     match first.chat(request).await {
+    ///         Ok(reply) => Ok(reply),
+    ///         Err(error) => {
+    ///             request.failed(first.id(), &error);
+    ///             second.chat(request).await
+    ///         }
+    ///     }
+    /// }
+    /// # let _ = either;
+    /// ```
+    pub fn failed(&self, model: &str, error: &ModelError) {
+        if let Some(failures) = self.failures {
+            failures(model, error);
+        }
     }
 
     /// Returns the history, with the client's slot for what it has already encoded.
@@ -159,7 +195,7 @@ impl fmt::Debug for Request<'_> {
             .field("tools", &tools)
             .field("format", &self.format)
             .field("streamed", &self.sink.is_some())
-            .field("place", &self.place)
+            .field("place", &self.place())
             .finish_non_exhaustive()
     }
 }

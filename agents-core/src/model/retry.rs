@@ -66,8 +66,7 @@ impl<M: Model> Retry<M> {
     }
 }
 
-/// A number from 0 to 1. A recorded run has the answer on its tape and does not wait, so nobody needs
-/// the same one again.
+/// Returns a number from 0 to 1. A stored run has the answer and does not wait again, so it may be another each time.
 fn chance() -> f64 {
     RandomState::new().hash_one(()) as f64 / u64::MAX as f64
 }
@@ -103,6 +102,7 @@ impl<M: Model> Model for Retry<M> {
                 error = error.shown(&request),
                 "the model did not answer, and is asked again"
             );
+            request.failed(self.id(), &error);
             sleep(wait).await;
             attempt += 1;
         }

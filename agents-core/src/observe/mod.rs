@@ -52,16 +52,14 @@ pub(crate) async fn observed<T>(
         hang(&span, before);
     }
     root.place_in_trace(&span);
-    // A run within another one shares its tape.
-    let (clock, path) = (&root.settings.clock, root.node.path());
-    let (going, t_start) = root.begins();
+    let (going, since) = root.begins();
     span.in_scope(|| {
         root.emit(&root.node, || EventKind::RunStarted {
             run_id: root.run_id.clone(),
         });
     });
     let outcome = run.instrument(span.clone()).await;
-    let t_end = clock.now(format_args!("{path}/end"));
+    let t_end = root.settings.clock.now();
     span.in_scope(|| {
         root.emit(&root.node, || EventKind::RunEnded {
             ok: outcome.result.is_ok(),
@@ -72,7 +70,7 @@ pub(crate) async fn observed<T>(
     });
     spans::ran(&span, &outcome);
     let ok = outcome.result.is_ok();
-    root.node.add(Fact::Worked { ok, t_start, t_end });
+    root.node.add(Fact::Worked { ok, since });
     let trace = root.trace();
     let mut outputs = outcome.outputs;
     outputs.traces_url = root.traces_url();

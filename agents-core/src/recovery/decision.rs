@@ -224,10 +224,6 @@ impl Plan {
     pub fn steps(&self) -> &[Step] {
         &self.0
     }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 impl<K> From<Decision<K>> for Plan {

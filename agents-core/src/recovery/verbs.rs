@@ -28,7 +28,7 @@ pub fn fix<K: Kind>(text: impl IntoText) -> Decision<K> {
 ///
 /// A run that was stored finds the agent again if it is named in an arm as `fix(agent = ..)`, or listed
 /// under the `fixers` of the agent that calls. No compiler sees which agents a helper names: a run that is
-/// [stored](crate::agent::Run::on_checkpoint) ends with [`ErrorKind::Build`](crate::ErrorKind::Build) when
+/// [stored](crate::agent::Run::journal) ends with [`ErrorKind::Build`](crate::ErrorKind::Build) when
 /// it is about to ask one that is not listed.
 ///
 /// A repair agent that brings no model is driven by that of the agent whose call it repairs; since a model

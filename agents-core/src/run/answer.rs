@@ -9,17 +9,16 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 /// State of one final answer.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct FinalAnswer {
     pub(crate) candidates: Candidates<ReadError>,
     stage: AnswerStage,
     /// Hint of an arm for the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
 }
 
 /// How far an answer has come, and so what it needs next.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AnswerStage {
     /// The text at hand has to be read.

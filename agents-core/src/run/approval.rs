@@ -85,7 +85,7 @@ impl Approval {
         }
     }
 
-    /// Says who decided so: that is on the call's receipt, on a tape and in the pictures of the run.
+    /// Says who decided so: that is on the call's receipt, in the journal and in the pictures of the run.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -110,44 +110,18 @@ impl Approval {
 
 /// A decision and who took it, if that is said; [`Approval::by`] makes it of an [`Approval`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
 #[non_exhaustive]
 pub struct Signed {
     /// Decision that was taken.
     pub approval: Approval,
     /// Name of who took it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
 
 impl From<Approval> for Signed {
     fn from(approval: Approval) -> Self {
         Signed { approval, by: None }
-    }
-}
-
-/// A decision on a tape: alone, as long as nobody says who took it.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Written {
-    Alone(Approval),
-    Signed { approval: Approval, by: String },
-}
-
-impl From<Signed> for Written {
-    fn from(Signed { approval, by }: Signed) -> Self {
-        match by {
-            None => Written::Alone(approval),
-            Some(by) => Written::Signed { approval, by },
-        }
-    }
-}
-
-impl From<Written> for Signed {
-    fn from(written: Written) -> Self {
-        match written {
-            Written::Alone(approval) => approval.into(),
-            Written::Signed { approval, by } => approval.by(by),
-        }
     }
 }
 
@@ -207,7 +181,6 @@ impl RunContext {
                 .into();
         };
         // People may take their time: what is finished by then is stored.
-        self.root.checkpoint();
         let _still = self.watch().map(Stopwatch::stand_still);
         let decided = async { guarded_while(guarded(|| approver.decide(request))?).await };
         // No word is no.

@@ -18,7 +18,7 @@ use crate::{
     reader::{Changes, ReadError},
     recovery::{Backoff, FailedRepair, FixError, FixerRef, Plan, Step, THE_MODEL, put_at},
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::{fmt, time::Duration};
 
 /// Failure of a candidate whose text failed before.
@@ -47,52 +47,42 @@ impl Fault for ReadError {
 }
 
 /// Candidates of one call or one answer, in the order in which they were given.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Candidates<F> {
     all: Vec<Candidate<F>>,
     /// Index of the candidate at hand.
     at: usize,
     /// Whether a step was skipped because there may be no more candidates.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     cut_short: bool,
 }
 
 /// One try: a text, or a step that gave none.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Candidate<F> {
     pub(crate) by: By,
     pub(crate) gave: Gave,
     /// Tokens that a repair agent used for it.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) tokens: u64,
     /// Round of the call, or turn of the answer, in which it was given.
-    #[serde(default)]
     pub(crate) round: u32,
     /// Candidate whose failure it was given for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) instead_of: Option<usize>,
     /// Whether that failure is settled: another field is at fault now.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     settled_it: bool,
     /// Changes that the reader made to the text.
-    #[serde(default, skip_serializing_if = "Changes::is_empty")]
     pub(crate) changes: Changes,
     /// Failures of the text, the latest last.
-    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     failures: Vec<Failed<F>>,
     /// Reasons why the text is of no use: its first failure, and what arms said of it.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) why: String,
-    #[serde(default, skip_serializing_if = "Plan::is_empty")]
     plan: Plan,
     /// Index of the plan's next step.
-    #[serde(default)]
     step: usize,
     standing: Standing,
 }
 
 /// Author of a candidate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum By {
     Model,
@@ -102,7 +92,7 @@ pub(crate) enum By {
 }
 
 /// What an author gave.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Gave {
     /// A text to read.
@@ -118,7 +108,7 @@ pub(crate) enum Gave {
 }
 
 /// How far a candidate has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Standing {
     #[default]
@@ -130,7 +120,7 @@ enum Standing {
 }
 
 /// A failure, and the text that it is said of: what was read, if an object was.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Failed<F> {
     pub(crate) text: String,
     pub(crate) error: F,
@@ -169,7 +159,7 @@ pub(crate) enum Move {
 }
 
 /// A wait before the next execution; its length depends on chance.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Wait {
     backoff: Backoff,
     rounds: u32,
@@ -572,11 +562,6 @@ impl<F: Fault> Candidates<F> {
         of_round.fold(0, |sum, one| sum.saturating_add(one.tokens))
     }
 
-    /// Returns the number of tries so far.
-    pub(crate) fn tried_count(&self) -> usize {
-        self.tries().count()
-    }
-
     /// Returns all tries so far, for arms.
     pub(crate) fn tried(&self) -> Vec<FailedRepair> {
         self.tries().map(Candidate::told).collect()
@@ -643,8 +628,4 @@ impl<F> Candidate<F> {
 
 fn count<T>(all: impl Iterator<Item = T>) -> u32 {
     u32::try_from(all.count()).unwrap_or(u32::MAX)
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }

@@ -49,7 +49,7 @@ pub(crate) async fn climb(
     escalation: Escalation,
     of: Raiser,
 ) -> Result<(), Box<Escalation>> {
-    let Some(waiting) = Waiting::at(cx, &escalation) else {
+    let Some(waiting) = Waiting::at(cx, of, &escalation) else {
         return pending().await;
     };
     tracing::warn!(

@@ -72,22 +72,19 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// Source of a run's timestamps and of its id; a replay supplies its own.
-///
-/// Every reading says what it is for: `key` is the same whenever the same run is run again, however
-/// its parts overtake each other.
+/// Source of a run's timestamps and of its id.
 ///
 /// ```
 /// # use agents_core as agents;
 /// use agents::run::{Clock, Timestamp};
-/// use std::{fmt, sync::atomic::{AtomicU64, Ordering::Relaxed}};
+/// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 ///
-/// /// Every look at it is a second later: for tests that compare receipts.
+/// /// Every reading is a second later: for tests that compare receipts.
 /// #[derive(Default)]
 /// struct Ticking(AtomicU64);
 ///
 /// impl Clock for Ticking {
-///     fn now(&self, _: fmt::Arguments<'_>) -> Timestamp {
+///     fn now(&self) -> Timestamp {
 ///         Timestamp::from_millis(1_000 * self.0.fetch_add(1, Relaxed))
 ///     }
 ///
@@ -106,30 +103,18 @@ impl<'de> Deserialize<'de> for Timestamp {
 /// # }
 /// ```
 pub trait Clock: Send + Sync + 'static {
-    /// Returns the time of the reading called `key`.
-    fn now(&self, key: fmt::Arguments<'_>) -> Timestamp;
+    /// Returns the current time.
+    fn now(&self) -> Timestamp;
 
-    /// Notifies the clock that a stored run continues, under the id it has.
-    fn resumed(&self, run_id: &str) {
-        let _ = run_id;
-    }
-
-    /// Returns the id for a new run.
-    ///
-    /// That of a run within a recorded or replayed one follows from that one's id and from its place: the clock is not
-    /// asked for it.
+    /// Returns the id for a new run. A stored run that goes on keeps its own.
     fn run_id(&self) -> String {
         uuid::Uuid::now_v7().to_string()
     }
 }
 
 impl<C: Clock + ?Sized> Clock for Arc<C> {
-    fn now(&self, key: fmt::Arguments<'_>) -> Timestamp {
-        (**self).now(key)
-    }
-
-    fn resumed(&self, run_id: &str) {
-        (**self).resumed(run_id);
+    fn now(&self) -> Timestamp {
+        (**self).now()
     }
 
     fn run_id(&self) -> String {
@@ -142,14 +127,13 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
 /// ```
 /// # use agents_core as agents;
 /// use agents::run::{Clock, SystemClock, Timestamp};
-/// use std::fmt;
 ///
 /// /// The real time, under an id that is known before the run begins.
 /// struct Under(&'static str);
 ///
 /// impl Clock for Under {
-///     fn now(&self, key: fmt::Arguments<'_>) -> Timestamp {
-///         SystemClock.now(key)
+///     fn now(&self) -> Timestamp {
+///         SystemClock.now()
 ///     }
 ///
 ///     fn run_id(&self) -> String {
@@ -162,15 +146,7 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    fn now(&self, _: fmt::Arguments<'_>) -> Timestamp {
+    fn now(&self) -> Timestamp {
         Timestamp::now()
     }
-}
-
-/// The id of a run at this place within another one: the same in every replay of that.
-pub(super) fn id_within(outer: &str, place: &impl fmt::Display) -> String {
-    let digest = hmac_sha256::Hash::hash(format!("{outer}{place}").as_bytes());
-    let mut id = [0; 16];
-    id.copy_from_slice(&digest[..16]);
-    uuid::Builder::from_custom_bytes(id).into_uuid().to_string()
 }

@@ -356,8 +356,17 @@ impl RunContext {
         self.node.add(Fact::Done { result });
     }
 
-    pub(crate) fn now(&self, key: fmt::Arguments<'_>) -> Timestamp {
-        self.root.settings.clock.now(key)
+    /// Returns the time by the run's clock.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.root.settings.clock.now()
+    }
+
+    /// Returns the round of the call within which this is, for what has to differ between rounds.
+    pub(crate) fn round(&self) -> u32 {
+        match self.within {
+            Some(Within::Call(_, round)) => round,
+            _ => 0,
+        }
     }
 
     /// Runs `work` here: agents that it runs find this place by themselves. In a task that is in no

@@ -11,15 +11,15 @@ use crate::{
         shorten,
     },
     model::{FinishReason, History, Message, Reply},
-    run::{Repairs, of_answer},
+    run::{Repairs, Timestamp, of_answer},
     secret::Masker,
     tool::ReadError,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::{mem, sync::Arc};
 
 /// Where a model-driven agent stands.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Frame {
     pub(crate) history: Arc<History>,
     /// How often the model was asked.
@@ -27,34 +27,26 @@ pub(crate) struct Frame {
     /// How many calls it has made.
     pub(crate) made: u32,
     /// The calls of the last reply that are not answered yet.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) calls: Vec<Call>,
     /// The last reply, if it made no calls.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<FinalAnswer>,
     /// The model's output limit cut that reply off.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cut_off: bool,
     /// What was wrong with the last answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refused: Option<String>,
     /// What was tried on the answers before it, which went back.
-    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     earlier: Vec<Candidates<ReadError>>,
     /// The model it was given because it failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) given: Option<Box<Override>>,
     /// What was decided about escalations of the last reply, which comes true when the model is asked again.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) verdicts: Vec<EscalationReceipt>,
     /// How many turns the conversation took before this run.
-    #[serde(default)]
     pub(crate) before: u32,
+    /// Time at which the model was asked, until it has replied.
+    pub(crate) asked: Option<Timestamp>,
     /// The skill that answers, once it is chosen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) skill: Option<Box<str>>,
     /// The model is choosing the skill: this is the conversation in which it does.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) choosing: bool,
 }
 
@@ -182,6 +174,7 @@ impl Frame {
             finish,
             usage: _,
             prompted: _,
+            model: _,
         } = reply;
         self.turns += 1;
         self.cut_off = finish == FinishReason::Length;
@@ -209,8 +202,8 @@ impl Frame {
         }]);
     }
 
-    /// Whoever keeps a snapshot keeps this history too; then it goes on as a copy, and what a client
-    /// has encoded of it goes with the copy.
+    /// Whoever holds the history, such as a request under way, keeps it as it is: then it goes on as a copy, and what a
+    /// client has encoded of it goes with the copy.
     fn say(&mut self, messages: impl IntoIterator<Item = Message>) {
         if Arc::get_mut(&mut self.history).is_none() {
             self.history = Arc::new(self.history.moved());

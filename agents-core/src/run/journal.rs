@@ -18,6 +18,11 @@ use std::{
 /// and the run ends.
 ///
 /// [`MemoryJournal`] keeps the facts in memory. `agents::journal::FileJournal` writes them to a file.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a journal",
+    label = "expected a journal",
+    note = "to store the run in a file: `agents::journal::FileJournal::open(\"run.jsonl\", key)?`; in memory: `MemoryJournal::new()`"
+)]
 #[async_trait]
 pub trait Journal: Send + Sync + 'static {
     /// Reads all entries that are stored, in order.

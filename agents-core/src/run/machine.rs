@@ -4,10 +4,11 @@
 //! nothing.
 
 use super::{
-    Budget, JournalError, Limit, Passed, Stop, Timestamp, Writer,
-    state::{After, Fact, Place, PlaceId, Projection, State},
+    Budget, Clock, JournalError, Limit, Passed, Stop, Writer,
+    state::{After, Fact, Offer, Place, PlaceId, Projection, State},
 };
 use crate::{Json, budget::Cost, model::Model};
+use serde_json::Value;
 use std::{
     borrow::Cow,
     collections::BTreeMap,
@@ -24,13 +25,19 @@ struct Inner {
     /// What belongs to this process, for each place.
     live: Vec<Live>,
     projection: Projection,
+    clock: Arc<dyn Clock>,
     /// Where the facts are stored, and under which number the run is there.
     writer: Option<(Arc<Writer>, u32)>,
-    /// Facts so far, for the check that they lead to the same state again.
+    /// What is kept to check that the facts lead to the same state again.
     #[cfg(any(test, feature = "testing"))]
-    facts: Vec<(PlaceId, Timestamp, String)>,
-    #[cfg(any(test, feature = "testing"))]
-    before: String,
+    kept: Option<Kept>,
+}
+
+/// The state that a run began with in this process, and its facts since.
+#[cfg(any(test, feature = "testing"))]
+struct Kept {
+    before: State,
+    facts: Vec<(PlaceId, super::Timestamp, String)>,
 }
 
 /// What belongs to a place in this process, and is not stored.
@@ -54,17 +61,20 @@ impl Machine {
     pub(crate) fn new(
         state: State,
         projection: Projection,
+        clock: Arc<dyn Clock>,
         writer: Option<(Arc<Writer>, u32)>,
     ) -> Arc<Machine> {
         Arc::new(Machine {
             inner: Mutex::new(Inner {
                 #[cfg(any(test, feature = "testing"))]
-                facts: Vec::new(),
-                #[cfg(any(test, feature = "testing"))]
-                before: written(&state),
+                kept: crate::testing::checks_runs().then(|| Kept {
+                    before: state.clone(),
+                    facts: Vec::new(),
+                }),
                 state,
                 live: Vec::new(),
                 projection,
+                clock,
                 writer,
             }),
         })
@@ -143,6 +153,24 @@ impl Machine {
             agent: agent.cloned(),
         };
         inner.add(above, fact).opened.unwrap_or(above)
+    }
+
+    /// Returns the number of what is offered to a model; it is taken down the first time.
+    pub(crate) fn offer(&self, place: PlaceId, tools: &str, format: Option<&Value>) -> u32 {
+        let mut inner = self.lock();
+        let offers = &inner.state.offers;
+        let known = offers
+            .iter()
+            .position(|offer| offer.format.as_deref() == format && offer.tools.as_str() == tools);
+        let number = known.unwrap_or(offers.len());
+        if known.is_none() {
+            let offer = Offer {
+                tools: Json::parse(tools).unwrap_or_else(|_| Json::null()),
+                format: format.cloned().map(Box::new),
+            };
+            inner.add(place, Fact::Offered(offer));
+        }
+        u32::try_from(number).unwrap_or(u32::MAX)
     }
 
     /// Counts one more run of this agent with this input at the place.
@@ -257,9 +285,11 @@ impl Machine {
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn check(&self) {
         let inner = self.lock();
-        let mut state: State =
-            serde_json::from_str(&inner.before).expect("a state that was written can be read");
-        for (place, at, fact) in &inner.facts {
+        let Some(Kept { before, facts }) = &inner.kept else {
+            return;
+        };
+        let mut state = before.clone();
+        for (place, at, fact) in facts {
             let fact = serde_json::from_str(fact)
                 .unwrap_or_else(|error| panic!("the fact {fact} cannot be read: {error}"));
             state.fold(*place, fact, *at, &inner.projection);
@@ -267,8 +297,7 @@ impl Machine {
         let (live, again) = (written(&inner.state), written(&state));
         assert!(
             live == again,
-            "the facts lead to another state:\n live {live}\nagain {again}\nfacts {:#?}",
-            inner.facts
+            "the facts lead to another state:\n live {live}\nagain {again}\nfacts {facts:#?}",
         );
     }
 }
@@ -280,9 +309,9 @@ fn written(state: &State) -> String {
 
 impl Inner {
     fn add(&mut self, place: PlaceId, fact: Fact) -> After {
-        let at = Timestamp::now();
+        let at = self.clock.now();
         #[cfg(any(test, feature = "testing"))]
-        let said = serde_json::to_string(&fact).expect("a fact can be written");
+        let said = self.kept.is_some().then(|| serde_json::to_string(&fact));
         // What is secret in it is stored as a reference.
         let written = self.writer.as_ref().map(|_| {
             Json::of(&fact).and_then(|fact| {
@@ -298,7 +327,10 @@ impl Inner {
             return after;
         }
         #[cfg(any(test, feature = "testing"))]
-        self.facts.push((place, at, said));
+        if let (Some(kept), Some(said)) = (&mut self.kept, said) {
+            let said = said.expect("a fact can be written");
+            kept.facts.push((place, at, said));
+        }
         match (&self.writer, written) {
             (Some((writer, run)), Some(Ok(fact))) => writer.keep(*run, place, at, fact),
             (_, Some(Err(error))) => tracing::error!(%error, "a fact cannot be written"),

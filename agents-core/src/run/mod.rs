@@ -1,5 +1,4 @@
-//! A run and what it leaves behind: budgets, approvals, events, receipts, snapshots and the
-//! outcome.
+//! A run and what it leaves behind: budgets, approvals, events, receipts, journals and the outcome.
 //!
 //! ```text
 //! agent.run(input) ─► Run ─► Root { Node { Frame { history, calls: [Call] } } }   (agent/run/)
@@ -32,18 +31,17 @@ mod outcome;
 mod pin;
 mod project;
 mod raised;
+mod recorded;
 mod repair;
 mod repairs;
 mod root;
 mod settings;
-mod snapshot;
 pub(crate) mod state;
 mod steps;
 mod stop;
 mod stopwatch;
 mod taken;
 mod talk;
-mod tape;
 mod terms;
 pub(crate) mod trace;
 mod watched;
@@ -64,11 +62,8 @@ pub use outcome::{
     AgentOutputs, Attachment, AttachmentKind, Attempt, Outcome, Stopped, ToolEnvelope,
 };
 pub use pin::{OnMissing, PinnedHandle, Selector, Strategy};
+pub use recorded::{Difference, Recorded, RecordedCall, RecordedModel, WhatIf};
 pub use repairs::{RepairKind, RepairStep, Repairs};
-pub use snapshot::Snapshot;
-pub use tape::Tape;
-#[doc(hidden)]
-pub use tape::{Begun, Happened, Inside, Moment, Recalled};
 
 pub(crate) use answer::{AnswerFact, AnswerStage, FinalAnswer};
 pub(crate) use call::{
@@ -85,7 +80,7 @@ pub(crate) use node::Node;
 pub(crate) use raised::{Ticket, Waiting};
 pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use repairs::in_short;
-pub(crate) use root::{Past, Root};
+pub(crate) use root::Root;
 pub(crate) use settings::{Settings, ToolHook};
 pub(crate) use state::{Fact, Finished, Raiser};
 pub(crate) use stop::Stop;

@@ -1,11 +1,12 @@
 //! A handle to a place in a run.
 
 use super::{
-    Budget, Frame, Limit, Passed, Signed, Taken, ToolEnvelope, Within,
+    Budget, Frame, Limit, Passed, Signed, Taken, Within,
     machine::Machine,
     state::{After, Fact, PlaceId},
 };
 use crate::{Json, budget::Paid, hex::hex, model::Model};
+use serde_json::Value;
 use std::{
     fmt,
     sync::{Arc, OnceLock},
@@ -47,6 +48,11 @@ impl Node {
     /// Adds a fact about what is here.
     pub(crate) fn add(&self, fact: Fact) -> After {
         self.machine.add(self.id, fact)
+    }
+
+    /// Returns the number of what is offered to a model here.
+    pub(crate) fn offer(&self, tools: &str, format: Option<&Value>) -> u32 {
+        self.machine.offer(self.id, tools, format)
     }
 
     /// Looks at the state of the model-driven agent here.
@@ -157,10 +163,6 @@ impl Node {
             .collect()
     }
 
-    pub(crate) fn receipts(&self) -> Vec<Arc<ToolEnvelope>> {
-        self.machine.look(|state| state.receipts(self.id))
-    }
-
     /// Returns the name of the agent that works here.
     pub(crate) fn agent(&self) -> Arc<str> {
         let agent = || self.machine.place(self.id, |place| place.agent.clone());
@@ -250,11 +252,6 @@ impl Node {
     /// Returns `true` if this is a call's place.
     fn is_call(&self) -> bool {
         self.machine.place(self.id, |place| place.call().is_some())
-    }
-
-    /// Returns `true` if what ended the run was here or below.
-    pub(crate) fn ended_run(&self) -> bool {
-        self.machine.place(self.id, |place| place.ended_run)
     }
 
     /// Bounds the agent that works here.

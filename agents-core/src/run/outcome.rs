@@ -1,12 +1,13 @@
-use super::{Cost, Limit, Timestamp, trace::Trace, ways_out};
+use super::{Cost, Finished, Limit, Stop, Timestamp, state::State, trace::Trace, ways_out};
 use crate::{
-    Error, Json, Severity,
+    Error, ErrorKind, Json, Severity,
     error::{ErrorReceipt, escalation::Raised, settlement::EscalationReceipt},
     model::Usage,
     run::Repairs,
+    secret::Masker,
 };
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{fmt, sync::Arc};
 
 /// Everything that a run leaves behind: its result, receipts, usage, cost and trace.
@@ -61,6 +62,56 @@ pub struct Outcome<T> {
     pub(crate) answer: Option<Json>,
 }
 
+impl<T> Outcome<T> {
+    /// Puts together what a run leaves behind, but for its trace.
+    pub(crate) fn of(
+        state: &State,
+        run_id: &str,
+        masker: &Masker,
+        result: Result<T, Error>,
+        answer: Option<Json>,
+    ) -> Self {
+        let place = state.place(0);
+        let answer = answer.map(|json| masker.json(&json));
+        let response = answer.as_ref().map(Json::to_text).unwrap_or_default();
+        let repairs = place.frame.as_ref().map(|frame| frame.repairs(masker));
+        Outcome {
+            result: result.map_err(|error| masker.error(error)),
+            partial: place.partial,
+            repairs: masker.data(repairs.unwrap_or_default()),
+            escalations: masker.data(state.settled.clone()),
+            stopped: masker.data(state.stop.as_ref().map(Stop::reason)),
+            outputs: AgentOutputs::collect(response, state.receipts(0)),
+            usage: state.usage,
+            cost: place.paid.total(),
+            run_id: run_id.to_owned(),
+            trace: Trace::default(),
+            answer,
+        }
+    }
+}
+
+impl<T: DeserializeOwned> Outcome<T> {
+    /// Puts together what a stored run has left behind, but for its trace; `None` if it has not ended.
+    pub(crate) fn stored(state: &State, run_id: &str, masker: &Masker) -> Option<Self> {
+        let (result, answer) = match state.finished.clone()? {
+            Finished::Answer(answer) => {
+                let result = answer.to().map_err(|error| {
+                    let why = format!("the stored answer does not fit: {error}");
+                    Error::new(ErrorKind::Journal, why)
+                });
+                (result, Some(answer))
+            }
+            Finished::Failed { kind, message } => (Err(Error::new(kind, message)), None),
+            Finished::Stopped => {
+                let stop = state.stop.as_ref().unwrap_or(&Stop::Cancelled);
+                (Err(stop.error()), None)
+            }
+        };
+        Some(Outcome::of(state, run_id, masker, result, answer))
+    }
+}
+
 /// What stopped a run before its answer.
 ///
 /// ```
@@ -109,9 +160,9 @@ pub enum Stopped {
         /// Reason for which it could not.
         reason: String,
     },
-    /// A replay met something that its recording does not hold.
+    /// A run on recorded replies made a request that the recorded run did not make.
     Diverged {
-        /// Where replay and recording differ.
+        /// First difference between the two.
         reason: String,
     },
     /// The cancellation token was triggered.

@@ -40,7 +40,7 @@ pub(super) fn close(
         input: kept(call.input(), projection),
         output,
         error,
-        t_start: Timestamp::from_millis(call.started),
+        t_start: call.started.unwrap_or(ended),
         t_end: ended,
         cached: call.cached,
         truncated,

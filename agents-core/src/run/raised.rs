@@ -21,9 +21,10 @@ pub(crate) struct Waiting<'a> {
 }
 
 impl<'a> Waiting<'a> {
-    /// It is raised by the agent that works at `cx`; `None` if the run is over.
-    pub(crate) fn at(cx: &'a RunContext, escalation: &Escalation) -> Option<Self> {
-        let after = cx.node.add(Fact::Raised(Box::new(escalation.clone())));
+    /// Raises an escalation of the agent that works at `cx`; `None` if the run is over.
+    pub(crate) fn at(cx: &'a RunContext, of: Raiser, escalation: &Escalation) -> Option<Self> {
+        let escalation = Box::new(escalation.clone());
+        let after = cx.node.add(Fact::Raised { of, escalation });
         let ticket = Ticket(after.ticket?);
         Some(Waiting { cx, ticket })
     }
@@ -129,10 +130,6 @@ impl Root {
             let node = self.node.at(open.place);
             self.drop_escalation(&node, open.ticket, &Ending::Run);
         }
-    }
-
-    pub(crate) fn escalations(&self) -> Vec<EscalationReceipt> {
-        self.node.machine().look(|state| state.settled.clone())
     }
 
     /// Tells what became of escalations.

@@ -1,15 +1,14 @@
 //! What all parts of one run share: what was said of it, what it has used, and what it has come to.
 
 use super::{
-    Begun, Event, EventKind, Node, Settings, Snapshot, Stop, Stored, Timestamp,
-    clock::id_within,
+    Event, EventKind, Node, Settings, Stop, Stored, Timestamp,
     machine::Machine,
     state::{Fact, Projection, Started, State},
     terms::Terms,
     trace::Trace,
     watched::Watched,
 };
-use crate::{Error, Json, model::Usage, panics::told, run::Repairs};
+use crate::{Json, model::Usage, panics::told};
 use std::{
     fmt,
     sync::{
@@ -28,7 +27,7 @@ pub(crate) struct Root {
     pub(crate) notify: Notify,
     /// Triggered when the run has ended: what was spawned in it and is left ends as well.
     pub(crate) over: CancellationToken,
-    /// The agent that was run and its input, for snapshots.
+    /// The agent that was run and its input, for the journal.
     origin: Option<(String, Json)>,
     pub(crate) watched: Watched,
     secret_scope: OnceLock<Vec<u8>>,
@@ -41,45 +40,30 @@ pub(crate) struct Root {
     began: OnceLock<Timestamp>,
 }
 
-/// What was stored of a run before.
-pub(crate) enum Past {
-    None,
-    Snapshot(Box<Snapshot>),
-    Stored(Box<Stored>),
-}
-
 impl Root {
     /// Creates what the parts of a run share; `place` is the name of its place in the run around it.
     pub(crate) fn new(
         settings: Settings,
         agent: &str,
         place: String,
-        past: Past,
+        past: Option<Box<Stored>>,
         origin: Option<(String, Json)>,
-    ) -> Result<Arc<Root>, Error> {
+    ) -> Arc<Root> {
         let writer = settings.writer.clone();
-        let is_resumed = !matches!(past, Past::None);
+        let is_resumed = past.is_some();
         let mut run = None;
         let (run_id, state, trace_before, began) = match past {
-            Past::Snapshot(past) => {
-                settings.clock.resumed(&past.run_id);
-                (past.run_id, past.state, past.trace, past.began)
-            }
-            Past::Stored(stored) => {
+            Some(stored) => {
                 let Stored {
                     run: number,
                     started,
                     state,
                 } = *stored;
                 run = Some(number);
-                settings.clock.resumed(&started.run_id);
                 (started.run_id, state, started.trace, Some(started.began))
             }
-            Past::None => (
-                match &settings.tape_of {
-                    Some(outer) => id_within(outer, &place),
-                    None => settings.clock.run_id(),
-                },
+            None => (
+                settings.clock.run_id(),
                 State::of(place.clone(), agent),
                 None,
                 None,
@@ -90,17 +74,13 @@ impl Root {
             (writer, run)
         });
         let projection = Projection::of(&settings);
-        let node = Node::root(Machine::new(state, projection, writer));
-        if let (Some(tape), Some((agent, input))) = (&settings.tape, &origin) {
-            tape.begins(&Begun {
-                run_id: &run_id,
-                agent,
-                input,
-                is_within: settings.tape_of.is_some(),
-                masker: &settings.masker,
-            })?;
-        }
-        Ok(Arc::new(Root {
+        let node = Node::root(Machine::new(
+            state,
+            projection,
+            settings.clock.clone(),
+            writer,
+        ));
+        Arc::new(Root {
             settings,
             run_id: run_id.into(),
             node,
@@ -113,7 +93,7 @@ impl Root {
             is_resumed,
             events: AtomicU64::new(0),
             began: began.map_or_else(OnceLock::new, OnceLock::from),
-        }))
+        })
     }
 
     /// Lets go of the journal, if it is this run's own: another run may open it.
@@ -125,9 +105,7 @@ impl Root {
 
     /// The run begins, or goes on, in its span: gives the time, and when it began.
     pub(crate) fn begins(&self) -> (Timestamp, Timestamp) {
-        let edge = if self.is_resumed { "resumed" } else { "start" };
-        let now = format_args!("{}/{edge}", self.node.path());
-        let now = self.settings.clock.now(now);
+        let now = self.settings.clock.now();
         let began = *self.began.get_or_init(|| now);
         match (self.is_resumed, &self.origin) {
             (true, _) => {
@@ -170,7 +148,7 @@ impl Root {
         let event = || Event {
             run_id: self.run_id.clone(),
             seq: self.events.fetch_add(1, Relaxed) + 1,
-            at: Timestamp::now(),
+            at: self.settings.clock.now(),
             agent: node.agent(),
             depth: node.depth(),
             place: place(),
@@ -192,41 +170,10 @@ impl Root {
         }
     }
 
-    /// Hands a snapshot to whoever keeps them. A run that is being ended has nothing to go on with.
-    pub(crate) fn checkpoint(&self) {
-        if self.stopped().is_some() {
-            return;
-        }
-        let keepers = &self.settings.keepers;
-        if let (Some((last, others)), Some((agent, input))) = (keepers.split_last(), &self.origin) {
-            let snapshot = self.settings.masker.data(Snapshot {
-                version: Snapshot::VERSION,
-                agent: agent.clone(),
-                run_id: self.run_id.to_string(),
-                input: input.clone(),
-                terms: Terms::of(&self.settings),
-                trace: self.trace_place(),
-                began: self.began.get().copied(),
-                state: self.node.machine().look(State::clone),
-            });
-            let masker = &self.settings.masker;
-            for keeper in others {
-                told("on_checkpoint", masker, || keeper(snapshot.clone()));
-            }
-            told("on_checkpoint", masker, || last(snapshot));
-        }
-    }
-
     /// [`Settings::secret_scope`], found out once.
     pub(crate) fn secret_scope(&self) -> &[u8] {
         let scope = || self.settings.secret_scope();
         self.secret_scope.get_or_init(scope)
-    }
-
-    /// Tells what was changed and tried for the answers of the agent that was run.
-    pub(crate) fn repairs(&self) -> Repairs {
-        let masker = &self.settings.masker;
-        self.node.frame(|frame| frame.repairs(masker))
     }
 
     pub(crate) fn usage(&self) -> Usage {

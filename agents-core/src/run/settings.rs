@@ -1,8 +1,8 @@
 //! What the user said about a run before it began, and what a run within it takes over.
 
 use super::{
-    Approver, Budget, Clock, Event, Executor, Journal, RunContext, Snapshot, Stopwatch,
-    SystemClock, Talk, Tape, ToolEnvelope, Writer,
+    Approver, Budget, Clock, Event, Executor, Journal, RunContext, Stopwatch, SystemClock, Talk,
+    ToolEnvelope, Writer,
 };
 use crate::{
     Error, ErrorKind,
@@ -16,7 +16,6 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) type Subscriber = Arc<dyn Fn(&Event) + Send + Sync>;
 pub(crate) type ToolHook = Arc<dyn Fn(&ToolEnvelope) + Send + Sync>;
-pub(crate) type Keeper = Arc<dyn Fn(Snapshot) + Send + Sync>;
 
 /// What the user said about a run before it began.
 pub(crate) struct Settings {
@@ -33,11 +32,9 @@ pub(crate) struct Settings {
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) subscribers: Vec<Subscriber>,
     pub(crate) tool_hooks: Vec<ToolHook>,
-    pub(crate) keepers: Vec<Keeper>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) tape: Option<Arc<dyn Tape>>,
-    /// Whose it is, where it is that of the run around.
-    pub(crate) tape_of: Option<Arc<str>>,
+    /// The model that is asked in the place of every other.
+    pub(crate) override_model: Option<Arc<dyn Model>>,
     /// Where the facts of the run are stored: as it was given, and once it is read.
     pub(crate) journal: Option<Arc<dyn Journal>>,
     pub(crate) writer: Option<Arc<Writer>>,
@@ -77,13 +74,8 @@ impl Settings {
         if self.journal.is_none() {
             self.writer = outer.writer.clone();
         }
-        if self.tape.is_none()
-            && let Some(tape) = &outer.tape
-        {
-            self.clock = tape.clock();
-            self.tape = Some(tape.clone());
-            self.tape_of = Some(around.root.run_id.clone());
-        }
+        let overriding = self.override_model.take();
+        self.override_model = overriding.or_else(|| outer.override_model.clone());
         for (name, secret) in &outer.secrets {
             self.secrets
                 .entry(name.clone())
@@ -109,12 +101,9 @@ impl Settings {
         self.max_argument_bytes = self.max_argument_bytes.min(outer.max_argument_bytes);
     }
 
-    /// The model to ask where `own` is the agent's or its caller's: that, or what a tape has in its place.
+    /// Returns the model to ask where `own` is the agent's or its caller's.
     pub(crate) fn model_for(&self, own: Option<Arc<dyn Model>>) -> Option<Arc<dyn Model>> {
-        match &self.tape {
-            Some(tape) => tape.model(own),
-            None => own,
-        }
+        self.override_model.clone().or(own)
     }
 
     /// What was given to the run is masked from its beginning.
@@ -165,10 +154,8 @@ impl Default for Settings {
             approver: None,
             subscribers: Vec::new(),
             tool_hooks: Vec::new(),
-            keepers: Vec::new(),
             clock: Arc::new(SystemClock),
-            tape: None,
-            tape_of: None,
+            override_model: None,
             journal: None,
             writer: None,
             talk: None,

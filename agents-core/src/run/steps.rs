@@ -5,7 +5,10 @@ use super::{
     node::Path,
     state::{Fact, Replied},
 };
-use crate::{Json, model::Reply};
+use crate::{
+    Json,
+    model::{ModelError, Reply},
+};
 use std::{fmt, sync::Arc};
 
 pub(crate) struct CallPath<'a>(Path<'a>, u32);
@@ -16,7 +19,21 @@ impl fmt::Display for CallPath<'_> {
     }
 }
 
+/// Place of a turn by name.
+pub(crate) struct TurnPath<'a>(Path<'a>, u32);
+
+impl fmt::Display for TurnPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/turn{:04}", self.0, self.1)
+    }
+}
+
 impl Node {
+    /// Returns the place of a turn by name.
+    pub(crate) fn turn_path(&self, turn: u32) -> TurnPath<'_> {
+        TurnPath(self.path(), turn)
+    }
+
     /// The place of a call by name, whatever its attempts; written only when somebody wants to read it.
     pub(crate) fn call_path(&self, seq: u32) -> CallPath<'_> {
         CallPath(self.path(), seq)
@@ -61,19 +78,18 @@ impl RunContext {
         self.emit(|| EventKind::AgentStarted);
         Working {
             cx: self,
-            t_start: self.now(format_args!("{}/start", self.node.path())),
+            since: self.now(),
             ok: false,
         }
     }
 
-    /// A turn of the agent that works here begins.
-    pub(crate) fn asking(&self, turn: u32, model: &str, choosing: bool) -> Asking<'_> {
+    /// A model is asked here.
+    pub(crate) fn asking(&self, model: Arc<str>, choosing: bool) -> Asking<'_> {
         Asking {
             cx: self,
-            t_start: self.now(format_args!("{}/turn{turn}/start", self.node.path())),
-            turn,
-            model: model.into(),
+            model,
             choosing,
+            error: None,
             is_over: false,
         }
     }
@@ -82,7 +98,7 @@ impl RunContext {
 /// An agent at work. It is a step of the run however it ends, also with the run or the work around it.
 pub(crate) struct Working<'a> {
     cx: &'a RunContext,
-    t_start: Timestamp,
+    since: Timestamp,
     ok: bool,
 }
 
@@ -95,48 +111,41 @@ impl Working<'_> {
 
 impl Drop for Working<'_> {
     fn drop(&mut self) {
-        let Working { cx, t_start, ok } = *self;
+        let Working { cx, since, ok } = *self;
         cx.emit(|| EventKind::AgentEnded { ok });
-        let t_end = cx.now(format_args!("{}/end", cx.node.path()));
-        cx.node.add(Fact::Worked { ok, t_start, t_end });
+        cx.node.add(Fact::Worked { ok, since });
     }
 }
 
 /// A model that is asked. It is a step as well, also if nobody waits for its answer any more.
 pub(crate) struct Asking<'a> {
     cx: &'a RunContext,
-    t_start: Timestamp,
-    turn: u32,
     model: Arc<str>,
     choosing: bool,
+    error: Option<ModelError>,
     /// Whether the fact of its end is added.
     is_over: bool,
 }
 
 impl Asking<'_> {
+    /// The model has failed.
+    pub(crate) fn failed(mut self, error: ModelError) {
+        self.error = Some(error);
+    }
+
     /// The model has replied.
-    pub(crate) fn replied(
-        mut self,
-        reply: Reply,
-        cost: Option<Cost>,
-        longest: usize,
-        t_end: Timestamp,
-    ) {
+    pub(crate) fn replied(mut self, mut reply: Reply, cost: Option<Cost>, longest: usize) {
         self.is_over = true;
         self.cx.node.add(Fact::Replied(Box::new(Replied {
+            model: reply
+                .model
+                .take()
+                .map_or_else(|| self.model.clone(), Arc::from),
             reply,
-            model: self.model.clone(),
             cost,
-            t_start: self.t_start,
-            t_end,
             choosing: self.choosing,
             longest,
         })));
-    }
-
-    pub(crate) fn ends(&self) -> Timestamp {
-        let (path, turn) = (self.cx.node.path(), self.turn);
-        self.cx.now(format_args!("{path}/turn{turn}/end"))
     }
 }
 
@@ -147,8 +156,7 @@ impl Drop for Asking<'_> {
         }
         self.cx.node.add(Fact::Unanswered {
             model: self.model.clone(),
-            t_start: self.t_start,
-            t_end: self.ends(),
+            error: self.error.take(),
             choosing: self.choosing,
         });
     }

@@ -24,7 +24,7 @@ pub(crate) enum Stop {
     Journal {
         reason: String,
     },
-    /// The run is a replay, and has come to what is not on its tape.
+    /// The run was to repeat a recorded one, and is another.
     Diverged {
         reason: String,
     },
@@ -63,43 +63,6 @@ impl Stop {
                 Error::thrown(reason).context(format!("`{source}` threw"))
             }
             Stop::Escalated(escalation) => Error::of_escalation((**escalation).clone(), false),
-        }
-    }
-
-    /// What ended a recorded run ends it again.
-    pub(crate) fn again(stopped: Stopped) -> Stop {
-        match stopped {
-            Stopped::Budget { agent, limit } => Stop::Budget {
-                agent: agent.into(),
-                limit,
-            },
-            Stopped::Denied { agent, reason } => Stop::Denied {
-                agent: agent.into(),
-                reason,
-            },
-            Stopped::Unfit { agent, reason } => Stop::Unfit {
-                agent: agent.into(),
-                reason,
-            },
-            Stopped::Journal { reason } => Stop::Journal { reason },
-            Stopped::Diverged { reason } => Stop::Diverged { reason },
-            Stopped::Cancelled => Stop::Cancelled,
-            Stopped::Thrown { source, reason } => Stop::Thrown {
-                source: source.into(),
-                reason,
-            },
-            Stopped::Escalated {
-                source,
-                reason,
-                severity,
-                raised,
-            } => {
-                let escalation = Escalation {
-                    raised,
-                    ..Escalation::of_agent(&source, &reason, severity)
-                };
-                Stop::Escalated(Box::new(escalation))
-            }
         }
     }
 

@@ -18,6 +18,8 @@ pub(crate) struct Terms {
     policies: Vec<String>,
     /// Tools could run only so often.
     limited: bool,
+    /// Outputs beyond so many bytes were cut on receipts.
+    pub(crate) max_output_bytes: usize,
 }
 
 impl Terms {
@@ -29,6 +31,7 @@ impl Terms {
             strict: settings.strict,
             policies: executor.policies.names(),
             limited: executor.limiter.is_some(),
+            max_output_bytes: settings.max_output_bytes,
         }
     }
 

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Error, ErrorKind, Json,
-    secret::{references, resolve},
+    secret::{Masker, references, resolve},
 };
 use std::{
     borrow::Cow,
@@ -54,8 +54,8 @@ impl Writer {
     ) -> Result<Arc<Writer>, Error> {
         let mut entries = journal.read().await.map_err(unreadable)?;
         restore(&mut entries, settings).await?;
-        let projection = Projection::of(settings);
-        let (seq, stored) = refold(&entries, &projection).map_err(unreadable)?;
+        let (seq, stored) =
+            refold(&entries, &settings.masker, |_, _, _, _| {}).map_err(unreadable)?;
         let runs = u32::try_from(stored.len()).unwrap_or(u32::MAX);
         let (to, orders) = mpsc::unbounded_channel();
         tokio::spawn(write(journal, orders));
@@ -221,10 +221,16 @@ async fn restore(entries: &mut [Entry], settings: &Settings) -> Result<(), Error
     Ok(())
 }
 
-/// Folds the entries of a journal: its last number, and each run in it.
-fn refold(entries: &[Entry], projection: &Projection) -> Result<(u64, Vec<Stored>), JournalError> {
+/// Folds the entries of a journal: its last number, and each run in it. `before` looks at each fact before it is folded,
+/// and gets the index of its entry.
+pub(crate) fn refold(
+    entries: &[Entry],
+    masker: &Arc<Masker>,
+    mut before: impl FnMut(&State, PlaceId, &Fact, usize),
+) -> Result<(u64, Vec<Stored>), JournalError> {
     let mut runs: Vec<Stored> = Vec::new();
-    for (nth, entry) in (1..).zip(entries) {
+    for (index, entry) in entries.iter().enumerate() {
+        let nth = index as u64 + 1;
         let Entry {
             seq,
             at,
@@ -253,7 +259,9 @@ fn refold(entries: &[Entry], projection: &Projection) -> Result<(u64, Vec<Stored
                     .check()
                     .map_err(|why| JournalError::new(format!("entry {nth} (`started`): {why}")))?;
                 let mut state = State::of(started.place.clone(), &started.agent);
-                state.fold(0, Fact::Started(started.clone()), *at, projection);
+                let fact = Fact::Started(started.clone());
+                before(&state, 0, &fact, index);
+                state.fold(0, fact, *at, &projection_of(masker, &started));
                 runs.push(Stored {
                     run: entry.run,
                     started: *started,
@@ -261,10 +269,13 @@ fn refold(entries: &[Entry], projection: &Projection) -> Result<(u64, Vec<Stored
                 });
             }
             (fact, Some(run)) if run < runs.len() => {
-                let state = &mut runs[run].state;
-                if state.places.len() <= *place as usize
-                    || state.fold(*place, fact, *at, projection).ignored
-                {
+                let Stored { started, state, .. } = &mut runs[run];
+                if state.places.len() <= *place as usize {
+                    return Err(not_known());
+                }
+                before(state, *place, &fact, index);
+                let projection = projection_of(masker, started);
+                if state.fold(*place, fact, *at, &projection).ignored {
                     return Err(not_known());
                 }
             }
@@ -273,6 +284,14 @@ fn refold(entries: &[Entry], projection: &Projection) -> Result<(u64, Vec<Stored
     }
     let last = entries.last().map_or(0, |entry| entry.seq);
     Ok((last, runs))
+}
+
+/// Returns what the receipts of a stored run depend on.
+fn projection_of(masker: &Arc<Masker>, started: &Started) -> Projection {
+    Projection {
+        masker: masker.clone(),
+        max_output_bytes: started.terms.max_output_bytes,
+    }
 }
 
 fn unreadable(error: JournalError) -> Error {

@@ -38,9 +38,9 @@
 //! From the moment a run knows a secret, its value is replaced by `[secret:name]`, however it is encoded
 //! (raw, escaped in JSON, percent-encoded, in base64):
 //!
-//! - in a tool's result, before the model, receipts, caches or recordings get it;
+//! - in a tool's result, before the model, receipts or caches get it;
 //! - in everything else that is written: events, receipts, log lines and spans, requests for
-//!   approval, recordings, snapshots, the error that ends a run, and what a panic prints.
+//!   approval, journals, the error that ends a run, and what a panic prints.
 //!
 //! What a *person* writes into a prompt or a task reaches the model unchanged, and is masked where it is
 //! written down. A tool's own log lines are masked only if you put [`Masked`] under your subscriber.
@@ -70,7 +70,7 @@ mod writer;
 
 pub use error::SecretError;
 pub use mask::{MIN_SECRET_CHARS, Masker};
-pub(crate) use mask::{Stream, references};
+pub(crate) use mask::{Stream, references, shown};
 /// Text that does not print, and the trait by which it is read; re-exported from `secrecy`.
 pub use secrecy::{ExposeSecret, SecretString};
 pub use store::SecretStore;

@@ -1,6 +1,6 @@
 use super::Execution;
 #[cfg(any(test, feature = "testing"))]
-use crate::run::{Past, Root, Settings};
+use crate::run::{Root, Settings};
 use crate::{
     ToolFailure,
     run::{EventKind, RunContext, Stopwatch},
@@ -62,8 +62,7 @@ impl ToolContext {
     /// ```
     #[cfg(any(test, feature = "testing"))]
     pub fn detached(tool: &str) -> Self {
-        let root = Root::new(Settings::default(), "", String::new(), Past::None, None)
-            .expect("a run that is not resumed has nothing that could be refused");
+        let root = Root::new(Settings::default(), "", String::new(), None, None);
         ToolContext {
             cx: RunContext::root(root),
             call_id: tool.into(),

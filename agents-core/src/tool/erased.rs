@@ -88,8 +88,8 @@ pub trait DynTool: Send + Sync + 'static {
     /// Returns `true` if a call with these arguments needs approval; see [`Tool::needs_approval`].
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool;
 
-    /// Whether what the tool does is a part of the run, as the work of a delegate is: then a replay does it
-    /// again instead of taking its result from the tape.
+    /// Whether what the tool does is a part of the run, as the work of a delegate is: then it goes on where it was when a
+    /// stored run goes on.
     #[doc(hidden)]
     fn is_part_of_the_run(&self) -> bool {
         false

@@ -14,7 +14,7 @@ use crate::{
         climb::climb, of_answer,
     },
     tool,
-    turn::{recover, remembered},
+    turn::recover,
 };
 use serde_json::Value;
 
@@ -200,27 +200,21 @@ impl<O> Place<'_, O> {
             (candidates.failed().cloned(), candidates.tried())
         });
         let Failed { text, error } = failed?;
-        let turn = self.turn();
         let context = ErrorContext {
             tool: self.brain.name.to_string(),
             args: None,
-            attempt: turn,
+            attempt: self.turn(),
             previous,
             run_id: self.cx.root.run_id.clone(),
             scope: self.cx.scope().clone(),
             time_left: self.cx.time_left(),
         };
         let all = self.misfits(&text, &error);
-        let asked = || {
-            self.brain.arms.decide_output(
-                &Raw::new(&text, self.schema()),
-                &ReadError::new(error.path(), error.message()).among(all.listed.clone()),
-                &context,
-            )
-        };
-        let path = self.cx.node.path();
-        let at = format!("{path}/turn{turn:04}/arms{}", context.previous.len());
-        remembered::decided(self.cx, at, &self.failure(&text, &error), asked)
+        self.brain.arms.decide_output(
+            &Raw::new(&text, self.schema()),
+            &ReadError::new(error.path(), error.message()).among(all.listed),
+            &context,
+        )
     }
 
     /// Asks a repair agent.

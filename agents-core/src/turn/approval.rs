@@ -1,18 +1,11 @@
 //! Between stages 3 and 4: somebody is asked whether the call may run, or has been.
 
-use super::{
-    Place, guard,
-    remembered::{Asked, Told, moment, recalled, when},
-};
+use super::{Place, guard};
 use crate::{
     Json,
-    run::{
-        Approval, ApprovalRequest, CallFact, EventKind, Fact, Happened, RunContext, Signed, of_call,
-    },
+    run::{Approval, ApprovalRequest, CallFact, EventKind, Fact, RunContext, Signed, of_call},
     tool::{SharedTool, ToolContext},
 };
-use serde::Serialize;
-use std::time::Duration;
 
 impl Place<'_> {
     /// Asks whoever decides; with nobody to ask, the answer is no.
@@ -28,7 +21,9 @@ impl Place<'_> {
         let request = guard::approval_request(self.brain, tool, args, repairs, context);
         let request = self.cx.masker().data(request);
         self.emit(|| EventKind::ApprovalRequested(request.clone()));
-        let (decided, took) = self.approved(tool, self.cx.ask(request)).await;
+        let began = self.cx.now();
+        let decided = self.cx.ask(request).await;
+        let took = self.cx.now().since(began);
         self.emit(|| EventKind::ApprovalDecided {
             call_id: context.call_id.clone(),
             approval: decided.approval.clone(),
@@ -36,55 +31,18 @@ impl Place<'_> {
         });
         CallFact::Decided { decided, took }
     }
-
-    /// What somebody says, or has said.
-    async fn approved(
-        &self,
-        tool: &SharedTool,
-        asked: impl Future<Output = Signed>,
-    ) -> (Signed, Duration) {
-        let (seq, when) = self.with_call(|call| (call.seq, when(call)));
-        let at = format!("{}/approval{when}", self.cx.node.call_path(seq));
-        let began = self.cx.now(format_args!("{at}/start"));
-        let decided = approved(self.cx, at.clone(), &self.asked(tool), asked).await;
-        let took = self.cx.now(format_args!("{at}/end")).since(began);
-        (decided, took)
-    }
-}
-
-/// What somebody says about what is to happen there, or has said.
-async fn approved(
-    cx: &RunContext,
-    at: String,
-    what: &impl Serialize,
-    asked: impl Future<Output = Signed>,
-) -> Signed {
-    let Some(tape) = &cx.root.settings.tape else {
-        return asked.await;
-    };
-    let moment = moment(cx, at, what);
-    if let Some(Happened::Approved(decided)) = recalled(cx, &**tape, &moment).await {
-        return decided;
-    }
-    let mut told = Told::of(&**tape, moment);
-    let decided = asked.await;
-    told.tell(Happened::Approved(decided.clone()));
-    decided
 }
 
 impl RunContext {
-    /// Asks whoever decides about what is no call of a model: it is told, and a tape is asked first.
+    /// Asks whoever decides about what is no call of a model: subscribers are told.
     pub(crate) async fn approve(&self, request: ApprovalRequest) -> Approval {
         if let Some(decided) = self.node.confirmed() {
             return decided.approval;
         }
         let request = self.masker().data(request);
         let call_id = request.call_id.clone();
-        let at = format!("{}/approval", self.node.path());
-        let (args, tool) = (request.args.clone(), request.tool_name.clone());
-        let asked = Asked { args, tool: &tool };
         self.emit(|| EventKind::ApprovalRequested(request.clone()));
-        let decided = approved(self, at, &asked, self.ask(request)).await;
+        let decided = self.ask(request).await;
         self.node.add(Fact::Confirmed(decided.clone()));
         let Signed { approval, by } = decided;
         self.emit(|| EventKind::ApprovalDecided {

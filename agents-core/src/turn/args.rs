@@ -11,7 +11,7 @@ use crate::{
     reader::{self, Change, ChangeKind, Changes, Diagnosis, ReadError, ReadErrorKind},
     run::{Accepted, Refused, RunContext, Timestamp},
     tool::{self, DynTool, Prepared, SharedTool, ToolContext},
-    turn::{guard, remembered::round_of, uncertain},
+    turn::{guard, uncertain},
 };
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -69,13 +69,13 @@ impl<'a> Rules<'a> {
         &self.context.cx
     }
 
-    /// A number from 0 to 1: by chance, but the same when the run is replayed.
+    /// A number from 0 to 1: by chance, but the same when the run is resumed.
     pub(crate) fn chance(&self) -> f64 {
         let cx = self.cx();
         let mut digest = hmac_sha256::Hash::new();
         digest.update(cx.run_id());
         digest.update(cx.step_place());
-        digest.update(round_of(cx).to_le_bytes());
+        digest.update(cx.round().to_le_bytes());
         let [a, b, c, d, ..] = digest.finalize();
         f64::from(u32::from_le_bytes([a, b, c, d])) / f64::from(u32::MAX)
     }

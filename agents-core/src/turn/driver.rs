@@ -55,7 +55,6 @@ pub(crate) async fn drive<O>(
                 match cx.node.frame(|frame| frame.next(&brain.budget)) {
                     Next::Chat { turn, must_fit } => {
                         reply::ask(brain, cx, turn, answer.schema(), must_fit).await?;
-                        cx.root.checkpoint();
                     }
                     Next::Calls => super::calls(brain, cx).await,
                     Next::Answer => match Box::pin(answer::settle(brain, answer, cx)).await? {

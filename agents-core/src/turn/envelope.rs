@@ -3,7 +3,6 @@
 use crate::{
     observe,
     run::{CallFact, Ending, EventKind, Fact, Node, Root, RunContext, ToolEnvelope},
-    turn::remembered::tell_abandoned,
 };
 use std::sync::Arc;
 
@@ -34,19 +33,10 @@ pub(crate) fn close_all(node: &Arc<Node>, root: &Root, why: &Ending) {
         left.collect::<Vec<_>>()
     });
     for (seq, calls, why) in left {
-        let at = root
-            .settings
-            .clock
-            .now(format_args!("{}/call{seq}/end", node.path()));
-        let fact = CallFact::Abandoned {
-            at: at.as_millis(),
-            why,
-            calls,
-        };
+        let fact = CallFact::Abandoned { why, calls };
         node.add(Fact::Call { seq, fact });
         // If a stored run comes back to this agent, its model has been told.
-        if let Some(receipt) = node.add(Fact::Settled { seq, at }).receipt {
-            tell_abandoned(node, &root.settings, seq, &receipt);
+        if let Some(receipt) = node.add(Fact::Settled { seq }).receipt {
             tell(node, root, seq, receipt);
         }
     }

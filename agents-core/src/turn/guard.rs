@@ -3,40 +3,39 @@
 use crate::{
     Json,
     brain::Brain,
-    error::{Cause, ToolError},
     panics::guarded,
     policy::{Action, ModelCall, ToolCall, Verdict},
     run::Repairs,
-    run::{ApprovalRequest, Call, RunContext, Stop},
+    run::{ApprovalRequest, RunContext, Stop},
     tool::{SharedTool, ToolContext, ToolSpec},
 };
 
-/// The tool, if the agent has it and has calls left.
+/// Returns the tool, if the agent has it and has calls left; else the reason why it may not be called.
 ///
 /// The agent's own list is the whole list: a tool that is not on it does not exist for this agent,
 /// whatever else the program knows.
 pub(super) fn admit(
     brain: &Brain<'_>,
     cx: &RunContext,
-    call: &Call,
+    seq: u32,
+    name: &str,
     tool: Option<&SharedTool>,
-) -> Result<SharedTool, ToolError> {
-    if call.seq >= brain.budget.tool_calls() {
+) -> Result<SharedTool, String> {
+    if seq >= brain.budget.tool_calls() {
         let limit = brain.budget.tool_calls();
-        return Err(denied(
-            call,
-            format!("all {limit} tool calls are used up; answer with what you have"),
+        return Err(format!(
+            "all {limit} tool calls are used up; answer with what you have"
         ));
     }
     let Some(tool) = tool else {
-        return Err(denied(call, unknown(brain, &call.call.name)));
+        return Err(unknown(brain, name));
     };
     if let Some(reason) = tool.spec().status.blocked() {
         let key = tool.spec().key();
-        return Err(denied(call, format!("`{key}` is blocked: {reason}")));
+        return Err(format!("`{key}` is blocked: {reason}"));
     }
     match judge(brain, cx, tool.spec(), None) {
-        Verdict::Deny { reason } => Err(denied(call, reason)),
+        Verdict::Deny { reason } => Err(reason),
         // Whether to ask somebody is decided when there is something to show.
         Verdict::Allow | Verdict::Confirm => Ok(tool.clone()),
     }
@@ -95,18 +94,6 @@ pub(super) fn ask_model(
         agent: (*brain.name).into(),
         reason: format!("the model `{model}` may not be asked: {reason}"),
     })
-}
-
-fn denied(call: &Call, reason: String) -> ToolError {
-    ToolError::Execution {
-        args: Json::string(&call.call.arguments),
-        cause: Cause::denied(reason),
-    }
-}
-
-/// The rules of the run could not be asked.
-pub(super) fn undecided(call: &Call, panic: &str) -> ToolError {
-    denied(call, format!("a rule panicked: {panic}"))
 }
 
 fn unknown(brain: &Brain<'_>, name: &str) -> String {

@@ -16,7 +16,6 @@ pub(crate) mod envelope;
 mod execute;
 mod guard;
 pub(crate) mod recover;
-pub(crate) mod remembered;
 pub(crate) mod reply;
 mod together;
 mod uncertain;
@@ -48,7 +47,6 @@ pub(crate) async fn calls(brain: &Brain<'_>, cx: &RunContext) {
     if let Some(passed) = cx.node.stepped_over() {
         match cx.exceed(passed).await {}
     }
-    cx.root.checkpoint();
 }
 
 /// Takes one call through its stages; every call comes out with one receipt and one message.
@@ -67,10 +65,9 @@ fn go_through<'a>(place: &'a Place<'_>) -> BoxFuture<'a, Option<Arc<ToolEnvelope
     Box::pin(async move {
         match place.take_up().await {
             Err(error) => place.add(CallFact::Refused(error)).await,
-            Ok(_) if place.is_settled_by_tape().await => {}
             Ok(tool) => {
                 place.settle(&tool).await;
-                place.keep_whole().await;
+                place.put_away().await;
             }
         }
         place.done()
@@ -119,36 +116,31 @@ impl Place<'_> {
 
     /// The call's clock starts, and it is admitted or not.
     async fn take_up(&self) -> Result<SharedTool, ToolError> {
-        let (name, is_new, version) = self.with_call(|call| {
+        let (name, is_new) = self.with_call(|call| {
             let is_new = matches!(call.next(), Action::TakeUp);
-            (
-                call.call.name.clone(),
-                is_new,
-                call.version().map(str::to_owned),
-            )
+            (call.call.name.clone(), is_new)
         });
         let tool = self.brain.tools.get(&name);
-        let now = tool.map(|tool| tool.spec().version.to_string());
-        if !is_new && version != now {
-            self.must_be_the_same(&name, version, now).await;
-        }
-        if is_new {
-            let (path, seq) = (self.cx.node.path(), self.seq);
-            let at = self.cx.now(format_args!("{path}/call{seq}/start"));
-            let at = at.as_millis();
+        if !is_new {
+            self.must_be_the_same(&name, tool).await;
+        } else {
+            let seq = self.seq;
             let tool = tool.map(|tool| {
                 let goes_on = tool.is_part_of_the_run() || self.brain.knowledge(&name).is_some();
                 Called::of(tool.spec(), &name, goes_on)
             });
-            let fact = CallFact::TakenUp { at, tool };
+            let fact = CallFact::TakenUp { tool };
             self.cx.node.add(Fact::Call { seq, fact });
         }
         // Rules are user code: they are asked without the lock.
-        let call = self.with_call(Call::clone);
         let span = spans::policy(self.cx.masker(), &name);
         let admitted = span.in_scope(|| {
-            guarded(|| guard::admit(self.brain, self.cx, &call, tool))
-                .unwrap_or_else(|panic| Err(guard::undecided(&call, &panic)))
+            guarded(|| guard::admit(self.brain, self.cx, self.seq, &name, tool))
+                .unwrap_or_else(|panic| Err(format!("a rule panicked: {panic}")))
+        });
+        let admitted = admitted.map_err(|reason| ToolError::Execution {
+            args: self.with_call(|call| Json::string(&call.call.arguments)),
+            cause: Cause::denied(reason),
         });
         spans::judged(&span, self.cx.masker(), &admitted);
         self.emit(|| {
@@ -162,7 +154,12 @@ impl Place<'_> {
     }
 
     /// A stored call goes on with the version of the tool that it was made of, and no other.
-    async fn must_be_the_same(&self, name: &str, stored: Option<String>, now: Option<String>) {
+    async fn must_be_the_same(&self, name: &str, tool: Option<&SharedTool>) {
+        let stored = self.with_call(|call| call.version().map(str::to_owned));
+        let now = tool.map(|tool| tool.spec().version.to_string());
+        if stored == now {
+            return;
+        }
         let version = |version: Option<String>| match version {
             Some(version) => format!("version {version}"),
             None => "no such tool".to_owned(),
@@ -226,7 +223,7 @@ impl Place<'_> {
                     let read = prepared.take().filter(|(read, _)| *read == args);
                     let values = read.map(|(_, values)| values);
                     match self.ready(&rules, values, &args) {
-                        Ok(values) => self.dispatch(tool, values, &context).await,
+                        Ok(values) => self.carry_out(tool, values, &context).await,
                         Err(fact) => *fact,
                     }
                 }
@@ -245,9 +242,7 @@ impl Place<'_> {
                         tool: context.tool.to_string(),
                         wait,
                     });
-                    if self.waits() {
-                        tokio::time::sleep(rules.until(until).min(wait)).await;
-                    }
+                    tokio::time::sleep(rules.until(until).min(wait)).await;
                     CallFact::Woke
                 }
                 Action::AskArms => {
@@ -335,15 +330,12 @@ impl Place<'_> {
     /// The call is settled: it has its receipt, and the model is answered when all have.
     fn done(&self) -> Option<Arc<ToolEnvelope>> {
         let (node, seq) = (&self.cx.node, self.seq);
-        let at = self.cx.now(format_args!("{}/call{seq}/end", node.path()));
         let has_siblings = node.frame(|frame| frame.calls.len() > 1);
-        let receipt = node.add(Fact::Settled { seq, at }).receipt?;
-        self.tell_settled(&receipt);
+        let receipt = node.add(Fact::Settled { seq }).receipt?;
         self.tell_used(&receipt);
         envelope::tell(node, &self.cx.root, seq, receipt.clone());
         // Others of the same reply may take long, or never end: this one is not to run again.
         if has_siblings {
-            self.cx.root.checkpoint();
             node.machine().flush();
         }
         Some(receipt)
@@ -389,10 +381,6 @@ impl Place<'_> {
             tool: self.name(),
             repairs,
         });
-    }
-
-    fn round(&self) -> u32 {
-        self.with_call(Call::round)
     }
 
     fn name(&self) -> String {

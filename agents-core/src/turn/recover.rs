@@ -8,7 +8,7 @@ use crate::{
     panics::guarded_while,
     recovery::{ErrorContext, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
     run::{Call, EventKind, Failed, RepairScope, RunContext, Stop},
-    turn::{args::Rules, remembered},
+    turn::args::Rules,
 };
 use std::pin::pin;
 
@@ -33,13 +33,7 @@ pub(crate) fn decide(rules: &Rules<'_>, call: &Call) -> Option<Plan> {
         scope: rules.cx().scope().clone(),
         time_left: rules.cx().time_left(),
     };
-    let asked = || rules.arms().decide(&**rules.tool(), error, &context);
-    remembered::decided(
-        rules.cx(),
-        remembered::arms_of(rules.cx(), call),
-        error,
-        asked,
-    )
+    rules.arms().decide(&**rules.tool(), error, &context)
 }
 
 /// What this repair agent is told.
@@ -90,10 +84,9 @@ pub(crate) async fn ask(
         attempt,
     });
     let before = cx.spent();
-    let reading = |edge| cx.now(format_args!("{}/fix{attempt}/{edge}", cx.step_place()));
-    let started = reading("start");
+    let started = cx.now();
     let answer = run(brain, cx, fixer, repair).await;
-    let took = reading("end").since(started);
+    let took = cx.now().since(started);
     let spent = cx.spent();
     let tokens = spent - before;
     tracing::info!(%tool, fixer = %name, tokens, ok = answer.is_ok(), "the repair agent answered");
@@ -170,7 +163,7 @@ async fn must_be_listed(brain: &Brain<'_>, cx: &RunContext, fixer: &FixerRef, to
         "an arm names the repair agent `{name}` through a helper, so that a stored run would not find it again; list it with `fixers = [..]` in `#[agent(..)]`, or with `.fixer(..)` on the agent or the tool"
     );
     let settings = &cx.root.settings;
-    if settings.keepers.is_empty() && settings.writer.is_none() {
+    if settings.writer.is_none() {
         tracing::warn!(agent, fixer = name, %reason, "an unlisted repair agent is asked");
         return;
     }

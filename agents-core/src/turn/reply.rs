@@ -48,8 +48,17 @@ pub(crate) async fn ask(
     if let Some(stop) = guard::ask_model(brain, cx, turn, model.id()) {
         match cx.stop(stop).await {}
     }
+    // A model that must follow a schema cannot call, so the two are never asked for together.
+    let format = schema.filter(|_| must_fit || brain.tools.offered().next().is_none());
+    let offered = match format {
+        Some(_) => "[]",
+        None => brain.tools.declarations(),
+    };
+    let offer = cx.node.offer(offered, format);
+    let name: Arc<str> = model.id().into();
     let after = cx.node.add(Fact::Asked {
-        model: model.id().into(),
+        model: name.clone(),
+        offer,
     });
     cx.root.tell_settled(&cx.node, after.receipts);
     cx.root.emit(&cx.node, || EventKind::ModelRequested {
@@ -58,9 +67,8 @@ pub(crate) async fn ask(
         choosing: !brain.open.is_empty(),
     });
     cx.node.machine().flush();
-    let asking = cx.asking(turn, model.id(), !brain.open.is_empty());
-    let reply = send(brain, cx, model, turn, schema, must_fit).await;
-    let t_end = asking.ends();
+    let asking = cx.asking(name, !brain.open.is_empty());
+    let reply = send(brain, cx, model, turn, schema, must_fit, format).await;
     let reply = match reply {
         Ok(reply) => reply,
         Err(error) => {
@@ -70,10 +78,14 @@ pub(crate) async fn ask(
                 let reason = format!("{at}: {error}");
                 match cx.stop(Stop::Diverged { reason }).await {}
             }
+            asking.failed(error.clone());
             return Err(Error::from(error).context(at));
         }
     };
-    let cost = prices.of(model.id(), &reply.usage);
+    let by = reply.model.as_deref().unwrap_or(model.id());
+    let cost = prices
+        .of(by, &reply.usage)
+        .or_else(|| prices.of(model.id(), &reply.usage));
     let before = cx.node.frame(|frame| frame.before);
     let reply = with_ids(
         with_printed_calls(brain, cx, reply, schema, must_fit),
@@ -84,7 +96,7 @@ pub(crate) async fn ask(
         tracing::warn!(agent = %brain.name, turn, model = model.id(), limit, "a reply was cut off");
     }
     let (calls, finish, usage) = (reply.calls.len(), reply.finish.clone(), reply.usage);
-    asking.replied(reply, cost, cx.root.settings.max_argument_bytes, t_end);
+    asking.replied(reply, cost, cx.root.settings.max_argument_bytes);
     cx.root.emit(&cx.node, || EventKind::ModelReplied {
         turn,
         calls,
@@ -101,23 +113,25 @@ async fn send(
     turn: u32,
     schema: Option<&Value>,
     must_fit: bool,
+    format: Option<&Value>,
 ) -> Result<Reply, ModelError> {
     let history = cx.node.frame(|frame| frame.history.clone());
     let masker = &**cx.masker();
-    let place = match &cx.root.settings.tape {
-        Some(_) => format!("{}/turn{turn:04}", cx.node.path()),
-        None => String::new(),
-    };
+    let place = cx.node.turn_path(turn);
     let mut request = Request::new(&history)
         .with_masker(masker)
         .with_place(&place);
-    // A model that must follow a schema cannot call, so the two are never asked for together.
-    match schema {
-        Some(schema) if must_fit || brain.tools.offered().next().is_none() => {
-            request = request.with_format(schema)
-        }
-        _ => request = request.with_tools(&brain.tools),
-    }
+    request = match format {
+        Some(format) => request.with_format(format),
+        None => request.with_tools(&brain.tools),
+    };
+    let failed = |model: &str, error: &ModelError| {
+        cx.node.add(Fact::Tried {
+            model: model.into(),
+            error: error.clone(),
+        });
+    };
+    request = request.with_failures(&failed);
     // Which skill a model names is no text of its answer.
     let streamed = !cx.root.settings.subscribers.is_empty() && brain.open.is_empty();
     let declared = streamed.then(|| declared(brain, must_fit));

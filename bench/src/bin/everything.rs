@@ -1,17 +1,16 @@
 //! Ours again, with everything on that a run may be given: a subscriber, rules, a cache, a secret to
-//! mask, a rate limiter and a tape.
+//! mask, a rate limiter and a journal.
 
 use agents::{
-    Ollama,
+    Ollama, async_trait,
     policy::{deny_tools, no_external, read_only},
     prelude::*,
     rate::{MemoryLimiter, Rate},
-    record::Recording,
+    run::{Entry, Journal, JournalError},
     tool,
 };
 use agents_bench::{QUESTION, Task, measure};
 use std::{
-    io,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -27,6 +26,22 @@ async fn add(
     right: i64,
 ) -> i64 {
     left + right
+}
+
+/// A journal that serialises its entries as a file would, and writes them nowhere.
+struct Nowhere;
+
+#[async_trait]
+impl Journal for Nowhere {
+    async fn read(&self) -> Result<Vec<Entry>, JournalError> {
+        Ok(Vec::new())
+    }
+
+    async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
+        let text = serde_json::to_string(entries);
+        std::hint::black_box(text).map_err(|error| JournalError::new(error.to_string()))?;
+        Ok(())
+    }
 }
 
 /// You are a math agent.
@@ -55,7 +70,7 @@ async fn main() {
                 .policy(deny_tools("sh*"))
                 .secret("crm", "a-secret-of-32-characters-or-so".to_owned())
                 .rate_limits(limiter)
-                .tape(Recording::to(io::sink()));
+                .journal(Nowhere);
             let outcome = run.outcome().await.expect("the agent is well built");
             assert_eq!(
                 outcome

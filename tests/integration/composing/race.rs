@@ -111,30 +111,17 @@ impl agents::Model for Silent {
 }
 
 #[tokio::test]
-async fn a_race_is_won_by_the_same_agent_when_it_is_replayed() {
-    #[derive(Clone, Default)]
-    struct Paper(Arc<Mutex<Vec<u8>>>);
-    impl std::io::Write for Paper {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
+async fn a_race_is_won_by_the_same_agent_on_recorded_replies() {
     let silent = || {
         AgentBuilder::<String, String>::new("silent")
             .model(Silent)
             .build()
     };
     let race = first_of((silent(), says("quick", ["here"])));
-    let paper = Paper::default();
-    let recording = agents::record::Recording::to(paper.clone());
-    let outcome = race.run("x").tape(recording).outcome().await.unwrap();
+    let (outcome, recorded) = crate::world::recorded(race.run("x")).await;
     assert_eq!(outcome.result.unwrap(), "here");
-    let replay =
-        agents::record::Replay::parse(&String::from_utf8(paper.0.lock().unwrap().clone()).unwrap())
-            .unwrap();
-    assert_eq!(race.run("x").tape(replay.clone()).await.unwrap(), "here");
-    assert_eq!(replay.left(), 0);
+    let model = recorded.model();
+    let again = race.run("x").override_model(model.clone()).await;
+    assert_eq!(again.unwrap(), "here");
+    assert_eq!(model.left(), 0);
 }

@@ -4,12 +4,10 @@ use super::{
     own::{Work, asks},
     team::{Plain, passes_on},
 };
-use crate::recording::Tape;
 use agents::{
     Agent, AgentBuilder, Effects, Error, ErrorKind, Outcome,
     compose::{first_of, settled},
     prelude::*,
-    record::{Bundle, Recording},
     run::Stopped,
     team::Member,
     testing::{Script, ScriptedModel},
@@ -149,24 +147,9 @@ async fn no_composite_and_no_parent_goes_on_over_it() {
 }
 
 #[tokio::test]
-async fn a_replay_ends_as_the_recorded_run_did() {
-    let tape = Tape::default();
+async fn a_journal_tells_of_a_throw() {
     let (first, _) = guard(tool(|| async { Err(Error::thrown("the keys are gone")) }));
-    let recorded = first
-        .run("go")
-        .tape(Recording::to(tape.clone()))
-        .outcome()
-        .await
-        .unwrap();
-    let bundle = Bundle::parse(&tape.text()).unwrap();
-    let (again, _) = guard(tool(|| async { panic!("no tool runs in a replay") }));
-    let replayed = again
-        .run("go")
-        .tape(bundle.replay())
-        .outcome()
-        .await
-        .unwrap();
-    is_thrown(&replayed, "patrol", "the keys are gone");
-    let written = |outcome: &Outcome<String>| serde_json::to_string(&outcome.outputs).unwrap();
-    assert_eq!(written(&replayed), written(&recorded));
+    let (outcome, recorded) = crate::world::recorded(first.run("go")).await;
+    is_thrown(&outcome, "patrol", "the keys are gone");
+    crate::world::tells_the_same(&recorded, &outcome);
 }

@@ -8,7 +8,6 @@ use agents::{
     cache::{CacheError, CacheKey, ToolCache},
     memory::{Memory, MemoryBank, Owner},
     model::{Reply, ToolCall},
-    record::{Recording, Replay},
     recovery::*,
     run::{Approval, MemoryJournal},
     secret::Masked,
@@ -199,12 +198,11 @@ fn hits(text: &str) -> Vec<String> {
     SPELLED.iter().filter_map(found).map(around).collect()
 }
 
-/// Runs it all, and gives everything that was written: by subscribers, keepers and tapes, and what
-/// is left after the run.
-async fn everything(tape: &Kept) -> String {
+/// Runs it all, and gives everything that was written: by subscribers and into the journal, and what is left after the
+/// run.
+async fn everything(journal: &MemoryJournal) -> String {
     let kept = Kept::default();
     let (events, uses, asked) = (kept.clone(), kept.clone(), kept.clone());
-    let journal = MemoryJournal::new();
     let (bank, blobs) = (MemoryBank::new(), Arc::new(MemoryBlobs::new()));
     let live = timeline::live_to(kept.clone(), true);
     let all = All::default();
@@ -219,7 +217,6 @@ async fn everything(tape: &Kept) -> String {
             .cache(OpenCache(kept.clone()))
             .secret("k", SECRET.to_owned())
             .record_content()
-            .tape(Recording::to(tape.clone()))
             .approver(move |request: agents::run::ApprovalRequest| {
                 asked.note(format!("{request:?}"));
                 judge()
@@ -247,14 +244,12 @@ async fn everything(tape: &Kept) -> String {
     let lines = bank.read(&Owner::agent("leaky")).await.unwrap();
     kept.note(format!("in memory {lines:?}"));
     kept.note(all.text());
-    kept.note(tape.text());
     kept.text()
 }
 
 #[tokio::test]
 async fn nothing_that_is_written_holds_it() {
-    let tape = Kept::default();
-    let written = everything(&tape).await;
+    let written = everything(&MemoryJournal::new()).await;
     assert_eq!(hits(&written), [""; 0]);
     let masked = written.matches("[secret:k]").count();
     assert!(masked > 100, "it did go every way: {masked}");
@@ -291,21 +286,25 @@ async fn neither_does_what_a_tracer_exports() {
 }
 
 #[tokio::test]
-async fn a_masked_tape_replays() {
-    let tape = Kept::default();
-    everything(&tape).await;
-    let replay = Replay::parse(&tape.text()).unwrap();
+async fn recorded_replies_have_the_secret_where_it_was() {
+    let journal = MemoryJournal::new();
+    everything(&journal).await;
+    let recorded = agents::run::Recorded::of(journal.entries()).unwrap();
+    let shown = format!("{:?} {:?}", recorded.messages(), recorded.receipts());
+    assert_eq!(hits(&shown), [""; 0]);
+    let model = recorded.model();
     let outcome = agent(&MemoryBank::new())
         .run(format!("Do it with {SECRET}"))
         .secret("k", SECRET.to_owned())
         .approver(|_| judge())
         .max_output_bytes(100)
         .blobs(MemoryBlobs::new())
-        .tape(replay.clone())
+        .override_model(model.clone())
         .outcome()
         .await
         .unwrap();
-    assert_eq!(replay.left(), 0, "{:?}", outcome.result);
+    let result = &outcome.result;
+    assert_eq!((model.left(), model.difference()), (0, None), "{result:?}");
 }
 
 /// Not a test: what the next one looks at.

@@ -5,7 +5,6 @@ use agents::{
     Agent, AgentBuilder, Effects, Outcome,
     agent::Run,
     compose::Step,
-    record::Recording,
     recovery::*,
     run::MemoryJournal,
     testing::{Script, ScriptedModel},
@@ -32,7 +31,6 @@ where
     let live = timeline::live_to(kept.clone(), true);
     let outcome: Outcome<A::Out> = run
         .secret("k", SECRET.to_owned())
-        .tape(Recording::to(kept.clone()))
         .on_event(move |event| {
             live(event);
             events.note(format!("{event:?}"));

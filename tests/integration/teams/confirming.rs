@@ -162,18 +162,14 @@ async fn a_confirmed_delegate_is_confirmed_for_code_as_well() {
             ("lead", "scribe", r#""it""#)
         );
     }
-    // What somebody has said is on the tape, and nobody is asked again.
-    let tape = crate::recording::Tape::default();
+    // A stored run knows what somebody has said, and nobody is asked again.
+    let journal = agents::run::MemoryJournal::new();
     let yes = |_: ApprovalRequest| async { Approval::Approve };
-    let recording = agents::record::Recording::to(tape.clone());
-    team(false)
-        .run("it")
-        .approver(yes)
-        .tape(recording)
-        .await
-        .unwrap();
-    let bundle = agents::record::Bundle::parse(&tape.text()).unwrap();
-    let again = team(false).run("it").tape(bundle.replay()).await;
+    let team = team(false);
+    let run = team.run("it").approver(yes).journal(journal.clone());
+    run.await.unwrap();
+    let asked = crate::world::put_down_after(&journal, "confirmed", 1);
+    let again = team.run("it").journal(asked.journal()).await;
     assert_eq!(again.unwrap(), "wrote it");
 }
 

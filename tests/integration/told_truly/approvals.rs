@@ -1,14 +1,10 @@
 //! Who decided about a call, and how long that took.
 
-use crate::{
-    recording::Tape,
-    world::{agent_with, counted, spec},
-};
+use crate::world::{agent_with, counted, recorded, spec, tells_the_same};
 use agents::{
     Agent, AgentBuilder, Effects, Outcome,
     agent::ModelAgent,
     console,
-    record::{Bundle, Recording},
     recovery::{CallError, Execution, fix},
     run::{Approval, ApprovalRequest, EventKind, Signed, ToolEnvelope},
     testing::{Script, ScriptedModel},
@@ -69,25 +65,20 @@ fn names(outcome: &Outcome<String>) -> Vec<Option<&str>> {
 }
 
 #[tokio::test]
-async fn who_decided_is_on_receipts_tapes_events_and_in_the_pictures() {
-    let (tape, decided) = (Tape::default(), Arc::<Mutex<Vec<_>>>::default());
+async fn who_decided_is_on_receipts_in_journals_events_and_in_the_pictures() {
+    let decided = Arc::<Mutex<Vec<_>>>::default();
     let noted = decided.clone();
-    let outcome = payer()
-        .run("go")
-        .approver(on_duty)
-        .tape(Recording::to(tape.clone()))
-        .on_event(move |event| {
-            if let EventKind::ApprovalDecided { by, .. } = &event.kind {
-                let line = console::line(event, false).unwrap();
-                noted
-                    .lock()
-                    .unwrap()
-                    .push((by.clone(), line.trim().to_owned()));
-            }
-        })
-        .outcome()
-        .await
-        .unwrap();
+    let agent = payer();
+    let run = agent.run("go").approver(on_duty).on_event(move |event| {
+        if let EventKind::ApprovalDecided { by, .. } = &event.kind {
+            let line = console::line(event, false).unwrap();
+            noted
+                .lock()
+                .unwrap()
+                .push((by.clone(), line.trim().to_owned()));
+        }
+    });
+    let (outcome, recorded) = recorded(run).await;
     assert_eq!(names(&outcome), [Some("Ada"), Some("Grace"), None]);
     let told = decided.lock().unwrap().clone();
     for (by, said) in [
@@ -115,53 +106,7 @@ async fn who_decided_is_on_receipts_tapes_events_and_in_the_pictures() {
         assert!(drawn.contains(said), "{drawn}");
     }
     assert!(console::receipt(receipts[1], false).contains("denied by Grace"));
-
-    let bundle = Bundle::parse(&tape.text()).unwrap();
-    let again = payer()
-        .run("go")
-        .tape(bundle.replay())
-        .outcome()
-        .await
-        .unwrap();
-    assert_eq!(again.outputs, outcome.outputs);
-}
-
-#[tokio::test]
-async fn a_tape_on_which_nobody_signed_is_read_as_before() {
-    let tape = Tape::default();
-    let agent = payer();
-    let run = agent
-        .run("go")
-        .approver(on_duty)
-        .tape(Recording::to(tape.clone()));
-    run.await.unwrap();
-    let signed = tape.text();
-    let old = signed
-        .replace(r#"{"approval":"approve","by":"Ada"}"#, r#""approve""#)
-        .replace(
-            r#"{"approval":{"deny":{"reason":"too much"}},"by":"Grace"}"#,
-            r#"{"deny":{"reason":"too much"}}"#,
-        );
-    assert!(
-        old != signed && !old.contains(r#""approved":{"approval""#),
-        "{old}"
-    );
-    let bundle = Bundle::parse(&old).unwrap();
-    let again = payer()
-        .run("go")
-        .tape(bundle.replay())
-        .outcome()
-        .await
-        .unwrap();
-    assert_eq!(names(&again), [None, None, None]);
-    assert_eq!(
-        again
-            .outputs
-            .receipts()
-            .filter(|receipt| receipt.is_ok())
-            .count(),
-        1
-    );
+    tells_the_same(&recorded, &outcome);
 }
 
 /// Each execution is approved by itself; how often, and by whom last, stands in one line.

@@ -5,15 +5,13 @@ use crate::{
         own::{Work, asks},
         team::{Plain, passes_on, team},
     },
-    recording::Tape,
-    world::{Wait, agent_with, put_down, spec},
+    world::{Wait, agent_with, put_down, spec, tells_the_same},
 };
 use agents::{
     Agent, AgentBuilder, Effects, Error, Outcome, Severity, async_trait,
     compose::first_of,
     escalation::{Escalation, escalate, reroute_to_skill, return_partial_result},
-    record::{Bundle, Recording, Replay},
-    run::{EventKind, MemoryJournal, RunContext, ToolEnvelope},
+    run::{EventKind, MemoryJournal, Recorded, RunContext, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };
@@ -35,22 +33,12 @@ fn coder(how: &str) -> Plain {
         .build()
 }
 
-/// What a run is on.
-enum On {
-    Nothing,
-    Recording(Recording),
-    Replay(Replay),
-}
-
-/// The receipt of the call that was left: the same with and without a tape, and in a replay.
-async fn left(run: impl AsyncFn(On) -> Outcome<String>) -> ToolEnvelope {
-    let tape = Tape::default();
-    let plain = run(On::Nothing).await;
-    let taped = run(On::Recording(Recording::to(tape.clone()))).await;
-    let replay = Bundle::parse(&tape.text()).unwrap().replay();
-    let again = run(On::Replay(replay.clone())).await;
-    assert_eq!(replay.divergence(), None);
-    assert_eq!(again.outputs, taped.outputs);
+/// The receipt of the call that was left: the same with and without a journal, and as that tells it.
+async fn left(run: impl AsyncFn(Option<MemoryJournal>) -> Outcome<String>) -> ToolEnvelope {
+    let journal = MemoryJournal::new();
+    let plain = run(None).await;
+    let taped = run(Some(journal.clone())).await;
+    tells_the_same(&Recorded::of(journal.entries()).unwrap(), &taped);
     let waiting = |outcome: &Outcome<String>| {
         let mut receipts = outcome.outputs.receipts();
         let left = receipts.find(|receipt| receipt.name == "wait");
@@ -67,12 +55,11 @@ fn said(receipt: &ToolEnvelope) -> &str {
 
 async fn finished(
     run: agents::agent::Run<'_, impl Agent<Out = String>>,
-    on: On,
+    on: Option<MemoryJournal>,
 ) -> Outcome<String> {
     let run = match on {
-        On::Nothing => run,
-        On::Recording(tape) => run.tape(tape),
-        On::Replay(tape) => run.tape(tape),
+        None => run,
+        Some(journal) => run.journal(journal),
     };
     run.outcome().await.unwrap()
 }
@@ -139,7 +126,7 @@ async fn an_agent_that_leaves_with_a_critical_escalation_says_so() {
 }
 
 /// When the call was left, and when all of it was over.
-async fn when(run: impl AsyncFn(On) -> Outcome<String>) -> (String, Duration) {
+async fn when(run: impl AsyncFn(Option<MemoryJournal>) -> Outcome<String>) -> (String, Duration) {
     let receipt = left(run).await;
     (said(&receipt).to_owned(), receipt.duration())
 }
@@ -263,11 +250,10 @@ async fn a_partial_result_of_a_delegate_is_on_its_receipt() {
         .model(ScriptedModel::new(passes_on("half", "code it")).0)
         .build();
     let team = agents::team::Member::new(boss).delegate(half).build();
-    let (tape, ended) = (Tape::default(), Arc::<Mutex<Vec<_>>>::default());
+    let ended = Arc::<Mutex<Vec<_>>>::default();
     let noted = ended.clone();
     let outcome = team
         .run("build")
-        .tape(Recording::to(tape.clone()))
         .on_event(move |event| {
             if let EventKind::CallEnded(receipt) = &event.kind {
                 noted
@@ -293,7 +279,6 @@ async fn a_partial_result_of_a_delegate_is_on_its_receipt() {
     assert!(agents::console::receipt(receipt, false).contains("(partial, "));
     let drawn = agents::timeline::of(&outcome).width(200).to_string();
     assert!(drawn.contains("(partial)"), "{drawn}");
-    assert!(tape.text().contains(r#""partial":true"#), "{}", tape.text());
 }
 
 #[tokio::test]

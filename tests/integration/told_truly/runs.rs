@@ -1,14 +1,10 @@
 //! When a run began, by which name, and what ends it.
 
-use crate::{
-    recording::Tape,
-    world::{agent_with, put_down_after, spec, worker},
-};
+use crate::world::{agent_with, put_down_after, spec, worker};
 use agents::{
     Agent, AgentBuilder, Effects, ErrorKind,
     agent::ModelAgent,
     observe::StepKind,
-    record::{Recording, Replay},
     run::{EventKind, MemoryJournal},
     testing::{Script, ScriptedModel},
     tool::FnTool,
@@ -36,28 +32,24 @@ fn outer(ids: Arc<Mutex<Vec<String>>>) -> ModelAgent<'static, String, String> {
 }
 
 #[tokio::test]
-async fn runs_within_a_replay_have_the_ids_that_they_had() {
-    let (tape, then, now) = (Tape::default(), Arc::default(), Arc::default());
-    let recorded = outer(Arc::clone(&then));
+async fn runs_within_a_run_keep_their_ids_when_it_goes_on() {
+    let (journal, then, now) = (MemoryJournal::new(), Arc::default(), Arc::default());
+    let agent = outer(Arc::clone(&then));
     let (model, _) = ScriptedModel::new([
         Script::call("ask", "{}"),
         Script::text("1"),
         Script::text("2"),
         Script::text("done"),
     ]);
-    let run = recorded
-        .run("go")
-        .model(model)
-        .tape(Recording::to(tape.clone()));
+    let run = agent.run("go").model(model).journal(journal.clone());
     let first = run.outcome().await.unwrap();
-    let replay = Replay::parse(&tape.text()).unwrap();
-    let again = outer(Arc::clone(&now))
-        .run("go")
-        .tape(replay.clone())
-        .outcome()
-        .await
-        .unwrap();
-    assert_eq!((again.run_id, replay.left()), (first.run_id.clone(), 0));
+    // The process ends while the tool runs: the runs in it have ended.
+    let stored = put_down_after(&journal, "replied", 3);
+    let (model, _) = ScriptedModel::new([Script::text("done")]);
+    let again = outer(Arc::clone(&now));
+    let run = again.run("go").model(model).journal(stored.journal());
+    let again = run.outcome().await.unwrap();
+    assert_eq!(again.run_id, first.run_id);
     let then: Vec<String> = then.lock().unwrap().clone();
     assert_eq!(then, *now.lock().unwrap());
     assert_eq!(then.len(), 2);
@@ -70,11 +62,10 @@ async fn runs_within_a_replay_have_the_ids_that_they_had() {
 
 #[tokio::test]
 async fn a_run_that_goes_on_began_when_it_began() {
-    let (journal, tape) = (MemoryJournal::new(), Tape::default());
-    let recording = Recording::to(tape.clone());
+    let journal = MemoryJournal::new();
     let (model, _) = ScriptedModel::new([Script::call("add", r#"{"left":1,"right":1}"#)]);
     let agent = worker::<String>();
-    let run = agent.run("go").model(model).tape(recording.clone());
+    let run = agent.run("go").model(model);
     let first = run.journal(journal.clone()).outcome().await.unwrap();
     let began = first
         .trace
@@ -93,7 +84,6 @@ async fn a_run_that_goes_on_began_when_it_began() {
         .run("go")
         .journal(stored.journal())
         .model(model)
-        .tape(recording)
         .on_event(move |event| {
             if let EventKind::RunEnded { took, .. } = event.kind {
                 *noted.lock().unwrap() = took;
@@ -118,13 +108,6 @@ async fn a_run_that_goes_on_began_when_it_began() {
         *took.lock().unwrap() < Duration::from_millis(250),
         "since it goes on"
     );
-    assert_eq!(
-        tape.text().matches(r#"["/start","#).count(),
-        1,
-        "{}",
-        tape.text()
-    );
-    assert_eq!(tape.text().matches(r#"["/resumed","#).count(), 1);
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use super::Agent;
 use crate::{
     Error, ErrorKind, Json, observe, panics,
     place::check_run,
-    run::{Outcome, Past, Root, RunContext, Settings, Snapshot, Stop, Stored, Talk, Writer},
+    run::{Outcome, Root, RunContext, Settings, Stop, Stored, Talk, Writer},
 };
 use futures_util::future::BoxFuture;
 use std::{fmt, future::IntoFuture};
@@ -20,14 +20,12 @@ use steer::{steer, stored_outcome};
 /// Dropping the future ends the run at once and frees everything.
 ///
 /// Callbacks, policies and prices add up: [`on_event`](Run::on_event), [`on_tool_use`](Run::on_tool_use),
-/// [`on_checkpoint`](Run::on_checkpoint), [`policy`](Run::policy), [`price`](Run::price), and [`secret`](Run::secret) by
-/// name. Of every other setting there is one, and the last call counts: the model, the scope, the budget, the
-/// cancellation token, the approver, the store of [`secrets`](Run::secrets), the clock and the [`tape`](Run::tape), which
-/// brings its own clock.
+/// [`policy`](Run::policy), [`price`](Run::price), and [`secret`](Run::secret) by name. Of every other setting there is one, and the last call counts: the model, the scope, the budget, the
+/// cancellation token, the approver, the store of [`secrets`](Run::secrets), the clock and the [`journal`](Run::journal).
 ///
 /// Inside a tool or another agent an awaited run is a part of the run that goes on there. Saying more
 /// about it than `.model(..)`, or asking for its `.outcome()`, makes it a run of its own, with its own
-/// budget, receipts and trace; the model, the tape and the secrets are then those around it unless it
+/// budget, receipts and trace; the model, the journal and the secrets are then those around it unless it
 /// is given others, and what it costs is charged to both. Its own budget and its own token end it alone; a throw
 /// in it ends the run around as well, and then nothing comes back from here.
 ///
@@ -48,33 +46,19 @@ use steer::{steer, stored_outcome};
 #[must_use = "a run does nothing until it is awaited"]
 pub struct Run<'a, A: Agent> {
     agent: &'a A,
-    start: Start<A::In>,
+    input: A::In,
     settings: Settings,
     /// Something was said that only the root of a run can do.
     own_root: bool,
-}
-
-enum Start<I> {
-    Fresh(I),
-    Stored(Box<Snapshot>),
 }
 
 impl<'a, A: Agent> Run<'a, A> {
     pub(crate) fn new(agent: &'a A, input: A::In) -> Self {
         Run {
             agent,
-            start: Start::Fresh(input),
+            input,
             settings: Settings::default(),
             own_root: false,
-        }
-    }
-
-    pub(crate) fn resumed(agent: &'a A, snapshot: Snapshot) -> Self {
-        Run {
-            agent,
-            start: Start::Stored(Box::new(snapshot)),
-            settings: Settings::default(),
-            own_root: true,
         }
     }
 
@@ -105,24 +89,13 @@ impl<'a, A: Agent> Run<'a, A> {
     pub async fn outcome(self) -> Result<Outcome<A::Out>, Error> {
         let Run {
             agent,
-            start,
+            input,
             mut settings,
             ..
         } = self;
         let around = RunContext::current();
-        let terms = match &start {
-            Start::Fresh(_) => None,
-            Start::Stored(stored) => {
-                stored.check(agent.name())?;
-                stored.terms.take_over(&mut settings)?;
-                Some(stored.terms.clone())
-            }
-        };
         if let Some(around) = &around {
             settings.inherit(around)?;
-        }
-        if let Some(terms) = terms {
-            terms.check(&settings)?;
         }
         settings.hide()?;
         settings.executor.prices.check()?;
@@ -133,49 +106,32 @@ impl<'a, A: Agent> Run<'a, A> {
         if let Some(journal) = settings.journal.clone() {
             settings.writer = Some(Writer::open(journal, &settings).await?);
         }
-        let (input, place, past) = match start {
-            Start::Fresh(input) => {
-                let place = match &around {
-                    Some(around) => around.place_of(agent.name(), written(&input)?.as_str()),
-                    None => String::new(),
-                };
-                let is_own = settings.journal.is_some();
-                let stored = settings.writer.as_ref().and_then(|writer| match is_own {
-                    true => writer.stored(),
-                    false => writer.stored_at(&place),
-                });
-                let past = match stored {
-                    Some(stored) => {
-                        belongs(&stored, agent.name(), &written(&input)?)?;
-                        stored.started.terms.take_over(&mut settings)?;
-                        stored.started.terms.check(&settings)?;
-                        Past::Stored(Box::new(stored))
-                    }
-                    None => Past::None,
-                };
-                (input, place, past)
-            }
-            Start::Stored(stored) => {
-                let input = stored.input.to().map_err(|error| {
-                    Error::new(
-                        ErrorKind::Build,
-                        format!("the stored input does not fit `{}`: {error}", agent.name()),
-                    )
-                })?;
-                (input, String::new(), Past::Snapshot(stored))
-            }
+        let place = match &around {
+            Some(around) => around.place_of(agent.name(), written(&input)?.as_str()),
+            None => String::new(),
         };
+        let past = settings
+            .writer
+            .as_ref()
+            .and_then(|writer| match settings.journal {
+                Some(_) => writer.stored(),
+                None => writer.stored_at(&place),
+            });
+        if let Some(past) = &past {
+            belongs(past, agent.name(), &written(&input)?)?;
+            past.started.terms.take_over(&mut settings)?;
+            past.started.terms.check(&settings)?;
+        }
+        let past = past.map(Box::new);
         // What a stored run has finished needs no model any more.
-        let has_model =
-            !matches!(past, Past::None) || settings.model_for(settings.model.clone()).is_some();
+        let has_model = past.is_some() || settings.model_for(settings.model.clone()).is_some();
         let profile = panics::said_by(agent.name(), || agent.profile())?;
         check_run(&profile, has_model)?;
-        let is_kept = !settings.keepers.is_empty() || settings.writer.is_some();
-        let origin = match is_kept || settings.tape.is_some() {
+        let origin = match settings.writer.is_some() {
             true => Some((agent.name().to_owned(), written(&input)?)),
             false => None,
         };
-        let root = Root::new(settings, agent.name(), place, past, origin)?;
+        let root = Root::new(settings, agent.name(), place, past, origin);
         if let Some(outcome) = stored_outcome(&root) {
             if let Some(talk) = &root.settings.talk {
                 talk.settle(&root.node, &outcome);
@@ -198,10 +154,8 @@ impl<'a, A: Agent> Run<'a, A> {
         #[cfg(any(test, feature = "testing"))]
         root.node.machine().check();
         if let Some(around) = around {
-            // The run around is a part of the same replay.
-            if let Some(stop @ Stop::Diverged { .. }) = root.stopped()
-                && root.settings.tape_of.is_some()
-            {
+            // A difference from a recording is no failure that somebody could deal with.
+            if let Some(stop @ Stop::Diverged { .. }) = root.stopped() {
                 match around.stop(stop).await {}
             }
             if let Err(error) = &outcome.result
@@ -259,13 +213,7 @@ impl<'a, A: Agent> IntoFuture for Run<'a, A> {
                         Some(model) => cx.with_model(model),
                         None => cx,
                     };
-                    match self.start {
-                        Start::Fresh(input) => self.agent.run_in(&cx, input).await,
-                        Start::Stored(_) => Err(Error::new(
-                            ErrorKind::Build,
-                            "a stored run is resumed on its own",
-                        )),
-                    }
+                    self.agent.run_in(&cx, self.input).await
                 }
                 _ => self.on_its_own().await?.result,
             }

@@ -6,7 +6,7 @@ use crate::{
     Json,
     error::ErrorReceipt,
     model::Model,
-    run::{Approver, Budget, Clock, Event, Journal, Snapshot, Tape, ToolEnvelope},
+    run::{Approver, Budget, Clock, Event, Journal, ToolEnvelope},
     secret::Secrets,
     tool::Scope,
 };
@@ -15,6 +15,27 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 impl<A: Agent> Run<'_, A> {
+    /// Sets the model that every agent of the run is driven by, whatever it brings and whatever it is given: for tests,
+    /// and for [recorded replies](crate::run::Recorded::model).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder};
+    /// # use agents::testing::{Script, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (dear, _) = ScriptedModel::new([]);
+    /// # let (scripted, _) = ScriptedModel::new([Script::text("Ariadne")]);
+    /// let namer = AgentBuilder::<String, String>::new("namer").model(dear).build();
+    /// assert_eq!(namer.run("A maze solver").override_model(scripted).await?, "Ariadne");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn override_model(mut self, model: impl Model) -> Self {
+        self.settings.override_model = Some(Arc::new(model));
+        self.root()
+    }
+
     /// Sets the model for agents that bring none of their own.
     ///
     /// ```
@@ -225,34 +246,6 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Registers a callback that gets a [`Snapshot`] to store, after each model reply and after
-    /// each round of tool calls.
-    ///
-    /// ```
-    /// # use agents_core as agents;
-    /// # use agents::{Agent, AgentBuilder, run::Snapshot, testing::{Script, ScriptedModel}};
-    /// # use std::sync::{Arc, Mutex};
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let (model, _) = ScriptedModel::new([Script::text("4")]);
-    /// # let adder = AgentBuilder::<String, u32>::new("adder").model(model).build();
-    /// # let row = Arc::new(Mutex::new(String::new()));
-    /// # let database = row.clone();
-    /// // What a program needs after a crash: the last one wins.
-    /// let run = adder.run("2 + 2").on_checkpoint(move |snapshot| {
-    ///     *database.lock().unwrap() = serde_json::to_string(&snapshot).unwrap();
-    /// });
-    /// run.await?;
-    /// let snapshot: Snapshot = serde_json::from_str(&row.lock().unwrap())?;
-    /// assert_eq!(snapshot.agent(), "adder");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn on_checkpoint(mut self, keeper: impl Fn(Snapshot) + Send + Sync + 'static) -> Self {
-        self.settings.keepers.push(Arc::new(keeper));
-        self.root()
-    }
-
     /// Makes the run survive the end of its process: its facts are stored in this journal.
     ///
     /// An empty journal starts the run. A journal that breaks off goes on with it, for the same agent and the same
@@ -294,14 +287,6 @@ impl<A: Agent> Run<'_, A> {
     /// Sets the clock that the run takes its timestamps and its id from.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.settings.clock = Arc::new(clock);
-        self.root()
-    }
-
-    /// Records the run, or replays a recorded one; pass a `Recording` or a `Replay` of
-    /// `agents::record`.
-    pub fn tape(mut self, tape: impl Tape) -> Self {
-        self.settings.clock = tape.clock();
-        self.settings.tape = Some(Arc::new(tape));
         self.root()
     }
 

@@ -4,8 +4,8 @@ use super::Agent;
 use crate::{
     Error, ErrorKind, Json, panics,
     run::{
-        AgentOutputs, Ending, EventKind, Fact, Finished, Happened, Limit, Moment, Outcome, Root,
-        RunContext, Stop, Stopped, Stopwatch, trace::Trace,
+        AgentOutputs, Ending, EventKind, Fact, Finished, Limit, Outcome, Root, RunContext, Stop,
+        Stopwatch,
     },
     turn,
 };
@@ -45,10 +45,6 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
                 root.request_stop(Stop::Budget { agent: agent.name().into(), limit });
                 None
             }
-            stopped = root.ended_on_tape() => {
-                root.request_stop(Stop::again(stopped));
-                None
-            }
         }
     };
     // An answer that came in the same moment as a stop came too late.
@@ -62,7 +58,6 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     let stop = root.stopped();
     root.raise_no_more();
     turn::envelope::close_all(&root.node, root, &Ending::Run);
-    root.tell_ended(stop.as_ref().filter(|_| is_stopped));
     if let Some(stop) = stop.as_ref().filter(|_| is_stopped) {
         root.emit(&cx.node, || EventKind::Stopped(stop.reason()));
     }
@@ -89,60 +84,26 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
         },
         (Ok(_), answer) => Finished::Answer(answer.clone().unwrap_or_else(Json::null)),
     }));
-    outcome(root, result, answer, stop)
+    let masker = &root.settings.masker;
+    let machine = root.node.machine();
+    machine.look(|state| Outcome::of(state, &root.run_id, masker, result, answer))
 }
 
 /// Returns the outcome of a run that had ended before its process did.
 pub(super) fn stored_outcome<O: DeserializeOwned>(root: &Arc<Root>) -> Option<Outcome<O>> {
-    let finished = root.node.machine().look(|state| state.finished.clone())?;
-    let stop = root.stopped();
-    let (result, answer) = match finished {
-        Finished::Answer(answer) => {
-            let result = answer.to().map_err(|error| {
-                let why = format!("the stored answer does not fit: {error}");
-                Error::new(ErrorKind::Journal, why)
-            });
-            (result, Some(answer))
-        }
-        Finished::Failed { kind, message } => (Err(Error::new(kind, message)), None),
-        Finished::Stopped => {
-            let stop = stop.as_ref().unwrap_or(&Stop::Cancelled);
-            (Err(stop.error()), None)
-        }
-    };
+    let masker = &root.settings.masker;
+    let machine = root.node.machine();
+    let outcome = machine.look(|state| Outcome::stored(state, &root.run_id, masker))?;
     // Nothing is traced now, but the trace has its name.
     root.place_in_trace(&tracing::Span::none());
-    let mut outcome = outcome(root, result, answer, stop);
-    outcome.outputs.traces_url = root.traces_url();
     Some(Outcome {
         trace: root.trace(),
+        outputs: AgentOutputs {
+            traces_url: root.traces_url(),
+            ..outcome.outputs
+        },
         ..outcome
     })
-}
-
-/// Puts together what a run leaves behind.
-fn outcome<O>(
-    root: &Root,
-    result: Result<O, Error>,
-    answer: Option<Json>,
-    stop: Option<Stop>,
-) -> Outcome<O> {
-    let masker = &root.settings.masker;
-    let answer = answer.map(|json| masker.json(&json));
-    let response = answer.as_ref().map(Json::to_text).unwrap_or_default();
-    Outcome {
-        result: result.map_err(|error| masker.error(error)),
-        partial: root.node.is_partial(),
-        repairs: masker.data(root.repairs()),
-        escalations: masker.data(root.escalations()),
-        stopped: masker.data(stop.map(|stop| stop.reason())),
-        outputs: AgentOutputs::collect(response, root.node.receipts()),
-        usage: root.usage(),
-        cost: root.node.paid().total(),
-        run_id: root.run_id.to_string(),
-        trace: Trace::default(),
-        answer,
-    }
 }
 
 /// One of these tokens is cancelled.
@@ -173,28 +134,6 @@ impl RunContext {
                 Err(Error::new(ErrorKind::Cancelled, message))
             }
             result = work => result,
-        }
-    }
-}
-
-impl Root {
-    /// What ended the recorded run, when it is time for it.
-    async fn ended_on_tape(&self) -> Stopped {
-        let Some(tape) = &self.settings.tape else {
-            return std::future::pending().await;
-        };
-        let place = self.node.path().to_string();
-        tape.ended(&place).await
-    }
-
-    /// The run is over, by this stop if it has no answer.
-    fn tell_ended(&self, stop: Option<&Stop>) {
-        if let Some(tape) = &self.settings.tape {
-            let moment = Moment {
-                at: format!("{}/ended", self.node.path()),
-                asked: Json::null(),
-            };
-            tape.keep(moment, Happened::Ended(stop.map(Stop::reason)));
         }
     }
 }

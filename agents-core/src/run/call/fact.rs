@@ -15,8 +15,8 @@ use std::time::Duration;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CallFact {
-    /// The call is taken up at this time, in milliseconds since 1970; of this tool, if the agent has it.
-    TakenUp { at: u64, tool: Option<Called> },
+    /// The call is taken up: of this tool, if the agent has it.
+    TakenUp { tool: Option<Called> },
     /// The call may not be made.
     Refused(ToolError),
     /// User code panicked where the call was dealt with.
@@ -58,13 +58,8 @@ pub(crate) enum CallFact {
     Did(Json),
     /// The whole output is stored elsewhere.
     Kept(Attachment),
-    /// What the call is a part of ends at this time, for this reason; so many calls were made within it.
-    Abandoned { at: u64, why: String, calls: usize },
-    /// The call is settled so, whatever would have come of it.
-    SettledAs {
-        input: Json,
-        result: Result<Json, Cause>,
-    },
+    /// What the call is a part of ends for this reason; so many calls were made within it.
+    Abandoned { why: String, calls: usize },
 }
 
 /// What is about to be done, and may have been done if its end is not known.

@@ -20,7 +20,7 @@ pub(crate) use fact::{Accepted, After, CallFact, Called, Intent, Interrupted, Ne
 pub(crate) use repairs::{again, of_answer, of_call};
 
 use super::{
-    Approval, Attachment, Attempt, Signed, Stop, ToolEnvelope,
+    Approval, Attachment, Attempt, Signed, Stop, Timestamp, ToolEnvelope,
     candidates::{Candidates, Wait},
 };
 use crate::{
@@ -31,7 +31,7 @@ use crate::{
     model::ToolCall,
     recovery::FixerRef,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::{
     fmt::{self, Write},
     sync::Arc,
@@ -39,7 +39,7 @@ use std::{
 };
 
 /// State of one call.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Call {
     pub(crate) call: ToolCall,
     /// Number of the call among those of its agent, from 0.
@@ -48,77 +48,53 @@ pub(crate) struct Call {
     /// Texts that were tried for the arguments.
     pub(crate) candidates: Candidates<ToolError>,
     /// What is known of the tool, if the agent has it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     tool: Option<Called>,
     /// Id in the receipt; fixed as soon as arguments are accepted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<Arc<str>>,
     /// What services know the call by, if it has other arguments than those by which it has its id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     key: Option<Arc<str>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) attempts: Vec<Attempt>,
     /// Failure of the last execution.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     failed_run: Option<Box<ToolError>>,
     /// Number of times that the process ended while the tool ran.
-    #[serde(default, skip_serializing_if = "is_zero")]
     interruptions: u32,
     /// Number of rounds in which a limiter held the call back.
-    #[serde(default, skip_serializing_if = "is_zero")]
     held_back: u32,
     /// Arguments that a receipt shows if the call fails: those that ran last, else the model's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     shown: Option<Json>,
     /// Wait before the next execution.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     waited: Option<Duration>,
     /// Time that the approval of the next execution took.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     approval: Option<Duration>,
     /// Whether the arguments at hand are approved.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     approved: bool,
     /// Name of who decided last, if the approver said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) decided_by: Option<String>,
     /// Whether the last decision asks for a change.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) revised: bool,
     /// Hint of an arm for the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
     /// Remark of the run itself for the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) remark: Option<String>,
     /// Reason for which the call ends the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) thrown: Option<String>,
     /// What ends the run because of the call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     ends: Option<Box<Stop>>,
     /// Output of a tool that ends what it is a part of, and so never returns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     last_deed: Option<Json>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cached: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) partial: bool,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) attachments: Vec<Attachment>,
     /// What the model is told, once the call is settled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) message: Option<String>,
     /// Receipt, once the call is settled; nothing else is looked at from then on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
     /// Time at which it was taken up, in milliseconds since 1970.
-    #[serde(default)]
-    pub(crate) started: u64,
+    pub(crate) started: Option<Timestamp>,
 }
 
 /// How far a call has come.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Stage {
     /// It has to be taken up.
@@ -210,7 +186,7 @@ impl Call {
             attachments: Vec::new(),
             message: None,
             receipt: None,
-            started: 0,
+            started: None,
         }
     }
 
@@ -251,11 +227,12 @@ impl Call {
         }
     }
 
-    /// Applies a fact; `place` is that of the calling agent. A fact that does not belong to the stage changes nothing.
-    pub(crate) fn on(&mut self, fact: CallFact, place: &impl fmt::Display) -> After {
+    /// Applies a fact of this time; `place` is that of the calling agent. A fact that does not belong to the stage
+    /// changes nothing.
+    pub(crate) fn on(&mut self, fact: CallFact, at: Timestamp, place: &impl fmt::Display) -> After {
         let was_settled = self.result().is_some();
         let is_accepted = matches!((&fact, &self.stage), (CallFact::Read(Ok(_)), Stage::Read));
-        let after = self.apply(fact);
+        let after = self.apply(fact, at);
         if !was_settled {
             self.tell_of_effects();
         }
@@ -270,10 +247,10 @@ impl Call {
         after
     }
 
-    fn apply(&mut self, fact: CallFact) -> After {
+    fn apply(&mut self, fact: CallFact, at: Timestamp) -> After {
         match (fact, &self.stage) {
-            (CallFact::TakenUp { at, tool }, Stage::New) => {
-                self.started = at;
+            (CallFact::TakenUp { tool }, Stage::New) => {
+                self.started = Some(at);
                 self.tool = tool;
                 self.stage = Stage::Read;
                 After::default()
@@ -350,10 +327,8 @@ impl Call {
                 self.climbed(escalation, climbed);
                 After::default()
             }
-            (CallFact::Abandoned { at, why, calls }, _) => {
-                if self.started == 0 {
-                    self.started = at;
-                }
+            (CallFact::Abandoned { why, calls }, _) => {
+                self.started.get_or_insert(at);
                 self.abandon(&why, calls);
                 After::default()
             }
@@ -363,10 +338,6 @@ impl Call {
             }
             (CallFact::Kept(attachment), _) => {
                 self.attachments.push(attachment);
-                After::default()
-            }
-            (CallFact::SettledAs { input, result }, _) => {
-                self.settle_as(input, result);
                 After::default()
             }
             _ => After::ignored(),
@@ -680,8 +651,4 @@ impl Write for Written<'_> {
         self.0.update(text);
         Ok(())
     }
-}
-
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }

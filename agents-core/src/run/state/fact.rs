@@ -2,15 +2,16 @@
 
 use crate::{
     ErrorKind, Json,
-    budget::Cost,
+    budget::{Cost, nanos},
     error::{escalation::Escalation, settlement::EscalationReceipt},
-    model::{History, Reply, Usage},
+    model::{History, ModelError, Reply, Usage},
     run::{
-        AnswerFact, CallFact, JournalError, Override, Signed, Stop, Taken, Timestamp, ToolEnvelope,
-        climb::Climbed, terms::Terms, trace::Step,
+        AnswerFact, CallFact, JournalError, Override, Signed, Stop, Taken, Timestamp,
+        climb::Climbed, terms::Terms,
     },
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// A fact: something that happened at a place of a run, or was decided there. What it records is never computed again.
@@ -45,15 +46,19 @@ pub(crate) enum Fact {
     },
     /// The skill that answers is chosen.
     Chosen { skill: Box<str> },
-    /// A model is asked.
-    Asked { model: Arc<str> },
+    /// Tools and an answer format that are offered to models from here on, by their number in the run.
+    Offered(Offer),
+    /// A model is asked, and offered what has this number.
+    Asked { model: Arc<str>, offer: u32 },
+    /// A request to this model failed, and another one is made instead.
+    Tried { model: Arc<str>, error: ModelError },
     /// The model has replied.
     Replied(Box<Replied>),
-    /// The model has not replied.
+    /// The model has not replied, for this reason if it gave one.
     Unanswered {
         model: Arc<str>,
-        t_start: Timestamp,
-        t_end: Timestamp,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<ModelError>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         choosing: bool,
     },
@@ -61,16 +66,23 @@ pub(crate) enum Fact {
     Refused { reason: String },
     /// Something happened to a call.
     Call { seq: u32, fact: CallFact },
-    /// A call has its receipt, as of this time.
-    Settled { seq: u32, at: Timestamp },
+    /// A call has its receipt.
+    Settled { seq: u32 },
     /// Something happened to the final answer.
     Answer(AnswerFact),
     /// A run of its own that went on here has used this.
-    Charged { usage: Usage, cost: Option<Cost> },
+    Charged {
+        usage: Usage,
+        #[serde(with = "nanos")]
+        cost: Option<Cost>,
+    },
     /// A person has decided whether code may run the agent here.
     Confirmed(Signed),
-    /// A failure was handed up.
-    Raised(Box<Escalation>),
+    /// A failure of a call or of an answer was handed up.
+    Raised {
+        of: Raiser,
+        escalation: Box<Escalation>,
+    },
     /// It has reached another agent.
     Reached {
         ticket: u64,
@@ -93,12 +105,8 @@ pub(crate) enum Fact {
     Anew,
     /// What is given here is not all that was asked for.
     Partial,
-    /// The agent has ended its work.
-    Worked {
-        ok: bool,
-        t_start: Timestamp,
-        t_end: Timestamp,
-    },
+    /// The agent has ended the work that it began at this time.
+    Worked { ok: bool, since: Timestamp },
     /// The agent has this answer.
     Done { result: Json },
     /// The run is stopped from this level of the tree.
@@ -107,17 +115,6 @@ pub(crate) enum Fact {
     StoppedFromOutside(Stop),
     /// The run is over: nothing is raised any more.
     Over,
-    /// What a replay takes from its recording as used.
-    Used(Usage),
-    /// A step that a replay takes from its recording.
-    Told(Box<Step>),
-    /// What agents did here, as a replay takes it from its recording.
-    Restored {
-        receipts: Vec<Arc<ToolEnvelope>>,
-        tokens: u64,
-        partial: bool,
-        ended_run: bool,
-    },
 }
 
 /// How a run starts, and under which terms.
@@ -188,17 +185,25 @@ pub(crate) enum Raiser {
     Answer,
 }
 
+/// What a request offers to a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Offer {
+    /// Function declarations of the tools, a JSON array.
+    pub(crate) tools: Json,
+    /// JSON Schema that the answer has to follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) format: Option<Box<Value>>,
+}
+
 /// A model's reply.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Replied {
     pub(crate) reply: Reply,
     /// Who answered.
     pub(crate) model: Arc<str>,
-    /// What it cost, if that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Cost in billionths, if the model has a price.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "nanos")]
     pub(crate) cost: Option<Cost>,
-    pub(crate) t_start: Timestamp,
-    pub(crate) t_end: Timestamp,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) choosing: bool,
     /// Arguments beyond so many bytes are not kept for the model to read again.

@@ -91,19 +91,23 @@ impl State {
                 frame.begin(said, before, &system, task);
             }
             Fact::Chosen { skill } => self.frame_mut(id).chosen(&skill),
+            Fact::Offered(offer) => self.offers.push(offer),
+            // It changes nothing: the model is being asked.
+            Fact::Tried { .. } => {}
             Fact::Asked { .. } => {
                 self.each_up(id, |place| place.steps += 1);
+                self.frame_mut(id).asked = Some(at);
                 let receipts = self.frame_mut(id).gone_on();
                 self.settled.extend(receipts.iter().cloned());
                 after.receipts = receipts;
             }
-            Fact::Replied(replied) => self.replied(id, *replied),
+            Fact::Replied(replied) => self.replied(id, *replied, at),
             Fact::Unanswered {
                 choosing,
-                t_start,
-                t_end,
                 model,
+                error: _,
             } => {
+                let asked = self.asked_at(id, at);
                 let turn = self.frame_mut(id).turns + 1;
                 let (calls, usage) = (None, Usage::default());
                 let what = What::Turn {
@@ -114,7 +118,7 @@ impl State {
                     choosing,
                     refused: false,
                 };
-                self.step(id, t_start, t_end, what);
+                self.step(id, asked, at, what);
             }
             Fact::Refused { reason } => {
                 let turn = self.frame_mut(id).turns;
@@ -129,13 +133,13 @@ impl State {
                     news,
                     doubt,
                     ignored,
-                } = self.call(id, seq, fact);
+                } = self.call(id, seq, fact, at);
                 after.stop = stop;
                 after.news = news;
                 after.ignored = ignored;
                 self.doubts.extend(doubt);
             }
-            Fact::Settled { seq, at } => {
+            Fact::Settled { seq } => {
                 after.receipt = self.settle(id, seq, at, projection);
                 after.ignored = after.receipt.is_none();
             }
@@ -162,7 +166,7 @@ impl State {
                 });
             }
             Fact::Confirmed(decided) => self.place_mut(id).confirmed = Some(decided),
-            Fact::Raised(escalation) => {
+            Fact::Raised { of: _, escalation } => {
                 if self.over {
                     after.ignored = true;
                 } else {
@@ -182,7 +186,7 @@ impl State {
                     open.escalation = *escalation;
                 }
             }
-            Fact::Decided(decided) => self.decided(id, *decided, &mut after),
+            Fact::Decided(decided) => self.decided(id, *decided, at, &mut after),
             Fact::Handled {
                 ticket,
                 receipt,
@@ -219,9 +223,7 @@ impl State {
             }
             Fact::Anew => self.place_mut(id).partial = false,
             Fact::Partial => self.place_mut(id).partial = true,
-            Fact::Worked { ok, t_start, t_end } => {
-                self.step(id, t_start, t_end, What::Agent { ok })
-            }
+            Fact::Worked { ok, since } => self.step(id, since, at, What::Agent { ok }),
             Fact::Done { result } => self.done(id, result),
             Fact::Stopped { level, stop } => {
                 if self.stop.is_none() {
@@ -232,26 +234,6 @@ impl State {
             Fact::Resumed => self.resumed(),
             Fact::StoppedFromOutside(stop) => self.stop = Some(stop),
             Fact::Over => self.over = true,
-            Fact::Used(usage) => self.usage += usage,
-            Fact::Told(step) => {
-                let (t_start, t_end) = (step.t_start, step.t_end);
-                self.step(id, t_start, t_end, What::Told(step));
-            }
-            Fact::Restored {
-                receipts,
-                tokens,
-                partial,
-                ended_run,
-            } => {
-                self.place_mut(id).receipts.extend(receipts);
-                self.place_mut(id).partial |= partial;
-                self.each_up(id, |place| {
-                    place.tokens = place.tokens.saturating_add(tokens)
-                });
-                if ended_run {
-                    self.each_up(id, |place| place.ended_run = true);
-                }
-            }
         }
         after
     }
@@ -300,7 +282,7 @@ impl State {
 
     /// Something was decided about an escalation: the agent that raised it goes on, and its call or its answer is
     /// dealt with.
-    fn decided(&mut self, id: PlaceId, decided: Decided, after: &mut After) {
+    fn decided(&mut self, id: PlaceId, decided: Decided, at: Timestamp, after: &mut After) {
         let Decided {
             ticket,
             verdict,
@@ -319,7 +301,8 @@ impl State {
         }
         match of {
             Raiser::Call(seq) => {
-                let call::After { stop, news, .. } = self.call(id, seq, CallFact::Climbed(climbed));
+                let call::After { stop, news, .. } =
+                    self.call(id, seq, CallFact::Climbed(climbed), at);
                 after.stop = stop;
                 after.news = news;
             }
@@ -355,13 +338,11 @@ impl State {
         id
     }
 
-    fn replied(&mut self, id: PlaceId, replied: Replied) {
+    fn replied(&mut self, id: PlaceId, replied: Replied, at: Timestamp) {
         let Replied {
             reply,
             model,
             cost,
-            t_start,
-            t_end,
             choosing,
             longest,
         } = replied;
@@ -381,17 +362,23 @@ impl State {
             refused: false,
         };
         frame.replied(reply, longest);
-        self.step(id, t_start, t_end, what);
+        let asked = self.asked_at(id, at);
+        self.step(id, asked, at, what);
     }
 
-    fn call(&mut self, id: PlaceId, seq: u32, fact: CallFact) -> call::After {
+    /// Returns when the model here was asked.
+    fn asked_at(&mut self, id: PlaceId, now: Timestamp) -> Timestamp {
+        self.frame_mut(id).asked.take().unwrap_or(now)
+    }
+
+    fn call(&mut self, id: PlaceId, seq: u32, fact: CallFact, at: Timestamp) -> call::After {
         // Out of the state while its place is looked at: an id is a digest of that, among others.
         let Some(mut frame) = self.place_mut(id).frame.take() else {
             return call::After::ignored();
         };
         let mut calls = frame.calls.iter_mut();
         let after = match calls.find(|call| call.seq == seq) {
-            Some(call) => call.on(fact, &self.path(id)),
+            Some(call) => call.on(fact, at, &self.path(id)),
             None => call::After::ignored(),
         };
         self.place_mut(id).frame = Some(frame);

@@ -12,7 +12,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use fact::{Decided, Fact, Finished, Raiser, Replied, Started};
+pub(crate) use fact::{Decided, Fact, Finished, Offer, Raiser, Replied, Started};
 pub(crate) use fold::{After, Projection};
 pub(crate) use steps::{Kept, What};
 
@@ -24,14 +24,14 @@ use crate::{
     model::Usage,
     run::{Signed, Timestamp},
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 /// Index of a place in its run.
 pub(crate) type PlaceId = u32;
 
 /// State of one run.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct State {
     /// Number of facts so far.
     pub(crate) seq: u64,
@@ -39,94 +39,68 @@ pub(crate) struct State {
     pub(crate) places: Vec<Place>,
     pub(crate) usage: Usage,
     /// What ends the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stop: Option<Stop>,
     /// Number of escalations that were raised.
-    #[serde(default)]
     raised: u64,
     /// Escalations on their way up.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) open: Vec<Open>,
     /// What became of the others.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) settled: Vec<EscalationReceipt>,
     /// How the run ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) finished: Option<Finished>,
     /// Names of the tools of which it is not known what they did: a person is asked about each further call.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) doubts: Vec<String>,
     /// Time that the run has worked, without waiting for people, in milliseconds.
-    #[serde(default)]
     pub(crate) worked: u64,
     /// Whether the run has gone on in another process.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     resumed: bool,
     /// Time of the last fact.
-    #[serde(default)]
     last: Timestamp,
     /// Number of people who are being asked.
-    #[serde(default, skip_serializing_if = "is_zero")]
     asked: u32,
     /// Whether the run is over.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) over: bool,
+    /// What was offered to models, each once.
+    pub(crate) offers: Vec<Offer>,
     /// Steps of the run, in the order in which they ended.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) steps: Vec<Kept>,
 }
 
 /// One agent's place in a run, or that of what happens within one call or answer.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Place {
     pub(crate) key: Box<str>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) parent: Option<PlaceId>,
     /// Number of agents around this one.
-    #[serde(default)]
     pub(crate) depth: u32,
     /// Number of places above this one.
-    #[serde(default)]
     pub(crate) level: u32,
     /// Name of the agent that works here.
-    #[serde(default)]
     pub(crate) agent: Arc<str>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) frame: Option<Box<Frame>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) result: Option<Json>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) receipts: Vec<Arc<ToolEnvelope>>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) children: BTreeMap<Box<str>, PlaceId>,
     /// How the agent was taken off its work.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) taken: Option<Box<Taken>>,
     /// Decision of a person about whether code may run the agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) confirmed: Option<Signed>,
     /// Whether the result is not all that was asked for.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) partial: bool,
     /// Whether what ended the run was here or below.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) ended_run: bool,
     /// How long the run had worked when the agent here began.
-    #[serde(default)]
     pub(crate) began: u64,
     /// Number of model turns and rounds of calls, here and below.
-    #[serde(default)]
     pub(crate) steps: u32,
     /// Tokens used here and below.
-    #[serde(default)]
     pub(crate) tokens: u64,
     /// What was paid here and below.
-    #[serde(default)]
     pub(crate) paid: Paid,
 }
 
 /// An escalation on its way up.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Open {
     pub(crate) ticket: u64,
     /// Where it was raised.
@@ -239,10 +213,6 @@ impl Place {
         let (call, attempt) = self.key.strip_prefix("call")?.split_once('.')?;
         (!attempt.contains('#')).then(|| call.parse().ok())?
     }
-}
-
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// Path of a place; written only when somebody wants to read it.

@@ -8,11 +8,11 @@ use crate::{
         trace::{Step, StepKind},
     },
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::sync::Arc;
 
 /// A step that has ended.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Kept {
     pub(crate) place: PlaceId,
     pub(crate) t_start: Timestamp,
@@ -21,7 +21,7 @@ pub(crate) struct Kept {
 }
 
 /// Kind of a step.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum What {
     /// The agent worked.
@@ -37,28 +37,12 @@ pub(crate) enum What {
     },
     /// A call was made.
     Call { seq: u32, call_id: Arc<str> },
-    /// It is in words already.
-    Told(Box<Step>),
 }
 
 impl State {
     /// Puts the steps into words.
     pub(crate) fn steps_in_words(&self) -> Vec<Step> {
         self.steps.iter().map(|kept| self.in_words(kept)).collect()
-    }
-
-    /// Puts the steps of whoever worked within this place into words.
-    pub(crate) fn steps_within(&self, id: PlaceId) -> Vec<Step> {
-        let path = self.path(id).to_string();
-        let is_within = |place: &str| {
-            let rest = place.strip_prefix(&*path);
-            rest.is_some_and(|rest| rest.starts_with('/'))
-        };
-        let within = self.steps.iter().filter(|kept| match &kept.what {
-            What::Told(step) => is_within(&step.place),
-            _ => is_within(&self.path(kept.place).to_string()),
-        });
-        within.map(|kept| self.in_words(kept)).collect()
     }
 
     /// Marks the step of this turn: whether the answer that it gave is refused.
@@ -108,7 +92,6 @@ impl State {
                 let call_id = call_id.clone();
                 (format!("{path}/call{seq:04}"), StepKind::Call { call_id })
             }
-            What::Told(step) => return Step::clone(step),
         };
         Step {
             place: place_of_step,

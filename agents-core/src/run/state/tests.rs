@@ -63,7 +63,10 @@ impl Run {
     }
 
     fn raise(&mut self, place: u32) -> u64 {
-        let raised = Fact::Raised(Box::new(escalation()));
+        let raised = Fact::Raised {
+            of: Raiser::Answer,
+            escalation: Box::new(escalation()),
+        };
         self.add(place, raised).ticket.unwrap()
     }
 
@@ -90,15 +93,12 @@ impl Run {
             usage,
             ..Reply::default()
         };
-        let at = Timestamp::from_millis(self.now);
         self.add(
             place,
             Fact::Replied(Box::new(Replied {
                 reply,
                 model: "planned".into(),
                 cost: None,
-                t_start: at,
-                t_end: at,
                 choosing: false,
                 longest: 1000,
             })),
@@ -147,7 +147,7 @@ fn taken_up() -> CallFact {
         writes: true,
         goes_on: false,
     });
-    CallFact::TakenUp { at: 1, tool }
+    CallFact::TakenUp { tool }
 }
 
 fn fits(approval: bool) -> CallFact {
@@ -198,12 +198,11 @@ fn the_calls_of_a_reply_are_answered_when_all_have_their_receipts() {
     for seq in [1, 0] {
         run.of_call(0, seq, taken_up());
         run.of_call(0, seq, fits(false));
-        let at = Timestamp::from_millis(run.now);
         let result = Ok(Json::string("paid"));
         run.of_call(0, seq, CallFact::Begun { intent: None });
         let partial = false;
         run.of_call(0, seq, CallFact::Ended { result, partial });
-        let settled = run.add(0, Fact::Settled { seq, at });
+        let settled = run.add(0, Fact::Settled { seq });
         assert!(settled.receipt.is_some_and(|receipt| receipt.is_ok()));
         let open = run
             .state
@@ -214,8 +213,7 @@ fn the_calls_of_a_reply_are_answered_when_all_have_their_receipts() {
         assert_eq!(open, Some(if seq == 1 { 2 } else { 0 }));
     }
     assert_eq!(run.state.receipts(0).len(), 2);
-    let at = Timestamp::default();
-    run.ignores("a call is settled once", 0, Fact::Settled { seq: 0, at });
+    run.ignores("a call is settled once", 0, Fact::Settled { seq: 0 });
     let fact = taken_up();
     run.ignores(
         "a call that was answered is gone",
@@ -227,7 +225,6 @@ fn the_calls_of_a_reply_are_answered_when_all_have_their_receipts() {
 #[test]
 fn a_fact_about_what_is_not_there_changes_nothing() {
     let mut run = Run::new();
-    let at = Timestamp::default();
     let of_call = || Fact::Call {
         seq: 0,
         fact: taken_up(),
@@ -235,18 +232,10 @@ fn a_fact_about_what_is_not_there_changes_nothing() {
     let of_answer = || Fact::Answer(AnswerFact::Planned(None));
     run.ignores("no conversation, no call", 0, of_call());
     run.ignores("no conversation, no answer", 0, of_answer());
-    run.ignores(
-        "no conversation, no receipt",
-        0,
-        Fact::Settled { seq: 0, at },
-    );
+    run.ignores("no conversation, no receipt", 0, Fact::Settled { seq: 0 });
     run.call(0, 1);
     run.ignores("no answer while there are calls", 0, of_answer());
-    run.ignores(
-        "no receipt of another call",
-        0,
-        Fact::Settled { seq: 7, at },
-    );
+    run.ignores("no receipt of another call", 0, Fact::Settled { seq: 7 });
     let fact = CallFact::Woke;
     run.ignores(
         "what does not belong to the stage",
@@ -303,7 +292,7 @@ fn an_escalation_is_raised_once_and_settled_once() {
         "it comes true when the model is asked"
     );
     let model: Arc<str> = "planned".into();
-    let after = run.add(place, Fact::Asked { model });
+    let after = run.add(place, Fact::Asked { model, offer: 0 });
     assert_eq!(after.receipts.len(), 1);
     assert_eq!(run.state.settled.len(), 3);
 
@@ -317,7 +306,10 @@ fn an_escalation_is_raised_once_and_settled_once() {
     assert_eq!(run.state.settled.len(), 4);
 
     run.add(0, Fact::Over);
-    let raised = Fact::Raised(Box::new(escalation()));
+    let raised = Fact::Raised {
+        of: Raiser::Answer,
+        escalation: Box::new(escalation()),
+    };
     run.ignores("nothing is raised when the run is over", place, raised);
 }
 

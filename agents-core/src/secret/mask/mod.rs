@@ -8,7 +8,7 @@ mod reference;
 mod spelling;
 mod stream;
 
-pub(crate) use reference::references;
+pub(crate) use reference::{references, shown};
 pub(crate) use stream::Stream;
 
 use super::{SecretError, panic};

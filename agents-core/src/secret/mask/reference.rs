@@ -88,6 +88,30 @@ pub(crate) fn references(text: &str) -> BTreeSet<String> {
     named.collect()
 }
 
+/// Writes JSON text as people may see it: each reference as the name of its secret.
+pub(crate) fn shown(json: &str) -> Cow<'_, str> {
+    if !json.contains(OPEN) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len());
+    let mut parts = json.split(OPEN);
+    out.extend(parts.next());
+    for part in parts {
+        match (part.strip_prefix(ITSELF), part.split_once(CLOSE)) {
+            (Some(behind), _) => {
+                out.push(OPEN);
+                out.push_str(behind);
+            }
+            (None, Some((reference, behind))) => {
+                out.push_str(reference.get(1..).unwrap_or_default());
+                out.push_str(behind);
+            }
+            (None, None) => out.push_str(part),
+        }
+    }
+    Cow::Owned(out)
+}
+
 impl Known {
     fn referenced<'a>(&self, json: &'a str) -> Cow<'a, str> {
         let (mut out, mut copied, mut at) = (String::new(), 0, 0);
@@ -191,6 +215,10 @@ mod tests {
             ["crm", "pin"]
         );
         assert_eq!(masker.restored(&stored), text);
+
+        let seen: Value = serde_json::from_str(&shown(&stored)).unwrap();
+        assert_eq!(seen["plain"], "key [secret:crm], and \u{E000} itself");
+        assert_eq!(seen["pin"], "[secret:pin]");
 
         // Where the secret is not known, the text stays JSON.
         let nobody = Masker::new();

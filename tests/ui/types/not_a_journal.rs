@@ -5,5 +5,5 @@ use agents::prelude::*;
 async fn clerk(what: String) -> String;
 
 fn main() {
-    let _ = Clerk.run("Look.").tape("run.jsonl");
+    let _ = Clerk.run("Look.").journal("run.jsonl");
 }

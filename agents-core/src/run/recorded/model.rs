@@ -1,0 +1,155 @@
+//! A model that answers with recorded replies.
+
+use super::{
+    Difference,
+    heard::{Asked, Heard, Said, reply_of},
+};
+use crate::{
+    model::{Delta, Message, Model, ModelError, ModelErrorKind, Reply, Request},
+    secret::{references, shown},
+};
+use async_trait::async_trait;
+use std::{
+    borrow::Cow,
+    cmp::Reverse,
+    collections::BTreeSet,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// A model that answers with the replies of a recorded run, made by [`Recorded::model`](super::Recorded::model). Clones
+/// share what is left.
+#[derive(Clone)]
+pub struct RecordedModel(Arc<Reader>);
+
+struct Reader {
+    heard: Arc<Heard>,
+    /// Requests that were made again.
+    used: Mutex<BTreeSet<usize>>,
+    difference: Mutex<Option<Difference>>,
+}
+
+impl RecordedModel {
+    pub(super) fn new(heard: Arc<Heard>) -> Self {
+        RecordedModel(Arc::new(Reader {
+            heard,
+            used: Mutex::default(),
+            difference: Mutex::default(),
+        }))
+    }
+
+    /// Returns the number of recorded replies that have not been asked for.
+    pub fn left(&self) -> usize {
+        let used = lock(&self.0.used);
+        let left = self.0.heard.left(&used);
+        left.filter(|(_, asked)| !matches!(asked.said, Said::Nothing))
+            .count()
+    }
+
+    /// Returns the first request that was not recorded, if there was one.
+    pub fn difference(&self) -> Option<Difference> {
+        lock(&self.0.difference).clone()
+    }
+
+    /// Finds the recorded request that this one repeats.
+    fn find(&self, request: &Request<'_>) -> Result<&Asked, ModelError> {
+        let Reader { heard, used, .. } = &*self.0;
+        let mut used = lock(used);
+        let messages = seen(request);
+        let place = request.place();
+        let same = heard.left(&used).filter(|(_, asked)| {
+            heard.messages(asked) == &*messages && asked.offers_the_same(request)
+        });
+        // Of several, the one that was made in the same place.
+        let nearest = same.max_by_key(|(index, asked)| (asked.place == place, Reverse(*index)));
+        let Some((index, asked)) = nearest else {
+            let left = heard.left(&used);
+            return Err(self.differs(Difference::of(heard, left, request, &messages)));
+        };
+        used.insert(index);
+        Ok(asked)
+    }
+
+    fn differs(&self, difference: Difference) -> ModelError {
+        let message = difference.to_string();
+        lock(&self.0.difference).get_or_insert(difference);
+        ModelError::new(ModelErrorKind::NotRecorded, message)
+    }
+}
+
+impl Heard {
+    /// Returns the requests that were not made again.
+    fn left(&self, used: &BTreeSet<usize>) -> impl Iterator<Item = (usize, &Asked)> {
+        let all = self.requests.iter().enumerate();
+        all.filter(|(index, _)| !used.contains(index))
+    }
+}
+
+impl Asked {
+    fn offers_the_same(&self, request: &Request<'_>) -> bool {
+        self.offer.as_ref().is_none_or(|offer| {
+            offer.format.as_deref() == request.format()
+                && offer.tools.as_str() == request.tools_json().unwrap_or("[]")
+        })
+    }
+}
+
+#[async_trait]
+impl Model for RecordedModel {
+    fn id(&self) -> &str {
+        let last = self.0.heard.requests.last();
+        last.map_or("recorded", |asked| &asked.model)
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let asked = self.find(&request)?;
+        let reply = match &asked.said {
+            Said::Failure(error) => return Err(error.clone()),
+            // Nobody waited for it to the end; nor will anybody now.
+            Said::Nothing if self.0.heard.has_ended => return std::future::pending().await,
+            Said::Nothing => return Err(self.differs(Difference::of_end(request.place()))),
+            Said::Reply(reply) => reply_of(reply, |text| match request.masker() {
+                Some(masker) => {
+                    let restored = masker.restored(text);
+                    match references(&restored).is_empty() {
+                        true => restored.into_owned(),
+                        false => shown(&restored).into_owned(),
+                    }
+                }
+                None => shown(text).into_owned(),
+            }),
+        };
+        let reply = reply
+            .map_err(|error| ModelError::new(ModelErrorKind::NotRecorded, error.to_string()))?;
+        if let Some(sink) = request.sink() {
+            let thinking = reply.thinking.iter();
+            thinking.for_each(|text| sink(Delta::Thinking(text)));
+            sink(Delta::Text(&reply.content));
+        }
+        Ok(reply)
+    }
+}
+
+impl fmt::Debug for RecordedModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecordedModel")
+            .field("left", &self.left())
+            .field("difference", &self.difference())
+            .finish()
+    }
+}
+
+/// Returns the conversation as it may be shown: without secrets.
+fn seen<'a>(request: &Request<'a>) -> Cow<'a, [Message]> {
+    match request.masker() {
+        Some(masker) => {
+            let messages = request.messages().iter().cloned();
+            Cow::Owned(messages.map(|message| masker.data(message)).collect())
+        }
+        None => Cow::Borrowed(request.messages()),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
