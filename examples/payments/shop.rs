@@ -16,7 +16,7 @@ use std::{
 };
 
 /// Asks for one payment a reply, of amounts 1 to 10.
-pub struct Teller;
+pub(crate) struct Teller;
 
 #[async_trait]
 impl Model for Teller {
@@ -45,7 +45,7 @@ impl Model for Teller {
 }
 
 /// Returns the tool: it pays by writing a line.
-pub fn pay(ledger: &Path, idempotent: bool, pause: Duration) -> FnTool {
+pub(crate) fn pay(ledger: &Path, idempotent: bool, pause: Duration) -> FnTool {
     let schema = json!({
         "type": "object",
         "properties": { "amount": { "type": "integer" } },
@@ -88,7 +88,7 @@ fn enter(ledger: &Path, line: &str) -> io::Result<()> {
 }
 
 /// Returns the agent that pays with this tool.
-pub fn cashier(pay: FnTool) -> ModelAgent<'static, String, String> {
+pub(crate) fn cashier(pay: FnTool) -> ModelAgent<'static, String, String> {
     AgentBuilder::<String, String>::new("cashier")
         .prompt("Pay what is asked for.")
         .tool(pay)

@@ -136,6 +136,7 @@ async fn what_a_reply_holds() {
                 requests: 1
             },
             prompted: false,
+            model: None,
         }
     );
     assert_eq!(
