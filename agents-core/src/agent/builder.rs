@@ -5,7 +5,7 @@ use crate::{
     escalation::{Escalation, IntoResolution, SharedHandler},
     memory::Memory,
     model::Model,
-    recovery::{CallError, ErrorContext, Fixer, Plan},
+    recovery::{CallError, ErrorContext, Fixer, Plan, RepairInput},
     run::Budget,
     tool::{IntoTool, Pattern, ToolPolicy, ToolSet},
 };
@@ -41,6 +41,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                 defects: Vec::new(),
                 answer: Answer::new(),
                 on_escalation: None,
+                repair_input: None,
             },
         }
     }
@@ -150,6 +151,15 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
+    /// Sets what the agent is given if it takes a `String` and [repairs](Fixer) a call: the text that failed, or the
+    /// report about it.
+    ///
+    /// By default an agent all of whose skills have a body is given the text, and any other the report.
+    pub fn repair_input(mut self, input: RepairInput) -> Self {
+        self.agent.repair_input = Some(input);
+        self
+    }
+
     /// Sets the handler for escalations that reach this agent: from its own tools and repair
     /// agents, and from the agents it delegates to.
     ///
@@ -229,6 +239,8 @@ pub struct ModelAgent<'a, I, O> {
     pub(super) defects: Vec<String>,
     pub(crate) answer: Answer<O>,
     pub(crate) on_escalation: Option<SharedHandler<'a, I, O>>,
+    /// What it is given as a repair agent, where that was said.
+    pub(super) repair_input: Option<RepairInput>,
 }
 
 impl<I, O> fmt::Debug for AgentBuilder<'_, I, O> {
