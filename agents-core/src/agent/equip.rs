@@ -26,10 +26,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 .brain
                 .with_tools(memory::tools(memory, &self.brain.name));
         }
-        let driven = self.skills.iter().filter(|skill| skill.body().is_none());
-        let several = driven.count() > 1;
         for skill in &mut self.skills {
-            skill.brain = brain_for(&self.brain, self.memory.as_ref(), skill, several);
+            skill.brain = brain_for(&self.brain, self.memory.as_ref(), skill);
         }
         self
     }
@@ -184,10 +182,10 @@ fn brain_for<'a, I, O>(
     agent: &Brain<'a>,
     memory: Option<&Arc<dyn Memory>>,
     skill: &Skill<'a, I, O>,
-    several: bool,
 ) -> Option<Brain<'a>> {
     let memory = memory.filter(|_| skill.memory);
-    let is_its_own = skill.listed().is_some() || memory.is_some() || several;
+    let is_its_own =
+        skill.listed().is_some() || memory.is_some() || !skill.description().is_empty();
     if skill.body().is_some() || !is_its_own {
         return None;
     }
@@ -202,11 +200,9 @@ fn brain_for<'a, I, O>(
     if let Some(memory) = memory {
         brain = brain.with_tools(memory::tools(memory, &agent.name));
     }
-    if several {
-        // The agent's prompt cannot say which of its skills is wanted.
-        let texts = [&*agent.prompt, skill.description()];
-        let texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
-        brain.prompt = Cow::Owned(texts.join("\n\n"));
-    }
+    // What is said of the skill is said to the model, also where there is no other.
+    let texts = [&*agent.prompt, skill.description()];
+    let texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+    brain.prompt = Cow::Owned(texts.join("\n\n"));
     Some(brain)
 }
