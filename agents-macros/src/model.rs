@@ -186,6 +186,7 @@ pub(crate) struct Settings {
     /// Patterns of names, and what is said of the tools that fit.
     pub(crate) policies: Option<(Ident, Vec<(Expr, Expr)>)>,
     pub(crate) strict: Option<Ident>,
+    pub(crate) on_tool_use: Option<(Ident, Expr)>,
     pub(crate) fixers: Option<(Ident, Vec<Element>)>,
 }
 

@@ -86,7 +86,7 @@ pub(crate) use raised::{Ticket, Waiting};
 pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use repairs::in_short;
 pub(crate) use root::{Past, Root};
-pub(crate) use settings::{Settings, ToolHook};
+pub(crate) use settings::Settings;
 pub(crate) use state::{Fact, Finished, Raiser};
 pub(crate) use stop::Stop;
 pub(crate) use stopwatch::Stopwatch;

@@ -127,8 +127,10 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         memory,
         policies,
         strict,
+        on_tool_use,
         fixers,
     } = settings;
+    let on_tool_use = on_tool_use.iter().map(|(key, _)| key);
     let fixers = fixers.iter().map(|(key, _)| key);
     let prompt = prompt.iter().map(|(key, _)| key);
     let model = model.iter().map(|(key, _)| key);
@@ -143,6 +145,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         .chain(memory)
         .chain(policies)
         .chain(strict)
+        .chain(on_tool_use)
         .chain(fixers)
 }
 
