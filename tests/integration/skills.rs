@@ -1,6 +1,7 @@
 //! Which of several skills answers, and what the model has for it.
 
 mod choosing;
+mod defaults;
 
 use crate::world::{Add, ReadFile, WriteFile, put_down, put_down_after, same};
 use agents::{

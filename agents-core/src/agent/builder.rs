@@ -144,6 +144,32 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
+    /// Sets the default error handler of one skill, by name.
+    ///
+    /// It is asked while that skill is at work, after the tool's own handler and before the agent's default.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, agent::Skill, recovery::*};
+    ///
+    /// let clerk = AgentBuilder::<String, String>::new("clerk")
+    ///     .skill(Skill::model("data_ops", "Works on files."))
+    ///     .skill(Skill::model("small_talk", "Talks."))
+    ///     .on_error_of_skill("data_ops", |error, _| match error {
+    ///         CallError::Execution(_) => Some(retry::<Execution>().into()),
+    ///         _ => None,
+    ///     })
+    ///     .build();
+    /// ```
+    pub fn on_error_of_skill(
+        mut self,
+        skill: impl Into<String>,
+        arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
+    ) -> Self {
+        self.agent.brain.arms.add_for_skill(skill.into(), arms);
+        self
+    }
+
     /// Registers a repair agent that only helper functions name, so that a resumed run can find it
     /// by name.
     pub fn fixer(mut self, agent: impl Fixer) -> Self {
