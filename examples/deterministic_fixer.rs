@@ -8,21 +8,22 @@ use agents::{
     Severity,
     console::print_line,
     prelude::*,
-    recovery::{Repair, strip_fences},
+    recovery::strip_fences,
     testing::{Script, ScriptedModel},
 };
 
 /// Repairs JSON by string surgery.
+// It has a body and takes a `String`, so it is given the text that failed and nothing else.
 #[agent]
-fn string_fixer(request: Repair) -> Result<String, Error> {
-    if request.raw.contains("BEGIN PGP MESSAGE") {
+fn string_fixer(broken: String) -> Result<String, Error> {
+    if broken.contains("BEGIN PGP MESSAGE") {
         // A repair agent may give up as well, with a reason.
         return Err(Error::escalated(
             "this is encrypted, not malformed",
             Severity::Medium,
         ));
     }
-    Ok(mended(&request.raw))
+    Ok(mended(&broken))
 }
 
 /// Without a fence, with double quotes, without commas before a closing bracket.

@@ -123,6 +123,8 @@ pub(crate) struct Arms {
     pub(crate) tool: Option<Path>,
     /// Those of the tools whose names fit this.
     pub(crate) named: Option<LitStr>,
+    /// Those while this skill is at work.
+    pub(crate) skill: Option<Ident>,
     pub(crate) arms: Vec<Arm>,
 }
 

@@ -186,6 +186,7 @@ pub(crate) struct Settings {
     /// Patterns of names, and what is said of the tools that fit.
     pub(crate) policies: Option<(Ident, Vec<(Expr, Expr)>)>,
     pub(crate) strict: Option<Ident>,
+    pub(crate) on_tool_use: Option<(Ident, Expr)>,
     pub(crate) fixers: Option<(Ident, Vec<Element>)>,
 }
 
@@ -332,9 +333,9 @@ impl Agent {
             && (self.ident == self.name || hides_another(&self.ident))
     }
 
-    /// The tools that a verb in the agent's default arms could run again, as far as its list shows
-    /// them: those without arms of their own in this block.
-    pub(crate) fn rerun_by_default(&self) -> impl Iterator<Item = &Path> {
+    /// The tools that a verb in the agent's default arms could run again, or in those of a skill, as far as the lists
+    /// show them: those without arms of their own in this block.
+    pub(crate) fn rerun_by_default(&self, skill: Option<&Ident>) -> impl Iterator<Item = &Path> {
         let name = |path: &Path| path.segments.last().map(|segment| segment.ident.clone());
         let has_arms = move |tool: &Path| {
             let mut own = self
@@ -343,10 +344,32 @@ impl Agent {
                 .filter(|arms| arms.tool.as_ref().and_then(name) == name(tool));
             own.any(|arms| arms.arms.iter().any(|arm| arm.variant == "Execution"))
         };
+        // A skill that lists tools has no others.
+        let of_skill = skill.and_then(|name| self.listed_by(name));
+        let is_there = move |tool: &&Path| {
+            let names = of_skill.as_ref();
+            names.is_none_or(|names| name(tool).is_some_and(|name| names.contains(&name)))
+        };
         let listed = self.settings.tools.iter().flat_map(|(_, tools)| tools);
         listed
             .filter_map(Element::tool_type)
+            .filter(is_there)
             .filter(move |tool| !has_arms(tool))
+    }
+
+    /// The types of the tools that a skill lists; nothing if it lists none, or some by their names.
+    fn listed_by(&self, skill: &Ident) -> Option<Vec<Ident>> {
+        let Make::Skills(_, skills) = &self.make else {
+            return None;
+        };
+        let mut skills = skills.iter();
+        let skill = skills.find(|one| one.function.sig.ident == *skill)?;
+        let (_, tools) = skill.tools.as_ref()?;
+        let name = |tool: &ToolRef| match tool {
+            ToolRef::Type(path) => path.segments.last().map(|last| last.ident.clone()),
+            ToolRef::Named(_) => None,
+        };
+        tools.iter().map(name).collect()
     }
 
     /// What its answers have to be: a model has to be told their schema.

@@ -2,10 +2,7 @@
 //! cannot resolve to another address after the check.
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use std::{
-    fmt,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Resolves names to addresses of the public internet.
 pub(super) struct PublicOnly;
@@ -14,16 +11,9 @@ pub(super) struct PublicOnly;
 pub(super) struct NoMetadata;
 
 /// All that a name leads to is in this machine or its network.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` leads to a private address")]
 pub(super) struct NotPublic(pub(super) String);
-
-impl fmt::Display for NotPublic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` leads to a private address", self.0)
-    }
-}
-
-impl std::error::Error for NotPublic {}
 
 impl Resolve for PublicOnly {
     fn resolve(&self, name: Name) -> Resolving {

@@ -1,6 +1,6 @@
 use super::address::NotPublic;
 use agents_core::{Code, ToolFailure, secret::SecretError};
-use std::{error::Error as StdError, fmt, time::Duration};
+use std::{error::Error as StdError, time::Duration};
 
 /// Reason why a request was not made or failed.
 ///
@@ -17,7 +17,8 @@ use std::{error::Error as StdError, fmt, time::Duration};
 /// }
 /// # let _ = status_page;
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct HttpError {
     code: Code,
     message: String,
@@ -117,14 +118,6 @@ impl ToolFailure for HttpError {
         self.retry_after
     }
 }
-
-impl fmt::Display for HttpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl StdError for HttpError {}
 
 impl From<SecretError> for HttpError {
     fn from(error: SecretError) -> Self {

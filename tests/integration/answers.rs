@@ -55,7 +55,7 @@ async fn an_answer_is_read_as_leniently_as_arguments() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_fit_goes_back_and_the_next_must_follow_the_schema() {
+async fn an_answer_that_does_not_fit_goes_back() {
     let (model, handle) = ScriptedModel::new([
         Script::text("I would say it is quite good."),
         Script::text(r#"{"score": 7, "reasons": []}"#),
@@ -68,7 +68,43 @@ async fn an_answer_that_does_not_fit_goes_back_and_the_next_must_follow_the_sche
         "{}",
         second.last()
     );
-    assert!(second.tools.is_empty() && second.format.is_some());
+    assert!(!second.tools.is_empty() && second.format.is_none());
+}
+
+#[tokio::test]
+async fn a_refused_answer_takes_no_tools_away() {
+    let add = || Script::call("add", r#"{"left": 3, "right": 4}"#);
+    let (model, handle) = ScriptedModel::new([
+        Script::text("quite good"),
+        add(),
+        Script::text("seven"),
+        Script::text("still seven"),
+        Script::text("and again"),
+        add(),
+        Script::text(r#"{"score": 7, "reasons": []}"#),
+    ]);
+    let verdict: Verdict = worker().run("judge").model(model).await.unwrap();
+    assert_eq!(verdict.score, 7);
+    let asked = handle.requests();
+    let has_tools: Vec<_> = asked.iter().map(|asked| !asked.tools.is_empty()).collect();
+    // Of two answers in a row that were refused, the second is asked for again by its schema alone.
+    assert_eq!(has_tools, [true, true, true, true, false, true, true]);
+    for asked in &asked {
+        assert_eq!(asked.format.is_some(), asked.tools.is_empty());
+    }
+    assert_eq!((asked[2].last(), asked[6].last()), ("7", "7"));
+}
+
+#[tokio::test]
+async fn in_the_last_turn_nothing_but_an_answer_is_asked_for() {
+    let (model, handle) = ScriptedModel::always(Script::text("no idea"));
+    let two = Budget::new().max_turns(2);
+    let worker = worker::<Verdict>();
+    let run = worker.run("judge").model(model).budget(two);
+    let error = run.await.unwrap_err();
+    assert!(error.is_invalid_output(), "{error:?}");
+    let last = &handle.requests()[1];
+    assert!(last.tools.is_empty() && last.format.is_some());
 }
 
 #[tokio::test]

@@ -208,7 +208,7 @@ async fn what_a_skill_without_a_model_answered_is_known_to_the_model() {
     assert_eq!(
         spoken(&handle.requests()[1].messages),
         [
-            "system: You are at the desk. Say cheese.",
+            "system: You are at the desk. Say cheese.\n\nAnswers.",
             "user: Hi!",
             "assistant: Hello.",
             "user: say cheese",

@@ -70,5 +70,6 @@ mod told_of_failures;
 mod told_truly;
 mod traces;
 mod uncertain;
+mod used;
 mod visible;
 mod world;

@@ -2,8 +2,9 @@
 
 use crate::world::work;
 use agents::{
+    Agent,
     run::{AgentOutputs, ToolEnvelope},
-    testing::Script,
+    testing::{Script, ScriptedModel},
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -172,7 +173,7 @@ proptest! {
         tenant in "[a-z]{0,8}",
     ) {
         use crate::world::worker;
-        use agents::{Agent, run::Budget, testing::ScriptedModel};
+        use agents::run::Budget;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let outcome = runtime.block_on(async {
             let script = [Script::calls([("add", r#"{"left":"1","right":2}"#), ("nope", "")]), Script::text("end")];
@@ -192,5 +193,124 @@ proptest! {
         prop_assert_eq!(keys, ["response", "tool_order", "tools_by_id"]);
         prop_assert_eq!(wire.get("last_tool").is_some(), outcome.outputs.receipts().any(ToolEnvelope::is_ok));
         prop_assert_eq!(serde_json::from_value::<AgentOutputs>(wire).unwrap(), outcome.outputs);
+    }
+}
+
+/// What is ordered, in lines.
+#[agents::tool(none)]
+async fn order(
+    /// The lines.
+    lines: Vec<Line>,
+    /// How fast.
+    #[serde(default)]
+    speed: Option<Speed>,
+    /// The day.
+    day: u8,
+) -> usize {
+    let _ = (speed, day);
+    lines.len()
+}
+
+/// A line.
+#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Line {
+    what: String,
+    count: u32,
+    price: Option<f64>,
+}
+
+/// How fast something is.
+#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+enum Speed {
+    Slow,
+    Fast,
+}
+
+#[tokio::test]
+async fn what_a_value_had_to_become_is_on_the_receipt() {
+    for (sent, path, target) in [
+        (
+            r#"{"lines": [{"what": "pen", "count": "few"}], "day": 1}"#,
+            "lines[0].count",
+            "u32",
+        ),
+        (
+            r#"{"lines": [{"what": [[]], "count": 1}], "day": 1}"#,
+            "lines[0].what",
+            "String",
+        ),
+        (
+            r#"{"lines": [{"what": "pen", "count": 1, "price": "dear"}], "day": 1}"#,
+            "lines[0].price",
+            "Option<f64>",
+        ),
+        (
+            r#"{"lines": [], "day": 1, "speed": "Sideways"}"#,
+            "speed",
+            "Option<Speed>",
+        ),
+        (r#"{"lines": [5], "day": 1}"#, "lines[0]", "Line"),
+        (r#"{"lines": 5.5, "day": 1}"#, "lines", "Vec<Line>"),
+        (r#"{"lines": []}"#, "day", "u8"),
+    ] {
+        let (model, _) = ScriptedModel::new([Script::call("order", sent), Script::text("end")]);
+        let agent = agents::AgentBuilder::<String, String>::new("clerk").tool(Order);
+        let outcome = agent
+            .build()
+            .run("go")
+            .model(model)
+            .outcome()
+            .await
+            .unwrap();
+        let receipt = outcome.outputs.receipts().next().unwrap();
+        let details = receipt.error.as_ref().unwrap().details.as_ref().unwrap();
+        assert_eq!(
+            (&details["path"], &details["target_type"]),
+            (&json!(path), &json!(target)),
+            "{sent}"
+        );
+    }
+}
+
+#[test]
+fn an_error_has_one_name_on_the_wire() {
+    use agents::{Severity, ToolError, error::Cause};
+    let invalid = ToolError::InvalidArgs {
+        raw_args: "{..}".into(),
+        parse_error: "no JSON".into(),
+        expected_schema: json!({"type": "object"}),
+    };
+    let cause = || Cause::text(agents::Code::Unknown, "disk full");
+    let errors = [
+        invalid.clone(),
+        ToolError::Deserialization {
+            raw_value: "{}".into(),
+            path: "lines".into(),
+            target_type: "u32".into(),
+            cause: cause(),
+        },
+        ToolError::Execution {
+            args: agents::Json::of(&()).unwrap(),
+            cause: cause(),
+        },
+        ToolError::Escalation {
+            source: "json_fixer".into(),
+            reason: "schema mismatch".into(),
+            severity: Severity::Medium,
+            original: Box::new(invalid),
+            attempts: 3,
+        },
+    ];
+    for error in errors {
+        let written = serde_json::to_value(&error).unwrap();
+        let name = written.as_object().unwrap().keys().next().unwrap();
+        assert_eq!(
+            (&**name, &*error.receipt().kind),
+            (error.kind(), error.kind())
+        );
+        // As it was written before.
+        let old = json!({ (name.trim_end_matches("Error")): written[name] });
+        assert_eq!(serde_json::from_value::<ToolError>(old).unwrap(), error);
+        assert_eq!(serde_json::from_value::<ToolError>(written).unwrap(), error);
     }
 }

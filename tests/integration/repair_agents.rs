@@ -1,4 +1,7 @@
-//! Repair agents that a model drives.
+//! Repair agents: what they are given, and those that a model drives.
+
+mod given;
+mod wire;
 
 use crate::recovery::{Plain, one_call, tool_with};
 use agents::{
@@ -183,8 +186,6 @@ async fn a_repair_that_has_a_reason_in_it_gives_nothing_up() {
     let told = receipt.repairs.to_string();
     assert!(told.contains(r#"tried `{"reason": "it is late""#), "{told}");
 }
-
-mod wire;
 
 /// A tiny model that is held to "a call or an answer" would have to choose between its answer and an end.
 #[tokio::test]

@@ -1,12 +1,13 @@
 //! Which of several skills answers, and what the model has for it.
 
 mod choosing;
+mod defaults;
 
 use crate::world::{
     Add, ReadFile, WriteFile, put_down, put_down_after, recorded, same, tells_the_same,
 };
 use agents::{
-    Agent, AgentBuilder, Budget, ErrorKind,
+    Agent, AgentBuilder, Budget, ErrorKind, agent,
     agent::{ModelAgent, Skill},
     run::{Limit, MemoryJournal, Stopped},
     testing::{Script, ScriptedModel},
@@ -38,6 +39,41 @@ fn script() -> Vec<Script> {
         Script::call("add", r#"{"left": 1, "right": 2}"#),
         Script::text("three"),
     ]
+}
+
+/// What the model was told to be.
+fn system(asked: &agents::testing::ReceivedRequest) -> &str {
+    match &asked.messages[0] {
+        agents::model::Message::System { content } => content,
+        _ => panic!("no system message"),
+    }
+}
+
+#[tokio::test]
+async fn what_is_said_of_a_skill_is_told_to_the_model_also_if_there_is_one_alone() {
+    struct Guide;
+
+    #[agent(prompt = "You are a guide.")]
+    impl Guide {
+        /// Always answer in French.
+        #[skill]
+        async fn answer(&self, question: String) -> String;
+
+        /// Says where.
+        #[skill(when = |question| question.contains("where"))]
+        fn place(&self, question: String) -> String {
+            question
+        }
+    }
+
+    let (model, handle) = ScriptedModel::new([Script::text("oui")]);
+    Guide.run("Is it far?").model(model).await.unwrap();
+    assert_eq!(
+        system(&handle.requests()[0]),
+        "You are a guide.\n\nAlways answer in French."
+    );
+    // What others are told of the agent is its own.
+    assert_eq!(Guide.description(), "You are a guide.");
 }
 
 #[tokio::test]

@@ -717,3 +717,47 @@ async fn a_panic_whose_payload_panics_too_is_a_failure_of_the_call() {
     let error = receipt.error.as_ref().unwrap();
     assert_eq!(error.message, "it panicked: it did not say why");
 }
+
+#[tokio::test]
+async fn a_run_that_is_dropped_gives_up_no_call_and_goes_on() {
+    let waits = |first: bool| {
+        FnTool::with_spec(spec(Effects::Reads), move |_, _| async move {
+            match first {
+                true => std::future::pending().await,
+                false => Ok::<_, std::io::Error>("paid"),
+            }
+        })
+    };
+    let team = |first: bool, script: Vec<Script>| {
+        let boss = AgentBuilder::<String, String>::new("boss").model(model(script));
+        agents::team::Member::new(boss.build())
+            .delegate(
+                AgentBuilder::<String, String>::new("clerk")
+                    .tool(waits(first))
+                    .build(),
+            )
+            .build()
+    };
+    let script = vec![
+        Script::call("clerk", r#"{"input": "go"}"#),
+        Script::call("pay", r#"{"sum": 1}"#),
+    ];
+    let journal = MemoryJournal::new();
+    let agent = team(true, script);
+    let run = agent.run("go").journal(journal.clone());
+    let late = tokio::time::timeout(Duration::from_millis(300), run).await;
+    assert!(late.is_err());
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let kinds: Vec<_> = journal
+        .entries()
+        .iter()
+        .map(|one| one.kind().to_owned())
+        .collect();
+    assert_eq!(kinds.last().unwrap(), "begun", "{kinds:?}");
+
+    let rest = vec![Script::text("it is paid"), Script::text("done")];
+    let agent = team(false, rest);
+    let outcome = agent.run("go").journal(journal).outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), "done");
+    assert!(outcome.outputs.receipts().all(|receipt| receipt.is_ok()));
+}

@@ -5,7 +5,7 @@ use crate::{
     escalation::{Escalation, IntoResolution, SharedHandler},
     memory::Memory,
     model::Model,
-    recovery::{CallError, ErrorContext, Fixer, Plan},
+    recovery::{CallError, ErrorContext, Fixer, Plan, RepairInput},
     run::Budget,
     tool::{IntoTool, Pattern, ToolPolicy, ToolSet},
 };
@@ -41,6 +41,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                 defects: Vec::new(),
                 answer: Answer::new(),
                 on_escalation: None,
+                repair_input: None,
             },
         }
     }
@@ -143,10 +144,45 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
+    /// Sets the default error handler of one skill, by name.
+    ///
+    /// It is asked while that skill is at work, after the tool's own handler and before the agent's default.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, agent::Skill, recovery::*};
+    ///
+    /// let clerk = AgentBuilder::<String, String>::new("clerk")
+    ///     .skill(Skill::model("data_ops", "Works on files."))
+    ///     .skill(Skill::model("small_talk", "Talks."))
+    ///     .on_error_of_skill("data_ops", |error, _| match error {
+    ///         CallError::Execution(_) => Some(retry::<Execution>().into()),
+    ///         _ => None,
+    ///     })
+    ///     .build();
+    /// ```
+    pub fn on_error_of_skill(
+        mut self,
+        skill: impl Into<String>,
+        arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
+    ) -> Self {
+        self.agent.brain.arms.add_for_skill(skill.into(), arms);
+        self
+    }
+
     /// Registers a repair agent that only helper functions name, so that a resumed run can find it
     /// by name.
     pub fn fixer(mut self, agent: impl Fixer) -> Self {
         self.agent.brain.fixers.push(Arc::new(agent));
+        self
+    }
+
+    /// Sets what the agent is given if it takes a `String` and [repairs](Fixer) a call: the text that failed, or the
+    /// report about it.
+    ///
+    /// By default an agent all of whose skills have a body is given the text, and any other the report.
+    pub fn repair_input(mut self, input: RepairInput) -> Self {
+        self.agent.repair_input = Some(input);
         self
     }
 
@@ -229,6 +265,8 @@ pub struct ModelAgent<'a, I, O> {
     pub(super) defects: Vec<String>,
     pub(crate) answer: Answer<O>,
     pub(crate) on_escalation: Option<SharedHandler<'a, I, O>>,
+    /// What it is given as a repair agent, where that was said.
+    pub(super) repair_input: Option<RepairInput>,
 }
 
 impl<I, O> fmt::Debug for AgentBuilder<'_, I, O> {

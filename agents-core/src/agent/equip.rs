@@ -26,10 +26,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 .brain
                 .with_tools(memory::tools(memory, &self.brain.name));
         }
-        let driven = self.skills.iter().filter(|skill| skill.body().is_none());
-        let several = driven.count() > 1;
         for skill in &mut self.skills {
-            skill.brain = brain_for(&self.brain, self.memory.as_ref(), skill, several);
+            skill.brain = brain_for(&self.brain, self.memory.as_ref(), skill);
         }
         self
     }
@@ -70,6 +68,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         defects.extend(self.stray_arms());
         defects.extend(self.idle_patterns());
         defects.extend(self.idle_memory().map(Defect::from));
+        defects.extend(self.idle_arms().map(Defect::from));
         for (at, skill) in self.skills.iter().enumerate() {
             let own = self.skill_defects(at, skill).into_iter();
             defects.extend(own.map(Defect::from).chain(self.unlisted(skill)));
@@ -118,6 +117,20 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                     "{said}, which is not among its tools (arms for a delegate are written for `{of_delegates}`, and these for `{written_for}`)"
                 ))),
             }
+        })
+    }
+
+    /// Arms for a skill that there is not, or that makes no calls.
+    fn idle_arms(&self) -> impl Iterator<Item = String> {
+        let agent = &self.brain.name;
+        self.brain.arms.skills().filter_map(move |name| match self.skill_named(name) {
+            Some(skill) if skill.body().is_none() => None,
+            Some(_) => Some(format!(
+                "agent `{agent}` has `on_error` arms for its skill `{name}`, which has a body: no model makes calls there; remove the one or the other"
+            )),
+            None => Some(format!(
+                "agent `{agent}` has `on_error` arms for the skill `{name}`, which is not among its skills; correct the name, or remove them"
+            )),
         })
     }
 
@@ -184,14 +197,16 @@ fn brain_for<'a, I, O>(
     agent: &Brain<'a>,
     memory: Option<&Arc<dyn Memory>>,
     skill: &Skill<'a, I, O>,
-    several: bool,
 ) -> Option<Brain<'a>> {
     let memory = memory.filter(|_| skill.memory);
-    let is_its_own = skill.listed().is_some() || memory.is_some() || several;
+    let has_arms = agent.arms.skills().any(|name| name == skill.name());
+    let is_its_own =
+        has_arms || skill.listed().is_some() || memory.is_some() || !skill.description().is_empty();
     if skill.body().is_some() || !is_its_own {
         return None;
     }
     let mut brain = agent.clone();
+    brain.arms.at(skill.name());
     if let Some(listed) = skill.listed() {
         // What belongs to the agent itself needs no mention.
         brain.listed = Some(listed.to_vec());
@@ -202,11 +217,9 @@ fn brain_for<'a, I, O>(
     if let Some(memory) = memory {
         brain = brain.with_tools(memory::tools(memory, &agent.name));
     }
-    if several {
-        // The agent's prompt cannot say which of its skills is wanted.
-        let texts = [&*agent.prompt, skill.description()];
-        let texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
-        brain.prompt = Cow::Owned(texts.join("\n\n"));
-    }
+    // What is said of the skill is said to the model, also where there is no other.
+    let texts = [&*agent.prompt, skill.description()];
+    let texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+    brain.prompt = Cow::Owned(texts.join("\n\n"));
     Some(brain)
 }

@@ -20,6 +20,7 @@ where
     }
 
     async fn repair(&self, cx: &RunContext, repair: Repair) -> Result<String, Error> {
-        self.run_in(cx, repair.into()).await
+        let input = self.profile().repair_input.of(repair);
+        self.run_in(cx, input).await
     }
 }

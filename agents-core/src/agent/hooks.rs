@@ -20,10 +20,12 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Registers a callback that gets every settled tool call once: the tool's name, the arguments
-    /// as they ran (repairs included), and the result.
+    /// Registers a callback that gets every tool call once, when it has ended: the tool's name, the arguments
+    /// as they ran (repairs included), and the result. A call that was refused, or cut off by the end of its run or
+    /// agent, has ended as well.
     ///
-    /// [`Run::on_tool_use`](crate::agent::Run::on_tool_use) does the same for a single run.
+    /// [`Run::on_tool_use`](crate::agent::Run::on_tool_use) does the same for a single run. In a task that outlives its
+    /// run, calls are told to the run alone.
     pub fn on_tool_use(
         mut self,
         hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'a,

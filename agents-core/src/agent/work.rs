@@ -14,6 +14,7 @@ use crate::{
     memory,
     panics::{self, guarded_while},
     place::Place,
+    recovery::RepairInput,
     run::{Desk, RunContext},
     turn::drive,
 };
@@ -41,6 +42,7 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
         profile.defects = self.own_defects();
         profile.brings_model = self.brain.model.is_some();
         profile.needs_model = self.unmet().into_iter().collect();
+        profile.repair_input = self.repair_input.unwrap_or_else(|| self.by_default());
         if let Some(memory) = &self.memory {
             profile = profile.with_tools(memory::tools(memory, &self.brain.name));
         }
@@ -118,6 +120,15 @@ impl<I: Data, O: Data> Occupant<I, O> for ModelAgent<'_, I, O> {
 }
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
+    /// Returns what the agent is given as a repair agent: the text, if a model never reads it.
+    fn by_default(&self) -> RepairInput {
+        let is_code = |skill: &Skill<'a, I, O>| skill.body().is_some();
+        match !self.skills.is_empty() && self.skills.iter().all(is_code) {
+            true => RepairInput::Raw,
+            false => RepairInput::Report,
+        }
+    }
+
     /// Does one job: what the agent always does, or what an escalation has brought it to.
     async fn carry_out(&self, cx: &RunContext, job: Job<I, O>, input: I) -> Result<O, Error> {
         match job {

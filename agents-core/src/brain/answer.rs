@@ -50,6 +50,11 @@ impl<O> Answer<O> {
         self.schema.as_deref().map(|schema| &schema.schema)
     }
 
+    /// The name of the answer's type.
+    pub(crate) fn type_name(&self) -> String {
+        tool::without_modules(type_name::<O>())
+    }
+
     /// The same schema, compiled.
     pub(crate) fn compiled(&self) -> Option<&Schema> {
         self.schema.as_deref().map(|schema| &schema.compiled)

@@ -1,5 +1,5 @@
 //! Who is asked about a failure, and in which order: the agent's arm for that tool, its arms for tools
-//! of such names, the tool's own, the agent's default. The first that decides is followed; nothing is mixed.
+//! of such names, the tool's own, the default of the skill at work, the agent's default. The first that decides is followed; nothing is mixed.
 
 use crate::{
     error::{AnyError, ToolError},
@@ -24,13 +24,40 @@ struct OfTool<'a> {
     arms: SharedArms<'a>,
 }
 
-/// An agent's arms: for one tool each, for tools by name, for all others, and for its own final answer.
+/// Arms for all tools that have no arm of that kind, and for the final answer.
+#[derive(Clone)]
+struct Defaults<'a> {
+    tools: SharedArms<'a>,
+    output: OutputArms<'a>,
+}
+
+impl<'a> Defaults<'a> {
+    fn new(
+        arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
+    ) -> Self {
+        let arms = Arc::new(arms);
+        let output = arms.clone();
+        Defaults {
+            tools: Arc::new(move |error, schema, cx| {
+                with_any_error(error, schema, |error| arms(error, cx))
+            }),
+            output: Arc::new(move |raw, fault, cx| {
+                output(CallError::InvalidOutput(raw, fault), cx)
+            }),
+        }
+    }
+}
+
+/// An agent's arms: for one tool each, for tools by name, and for all others and its own final answer, by skill and for
+/// all skills.
 #[derive(Clone, Default)]
 pub(crate) struct Arms<'a> {
     of_tools: Vec<OfTool<'a>>,
     of_named: Vec<(Pattern, SharedArms<'a>)>,
-    default: Option<SharedArms<'a>>,
-    output: Option<OutputArms<'a>>,
+    of_skills: Vec<(String, Defaults<'a>)>,
+    default: Option<Defaults<'a>>,
+    /// The skill at work.
+    skill: Option<String>,
 }
 
 impl<'a> Arms<'a> {
@@ -67,14 +94,28 @@ impl<'a> Arms<'a> {
         &mut self,
         arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
     ) {
-        let arms = Arc::new(arms);
-        let output = arms.clone();
-        self.default = Some(Arc::new(move |error, schema, cx| {
-            with_any_error(error, schema, |error| arms(error, cx))
-        }));
-        self.output = Some(Arc::new(move |raw, fault, cx| {
-            output(CallError::InvalidOutput(raw, fault), cx)
-        }));
+        self.default = Some(Defaults::new(arms));
+    }
+
+    /// Adds arms for every tool, and for the agent's final answer, while this skill is at work.
+    pub(crate) fn add_for_skill(
+        &mut self,
+        skill: String,
+        arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
+    ) {
+        self.of_skills.push((skill, Defaults::new(arms)));
+    }
+
+    /// The arms as they are while this skill is at work.
+    pub(crate) fn at(&mut self, skill: &str) {
+        self.skill = Some(skill.to_owned());
+    }
+
+    /// Those of the skill at work, then those of the agent.
+    fn defaults(&self) -> impl Iterator<Item = &Defaults<'a>> {
+        let at_work = |(skill, _): &&(String, Defaults<'a>)| self.skill.as_ref() == Some(skill);
+        let of_skill = self.of_skills.iter().filter(at_work);
+        of_skill.map(|(_, arms)| arms).chain(&self.default)
     }
 
     /// What is to be done about a failure of a call.
@@ -97,8 +138,8 @@ impl<'a> Arms<'a> {
             .filter(|(pattern, _)| pattern.matches(&spec.name))
             .map(|(_, arms)| arms(error, schema, cx));
         let own = std::iter::once_with(|| tool.decide(error, cx));
-        let default = self.default.iter().map(|arms| arms(error, schema, cx));
-        first(for_tool.chain(for_named).chain(own).chain(default))
+        let defaults = self.defaults().map(|arms| (arms.tools)(error, schema, cx));
+        first(for_tool.chain(for_named).chain(own).chain(defaults))
     }
 
     /// What is to be done about a final answer that does not fit.
@@ -108,7 +149,7 @@ impl<'a> Arms<'a> {
         fault: &ReadError,
         cx: &ErrorContext,
     ) -> Option<Plan> {
-        first(self.output.iter().map(|arms| arms(raw, fault, cx)))
+        first(self.defaults().map(|arms| (arms.output)(raw, fault, cx)))
     }
 
     /// Keeps the arms of the tools for which `keep` holds.
@@ -119,6 +160,11 @@ impl<'a> Arms<'a> {
     /// The patterns that have arms here.
     pub(crate) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
         self.of_named.iter().map(|(pattern, _)| pattern)
+    }
+
+    /// The skills that have arms here.
+    pub(crate) fn skills(&self) -> impl Iterator<Item = &str> {
+        self.of_skills.iter().map(|(skill, _)| &**skill)
     }
 
     /// The tools that have arms here, and the errors that the arms are written for.

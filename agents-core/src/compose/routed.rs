@@ -107,8 +107,8 @@ where
     }
 
     fn profile(&self) -> Profile {
-        let targets = self.targets.profiles();
-        Profile::of_parts(targets.into_iter().chain([self.agent.profile()]))
+        let targets = self.targets.profiles().into_iter();
+        Profile::of_parts([self.agent.profile()].into_iter().chain(targets))
     }
 
     async fn work(&self, cx: &RunContext, input: A::In) -> Result<O, Error> {

@@ -8,7 +8,6 @@ use crate::{
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// Composite in which every agent runs to its end, whatever happens to the others, made by
 /// [`settled`].
@@ -89,7 +88,8 @@ impl<P: Together> Agent for Settled<P> {
 /// let error = of_both(Err(failed), Ok(3)).unwrap_err();
 /// assert_eq!(error.to_string(), "agent `number` failed: no number");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
+#[error("agent `{agent}` failed: {message}")]
 pub struct Failed {
     /// Name of the agent.
     pub agent: String,
@@ -114,14 +114,6 @@ impl Failed {
         }
     }
 }
-
-impl fmt::Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "agent `{}` failed: {}", self.agent, self.message)
-    }
-}
-
-impl std::error::Error for Failed {}
 
 impl From<Failed> for Error {
     fn from(failed: Failed) -> Self {

@@ -28,7 +28,7 @@ pub struct ErrorReceipt {
     pub kind: String,
     /// Human-readable message.
     pub message: String,
-    /// Details: the path and the raw text, and the `misfits` where there are several; for an escalation its source, its
+    /// Details: the path, the raw text and the `target_type`, and the `misfits` where there are several; for an escalation its source, its
     /// severity, the attempts before it and the `original` failure; an arm's [`hint`](ErrorReceipt::hint); the run's
     /// [`remark`](ErrorReceipt::remark); who denied the call ([`decided_by`](ErrorReceipt::decided_by)), and whether a change
     /// was asked for ([`revised`](ErrorReceipt::is_revised)).

@@ -32,17 +32,19 @@ pub enum ToolError {
         expected_schema: Value,
     },
     /// A JSON object was read, but a field is missing, of the wrong type or against a constraint.
+    #[serde(rename = "DeserializationError", alias = "Deserialization")]
     Deserialization {
         /// Arguments as they were read, as JSON text.
         raw_value: String,
         /// Path of the offending value, such as `lines` or `items[2].name`; empty for the whole.
         path: String,
-        /// Name of the tool whose arguments the value had to become.
+        /// Type that the value at the path had to become, as the schema has it: `u32`, `Vec<Line>`, `Option<Unit>`.
         target_type: String,
         /// What was expected at the path and what was found, and all [`misfits`](Cause::misfits).
         cause: Cause,
     },
     /// The tool was executed and failed, or was refused before it ran.
+    #[serde(rename = "ExecutionError", alias = "Execution")]
     Execution {
         /// Arguments of the execution; the raw text as a JSON string if they were never read.
         args: Json,
@@ -50,6 +52,7 @@ pub enum ToolError {
         cause: Cause,
     },
     /// The failure was handed up by someone who could not settle it.
+    #[serde(rename = "EscalationError", alias = "Escalation")]
     Escalation {
         /// Name of the tool, repair agent or agent that escalated.
         source: String,
@@ -118,10 +121,14 @@ impl ToolError {
             ToolError::Deserialization {
                 raw_value,
                 path,
+                target_type,
                 cause,
-                ..
             } => {
-                let mut details = json!({ "path": path, "raw_value": shorten(raw_value) });
+                let mut details = json!({
+                    "path": path,
+                    "raw_value": shorten(raw_value),
+                    "target_type": target_type,
+                });
                 cause.all_misfits().add_to(&mut details);
                 (Some(details), None, None)
             }

@@ -49,7 +49,8 @@ pub enum ModelErrorKind {
 /// assert_eq!(error.status(), Some(503));
 /// assert!(error.is_transient());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
 pub struct ModelError {
     kind: ModelErrorKind,
     message: String,
@@ -136,14 +137,6 @@ impl ModelError {
         }
     }
 }
-
-impl fmt::Display for ModelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for ModelError {}
 
 impl From<ModelError> for Error {
     fn from(error: ModelError) -> Self {

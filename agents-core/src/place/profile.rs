@@ -1,6 +1,7 @@
 use super::Placement;
 use crate::{
     budget::Budget,
+    recovery::RepairInput,
     tool::{Effects, Pattern, SharedTool, ToolSet, ToolSpec},
 };
 use std::sync::Arc;
@@ -41,6 +42,8 @@ pub struct Profile {
     pub(crate) brings_model: bool,
     /// What cannot be done without a model from outside.
     pub(crate) needs_model: Vec<String>,
+    /// What it is given as a repair agent.
+    pub(crate) repair_input: RepairInput,
 }
 
 /// Something that cannot work.
@@ -100,6 +103,7 @@ impl Profile {
             defects: Vec::new(),
             brings_model: false,
             needs_model: Vec::new(),
+            repair_input: RepairInput::Raw,
         }
     }
 
@@ -133,14 +137,18 @@ impl Profile {
         self
     }
 
-    /// Several agents that are one: all that any of them has, but for the teams among them, which are
-    /// kept as what they are.
+    /// Several agents that are one, the first of them first: all that any of them has, but for the teams among them,
+    /// which are kept as what they are.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = Profile>) -> Self {
         let mut whole = Profile {
             code: Effects::None,
             is_composite: true,
             ..Self::new()
         };
+        let mut parts = parts.into_iter().peekable();
+        if let Some(first) = parts.peek() {
+            whole.repair_input = first.repair_input;
+        }
         for part in parts {
             whole.code = whole.code.max(part.code);
             if let Some(team) = part.team {
@@ -186,6 +194,14 @@ impl Profile {
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
+        self
+    }
+
+    /// Sets what the agent is given as a [repair agent](crate::recovery::Fixer): the text, or the report. By default an
+    /// agent of which nothing is known is code, and is given the text.
+    #[must_use]
+    pub fn repair_input(mut self, input: RepairInput) -> Self {
+        self.repair_input = input;
         self
     }
 

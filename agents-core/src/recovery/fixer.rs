@@ -2,7 +2,7 @@ use crate::{Error, run::RunContext};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::{fmt, sync::Arc};
+use std::{any::Any, fmt, sync::Arc};
 
 /// Author of the model's text, as repair agents are told.
 pub(crate) const THE_MODEL: &str = "the model";
@@ -68,7 +68,39 @@ pub struct FailedRepair {
     pub error: String,
 }
 
-/// What a repair agent that takes plain text is told: everything, in words.
+/// What a repair agent is given that takes a `String`.
+///
+/// An agent with a body, whether a function, a [native skill](crate::agent::Skill::native) or a hand-written
+/// [`Agent`](crate::Agent), is given the text; one that a model drives the report. Several agents in one decide by the
+/// first of them. [`AgentBuilder::repair_input`](crate::AgentBuilder::repair_input) and
+/// [`Profile::repair_input`](crate::agent::Profile::repair_input) say otherwise.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{AgentBuilder, recovery::RepairInput};
+///
+/// // A model that was trained on broken texts alone.
+/// let mender = AgentBuilder::<String, String>::new("mender").repair_input(RepairInput::Raw).build();
+/// # let _ = mender;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RepairInput {
+    /// The text that failed and nothing else: [`Repair::raw`].
+    Raw,
+    /// The whole [`Repair`] in words: the tool, the error, the schema, and what was tried before.
+    Report,
+}
+
+impl RepairInput {
+    /// Returns the input of an agent that is given this. Only a `String` can be either.
+    pub(crate) fn of<I: From<Repair> + 'static>(self, repair: Repair) -> I {
+        let mut raw = (self == RepairInput::Raw).then(|| repair.raw.clone());
+        let raw: Option<&mut Option<I>> = (&mut raw as &mut dyn Any).downcast_mut();
+        raw.and_then(Option::take).unwrap_or_else(|| repair.into())
+    }
+}
+
+/// The report, in words.
 impl From<Repair> for String {
     fn from(repair: Repair) -> String {
         repair.to_string()
@@ -107,7 +139,7 @@ impl fmt::Display for Repair {
 }
 
 /// An agent that can repair a call: it takes a [`Repair`], or anything made from one such as a
-/// `String`, and returns the new text.
+/// `String`, and returns the new text. [`RepairInput`] says what a `String` holds.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -4,7 +4,7 @@
 //! An arm of `on_error` is a function from a failure to a decision; a decision is data.
 //!
 //! ```text
-//! ToolError ─► layers: agent's arm for the tool ► tool's own ► agent's default
+//! ToolError ─► layers: agent's arm for the tool ► tool's own ► skill's default ► agent's default
 //!                 └─► Decision<Kind> ─► Plan (steps) ─► Candidates: the next step that is not spent
 //! ```
 //!
@@ -42,7 +42,7 @@ pub use crate::reader::{normalize_separators, strip_fences};
 pub use backoff::{Backoff, constant, exponential, none};
 pub use context::{CallError, ErrorContext, Raw};
 pub use decision::{Decision, IntoDecision, Plan, Step};
-pub use fixer::{FailedRepair, Fixer, FixerRef, Repair};
+pub use fixer::{FailedRepair, Fixer, FixerRef, Repair, RepairInput};
 pub use into::{IntoText, IntoValue, IntoWords};
 pub use kind::{
     CanRetry, CanSanitize, Deserialization, Execution, Fallible, InvalidArgs, InvalidOutput, Kind,

@@ -139,7 +139,8 @@ pub fn throw<K: Kind>(reason: impl IntoWords) -> Decision<K> {
     })
 }
 
-/// Asks the next layer: after an agent's arm for a tool, the tool's own, then the agent's default.
+/// Asks the next layer: after an agent's arm for a tool, the tool's own, then the default of the skill and that of the
+/// agent.
 ///
 /// What that decides takes the place of this step; if it decides nothing, the next step is taken.
 ///

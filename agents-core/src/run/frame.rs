@@ -34,6 +34,9 @@ pub(crate) struct Frame {
     pub(crate) cut_off: bool,
     /// What was wrong with the last answer.
     pub(crate) refused: Option<String>,
+    /// How many answers in a row were refused, with no call between them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    refusals: u32,
     /// What was tried on the answers before it, which went back.
     earlier: Vec<Candidates<ReadError>>,
     /// The model it was given because it failed.
@@ -53,7 +56,7 @@ pub(crate) struct Frame {
 /// What to do next.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next {
-    /// Ask the model. The answer has to follow its schema now: it was refused before.
+    /// Ask the model; `must_fit` if its reply has to be the answer, held to the schema.
     Chat { turn: u32, must_fit: bool },
     /// Carry out the calls.
     Calls,
@@ -101,15 +104,22 @@ impl Frame {
             return Next::Stop(Limit::ToolCalls(budget.tool_calls()));
         }
         if self.turns < budget.turns() {
+            let turn = self.turns + 1;
             return Next::Chat {
-                turn: self.turns + 1,
-                must_fit: self.refused.is_some(),
+                turn,
+                must_fit: self.must_fit(turn == budget.turns()),
             };
         }
         match &self.refused {
             Some(reason) => Next::GiveUp(reason.clone()),
             None => Next::Stop(Limit::Turns(budget.turns())),
         }
+    }
+
+    /// Whether nothing but an answer is asked for. What was refused may be mended by what a tool knows, so the tools
+    /// stay; but not for the second answer in a row, nor where no turn is left for what a tool would say.
+    fn must_fit(&self, is_last: bool) -> bool {
+        self.refused.is_some() && (is_last || self.refusals.is_multiple_of(2))
     }
 
     /// The model is asked again: what was decided about escalations comes true. Of several models that were given, the
@@ -154,6 +164,7 @@ impl Frame {
             },
         }]);
         self.refused = Some(reason);
+        self.refusals = self.refusals.saturating_add(1);
     }
 
     /// Tells what was changed and tried for every answer so far.
@@ -186,8 +197,9 @@ impl Frame {
             .zip(&calls)
             .map(|(seq, call)| Call::new(seq, call.clone()))
             .collect();
-        if calls.is_empty() {
-            self.answer = Some(FinalAnswer::new(content.clone()));
+        match calls.is_empty() {
+            true => self.answer = Some(FinalAnswer::new(content.clone())),
+            false => self.refusals = 0,
         }
         for call in calls
             .iter_mut()
@@ -214,6 +226,10 @@ impl Frame {
                 .for_each(|message| history.push(message));
         }
     }
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 fn refusal(reason: &str) -> String {

@@ -11,7 +11,9 @@ use crate::{
 use std::{
     borrow::Cow,
     collections::BTreeSet,
+    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll},
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -27,7 +29,8 @@ struct Sent {
     seq: u64,
     /// Number of the next run.
     runs: u32,
-    to: mpsc::UnboundedSender<Order>,
+    /// The way to the task, until the run is dropped.
+    to: Option<mpsc::UnboundedSender<Order>>,
 }
 
 /// What the task is told.
@@ -60,7 +63,11 @@ impl Writer {
         let (to, orders) = mpsc::unbounded_channel();
         tokio::spawn(write(journal, orders));
         Ok(Arc::new(Writer {
-            sent: Mutex::new(Sent { seq, runs, to }),
+            sent: Mutex::new(Sent {
+                seq,
+                runs,
+                to: Some(to),
+            }),
             stored: Mutex::new(stored),
         }))
     }
@@ -103,13 +110,12 @@ impl Writer {
             place,
             fact,
         };
-        // The task ends with the process, or when it was told of a failure.
-        let _ = sent.to.send(Order::Keep(entry));
+        sent.send(Order::Keep(entry));
     }
 
     /// Stores what was taken down so far, without waiting for it.
     pub(crate) fn flush(&self) {
-        let _ = self.sent().to.send(Order::Store(None));
+        self.sent().send(Order::Store(None));
     }
 
     /// Stores what was taken down so far.
@@ -118,7 +124,7 @@ impl Writer {
     /// When that failed, or has failed before.
     pub(crate) async fn store(&self) -> Result<(), JournalError> {
         let (done, stored) = oneshot::channel();
-        let _ = self.sent().to.send(Order::Store(Some(done)));
+        self.sent().send(Order::Store(Some(done)));
         let ended = || {
             Err(JournalError::new(
                 "the task that writes the journal has ended",
@@ -128,11 +134,58 @@ impl Writer {
     }
 }
 
+impl Sent {
+    /// Sends an order. The task ends with the process, or when it was told of a failure.
+    fn send(&self, order: Order) {
+        if let Some(to) = &self.to {
+            let _ = to.send(order);
+        }
+    }
+}
+
+/// A run whose journal hears nothing more once it is dropped: then it can go on from where it was, and calls that are
+/// dropped with it are not given up.
+pub(crate) struct Going<F> {
+    // Dropped before the work.
+    journal: Dropped,
+    work: Pin<Box<F>>,
+}
+
+struct Dropped(Option<Arc<Writer>>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        if let Some(writer) = self.0.take() {
+            writer.sent().to = None;
+        }
+    }
+}
+
+impl<F: Future> Going<F> {
+    /// Runs this work, whose facts go to `writer`.
+    pub(crate) fn on(writer: Option<Arc<Writer>>, work: F) -> Self {
+        let (journal, work) = (Dropped(writer), Box::pin(work));
+        Going { journal, work }
+    }
+}
+
+impl<F: Future> Future for Going<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let ready = self.work.as_mut().poll(cx);
+        if ready.is_ready() {
+            self.journal.0 = None;
+        }
+        ready
+    }
+}
+
 impl Writer {
     /// Stores what was taken down so far, and lets go of the journal.
     pub(crate) async fn close(&self) {
         let (done, closed) = oneshot::channel();
-        let _ = self.sent().to.send(Order::Close(done));
+        self.sent().send(Order::Close(done));
         // If the task has ended, it has let go.
         let _ = closed.await;
     }

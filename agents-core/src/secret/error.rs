@@ -1,6 +1,6 @@
 use super::MIN_SECRET_CHARS;
 use crate::{Code, ToolFailure};
-use std::{fmt, io};
+use std::io;
 
 /// Reason why a tool did not get a secret.
 ///
@@ -21,16 +21,22 @@ use std::{fmt, io};
 /// let error = SecretError::unavailable("crm", "the vault is sealed");
 /// assert!(error.to_string().contains("the vault is sealed"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the secret `{name}` {why}")]
 pub struct SecretError {
     name: String,
     why: Why,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum Why {
+    #[error("is missing: neither the run nor its user, workspace or organisation has it")]
     Missing,
+    #[error(
+        "has {0} characters; fewer than {MIN_SECRET_CHARS} cannot be masked, so it is not used"
+    )]
     TooShort(usize),
+    #[error("cannot be looked up: {0}")]
     Unavailable(String),
 }
 
@@ -78,25 +84,6 @@ impl ToolFailure for SecretError {
         }
     }
 }
-
-impl fmt::Display for SecretError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = &self.name;
-        match &self.why {
-            Why::Missing => write!(
-                f,
-                "the secret `{name}` is missing: neither the run nor its user, workspace or organisation has it"
-            ),
-            Why::TooShort(chars) => write!(
-                f,
-                "the secret `{name}` has {chars} characters; fewer than {MIN_SECRET_CHARS} cannot be masked, so it is not used"
-            ),
-            Why::Unavailable(why) => write!(f, "the secret `{name}` cannot be looked up: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for SecretError {}
 
 impl From<SecretError> for io::Error {
     fn from(error: SecretError) -> Self {

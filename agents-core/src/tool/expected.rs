@@ -76,7 +76,7 @@ fn may_have(schema: &Value, whole: &Value, path: &str, field: &str) -> bool {
 }
 
 /// The schemas that may hold where a path in these arguments leads.
-fn places<'a>(schema: &'a Value, whole: &Value, path: &str) -> Vec<&'a Value> {
+pub(super) fn places<'a>(schema: &'a Value, whole: &Value, path: &str) -> Vec<&'a Value> {
     let mut at = Some(whole);
     recovery::path_parts(path).fold(vec![schema], |places, part| {
         let mut next: Vec<&Value> = Vec::new();

@@ -265,7 +265,10 @@ impl<O> Place<'_, O> {
         ToolError::Deserialization {
             raw_value: text.to_owned(),
             path: fault.path().to_owned(),
-            target_type: self.brain.name.to_string(),
+            target_type: match fault.path() {
+                "" => self.answer.type_name(),
+                path => tool::type_at(self.schema(), text, path),
+            },
             cause: Cause::misfit(fault.message().to_owned(), self.misfits(text, fault)),
         }
     }

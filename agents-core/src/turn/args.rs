@@ -199,7 +199,7 @@ fn misfitting(
     let error = ToolError::Deserialization {
         raw_value: json.to_owned(),
         path: first.path().to_owned(),
-        target_type: spec.name.to_string(),
+        target_type: tool::type_at(&spec.input_schema, json, first.path()),
         cause: Cause::misfit(first.message().to_owned(), all),
     };
     refused(error, json, found.changes.clone())

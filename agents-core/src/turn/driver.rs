@@ -2,6 +2,7 @@
 
 use super::{
     answer::{self, Settled},
+    envelope::Leaving,
     reply,
 };
 use crate::{
@@ -48,6 +49,8 @@ pub(crate) async fn drive<O>(
         Box::pin(given(cx)).await?;
     }
     let span = spans::agent(brain, cx, answer.schema());
+    // Declared before the work, so that what is within it is closed first.
+    let leaving = Leaving::driven(cx, brain);
     // On the heap, and so are its parts: agents that run each other would fill the stack.
     let work = Box::pin(
         async {
@@ -80,6 +83,9 @@ pub(crate) async fn drive<O>(
         }
     };
     spans::worked(&span, &result);
+    if result.is_ok() {
+        leaving.done();
+    }
     result
 }
 

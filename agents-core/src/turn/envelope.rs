@@ -1,7 +1,8 @@
 //! Stage 5: the receipt, and who is told of it.
 
 use crate::{
-    observe,
+    brain::Brain,
+    observe, panics,
     run::{CallFact, Ending, EventKind, Fact, Node, Root, RunContext, ToolEnvelope},
 };
 use std::sync::Arc;
@@ -16,9 +17,47 @@ pub(super) fn tell(node: &Node, root: &Root, seq: u32, receipt: Arc<ToolEnvelope
     );
 }
 
+/// Tells what the model has used: a tool, or what the agent knows. Without `brain` the agent is gone already, as from a
+/// task that outlives it.
+pub(super) fn tell_used(
+    brain: Option<&Brain<'_>>,
+    node: &Node,
+    root: &Root,
+    seq: u32,
+    receipt: &ToolEnvelope,
+) {
+    let masker = &root.settings.masker;
+    let known = brain.and_then(|brain| Some((brain, brain.knowledge(&receipt.name)?)));
+    match known {
+        Some((brain, knowledge)) if receipt.is_ok() => {
+            brain.hooks.knowledge_used(knowledge.name(), masker);
+            let knowledge = knowledge.name().to_owned();
+            root.emit_at(
+                node,
+                || node.call_path(seq).to_string(),
+                || EventKind::KnowledgeUsed { knowledge },
+            );
+        }
+        Some(_) => {}
+        None => {
+            if let Some(brain) = brain {
+                brain.hooks.tool_used(receipt, masker);
+            }
+            for hook in &root.settings.tool_hooks {
+                panics::told("on_tool_use", masker, || hook(receipt));
+            }
+        }
+    }
+}
+
 /// Writes the receipts of calls that are left unsettled, here and below, for this reason; what was decided about
 /// escalations has not come true. What is within a call ends before it does.
 pub(crate) fn close_all(node: &Arc<Node>, root: &Root, why: &Ending) {
+    close(node, root, None, why);
+}
+
+/// The same, of the agent that works at `node`.
+fn close(node: &Arc<Node>, root: &Root, brain: Option<&Brain<'_>>, why: &Ending) {
     for child in node.children() {
         close_all(&child, root, why);
     }
@@ -37,31 +76,42 @@ pub(crate) fn close_all(node: &Arc<Node>, root: &Root, why: &Ending) {
         node.add(Fact::Call { seq, fact });
         // If a stored run comes back to this agent, its model has been told.
         if let Some(receipt) = node.add(Fact::Settled { seq }).receipt {
+            tell_used(brain, node, root, seq, &receipt);
             tell(node, root, seq, receipt);
         }
     }
 }
 
 /// Writes the receipts of calls that an agent leaves unsettled which is dropped or fails, as soon as it is.
-pub(crate) struct Leaving<'a>(Option<&'a RunContext>);
+pub(crate) struct Leaving<'a> {
+    cx: Option<&'a RunContext>,
+    brain: Option<&'a Brain<'a>>,
+}
 
 impl<'a> Leaving<'a> {
     /// Those of the agent that works at `cx`.
     pub(crate) fn of(cx: &'a RunContext) -> Self {
-        Leaving(Some(cx))
+        let (cx, brain) = (Some(cx), None);
+        Leaving { cx, brain }
+    }
+
+    /// Those of a model-driven agent, whose own hooks are told of them.
+    pub(super) fn driven(cx: &'a RunContext, brain: &'a Brain<'a>) -> Self {
+        let (cx, brain) = (Some(cx), Some(brain));
+        Leaving { cx, brain }
     }
 
     /// It has its answer.
     pub(crate) fn done(mut self) {
-        self.0 = None;
+        self.cx = None;
     }
 }
 
 impl Drop for Leaving<'_> {
     fn drop(&mut self) {
-        let Some(RunContext { node, root, .. }) = self.0 else {
+        let Some(RunContext { node, root, .. }) = self.cx else {
             return;
         };
-        close_all(node, root, &Ending::of(root, node));
+        close(node, root, self.brain, &Ending::of(root, node));
     }
 }

@@ -28,10 +28,10 @@ use crate::{
     brain::Brain,
     error::{Cause, Code, ToolError},
     observe::spans,
-    panics::{self, guarded},
+    panics::guarded,
     run::{
         Action, Call, CallFact, Called, EventKind, Fact, News, Raiser, RepairKind, RunContext,
-        Stop, ToolEnvelope, ToolHook, again, climb::climb, of_call,
+        Stop, ToolEnvelope, again, climb::climb, of_call,
     },
     secret::references,
     tool::{Prepared, SharedTool, ToolContext},
@@ -332,35 +332,13 @@ impl Place<'_> {
         let (node, seq) = (&self.cx.node, self.seq);
         let has_siblings = node.frame(|frame| frame.calls.len() > 1);
         let receipt = node.add(Fact::Settled { seq }).receipt?;
-        self.tell_used(&receipt);
+        envelope::tell_used(Some(self.brain), node, &self.cx.root, seq, &receipt);
         envelope::tell(node, &self.cx.root, seq, receipt.clone());
         // Others of the same reply may take long, or never end: this one is not to run again.
         if has_siblings {
             node.machine().flush();
         }
         Some(receipt)
-    }
-
-    /// Tells what the model has used: a tool, or what the agent knows.
-    fn tell_used(&self, receipt: &ToolEnvelope) {
-        let hooks = &self.brain.hooks;
-        match self.brain.knowledge(&receipt.name) {
-            Some(knowledge) if receipt.is_ok() => {
-                hooks.knowledge_used(knowledge.name(), self.cx.masker());
-                self.emit(|| EventKind::KnowledgeUsed {
-                    knowledge: knowledge.name().to_owned(),
-                });
-            }
-            Some(_) => {}
-            None => {
-                hooks.tool_used(receipt, self.cx.masker());
-                let of_the_run = &self.cx.root.settings.tool_hooks;
-                let told = |hook: &ToolHook| {
-                    panics::told("on_tool_use", self.cx.masker(), || hook(receipt))
-                };
-                of_the_run.iter().for_each(told);
-            }
-        }
     }
 
     /// How the arguments were changed that are about to be used.

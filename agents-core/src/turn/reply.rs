@@ -23,8 +23,8 @@ use std::{
 };
 use tracing::Instrument;
 
-/// Asks the model for the next message. `schema` is that of the answer, `must_fit` says that the
-/// last answer did not fit: then nothing but an answer is asked for.
+/// Asks the model for the next message. `schema` is that of the answer; `must_fit` says that nothing but an answer is
+/// asked for.
 pub(crate) async fn ask(
     brain: &Brain<'_>,
     cx: &RunContext,

@@ -5,7 +5,7 @@ use crate::{
     Effects,
     error::{Cause, Code, ToolError},
     reader::{self, Change, ChangeKind, Changes},
-    tool::ToolSpec,
+    tool::{self, ToolSpec},
 };
 
 /// Returns the first uncertain change of a call that cannot be taken back.
@@ -34,9 +34,9 @@ pub(super) fn told(spec: &ToolSpec, raw: &str, change: &Change) -> ToolError {
     let is_of_a_field = matches!(kind, ChangeKind::Extracted | ChangeKind::Inferred);
     match object.filter(|_| is_of_a_field) {
         Some(object) => ToolError::Deserialization {
+            target_type: tool::type_at(&spec.input_schema, &object, path),
             raw_value: object.into_owned(),
             path: path.clone(),
-            target_type: spec.name.to_string(),
             cause: Cause::text(Code::ValidationError, why),
         },
         None => ToolError::InvalidArgs {

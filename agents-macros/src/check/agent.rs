@@ -49,6 +49,7 @@ pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
         once(arms, &agent.on_error[..i], errors);
         among_tools(arms, &agent.settings, errors);
     }
+    among_skills(agent, errors);
     if let Make::Skills(_, skills) = &agent.make {
         super::on_escalation::on_escalation(&mut agent.on_escalation, skills, errors);
     }
@@ -81,6 +82,34 @@ fn among_tools(arms: &Arms, settings: &Settings, errors: &Errors) {
     }
 }
 
+/// `on_error!(Self::data_ops, ..)` for a skill that a model carries out.
+fn among_skills(agent: &Agent, errors: &Errors) {
+    let Make::Skills(_, skills) = &agent.make else {
+        return;
+    };
+    let all: Vec<_> = skills
+        .iter()
+        .map(|skill| plain(&skill.function.sig.ident))
+        .collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let named = agent
+        .on_error
+        .iter()
+        .filter_map(|arms| arms.written.skill.as_ref());
+    for name in named {
+        let skill = skills
+            .iter()
+            .find(|skill| plain(&skill.function.sig.ident) == plain(name));
+        match skill {
+            None => errors.at(name, messages::not_a_skill(&plain(name), &all)),
+            Some(skill) if skill.function.has_body() => {
+                errors.at(name, messages::arms_without_model(name));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
 /// What is said of a tool that is none of these.
 fn among(listed: &[&Path], message: impl Fn(&[&str]) -> String) -> String {
     let listed: Vec<String> = listed.iter().map(written).collect();
@@ -92,7 +121,9 @@ fn once(arms: &Arms, above: &[Arms], errors: &Errors) {
     let of = |arms: &Arms| {
         let tool = arms.tool.as_ref().map(written);
         let named = arms.written.named.as_ref();
+        let skill = arms.written.skill.as_ref();
         tool.or(named.map(written))
+            .or(skill.map(|skill| format!("Self::{skill}")))
             .map_or_else(|| "the agent".to_owned(), |of| format!("`{of}`"))
     };
     // Of those under a `#[cfg]` only one may be there.
@@ -127,8 +158,10 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         memory,
         policies,
         strict,
+        on_tool_use,
         fixers,
     } = settings;
+    let on_tool_use = on_tool_use.iter().map(|(key, _)| key);
     let fixers = fixers.iter().map(|(key, _)| key);
     let prompt = prompt.iter().map(|(key, _)| key);
     let model = model.iter().map(|(key, _)| key);
@@ -143,6 +176,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         .chain(memory)
         .chain(policies)
         .chain(strict)
+        .chain(on_tool_use)
         .chain(fixers)
 }
 

@@ -2,6 +2,7 @@
 
 use super::{given, hidden, settings::Step};
 use crate::{
+    check::names::plain,
     model::{Agent, Arm, Arms, Tool, Under},
     paths::{Rt, end, here, respan},
 };
@@ -116,6 +117,7 @@ fn checked(tool: &TokenStream, arms: &Arms) -> TokenStream {
 /// .on_error(|error, cx| match error { .. })
 /// .on_error_of::<<DeleteFile as __rt::Fails>::With>(<DeleteFile as __rt::ToolName>::NAME, |error, cx| match error { .. })
 /// .on_error_of_named("github_*", |error, cx| match error { .. })
+/// .on_error_of_skill("data_ops", |error, cx| match error { .. })
 /// .fixer(JsonFixer)
 /// ```
 pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> impl Iterator<Item = Step> {
@@ -129,13 +131,17 @@ pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> impl Iterator<Item = Step>
             quote!(.on_error_of_named(#pattern, #any { #matched }))
         }
         None => {
+            let skill = arms.written.skill.as_ref();
             let rerun = arms.reruns_by_cfgs().into_iter().flat_map(|cfgs| {
-                agent.rerun_by_default().map(move |tool| {
+                agent.rerun_by_default(skill).map(move |tool| {
                     let check = quote_spanned!(tool.span()=> <#tool as __rt::RetrySafe>::check(););
                     quote!(#(#cfgs)* #check)
                 })
             });
-            quote!(.on_error(#any { #(#rerun)* #matched }))
+            match skill.map(plain) {
+                None => quote!(.on_error(#any { #(#rerun)* #matched })),
+                Some(skill) => quote!(.on_error_of_skill(#skill, #any { #(#rerun)* #matched })),
+            }
         }
         Some(tool) => {
             let name = quote_spanned!(tool.span()=> <#tool as __rt::ToolName>::NAME);

@@ -28,6 +28,7 @@ pub(super) fn builder(agent: &Agent, skills: Vec<Step>) -> TokenStream {
         memory,
         policies,
         strict,
+        on_tool_use,
         fixers,
     } = &agent.settings;
     let name = &agent.name;
@@ -58,10 +59,11 @@ pub(super) fn builder(agent: &Agent, skills: Vec<Step>) -> TokenStream {
     let policies = policies.iter().flat_map(|(_, policies)| policies);
     let policies = policies.map(|(pattern, policy)| quote!(.policy(#pattern, #policy)));
     let strict = strict.as_ref().map(|key| quote!(.#key()));
+    let on_tool_use = on_tool_use.as_ref().map(|(key, hook)| quote!(.#key(#hook)));
     let fixers = fixers.iter().flat_map(|(_, fixers)| fixers).map(fixer);
     let begun = quote! {
         __rt::AgentBuilder::new(#name)
-            #description #prompt #model #tools #budget #memory #strict
+            #description #prompt #model #tools #budget #memory #strict #on_tool_use
             #(#policies)* #(#fixers)*
     };
     let known = agent.knowledge.iter().map(super::skills::knowledge);

@@ -113,7 +113,9 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
     let (mut on_error, mut on_escalation) = (Vec::new(), Vec::new());
     for member in blocks {
         match member {
-            Member::OnError(arms) => {
+            Member::OnError(mut arms) => {
+                let own = arms.tool.take_if(|path| is_own(path));
+                arms.skill = own.map(|path| path.segments[1].ident.clone());
                 let of = match &arms.tool {
                     Some(_) => Of::Tool(&[]),
                     None => Of::Tools,
@@ -272,6 +274,11 @@ fn output(sig: &Signature, errors: &Errors) -> Option<Returns> {
         return None;
     }
     Some(returns)
+}
+
+/// `Self::data_ops`, which is a skill and no tool.
+fn is_own(path: &syn::Path) -> bool {
+    path.segments.len() == 2 && path.segments[0].ident == "Self"
 }
 
 fn type_ident(ty: &Type) -> Option<Ident> {

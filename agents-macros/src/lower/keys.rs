@@ -104,6 +104,15 @@ impl<'e> Keys<'e> {
         }
     }
 
+    /// `on_tool_use = expr`: an expression, and no literal.
+    pub(super) fn code(&mut self, name: &str) -> Option<(Ident, Expr)> {
+        let (key, value) = self.value(name)?;
+        match value {
+            Expr::Lit(_) => self.miswritten(&key),
+            _ => Some((key, value)),
+        }
+    }
+
     /// `deprecated = "text"`: text that is written there, and no other expression.
     pub(super) fn text(&mut self, name: &str) -> Option<(Ident, LitStr)> {
         let (key, value) = self.value(name)?;

@@ -30,6 +30,7 @@ pub(super) fn settings(keys: &mut Keys<'_>, errors: &Errors) -> Settings {
             .list("policies")
             .map(|(key, elements)| (key, policies(elements, errors))),
         strict: keys.flag("strict"),
+        on_tool_use: keys.code("on_tool_use"),
         fixers: keys
             .list("fixers")
             .map(|(key, elements)| (key, fixers(elements, errors))),

@@ -113,6 +113,10 @@ pub(crate) const AGENT: &[Key] = &[
         "policies = [(\"github_*\", ToolPolicy::new().confirm())]",
     ),
     key("strict", "strict"),
+    key(
+        "on_tool_use",
+        "on_tool_use = |name, args, result| println!(\"[{name}] {args} {result:?}\")",
+    ),
     key("fixers", "fixers = [JsonFixer]"),
     key("crate", "crate = path::to::agents"),
 ];

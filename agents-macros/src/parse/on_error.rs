@@ -46,6 +46,7 @@ pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<A
         keyword,
         tool: None,
         named: None,
+        skill: None,
         arms,
     })
 }
@@ -96,6 +97,7 @@ pub(super) fn matched(
         keyword,
         tool,
         named,
+        skill: None,
         arms,
     })
 }

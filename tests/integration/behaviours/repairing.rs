@@ -1,7 +1,9 @@
 //! Repair agents.
 
 use super::*;
-use ::agents::{ErrorKind, Severity, agent, recovery::*, run::Stopped, tool::FnTool};
+use ::agents::{
+    AgentBuilder, ErrorKind, Severity, agent, agent::Skill, recovery::*, run::Stopped, tool::FnTool,
+};
 use serde_json::json;
 
 fn asks(agent: ScribeAgent, retries: u32) -> impl Arms {
@@ -218,27 +220,29 @@ async fn a_repair_agent_without_a_model_may_mend_escalate_and_throw() {
     );
 }
 
-// A repair agent may take plain text: then it is told everything in words.
+// A repair agent may take plain text: that is the text that failed, or everything in words.
 #[tokio::test]
 async fn a_repair_agent_may_take_plain_text() {
     /// Looks for what it needs.
-    #[agent]
-    fn reader(request: String) -> String {
+    fn look(request: String) -> String {
         let complete = ["`job`", "JSON Schema", "The JSON: seven"]
             .iter()
             .all(|part| request.contains(part));
-        if complete {
-            r#"{"n":7}"#.into()
-        } else {
-            request
+        match (complete, &*request) {
+            (true, _) => r#"{"n":7}"#.into(),
+            (false, "seven") => r#"{"n":77}"#.into(),
+            (false, _) => request,
         }
     }
-    assert_eq!(
-        call(0, "seven", on_args(|_, _| fix_with(Reader)))
-            .await
-            .told(),
-        "did 7"
-    );
+    let reader = |input| {
+        let look = Skill::native("look", "Looks.", async |request| Ok(look(request)));
+        let reader = AgentBuilder::<String, String>::new("reader").skill(look);
+        reader.repair_input(input).build()
+    };
+    for (input, told) in [(RepairInput::Report, "did 7"), (RepairInput::Raw, "did 77")] {
+        let arms = on_args(move |_, _| fix_with(reader(input)));
+        assert_eq!(call(0, "seven", arms).await.told(), told);
+    }
 }
 
 // 21

@@ -8,7 +8,7 @@ use super::Agent;
 use crate::{
     Error, ErrorKind, Json, observe, panics,
     place::check_run,
-    run::{Outcome, Root, RunContext, Settings, Stop, Stored, Talk, Writer},
+    run::{Going, Outcome, Root, RunContext, Settings, Stop, Stored, Talk, Writer},
 };
 use futures_util::future::BoxFuture;
 use std::{fmt, future::IntoFuture};
@@ -139,8 +139,10 @@ impl<'a, A: Agent> Run<'a, A> {
             root.close_journal().await;
             return Ok(outcome);
         }
-        let run = steer(agent, input, &root);
-        let mut outcome = observe::observed(&root, agent.name(), Box::pin(run)).await;
+        let own = root.settings.journal.as_ref();
+        let writer = own.and(root.settings.writer.clone());
+        let run = Going::on(writer, steer(agent, input, &root));
+        let mut outcome = observe::observed(&root, agent.name(), run).await;
         // Before it is stored that the run has ended: what has ended is not charged any more.
         if let Some(around) = &around {
             around.charge(outcome.usage, outcome.cost);

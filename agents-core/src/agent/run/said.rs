@@ -220,8 +220,9 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Registers a callback that gets every settled tool call once: the tool's name, the arguments
-    /// as they ran (repairs included), and the result.
+    /// Registers a callback that gets every tool call once, when it has ended: the tool's name, the arguments
+    /// as they ran (repairs included), and the result. A call that was refused, or cut off by the end of its run or
+    /// agent, has ended as well.
     ///
     /// ```
     /// # use agents_core as agents;

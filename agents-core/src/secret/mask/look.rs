@@ -8,7 +8,7 @@ use serde::{
         SerializeTupleStruct, SerializeTupleVariant,
     },
 };
-use std::fmt::{self, Display};
+use std::fmt::Display;
 
 impl Known {
     /// Whether there may be any in what is written of `value`.
@@ -21,16 +21,9 @@ impl Known {
 struct Look<'a>(&'a Known);
 
 /// There may be one; it has to be looked at as it is written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("perhaps a secret")]
 struct Perhaps;
-
-impl Display for Perhaps {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("perhaps a secret")
-    }
-}
-
-impl std::error::Error for Perhaps {}
 
 impl ser::Error for Perhaps {
     fn custom<T: Display>(_: T) -> Self {

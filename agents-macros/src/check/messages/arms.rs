@@ -132,6 +132,10 @@ pub(crate) fn not_a_skill(name: &str, known: &[&str]) -> String {
     }
 }
 
+pub(crate) fn arms_without_model(name: impl Display) -> String {
+    format!("`{name}` has a body, and no model makes calls in it; remove these arms, or the body")
+}
+
 pub(crate) fn skill_for_agent(name: impl Display) -> String {
     format!(
         "`{name}` is of this agent itself: write `reroute_to_skill(Self::{name})`; `reroute_to(..)` takes another agent"
