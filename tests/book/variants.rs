@@ -136,10 +136,12 @@ fn every_variant_has_its_row() {
                 .collect();
             let expected: BTreeSet<_> = variants
                 .iter()
-                .map(|Variant { name, wire, .. }| match wire.as_ref().filter(|_| has_wire) {
-                    Some(wire) => format!("| `{name}` | `{wire}` "),
-                    None => format!("| `{name}` "),
-                })
+                .map(
+                    |Variant { name, wire, .. }| match wire.as_ref().filter(|_| has_wire) {
+                        Some(wire) => format!("| `{name}` | `{wire}` "),
+                        None => format!("| `{name}` "),
+                    },
+                )
                 .collect();
             assert_eq!(begins, expected, "{page}, {name}");
             assert_eq!(

@@ -6,7 +6,7 @@ use agents::{
     async_trait,
     journal::{Entry, FileJournal, Journal, JournalError, Key, MemoryJournal},
     policy::{confirm_writes, read_only},
-    run::{Approval, ApprovalRequest, Stopped},
+    run::{Approval, ApprovalRequest, Stopped, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool::{Approval as Asks, FnTool, ToolSpec},
 };
@@ -759,5 +759,5 @@ async fn a_run_that_is_dropped_gives_up_no_call_and_goes_on() {
     let agent = team(false, rest);
     let outcome = agent.run("go").journal(journal).outcome().await.unwrap();
     assert_eq!(outcome.result.unwrap(), "done");
-    assert!(outcome.outputs.receipts().all(|receipt| receipt.is_ok()));
+    assert!(outcome.outputs.receipts().all(ToolEnvelope::is_ok));
 }

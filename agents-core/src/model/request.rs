@@ -50,8 +50,11 @@ pub struct Request<'a> {
     sink: Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)>,
     masker: Option<&'a Masker>,
     place: Option<&'a (dyn fmt::Display + Send + Sync)>,
-    failures: Option<&'a (dyn Fn(&str, &ModelError) + Send + Sync)>,
+    failures: Option<Failures<'a>>,
 }
+
+/// Gets the name of a model and what it failed with.
+type Failures<'a> = &'a (dyn Fn(&str, &ModelError) + Send + Sync);
 
 impl<'a> Request<'a> {
     /// Creates a request for the message that follows `history`.
@@ -118,10 +121,7 @@ impl<'a> Request<'a> {
 
     /// Sets the callback for requests that fail and are followed by another one.
     #[must_use]
-    pub fn with_failures(
-        mut self,
-        failures: &'a (dyn Fn(&str, &ModelError) + Send + Sync),
-    ) -> Self {
+    pub fn with_failures(mut self, failures: Failures<'a>) -> Self {
         self.failures = Some(failures);
         self
     }

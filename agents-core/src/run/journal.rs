@@ -65,7 +65,7 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
 /// let journal = MemoryJournal::new();
 /// agent.run("?").journal(journal.clone()).await?;
 /// let kinds: Vec<_> = journal.entries().iter().map(|entry| entry.kind().to_owned()).collect();
-/// assert_eq!(kinds, ["started", "said", "asked", "replied", "answer", "over", "finished", "worked"]);
+/// assert_eq!(kinds, ["started", "said", "offered", "asked", "replied", "answer", "over", "finished", "worked"]);
 /// # Ok(())
 /// # }
 /// ```
