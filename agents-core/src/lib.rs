@@ -33,6 +33,7 @@ mod brain;
 mod budget;
 pub mod cache;
 pub mod compose;
+mod deep;
 pub mod error;
 pub mod escalation;
 mod hex;

@@ -4,6 +4,7 @@ use crate::world::Add;
 use agents::{
     Agent, AgentBuilder, Budget, Effects,
     agent::ModelAgent,
+    prelude::*,
     run::{Limit, Stopped, tokens},
     testing::{Script, ScriptedModel},
     tool::FnTool,
@@ -197,4 +198,38 @@ async fn runs_of_their_own_that_call_each_other_end() {
             .last()
             .contains("runs of their own are nested 15 deep")
     );
+}
+
+/// Asks the agent that asks.
+#[agents::tool(none)]
+async fn ask_again() -> Result<String, Error> {
+    Echo.run("again").await
+}
+
+/// You repeat.
+#[agent(tools = [AskAgain], budget(max_recursion = 1000))]
+async fn echo(task: String) -> String;
+
+/// A level of nesting takes about 80 kB of stack without optimisation, and a task has 2 MB: the levels are on the heap.
+#[test]
+fn a_deep_run_comes_to_its_bound_on_a_small_stack() {
+    let run = std::thread::Builder::new()
+        .stack_size(512 * 1024)
+        .spawn(|| {
+            let mut runtime = tokio::runtime::Builder::new_current_thread();
+            let runtime = runtime.enable_all().build().unwrap();
+            let (model, _) = ScriptedModel::always(Script::call("ask_again", "{}"));
+            let budget = Budget::new().max_recursion(200);
+            let run = Echo.run("go").model(model).budget(budget);
+            runtime.block_on(run.outcome()).unwrap()
+        });
+    let outcome = run.unwrap().join().unwrap();
+    assert_eq!(
+        outcome.stopped,
+        Some(Stopped::Budget {
+            agent: "echo".into(),
+            limit: Limit::Recursion(200)
+        })
+    );
+    assert_eq!(outcome.outputs.receipts().count(), 200);
 }

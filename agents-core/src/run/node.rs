@@ -340,9 +340,12 @@ pub(crate) struct Path<'a>(&'a Node);
 
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0.parent {
-            Some(parent) => write!(f, "{}/{}", parent.path(), self.0.key),
-            None => f.write_str(&self.0.key),
+        // From above, without recursion: runs may be deep.
+        for up in (0..=self.0.level).rev() {
+            let above = (0..up).fold(self.0, |node, _| node.parent.as_deref().unwrap_or(node));
+            let slash = if above.parent.is_some() { "/" } else { "" };
+            write!(f, "{slash}{}", above.key)?;
         }
+        Ok(())
     }
 }

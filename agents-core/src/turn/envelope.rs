@@ -2,6 +2,7 @@
 
 use crate::{
     brain::Brain,
+    deep::deep,
     observe, panics,
     run::{CallFact, Ending, EventKind, Fact, Node, Root, RunContext, ToolEnvelope},
 };
@@ -59,7 +60,7 @@ pub(crate) fn close_all(node: &Arc<Node>, root: &Root, why: &Ending) {
 /// The same, of the agent that works at `node`.
 fn close(node: &Arc<Node>, root: &Root, brain: Option<&Brain<'_>>, why: &Ending) {
     for child in node.children() {
-        close_all(&child, root, why);
+        deep(|| close_all(&child, root, why));
     }
     root.void(node, why);
     let left = node.machine().look(|state| {

@@ -2,7 +2,9 @@
 
 use super::Agent;
 use crate::{
-    Error, ErrorKind, Json, panics,
+    Error, ErrorKind, Json,
+    deep::Deep,
+    panics,
     run::{
         AgentOutputs, Ending, EventKind, Fact, Finished, Limit, Outcome, Root, RunContext, Stop,
         Stopwatch,
@@ -125,8 +127,7 @@ impl RunContext {
         agent: &str,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        // On the heap: agents that run each other would fill the stack with it.
-        let work = Box::pin(panics::of_agent(agent, self.clone().enter(work)));
+        let work = Deep::of(panics::of_agent(agent, self.clone().enter(work)));
         tokio::select! {
             biased;
             () = self.root.over.cancelled() => {

@@ -2,6 +2,7 @@
 
 use super::{Decided, Fact, Kept, Open, Place, PlaceId, Raiser, Replied, State, What};
 use crate::{
+    deep::deep,
     error::settlement::{EscalationReceipt, Settlement},
     model::Usage,
     run::{
@@ -446,7 +447,7 @@ impl State {
             place.receipts = Vec::new();
         }
         for child in std::mem::take(&mut place.children).into_values() {
-            self.forget(child);
+            deep(|| self.forget(child));
         }
     }
 }

@@ -20,6 +20,7 @@ use super::{Frame, Stop, Taken, ToolEnvelope};
 use crate::{
     Json,
     budget::Paid,
+    deep::deep,
     error::{escalation::Escalation, settlement::EscalationReceipt},
     model::Usage,
     run::{Signed, Timestamp},
@@ -153,10 +154,10 @@ impl State {
         for (seq, receipt) in (0..).zip(&place.receipts) {
             all.push(receipt.clone());
             while let Some(child) = below.next_if(|child| self.place(*child).call() == Some(seq)) {
-                all.extend(self.receipts(child));
+                all.extend(deep(|| self.receipts(child)));
             }
         }
-        all.extend(below.flat_map(|child| self.receipts(child)));
+        all.extend(below.flat_map(|child| deep(|| self.receipts(child))));
         all
     }
 
@@ -190,7 +191,8 @@ impl State {
     fn calls(&self, id: PlaceId) -> usize {
         let place = self.place(id);
         let open = place.frame.iter().flat_map(|frame| &frame.calls);
-        let below = place.children.values().map(|child| self.calls(*child));
+        let below = place.children.values();
+        let below = below.map(|child| deep(|| self.calls(*child)));
         place.receipts.len() + open.count() + below.sum::<usize>()
     }
 
@@ -222,9 +224,15 @@ impl std::fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Path(state, id) = *self;
         let place = state.place(id);
-        match place.parent {
-            Some(parent) => write!(f, "{}/{}", state.path(parent), place.key),
-            None => f.write_str(&place.key),
+        // From above, without recursion: runs may be deep.
+        for up in (0..=place.level).rev() {
+            let above = (0..up).fold(place, |place, _| match place.parent {
+                Some(parent) => state.place(parent),
+                None => place,
+            });
+            let slash = if above.parent.is_some() { "/" } else { "" };
+            write!(f, "{slash}{}", above.key)?;
         }
+        Ok(())
     }
 }
