@@ -16,7 +16,7 @@
 //! | [`run`] | budgets, approvals, events, journals, and what a run leaves behind |
 //! | [`observe`] | spans, log lines and timed steps of a run |
 //! | [`secret`] | secrets: looked up when a tool asks, and masked wherever anything is written |
-//! | `turn` | the loop of a run and the stages of a call, one file for each |
+//! | `engine` | what moves a run: the loop of an agent and the way of a call, one file an action |
 //! | [`policy`], [`rate`] | rules about what a run's calls may do, and limits on how often |
 //! | [`cache`], [`blob`] | reused results, and storage for large ones |
 //! | [`reader`] | reading JSON as models write it, led by the schema: strict, then lenient, then coerced |
@@ -34,6 +34,7 @@ mod budget;
 pub mod cache;
 pub mod compose;
 mod deep;
+mod engine;
 pub mod error;
 pub mod escalation;
 mod hex;
@@ -55,7 +56,6 @@ pub mod team;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod tool;
-mod turn;
 
 pub use agent::{Agent, AgentBuilder};
 /// Reading JSON as models write it: the crate `agents-reader`.

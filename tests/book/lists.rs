@@ -105,7 +105,7 @@ fn every_defect_is_listed() {
     // Whoever adds a defect somewhere else is told to name the file on the page.
     let elsewhere = [
         // The innermost reason, which others have put into words.
-        "agents-core/src/turn/driver.rs",
+        "agents-core/src/engine/drive.rs",
         "agents-core/src/run/settings.rs",
         "agents-core/src/run/stop.rs",
         "agents-core/src/error/kind.rs",

@@ -3,6 +3,7 @@
 use super::{Agent, Data};
 use crate::{
     Error, ErrorKind, Json,
+    engine::receipt::Leaving,
     escalation::{Escalation, Refused, Resolution, Settlement, SharedHandler, What},
     panics::guarded,
     run::{
@@ -10,7 +11,6 @@ use crate::{
         climb::{no_more_models, refuse},
     },
     tool::nearest,
-    turn::envelope::Leaving,
 };
 use futures_util::future::BoxFuture;
 use std::{borrow::Cow, sync::Arc};

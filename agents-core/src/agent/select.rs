@@ -4,13 +4,13 @@ use super::{ModelAgent, Skill, io::Data, need::undecided};
 use crate::{
     Error, ErrorKind,
     brain::Brain,
+    engine,
     error::shorten,
     model::{History, Message},
     panics::{self, guarded},
     reader,
     run::{EventKind, Fact, Frame, Limit, Next, RunContext},
     tool::ToolSet,
-    turn,
 };
 use serde_json::{Value, json};
 use std::{fmt::Write, sync::Arc};
@@ -163,10 +163,10 @@ async fn ask(
                     let why = undecided(&brain.name, &listed);
                     return Err(Error::new(ErrorKind::Build, why));
                 }
-                turn::reply::ask(brain, cx, turn, Some(&schema), must_fit).await?;
+                engine::model::ask(brain, cx, turn, Some(&schema), must_fit).await?;
             }
             // It was offered no tool: each call is answered so.
-            Next::Calls => turn::calls(brain, cx).await,
+            Next::Calls => engine::calls(brain, cx).await,
             Next::Answer => {
                 let said = cx.node.frame(|frame| {
                     let answer = frame.answer.as_ref();

@@ -2,8 +2,8 @@
 
 use super::{Together, ends_everything};
 use crate::{
-    Agent, Error, ErrorKind, Severity, agent::Profile, panics, run::RunContext,
-    turn::envelope::Leaving,
+    Agent, Error, ErrorKind, Severity, agent::Profile, engine::receipt::Leaving, panics,
+    run::RunContext,
 };
 use async_trait::async_trait;
 use schemars::JsonSchema;

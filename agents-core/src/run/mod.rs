@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! agent.run(input) ─► Run ─► Root { Node { Frame { history, calls: [Call] } } }   (agent/run/)
-//!                              drive: next() ─► do it ─► on(..)      (turn/driver.rs)
-//!                              one call: next() ─► do it ─► on(..)   (turn/mod.rs)
+//!                              drive: next() ─► do it ─► on(..)      (engine/drive.rs)
+//!                              one call: next() ─► do it ─► on(..)   (engine/call.rs)
 //! ```
 //!
 //! `Frame` and `Call` are data: they say what comes next and are told what happened.

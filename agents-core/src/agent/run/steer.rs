@@ -4,12 +4,11 @@ use super::Agent;
 use crate::{
     Error, ErrorKind, Json,
     deep::Deep,
-    panics,
+    engine, panics,
     run::{
         AgentOutputs, Ending, EventKind, Fact, Finished, Limit, Outcome, Root, RunContext, Stop,
         Stopwatch,
     },
-    turn,
 };
 use futures_util::future::select_all;
 use serde::de::DeserializeOwned;
@@ -59,7 +58,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     thrown.into_iter().for_each(|stop| root.request_stop(stop));
     let stop = root.stopped();
     root.raise_no_more();
-    turn::envelope::close_all(&root.node, root, &Ending::Run);
+    engine::receipt::close_all(&root.node, root, &Ending::Run);
     if let Some(stop) = stop.as_ref().filter(|_| is_stopped) {
         root.emit(&cx.node, || EventKind::Stopped(stop.reason()));
     }

@@ -1,9 +1,9 @@
-//! The loop: look what comes next, do it, tell the frame what happened.
+//! The loop of one agent: look what comes next, do it, add the fact.
 
 use super::{
     answer::{self, Settled},
-    envelope::Leaving,
-    reply,
+    model,
+    receipt::Leaving,
 };
 use crate::{
     Error, ErrorKind,
@@ -57,7 +57,7 @@ pub(crate) async fn drive<O>(
             loop {
                 match cx.node.frame(|frame| frame.next(&brain.budget)) {
                     Next::Chat { turn, must_fit } => {
-                        reply::ask(brain, cx, turn, answer.schema(), must_fit).await?;
+                        model::ask(brain, cx, turn, answer.schema(), must_fit).await?;
                     }
                     Next::Calls => super::calls(brain, cx).await,
                     Next::Answer => match Box::pin(answer::settle(brain, answer, cx)).await? {

@@ -1,6 +1,6 @@
 //! Which calls of one reply run at once: all that need not run alone, up to the run's limit.
 
-use super::{Place, one};
+use super::call::{Place, one};
 use crate::{brain::Brain, run::RunContext};
 use futures_util::future::join_all;
 use tokio::sync::Semaphore;

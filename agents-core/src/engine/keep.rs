@@ -1,6 +1,6 @@
-//! Stage 5, before the receipt: an output that is too large for it is kept elsewhere.
+//! Keeping: an output that is too large for the receipt is stored elsewhere.
 
-use super::Place;
+use super::call::Place;
 use crate::{
     Json,
     blob::Blob,

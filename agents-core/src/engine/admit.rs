@@ -1,4 +1,4 @@
-//! Stage 1: may this call be made at all?
+//! Admission: may this call be made at all?
 
 use crate::{
     Json,

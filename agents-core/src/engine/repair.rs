@@ -1,14 +1,14 @@
-//! Stage 5: a failure becomes the question that the arms and the repair agents are asked.
+//! Repair: a failure becomes the question that the arms and the repair agents are asked.
 //!
 //! What is made of the answers is decided by [`Candidates`](crate::run::Candidates), which is data.
 
 use crate::{
     brain::Brain,
+    engine::read::Rules,
     error::{Origin, ToolError},
     panics::guarded_while,
     recovery::{ErrorContext, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
     run::{Call, EventKind, Failed, RepairScope, RunContext, Stop},
-    turn::args::Rules,
 };
 use std::pin::pin;
 

@@ -1,28 +1,6 @@
-//! The way of one call, a file for each stage, in the order in which a call passes them:
-//!
-//! ```text
-//! reply ─► guard ─► args ─► (approval) ─► dispatch: cache, or execute ─► whole ─► envelope
-//! ```
-//!
-//! [`calls`] carries out all calls of one reply; [`one`] takes a single call through the stages.
-//! What comes next is decided by [`Call`](crate::run::Call), which is data.
+//! One call, from the reply to its receipt: look what comes next, do it, add the fact.
 
-pub(crate) mod answer;
-mod approval;
-pub(crate) mod args;
-mod dispatch;
-mod driver;
-pub(crate) mod envelope;
-mod execute;
-mod guard;
-pub(crate) mod recover;
-pub(crate) mod reply;
-mod together;
-mod uncertain;
-mod whole;
-
-pub(crate) use driver::drive;
-
+use super::{admit, execute, read, receipt, repair, together};
 use crate::{
     Json,
     brain::Brain,
@@ -50,7 +28,7 @@ pub(crate) async fn calls(brain: &Brain<'_>, cx: &RunContext) {
 }
 
 /// Takes one call through its stages; every call comes out with one receipt and one message.
-async fn one(place: Place<'_>) {
+pub(super) async fn one(place: Place<'_>) {
     let span = place.with_call(|call| spans::call(place.cx.masker(), &call.call.name));
     let open = spans::Open::of(&span);
     let receipt = go_through(&place).instrument(span.clone()).await;
@@ -75,17 +53,17 @@ fn go_through<'a>(place: &'a Place<'_>) -> BoxFuture<'a, Option<Arc<ToolEnvelope
 }
 
 /// One call's place: who makes it, and which it is.
-struct Place<'a> {
-    brain: &'a Brain<'a>,
-    cx: &'a RunContext,
-    seq: u32,
+pub(super) struct Place<'a> {
+    pub(super) brain: &'a Brain<'a>,
+    pub(super) cx: &'a RunContext,
+    pub(super) seq: u32,
     /// Where executions wait their turn, if there are more than may run at once.
-    gate: Option<&'a Semaphore>,
+    pub(super) gate: Option<&'a Semaphore>,
 }
 
 impl Place<'_> {
     /// Looks at the call. One that was closed meanwhile has nothing more to do.
-    fn with_call<R>(&self, f: impl FnOnce(&Call) -> R) -> R {
+    pub(super) fn with_call<R>(&self, f: impl FnOnce(&Call) -> R) -> R {
         self.cx.node.frame(|frame| {
             let mut calls = frame.calls.iter();
             match calls.find(|call| call.seq == self.seq) {
@@ -96,7 +74,7 @@ impl Place<'_> {
     }
 
     /// Adds a fact, and tells of it. If the fact ends the run, this never returns.
-    async fn add(&self, fact: CallFact) {
+    pub(super) async fn add(&self, fact: CallFact) {
         let seq = self.seq;
         let after = self.cx.node.add(Fact::Call { seq, fact });
         match after.news {
@@ -135,7 +113,7 @@ impl Place<'_> {
         // Rules are user code: they are asked without the lock.
         let span = spans::policy(self.cx.masker(), &name);
         let admitted = span.in_scope(|| {
-            guarded(|| guard::admit(self.brain, self.cx, self.seq, &name, tool))
+            guarded(|| admit::admit(self.brain, self.cx, self.seq, &name, tool))
                 .unwrap_or_else(|panic| Err(format!("a rule panicked: {panic}")))
         });
         let admitted = admitted.map_err(|reason| ToolError::Execution {
@@ -195,7 +173,7 @@ impl Place<'_> {
                 }
                 call.next()
             });
-            let rules = args::Rules::new(self.brain, tool, &context);
+            let rules = read::Rules::new(self.brain, tool, &context);
             let fact = match action {
                 Action::Done | Action::TakeUp => return,
                 Action::End(stop) => match self.cx.stop(*stop).await {},
@@ -203,7 +181,7 @@ impl Place<'_> {
                 Action::Read => {
                     let read = || {
                         let text = self.with_call(|call| call.candidates.text().to_owned());
-                        args::read(&rules, &text)
+                        read::read(&rules, &text)
                     };
                     match guarded(read) {
                         Ok(Ok((accepted, values))) => {
@@ -248,16 +226,16 @@ impl Place<'_> {
                 Action::AskArms => {
                     // The arms are user code: they run without the lock.
                     let call = self.with_call(Call::clone);
-                    match guarded(|| recover::decide(&rules, &call)) {
+                    match guarded(|| repair::decide(&rules, &call)) {
                         Ok(plan) => CallFact::Planned(plan),
                         Err(panic) => CallFact::Panicked(panic),
                     }
                 }
                 Action::AskFixer(fixer) => {
-                    match self.with_call(|call| recover::repair(&fixer, &rules, call)) {
+                    match self.with_call(|call| repair::repair(&fixer, &rules, call)) {
                         Some(repair) => {
-                            let asked = recover::ask(self.brain, &context.cx, &fixer, repair);
-                            let recover::Repaired { answer, spent } = asked.await;
+                            let asked = repair::ask(self.brain, &context.cx, &fixer, repair);
+                            let repair::Repaired { answer, spent } = asked.await;
                             let before =
                                 self.with_call(|call| call.candidates.tokens_in(call.round()));
                             let tokens = spent.saturating_sub(before);
@@ -281,7 +259,7 @@ impl Place<'_> {
     /// the rules are asked again; the fact says why it may not run so.
     fn ready(
         &self,
-        rules: &args::Rules<'_>,
+        rules: &read::Rules<'_>,
         prepared: Option<Prepared>,
         args: &Json,
     ) -> Result<Prepared, Box<CallFact>> {
@@ -289,7 +267,7 @@ impl Place<'_> {
             return Ok(prepared);
         }
         let approved = self.with_call(Call::has_approval);
-        match guarded(|| args::read(rules, args.as_str())) {
+        match guarded(|| read::read(rules, args.as_str())) {
             Ok(Ok((accepted, values))) => {
                 match accepted.denied.is_some() || accepted.approval && !approved {
                     true => Err(Box::new(CallFact::Read(Ok(accepted)))),
@@ -332,8 +310,8 @@ impl Place<'_> {
         let (node, seq) = (&self.cx.node, self.seq);
         let has_siblings = node.frame(|frame| frame.calls.len() > 1);
         let receipt = node.add(Fact::Settled { seq }).receipt?;
-        envelope::tell_used(Some(self.brain), node, &self.cx.root, seq, &receipt);
-        envelope::tell(node, &self.cx.root, seq, receipt.clone());
+        receipt::tell_used(Some(self.brain), node, &self.cx.root, seq, &receipt);
+        receipt::tell(node, &self.cx.root, seq, receipt.clone());
         // Others of the same reply may take long, or never end: this one is not to run again.
         if has_siblings {
             node.machine().flush();
@@ -361,11 +339,11 @@ impl Place<'_> {
         });
     }
 
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         self.with_call(|call| self.cx.masker().text(&call.call.name).into_owned())
     }
 
-    fn emit(&self, kind: impl FnOnce() -> EventKind) {
+    pub(super) fn emit(&self, kind: impl FnOnce() -> EventKind) {
         let place = || self.cx.node.call_path(self.seq).to_string();
         self.cx.root.emit_at(&self.cx.node, place, kind);
     }

@@ -1,6 +1,6 @@
-//! Between stages 3 and 4: somebody is asked whether the call may run, or has been.
+//! Approval: somebody is asked whether the call may run.
 
-use super::{Place, guard};
+use super::{admit, call::Place};
 use crate::{
     Json,
     run::{Approval, ApprovalRequest, CallFact, EventKind, Fact, RunContext, Signed, of_call},
@@ -18,7 +18,7 @@ impl Place<'_> {
         let repairs = self.with_call(|call| of_call(&call.candidates, 0, self.cx.masker()));
         self.add(CallFact::Asked).await;
         self.cx.node.machine().flush();
-        let request = guard::approval_request(self.brain, tool, args, repairs, context);
+        let request = admit::approval_request(self.brain, tool, args, repairs, context);
         let request = self.cx.masker().data(request);
         self.emit(|| EventKind::ApprovalRequested(request.clone()));
         let began = self.cx.now();

@@ -1,8 +1,9 @@
-//! Stage 0: the model is asked, and its reply becomes calls or an answer.
+//! The model is asked, and its reply becomes calls or an answer.
 
 use crate::{
     Error, ErrorKind,
     brain::Brain,
+    engine::admit,
     model::{
         Delta, FinishReason, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage,
         prompted,
@@ -14,7 +15,6 @@ use crate::{
     },
     run::{EventKind, Fact, RunContext, Stop},
     secret,
-    turn::guard,
 };
 use serde_json::Value;
 use std::{
@@ -45,7 +45,7 @@ pub(crate) async fn ask(
     if let Some(passed) = cx.node.overspent().or_else(|| cx.node.one_more_step()) {
         match cx.exceed(passed).await {}
     }
-    if let Some(stop) = guard::ask_model(brain, cx, turn, model.id()) {
+    if let Some(stop) = admit::ask_model(brain, cx, turn, model.id()) {
         match cx.stop(stop).await {}
     }
     // A model that must follow a schema cannot call, so the two are never asked for together.

@@ -1,17 +1,17 @@
-//! Stage 2: the arguments, from the text a model wrote to values that fit.
+//! Reading: the arguments, from the text a model wrote to values that fit.
 //!
 //! Strictly first. If that fails, and nobody asked for strictness, once more as leniently as the
 //! schema allows; every change is reported. What is still wrong becomes a [`ToolError`].
 
 use crate::{
-    Json,
+    Effects, Json,
     brain::{Arms, Brain},
-    error::{self, Cause, ToolError},
+    engine::admit,
+    error::{self, Cause, Code, ToolError},
     policy::Verdict,
     reader::{self, Change, ChangeKind, Changes, Diagnosis, ReadError, ReadErrorKind},
     run::{Accepted, Refused, RunContext, Timestamp},
-    tool::{self, DynTool, Prepared, SharedTool, ToolContext},
-    turn::{guard, uncertain},
+    tool::{self, DynTool, Prepared, SharedTool, ToolContext, ToolSpec},
 };
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -130,8 +130,8 @@ fn leniently(
         };
     };
     if found.fits() {
-        if let Some(change) = uncertain::of(rules.tool.spec(), &found.changes) {
-            let error = uncertain::told(rules.tool.spec(), raw, change);
+        if let Some(change) = uncertain(rules.tool.spec(), &found.changes) {
+            let error = told_uncertain(rules.tool.spec(), raw, change);
             return Err(refused(error, raw, Changes::default()));
         }
         return accept(rules, json, found.changes.clone())
@@ -217,10 +217,10 @@ fn accept(rules: &Rules<'_>, text: &str, changes: Changes) -> Result<Fit, ReadEr
         context,
         ..
     } = *rules;
-    let verdict = guard::judge(brain, &context.cx, tool.spec(), Some(&args));
+    let verdict = admit::judge(brain, &context.cx, tool.spec(), Some(&args));
     let approval = verdict == Verdict::Confirm
         || context.cx.is_in_doubt(tool.spec().own_name())
-        || guard::needs_approval(brain, tool, &prepared, context);
+        || admit::needs_approval(brain, tool, &prepared, context);
     let denied = match verdict {
         Verdict::Deny { reason } => Some(reason),
         Verdict::Allow | Verdict::Confirm => None,
@@ -273,4 +273,43 @@ fn too_long(tool: &dyn DynTool, raw: &str, limit: usize) -> ToolError {
 pub(super) fn is_object(text: &str) -> bool {
     text.trim_start().starts_with('{')
         && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+/// Returns the first uncertain change of a call that cannot be taken back.
+fn uncertain<'c>(spec: &ToolSpec, changes: &'c Changes) -> Option<&'c Change> {
+    changes
+        .uncertain()
+        .filter(|_| spec.effects == Effects::Writes)
+}
+
+/// Returns the error of such a call: whoever wrote it says it again, or an arm does.
+fn told_uncertain(spec: &ToolSpec, raw: &str, change: &Change) -> ToolError {
+    let Change {
+        kind, path, note, ..
+    } = change;
+    let remedy = match kind {
+        ChangeKind::Extracted => "send the value alone, as JSON has it",
+        ChangeKind::Inferred => "write the name of the field that is meant",
+        ChangeKind::CutOff => "send the whole object again, to its closing bracket",
+        _ => "send one JSON object and nothing else",
+    };
+    let why = format!("{note}, and a tool that writes does not run on that: {remedy}");
+    let object = match is_object(raw) {
+        true => Some(raw.into()),
+        false => reader::lenient(raw).ok().map(|reading| reading.json),
+    };
+    let is_of_a_field = matches!(kind, ChangeKind::Extracted | ChangeKind::Inferred);
+    match object.filter(|_| is_of_a_field) {
+        Some(object) => ToolError::Deserialization {
+            target_type: tool::type_at(&spec.input_schema, &object, path),
+            raw_value: object.into_owned(),
+            path: path.clone(),
+            cause: Cause::text(Code::ValidationError, why),
+        },
+        None => ToolError::InvalidArgs {
+            raw_args: raw.to_owned(),
+            parse_error: why,
+            expected_schema: spec.input_schema.clone(),
+        },
+    }
 }

@@ -1,4 +1,4 @@
-//! Stage 5: the receipt, and who is told of it.
+//! The receipt of a call, and who is told of it.
 
 use crate::{
     brain::Brain,

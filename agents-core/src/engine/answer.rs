@@ -4,6 +4,7 @@
 use crate::{
     Error, ToolError,
     brain::{Answer, Brain},
+    engine::repair,
     error::{Cause, Misfits, ReadError, escalation::Escalation},
     model::Message,
     panics::guarded,
@@ -14,7 +15,6 @@ use crate::{
         climb::climb, of_answer,
     },
     tool,
-    turn::recover,
 };
 use serde_json::Value;
 
@@ -247,8 +247,8 @@ impl<O> Place<'_, O> {
             previous,
         };
         let place = self.cx.in_answer(turn);
-        let recover::Repaired { answer, spent } =
-            recover::ask(self.brain, &place, fixer, repair).await;
+        let repair::Repaired { answer, spent } =
+            repair::ask(self.brain, &place, fixer, repair).await;
         AnswerFact::Repaired {
             turn,
             answer,

@@ -1,0 +1,236 @@
+//! An execution: its result comes from a cache, or the tool runs when its turn has come, within its deadline. Whatever the
+//! tool does, the run lives.
+
+use super::call::Place;
+use crate::{
+    Json,
+    brain::Knowledge,
+    cache::{Asked, CacheKey, Served, SharedCache},
+    error::Cause,
+    observe::spans,
+    panics::{guarded, guarded_while, patiently},
+    run::{Call, CallFact, EventKind, Intent, Interrupted, Stopwatch},
+    tool::{Cache, Effects, InDoubt, Prepared, SharedTool, ToolContext, ToolSpec},
+};
+use std::{sync::Arc, time::Duration};
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+/// A limiter that is asked for longer has not given leave.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl Place<'_> {
+    /// Carries out a call whose arguments are accepted.
+    pub(super) async fn carry_out(
+        &self,
+        tool: &SharedTool,
+        prepared: Prepared,
+        context: &ToolContext,
+    ) -> CallFact {
+        let Some((cache, keep_for)) = self.cache_of(tool) else {
+            return self.ended(self.run(tool, prepared, context).await, context);
+        };
+        let key = self.key(tool);
+        let cx = &context.cx;
+        // On the heap, for it is passed on: calls without a cache are not to be as large.
+        let work = Box::pin(self.run(tool, prepared, context));
+        match cache.serve(key, keep_for, work, || !cx.is_partial()).await {
+            Served::Cached(output) => CallFact::Cached(output),
+            Served::Ran(result) => self.ended(result, context),
+        }
+    }
+
+    fn ended(&self, result: Result<Json, Cause>, context: &ToolContext) -> CallFact {
+        let partial = result.is_ok() && context.cx.is_partial();
+        CallFact::Ended { result, partial }
+    }
+
+    /// Runs the tool when its turn has come, unless it comes too often.
+    async fn run(
+        &self,
+        tool: &SharedTool,
+        prepared: Prepared,
+        context: &ToolContext,
+    ) -> Result<Json, Cause> {
+        let _leave = match self.gate {
+            Some(gate) => gate.acquire().await.ok(),
+            None => None,
+        };
+        self.leave(tool, context.tenant_id()).await?;
+        let knowledge = self.brain.knowledge(&tool.spec().name);
+        self.begin(tool, context).await;
+        run(tool, knowledge, prepared, context).await
+    }
+
+    /// The tool begins to run. The intent to run one that writes is stored before.
+    async fn begin(&self, tool: &SharedTool, context: &ToolContext) {
+        let settings = &self.cx.root.settings;
+        // Whoever has cancelled the run waits for no effect of it.
+        if settings.cancel.iter().any(CancellationToken::is_cancelled) {
+            return std::future::pending().await;
+        }
+        let spec = tool.spec();
+        let writes = spec.effects == Effects::Writes && !tool.is_part_of_the_run();
+        let intent = writes.then(|| {
+            Box::new(Intent {
+                attempt: context.attempt,
+                tool: spec.key(),
+                key: context.idempotency_key(),
+                digest: self.with_call(Call::input_digest),
+                approved_by: self.with_call(Call::approver),
+            })
+        });
+        self.add(CallFact::Begun { intent }).await;
+        if writes {
+            self.cx.store().await;
+        }
+    }
+
+    /// Leave to run the tool once. A limiter that cannot say so has not given it.
+    async fn leave(&self, tool: &SharedTool, tenant: &str) -> Result<(), Cause> {
+        let Some(limiter) = &self.cx.root.settings.executor.limiter else {
+            return Ok(());
+        };
+        let amiss = match patiently(PATIENCE, limiter.try_acquire(tenant, tool.spec())).await {
+            Ok(leave) => {
+                return leave.map_err(|wait| {
+                    let reason = format!("it was called too often; call it again in {wait:.1?}");
+                    Cause::rate_limited(reason, Some(wait))
+                });
+            }
+            Err(amiss) => amiss,
+        };
+        tracing::warn!(tool = %tool.spec().name, "the limiter {amiss}");
+        let reason = format!("the limiter {amiss}, so that the tool may not run");
+        Err(Cause::rate_limited(reason, None))
+    }
+
+    /// The cache for results of this tool, and for how long they may be reused. What writes has to
+    /// happen each time.
+    fn cache_of(&self, tool: &SharedTool) -> Option<(&SharedCache, Option<Duration>)> {
+        let spec = tool.spec();
+        let keep_for = match spec.cache {
+            Cache::None => return None,
+            Cache::Ttl(time) => Some(time),
+            Cache::Forever => None,
+        };
+        let cache = self.cx.root.settings.executor.caching.cache()?;
+        (spec.effects != Effects::Writes).then_some((cache, keep_for))
+    }
+
+    fn key(&self, tool: &SharedTool) -> CacheKey {
+        let root = &self.cx.root;
+        CacheKey::of(&Asked {
+            spec: tool.spec(),
+            instance: &|state| tool.distinguish(state),
+            args: self.with_call(Call::input).as_str(),
+            tenant: root.settings.scope.tenant_id(),
+            secrets: root.secret_scope(),
+        })
+    }
+}
+
+/// Runs the tool once. What the agent knows is no work of a tool: it is given its text.
+async fn run(
+    tool: &SharedTool,
+    knowledge: Option<&Knowledge<'_>>,
+    prepared: Prepared,
+    context: &ToolContext,
+) -> Result<Json, Cause> {
+    let cx = &context.cx;
+    let allowed = tool.spec().timeout.unwrap_or(cx.root.settings.tool_timeout);
+    let watch = Stopwatch::start(allowed, cx.watch().cloned());
+    let span = spans::attempt(context, tool.spec());
+    // Whoever is run by way of the context is within the deadline and the trace as well.
+    let context = &ToolContext {
+        cx: cx.executing(&watch, &span),
+        call_id: context.call_id.clone(),
+        key: context.key.clone(),
+        tool: context.tool.clone(),
+        attempt: context.attempt,
+        approved: context.approved,
+        watch: Some(watch.clone()),
+        execution: Arc::default(),
+    };
+    let _ends = context.execution.ends_with_scope();
+    cx.emit(|| EventKind::AttemptStarted {
+        call_id: context.call_id.clone(),
+        tool: context.tool.to_string(),
+        attempt: context.attempt,
+    });
+    let work = async {
+        // Caught inside the deadline: a body that unwinds is as finished as one that returns.
+        let inside = context.cx.clone();
+        let body = async {
+            match knowledge {
+                Some(knowledge) => Ok(knowledge.text()),
+                None => tool.execute(prepared, context).await,
+            }
+        };
+        let body = guarded_while(inside.enter(body));
+        tokio::select! {
+            biased;
+            result = body => match result {
+                Ok(result) => result,
+                Err(panic) => Err(Cause::panicked(panic)),
+            },
+            () = watch.expired() => Err(Cause::timed_out(allowed)),
+        }
+    };
+    let open = spans::Open::of(&span);
+    let result = work.instrument(span.clone()).await;
+    let result = hidden(result.map_err(|cause| of_tool(tool.spec(), cause)), context);
+    open.ended();
+    spans::executed(&span, context, &result);
+    result
+}
+
+/// Finds out what an interrupted execution of the tool has done.
+pub(super) async fn find_out(tool: &SharedTool, args: &Json, context: &ToolContext) -> Interrupted {
+    let unknown = || {
+        let cause = Cause::interrupted("the process ended while it ran");
+        Interrupted::Unknown(of_tool(tool.spec(), cause))
+    };
+    let Ok(Ok(prepared)) = guarded(|| tool.prepare(args.as_str())) else {
+        return unknown();
+    };
+    let asked = context.cx.clone().enter(tool.in_doubt(prepared, context));
+    let allowed = tool
+        .spec()
+        .timeout
+        .unwrap_or(context.cx.root.settings.tool_timeout);
+    let name = &tool.spec().name;
+    match tokio::time::timeout(allowed, guarded_while(asked)).await {
+        Ok(Ok(InDoubt::Done(output))) => Interrupted::Done(context.masker().json(&output)),
+        Ok(Ok(InDoubt::NotDone)) => Interrupted::NotDone,
+        Ok(Ok(InDoubt::Unknown)) => unknown(),
+        Ok(Err(panic)) => {
+            tracing::warn!(tool = %name, %panic, "`in_doubt` panicked");
+            unknown()
+        }
+        Err(_) => {
+            tracing::warn!(tool = %name, "`in_doubt` took too long");
+            unknown()
+        }
+    }
+}
+
+/// A failure of this tool: it may have taken effect, if the tool writes.
+fn of_tool(spec: &ToolSpec, cause: Cause) -> Cause {
+    match spec.effects {
+        Effects::Writes => cause.of_a_write(spec.is_repeatable()),
+        Effects::None | Effects::Reads => cause,
+    }
+}
+
+/// What a tool has given back, as everybody else may know it: without secrets, and with the code that
+/// says so if it is one that it lacked.
+fn hidden(result: Result<Json, Cause>, context: &ToolContext) -> Result<Json, Cause> {
+    let masker = context.masker();
+    let masked = |cause: Cause| cause.mapped(|text| masker.text(text));
+    match (result, context.execution.lacked()) {
+        (Ok(output), _) => Ok(masker.json(&output)),
+        (Err(cause), Some(code)) => Err(masked(cause).coded(code)),
+        (Err(cause), None) => Err(masked(cause)),
+    }
+}
