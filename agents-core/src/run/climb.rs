@@ -3,7 +3,7 @@
 use super::{
     EventKind, RunContext, Stop, Ticket, Waiting,
     desk::{Desk, Reply},
-    state::Raiser,
+    journal::Raiser,
 };
 use crate::{
     Error, Severity,

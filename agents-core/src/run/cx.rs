@@ -1,6 +1,6 @@
 use super::{
     Cost, Desk, EventKind, Limit, Node, RepairScope, Root, Settings, Stopwatch, Timestamp, Within,
-    state::Fact,
+    journal::Fact,
 };
 use crate::{
     Json,

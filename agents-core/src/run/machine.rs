@@ -5,7 +5,7 @@
 
 use super::{
     Budget, Clock, JournalError, Limit, Passed, Stop, Writer,
-    state::{After, Fact, Offer, Place, PlaceId, Projection, State},
+    journal::{After, Fact, Offer, Place, PlaceId, Projection, State},
 };
 use crate::{Json, budget::Cost, model::Model};
 use serde_json::Value;

@@ -10,10 +10,7 @@
 //! Everything that waits is outside of them, so a run can be stored between any two steps. The settings of
 //! a run are methods of [`Run`](crate::agent::Run).
 
-mod answer;
 mod approval;
-pub(crate) mod call;
-mod candidates;
 pub(crate) mod climb;
 mod clock;
 mod cx;
@@ -21,33 +18,27 @@ mod desk;
 mod ending;
 mod event;
 mod executor;
-mod frame;
-mod journal;
+pub(crate) mod journal;
 mod machine;
 mod masked;
 mod metadata;
 mod node;
 mod outcome;
 mod pin;
-mod project;
 mod raised;
-mod recorded;
 mod repair;
 mod repairs;
 mod root;
 mod settings;
-pub(crate) mod state;
 mod steps;
 mod stop;
 mod stopwatch;
 mod taken;
 mod talk;
-mod terms;
 pub(crate) mod trace;
 mod watched;
 mod ways_out;
 mod within;
-mod writer;
 mod written;
 
 pub use crate::budget::{Budget, Cost, Limit, minutes, tokens};
@@ -56,36 +47,38 @@ pub use clock::{Clock, SystemClock, Timestamp};
 pub use cx::RunContext;
 pub use event::{Event, EventKind};
 pub use indexmap::IndexMap;
-pub use journal::{Entry, Journal, JournalError, MemoryJournal};
+pub use journal::{
+    Difference, Entry, Journal, JournalError, MemoryJournal, Recorded, RecordedCall, RecordedModel,
+    WhatIf,
+};
 pub use metadata::ToolCallMetadata;
 pub use outcome::{
     AgentOutputs, Attachment, AttachmentKind, Attempt, Outcome, Stopped, ToolEnvelope,
 };
 pub use pin::{OnMissing, PinnedHandle, Selector, Strategy};
-pub use recorded::{Difference, Recorded, RecordedCall, RecordedModel, WhatIf};
 pub use repairs::{RepairKind, RepairStep, Repairs};
 
-pub(crate) use answer::{AnswerFact, AnswerStage, FinalAnswer};
-pub(crate) use call::{
-    Accepted, Action, Call, CallFact, Called, Intent, Interrupted, News, Refused, again, of_answer,
-    of_call,
-};
-pub(crate) use candidates::{FAILED_ALREADY, Failed};
 pub(crate) use climb::Override;
 pub(crate) use desk::{Desk, Letter, Question, Reply};
 pub(crate) use ending::Ending;
 pub(crate) use executor::Executor;
-pub(crate) use frame::{Frame, Next};
+pub(crate) use journal::{
+    Fact, Finished, Frame, Going, Next, Raiser, Stored, Writer,
+    answer::{AnswerFact, AnswerStage, FinalAnswer},
+    call::{
+        Accepted, Action, Call, CallFact, Called, Intent, Interrupted, News, Refused, again,
+        of_answer, of_call,
+    },
+    candidates::{FAILED_ALREADY, Failed},
+};
 pub(crate) use node::Node;
 pub(crate) use raised::{Ticket, Waiting};
 pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use repairs::in_short;
 pub(crate) use root::Root;
 pub(crate) use settings::Settings;
-pub(crate) use state::{Fact, Finished, Raiser};
 pub(crate) use stop::Stop;
 pub(crate) use stopwatch::Stopwatch;
 pub(crate) use taken::{Taken, To};
 pub(crate) use talk::{Said, Talk};
 pub(crate) use within::Within;
-pub(crate) use writer::{Going, Stored, Writer};

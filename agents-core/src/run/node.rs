@@ -2,8 +2,8 @@
 
 use super::{
     Budget, Frame, Limit, Passed, Signed, Taken, Within,
+    journal::{After, Fact, PlaceId},
     machine::Machine,
-    state::{After, Fact, PlaceId},
 };
 use crate::{Json, budget::Paid, hex::hex, model::Model};
 use serde_json::Value;

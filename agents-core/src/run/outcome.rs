@@ -1,4 +1,4 @@
-use super::{Cost, Finished, Limit, Stop, Timestamp, state::State, trace::Trace, ways_out};
+use super::{Cost, Finished, Limit, Stop, Timestamp, journal::State, trace::Trace, ways_out};
 use crate::{
     Error, ErrorKind, Json, Severity,
     error::{ErrorReceipt, escalation::Raised, settlement::EscalationReceipt},

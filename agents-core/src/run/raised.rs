@@ -3,7 +3,7 @@
 use super::{
     Ending, EventKind, Node, Override, Root, RunContext, Taken,
     climb::Climbed,
-    state::{Decided, Fact, Raiser},
+    journal::{Decided, Fact, Raiser},
 };
 use crate::error::{
     escalation::Escalation,

@@ -2,9 +2,8 @@
 
 use super::{
     Event, EventKind, Node, Settings, Stop, Stored, Timestamp,
+    journal::{Fact, Projection, Started, State, Terms},
     machine::Machine,
-    state::{Fact, Projection, Started, State},
-    terms::Terms,
     trace::Trace,
     watched::Watched,
 };

@@ -2,8 +2,8 @@
 
 use super::{
     Call, CallFact, Cost, EventKind, Node, RunContext, Timestamp, Within,
+    journal::{Fact, Replied},
     node::Path,
-    state::{Fact, Replied},
 };
 use crate::{
     Json,

@@ -1,4 +1,4 @@
-use super::{Limit, Passed, RunContext, Stopped, state::Fact};
+use super::{Limit, Passed, RunContext, Stopped, journal::Fact};
 use crate::{Error, ErrorKind, error::escalation::Escalation, recovery::FixError};
 use serde::{Deserialize, Serialize};
 use std::{convert::Infallible, future::pending, sync::Arc};

@@ -6,24 +6,14 @@
 //!
 //! Nothing here waits, reads a clock or calls user code.
 
-mod fact;
-mod fold;
-mod steps;
-#[cfg(test)]
-mod tests;
-
-pub(crate) use fact::{Decided, Fact, Finished, Offer, Raiser, Replied, Started};
-pub(crate) use fold::{After, Projection};
-pub(crate) use steps::{Kept, What};
-
-use super::{Frame, Stop, Taken, ToolEnvelope};
+use super::{Finished, Frame, Kept, Offer};
 use crate::{
     Json,
     budget::Paid,
     deep::deep,
     error::{escalation::Escalation, settlement::EscalationReceipt},
     model::Usage,
-    run::{Signed, Timestamp},
+    run::{Signed, Stop, Taken, Timestamp, ToolEnvelope},
 };
 use serde::Serialize;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -42,7 +32,7 @@ pub(crate) struct State {
     /// What ends the run.
     pub(crate) stop: Option<Stop>,
     /// Number of escalations that were raised.
-    raised: u64,
+    pub(super) raised: u64,
     /// Escalations on their way up.
     pub(crate) open: Vec<Open>,
     /// What became of the others.
@@ -54,11 +44,11 @@ pub(crate) struct State {
     /// Time that the run has worked, without waiting for people, in milliseconds.
     pub(crate) worked: u64,
     /// Whether the run has gone on in another process.
-    resumed: bool,
+    pub(super) resumed: bool,
     /// Time of the last fact.
-    last: Timestamp,
+    pub(super) last: Timestamp,
     /// Number of people who are being asked.
-    asked: u32,
+    pub(super) asked: u32,
     /// Whether the run is over.
     pub(crate) over: bool,
     /// What was offered to models, each once.
@@ -133,7 +123,7 @@ impl State {
     }
 
     /// Applies `f` to the place and to those above.
-    fn each_up(&mut self, id: PlaceId, mut f: impl FnMut(&mut Place)) {
+    pub(super) fn each_up(&mut self, id: PlaceId, mut f: impl FnMut(&mut Place)) {
         let mut at = Some(id);
         while let Some(id) = at {
             let place = self.place_mut(id);

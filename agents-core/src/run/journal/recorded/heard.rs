@@ -3,11 +3,7 @@
 use crate::{
     Json,
     model::{Message, ModelError, Reply},
-    run::{
-        Entry, Finished,
-        state::{Fact, Offer, PlaceId, State},
-        writer::Stored,
-    },
+    run::journal::{Entry, Fact, Finished, Offer, PlaceId, State, Stored},
 };
 use std::collections::BTreeMap;
 

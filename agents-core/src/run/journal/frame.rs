@@ -3,7 +3,9 @@
 //! [`Frame::next`] looks; the state's fold changes it. Neither waits, asks or runs anything.
 
 use super::{
-    Budget, Call, FinalAnswer, Limit, ToolEnvelope, candidates::Candidates, climb::Override,
+    answer::FinalAnswer,
+    call::{Call, of_answer},
+    candidates::Candidates,
 };
 use crate::{
     error::{
@@ -11,7 +13,7 @@ use crate::{
         shorten,
     },
     model::{FinishReason, History, Message, Reply},
-    run::{Repairs, Timestamp, of_answer},
+    run::{Budget, Limit, Repairs, Timestamp, ToolEnvelope, climb::Override},
     secret::Masker,
     tool::ReadError,
 };

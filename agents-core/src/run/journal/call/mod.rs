@@ -19,10 +19,7 @@ mod tests;
 pub(crate) use fact::{Accepted, After, CallFact, Called, Intent, Interrupted, News, Refused};
 pub(crate) use repairs::{again, of_answer, of_call};
 
-use super::{
-    Approval, Attachment, Attempt, Signed, Stop, Timestamp, ToolEnvelope,
-    candidates::{Candidates, Wait},
-};
+use super::candidates::{Candidates, Wait};
 use crate::{
     Json,
     error::{Cause, ToolError, escalation::Escalation},
@@ -30,6 +27,7 @@ use crate::{
     json::canonical,
     model::ToolCall,
     recovery::FixerRef,
+    run::{Approval, Attachment, Attempt, Signed, Stop, Timestamp, ToolEnvelope},
 };
 use serde::Serialize;
 use std::{

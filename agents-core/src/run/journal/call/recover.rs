@@ -10,8 +10,8 @@ use crate::{
     recovery::{FixError, Plan},
     run::{
         Stop,
-        candidates::{Candidates, Circumstances, Move},
         climb::Climbed,
+        journal::candidates::{Candidates, Circumstances, Move},
     },
 };
 

@@ -1,15 +1,14 @@
 //! Variations of a recorded run: a journal in which one thing is another, and nothing that follows from it.
 
-use super::Recorded;
+use super::{
+    super::{State, What, call::CallFact, writer::refold},
+    Entry, Fact, JournalError, Recorded,
+};
 use crate::{
     Code, Json,
     error::Cause,
     recovery::Plan,
-    run::{
-        CallFact, Entry, Fact, JournalError, MemoryJournal, Raiser,
-        state::{State, What},
-        writer::refold,
-    },
+    run::{MemoryJournal, Raiser},
     secret::Masker,
 };
 use serde::Serialize;

@@ -1,15 +1,15 @@
 //! One fact after the other becomes state.
 
-use super::{Decided, Fact, Kept, Open, Place, PlaceId, Raiser, Replied, State, What};
+use super::{
+    Decided, Fact, Frame, Kept, Open, Place, PlaceId, Raiser, Replied, State, What,
+    call::{self, CallFact, News},
+    project,
+};
 use crate::{
     deep::deep,
     error::settlement::{EscalationReceipt, Settlement},
     model::Usage,
-    run::{
-        CallFact, Frame, Settings, Timestamp, ToolEnvelope,
-        call::{self, News},
-        project,
-    },
+    run::{Settings, Timestamp, ToolEnvelope},
     secret::Masker,
 };
 use std::sync::Arc;

@@ -1,9 +1,13 @@
 //! The receipt of a call, and the message that answers it: projections of its state.
 
-use super::{Call, Timestamp, ToolEnvelope, of_call, state::Projection};
+use super::{
+    Projection,
+    call::{Call, of_call},
+};
 use crate::{
     Json,
     error::{ErrorReceipt, Origin, ToolError, shorten},
+    run::{Timestamp, ToolEnvelope},
 };
 use std::{mem, sync::Arc};
 

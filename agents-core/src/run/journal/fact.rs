@@ -1,14 +1,12 @@
 //! What can happen in a run: the vocabulary of its journal.
 
+use super::{JournalError, Terms, answer::AnswerFact, call::CallFact};
 use crate::{
     ErrorKind, Json,
     budget::{Cost, nanos},
     error::{escalation::Escalation, settlement::EscalationReceipt},
     model::{History, ModelError, Reply, Usage},
-    run::{
-        AnswerFact, CallFact, JournalError, Override, Signed, Stop, Taken, Timestamp,
-        climb::Climbed, terms::Terms,
-    },
+    run::{Override, Signed, Stop, Taken, Timestamp, climb::Climbed},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

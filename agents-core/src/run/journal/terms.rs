@@ -1,7 +1,10 @@
 //! The terms of a stored run: it goes on under no looser ones.
 
-use super::{Budget, Settings};
-use crate::{Error, ErrorKind, tool::Scope};
+use crate::{
+    Error, ErrorKind,
+    run::{Budget, Settings},
+    tool::Scope,
+};
 use serde::{Deserialize, Serialize};
 
 /// What is stored of them. What is data is taken over; of the rest it is known that it was there.

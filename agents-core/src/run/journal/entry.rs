@@ -1,7 +1,6 @@
 //! Where the facts of a run are stored.
 
-use super::Timestamp;
-use crate::Json;
+use crate::{Json, run::Timestamp};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::{

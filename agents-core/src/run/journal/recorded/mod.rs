@@ -10,14 +10,13 @@ pub use model::RecordedModel;
 pub use what_if::{RecordedCall, WhatIf};
 
 use super::{
-    Entry, JournalError, Outcome, ToolEnvelope,
-    state::{Fact, Started},
-    trace::Trace,
+    Entry, Fact, JournalError, Started,
     writer::{Stored, refold},
 };
 use crate::{
     Json,
     model::Message,
+    run::{Outcome, ToolEnvelope, trace::Trace},
     secret::{Masker, shown},
 };
 use heard::Heard;

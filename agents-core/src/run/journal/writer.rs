@@ -1,11 +1,9 @@
 //! The way of facts into a journal: in order, as many as there are at a time, by one task.
 
-use super::{
-    Entry, Journal, JournalError, Settings, Timestamp,
-    state::{Fact, PlaceId, Projection, Started, State},
-};
+use super::{Entry, Fact, Journal, JournalError, PlaceId, Projection, Started, State};
 use crate::{
     Error, ErrorKind, Json,
+    run::{Settings, Timestamp},
     secret::{Masker, references, resolve},
 };
 use std::{

@@ -5,9 +5,8 @@ use crate::{
     reader::ReadError,
     recovery::{FixError, text_at},
     run::{
-        RepairKind, RepairStep, Repairs,
-        candidates::{By, Candidate, Candidates, FAILED_ALREADY, Fault, Gave},
-        in_short,
+        RepairKind, RepairStep, Repairs, in_short,
+        journal::candidates::{By, Candidate, Candidates, FAILED_ALREADY, Fault, Gave},
     },
     secret::Masker,
 };

@@ -1,6 +1,6 @@
 //! Rows for the state of a run: places, escalations, stops, a new process, and the time that is worked.
 
-use super::{After, Decided, Fact, Projection, Raiser, Started, State};
+use super::{After, Decided, Fact, Projection, Raiser, Replied, Started, State, Terms};
 use crate::{
     Json, Severity,
     error::{
@@ -9,8 +9,8 @@ use crate::{
     },
     model::{FinishReason, Reply, ToolCall, Usage},
     run::{
-        AnswerFact, Approval, CallFact, Limit, Settings, Signed, Stop, Timestamp, call::Called,
-        climb::Climbed, state::Replied, terms::Terms,
+        AnswerFact, Approval, CallFact, Called, Limit, Settings, Signed, Stop, Timestamp,
+        climb::Climbed,
     },
 };
 use std::{sync::Arc, time::Duration};
