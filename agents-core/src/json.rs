@@ -124,14 +124,21 @@ pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
 /// Whether valid JSON is sure to be canonical as it stands: models mostly write it so.
 fn is_canonical(json: &str) -> bool {
     let bytes = json.as_bytes();
-    // The last key of every object that is open.
-    let mut keys: Vec<Option<&str>> = Vec::new();
+    // The last key of the innermost object that is open, and those of the objects around it.
+    let (mut last, mut outer): (Option<&str>, Vec<Option<&str>>) = (None, Vec::new());
+    let mut depth = 0_usize;
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         match byte {
             b' ' | b'\t' | b'\n' | b'\r' => return false,
-            b'{' | b'[' => keys.push(None),
-            b'}' | b']' => drop(keys.pop()),
+            b'{' | b'[' => {
+                // Mostly no object holds another: then nothing is kept of those around it.
+                if depth > 0 {
+                    outer.push(last);
+                }
+                (last, depth) = (None, depth + 1);
+            }
+            b'}' | b']' => (last, depth) = (outer.pop().flatten(), depth.saturating_sub(1)),
             b'"' => {
                 let text = &json[at + 1..];
                 let Some(end) = text.bytes().position(|byte| matches!(byte, b'"' | b'\\')) else {
@@ -143,10 +150,10 @@ fn is_canonical(json: &str) -> bool {
                 }
                 at += end + 1;
                 if rest.as_bytes().get(1) == Some(&b':') {
-                    match keys.last_mut() {
-                        Some(last) if last.is_none_or(|last| last < text) => *last = Some(text),
-                        _ => return false,
+                    if depth == 0 || last.is_some_and(|last| last >= text) {
+                        return false;
                     }
+                    last = Some(text);
                 }
             }
             _ => {}

@@ -55,7 +55,8 @@ pub(crate) async fn ask(
         None => brain.tools.declarations(),
     };
     let offer = cx.node.offer(offered, format);
-    let name: Arc<str> = model.id().into();
+    let id = model.id();
+    let name = cx.node.machine().look(|state| state.model_name(id));
     let after = cx.node.add(Fact::Asked {
         model: name.clone(),
         offer,

@@ -14,35 +14,38 @@ struct Pending {
 
 /// Carries out the calls of one reply that are not settled yet.
 pub(super) async fn all(brain: &Brain<'_>, cx: &RunContext) {
+    let place = |seq, gate| Place {
+        brain,
+        cx,
+        seq,
+        gate,
+    };
+    // Mostly there is one, and nothing to put in order.
+    let only = cx.node.frame(|frame| match &frame.calls[..] {
+        [only] if only.receipt.is_none() => Some(only.seq),
+        _ => None,
+    });
+    if let Some(only) = only {
+        return one(place(only, None)).await;
+    }
     let pending = pending(brain, cx);
     let most = cx.root.settings.executor.max_parallel();
     let gate = (pending.len() > most).then(|| Semaphore::new(most));
     let gate = gate.as_ref();
-    let place = |call: &Pending| Place {
-        brain,
-        cx,
-        seq: call.seq,
-        gate,
-    };
-    if let [only] = &pending[..] {
-        return one(place(only)).await;
-    }
     for part in pending.chunk_by(|before, after| !before.alone && !after.alone) {
-        join_all(part.iter().map(|call| one(place(call)))).await;
+        join_all(part.iter().map(|call| one(place(call.seq, gate)))).await;
     }
 }
 
 fn pending(brain: &Brain<'_>, cx: &RunContext) -> Vec<Pending> {
     cx.node.frame(|frame| {
-        let several = frame.calls.len() > 1;
         let open = frame.calls.iter().filter(|call| call.receipt.is_none());
         let pending = open.map(|call| Pending {
             seq: call.seq,
-            alone: several
-                && brain
-                    .tools
-                    .get(&call.call.name)
-                    .is_some_and(|tool| tool.spec().sequential),
+            alone: brain
+                .tools
+                .get(&call.call.name)
+                .is_some_and(|tool| tool.spec().sequential),
         });
         pending.collect()
     })

@@ -1,8 +1,9 @@
 //! Runs every contender on the same work, in turn, and prints what they cost side by side.
 //!
-//! `cargo run --release --manifest-path bench/Cargo.toml [-- [ROUNDS] [--write]]`
+//! `cargo run --release --manifest-path bench/Cargo.toml [-- [ROUNDS] [CONTENDERS] [--write]]`
 //!
-//! With `--write` the figures go into `results/` and the README.
+//! Contenders are named by their programs, as in `hand ours wire`; all run unless some are named. With `--write` the
+//! figures go into `results/` and the README.
 //!
 //! The server has one core, the contenders the other (`taskset`), one worker thread each. Each
 //! figure is the best of the rounds: the machine is shared, and what disturbs only ever adds.
@@ -20,18 +21,23 @@ use std::{
 
 /// What is measured: a name, the turns, the runs, how many at once, and the model's delay in ms.
 const WORK: [(&str, usize, usize, usize, u64); 3] = [
-    ("10 turns, one run at a time", 10, 300, 1, 0),
-    ("100 turns, one run at a time", 100, 30, 1, 0),
+    ("10 turns, one run at a time", 10, 1000, 1, 0),
+    ("100 turns, one run at a time", 100, 100, 1, 0),
     ("10 turns, 500 runs at once", 10, 1000, 500, 20),
 ];
-const CONTENDERS: [&str; 5] = ["hand", "ours", "everything", "autoagents", "rig"];
+const CONTENDERS: [&str; 6] = ["hand", "ours", "everything", "wire", "autoagents", "rig"];
 
 fn main() {
     let said: Vec<String> = std::env::args().skip(1).collect();
     let rounds = said.iter().find_map(|text| text.parse().ok()).unwrap_or(3);
+    let named = |bin: &&str| said.iter().any(|text| text == bin);
+    let mut contenders: Vec<&str> = CONTENDERS.into_iter().filter(named).collect();
+    if contenders.is_empty() {
+        contenders = CONTENDERS.into();
+    }
     let here = std::env::current_exe().expect("this program has a path");
     let bins = here.parent().expect("programs lie in a folder");
-    for bin in CONTENDERS.iter().chain(&["server"]) {
+    for bin in contenders.iter().chain(&["server"]) {
         if !bins.join(bin).exists() {
             build();
             break;
@@ -48,7 +54,7 @@ fn main() {
         );
         let mut best: Vec<Figures> = Vec::new();
         for _ in 0..rounds {
-            for bin in CONTENDERS {
+            for &bin in &contenders {
                 let Some(now) = run(bins, bin, port, turns, runs, width) else {
                     continue;
                 };

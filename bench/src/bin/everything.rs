@@ -10,11 +10,9 @@ use agents::{
     tool,
 };
 use agents_bench::{QUESTION, Task, measure};
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
 /// Add two integers.

@@ -142,16 +142,14 @@ impl Frame {
         // Nothing is held for them while the model thinks.
         let calls = mem::take(&mut self.calls);
         let mut receipts = Vec::with_capacity(calls.len());
-        let mut messages = Vec::with_capacity(calls.len());
-        for call in calls {
-            messages.push(Message::Tool {
+        self.say(calls.into_iter().map(|call| {
+            receipts.extend(call.receipt);
+            Message::Tool {
                 tool_call_id: call.call.id,
                 name: call.call.name,
                 content: call.message.unwrap_or_default(),
-            });
-            receipts.extend(call.receipt);
-        }
-        self.say(messages);
+            }
+        }));
         receipts
     }
 

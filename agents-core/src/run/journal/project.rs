@@ -9,7 +9,7 @@ use crate::{
     error::{ErrorReceipt, Origin, ToolError, shorten},
     run::{Timestamp, ToolEnvelope},
 };
-use std::{mem, sync::Arc};
+use std::{borrow::Cow, mem, sync::Arc};
 
 /// Writes the receipt of a settled call, and what the model is told.
 pub(super) fn close(
@@ -36,7 +36,10 @@ pub(super) fn close(
         None => (Some(Json::string("")), None, String::new()),
     };
     // An arm may have quoted what the tool itself has been kept from telling.
-    call.message = Some(masker.text(&content).into_owned());
+    call.message = Some(match masker.text(&content) {
+        Cow::Owned(masked) => masked,
+        Cow::Borrowed(_) => content,
+    });
     let receipt = masker.data(ToolEnvelope {
         call_id: call.id().cloned().unwrap_or_default(),
         name: call.tool().to_owned(),

@@ -9,7 +9,7 @@ use crate::{
     },
 };
 use serde::Serialize;
-use std::sync::Arc;
+use std::{fmt::Write, sync::Arc};
 
 /// A step that has ended.
 #[derive(Clone, Debug, Serialize)]
@@ -42,7 +42,27 @@ pub(crate) enum What {
 impl State {
     /// Puts the steps into words.
     pub(crate) fn steps_in_words(&self) -> Vec<Step> {
-        self.steps.iter().map(|kept| self.in_words(kept)).collect()
+        let (mut place, mut path) = (None, String::new());
+        let steps = self.steps.iter().map(|kept| {
+            // Mostly many steps in a row are of one place.
+            if place != Some(kept.place) {
+                (place, path) = (Some(kept.place), self.path(kept.place).to_string());
+            }
+            self.in_words(kept, &path)
+        });
+        steps.collect()
+    }
+
+    /// Returns the name of a model, shared with the last turn if that was of the same one.
+    pub(crate) fn model_name(&self, name: &str) -> Arc<str> {
+        let last = self.steps.iter().rev().find_map(|kept| match &kept.what {
+            What::Turn { model, .. } => Some(model),
+            _ => None,
+        });
+        match last.filter(|last| ***last == *name) {
+            Some(last) => last.clone(),
+            None => name.into(),
+        }
     }
 
     /// Marks the step of this turn: whether the answer that it gave is refused.
@@ -59,7 +79,7 @@ impl State {
         }
     }
 
-    fn in_words(&self, kept: &Kept) -> Step {
+    fn in_words(&self, kept: &Kept, path: &str) -> Step {
         let Kept {
             place: id,
             t_start,
@@ -67,9 +87,14 @@ impl State {
             what,
         } = kept;
         let place = self.place(*id);
-        let path = self.path(*id);
+        let below = |what: &str, number: u32| {
+            let mut place = String::with_capacity(path.len() + what.len() + 5);
+            // Writing into a string cannot fail.
+            let _ = write!(place, "{path}/{what}{number:04}");
+            place
+        };
         let (place_of_step, kind) = match what {
-            What::Agent { ok } => (path.to_string(), StepKind::Agent { ok: *ok }),
+            What::Agent { ok } => (path.to_owned(), StepKind::Agent { ok: *ok }),
             What::Turn {
                 turn,
                 model,
@@ -86,11 +111,11 @@ impl State {
                     choosing: *choosing,
                     refused: *refused,
                 };
-                (format!("{path}/turn{turn:04}"), kind)
+                (below("turn", *turn), kind)
             }
             What::Call { seq, call_id } => {
                 let call_id = call_id.clone();
-                (format!("{path}/call{seq:04}"), StepKind::Call { call_id })
+                (below("call", *seq), StepKind::Call { call_id })
             }
         };
         Step {

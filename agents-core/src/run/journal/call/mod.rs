@@ -23,7 +23,7 @@ use super::candidates::{Candidates, Wait};
 use crate::{
     Json,
     error::{Cause, ToolError, escalation::Escalation},
-    hex::hex,
+    hex::{hex, id},
     json::canonical,
     model::ToolCall,
     recovery::FixerRef,
@@ -623,7 +623,7 @@ impl Call {
         // Writing into a digest cannot fail.
         let _ = write!(Written(&mut digest), "{place}");
         digest.update(self.seq.to_le_bytes());
-        hex(&digest.finalize()[..16]).into()
+        id(&digest.finalize())
     }
 
     /// Returns what came of the call, once it is settled.

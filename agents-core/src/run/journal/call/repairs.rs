@@ -37,11 +37,13 @@ fn told<F: Fault>(
     masker: &Masker,
 ) -> Repairs {
     let mut repairs = Repairs::default();
-    let used = candidates.used();
-    for (one, used) in candidates.iter().zip(used).skip(first) {
+    // Mostly there is nothing but the model's own text, of which this is not asked.
+    let mut used = None;
+    let mut is_used = |at: usize| used.get_or_insert_with(|| candidates.used())[at];
+    for (at, one) in candidates.iter().enumerate().skip(first) {
         match &one.gave {
             Gave::Text(_) if one.by == By::Model => repairs.extend(one.changes.clone().into()),
-            Gave::Text(_) if used => {
+            Gave::Text(_) if is_used(at) => {
                 repairs.extend(fixed(candidates, one, what, masker).into());
                 repairs.extend(one.changes.clone().into());
             }
