@@ -29,6 +29,7 @@ mod escalating;
 mod events;
 mod executor_laws;
 mod from_elsewhere;
+mod frozen;
 mod given_up;
 mod hanging;
 mod held_back;

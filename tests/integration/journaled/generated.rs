@@ -1,18 +1,22 @@
 //! Generated runs, and the world in which their tools take effect.
 
+mod models;
+
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Error, Outcome, Severity,
     agent::{ModelAgent, Skill},
     async_trait,
     blob::MemoryBlobs,
+    compose::Step,
     escalation::{self, Escalation, Resolution},
-    model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage},
+    model::Model,
     rate::RateLimiter,
     recovery::{CallError, Decision, Kind, Plan, Repair, *},
     run::{Approval, ApprovalRequest, Entry, MemoryJournal},
-    team::Member,
+    team::{Member, delegate_named},
     tool::{Approval as Asks, Cache, FnTool, ToolContext, ToolSpec, done, not_done},
 };
+use models::{Down, Drafting, Flaky, Helping, Planned, Scribe};
 use proptest::{prelude::*, sample::select};
 use serde_json::{Value, json};
 use std::{
@@ -73,6 +77,16 @@ enum Handler {
     Skill,
 }
 
+/// What is around a model whose requests may fail.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Around {
+    Nothing,
+    /// Every other request fails, and is made again.
+    Retry,
+    /// No request to another model before it comes through.
+    Other,
+}
+
 /// A whole run, as data.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
@@ -86,6 +100,10 @@ pub(super) struct Case {
     choosing: Option<usize>,
     /// Which execution a limiter holds back.
     held_back: Option<u32>,
+    /// What is around the model of the lead.
+    around: Around,
+    /// Whether several calls run at once, and one of them may end the run.
+    is_race: bool,
     /// What the helper does about what it cannot do.
     stuck: Severity,
     /// Chance, for what is done with the journal.
@@ -96,18 +114,20 @@ impl Case {
     /// A limiter counts in its process, and a run is cancelled in its process: then another process may come to
     /// another end. A repair agent that gives up is asked again if the process ends before its word is stored, and may
     /// have no turn left for that. An agent that code runs and that fails is run again if the process ends before the
-    /// code does, and may not fail then.
+    /// code does, and may not fail then. Which of two ends comes first is left to chance.
     pub(super) fn comes_to_the_same_end(&self) -> bool {
         let mut calls = self.rounds.iter().flatten();
         let mut said = self.scribe.iter();
-        let may_fail = |tool: &str| tool == "ask" && self.stuck == Severity::Critical;
+        let may_fail =
+            |tool: &str| matches!(tool, "ask" | "fetch") && self.stuck == Severity::Critical;
         self.held_back.is_none()
+            && !self.is_race
             && calls.all(|(tool, _)| *tool != "halt" && !may_fail(tool))
             && !said.any(|said| matches!(said, Say::Call("escalate" | "throw_exception")))
     }
 }
 
-fn tries(deadly: bool) -> impl Strategy<Value = Vec<Try>> {
+fn tries(deadly: bool, is_race: bool) -> impl Strategy<Value = Vec<Try>> {
     let end = match deadly {
         true => select(vec![Try::Throw, Try::Escalate(Severity::Critical)]).boxed(),
         false => Just(Try::Feedback).boxed(),
@@ -119,33 +139,33 @@ fn tries(deadly: bool) -> impl Strategy<Value = Vec<Try>> {
         3 => (1..5_u32).prop_map(Try::Retry),
         1 => Just(Try::Feedback),
         1 => Just(Try::Inherit),
-        1 => select(vec![Severity::Low, Severity::High]).prop_map(Try::Escalate),
+        if is_race { 6 } else { 1 } => select(vec![Severity::Low, Severity::High]).prop_map(Try::Escalate),
         1 => end,
     ];
     prop::collection::vec(one, 0..4)
 }
 
-const TOOLS: [&str; 14] = [
+const TOOLS: [&str; 18] = [
     "look", "read", "note", "pay", "wire", "sign", "ask", "helper", "no_such", "read", "note",
-    "pay", "wire", "sign",
+    "pay", "wire", "sign", "look", "fetch", "polish", "clerk",
 ];
 
 fn cases(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
-    let tools = match deadly {
-        true => [&TOOLS[..], &["halt"]].concat(),
-        false => TOOLS.to_vec(),
+    let is_race = deadly && calls > 1;
+    let tools = match (deadly, is_race) {
+        (_, true) => [&TOOLS[..], &["halt"], &["jam"; 8]].concat(),
+        (true, false) => [&TOOLS[..], &["halt"]].concat(),
+        (false, false) => TOOLS.to_vec(),
     };
     let number = (0..30_u32).prop_map(|n| format!(r#"{{"n":{n}}}"#));
     let broken = select(&TEXTS[..]).prop_map(str::to_owned);
     let call = (select(tools), prop_oneof![4 => number, 2 => broken]);
-    let call = call.prop_map(|(tool, arguments)| match tool {
-        "helper" => (tool, arguments.replacen(r#"{"n":"#, r#"{"input":"#, 1)),
-        _ => (tool, arguments),
-    });
     let call = call.prop_map(|(tool, arguments)| {
-        let digits: String = arguments.chars().filter(char::is_ascii_digit).collect();
+        let n = digits(&arguments);
         match tool {
-            "helper" => (tool, format!(r#"{{"input":"{digits}"}}"#)),
+            "helper" | "clerk" => (tool, format!(r#"{{"input":"{n}"}}"#)),
+            // What was looked at before is looked at again.
+            "look" => (tool, format!(r#"{{"n":{}}}"#, 4 + n % 2)),
             _ => (tool, arguments),
         }
     });
@@ -177,19 +197,22 @@ fn cases(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
         true => answers,
         false => answers[..4].to_vec(),
     };
+    let around = vec![Around::Nothing, Around::Retry, Around::Other];
     (
         prop::collection::vec(prop::collection::vec(call, 1..=calls), 1..4),
         prop::collection::vec(select(answers), 1..3),
-        [(); 4].map(|()| tries(deadly)),
+        [(); 4].map(|()| tries(deadly, is_race)),
         prop::collection::vec(say, 1..4),
         select(handlers),
         proptest::option::weighted(0.3, 0..2_usize),
         proptest::option::weighted(0.1, 0..5_u32),
-        select(stuck),
-        any::<u64>(),
+        select(around),
+        (select(stuck), any::<u64>()),
     )
-        .prop_map(
-            |(rounds, answers, tries, scribe, handler, choosing, held_back, stuck, seed)| Case {
+        .prop_map(move |case| {
+            let (rounds, answers, tries, scribe, handler, choosing, held_back, around, rest) = case;
+            let (stuck, seed) = rest;
+            Case {
                 rounds,
                 answers,
                 tries,
@@ -197,15 +220,23 @@ fn cases(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
                 handler,
                 choosing,
                 held_back,
+                around,
+                is_race,
                 stuck,
                 seed,
-            },
-        )
+            }
+        })
 }
 
-/// Several calls at once, or calls one by one that may end the run: which of two ends comes first is left to chance.
+/// Several calls at once, calls one by one that may end the run, or several at once that may.
 pub(super) fn case() -> impl Strategy<Value = Case> {
-    prop_oneof![cases(3, false), cases(1, true)]
+    prop_oneof![2 => cases(3, false), 2 => cases(1, true), 1 => cases(3, true)]
+}
+
+/// The number that the digits of a text are.
+fn digits(text: &str) -> u32 {
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or_default()
 }
 
 /// An effect: of which tool, under which key, in which execution.
@@ -286,118 +317,6 @@ fn of_call(key: &str) -> String {
     key.rsplit(':').next().unwrap_or(key).to_owned()
 }
 
-fn reply(content: &str, calls: &[(&str, &str)]) -> Reply {
-    let calls = calls.iter().map(|(name, arguments)| ToolCall {
-        id: String::new(),
-        name: (*name).into(),
-        arguments: (*arguments).into(),
-    });
-    let usage = Usage {
-        input_tokens: 10,
-        output_tokens: 5,
-        requests: 1,
-    };
-    Reply {
-        content: content.into(),
-        calls: calls.collect(),
-        usage,
-        ..Reply::default()
-    }
-}
-
-/// Number of replies in the conversation so far.
-fn replies(request: &Request<'_>) -> usize {
-    let said = |message: &&Message| matches!(message, Message::Assistant { .. });
-    request.messages().iter().filter(said).count()
-}
-
-/// The model of the lead: it says what it says by where the conversation stands, so that it can go on anywhere.
-struct Planned(Case, World, &'static str);
-
-#[async_trait]
-impl Model for Planned {
-    fn id(&self) -> &str {
-        self.2
-    }
-
-    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        let Planned(case, world, _) = self;
-        world.ask();
-        tokio::task::yield_now().await;
-        let turn = replies(&request);
-        let chooses = matches!(request.messages().first(), Some(Message::System { content }) if content.contains("You choose"));
-        if chooses {
-            let amiss = turn < case.choosing.unwrap_or_default();
-            return Ok(reply(if amiss { "whichever" } else { "sums" }, &[]));
-        }
-        match case.rounds.get(turn) {
-            Some(calls) => {
-                let calls = calls.iter().map(|(tool, text)| (*tool, text.as_str()));
-                Ok(reply("", &calls.collect::<Vec<_>>()))
-            }
-            None => match case.answers.get(turn - case.rounds.len()).unwrap_or(&"7") {
-                &"!" => Err(ModelError::new(ModelErrorKind::Refused, "no")),
-                answer => Ok(reply(answer, &[])),
-            },
-        }
-    }
-}
-
-/// The model of the repair agent.
-struct Scribe(Vec<Say>, World);
-
-#[async_trait]
-impl Model for Scribe {
-    fn id(&self) -> &str {
-        "scribe"
-    }
-
-    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        self.1.ask();
-        tokio::task::yield_now().await;
-        let asked = request.messages().iter().find_map(|message| match message {
-            Message::User { content } => serde_json::from_str::<Repair>(content).ok(),
-            _ => None,
-        });
-        let attempt = asked.map_or(1, |repair| repair.attempt) as usize;
-        match &self.0[(attempt - 1) % self.0.len()] {
-            Say::Text(text) => Ok(reply(text, &[])),
-            Say::Call(tool) => Ok(reply("", &[(tool, r#"{"reason":"so"}"#)])),
-            Say::Fail => Err(ModelError::new(ModelErrorKind::Refused, "no")),
-        }
-    }
-}
-
-/// The model of the helper: one call, and an answer.
-struct Helping(World);
-
-#[async_trait]
-impl Model for Helping {
-    fn id(&self) -> &str {
-        "helping"
-    }
-
-    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        self.0.ask();
-        tokio::task::yield_now().await;
-        let task = request.messages().iter().find_map(|message| match message {
-            Message::User { content } => Some(content.clone()),
-            _ => None,
-        });
-        let digits = task.unwrap_or_default();
-        let digits: String = digits.chars().filter(char::is_ascii_digit).collect();
-        let n: u32 = digits.parse().unwrap_or_default();
-        let tool = match n % 4 {
-            3 => "stuck",
-            _ => "note",
-        };
-        Ok(match replies(&request) {
-            0 => reply("", &[(tool, &format!(r#"{{"n":{n}}}"#))]),
-            _ => reply("helped", &[]),
-        })
-    }
-}
-
 fn spec(name: &'static str, effects: Effects) -> ToolSpec {
     let schema =
         json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
@@ -448,6 +367,15 @@ fn reader(world: &World) -> FnTool {
     )
 }
 
+/// A tool that reads, and always fails: several of its calls fail at once.
+fn jams(world: &World) -> FnTool {
+    let world = world.clone();
+    FnTool::with_spec(spec("jam", Effects::Reads), move |_, _| {
+        world.ask();
+        async { Err::<u32, _>("it is jammed") }
+    })
+}
+
 /// A tool whose result is cached, and may be long.
 fn looker(world: &World) -> FnTool {
     let world = world.clone();
@@ -461,13 +389,13 @@ fn looker(world: &World) -> FnTool {
 
 type Worker<O> = ModelAgent<'static, String, O>;
 
-fn helper(case: &Case, world: &World) -> Worker<String> {
+fn helper(case: &Case, world: &World, name: &'static str) -> Worker<String> {
     let (stuck, asked, arms) = (case.stuck, world.clone(), world.clone());
     let gives_up = FnTool::with_spec(spec("stuck", Effects::Reads), move |_, _| {
         asked.ask();
         async { Err::<u32, _>("it does not move") }
     });
-    AgentBuilder::new("helper")
+    AgentBuilder::new(name)
         .tool(writer(
             world,
             "note",
@@ -489,7 +417,7 @@ fn helper(case: &Case, world: &World) -> Worker<String> {
 
 /// A tool that runs the helper: as a part of the run, or as a run of its own.
 fn asks(case: &Case, world: &World) -> FnTool {
-    let (helper, world) = (Arc::new(helper(case, world)), world.clone());
+    let (helper, world) = (Arc::new(helper(case, world, "helper")), world.clone());
     FnTool::with_spec(spec("ask", Effects::None), move |args, _| {
         world.ask();
         let (n, helper) = (number(&args), helper.clone());
@@ -501,6 +429,41 @@ fn asks(case: &Case, world: &World) -> FnTool {
                     Err(error) => Err(error),
                 },
             };
+            said.map_err(|error| error.to_string())
+        }
+    })
+}
+
+/// A tool that runs the clerk, for which it needs leave.
+fn fetches(world: &World) -> FnTool {
+    let world = world.clone();
+    FnTool::with_spec(spec("fetch", Effects::None), move |args, _| {
+        world.ask();
+        let n = number(&args);
+        async move {
+            let clerk = delegate_named::<String, String>("clerk");
+            let clerk = clerk.map_err(|error| error.to_string())?;
+            let said = clerk.run(n.to_string()).await;
+            said.map_err(|error| error.to_string())
+        }
+    })
+}
+
+/// A tool that runs the drafter until its draft has an odd number.
+fn polishes(world: &World) -> FnTool {
+    let drafter: Worker<String> = AgentBuilder::new("drafter")
+        .model(Drafting(world.clone()))
+        .build();
+    let is_good = |draft: String| match digits(&draft) {
+        n if n.is_multiple_of(2) => Step::Again((n + 1).to_string()),
+        _ => Step::Done(draft),
+    };
+    let (polisher, world) = (Arc::new(drafter.until(is_good).at_most(2)), world.clone());
+    FnTool::with_spec(spec("polish", Effects::None), move |args, _| {
+        world.ask();
+        let (n, polisher) = (number(&args), polisher.clone());
+        async move {
+            let said = polisher.run(n.to_string()).await;
             said.map_err(|error| error.to_string())
         }
     })
@@ -590,6 +553,19 @@ fn handled(case: &Case, world: &World) -> Resolution<String, u32> {
     }
 }
 
+/// The model of the lead, and what is around it.
+fn driving(case: &Case, world: &World) -> Arc<dyn Model> {
+    let planned = Planned(case.clone(), world.clone(), "planned");
+    match case.around {
+        Around::Nothing => Arc::new(planned),
+        Around::Retry => {
+            let flaky = Flaky(planned, AtomicU32::new(0));
+            Arc::new(flaky.retry(2).backoff(constant(Duration::from_secs(1))))
+        }
+        Around::Other => Arc::new(Down(world.clone()).or(planned)),
+    }
+}
+
 fn lead(case: &Case, world: &World, token: &CancellationToken) -> Worker<u32> {
     let scribe: Fixing = Arc::new(
         AgentBuilder::new("scribe")
@@ -625,6 +601,9 @@ fn lead(case: &Case, world: &World, token: &CancellationToken) -> Worker<u32> {
         .tool(wire)
         .tool(writer(world, "sign", signed))
         .tool(asks(case, world))
+        .tool(fetches(world))
+        .tool(polishes(world))
+        .tool(jams(world))
         .tool(halts(world, token))
         .fixer(scribe)
         .on_error(move |error, _| {
@@ -632,7 +611,7 @@ fn lead(case: &Case, world: &World, token: &CancellationToken) -> Worker<u32> {
             arm(&tries, &fixing, &error)
         })
         .budget(Budget::new().max_recursion(1000))
-        .model(Planned(case.clone(), world.clone(), "planned"));
+        .model(driving(case, world));
     let lead = match case.choosing {
         Some(_) => lead
             .skill(Skill::model("sums", "Does sums."))
@@ -663,8 +642,7 @@ impl RateLimiter for HoldsBack {
 }
 
 fn judge(request: &ApprovalRequest) -> Approval {
-    let args: Value = serde_json::from_str(request.args.as_str()).unwrap_or_default();
-    match number(&args) % 4 {
+    match digits(request.args.as_str()) % 4 {
         3 => Approval::deny("not this one"),
         2 => Approval::Revise {
             note: "take another".into(),
@@ -681,7 +659,9 @@ pub(super) async fn run(
 ) -> Result<Outcome<u32>, Error> {
     let token = CancellationToken::new();
     let team = Member::new(lead(case, world, &token))
-        .delegate(helper(case, world))
+        .confirm_named("clerk")
+        .delegate(helper(case, world, "helper"))
+        .delegate(helper(case, world, "clerk"))
         .build();
     let approver = world.clone();
     let run = team

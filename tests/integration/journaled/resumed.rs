@@ -6,7 +6,7 @@ use super::{
 };
 use agents::{
     Error, ErrorKind, Outcome,
-    run::{Entry, MemoryJournal},
+    run::{Entry, MemoryJournal, Recorded},
 };
 use proptest::{prelude::*, test_runner::TestCaseError};
 
@@ -43,7 +43,26 @@ fn go(
     prop_assert!(differs.is_none(), "{differs:?}:\n{}", told(&entries));
     let said = panics();
     prop_assert!(said.is_empty(), "{:?}", said);
+    tells_the_same(&entries, &ended)?;
     Ok((entries, ended))
+}
+
+/// Without the agent, the journal tells the outcome to the byte. Where traces are shown is a matter of the process, and
+/// no fact of the run.
+fn tells_the_same(entries: &[Entry], ended: &Ended) -> Result<(), TestCaseError> {
+    let recorded = Recorded::of(entries.to_vec());
+    let recorded = recorded.map_err(|error| TestCaseError::fail(format!("it is refused: {error}")));
+    let recorded = recorded?.outcome::<u32>();
+    let told = recorded.map_or_else(|| "no outcome".to_owned(), |outcome| written(&Ok(outcome)));
+    let url = ended
+        .as_ref()
+        .ok()
+        .and_then(|outcome| outcome.outputs.traces_url.as_ref());
+    let url = url.map_or_else(String::new, |url| format!(",\"traces_url\":\"{url}\""));
+    let live = written(ended).replacen(&url, "", 1);
+    let differs = difference(&live, &told);
+    prop_assert!(differs.is_none(), "{differs:?}:\n{}", self::told(entries));
+    Ok(())
 }
 
 /// Where two texts part.
