@@ -41,7 +41,7 @@ pub(super) fn admit(
     }
 }
 
-/// What the rules of the run say to a call. `args` are there once they have been read.
+/// Returns the verdict of the run's rules on a call. `args` are there once they have been read.
 pub(super) fn judge(
     brain: &Brain<'_>,
     cx: &RunContext,
@@ -62,7 +62,7 @@ pub(super) fn judge(
     }))
 }
 
-/// Whether the rules of the run end it before the model is asked.
+/// Returns the stop of the run, if its rules forbid that the model is asked.
 pub(super) fn ask_model(
     brain: &Brain<'_>,
     cx: &RunContext,
@@ -129,7 +129,7 @@ fn unknown(brain: &Brain<'_>, name: &str) -> String {
     }
 }
 
-/// Whether a call needs approval: by the agent's place in its team, else by the tool's own word.
+/// Returns `true` if a call needs approval: by the agent's place in its team, else by the tool's declaration.
 pub(super) fn needs_approval(
     brain: &Brain<'_>,
     tool: &SharedTool,

@@ -18,11 +18,11 @@ use crate::{
 };
 use serde_json::Value;
 
-/// What became of an answer.
+/// Outcome of an answer.
 pub(crate) enum Settled<O> {
-    /// It is the agent's result.
+    /// Result of the agent.
     Value(O),
-    /// It goes back to the model, for this reason.
+    /// Refusal: the answer goes back to the model, for this reason.
     Refused(String),
     /// Another model takes over, and is told.
     TakenOver,
@@ -96,7 +96,7 @@ pub(crate) async fn settle<O>(
     }
 }
 
-/// One answer's place: who gave it, and where its state lies.
+/// Place of one answer: who gave it, and where its state lies.
 struct Place<'a, O> {
     brain: &'a Brain<'a>,
     answer: &'a Answer<O>,
@@ -286,7 +286,7 @@ impl<O> Place<'_, O> {
     }
 }
 
-/// What the model said last, whatever has been made of it since.
+/// Returns the text that the model said last, whatever has been made of it since.
 fn said(cx: &RunContext) -> String {
     cx.node
         .frame(|frame| match frame.history.messages().last() {

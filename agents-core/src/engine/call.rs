@@ -52,12 +52,12 @@ fn go_through<'a>(place: &'a Place<'_>) -> BoxFuture<'a, Option<Arc<ToolEnvelope
     })
 }
 
-/// One call's place: who makes it, and which it is.
+/// Place of one call: who makes it, and which it is.
 pub(super) struct Place<'a> {
     pub(super) brain: &'a Brain<'a>,
     pub(super) cx: &'a RunContext,
     pub(super) seq: u32,
-    /// Where executions wait their turn, if there are more than may run at once.
+    /// Queue of executions, if there are more than may run at once.
     pub(super) gate: Option<&'a Semaphore>,
 }
 
@@ -319,7 +319,7 @@ impl Place<'_> {
         Some(receipt)
     }
 
-    /// How the arguments were changed that are about to be used.
+    /// Tells how the arguments were changed that are about to be used.
     fn tell_repairs(&self) {
         let masker = self.cx.masker();
         let mut repairs = self.with_call(|call| {

@@ -48,7 +48,7 @@ impl Place<'_> {
     }
 }
 
-/// What the text is that stands for an output.
+/// Returns the media type of the text of an output.
 fn content_type(output: &Json) -> &'static str {
     match output.as_str().starts_with('"') {
         true => "text/plain; charset=utf-8",

@@ -1,4 +1,4 @@
-//! What moves a run: one file an action.
+//! Actions that move a run, a file for each.
 //!
 //! ```text
 //! drive ─► model ─► together ─► call: admit ─► read ─► approve ─► execute ─► keep ─► receipt

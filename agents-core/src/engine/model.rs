@@ -167,7 +167,7 @@ struct Show<'a> {
 }
 
 struct Shown<'a> {
-    /// All that was said, as long as it may be a call and nothing else.
+    /// Text so far, as long as it may be a call and nothing else.
     whole: Option<String>,
     printed: printed::Stream<'a>,
     hidden: secret::Stream,
@@ -336,7 +336,7 @@ fn minted(turn: u32, index: usize) -> String {
     format!("call_{turn}_{index}")
 }
 
-/// What has no known price cannot be bounded: it is never taken to be free.
+/// Says that a model without a price cannot be bounded: it is never taken to be free.
 fn no_price(brain: &Brain<'_>, model: &str) -> Error {
     let message = format!(
         "the model `{model}` has no price, so that its cost cannot be bounded; say what it costs with `.run(..).price(\"{model}\", input, output)`"

@@ -15,7 +15,7 @@ use crate::{
 };
 use std::time::{Duration, UNIX_EPOCH};
 
-/// What one call is read and recovered by.
+/// Rules by which one call is read and recovered.
 pub(crate) struct Rules<'a> {
     brain: &'a Brain<'a>,
     tool: &'a SharedTool,
@@ -60,7 +60,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// How long it is until then.
+    /// Returns the time until then.
     pub(crate) fn until(&self, millis: u64) -> Duration {
         Timestamp::from_millis(millis).since(Timestamp::now())
     }

@@ -57,7 +57,7 @@ pub(crate) fn close_all(node: &Arc<Node>, root: &Root, why: &Ending) {
     close(node, root, None, why);
 }
 
-/// The same, of the agent that works at `node`.
+/// Closes the calls of the agent that works at `node`.
 fn close(node: &Arc<Node>, root: &Root, brain: Option<&Brain<'_>>, why: &Ending) {
     for child in node.children() {
         deep(|| close_all(&child, root, why));
@@ -90,19 +90,19 @@ pub(crate) struct Leaving<'a> {
 }
 
 impl<'a> Leaving<'a> {
-    /// Those of the agent that works at `cx`.
+    /// Creates a guard for the calls of the agent that works at `cx`.
     pub(crate) fn of(cx: &'a RunContext) -> Self {
         let (cx, brain) = (Some(cx), None);
         Leaving { cx, brain }
     }
 
-    /// Those of a model-driven agent, whose own hooks are told of them.
+    /// Creates a guard for the calls of a model-driven agent, whose own hooks are told of them.
     pub(super) fn driven(cx: &'a RunContext, brain: &'a Brain<'a>) -> Self {
         let (cx, brain) = (Some(cx), Some(brain));
         Leaving { cx, brain }
     }
 
-    /// It has its answer.
+    /// Lets go: the agent has its answer.
     pub(crate) fn done(mut self) {
         self.cx = None;
     }

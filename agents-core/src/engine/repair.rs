@@ -12,7 +12,7 @@ use crate::{
 };
 use std::pin::pin;
 
-/// What the arms say to a new failure. A call that was denied is not theirs to rescue.
+/// Asks the arms about a new failure. They are not asked about a call that was denied.
 pub(crate) fn decide(rules: &Rules<'_>, call: &Call) -> Option<Plan> {
     let error = &call.candidates.failed()?.error;
     if matches!(error, ToolError::Execution { cause, .. } if cause.origin() == Origin::Denied) {
@@ -36,7 +36,7 @@ pub(crate) fn decide(rules: &Rules<'_>, call: &Call) -> Option<Plan> {
     rules.arms().decide(&**rules.tool(), error, &context)
 }
 
-/// What this repair agent is told.
+/// Returns the report for this repair agent.
 pub(crate) fn repair(fixer: &FixerRef, rules: &Rules<'_>, call: &Call) -> Option<Repair> {
     let spec = rules.tool().spec();
     let Failed { text, error } = call.candidates.failed()?;
@@ -60,7 +60,7 @@ fn stage(error: &ToolError) -> &'static str {
     }
 }
 
-/// What a repair agent gave.
+/// Answer of a repair agent.
 pub(crate) struct Repaired {
     pub(crate) answer: Result<String, FixError>,
     /// The tokens spent so far where it ran: also those of a part that ran before a run was stored.

@@ -1,4 +1,4 @@
-//! Which calls of one reply run at once: all that need not run alone, up to the run's limit.
+//! Calls of one reply run at once: all that need not run alone, up to the run's limit.
 
 use super::call::{Place, one};
 use crate::{brain::Brain, run::RunContext};

@@ -17,13 +17,13 @@ pub(crate) struct FinalAnswer {
     hint: Option<String>,
 }
 
-/// How far an answer has come, and so what it needs next.
+/// Stage of an answer: it says what the answer needs next.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AnswerStage {
     /// The text at hand has to be read.
     Read,
-    /// It does not fit, and the arms have to be asked.
+    /// The arms have to be asked: the answer does not fit.
     Arms,
     /// A repair agent has to answer.
     Repair(FixerRef),
@@ -33,18 +33,18 @@ pub(crate) enum AnswerStage {
         reason: String,
         severity: Severity,
     },
-    /// It ends the run.
+    /// The answer ends the run.
     Throw {
         source: Option<String>,
         reason: String,
     },
-    /// It goes back to the model.
+    /// The answer goes back to the model.
     Refused,
-    /// It fits.
+    /// The answer fits.
     Accepted,
 }
 
-/// What can happen to an answer.
+/// A fact about an answer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AnswerFact {
@@ -143,7 +143,7 @@ impl FinalAnswer {
         true
     }
 
-    /// Nothing is left to be done about the failure at hand: the candidate before goes on.
+    /// Goes on with the candidate before: nothing is left to be done about the failure at hand.
     fn go_back(&mut self) {
         match self.candidates.go_back() {
             true => self.recover(),

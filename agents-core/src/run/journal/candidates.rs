@@ -52,11 +52,11 @@ pub(crate) struct Candidates<F> {
     all: Vec<Candidate<F>>,
     /// Index of the candidate at hand.
     at: usize,
-    /// Whether a step was skipped because there may be no more candidates.
+    /// Is `true` if a step was skipped because there may be no more candidates.
     cut_short: bool,
 }
 
-/// One try: a text, or a step that gave none.
+/// A try: a text, or a step that gave none.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Candidate<F> {
     pub(crate) by: By,
@@ -67,7 +67,7 @@ pub(crate) struct Candidate<F> {
     pub(crate) round: u32,
     /// Candidate whose failure it was given for.
     pub(crate) instead_of: Option<usize>,
-    /// Whether that failure is settled: another field is at fault now.
+    /// Is `true` if that failure is settled: another field is at fault now.
     settled_it: bool,
     /// Changes that the reader made to the text.
     pub(crate) changes: Changes,
@@ -91,7 +91,7 @@ pub(crate) enum By {
     Agent(String),
 }
 
-/// What an author gave.
+/// Gift of an author.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Gave {
@@ -107,15 +107,15 @@ pub(crate) enum Gave {
     CutOff,
 }
 
-/// How far a candidate has come.
+/// Standing of a candidate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Standing {
     #[default]
     Given,
-    /// It was read and fits.
+    /// The text was read and fits.
     Accepted,
-    /// It was executed.
+    /// The text was executed.
     Ran,
 }
 
@@ -126,20 +126,20 @@ pub(crate) struct Failed<F> {
     pub(crate) error: F,
 }
 
-/// What a plan's steps depend on beside the candidates.
+/// Circumstances on which a plan's steps depend beside the candidates.
 #[derive(Default)]
 pub(crate) struct Circumstances {
     /// Number of rounds so far: executions, and those that a limiter held back.
     pub(crate) rounds: u32,
-    /// Whether the call may be executed again.
+    /// Is `true` if the call may be executed again.
     pub(crate) repeatable: bool,
-    /// Whether the tool may have done what it must not do twice.
+    /// Is `true` if the tool may have done what it must not do twice.
     pub(crate) in_doubt: bool,
     /// Wait that the failure itself asks for.
     pub(crate) retry_after: Option<Duration>,
 }
 
-/// What recovery does next.
+/// Next move of recovery.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Move {
     /// Read the candidate at hand.

@@ -1,4 +1,4 @@
-//! Where the facts of a run are stored.
+//! Stores for the facts of a run.
 
 use crate::{Json, run::Timestamp};
 use async_trait::async_trait;
@@ -48,7 +48,7 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
     }
 }
 
-/// One fact of a journal, with its number, its time and its place.
+/// A fact of a journal, with its number, its time and its place.
 ///
 /// What a fact holds is the business of the run. An entry is serialised as a list of five: its number, its time in
 /// milliseconds since 1970, the number of its run, the number of its place in that run, and the fact.

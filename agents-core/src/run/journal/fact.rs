@@ -1,4 +1,4 @@
-//! What can happen in a run: the vocabulary of its journal.
+//! Facts of a run: the vocabulary of its journal.
 
 use super::{JournalError, Terms, answer::AnswerFact, call::CallFact};
 use crate::{
@@ -38,7 +38,7 @@ pub(crate) enum Fact {
         #[serde(default, skip_serializing_if = "is_zero")]
         before: u32,
         task: String,
-        /// Whether the model is to choose a skill.
+        /// Is `true` if the model is to choose a skill.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         choosing: bool,
     },
@@ -62,11 +62,11 @@ pub(crate) enum Fact {
     },
     /// The answer goes back to the model.
     Refused { reason: String },
-    /// Something happened to a call.
+    /// A fact about a call.
     Call { seq: u32, fact: CallFact },
     /// A call has its receipt.
     Settled { seq: u32 },
-    /// Something happened to the final answer.
+    /// A fact about the final answer.
     Answer(AnswerFact),
     /// A run of its own that went on here has used this.
     Charged {
@@ -81,14 +81,14 @@ pub(crate) enum Fact {
         of: Raiser,
         escalation: Box<Escalation>,
     },
-    /// It has reached another agent.
+    /// The escalation has reached another agent.
     Reached {
         ticket: u64,
         escalation: Box<Escalation>,
     },
-    /// This becomes of it as soon as the agent that raised it goes on.
+    /// The escalation is decided; the decision holds as soon as the agent that raised it goes on.
     Decided(Box<Decided>),
-    /// This has become of it; the agent here may be taken off its work for it.
+    /// The escalation is handled; the agent here may be taken off its work for it.
     Handled {
         ticket: u64,
         receipt: Box<EscalationReceipt>,
@@ -97,11 +97,11 @@ pub(crate) enum Fact {
     },
     /// The work that it was a part of is dropped, for this reason.
     Dropped { ticket: u64, why: String },
-    /// What was decided about escalations here will not come true, for this reason.
+    /// The decisions about escalations here do not hold, for this reason.
     Void { why: String },
-    /// What was given before counts no longer.
+    /// The work begins anew: a partial result before counts no longer.
     Anew,
-    /// What is given here is not all that was asked for.
+    /// The result here is partial.
     Partial,
     /// The agent has ended the work that it began at this time.
     Worked { ok: bool, since: Timestamp },
@@ -115,7 +115,7 @@ pub(crate) enum Fact {
     Over,
 }
 
-/// How a run starts, and under which terms.
+/// Start of a run: its agent, its input and its terms.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Started {
     /// Number of the rules by which facts are folded.
@@ -149,7 +149,7 @@ impl Started {
     }
 }
 
-/// How a run ended, without what stopped it.
+/// End of a run. The reason of a stop is in a fact of its own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Finished {
@@ -157,11 +157,11 @@ pub(crate) enum Finished {
     Answer(Json),
     /// With this error.
     Failed { kind: ErrorKind, message: String },
-    /// It was stopped.
+    /// The run was stopped.
     Stopped,
 }
 
-/// What was decided about an escalation, for the agent that raised it.
+/// Decision about an escalation, for the agent that raised it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Decided {
     pub(crate) ticket: u64,
@@ -173,7 +173,7 @@ pub(crate) struct Decided {
     pub(crate) climbed: Climbed,
 }
 
-/// What of an agent an escalation is about.
+/// Subject of an escalation: a call or the final answer of an agent.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Raiser {
@@ -183,7 +183,7 @@ pub(crate) enum Raiser {
     Answer,
 }
 
-/// What a request offers to a model.
+/// Tools and answer format that a request offers to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Offer {
     /// Function declarations of the tools, a JSON array.
@@ -197,7 +197,7 @@ pub(crate) struct Offer {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Replied {
     pub(crate) reply: Reply,
-    /// Who answered.
+    /// Name of the model that answered.
     pub(crate) model: Arc<str>,
     /// Cost in billionths, if the model has a price.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "nanos")]

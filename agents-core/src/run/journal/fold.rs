@@ -1,4 +1,4 @@
-//! One fact after the other becomes state.
+//! Fold: one fact after the other becomes state.
 
 use super::{
     Decided, Fact, Frame, Kept, Open, Place, PlaceId, Raiser, Replied, State, What,
@@ -14,10 +14,10 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// What a model is told that takes over from one whose answer did not fit.
+/// Reason for a model that takes over from one whose answer did not fit.
 const TAKEN_OVER: &str = "you take over from the model that gave it";
 
-/// What receipts and messages depend on beside the facts: what is hidden in them, and where they are cut.
+/// Settings on which receipts and messages depend beside the facts: what is hidden in them, and where they are cut.
 #[derive(Clone, Debug)]
 pub(crate) struct Projection {
     pub(crate) masker: Arc<Masker>,
@@ -33,22 +33,22 @@ impl Projection {
     }
 }
 
-/// What a fact means for what is around it.
+/// Consequences of a fact.
 #[derive(Debug, Default)]
 pub(crate) struct After {
     /// The run ends for this reason.
     pub(crate) stop: Option<crate::run::Stop>,
-    /// What subscribers are told of a call.
+    /// News of a call for subscribers.
     pub(crate) news: Option<News>,
     /// The place that was opened.
     pub(crate) opened: Option<PlaceId>,
     /// The ticket of the escalation that was raised.
     pub(crate) ticket: Option<u64>,
-    /// What became of escalations.
+    /// Receipts of escalations.
     pub(crate) receipts: Vec<EscalationReceipt>,
     /// The receipt of a call.
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
-    /// Whether the fact belongs to the state: another one changes nothing.
+    /// Is `true` if the fact does not belong to the state, and changes nothing.
     pub(crate) ignored: bool,
 }
 
@@ -281,7 +281,7 @@ impl State {
         }
     }
 
-    /// Something was decided about an escalation: the agent that raised it goes on, and its call or its answer is
+    /// Applies a decision about an escalation: the agent that raised it goes on, and its call or its answer is
     /// dealt with.
     fn decided(&mut self, id: PlaceId, decided: Decided, at: Timestamp, after: &mut After) {
         let Decided {

@@ -20,13 +20,13 @@ use crate::{
 use serde::Serialize;
 use std::{mem, sync::Arc};
 
-/// Where a model-driven agent stands.
+/// State of a model-driven agent.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Frame {
     pub(crate) history: Arc<History>,
-    /// How often the model was asked.
+    /// Number of requests to the model.
     pub(crate) turns: u32,
-    /// How many calls it has made.
+    /// Number of calls that the model has made.
     pub(crate) made: u32,
     /// The calls of the last reply that are not answered yet.
     pub(crate) calls: Vec<Call>,
@@ -34,18 +34,18 @@ pub(crate) struct Frame {
     pub(crate) answer: Option<FinalAnswer>,
     /// The model's output limit cut that reply off.
     pub(crate) cut_off: bool,
-    /// What was wrong with the last answer.
+    /// Reason for which the last answer was refused.
     pub(crate) refused: Option<String>,
-    /// How many answers in a row were refused, with no call between them.
+    /// Number of answers in a row that were refused, with no call between them.
     #[serde(default, skip_serializing_if = "is_zero")]
     refusals: u32,
-    /// What was tried on the answers before it, which went back.
+    /// Candidates of the answers before it, which went back.
     earlier: Vec<Candidates<ReadError>>,
     /// The model it was given because it failed.
     pub(crate) given: Option<Box<Override>>,
-    /// What was decided about escalations of the last reply, which comes true when the model is asked again.
+    /// Decisions about escalations of the last reply, which hold when the model is asked again.
     pub(crate) verdicts: Vec<EscalationReceipt>,
-    /// How many turns the conversation took before this run.
+    /// Number of turns that the conversation took before this run.
     pub(crate) before: u32,
     /// Time at which the model was asked, until it has replied.
     pub(crate) asked: Option<Timestamp>,
@@ -55,7 +55,7 @@ pub(crate) struct Frame {
     pub(crate) choosing: bool,
 }
 
-/// What to do next.
+/// Action that an agent needs next.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next {
     /// Ask the model; `must_fit` if its reply has to be the answer, held to the schema.
@@ -214,7 +214,7 @@ impl Frame {
         }]);
     }
 
-    /// Whoever holds the history, such as a request under way, keeps it as it is: then it goes on as a copy, and what a
+    /// Adds messages. A holder of the history, such as a request under way, keeps it as it is: then the copy goes on, and what a
     /// client has encoded of it goes with the copy.
     fn say(&mut self, messages: impl IntoIterator<Item = Message>) {
         if Arc::get_mut(&mut self.history).is_none() {

@@ -1,4 +1,4 @@
-//! What happened in a run, as facts in order; what follows from it, as state; and where the facts are stored.
+//! Facts of a run, in order; the state that follows from them; and the stores of the facts.
 //!
 //! ```text
 //! facts, in order ── State::fold ──► State ── next ──► what comes next   (Frame, Call, FinalAnswer)

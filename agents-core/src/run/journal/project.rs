@@ -61,7 +61,7 @@ pub(super) fn close(
     receipt
 }
 
-/// What a receipt keeps of the arguments: all, unless that is more than any call may have.
+/// Returns the arguments for the receipt: all, unless they are longer than any call's may be.
 fn kept(input: Json, projection: &Projection) -> Json {
     match input.as_str().len() > projection.max_output_bytes {
         true => Json::string(&shorten(&projection.masker.text(input.as_str()))),

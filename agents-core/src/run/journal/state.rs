@@ -29,35 +29,35 @@ pub(crate) struct State {
     /// Places, in the order in which they were opened; the first is that of the agent that is run.
     pub(crate) places: Vec<Place>,
     pub(crate) usage: Usage,
-    /// What ends the run.
+    /// Stop of the run.
     pub(crate) stop: Option<Stop>,
     /// Number of escalations that were raised.
     pub(super) raised: u64,
     /// Escalations on their way up.
     pub(crate) open: Vec<Open>,
-    /// What became of the others.
+    /// Receipts of the other escalations.
     pub(crate) settled: Vec<EscalationReceipt>,
-    /// How the run ended.
+    /// End of the run.
     pub(crate) finished: Option<Finished>,
     /// Names of the tools of which it is not known what they did: a person is asked about each further call.
     pub(crate) doubts: Vec<String>,
     /// Time that the run has worked, without waiting for people, in milliseconds.
     pub(crate) worked: u64,
-    /// Whether the run has gone on in another process.
+    /// Is `true` if the run has gone on in another process.
     pub(super) resumed: bool,
     /// Time of the last fact.
     pub(super) last: Timestamp,
     /// Number of people who are being asked.
     pub(super) asked: u32,
-    /// Whether the run is over.
+    /// Is `true` if the run is over.
     pub(crate) over: bool,
-    /// What was offered to models, each once.
+    /// Offers to models, each once.
     pub(crate) offers: Vec<Offer>,
     /// Steps of the run, in the order in which they ended.
     pub(crate) steps: Vec<Kept>,
 }
 
-/// One agent's place in a run, or that of what happens within one call or answer.
+/// Place of an agent in a run, or of what happens within one call or answer.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Place {
     pub(crate) key: Box<str>,
@@ -72,21 +72,21 @@ pub(crate) struct Place {
     pub(crate) result: Option<Json>,
     pub(crate) receipts: Vec<Arc<ToolEnvelope>>,
     pub(crate) children: BTreeMap<Box<str>, PlaceId>,
-    /// How the agent was taken off its work.
+    /// Work for which the agent was taken off its own.
     pub(crate) taken: Option<Box<Taken>>,
     /// Decision of a person about whether code may run the agent.
     pub(crate) confirmed: Option<Signed>,
-    /// Whether the result is not all that was asked for.
+    /// Is `true` if the result is partial.
     pub(crate) partial: bool,
-    /// Whether what ended the run was here or below.
+    /// Is `true` if the run was ended from here or below.
     pub(crate) ended_run: bool,
-    /// How long the run had worked when the agent here began.
+    /// Time that the run had worked when the agent here began, in milliseconds.
     pub(crate) began: u64,
     /// Number of model turns and rounds of calls, here and below.
     pub(crate) steps: u32,
     /// Tokens used here and below.
     pub(crate) tokens: u64,
-    /// What was paid here and below.
+    /// Money paid here and below.
     pub(crate) paid: Paid,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Place {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Open {
     pub(crate) ticket: u64,
-    /// Where it was raised.
+    /// Place where the escalation was raised.
     pub(crate) place: PlaceId,
     /// The escalation, as far as it has come.
     pub(crate) escalation: Escalation,

@@ -7,7 +7,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What is stored of them. What is data is taken over; of the rest it is known that it was there.
+/// Terms as they are stored. Data is taken over; of code it is known that it was there.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Terms {
@@ -38,7 +38,7 @@ impl Terms {
         }
     }
 
-    /// What was said of the run before holds where nothing else is said now.
+    /// Takes over the settings of the stored run where nothing else is said now.
     pub(crate) fn take_over(&self, settings: &mut Settings) -> Result<(), Error> {
         if settings.scope == Scope::default() {
             settings.scope = self.scope.clone();

@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 /// Writes the facts of a run, and of the runs of their own within it, into a journal.
 pub(crate) struct Writer {
     sent: Mutex<Sent>,
-    /// What was stored before of the runs.
+    /// Runs that were stored before.
     stored: Mutex<Vec<Stored>>,
 }
 
@@ -31,7 +31,7 @@ struct Sent {
     to: Option<mpsc::UnboundedSender<Order>>,
 }
 
-/// What the task is told.
+/// Order to the task.
 enum Order {
     Keep(Entry),
     /// Store what there is, and say so.

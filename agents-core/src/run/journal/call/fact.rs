@@ -1,4 +1,4 @@
-//! What can happen to a call.
+//! Facts about a call.
 
 use crate::{
     Json,
@@ -23,9 +23,9 @@ pub(crate) enum CallFact {
     Panicked(String),
     /// The text at hand was read; before another execution, read again.
     Read(Result<Accepted, Refused>),
-    /// Somebody is asked whether it may run.
+    /// A person is asked whether the call may run.
     Asked,
-    /// Somebody decided whether it may run.
+    /// A person decided whether the call may run.
     Decided { decided: Signed, took: Duration },
     /// The tool begins to run. Of one that writes, the intent is stored before it does.
     Begun {
@@ -52,17 +52,17 @@ pub(crate) enum CallFact {
     Waits { until: u64, wait: Duration },
     /// The wait is over.
     Woke,
-    /// Whoever is above was asked, and the agent goes on.
+    /// The agents above were asked, and the agent goes on.
     Climbed(Climbed),
     /// The tool did this, and ends what it is a part of.
     Did(Json),
     /// The whole output is stored elsewhere.
     Kept(Attachment),
-    /// What the call is a part of ends for this reason; so many calls were made within it.
+    /// The work around the call ends for this reason; so many calls were made within the call.
     Abandoned { why: String, calls: usize },
 }
 
-/// What is about to be done, and may have been done if its end is not known.
+/// Intent to run a tool that writes. If no end follows, the effect may have happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Intent {
     /// Number of the execution, from 1.
@@ -78,30 +78,30 @@ pub(crate) struct Intent {
     pub(crate) approved_by: Option<String>,
 }
 
-/// What is known of an execution that was interrupted.
+/// Knowledge about an execution that was interrupted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Interrupted {
-    /// It took effect, and gave this.
+    /// The execution took effect, and gave this.
     Done(Json),
-    /// It had no effect.
+    /// The execution had no effect.
     NotDone,
-    /// Nobody knows; this is what the model is told.
+    /// The effect is not known; the model is told this.
     Unknown(Cause),
 }
 
-/// What is known of the tool that is called.
+/// Description of the tool that is called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Called {
     pub(crate) version: String,
     /// Its own name, where the model knows it by another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) own_name: Option<String>,
-    /// Whether running it twice does no more than running it once.
+    /// Is `true` if running the tool twice does no more than running it once.
     pub(crate) repeatable: bool,
-    /// Whether running it may change something.
+    /// Is `true` if running the tool may change something.
     pub(crate) writes: bool,
-    /// Whether it is a part of the run itself, as a delegate is: then it goes on where it was.
+    /// Is `true` if the tool is a part of the run itself, as a delegate is: then it goes on where it was.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) goes_on: bool,
 }
@@ -128,7 +128,7 @@ pub(crate) struct Accepted {
     /// Changes that the reader made.
     #[serde(default, skip_serializing_if = "Changes::is_empty")]
     pub(crate) changes: Changes,
-    /// Whether somebody has to approve them.
+    /// Is `true` if a person has to approve the arguments.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) approval: bool,
     /// Reason for which a rule of the run refuses them.
@@ -139,7 +139,7 @@ pub(crate) struct Accepted {
 /// Arguments that do not fit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Refused {
-    /// What is wrong.
+    /// Error of the text.
     pub(crate) error: ToolError,
     /// The text that it is said of: what was read, if an object was.
     pub(crate) text: String,
@@ -148,20 +148,20 @@ pub(crate) struct Refused {
     pub(crate) changes: Changes,
 }
 
-/// What a fact means for what is around the call.
+/// Consequences of a fact around the call.
 #[derive(Debug, Default)]
 pub(crate) struct After {
     /// The run ends for this reason.
     pub(crate) stop: Option<Stop>,
-    /// What subscribers are told.
+    /// News for subscribers.
     pub(crate) news: Option<News>,
     /// Name of the tool, if it is not known what it did.
     pub(crate) doubt: Option<String>,
-    /// Whether the fact does not belong to the stage of the call, and changes nothing.
+    /// Is `true` if the fact does not belong to the stage of the call, and changes nothing.
     pub(crate) ignored: bool,
 }
 
-/// What subscribers are told of a fact.
+/// News of a fact for subscribers.
 #[derive(Debug)]
 pub(crate) enum News {
     /// The text at hand failed.

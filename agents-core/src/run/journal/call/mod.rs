@@ -45,11 +45,11 @@ pub(crate) struct Call {
     pub(crate) stage: Stage,
     /// Texts that were tried for the arguments.
     pub(crate) candidates: Candidates<ToolError>,
-    /// What is known of the tool, if the agent has it.
+    /// Description of the tool, if the agent has it.
     tool: Option<Called>,
     /// Id in the receipt; fixed as soon as arguments are accepted.
     id: Option<Arc<str>>,
-    /// What services know the call by, if it has other arguments than those by which it has its id.
+    /// Idempotency key, if the call has other arguments than those by which it has its id.
     key: Option<Arc<str>>,
     pub(crate) attempts: Vec<Attempt>,
     /// Failure of the last execution.
@@ -64,11 +64,11 @@ pub(crate) struct Call {
     waited: Option<Duration>,
     /// Time that the approval of the next execution took.
     approval: Option<Duration>,
-    /// Whether the arguments at hand are approved.
+    /// Is `true` if the arguments at hand are approved.
     approved: bool,
     /// Name of who decided last, if the approver said so.
     pub(crate) decided_by: Option<String>,
-    /// Whether the last decision asks for a change.
+    /// Is `true` if the last decision asks for a change.
     pub(crate) revised: bool,
     /// Hint of an arm for the model.
     pub(crate) hint: Option<String>,
@@ -76,14 +76,14 @@ pub(crate) struct Call {
     pub(crate) remark: Option<String>,
     /// Reason for which the call ends the run.
     pub(crate) thrown: Option<String>,
-    /// What ends the run because of the call.
+    /// Stop of the run because of the call.
     ends: Option<Box<Stop>>,
     /// Output of a tool that ends what it is a part of, and so never returns.
     last_deed: Option<Json>,
     pub(crate) cached: bool,
     pub(crate) partial: bool,
     pub(crate) attachments: Vec<Attachment>,
-    /// What the model is told, once the call is settled.
+    /// Message for the model, once the call is settled.
     pub(crate) message: Option<String>,
     /// Receipt, once the call is settled; nothing else is looked at from then on.
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
@@ -91,15 +91,15 @@ pub(crate) struct Call {
     pub(crate) started: Option<Timestamp>,
 }
 
-/// How far a call has come.
+/// Stage of a call.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Stage {
-    /// It has to be taken up.
+    /// The call has to be taken up.
     New,
     /// The text at hand has to be read.
     Read,
-    /// Somebody has to approve these arguments.
+    /// A person has to approve these arguments.
     Approve { args: Json },
     /// The tool has to run.
     Execute { args: Json },
@@ -115,22 +115,22 @@ pub(crate) enum Stage {
         until: u64,
         wait: Duration,
     },
-    /// It failed, and the arms have to be asked.
+    /// The arms have to be asked: the call failed.
     Arms,
     /// A repair agent has to answer.
     Repair(FixerRef),
     /// The failure was handed up, and somebody above has to answer.
     Climb { escalation: Box<Escalation> },
-    /// It ends the run.
+    /// The call ends the run.
     Ends,
-    /// It is settled.
+    /// The call is settled.
     Done {
         input: Json,
         result: Result<Json, ToolError>,
     },
 }
 
-/// What a call needs next.
+/// Action that a call needs next.
 pub(crate) enum Action {
     TakeUp,
     Read,
@@ -148,9 +148,9 @@ pub(crate) enum Action {
     Climb(Box<Escalation>),
     /// End the run: the process ended before it did.
     End(Box<Stop>),
-    /// Nothing: the run is ending.
+    /// Wait: the run is ending.
     Wait,
-    /// Nothing: it is settled.
+    /// Do nothing: the call is settled.
     Done,
 }
 
@@ -462,7 +462,7 @@ impl Call {
         };
     }
 
-    /// Something is known of an interrupted execution, or nothing.
+    /// Takes in the knowledge about an interrupted execution.
     fn interrupted(&mut self, args: Json, known: Interrupted) -> After {
         match known {
             Interrupted::Done(output) => self.ended(args, Ok(output), false),
@@ -635,7 +635,7 @@ impl Call {
     }
 }
 
-/// How often a process may end while a tool runs that may run again, before that is in doubt.
+/// Number of interruptions of a repeatable tool after which the execution is in doubt.
 const MOST_INTERRUPTIONS: u32 = 3;
 
 /// Remark on a result that a delegate could not complete.

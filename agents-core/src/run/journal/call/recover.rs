@@ -22,7 +22,7 @@ const UNSETTLED: &str = "nobody above could settle it, so decide yourself how to
 const TAKEN_OVER: &str = "you take over from the model that failed here: make the call again, correctly, if it is still \
     needed";
 
-/// The same, where the tool has run and must not do twice what it may have done.
+/// Takes the next step after a tool has run that must not do twice what it may have done.
 const TAKEN_OVER_IN_DOUBT: &str = "you take over from the model that failed here: the tool has run, and may have taken \
     effect though it failed, so find that out before making the call again";
 
@@ -131,7 +131,7 @@ impl Call {
         }
     }
 
-    /// Nothing is left to be done about the failure at hand: the candidate before goes on.
+    /// Goes on with the candidate before: nothing is left to be done about the failure at hand.
     pub(super) fn go_back(&mut self) -> After {
         match self.candidates.go_back() {
             true => self.recover(),

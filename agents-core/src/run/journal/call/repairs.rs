@@ -1,4 +1,4 @@
-//! What was changed and tried, as a receipt tells it: a projection of the candidates.
+//! Changes and tries, as a receipt tells them: a projection of the candidates.
 
 use crate::{
     error::{ErrorReceipt, ToolError},
@@ -159,7 +159,7 @@ fn tried(note: String) -> RepairStep {
     RepairStep::new(RepairKind::Tried, "", note)
 }
 
-/// What the model of a repair agent cost, if one was asked.
+/// Returns the tokens of a repair agent's model, if one was asked.
 fn cost(tokens: u64) -> String {
     match tokens {
         0 => String::new(),

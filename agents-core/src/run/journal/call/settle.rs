@@ -12,7 +12,7 @@ const HELD_BACK: &str = "it was to run again, and was called too often for that"
 /// Reason for which nobody saw the end of an execution before the call was refused.
 const INTERRUPTED: &str = "the run was interrupted";
 
-/// What is known of a call that was not yet approved.
+/// Returns the error of a call that was not yet approved.
 const UNDECIDED: &str = "it waited for approval, and nobody had decided";
 
 impl Call {

@@ -1,4 +1,4 @@
-//! Where a request differs from the recorded ones.
+//! Difference between a request and the recorded ones.
 
 use super::heard::{Asked, Heard};
 use crate::{

@@ -1,4 +1,4 @@
-//! What models were asked and what they replied, as a journal has it.
+//! Requests to models and their replies, as a journal has them.
 
 use crate::{
     Json,
@@ -13,11 +13,11 @@ pub(super) struct Heard {
     pub(super) requests: Vec<Asked>,
     /// Conversations; each only grows.
     talks: Vec<Vec<Message>>,
-    /// Which conversation is going on at which path.
+    /// Conversations that go on, by the path of their agents.
     going: BTreeMap<String, usize>,
     /// Requests that are not answered yet, by their path.
     open: BTreeMap<String, usize>,
-    /// Whether the run came to an end of its own.
+    /// Is `true` if the run came to an end of its own.
     pub(super) has_ended: bool,
 }
 
@@ -35,9 +35,9 @@ pub(super) struct Asked {
     pub(super) said: Said,
 }
 
-/// What came back.
+/// Answer to a request.
 pub(super) enum Said {
-    /// This reply; secrets in it are references.
+    /// A reply; secrets in it are references.
     Reply(Json),
     Failure(ModelError),
     /// The run went on or ended without an answer.

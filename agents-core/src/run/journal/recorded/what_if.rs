@@ -87,7 +87,7 @@ impl fmt::Display for RecordedCall {
     }
 }
 
-/// What is another.
+/// A change of a recorded call.
 #[derive(Clone, Debug)]
 enum Change {
     Result(Result<Json, Cause>),
