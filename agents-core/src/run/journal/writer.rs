@@ -27,17 +27,19 @@ struct Sent {
     seq: u64,
     /// Number of the next run.
     runs: u32,
+    /// Entries since the last order: the task is not woken for each fact.
+    kept: Vec<Entry>,
     /// The way to the task, until the run is dropped.
     to: Option<mpsc::UnboundedSender<Order>>,
 }
 
-/// Order to the task.
-enum Order {
-    Keep(Entry),
-    /// Store what there is, and say so.
-    Store(Option<oneshot::Sender<Result<(), JournalError>>>),
-    /// Store what there is, let go of the journal, and say so.
-    Close(oneshot::Sender<Result<(), JournalError>>),
+/// Order to the task: to store these entries.
+struct Order {
+    entries: Vec<Entry>,
+    /// Who waits for it.
+    done: Option<oneshot::Sender<Result<(), JournalError>>>,
+    /// Is `true` if the task lets go of the journal then.
+    is_last: bool,
 }
 
 /// A run that was stored.
@@ -64,6 +66,7 @@ impl Writer {
             sent: Mutex::new(Sent {
                 seq,
                 runs,
+                kept: Vec::new(),
                 to: Some(to),
             }),
             stored: Mutex::new(stored),
@@ -108,12 +111,14 @@ impl Writer {
             place,
             fact,
         };
-        sent.send(Order::Keep(entry));
+        if sent.to.is_some() {
+            sent.kept.push(entry);
+        }
     }
 
     /// Stores what was taken down so far, without waiting for it.
     pub(crate) fn flush(&self) {
-        self.sent().send(Order::Store(None));
+        self.sent().flush();
     }
 
     /// Stores what was taken down so far.
@@ -122,7 +127,7 @@ impl Writer {
     /// When that failed, or has failed before.
     pub(crate) async fn store(&self) -> Result<(), JournalError> {
         let (done, stored) = oneshot::channel();
-        self.sent().send(Order::Store(Some(done)));
+        self.sent().send(Some(done), false);
         let ended = || {
             Err(JournalError::new(
                 "the task that writes the journal has ended",
@@ -133,11 +138,30 @@ impl Writer {
 }
 
 impl Sent {
-    /// Sends an order. The task ends with the process, or when it was told of a failure.
-    fn send(&self, order: Order) {
+    /// Has what was taken down stored. The task ends with the process, or when it has let go of the journal.
+    fn send(&mut self, done: Option<oneshot::Sender<Result<(), JournalError>>>, is_last: bool) {
+        let entries = std::mem::take(&mut self.kept);
         if let Some(to) = &self.to {
-            let _ = to.send(order);
+            let _ = to.send(Order {
+                entries,
+                done,
+                is_last,
+            });
         }
+    }
+
+    /// Has entries stored, if there are any; nobody waits for it.
+    fn flush(&mut self) {
+        if !self.kept.is_empty() {
+            self.send(None, false);
+        }
+    }
+}
+
+/// Stores what a dropped run has done: that is worth keeping.
+impl Drop for Sent {
+    fn drop(&mut self) {
+        self.flush();
     }
 }
 
@@ -154,7 +178,9 @@ struct Dropped(Option<Arc<Writer>>);
 impl Drop for Dropped {
     fn drop(&mut self) {
         if let Some(writer) = self.0.take() {
-            writer.sent().to = None;
+            let mut sent = writer.sent();
+            sent.flush();
+            sent.to = None;
         }
     }
 }
@@ -183,63 +209,47 @@ impl Writer {
     /// Stores what was taken down so far, and lets go of the journal.
     pub(crate) async fn close(&self) {
         let (done, closed) = oneshot::channel();
-        self.sent().send(Order::Close(done));
+        self.sent().send(Some(done), true);
         // If the task has ended, it has let go.
         let _ = closed.await;
     }
 }
 
 /// The task: takes what there is, and stores it at once.
-async fn write(journal: Arc<dyn Journal>, mut orders: mpsc::UnboundedReceiver<Order>) {
-    let (mut entries, mut waiting) = (Vec::new(), Vec::new());
+///
+/// What comes behind the last order waits for the next one: a failure is not stored without what was decided about it,
+/// which nobody could decide in the same way once it is nothing but data.
+async fn write(mut journal: Arc<dyn Journal>, mut orders: mpsc::UnboundedReceiver<Order>) {
+    let mut waiting = Vec::new();
     let mut failed: Option<JournalError> = None;
     while let Some(order) = orders.recv().await {
-        let mut next = Some(order);
-        let mut closed = None;
-        // What comes behind the last order to store waits for the next one: a failure is not stored without what was
-        // decided about it, which nobody could decide in the same way once it is nothing but data.
-        let (mut is_due, mut due) = (false, 0);
-        while let Some(order) = next {
-            match order {
-                Order::Keep(entry) => entries.push(entry),
-                Order::Store(done) => {
-                    (is_due, due) = (true, entries.len());
-                    waiting.extend(done);
-                }
-                Order::Close(done) => {
-                    (is_due, due) = (true, entries.len());
-                    closed = Some(done);
-                }
-            }
-            next = orders.try_recv().ok();
+        let Order {
+            mut entries,
+            done,
+            mut is_last,
+        } = order;
+        waiting.extend(done);
+        while let Ok(mut next) = orders.try_recv() {
+            entries.append(&mut next.entries);
+            waiting.extend(next.done);
+            is_last |= next.is_last;
         }
-        if !is_due {
-            continue;
-        }
-        let later = entries.split_off(due);
         if failed.is_none() && !entries.is_empty() {
             failed = journal.append(&entries).await.err();
             if let Some(error) = &failed {
                 tracing::error!(%error, "the journal cannot be written");
             }
         }
-        entries = later;
+        // Whoever waits for the last may open the journal again.
+        let held = (!is_last).then_some(journal);
         for done in waiting.drain(..) {
             // Whoever waited may be gone.
             let _ = done.send(failed.clone().map_or(Ok(()), Err));
         }
-        if let Some(done) = closed {
-            drop(journal);
-            let _ = done.send(failed.map_or(Ok(()), Err));
-            return;
+        match held {
+            Some(held) => journal = held,
+            None => return,
         }
-    }
-    // The run was dropped: what it has done so far is worth keeping.
-    if failed.is_none()
-        && !entries.is_empty()
-        && let Err(error) = journal.append(&entries).await
-    {
-        tracing::error!(%error, "the journal cannot be written");
     }
 }
 
