@@ -83,7 +83,7 @@ enum Around {
     Nothing,
     /// Every other request fails, and is made again.
     Retry,
-    /// No request to another model before it comes through.
+    /// A model before it fails every request.
     Other,
 }
 
