@@ -21,7 +21,7 @@ use std::{
 /// Longest time that one process may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How many kills have to hit a running payment.
+/// Returns the number of kills that have to hit a running payment.
 fn wanted() -> usize {
     let said = std::env::var("AGENTS_KILLS").ok();
     said.and_then(|said| said.parse().ok()).unwrap_or(24)
@@ -95,7 +95,7 @@ impl Files {
     }
 }
 
-/// What the kills have hit, and what came of it.
+/// Count of what the kills have hit, and of what came of it.
 #[derive(Debug, Default)]
 struct Found {
     runs: usize,
@@ -193,7 +193,7 @@ fn counts(line: &str) -> Option<(usize, usize)> {
     Some((paid.parse().ok()?, in_doubt.parse().ok()?))
 }
 
-/// Whether so many kills have hit a payment, and both sides of its effect.
+/// Returns `true` if so many kills have hit a payment, and both sides of its effect.
 fn enough(found: &Found) -> bool {
     let (wanted, side) = (wanted(), wanted() / 10);
     found.hits() >= wanted && found.before_effect >= side && found.after_effect >= side

@@ -73,7 +73,7 @@ pub(crate) static WRITES: AtomicU32 = AtomicU32::new(0);
 /// Writes a file.
 #[tool(writes, approval = always)]
 pub(crate) async fn write_file(
-    /// Where.
+    /// Path of the file.
     path: String,
 ) -> String {
     WRITES.fetch_add(1, SeqCst);
@@ -108,7 +108,7 @@ pub(crate) async fn work(
     (outcome, handle)
 }
 
-/// What the model was told about the calls of its last reply.
+/// Returns what the model was told about the calls of its last reply.
 pub(crate) fn told(handle: &ScriptedModel) -> Vec<String> {
     let last = handle.requests().pop().expect("the model was asked");
     last.results()
@@ -146,7 +146,7 @@ pub(crate) fn agent_with(
     (agent, handle)
 }
 
-/// What went wrong in each call, by its code and message; nothing where it succeeded.
+/// Returns the error of each call, by its code and message; nothing where it succeeded.
 pub(crate) fn errors(outputs: &AgentOutputs) -> Vec<Option<(Code, String)>> {
     let error = |receipt: &ToolEnvelope| {
         let error = receipt.error.as_ref()?;
@@ -189,7 +189,7 @@ pub(crate) fn tells_the_same<O: DeserializeOwned + fmt::Debug>(
     assert_eq!(said(&told), said(outcome));
 }
 
-/// What a journal held when the process of its run ended.
+/// A journal as it was when the process of its run ended.
 #[derive(Clone)]
 pub(crate) struct PutDown(pub(crate) Vec<Entry>);
 
@@ -200,13 +200,13 @@ impl PutDown {
         MemoryJournal::of(serde_json::from_str(&written).expect("entries can be read"))
     }
 
-    /// How many of its entries are of this kind.
+    /// Returns the number of entries of this kind.
     pub(crate) fn count(&self, kind: &str) -> usize {
         let kinds = self.0.iter().map(Entry::kind);
         kinds.filter(|one| *one == kind).count()
     }
 
-    /// How many replies of models it holds.
+    /// Returns the number of replies of models.
     pub(crate) fn replies(&self) -> usize {
         self.count("replied")
     }
@@ -225,7 +225,7 @@ impl fmt::Display for PutDown {
     }
 }
 
-/// What is stored together, since nothing is waited for in between: a failure and what the arms decided about it, what
+/// Kinds of facts that are stored together, since nothing is waited for in between: a failure and what the arms decided about it, what
 /// became of an escalation and who goes on with that, what ends a run and that it does.
 const TOGETHER: [(&str, &str); 7] = [
     ("ended", "planned"),
@@ -237,7 +237,7 @@ const TOGETHER: [(&str, &str); 7] = [
     ("worked", "charged"),
 ];
 
-/// Whether the next entry is stored together with these.
+/// Returns `true` if the next entry is stored together with these.
 fn goes_on(entries: &[Entry], next: &str) -> bool {
     let last = entries.last().map_or("", Entry::kind);
     // What is dropped is dropped with what takes its place.
@@ -248,7 +248,7 @@ fn goes_on(entries: &[Entry], next: &str) -> bool {
         || is_ending(entries)
 }
 
-/// Whether a run is stopped and not over yet, or a repair agent has given up and its repair has not ended yet.
+/// Returns `true` if a run is stopped and not over yet, or a repair agent has given up and its repair has not ended yet.
 fn is_ending(entries: &[Entry]) -> bool {
     let (mut runs, mut repairs) = (0, 0);
     for entry in entries {

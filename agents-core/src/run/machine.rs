@@ -228,20 +228,20 @@ impl Machine {
 
     /// Returns whose bound another model turn or round of calls would pass, if anybody's.
     pub(crate) fn one_more_step(&self, place: PlaceId) -> Option<Passed> {
-        self.lock().passed(place, |_, place, live| {
-            let own = live.budget.as_ref().map(Budget::recursion);
-            let bound = own.or_else(|| live.places.iter().filter_map(Budget::said_recursion).min());
-            let passed = bound.filter(|bound| place.steps >= *bound);
-            passed.map(Limit::Recursion)
-        })
+        self.steps(place, |steps, bound| steps >= bound)
     }
 
     /// Returns whose bound on steps is passed, if anybody's.
     pub(crate) fn stepped_over(&self, place: PlaceId) -> Option<Passed> {
+        self.steps(place, |steps, bound| steps > bound)
+    }
+
+    /// Returns the outermost bound on steps that is passed.
+    fn steps(&self, place: PlaceId, is_passed: impl Fn(u32, u32) -> bool) -> Option<Passed> {
         self.lock().passed(place, |_, place, live| {
             let own = live.budget.as_ref().map(Budget::recursion);
             let bound = own.or_else(|| live.places.iter().filter_map(Budget::said_recursion).min());
-            let passed = bound.filter(|bound| place.steps > *bound);
+            let passed = bound.filter(|bound| is_passed(place.steps, *bound));
             passed.map(Limit::Recursion)
         })
     }
