@@ -13,7 +13,8 @@
 //! | [`memory`] | what an agent remembers between runs |
 //! | [`tool`] | async functions that a model can call, and their specifications |
 //! | [`model`] | language models, their requests and their replies |
-//! | [`run`] | budgets, approvals, events, journals, and what a run leaves behind |
+//! | [`run`] | budgets, approvals, events, and what a run leaves behind |
+//! | [`journal`] | facts of a run, journals that store them, recorded runs |
 //! | [`observe`] | spans, log lines and timed steps of a run |
 //! | [`secret`] | secrets: looked up when a tool asks, and masked wherever anything is written |
 //! | `engine` | what moves a run: the loop of an agent and the way of a call, one file an action |
@@ -33,11 +34,13 @@ mod brain;
 mod budget;
 pub mod cache;
 pub mod compose;
+mod context;
 mod deep;
 mod engine;
 pub mod error;
 pub mod escalation;
 mod hex;
+pub mod journal;
 mod json;
 pub mod memory;
 pub mod model;

@@ -28,7 +28,7 @@
 mod chain;
 mod file;
 
-pub use agents_core::run::{
+pub use agents_core::journal::{
     Difference, Entry, Journal, JournalError, MemoryJournal, Recorded, RecordedCall, RecordedModel,
     WhatIf,
 };

@@ -106,14 +106,14 @@ fn every_defect_is_listed() {
     let elsewhere = [
         // The innermost reason, which others have put into words.
         "agents-core/src/engine/drive.rs",
-        "agents-core/src/run/settings.rs",
+        "agents-core/src/context/settings.rs",
         "agents-core/src/run/stop.rs",
         "agents-core/src/error/kind.rs",
         "agents-core/src/error/mod.rs",
         "agents-core/src/error/cause.rs",
         "agents-core/src/compose/mod.rs",
         // Looked at there, and not made.
-        "agents-core/src/run/repair.rs",
+        "agents-core/src/context/repair.rs",
         // Said there in words of its own.
         "agents-core/src/compose/first.rs",
         "agents-core/src/recovery/verbs.rs",

@@ -3,8 +3,8 @@ use crate::world::{put_down, same};
 use agents::{
     Agent, AgentBuilder, Budget,
     agent::{ModelAgent, Skill},
+    journal::MemoryJournal,
     recovery::{CallError, Decision, InvalidOutput, Repair, fix, fix_with},
-    run::MemoryJournal,
     testing::{Script, ScriptedModel},
 };
 use schemars::JsonSchema;

@@ -3,8 +3,8 @@
 use crate::recovery::Plain;
 use agents::{
     Agent, AgentBuilder, Code, Effects, ToolFailure,
+    journal::MemoryJournal,
     recovery::*,
-    run::MemoryJournal,
     testing::{Script, ScriptedModel},
     tool,
     tool::FnTool,

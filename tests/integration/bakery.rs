@@ -2,8 +2,8 @@
 
 use agents::{
     Agent, Outcome,
+    journal::Recorded,
     prelude::*,
-    run::Recorded,
     team::Team,
     testing::{Script, ScriptedModel},
 };

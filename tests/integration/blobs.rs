@@ -4,7 +4,8 @@ use crate::world::{agent_with, put_down, spec, told};
 use agents::{
     Agent, Effects, async_trait,
     blob::{Blob, BlobError, BlobStore, DirectoryBlobs, MemoryBlobs},
-    run::{AttachmentKind, MemoryJournal, ToolEnvelope},
+    journal::MemoryJournal,
+    run::{AttachmentKind, ToolEnvelope},
     testing::Script,
     tool::FnTool,
 };

@@ -4,9 +4,9 @@ use crate::world::{Add, Hang, put_down};
 use agents::{
     Agent, AgentBuilder, Budget, Error, Model,
     agent::{Conversation, ModelAgent, Skill},
+    journal::MemoryJournal,
     model::{Message, ModelError, Reply, Request},
     prelude::agent,
-    run::MemoryJournal,
     team::Member,
     testing::{Script, ScriptedModel},
     tool,

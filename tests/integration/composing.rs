@@ -16,9 +16,10 @@ use agents::{
         Step::{Again, Done},
         Transcript, first_of, forum, routed, settled,
     },
+    journal::MemoryJournal,
     model::Usage,
     recovery::{CallError, InvalidArgs, fix_with},
-    run::{Limit, MemoryJournal, Stopped, tokens},
+    run::{Limit, Stopped, tokens},
     testing::{Script, ScriptedModel},
 };
 use std::{

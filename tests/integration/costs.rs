@@ -4,8 +4,9 @@ use crate::world::{Add, agent_with, put_down};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Error,
     agent::ModelAgent,
+    journal::MemoryJournal,
     model::{Model, ModelError, Reply, Request},
-    run::{Cost, Limit, MemoryJournal, Stopped},
+    run::{Cost, Limit, Stopped},
     team::Member,
     testing::{Script, ScriptedModel},
     tool::FnTool,

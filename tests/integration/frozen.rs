@@ -13,9 +13,9 @@ use agents::{
     Agent, AgentBuilder, Effects, Outcome,
     agent::ModelAgent,
     escalation::{self, Escalation},
-    journal::{Entry, FileJournal, Key, recorded},
+    journal::{Entry, FileJournal, Key, Recorded, recorded},
     recovery::*,
-    run::{Approval, ApprovalRequest, Recorded},
+    run::{Approval, ApprovalRequest},
     testing::{Script, ScriptedModel},
     tool::{Approval as Asks, FnTool, ToolSpec},
 };

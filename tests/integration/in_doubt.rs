@@ -3,11 +3,11 @@
 use crate::world::{PutDown, put_down};
 use agents::{
     Agent, AgentBuilder, Effects, Outcome, Severity,
+    journal::MemoryJournal,
     policy::{Action, Verdict},
     rate::RateLimiter,
     recovery::*,
-    run::RepairKind,
-    run::{Approval, ApprovalRequest, MemoryJournal, ToolEnvelope},
+    run::{Approval, ApprovalRequest, RepairKind, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool::{FnTool, ToolSpec},
 };

@@ -3,8 +3,9 @@
 use crate::{spans::watched_by, visible::Lines};
 use agents::{
     in_doubt,
+    journal::MemoryJournal,
     prelude::*,
-    run::{MemoryJournal, ToolEnvelope},
+    run::ToolEnvelope,
     testing::{Script, ScriptedModel},
     tool,
 };

@@ -12,7 +12,7 @@ mod within;
 
 use agents::{
     Agent, AgentBuilder, Error, Outcome,
-    run::{Entry, MemoryJournal, Recorded},
+    journal::{Entry, MemoryJournal, Recorded},
     testing::{Script, ScriptedModel},
 };
 use generated::World;

@@ -3,7 +3,7 @@
 use crate::world::{PutDown, agent_with, put_down, same, spec, worker};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Error, ErrorKind,
-    run::{Entry, MemoryJournal},
+    journal::{Entry, MemoryJournal},
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };

@@ -5,10 +5,10 @@ use agents::{
     Agent, AgentBuilder, Budget, Effects, Outcome, Severity,
     agent::{ModelAgent, Run},
     async_trait,
+    journal::MemoryJournal,
     model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage},
     recovery::{CallError, Decision, Kind, Plan, Repair, *},
-    run::{EventKind, MemoryJournal},
-    run::{RepairKind, RepairStep},
+    run::{EventKind, RepairKind, RepairStep},
     tool::{FnTool, ToolSpec},
 };
 use proptest::{prelude::*, sample::select};

@@ -10,9 +10,10 @@ use agents::{
     Agent, AgentBuilder, Effects, Error, ErrorKind, Outcome, Severity,
     agent::ModelAgent,
     blob::MemoryBlobs,
+    journal::{MemoryJournal, Recorded, RecordedModel},
     model::{Message, ModelError, ModelErrorKind},
     recovery::*,
-    run::{Approval, ApprovalRequest, MemoryJournal, Recorded, RecordedModel, RunContext, Stopped},
+    run::{Approval, ApprovalRequest, RunContext, Stopped},
     testing::{Script, ScriptedModel},
     tool::{Approval as Asks, FnTool, ToolSpec},
 };

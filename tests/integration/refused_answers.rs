@@ -4,9 +4,10 @@ use super::drawn::Paper;
 use crate::world::{put_down, same};
 use agents::{
     Agent, console,
+    journal::MemoryJournal,
     prelude::*,
     recovery::Repair,
-    run::{EventKind, MemoryJournal},
+    run::EventKind,
     testing::{Script, ScriptedModel},
     timeline,
 };

@@ -5,8 +5,9 @@ use crate::recovery::{Plain, tool_with};
 use agents::{
     Agent, AgentBuilder, Effects, ErrorKind, Outcome,
     agent::{ModelAgent, Skill},
+    journal::MemoryJournal,
     recovery::*,
-    run::{Approval, MemoryJournal, Stopped},
+    run::{Approval, Stopped},
     testing::{Script, ScriptedModel},
     tool::{self, FnTool, ToolSpec},
 };

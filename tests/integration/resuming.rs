@@ -7,9 +7,10 @@ use crate::{
 use agents::{
     Agent, AgentBuilder, Budget, Effects,
     agent::{ModelAgent, Run},
+    journal::MemoryJournal,
     policy::read_only,
     rate::{MemoryLimiter, Rate},
-    run::{Limit, MemoryJournal, Stopped},
+    run::{Limit, Stopped},
     testing::{Script, ScriptedModel},
     tool::{FnTool, Scope},
 };

@@ -9,7 +9,8 @@ use crate::world::{
 use agents::{
     Agent, AgentBuilder, Budget, ErrorKind, agent,
     agent::{ModelAgent, Skill},
-    run::{Limit, MemoryJournal, Stopped},
+    journal::MemoryJournal,
+    run::{Limit, Stopped},
     testing::{Script, ScriptedModel},
 };
 use std::sync::{Arc, Mutex};

@@ -3,7 +3,7 @@
 use crate::world::{put_down, put_down_after, same, worker};
 use agents::{
     Agent,
-    run::MemoryJournal,
+    journal::MemoryJournal,
     testing::{Script, ScriptedModel},
 };
 

@@ -3,7 +3,8 @@
 use agents::{
     Agent, AgentBuilder, Code, Effects, Outcome,
     agent::{ModelAgent, Run},
-    run::{AgentOutputs, Entry, MemoryJournal, Recorded, ToolEnvelope},
+    journal::{Entry, MemoryJournal, Recorded},
+    run::{AgentOutputs, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool,
     tool::{FnTool, ToolSet, ToolSpec},

@@ -3,13 +3,14 @@
 use super::{Agent, Data};
 use crate::{
     Error, ErrorKind, Json,
-    engine::receipt::Leaving,
+    context::{Desk, Letter, Question, Reply, RunContext, Ticket},
+    engine::{
+        climb::{no_more_models, refuse},
+        receipt::Leaving,
+    },
     escalation::{Escalation, Refused, Resolution, Settlement, SharedHandler, What},
     panics::guarded,
-    run::{
-        Desk, Letter, Question, Reply, RunContext, Stop, Taken, Ticket, To,
-        climb::{no_more_models, refuse},
-    },
+    run::{Stop, Taken, To},
     tool::nearest,
 };
 use futures_util::future::BoxFuture;

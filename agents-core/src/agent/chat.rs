@@ -1,8 +1,8 @@
 use super::{Agent, Data, IntoInput, ModelAgent, Run, prompt_of};
 use crate::{
     Error, ErrorKind,
+    context::{Said, Talk},
     model::{History, Message, Model},
-    run::{Said, Talk},
 };
 use serde::{Deserialize, Serialize};
 use std::{

@@ -3,8 +3,8 @@
 use super::Agent;
 use crate::{
     Error,
+    context::RunContext,
     recovery::{Fixer, Repair},
-    run::RunContext,
 };
 use async_trait::async_trait;
 

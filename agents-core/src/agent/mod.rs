@@ -33,8 +33,8 @@ pub use skill::Skill;
 use crate::{
     Error, ErrorKind, Json,
     compose::{Map, Takes, Then, Until, Verdict},
+    context::RunContext,
     engine::receipt::Leaving,
-    run::RunContext,
 };
 use async_trait::async_trait;
 

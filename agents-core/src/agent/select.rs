@@ -4,12 +4,14 @@ use super::{ModelAgent, Skill, io::Data, need::undecided};
 use crate::{
     Error, ErrorKind,
     brain::Brain,
+    context::RunContext,
     engine,
     error::shorten,
+    journal::{Fact, Frame, Next},
     model::{History, Message},
     panics::{self, guarded},
     reader,
-    run::{EventKind, Fact, Frame, Limit, Next, RunContext},
+    run::{EventKind, Limit},
     tool::ToolSet,
 };
 use serde_json::{Value, json};

@@ -1,5 +1,4 @@
-use crate::brain::Brain;
-use crate::{Error, tool::Pattern};
+use crate::{Error, brain::Brain, tool::Pattern};
 use futures_util::future::BoxFuture;
 use std::{borrow::Cow, fmt, sync::Arc};
 

@@ -10,13 +10,13 @@ use super::{
 use crate::{
     Error, ErrorKind, Json,
     brain::Brain,
+    context::{Desk, RunContext},
     engine::drive,
     escalation::SharedHandler,
     memory,
     panics::{self, guarded_while},
     place::Place,
     recovery::RepairInput,
-    run::{Desk, RunContext},
 };
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;

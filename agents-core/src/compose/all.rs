@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Agent, Error, ErrorKind,
     agent::{Data, Profile},
-    run::RunContext,
+    context::RunContext,
 };
 use async_trait::async_trait;
 use futures_util::future::try_join_all;

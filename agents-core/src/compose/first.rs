@@ -4,7 +4,7 @@ use super::{at_once, ends_everything, listed};
 use crate::{
     Agent, Error, ErrorKind,
     agent::{Data, Profile},
-    run::RunContext,
+    context::RunContext,
 };
 use async_trait::async_trait;
 use futures_util::stream::{FuturesUnordered, StreamExt};

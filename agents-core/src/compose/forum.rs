@@ -4,7 +4,7 @@ use super::{listed, quoted};
 use crate::{
     Agent, Error,
     agent::{Data, Profile, prompt_of},
-    run::RunContext,
+    context::RunContext,
 };
 use async_trait::async_trait;
 use schemars::JsonSchema;

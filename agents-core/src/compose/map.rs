@@ -3,8 +3,8 @@
 use crate::{
     Agent, Error,
     agent::{Data, Profile},
+    context::RunContext,
     panics::{self, guarded},
-    run::RunContext,
 };
 use async_trait::async_trait;
 use std::fmt;

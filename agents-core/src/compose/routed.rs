@@ -3,8 +3,8 @@
 use crate::{
     Agent, Error,
     agent::{Data, IntoInput, Profile},
+    context::RunContext,
     panics::{self, guarded, guarded_while},
-    run::RunContext,
 };
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;

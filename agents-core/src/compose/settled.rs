@@ -2,8 +2,8 @@
 
 use super::{Together, ends_everything};
 use crate::{
-    Agent, Error, ErrorKind, Severity, agent::Profile, engine::receipt::Leaving, panics,
-    run::RunContext,
+    Agent, Error, ErrorKind, Severity, agent::Profile, context::RunContext,
+    engine::receipt::Leaving, panics,
 };
 use async_trait::async_trait;
 use schemars::JsonSchema;

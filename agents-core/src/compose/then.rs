@@ -4,7 +4,7 @@ use super::said_of;
 use crate::{
     Agent, Error,
     agent::{Data, Profile},
-    run::RunContext,
+    context::RunContext,
 };
 use async_trait::async_trait;
 

@@ -3,8 +3,8 @@
 use crate::{
     Agent, Error, ErrorKind, Json,
     agent::{Data, Profile},
+    context::RunContext,
     panics::{self, guarded},
-    run::RunContext,
 };
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;

@@ -3,10 +3,10 @@
 use crate::{
     Json,
     brain::Brain,
+    context::RunContext,
     panics::guarded,
     policy::{Action, ModelCall, ToolCall, Verdict},
-    run::Repairs,
-    run::{ApprovalRequest, RunContext, Stop},
+    run::{ApprovalRequest, Repairs, Stop},
     tool::{SharedTool, ToolContext, ToolSpec},
 };
 

@@ -4,16 +4,15 @@
 use crate::{
     Error, ToolError,
     brain::{Answer, Brain},
-    engine::repair,
+    context::RunContext,
+    engine::{climb::climb, repair},
     error::{Cause, Misfits, ReadError, escalation::Escalation},
+    journal::{AnswerFact, AnswerStage, Fact, Failed, FinalAnswer, Raiser, of_answer},
     model::Message,
     panics::guarded,
     reader,
     recovery::{ErrorContext, FixerRef, Kind, Plan, Raw, Repair, kinds},
-    run::{
-        AnswerFact, AnswerStage, EventKind, Fact, Failed, FinalAnswer, Raiser, RunContext, Stop,
-        climb::climb, of_answer,
-    },
+    run::{EventKind, Stop},
     tool,
 };
 use serde_json::Value;
@@ -121,7 +120,7 @@ impl<O> Place<'_, O> {
         let is_read = self.with(|answer| *answer.next() == AnswerStage::Read);
         if let Some(text) = again.filter(|_| !is_read) {
             let text = self.cx.masker().text(&text).into_owned();
-            self.tell_failed(&text, crate::run::FAILED_ALREADY);
+            self.tell_failed(&text, crate::journal::FAILED_ALREADY);
         }
     }
 

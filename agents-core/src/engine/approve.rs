@@ -3,7 +3,10 @@
 use super::{admit, call::Place};
 use crate::{
     Json,
-    run::{Approval, ApprovalRequest, CallFact, EventKind, Fact, RunContext, Signed, of_call},
+    context::{RunContext, Stopwatch},
+    journal::{CallFact, Fact, of_call},
+    panics::{guarded, guarded_while},
+    run::{Approval, ApprovalRequest, EventKind, Signed},
     tool::{SharedTool, ToolContext},
 };
 
@@ -51,5 +54,22 @@ impl RunContext {
             by,
         });
         approval
+    }
+}
+
+impl RunContext {
+    /// Asks whoever decides; with nobody to ask, the answer is no.
+    pub(crate) async fn ask(&self, request: ApprovalRequest) -> Signed {
+        let Some(approver) = &self.root.settings.approver else {
+            return Approval::deny("nobody is there to approve; give the run an `.approver(..)`")
+                .into();
+        };
+        // People may take their time: what is finished by then is stored.
+        let _still = self.watch().map(Stopwatch::stand_still);
+        let decided = async { guarded_while(guarded(|| approver.decide(request))?).await };
+        // No word is no.
+        decided.await.unwrap_or_else(|panic: String| {
+            Approval::deny(format!("whoever was asked panicked: {panic}")).into()
+        })
     }
 }

@@ -4,13 +4,13 @@ use super::{admit, execute, read, receipt, repair, together};
 use crate::{
     Json,
     brain::Brain,
+    context::RunContext,
+    engine::climb::climb,
     error::{Cause, Code, ToolError},
+    journal::{Action, Call, CallFact, Called, Fact, News, Raiser, again, of_call},
     observe::spans,
     panics::guarded,
-    run::{
-        Action, Call, CallFact, Called, EventKind, Fact, News, Raiser, RepairKind, RunContext,
-        Stop, ToolEnvelope, again, climb::climb, of_call,
-    },
+    run::{EventKind, RepairKind, Stop, ToolEnvelope},
     secret::references,
     tool::{Prepared, SharedTool, ToolContext},
 };

@@ -8,8 +8,11 @@ use super::{
 use crate::{
     Error, ErrorKind,
     brain::{Answer, Brain},
+    context::{RunContext, Said, Stopwatch},
+    engine::climb::given,
+    journal::{Fact, Frame, Next},
     observe::spans,
-    run::{Fact, Frame, Limit, Next, RunContext, Said, Stopwatch, climb::given},
+    run::Limit,
 };
 use serde_json::Value;
 use tracing::Instrument;

@@ -6,10 +6,12 @@ use crate::{
     Json,
     brain::Knowledge,
     cache::{Asked, CacheKey, Served, SharedCache},
+    context::Stopwatch,
     error::Cause,
+    journal::{Call, CallFact, Intent, Interrupted},
     observe::spans,
     panics::{guarded, guarded_while, patiently},
-    run::{Call, CallFact, EventKind, Intent, Interrupted, Stopwatch},
+    run::EventKind,
     tool::{Cache, Effects, InDoubt, Prepared, SharedTool, ToolContext, ToolSpec},
 };
 use std::{sync::Arc, time::Duration};

@@ -4,8 +4,9 @@ use super::call::Place;
 use crate::{
     Json,
     blob::Blob,
+    journal::CallFact,
     panics::patiently,
-    run::{Attachment, AttachmentKind, CallFact},
+    run::{Attachment, AttachmentKind},
 };
 use std::time::Duration;
 

@@ -7,12 +7,13 @@
 //! ```
 //!
 //! [`drive`](drive()) is the loop of one agent, [`calls`] carries out the calls of one reply. What comes next is decided by
-//! [`Frame`](crate::run::Frame), [`Call`](crate::run::Call) and [`FinalAnswer`](crate::run::FinalAnswer), which are data.
+//! [`Frame`](crate::journal::Frame), [`Call`](crate::journal::Call) and [`FinalAnswer`](crate::journal::FinalAnswer), which are data.
 
 mod admit;
 pub(crate) mod answer;
 mod approve;
 mod call;
+pub(crate) mod climb;
 mod drive;
 mod execute;
 mod keep;
@@ -21,6 +22,7 @@ pub(crate) mod read;
 pub(crate) mod receipt;
 pub(crate) mod repair;
 mod together;
+mod ways_out;
 
 pub(crate) use call::calls;
 pub(crate) use drive::drive;

@@ -3,7 +3,9 @@
 use crate::{
     Error, ErrorKind,
     brain::Brain,
+    context::RunContext,
     engine::admit,
+    journal::Fact,
     model::{
         Delta, FinishReason, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage,
         prompted,
@@ -13,7 +15,7 @@ use crate::{
         self,
         printed::{self, Declared},
     },
-    run::{EventKind, Fact, RunContext, Stop},
+    run::{EventKind, Stop},
     secret,
 };
 use serde_json::Value;

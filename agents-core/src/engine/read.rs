@@ -6,11 +6,13 @@
 use crate::{
     Effects, Json,
     brain::{Arms, Brain},
+    context::RunContext,
     engine::admit,
     error::{self, Cause, Code, ToolError},
+    journal::{Accepted, Refused},
     policy::Verdict,
     reader::{self, Change, ChangeKind, Changes, Diagnosis, ReadError, ReadErrorKind},
-    run::{Accepted, Refused, RunContext, Timestamp},
+    run::Timestamp,
     tool::{self, DynTool, Prepared, SharedTool, ToolContext, ToolSpec},
 };
 use std::time::{Duration, UNIX_EPOCH};

@@ -2,9 +2,11 @@
 
 use crate::{
     brain::Brain,
+    context::{Ending, Node, Root, RunContext},
     deep::deep,
+    journal::{CallFact, Fact},
     observe, panics,
-    run::{CallFact, Ending, EventKind, Fact, Node, Root, RunContext, ToolEnvelope},
+    run::{EventKind, ToolEnvelope},
 };
 use std::sync::Arc;
 

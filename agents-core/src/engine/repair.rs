@@ -4,11 +4,13 @@
 
 use crate::{
     brain::Brain,
+    context::{RepairScope, RunContext},
     engine::read::Rules,
     error::{Origin, ToolError},
+    journal::{Call, Failed},
     panics::guarded_while,
     recovery::{ErrorContext, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
-    run::{Call, EventKind, Failed, RepairScope, RunContext, Stop},
+    run::{EventKind, Stop},
 };
 use std::pin::pin;
 

@@ -1,7 +1,7 @@
 //! Calls of one reply run at once: all that need not run alone, up to the run's limit.
 
 use super::call::{Place, one};
-use crate::{brain::Brain, run::RunContext};
+use crate::{brain::Brain, context::RunContext};
 use futures_util::future::join_all;
 use tokio::sync::Semaphore;
 

@@ -1,6 +1,8 @@
 use super::{Memory, Owner, verbatim::repeated};
-use crate::model::Message;
-use crate::tool::{Category, Effects, FnTool, SharedTool, ToolContext, ToolSpec};
+use crate::{
+    model::Message,
+    tool::{Category, Effects, FnTool, SharedTool, ToolContext, ToolSpec},
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -1,5 +1,8 @@
 use super::spans::int;
-use crate::run::{Node, Root, ToolCallMetadata, ToolEnvelope};
+use crate::{
+    context::{Node, Root},
+    run::{ToolCallMetadata, ToolEnvelope},
+};
 use tracing::{Level, field};
 
 /// Says of a call that it is settled: one line with the target `observed_tool`, for logs and traces.

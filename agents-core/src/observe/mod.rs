@@ -37,7 +37,11 @@ pub(crate) mod spans;
 pub use crate::run::trace::{Step, StepKind, Trace, Tracing, trace_with};
 pub(crate) use line::settled;
 
-use crate::run::{EventKind, Fact, Outcome, Root, trace::hang};
+use crate::{
+    context::Root,
+    journal::Fact,
+    run::{EventKind, Outcome, trace::hang},
+};
 use std::{future::Future, sync::Arc};
 use tracing::Instrument;
 

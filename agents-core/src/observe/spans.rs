@@ -3,9 +3,10 @@
 use crate::{
     Error, Json, ToolError,
     brain::Brain,
+    context::{Root, RunContext},
     error::{Cause, Origin},
     model::{Model, ModelError, Reply},
-    run::{Outcome, Root, RunContext},
+    run::Outcome,
     secret::Masker,
     tool::{ToolContext, ToolSpec},
 };

@@ -1,4 +1,4 @@
-use crate::{Error, run::RunContext};
+use crate::{Error, context::RunContext};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,10 +1,4 @@
-use super::{RunContext, Stopwatch};
-use crate::{
-    Json,
-    panics::{guarded, guarded_while},
-    run::Repairs,
-    tool::Effects,
-};
+use crate::{Json, run::Repairs, tool::Effects};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
@@ -170,22 +164,5 @@ where
     fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, Signed> {
         let decided = self(request);
         Box::pin(async { decided.await.into() })
-    }
-}
-
-impl RunContext {
-    /// Asks whoever decides; with nobody to ask, the answer is no.
-    pub(crate) async fn ask(&self, request: ApprovalRequest) -> Signed {
-        let Some(approver) = &self.root.settings.approver else {
-            return Approval::deny("nobody is there to approve; give the run an `.approver(..)`")
-                .into();
-        };
-        // People may take their time: what is finished by then is stored.
-        let _still = self.watch().map(Stopwatch::stand_still);
-        let decided = async { guarded_while(guarded(|| approver.decide(request))?).await };
-        // No word is no.
-        decided.await.unwrap_or_else(|panic: String| {
-            Approval::deny(format!("whoever was asked panicked: {panic}")).into()
-        })
     }
 }

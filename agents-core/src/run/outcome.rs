@@ -1,13 +1,12 @@
-use super::{Cost, Finished, Limit, Stop, Timestamp, journal::State, trace::Trace, ways_out};
+use super::{Cost, Limit, Timestamp, trace::Trace};
 use crate::{
-    Error, ErrorKind, Json, Severity,
+    Error, Json, Severity,
     error::{ErrorReceipt, escalation::Raised, settlement::EscalationReceipt},
     model::Usage,
     run::Repairs,
-    secret::Masker,
 };
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
 
 /// Everything that a run leaves behind: its result, receipts, usage, cost and trace.
@@ -60,56 +59,6 @@ pub struct Outcome<T> {
     pub trace: Trace,
     /// The answer as data, without secrets: what is written of `result`.
     pub(crate) answer: Option<Json>,
-}
-
-impl<T> Outcome<T> {
-    /// Puts together what a run leaves behind, but for its trace.
-    pub(crate) fn of(
-        state: &State,
-        run_id: &str,
-        masker: &Masker,
-        result: Result<T, Error>,
-        answer: Option<Json>,
-    ) -> Self {
-        let place = state.place(0);
-        let answer = answer.map(|json| masker.json(&json));
-        let response = answer.as_ref().map(Json::to_text).unwrap_or_default();
-        let repairs = place.frame.as_ref().map(|frame| frame.repairs(masker));
-        Outcome {
-            result: result.map_err(|error| masker.error(error)),
-            partial: place.partial,
-            repairs: masker.data(repairs.unwrap_or_default()),
-            escalations: masker.data(state.settled.clone()),
-            stopped: masker.data(state.stop.as_ref().map(Stop::reason)),
-            outputs: AgentOutputs::collect(response, state.receipts(0)),
-            usage: state.usage,
-            cost: place.paid.total(),
-            run_id: run_id.to_owned(),
-            trace: Trace::default(),
-            answer,
-        }
-    }
-}
-
-impl<T: DeserializeOwned> Outcome<T> {
-    /// Puts together what a stored run has left behind, but for its trace; `None` if it has not ended.
-    pub(crate) fn stored(state: &State, run_id: &str, masker: &Masker) -> Option<Self> {
-        let (result, answer) = match state.finished.clone()? {
-            Finished::Answer(answer) => {
-                let result = answer.to().map_err(|error| {
-                    let why = format!("the stored answer does not fit: {error}");
-                    Error::new(ErrorKind::Journal, why)
-                });
-                (result, Some(answer))
-            }
-            Finished::Failed { kind, message } => (Err(Error::new(kind, message)), None),
-            Finished::Stopped => {
-                let stop = state.stop.as_ref().unwrap_or(&Stop::Cancelled);
-                (Err(stop.error()), None)
-            }
-        };
-        Some(Outcome::of(state, run_id, masker, result, answer))
-    }
 }
 
 /// What stopped a run before its answer.
@@ -263,7 +212,7 @@ impl AgentOutputs {
         let last_tool = receipts
             .iter()
             .rev()
-            .find(|receipt| receipt.error.is_none() && !ways_out::is_one(receipt))
+            .find(|receipt| receipt.error.is_none() && !gave_up(receipt))
             .cloned();
         let tool_order = receipts
             .iter()
@@ -432,6 +381,22 @@ pub struct Attempt {
 /// Reads an output that is there: `null` is one.
 fn also_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(deserializer).map(Some)
+}
+
+/// Names of the two tools by which a repair agent gives up.
+pub(crate) const WAYS_OUT: [&str; 2] = ["escalate", "throw_exception"];
+/// Output of the first.
+pub(crate) const HANDED_UP: &str = "handed up";
+/// Output of the second.
+pub(crate) const THROWN: &str = "thrown";
+
+/// Returns `true` for the receipt of a repair agent that gave up: a success, but not what a run is for.
+fn gave_up(receipt: &ToolEnvelope) -> bool {
+    let output = receipt.output.as_ref();
+    WAYS_OUT
+        .into_iter()
+        .zip([HANDED_UP, THROWN])
+        .any(|(name, output_of)| receipt.name == name && output == Some(&Json::string(output_of)))
 }
 
 /// Content that belongs to a receipt but is stored elsewhere.

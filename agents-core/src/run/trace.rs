@@ -150,7 +150,7 @@ pub fn trace_with(tracing: Tracing) {
 static TRACING: OnceLock<Tracing> = OnceLock::new();
 
 /// The place of the span among all traces, if somebody traces it.
-pub(super) fn place(span: &Span) -> Option<String> {
+pub(crate) fn place(span: &Span) -> Option<String> {
     (TRACING.get()?.place)(span)
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn hang(span: &Span, place: &str) {
 }
 
 /// The id of the trace in which the span lies; without a tracer, the run's own id in the same form.
-pub(super) fn trace_id(span: &Span, run_id: &str) -> String {
+pub(crate) fn trace_id(span: &Span, run_id: &str) -> String {
     let traced = place(span);
     let id = traced.as_deref().and_then(|place| place.split('-').nth(1));
     id.map_or_else(|| run_id.replace('-', ""), str::to_owned)

@@ -4,9 +4,9 @@ use super::Placed;
 use crate::{
     Agent, Error, Json,
     agent::Data,
+    context::RunContext,
     error::{Cause, Code},
     place::{Delegate, Placement, Profile, tool_name},
-    run::RunContext,
     tool::{DynTool, ErrorType, Prepared, ReadError, ToolContext, ToolSpec, read, schema_of},
 };
 use async_trait::async_trait;

@@ -1,8 +1,8 @@
 use super::Placed;
 use crate::{
     Agent, Error, ErrorKind,
+    context::RunContext,
     place::{Delegate, Placement},
-    run::RunContext,
 };
 use std::{any::type_name, sync::Arc};
 

@@ -1,9 +1,9 @@
 use crate::{
     Agent, Error, ErrorKind, Json,
     agent::unwritable,
+    context::RunContext,
     place::{Placement, Profile, tool_name},
-    run::Repairs,
-    run::{Approval, ApprovalRequest, RunContext},
+    run::{Approval, ApprovalRequest, Repairs},
 };
 use async_trait::async_trait;
 use std::{fmt, sync::Arc, time::Duration};

@@ -2,8 +2,8 @@ use super::{Chart, Placed};
 use crate::{
     Agent, Error,
     agent::{ModelDriven, Profile},
+    context::RunContext,
     place::check,
-    run::RunContext,
 };
 use async_trait::async_trait;
 use std::fmt;

@@ -1,9 +1,10 @@
 use super::Execution;
 #[cfg(any(test, feature = "testing"))]
-use crate::run::{Root, Settings};
+use crate::context::{Root, Settings};
 use crate::{
     ToolFailure,
-    run::{EventKind, RunContext, Stopwatch},
+    context::{RunContext, Stopwatch},
+    run::EventKind,
     scope::Scope,
     secret::{Masker, Secret, SecretError, SecretScope},
 };

@@ -1,14 +1,7 @@
 //! Ours again, with everything on that a run may be given: a subscriber, rules, a cache, a secret to
 //! mask, a rate limiter and a journal.
 
-use agents::{
-    Ollama, async_trait,
-    policy::{deny_tools, no_external, read_only},
-    prelude::*,
-    rate::{MemoryLimiter, Rate},
-    run::{Entry, Journal, JournalError},
-    tool,
-};
+use agents::{Ollama, async_trait, journal::{Entry, Journal, JournalError}, policy::{deny_tools, no_external, read_only}, prelude::*, rate::{MemoryLimiter, Rate}, tool};
 use agents_bench::{QUESTION, Task, measure};
 use std::sync::{
     Arc,

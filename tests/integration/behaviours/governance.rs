@@ -3,7 +3,8 @@
 use super::*;
 use crate::world::put_down_after;
 use ::agents::{
-    run::{Approval, ApprovalRequest, MemoryJournal},
+    journal::MemoryJournal,
+    run::{Approval, ApprovalRequest},
     tool::{Effects, FnTool, ToolSpec},
 };
 use serde_json::json;

@@ -128,7 +128,7 @@ async fn a_throw_does_not_take_the_receipts_of_calls_that_ran() {
 #[tokio::test]
 async fn a_stored_run_keeps_the_attempts_of_a_body_that_runs_an_agent_apart() {
     use crate::world::{put_down, same};
-    use ::agents::run::MemoryJournal;
+    use ::agents::journal::MemoryJournal;
     let colleague: Arc<Plain> = Arc::new(AgentBuilder::new("colleague").build());
     let ask = FnTool::new(
         "ask",

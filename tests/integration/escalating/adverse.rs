@@ -11,7 +11,8 @@ use agents::{
         Escalation, IntoResolution, Resolution, Settlement, inherit, reroute_to, reroute_to_skill,
         retry_with_model, return_partial_result,
     },
-    run::{Limit, MemoryJournal, Stopped},
+    journal::MemoryJournal,
+    run::{Limit, Stopped},
     team::Member,
     testing::{Script, ScriptedModel},
 };

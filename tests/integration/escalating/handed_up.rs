@@ -10,8 +10,9 @@ use agents::{
     escalation::{
         Escalation, Settlement, inherit, reroute_to, retry_with_model, return_partial_result,
     },
+    journal::MemoryJournal,
     prelude::*,
-    run::{MemoryJournal, Stopped},
+    run::Stopped,
     team::{Member, Team},
     testing::{Script, ScriptedModel},
 };

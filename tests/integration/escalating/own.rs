@@ -4,8 +4,9 @@ use crate::world::{put_down, same};
 use agents::{
     Agent, AgentBuilder, Error, Severity,
     escalation::{Escalation, Resolution, Settlement, return_partial_result, throw},
+    journal::MemoryJournal,
     prelude::*,
-    run::{MemoryJournal, Stopped},
+    run::Stopped,
     testing::{Script, ScriptedModel},
 };
 use std::sync::{Arc, Mutex};

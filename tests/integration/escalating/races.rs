@@ -9,8 +9,9 @@ use agents::{
     escalation::{
         EscalationReceipt, Settlement, reroute_to_skill, retry_with_model, return_partial_result,
     },
+    journal::MemoryJournal,
     model::Message,
-    run::{Approval, ApprovalRequest, MemoryJournal},
+    run::{Approval, ApprovalRequest},
     testing::{Script, ScriptedModel},
     tool,
 };

@@ -8,7 +8,8 @@ use crate::world::put_down;
 use agents::{
     Agent, Outcome, Severity,
     escalation::{EscalationReceipt, Settlement},
-    run::{EventKind, MemoryJournal},
+    journal::MemoryJournal,
+    run::EventKind,
 };
 use built::{Builder, Does, Known, Tree, built, trees};
 use proptest::prelude::*;

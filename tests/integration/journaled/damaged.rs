@@ -8,7 +8,7 @@ use super::{
 };
 use agents::{
     ErrorKind,
-    run::{Entry, MemoryJournal},
+    journal::{Entry, MemoryJournal},
 };
 use proptest::{prelude::*, test_runner::TestCaseError};
 use serde_json::{Value, json};

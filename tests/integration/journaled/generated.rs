@@ -9,10 +9,11 @@ use agents::{
     blob::MemoryBlobs,
     compose::Step,
     escalation::{self, Escalation, Resolution},
+    journal::{Entry, MemoryJournal},
     model::Model,
     rate::RateLimiter,
     recovery::{CallError, Decision, Kind, Plan, Repair, *},
-    run::{Approval, ApprovalRequest, Entry, MemoryJournal},
+    run::{Approval, ApprovalRequest},
     team::{Member, delegate_named},
     tool::{Approval as Asks, Cache, FnTool, ToolContext, ToolSpec, done, not_done},
 };

@@ -6,7 +6,7 @@ use super::{
 };
 use agents::{
     Error, ErrorKind, Outcome,
-    run::{Entry, MemoryJournal, Recorded},
+    journal::{Entry, MemoryJournal, Recorded},
 };
 use proptest::{prelude::*, test_runner::TestCaseError};
 

@@ -2,7 +2,7 @@
 
 use agents::{
     Agent, AgentBuilder, Budget, Effects,
-    run::{Entry, MemoryJournal},
+    journal::{Entry, MemoryJournal},
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };

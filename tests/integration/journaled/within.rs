@@ -2,7 +2,7 @@
 
 use agents::{
     Agent, AgentBuilder, Effects,
-    run::MemoryJournal,
+    journal::MemoryJournal,
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };

@@ -6,9 +6,9 @@ use crate::{
 };
 use agents::{
     Agent, Budget, Code,
+    journal::Recorded,
     prelude::*,
     recovery::{Decision, Execution, feedback},
-    run::Recorded,
     testing::{Script, ScriptedModel},
 };
 

@@ -4,8 +4,9 @@ use crate::world::{recorded, spec, tells_the_same};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Outcome,
     agent::ModelAgent,
+    journal::{MemoryJournal, Recorded},
     recovery::*,
-    run::{Limit, MemoryJournal, Recorded, Stopped, ToolEnvelope},
+    run::{Limit, Stopped, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };

@@ -4,8 +4,8 @@ use super::{Runs, busy, goes_on, recorded, spec, tool};
 use agents::{
     Agent, AgentBuilder, Code, Effects, ErrorKind, Severity,
     agent::ModelAgent,
+    journal::{Recorded, WhatIf},
     recovery::*,
-    run::{Recorded, WhatIf},
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };

@@ -6,10 +6,11 @@ use agents::{
     agent::ModelAgent,
     blob::{BlobStore, MemoryBlobs},
     cache::{CacheError, CacheKey, ToolCache},
+    journal::MemoryJournal,
     memory::{Memory, MemoryBank, Owner},
     model::{Reply, ToolCall},
     recovery::*,
-    run::{Approval, MemoryJournal},
+    run::Approval,
     secret::Masked,
     testing::{Script, ScriptedModel},
     timeline, tool,
@@ -289,7 +290,7 @@ async fn neither_does_what_a_tracer_exports() {
 async fn recorded_replies_have_the_secret_where_it_was() {
     let journal = MemoryJournal::new();
     everything(&journal).await;
-    let recorded = agents::run::Recorded::of(journal.entries()).unwrap();
+    let recorded = agents::journal::Recorded::of(journal.entries()).unwrap();
     let shown = format!("{:?} {:?}", recorded.messages(), recorded.receipts());
     assert_eq!(hits(&shown), [""; 0]);
     let model = recorded.model();

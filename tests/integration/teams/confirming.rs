@@ -163,7 +163,7 @@ async fn a_confirmed_delegate_is_confirmed_for_code_as_well() {
         );
     }
     // A stored run knows what somebody has said, and nobody is asked again.
-    let journal = agents::run::MemoryJournal::new();
+    let journal = agents::journal::MemoryJournal::new();
     let yes = |_: ApprovalRequest| async { Approval::Approve };
     let team = team(false);
     let run = team.run("it").approver(yes).journal(journal.clone());

@@ -11,7 +11,8 @@ use agents::{
     Agent, AgentBuilder, Effects, Error, Outcome, Severity, async_trait,
     compose::first_of,
     escalation::{Escalation, escalate, reroute_to_skill, return_partial_result},
-    run::{EventKind, MemoryJournal, Recorded, RunContext, ToolEnvelope},
+    journal::{MemoryJournal, Recorded},
+    run::{EventKind, RunContext, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };

@@ -4,8 +4,9 @@ use crate::world::{agent_with, put_down_after, spec, worker};
 use agents::{
     Agent, AgentBuilder, Effects, ErrorKind,
     agent::ModelAgent,
+    journal::MemoryJournal,
     observe::StepKind,
-    run::{EventKind, MemoryJournal},
+    run::EventKind,
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };

@@ -6,9 +6,12 @@ mod steer;
 
 use super::Agent;
 use crate::{
-    Error, ErrorKind, Json, observe, panics,
+    Error, ErrorKind, Json,
+    context::{Going, Root, RunContext, Settings, Talk, Writer},
+    journal::Stored,
+    observe, panics,
     place::check_run,
-    run::{Going, Outcome, Root, RunContext, Settings, Stop, Stored, Talk, Writer},
+    run::{Outcome, Stop},
 };
 use futures_util::future::BoxFuture;
 use std::{fmt, future::IntoFuture};

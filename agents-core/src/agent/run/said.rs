@@ -5,8 +5,9 @@ use super::{Agent, Run};
 use crate::{
     Json,
     error::ErrorReceipt,
+    journal::Journal,
     model::Model,
-    run::{Approver, Budget, Clock, Event, Journal, ToolEnvelope},
+    run::{Approver, Budget, Clock, Event, ToolEnvelope},
     secret::Secrets,
     tool::Scope,
 };
@@ -16,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 impl<A: Agent> Run<'_, A> {
     /// Sets the model that every agent of the run is driven by, whatever it brings and whatever it is given: for tests,
-    /// and for [recorded replies](crate::run::Recorded::model).
+    /// and for [recorded replies](crate::journal::Recorded::model).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -265,7 +266,7 @@ impl<A: Agent> Run<'_, A> {
     /// ```
     /// # use agents_core as agents;
     /// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
-    /// use agents::run::MemoryJournal;
+    /// use agents::journal::MemoryJournal;
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), agents::Error> {
     /// # let (model, handle) = ScriptedModel::new([Script::text("4")]);

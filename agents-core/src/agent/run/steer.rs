@@ -3,12 +3,12 @@
 use super::Agent;
 use crate::{
     Error, ErrorKind, Json,
+    context::{Ending, Root, RunContext, Stopwatch},
     deep::Deep,
-    engine, panics,
-    run::{
-        AgentOutputs, Ending, EventKind, Fact, Finished, Limit, Outcome, Root, RunContext, Stop,
-        Stopwatch,
-    },
+    engine,
+    journal::{Fact, Finished},
+    panics,
+    run::{AgentOutputs, EventKind, Limit, Outcome, Stop},
 };
 use futures_util::future::select_all;
 use serde::de::DeserializeOwned;

@@ -32,7 +32,7 @@ pub const MIN_SECRET_CHARS: usize = 4;
 ///
 /// Until there is a secret it costs one look at a flag.
 ///
-/// A run has one of its own; use it, from [`RunContext::masker`](crate::run::RunContext::masker), for what you write
+/// A run has one of its own; use it, from [`RunContext::masker`](crate::context::RunContext::masker), for what you write
 /// down yourself.
 ///
 /// ```

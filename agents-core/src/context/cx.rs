@@ -1,0 +1,390 @@
+use super::{Desk, Node, RepairScope, Root, Settings, Stopwatch, Within};
+use crate::{
+    Json,
+    journal::Fact,
+    model::{Model, Usage},
+    place::{Place, Placement},
+    run::{Cost, EventKind, Limit, Timestamp},
+    secret::{Masker, Secret, SecretError, resolve},
+    tool::Scope,
+};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
+use tracing::{Instrument, Span};
+
+tokio::task_local! {
+    static CURRENT: RunContext;
+}
+
+/// Handle to a place in a run; [`Agent::run_in`](crate::Agent::run_in) takes it to run an agent
+/// there, for instance in a spawned task.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Agent, Error, async_trait, run::RunContext};
+///
+/// /// Runs another agent in a task of its own, as a part of the same run.
+/// struct Aside<A>(std::sync::Arc<A>);
+///
+/// #[async_trait]
+/// impl<A: Agent + 'static> Agent for Aside<A> {
+///     type In = A::In;
+///     type Out = A::Out;
+///
+///     fn name(&self) -> &str {
+///         "aside"
+///     }
+///
+///     async fn work(&self, cx: &RunContext, input: A::In) -> Result<A::Out, Error> {
+///         let (agent, cx) = (self.0.clone(), cx.clone());
+///         tokio::spawn(async move { agent.run_in(&cx, input).await })
+///             .await
+///             .map_err(|error| Error::new(agents::ErrorKind::Failed, error.to_string()))?
+///     }
+/// }
+/// # use agents::{AgentBuilder, testing::{Script, ScriptedModel}};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("42")]);
+/// # let oracle = AgentBuilder::<String, u32>::new("oracle").model(model).build();
+/// let outcome = Aside(oracle.into()).run("?").outcome().await?;
+/// assert_eq!(outcome.result?, 42);
+/// assert_eq!(outcome.usage.requests, 1, "it was a part of this run");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct RunContext {
+    pub(crate) node: Arc<Node>,
+    pub(crate) root: Arc<Root>,
+    /// Within what this node's agent does, if within anything.
+    pub(crate) within: Option<Within>,
+    /// The model of whoever runs here: the caller's, for agents that bring none.
+    model: Option<Arc<dyn Model>>,
+    /// The repair that whoever runs here was asked for.
+    repair: Option<Arc<RepairScope>>,
+    /// The repair within which this is, however deep.
+    shield: Option<Arc<RepairScope>>,
+    /// The deadline within which this is.
+    watch: Option<Arc<Stopwatch>>,
+    /// The agents to which what is escalated here comes.
+    desk: Option<Arc<Desk>>,
+    /// Plain code is above those agents.
+    from_code: bool,
+    /// Where whoever works here is placed in a team. It goes for nobody whom that agent runs.
+    place: Option<Place>,
+    /// The span within which this is, for work that goes on in another task.
+    span: Span,
+}
+
+impl RunContext {
+    pub(crate) fn root(root: Arc<Root>) -> Self {
+        let Settings { model, watch, .. } = &root.settings;
+        Self {
+            node: root.node.clone(),
+            within: None,
+            model: model.clone(),
+            repair: None,
+            shield: None,
+            desk: None,
+            from_code: false,
+            place: None,
+            watch: watch.clone(),
+            span: root.span(),
+            root,
+        }
+    }
+
+    /// Returns the place of the current task, if it belongs to a run.
+    pub fn current() -> Option<Self> {
+        CURRENT.try_with(Self::clone).ok()
+    }
+
+    /// Returns the id of the run.
+    pub fn run_id(&self) -> &str {
+        &self.root.run_id
+    }
+
+    /// Returns the scope that the run works for.
+    pub fn scope(&self) -> &Scope {
+        &self.root.settings.scope
+    }
+
+    /// Returns the time left before the agent here or a run around it is stopped; `None` if nothing
+    /// is bounded in time.
+    ///
+    /// The clock stops while a person is asked.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.watch.as_ref().map(|watch| watch.left())
+    }
+
+    /// Returns the masker of the run's secrets, for text that you log or store yourself.
+    pub fn masker(&self) -> &Arc<Masker> {
+        &self.root.settings.masker
+    }
+
+    /// Looks for a secret; whatever is found is masked from now on.
+    pub(crate) async fn secret(&self, name: &str) -> Result<Option<Secret>, SecretError> {
+        let settings = &self.root.settings;
+        let secret = match (settings.secrets.get(name), &settings.keeper_of_secrets) {
+            (Some(given), _) => Some(Secret::of_run(given.clone())),
+            (None, Some(keeper)) => resolve(&**keeper, &settings.scope, name).await?,
+            (None, None) => None,
+        };
+        if let Some(secret) = &secret {
+            settings.masker.learn(name, secret.value())?;
+        }
+        Ok(secret)
+    }
+
+    /// The place of the next run of `agent` with this input.
+    pub(crate) fn agent_child(&self, agent: &str, input: &str) -> Self {
+        Self {
+            node: self.here().agent_child(agent, input),
+            within: None,
+            place: None,
+            ..self.clone()
+        }
+    }
+
+    /// The place, by name, of a run of its own that goes on here.
+    pub(crate) fn place_of(&self, agent: &str, input: &str) -> String {
+        format!("{}/run", self.agent_child(agent, input).node.path())
+    }
+
+    /// The place of what happens within one call.
+    pub(crate) fn in_call(&self, seq: u32, attempt: u32) -> Self {
+        self.inside(Within::Call(seq, attempt))
+    }
+
+    /// The place of what happens to the answer of one turn.
+    pub(crate) fn in_answer(&self, turn: u32) -> Self {
+        self.inside(Within::Answer(turn))
+    }
+
+    fn inside(&self, within: Within) -> Self {
+        Self {
+            within: Some(within),
+            repair: None,
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn here(&self) -> Arc<Node> {
+        match self.within {
+            Some(within) => self.node.inside(within),
+            None => self.node.clone(),
+        }
+    }
+
+    /// The same place, for an agent that is placed in a team; `allowed` bounds it, where a call does.
+    pub(crate) fn placed(&self, placement: &Arc<Placement>, allowed: Option<Duration>) -> Self {
+        let place = match &self.place {
+            None => Place {
+                placement: placement.clone(),
+                allowed,
+            },
+            Some(outer) => Place {
+                placement: Arc::new(placement.within(&outer.placement)),
+                allowed: outer.allowed.or(allowed),
+            },
+        };
+        Self {
+            place: Some(place),
+            ..self.clone()
+        }
+    }
+
+    /// Where whoever works here is placed in a team.
+    pub(crate) fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
+    }
+
+    /// The same place, for an agent that is driven by `model`.
+    pub(crate) fn with_model(&self, model: Arc<dyn Model>) -> Self {
+        Self {
+            model: Some(model),
+            ..self.clone()
+        }
+    }
+
+    /// The same place, within a deadline if there is one.
+    pub(crate) fn timed(&self, watch: Option<&Arc<Stopwatch>>) -> Self {
+        self.driven(None, watch)
+    }
+
+    /// The same place, for an agent that is driven by its own model if it has one, within its own time if
+    /// that is bounded.
+    pub(crate) fn driven(
+        &self,
+        model: Option<&Arc<dyn Model>>,
+        watch: Option<&Arc<Stopwatch>>,
+    ) -> Self {
+        let mut here = self.clone();
+        if let Some(model) = model {
+            here.model = Some(model.clone());
+        }
+        if let Some(watch) = watch {
+            here.watch = Some(watch.clone());
+        }
+        here
+    }
+
+    /// The same place, within the deadline and the span of one execution.
+    pub(crate) fn executing(&self, watch: &Arc<Stopwatch>, span: &Span) -> Self {
+        let mut here = self.clone();
+        here.watch = Some(watch.clone());
+        here.span = span.clone();
+        here
+    }
+
+    /// The same place, for an agent that sits at this desk.
+    pub(crate) fn at(&self, desk: &Arc<Desk>) -> Self {
+        Self {
+            desk: Some(desk.clone()),
+            ..self.clone()
+        }
+    }
+
+    /// The desk of the agent that works here.
+    pub(crate) fn desk(&self) -> Option<&Arc<Desk>> {
+        self.desk.as_ref()
+    }
+
+    /// The same place, for an agent that plain code runs: that code is above it.
+    pub(crate) fn under_code(&self) -> Self {
+        Self {
+            desk: None,
+            from_code: true,
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn is_from_code(&self) -> bool {
+        self.from_code
+    }
+
+    /// The place of what goes on here beside what went on before.
+    pub(crate) fn beside(&self, what: &str) -> Self {
+        Self {
+            node: self.node.beside(what),
+            within: None,
+            ..self.clone()
+        }
+    }
+
+    /// Whether what ran within the call here gave a partial result.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.within
+            .and_then(|within| self.node.known(within))
+            .is_some_and(|known| known.is_partial())
+    }
+
+    /// Carries out `work` here, within this time if it is bounded: past it, a bound of the agent here
+    /// is passed. While a person is asked, time stands still.
+    pub(crate) async fn within<T>(
+        &self,
+        time: Option<Duration>,
+        work: impl AsyncFnOnce(&Self) -> T,
+    ) -> T {
+        let Some(time) = time else {
+            return work(self).await;
+        };
+        let watch = Stopwatch::start(self.node.left_of(time), self.watch.clone());
+        let here = self.timed(Some(&watch));
+        tokio::select! {
+            biased;
+            result = work(&here) => result,
+            () = watch.expired() => match self.exceed(self.node.passed(Limit::Time(time))).await {},
+        }
+    }
+
+    /// The deadline within which this is.
+    pub(crate) fn watch(&self) -> Option<&Arc<Stopwatch>> {
+        self.watch.as_ref()
+    }
+
+    /// The same place, for a repair agent.
+    pub(crate) fn repairing(&self, scope: &Arc<RepairScope>) -> Self {
+        Self {
+            repair: Some(scope.clone()),
+            shield: Some(scope.clone()),
+            ..self.under_code()
+        }
+    }
+
+    /// The repair that whoever runs here was asked for.
+    pub(crate) fn repair(&self) -> Option<&Arc<RepairScope>> {
+        self.repair.as_ref()
+    }
+
+    /// The repair within which this is.
+    pub(crate) fn shield(&self) -> Option<&Arc<RepairScope>> {
+        self.shield.as_ref()
+    }
+
+    pub(crate) fn model(&self) -> Option<&Arc<dyn Model>> {
+        self.model.as_ref()
+    }
+
+    /// Returns `true` if it is not known what an earlier execution of this tool did.
+    pub(crate) fn is_in_doubt(&self, tool: &str) -> bool {
+        let machine = self.node.machine();
+        machine.look(|state| state.doubts.iter().any(|doubt| doubt == tool))
+    }
+
+    /// What a run of its own has cost that went on here.
+    pub(crate) fn charge(&self, usage: Usage, cost: Option<Cost>) {
+        self.node.add(Fact::Charged { usage, cost });
+    }
+
+    /// The tokens spent within this place.
+    pub(crate) fn spent(&self) -> u64 {
+        self.here().spent()
+    }
+
+    /// Tells the subscribers what happened to the agent that works here, or to the call.
+    pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
+        self.root.emit_at(&self.node, || self.step_place(), kind);
+    }
+
+    pub(crate) fn result(&self) -> Option<Json> {
+        self.node.result()
+    }
+
+    pub(crate) fn finish(&self, result: Json) {
+        self.node.add(Fact::Done { result });
+    }
+
+    /// Returns the time by the run's clock.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.root.settings.clock.now()
+    }
+
+    /// Returns the round of the call within which this is, for what has to differ between rounds.
+    pub(crate) fn round(&self) -> u32 {
+        match self.within {
+            Some(Within::Call(_, round)) => round,
+            _ => 0,
+        }
+    }
+
+    /// Runs `work` here: agents that it runs find this place by themselves. In a task that is in no
+    /// span it is in the one that this place is in, so that a run stays one trace.
+    pub(crate) fn enter<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
+        let span = match Span::current().is_none() {
+            true => self.span.clone(),
+            false => Span::none(),
+        };
+        // Not `async`: that would hold `work` twice.
+        CURRENT.scope(self, work).instrument(span)
+    }
+}
+
+impl fmt::Debug for RunContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunContext")
+            .field("run_id", &self.run_id())
+            .field("path", &self.node.path().to_string())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,383 @@
+//! The run machine: one state and one journal a run, behind one lock.
+//!
+//! Every change goes through [`Machine::add`]: the fact is folded into the state, and written down unless it changes
+//! nothing.
+
+use super::{Passed, Writer};
+use crate::{
+    Json,
+    budget::Cost,
+    journal::{After, Fact, JournalError, Offer, Place, PlaceId, Projection, State},
+    model::Model,
+    run::{Budget, Clock, Limit, Stop},
+};
+use serde_json::Value;
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// State of a run that goes on in this process.
+pub(crate) struct Machine {
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    state: State,
+    /// What belongs to this process, for each place.
+    live: Vec<Live>,
+    projection: Projection,
+    clock: Arc<dyn Clock>,
+    /// Where the facts are stored, and under which number the run is there.
+    writer: Option<(Arc<Writer>, u32)>,
+    /// What is kept to check that the facts lead to the same state again.
+    #[cfg(any(test, feature = "testing"))]
+    kept: Option<Kept>,
+}
+
+/// The state that a run began with in this process, and its facts since.
+#[cfg(any(test, feature = "testing"))]
+struct Kept {
+    before: State,
+    facts: Vec<(PlaceId, crate::run::Timestamp, String)>,
+}
+
+/// What belongs to a place in this process, and is not stored.
+#[derive(Default)]
+struct Live {
+    /// Model that the agent here was given because it failed.
+    given: Option<Arc<dyn Model>>,
+    /// Reason for which the work here is being dropped, while it is.
+    left: Option<Arc<str>>,
+    /// Bounds of the agent that works here.
+    budget: Option<Budget>,
+    /// Bounds of the whole run; at the root only.
+    run_budget: Option<Budget>,
+    /// Bounds that the agent has by its places in teams.
+    places: Vec<Budget>,
+    /// How often each agent was run here with each input.
+    seen: BTreeMap<Box<str>, u32>,
+}
+
+impl Machine {
+    pub(crate) fn new(
+        state: State,
+        projection: Projection,
+        clock: Arc<dyn Clock>,
+        writer: Option<(Arc<Writer>, u32)>,
+    ) -> Arc<Machine> {
+        Arc::new(Machine {
+            inner: Mutex::new(Inner {
+                #[cfg(any(test, feature = "testing"))]
+                kept: crate::testing::checks_runs().then(|| Kept {
+                    before: state.clone(),
+                    facts: Vec::new(),
+                }),
+                state,
+                live: Vec::new(),
+                projection,
+                clock,
+                writer,
+            }),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a fact about what is at this place.
+    pub(crate) fn add(&self, place: PlaceId, fact: Fact) -> After {
+        self.lock().add(place, fact)
+    }
+
+    /// Stores all facts so far, if the run has a journal.
+    pub(crate) async fn store(&self) -> Result<(), JournalError> {
+        let writer = self.lock().writer.clone();
+        match writer {
+            Some((writer, _)) => writer.store().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Stores all facts so far, without waiting for it.
+    pub(crate) fn flush(&self) {
+        if let Some((writer, _)) = &self.lock().writer {
+            writer.flush();
+        }
+    }
+
+    /// Stops the run from outside of its tree, unless it is stopped.
+    pub(crate) fn stop(&self, stop: Stop) {
+        let mut inner = self.lock();
+        if inner.state.stop.is_none() {
+            inner.add(0, Fact::StoppedFromOutside(stop));
+        }
+    }
+
+    /// Looks at the state.
+    pub(crate) fn look<R>(&self, f: impl FnOnce(&State) -> R) -> R {
+        f(&self.lock().state)
+    }
+
+    /// Looks at a place.
+    pub(crate) fn place<R>(&self, id: PlaceId, f: impl FnOnce(&Place) -> R) -> R {
+        f(self.lock().state.place(id))
+    }
+
+    /// Takes a conversation out of the state of a run that is over.
+    pub(crate) fn take_history(&self, id: PlaceId) -> Option<Arc<crate::model::History>> {
+        let mut inner = self.lock();
+        let frame = inner.state.place_mut(id).frame.as_mut()?;
+        Some(std::mem::take(&mut frame.history))
+    }
+
+    /// Returns the place below this one with this key, if there is one.
+    pub(crate) fn child(&self, above: PlaceId, key: &str) -> Option<PlaceId> {
+        self.place(above, |place| place.children.get(key).copied())
+    }
+
+    /// Returns the place below this one with this key; it is opened if there is none.
+    pub(crate) fn open(
+        &self,
+        above: PlaceId,
+        key: &str,
+        depth: u32,
+        agent: Option<&Arc<str>>,
+    ) -> PlaceId {
+        let mut inner = self.lock();
+        if let Some(known) = inner.state.place(above).children.get(key) {
+            return *known;
+        }
+        let fact = Fact::Opened {
+            key: key.into(),
+            depth,
+            agent: agent.cloned(),
+        };
+        inner.add(above, fact).opened.unwrap_or(above)
+    }
+
+    /// Returns the number of what is offered to a model; it is taken down the first time.
+    pub(crate) fn offer(&self, place: PlaceId, tools: &str, format: Option<&Value>) -> u32 {
+        let mut inner = self.lock();
+        let offers = &inner.state.offers;
+        let known = offers
+            .iter()
+            .position(|offer| offer.format.as_deref() == format && offer.tools.as_str() == tools);
+        let number = known.unwrap_or(offers.len());
+        if known.is_none() {
+            let offer = Offer {
+                tools: Json::parse(tools).unwrap_or_else(|_| Json::null()),
+                format: format.cloned().map(Box::new),
+            };
+            inner.add(place, Fact::Offered(offer));
+        }
+        u32::try_from(number).unwrap_or(u32::MAX)
+    }
+
+    /// Counts one more run of this agent with this input at the place.
+    pub(crate) fn nth(&self, place: PlaceId, agent: &str) -> u32 {
+        let mut inner = self.lock();
+        let seen = inner.live(place).seen.entry(agent.into()).or_default();
+        *seen += 1;
+        *seen
+    }
+
+    pub(crate) fn given(&self, place: PlaceId) -> Option<Arc<dyn Model>> {
+        self.lock().live(place).given.clone()
+    }
+
+    pub(crate) fn give(&self, place: PlaceId, model: Arc<dyn Model>) {
+        self.lock().live(place).given = Some(model);
+    }
+
+    /// Says why the work at this place, and all within it, is about to be dropped; `None` if other work may begin.
+    pub(crate) fn leave(&self, place: PlaceId, why: Option<&str>) {
+        self.lock().live(place).left = why.map(Arc::from);
+    }
+
+    /// Returns why the work at this place or around it is being dropped, if somebody has said so.
+    pub(crate) fn why_left(&self, place: PlaceId) -> Option<Arc<str>> {
+        let mut inner = self.lock();
+        let mut at = Some(place);
+        while let Some(id) = at {
+            if let Some(why) = &inner.live(id).left {
+                return Some(why.clone());
+            }
+            at = inner.state.place(id).parent;
+        }
+        None
+    }
+
+    /// Bounds the agent that works here; the first word counts.
+    pub(crate) fn bound(&self, place: PlaceId, budget: &Budget) {
+        let mut inner = self.lock();
+        inner
+            .live(place)
+            .budget
+            .get_or_insert_with(|| budget.clone());
+    }
+
+    /// Bounds everything that works here and below.
+    pub(crate) fn bound_run(&self, place: PlaceId, budget: &Budget) {
+        self.lock().live(place).run_budget = Some(budget.clone());
+    }
+
+    /// Bounds the agent that works here, and everything below, by its place in a team.
+    pub(crate) fn bound_place(&self, place: PlaceId, budget: &Budget) {
+        self.lock().live(place).places.push(budget.clone());
+    }
+
+    /// Returns whose bound another model turn or round of calls would pass, if anybody's.
+    pub(crate) fn one_more_step(&self, place: PlaceId) -> Option<Passed> {
+        self.steps(place, |steps, bound| steps >= bound)
+    }
+
+    /// Returns whose bound on steps is passed, if anybody's.
+    pub(crate) fn stepped_over(&self, place: PlaceId) -> Option<Passed> {
+        self.steps(place, |steps, bound| steps > bound)
+    }
+
+    /// Returns the outermost bound on steps that is passed.
+    fn steps(&self, place: PlaceId, is_passed: impl Fn(u32, u32) -> bool) -> Option<Passed> {
+        self.lock().passed(place, |_, place, live| {
+            let own = live.budget.as_ref().map(Budget::recursion);
+            let bound = own.or_else(|| live.places.iter().filter_map(Budget::said_recursion).min());
+            let passed = bound.filter(|bound| is_passed(place.steps, *bound));
+            passed.map(Limit::Recursion)
+        })
+    }
+
+    /// Returns whose bound on tokens or cost is reached, if anybody's.
+    pub(crate) fn overspent(&self, place: PlaceId) -> Option<Passed> {
+        self.lock().passed(place, |_, place, live| {
+            let paid = place.paid.known();
+            let cost = live.shared(|budget| budget.cost);
+            let cost = cost.filter(|bound: &Cost| paid >= *bound);
+            let tokens = live.shared(|budget| budget.tokens);
+            let tokens = tokens.filter(|bound| place.tokens >= *bound);
+            cost.map(Limit::Cost).or(tokens.map(Limit::Tokens))
+        })
+    }
+
+    /// Returns whose bound on depth an agent at this place passes, if anybody's.
+    pub(crate) fn too_deep(&self, place: PlaceId) -> Option<Passed> {
+        let depth = self.place(place, |place| place.depth);
+        self.lock().passed(place, |_, place, live| {
+            let bound = live.shared(|budget| budget.depth);
+            let passed = bound.filter(|bound| depth.saturating_sub(place.depth) > *bound);
+            passed.map(Limit::Depth)
+        })
+    }
+
+    /// Returns `true` if anybody bounds what is paid here.
+    pub(crate) fn has_cost_bound(&self, place: PlaceId) -> bool {
+        let mut inner = self.lock();
+        let mut at = Some(place);
+        while let Some(id) = at {
+            if inner.live(id).shared(|budget| budget.cost).is_some() {
+                return true;
+            }
+            at = inner.state.place(id).parent;
+        }
+        false
+    }
+
+    /// Folds all facts again, and compares the state.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn check(&self) {
+        let inner = self.lock();
+        let Some(Kept { before, facts }) = &inner.kept else {
+            return;
+        };
+        let mut state = before.clone();
+        for (place, at, fact) in facts {
+            let fact = serde_json::from_str(fact)
+                .unwrap_or_else(|error| panic!("the fact {fact} cannot be read: {error}"));
+            state.fold(*place, fact, *at, &inner.projection);
+        }
+        let (live, again) = (written(&inner.state), written(&state));
+        assert!(
+            live == again,
+            "the facts lead to another state:\n live {live}\nagain {again}\nfacts {facts:#?}",
+        );
+    }
+}
+
+#[cfg(any(test, feature = "testing"))]
+fn written(state: &State) -> String {
+    serde_json::to_string(state).expect("a state can be written")
+}
+
+impl Inner {
+    fn add(&mut self, place: PlaceId, fact: Fact) -> After {
+        let at = self.clock.now();
+        #[cfg(any(test, feature = "testing"))]
+        let said = self.kept.is_some().then(|| serde_json::to_string(&fact));
+        // What is secret in it is stored as a reference.
+        let written = self.writer.as_ref().map(|_| {
+            Json::of(&fact).and_then(|fact| {
+                match self.projection.masker.referenced(fact.as_str()) {
+                    Cow::Borrowed(_) => Ok(fact),
+                    Cow::Owned(text) => Json::parse(text),
+                }
+            })
+        });
+        let after = self.state.fold(place, fact, at, &self.projection);
+        // What changes nothing is no part of the run: a journal with it would be refused.
+        if after.ignored {
+            return after;
+        }
+        #[cfg(any(test, feature = "testing"))]
+        if let (Some(kept), Some(said)) = (&mut self.kept, said) {
+            let said = said.expect("a fact can be written");
+            kept.facts.push((place, at, said));
+        }
+        match (&self.writer, written) {
+            (Some((writer, run)), Some(Ok(fact))) => writer.keep(*run, place, at, fact),
+            (_, Some(Err(error))) => tracing::error!(%error, "a fact cannot be written"),
+            _ => {}
+        }
+        after
+    }
+
+    fn live(&mut self, place: PlaceId) -> &mut Live {
+        let at = place as usize;
+        if self.live.len() <= at {
+            self.live.resize_with(at + 1, Live::default);
+        }
+        &mut self.live[at]
+    }
+
+    /// Returns the outermost bound that is passed, from this place upwards.
+    fn passed(
+        &mut self,
+        place: PlaceId,
+        limit: impl Fn(PlaceId, &Place, &Live) -> Option<Limit>,
+    ) -> Option<Passed> {
+        let mut passed = None;
+        let mut at = Some(place);
+        while let Some(id) = at {
+            self.live(id);
+            let place = self.state.place(id);
+            if let Some(limit) = limit(id, place, &self.live[id as usize]) {
+                passed = Some(Passed {
+                    agent: place.agent.clone(),
+                    limit,
+                    level: place.level,
+                });
+            }
+            at = place.parent;
+        }
+        passed
+    }
+}
+
+impl Live {
+    /// Returns the tightest of the bounds on something that is shared: tokens, cost, depth.
+    fn shared<T: Ord>(&self, bound: impl Fn(&Budget) -> Option<T>) -> Option<T> {
+        let own = self.budget.iter().chain(&self.run_budget);
+        own.chain(&self.places).filter_map(bound).min()
+    }
+}

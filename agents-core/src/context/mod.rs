@@ -1,0 +1,40 @@
+//! Where one stands in a run: a handle to a place in it, the state behind one lock, and the task that stores facts.
+//!
+//! ```text
+//! RunContext ─► Node (a place) ─► Machine ── fold ──► State
+//!     └───────► Root (settings)      └───── Writer ─► Journal
+//! ```
+
+mod cx;
+mod desk;
+mod ending;
+mod executor;
+mod machine;
+mod node;
+mod raised;
+mod repair;
+mod root;
+mod settings;
+mod steps;
+mod stop;
+mod stopwatch;
+mod talk;
+mod terms;
+mod watched;
+mod within;
+mod writer;
+
+pub use cx::RunContext;
+
+pub(crate) use desk::{Desk, Letter, Question, Reply};
+pub(crate) use ending::Ending;
+pub(crate) use executor::Executor;
+pub(crate) use node::Node;
+pub(crate) use raised::{Ticket, Waiting};
+pub(crate) use repair::{Passed, RepairScope};
+pub(crate) use root::Root;
+pub(crate) use settings::Settings;
+pub(crate) use stopwatch::Stopwatch;
+pub(crate) use talk::{Said, Talk};
+pub(crate) use within::Within;
+pub(crate) use writer::{Going, Writer};

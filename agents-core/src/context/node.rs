@@ -1,0 +1,354 @@
+//! A handle to a place in a run.
+
+use super::{Passed, Within, machine::Machine};
+use crate::{
+    Json,
+    budget::Paid,
+    hex::hex,
+    journal::{After, Fact, Frame, PlaceId},
+    model::Model,
+    run::{Budget, Limit, Signed, Taken},
+};
+use serde_json::Value;
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+/// One agent's place in a run, or one call's: a handle, whose data is in the state of the run.
+pub(crate) struct Node {
+    machine: Arc<Machine>,
+    id: PlaceId,
+    key: Box<str>,
+    parent: Option<Arc<Node>>,
+    /// Number of agents around this one.
+    depth: u32,
+    /// Number of places above this one.
+    level: u32,
+    agent: OnceLock<Arc<str>>,
+}
+
+impl Node {
+    /// Returns the root of a run.
+    pub(crate) fn root(machine: Arc<Machine>) -> Arc<Node> {
+        let (key, agent) = machine.place(0, |place| (place.key.clone(), place.agent.clone()));
+        Arc::new(Node {
+            machine,
+            id: 0,
+            key,
+            parent: None,
+            depth: 0,
+            level: 0,
+            agent: OnceLock::from(agent),
+        })
+    }
+
+    pub(crate) fn machine(&self) -> &Arc<Machine> {
+        &self.machine
+    }
+
+    /// Adds a fact about what is here.
+    pub(crate) fn add(&self, fact: Fact) -> After {
+        self.machine.add(self.id, fact)
+    }
+
+    /// Returns the number of what is offered to a model here.
+    pub(crate) fn offer(&self, tools: &str, format: Option<&Value>) -> u32 {
+        self.machine.offer(self.id, tools, format)
+    }
+
+    /// Looks at the state of the model-driven agent here.
+    pub(crate) fn frame<R>(&self, f: impl FnOnce(&Frame) -> R) -> R {
+        self.machine.place(self.id, |place| match &place.frame {
+            Some(frame) => f(frame),
+            None => f(&Frame::default()),
+        })
+    }
+
+    /// Returns the place of what runs within something that this agent does. Each has its own, so that an agent that is
+    /// run again there, when a stored run goes on, is the first of its input again.
+    pub(crate) fn inside(self: &Arc<Self>, within: Within) -> Arc<Node> {
+        self.child(&within.to_string(), self.depth, None)
+    }
+
+    /// Returns the same, if anything has run there.
+    pub(crate) fn known(self: &Arc<Self>, within: Within) -> Option<Arc<Node>> {
+        // Mostly nothing has; then the key need not be written.
+        let any = self
+            .machine
+            .place(self.id, |place| !place.children.is_empty());
+        if !any {
+            return None;
+        }
+        let key = within.to_string();
+        let id = self.machine.child(self.id, &key)?;
+        Some(self.handle(id, &key, self.depth, None))
+    }
+
+    /// Returns the place of what goes on here beside what went on before.
+    pub(crate) fn beside(self: &Arc<Self>, what: &str) -> Arc<Node> {
+        let agent = self.agent();
+        self.child(what, self.depth, Some(&agent))
+    }
+
+    /// Returns `true` if the agent of `other` works here: at its own place, or beside it after an escalation.
+    pub(crate) fn continues(&self, other: &Node) -> bool {
+        let is_beside = || {
+            let above = self.parent.as_ref();
+            above.is_some_and(|above| above.id == other.id) && self.depth == other.depth
+        };
+        self.id == other.id || is_beside() && !self.is_call()
+    }
+
+    fn child(self: &Arc<Self>, key: &str, depth: u32, agent: Option<&Arc<str>>) -> Arc<Node> {
+        let id = self.machine.open(self.id, key, depth, agent);
+        self.handle(id, key, depth, agent)
+    }
+
+    fn handle(
+        self: &Arc<Self>,
+        id: PlaceId,
+        key: &str,
+        depth: u32,
+        agent: Option<&Arc<str>>,
+    ) -> Arc<Node> {
+        Arc::new(Node {
+            machine: self.machine.clone(),
+            id,
+            key: key.into(),
+            parent: Some(self.clone()),
+            depth,
+            level: self.level + 1,
+            agent: agent.map_or_else(OnceLock::new, |agent| OnceLock::from(agent.clone())),
+        })
+    }
+
+    /// Returns a handle to another place of the same run.
+    pub(crate) fn at(self: &Arc<Self>, id: PlaceId) -> Arc<Node> {
+        if id == self.id {
+            return self.clone();
+        }
+        let (key, parent, depth) = self
+            .machine
+            .place(id, |place| (place.key.clone(), place.parent, place.depth));
+        match parent {
+            Some(parent) => self.at(parent).handle(id, &key, depth, None),
+            None => Node::root(self.machine.clone()),
+        }
+    }
+
+    /// Returns the place for the next run of `agent` with this input: who and what, not when, so that the same one is
+    /// found in another order.
+    pub(crate) fn agent_child(self: &Arc<Self>, agent: &str, input: &str) -> Arc<Node> {
+        let digest = hmac_sha256::Hash::hash(input.as_bytes());
+        let key = format!("{agent}#{}", hex(&digest[..4]));
+        let nth = self.machine.nth(self.id, &key);
+        let key = format!("{key}.{nth:02}");
+        self.child(&key, self.depth.saturating_add(1), Some(&agent.into()))
+    }
+
+    pub(crate) fn result(&self) -> Option<Json> {
+        self.machine.place(self.id, |place| place.result.clone())
+    }
+
+    /// Returns the places below.
+    pub(crate) fn children(self: &Arc<Self>) -> Vec<Arc<Node>> {
+        let below = self.machine.look(|state| {
+            let below = state.place(self.id).children.values();
+            let below = below.map(|id| (*id, state.place(*id)));
+            let below = below.map(|(id, place)| (id, place.key.clone(), place.depth));
+            below.collect::<Vec<_>>()
+        });
+        let below = below.into_iter();
+        below
+            .map(|(id, key, depth)| self.handle(id, &key, depth, None))
+            .collect()
+    }
+
+    /// Returns the name of the agent that works here.
+    pub(crate) fn agent(&self) -> Arc<str> {
+        let agent = || self.machine.place(self.id, |place| place.agent.clone());
+        self.agent.get_or_init(agent).clone()
+    }
+
+    /// Returns what a person has decided about whether code may run the agent here.
+    pub(crate) fn confirmed(&self) -> Option<Signed> {
+        self.machine.place(self.id, |place| place.confirmed.clone())
+    }
+
+    /// Returns how the agent here was taken off its work, if it was.
+    pub(crate) fn taken(&self) -> Option<Taken> {
+        self.machine
+            .place(self.id, |place| place.taken.as_deref().cloned())
+    }
+
+    /// Returns the model that the agent here was given because it failed.
+    pub(crate) fn given(&self) -> Option<Arc<dyn Model>> {
+        self.machine.given(self.id)
+    }
+
+    pub(crate) fn give(&self, model: Arc<dyn Model>) {
+        self.machine.give(self.id, model);
+    }
+
+    /// Records that what the agent here gives is not all that was asked for.
+    pub(crate) fn mark_partial(&self) {
+        if !self.is_partial() {
+            self.add(Fact::Partial);
+        }
+    }
+
+    /// Whoever ran the agent here has what it gives: if that is partial, so is what is made of it by those
+    /// who look no closer. A call's model is told, so it ends there; and never above the level `top`.
+    pub(crate) fn hand_up_partial(&self, top: u32) {
+        if !self.is_partial() || self.is_call() {
+            return;
+        }
+        let above = self.parent.as_ref();
+        let Some(above) = above.filter(|above| above.level >= top) else {
+            return;
+        };
+        above.mark_partial();
+        // What an agent does beside its own place it gives from there.
+        let agent = above.parent.as_ref();
+        if agent.is_some_and(|agent| above.continues(agent)) {
+            above.hand_up_partial(top);
+        }
+    }
+
+    /// Says why the work here, and all within it, is about to be dropped.
+    pub(crate) fn leave(&self, why: &str) {
+        self.machine.leave(self.id, Some(why));
+    }
+
+    /// Returns why the work here or around it is being dropped, if somebody has said so.
+    pub(crate) fn why_left(&self) -> Option<Arc<str>> {
+        self.machine.why_left(self.id)
+    }
+
+    /// Says that what was left is gone: other work may begin here.
+    pub(crate) fn stay(&self) {
+        self.machine.leave(self.id, None);
+    }
+
+    /// Says that what was given before counts no longer.
+    pub(crate) fn begin_anew(&self) {
+        self.stay();
+        if self.is_partial() {
+            self.add(Fact::Anew);
+        }
+    }
+
+    pub(crate) fn is_partial(&self) -> bool {
+        self.machine.place(self.id, |place| place.partial)
+    }
+
+    pub(crate) fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    pub(crate) fn level(&self) -> u32 {
+        self.level
+    }
+
+    /// Returns `true` if this is a call's place.
+    fn is_call(&self) -> bool {
+        self.machine.place(self.id, |place| place.call().is_some())
+    }
+
+    /// Bounds the agent that works here.
+    pub(crate) fn bound(&self, budget: &Budget) {
+        self.machine.bound(self.id, budget);
+    }
+
+    /// Bounds everything that works here and below.
+    pub(crate) fn bound_run(&self, budget: &Budget) {
+        self.machine.bound_run(self.id, budget);
+    }
+
+    /// Bounds the agent that works here, and everything below, by its place in a team.
+    pub(crate) fn bound_place(&self, budget: &Budget) {
+        self.machine.bound_place(self.id, budget);
+    }
+
+    /// This place's bound was passed.
+    pub(crate) fn passed(&self, limit: Limit) -> Passed {
+        Passed {
+            agent: self.agent(),
+            limit,
+            level: self.level,
+        }
+    }
+
+    /// Returns whose bound another model turn would pass, if anybody's.
+    pub(crate) fn one_more_step(&self) -> Option<Passed> {
+        self.machine.one_more_step(self.id)
+    }
+
+    /// Returns whose bound on turns and rounds of calls is passed, if anybody's.
+    pub(crate) fn stepped_over(&self) -> Option<Passed> {
+        self.machine.stepped_over(self.id)
+    }
+
+    /// Returns the tokens used here and below.
+    pub(crate) fn spent(&self) -> u64 {
+        self.machine.place(self.id, |place| place.tokens)
+    }
+
+    /// Returns the tokens used within a call.
+    pub(crate) fn spent_within(&self, seq: u32) -> u64 {
+        self.machine.look(|state| state.tokens_within(self.id, seq))
+    }
+
+    /// Returns what was paid here and below.
+    pub(crate) fn paid(&self) -> Paid {
+        self.machine.place(self.id, |place| place.paid)
+    }
+
+    /// Returns `true` if anybody bounds what is paid here.
+    pub(crate) fn has_cost_bound(&self) -> bool {
+        self.machine.has_cost_bound(self.id)
+    }
+
+    /// Returns whose bound on tokens or cost is reached, if anybody's.
+    pub(crate) fn overspent(&self) -> Option<Passed> {
+        self.machine.overspent(self.id)
+    }
+
+    /// Returns whose bound on depth an agent here passes, if anybody's.
+    pub(crate) fn too_deep(&self) -> Option<Passed> {
+        self.machine.too_deep(self.id)
+    }
+
+    /// Returns how much of this time is left to the agent here: a run that has gone on in another process has used some.
+    pub(crate) fn left_of(&self, time: Duration) -> Duration {
+        let worked = self.machine.look(|state| state.worked_before(self.id));
+        time.saturating_sub(worked)
+    }
+
+    /// Returns the index of the place.
+    pub(crate) fn id(&self) -> PlaceId {
+        self.id
+    }
+
+    /// Returns the path of the place, for digests and clock readings; empty at the root.
+    pub(crate) fn path(&self) -> Path<'_> {
+        Path(self)
+    }
+}
+
+/// Path of a place, written only when somebody wants to read it.
+pub(crate) struct Path<'a>(&'a Node);
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // From above, without recursion: runs may be deep.
+        for up in (0..=self.0.level).rev() {
+            let above = (0..up).fold(self.0, |node, _| node.parent.as_deref().unwrap_or(node));
+            let slash = if above.parent.is_some() { "/" } else { "" };
+            write!(f, "{slash}{}", above.key)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! What the user said about a run before it began, and what a run within it takes over.
+
+use super::{Executor, RunContext, Stopwatch, Talk, Writer};
+use crate::{
+    Error, ErrorKind,
+    journal::{Journal, Projection},
+    model::Model,
+    run::{Approver, Budget, Clock, Event, SystemClock, ToolEnvelope},
+    secret::{Masker, Secrets},
+    tool::Scope,
+};
+use secrecy::{ExposeSecret, SecretString};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use tokio_util::sync::CancellationToken;
+
+pub(crate) type Subscriber = Arc<dyn Fn(&Event) + Send + Sync>;
+pub(crate) type ToolHook = Arc<dyn Fn(&ToolEnvelope) + Send + Sync>;
+
+/// What the user said about a run before it began.
+pub(crate) struct Settings {
+    pub(crate) model: Option<Arc<dyn Model>>,
+    pub(crate) scope: Scope,
+    pub(crate) secrets: BTreeMap<String, SecretString>,
+    /// Who is asked for the secrets that were not given to the run itself.
+    pub(crate) keeper_of_secrets: Option<Arc<dyn Secrets>>,
+    /// What hides secrets; shared with the runs within this one.
+    pub(crate) masker: Arc<Masker>,
+    /// Each of these ends the run.
+    pub(crate) cancel: Vec<CancellationToken>,
+    pub(crate) budget: Option<Budget>,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) subscribers: Vec<Subscriber>,
+    pub(crate) tool_hooks: Vec<ToolHook>,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// The model that is asked in the place of every other.
+    pub(crate) override_model: Option<Arc<dyn Model>>,
+    /// Where the facts of the run are stored: as it was given, and once it is read.
+    pub(crate) journal: Option<Arc<dyn Journal>>,
+    pub(crate) writer: Option<Arc<Writer>>,
+    pub(crate) talk: Option<Talk>,
+    pub(crate) strict: bool,
+    pub(crate) record_content: bool,
+    /// Where traces can be looked at, with their ids left open.
+    pub(crate) traces_url: Option<Arc<str>>,
+    /// How many runs of their own are around this one.
+    pub(crate) nested: u32,
+    /// The deadline within which this run is.
+    pub(crate) watch: Option<Arc<Stopwatch>>,
+    pub(crate) tool_timeout: Duration,
+    pub(crate) max_output_bytes: usize,
+    pub(crate) max_argument_bytes: usize,
+    pub(crate) executor: Executor,
+}
+
+/// How many runs of their own may be within each other: their budgets begin anew, so this is what
+/// ends agents that call each other so.
+const DEEPEST: u32 = 15;
+
+impl Settings {
+    /// What a run within another one takes over from it, where nothing else was said.
+    pub(crate) fn inherit(&mut self, around: &RunContext) -> Result<(), Error> {
+        let outer = &around.root.settings;
+        self.nested = outer.nested + 1;
+        if self.nested > DEEPEST {
+            let message = format!("runs of their own are nested {DEEPEST} deep");
+            return Err(Error::new(ErrorKind::Budget, message));
+        }
+        self.watch = around.watch().cloned();
+        self.tighten(outer);
+        self.executor.inherit(&outer.executor);
+        self.model = self.model.take().or_else(|| around.model().cloned());
+        self.approver = self.approver.take().or_else(|| outer.approver.clone());
+        if self.journal.is_none() {
+            self.writer = outer.writer.clone();
+        }
+        let overriding = self.override_model.take();
+        self.override_model = overriding.or_else(|| outer.override_model.clone());
+        for (name, secret) in &outer.secrets {
+            self.secrets
+                .entry(name.clone())
+                .or_insert_with(|| secret.clone());
+        }
+        if self.keeper_of_secrets.is_none() {
+            self.keeper_of_secrets = outer.keeper_of_secrets.clone();
+        }
+        self.masker = outer.masker.clone();
+        self.traces_url = self.traces_url.take().or_else(|| outer.traces_url.clone());
+        // A part of the work is done for the same tenant, unless another is named.
+        if self.scope == Scope::default() {
+            self.scope = outer.scope.clone();
+        }
+        Ok(())
+    }
+
+    /// Returns the settings on which receipts and messages depend.
+    pub(crate) fn projection(&self) -> Projection {
+        Projection {
+            masker: self.masker.clone(),
+            max_output_bytes: self.max_output_bytes,
+        }
+    }
+
+    /// A run within a run may be held to more than the one around it, never to less.
+    fn tighten(&mut self, outer: &Settings) {
+        self.strict |= outer.strict;
+        self.tool_timeout = self.tool_timeout.min(outer.tool_timeout);
+        self.max_output_bytes = self.max_output_bytes.min(outer.max_output_bytes);
+        self.max_argument_bytes = self.max_argument_bytes.min(outer.max_argument_bytes);
+    }
+
+    /// Returns the model to ask where `own` is the agent's or its caller's.
+    pub(crate) fn model_for(&self, own: Option<Arc<dyn Model>>) -> Option<Arc<dyn Model>> {
+        self.override_model.clone().or(own)
+    }
+
+    /// What was given to the run is masked from its beginning.
+    pub(crate) fn hide(&self) -> Result<(), Error> {
+        for (name, secret) in &self.secrets {
+            let learnt = self.masker.learn(name, secret);
+            learnt.map_err(|error| Error::new(ErrorKind::Build, error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// What tells apart those for whom a tool may give different results with the secrets that it is
+    /// given; empty in a run without secrets, which shares what is cached with all of its tenant.
+    pub(super) fn secret_scope(&self) -> Vec<u8> {
+        if self.secrets.is_empty() && self.keeper_of_secrets.is_none() {
+            return Vec::new();
+        }
+        let mut digest = hmac_sha256::Hash::new();
+        let mut add = |part: &str| {
+            digest.update((part.len() as u64).to_le_bytes());
+            digest.update(part);
+        };
+        let Scope {
+            domain_id, user_id, ..
+        } = &self.scope;
+        for holder in [domain_id, user_id] {
+            add(if holder.is_some() { "some" } else { "none" });
+            add(holder.as_deref().unwrap_or_default());
+        }
+        for (name, secret) in &self.secrets {
+            add(name);
+            add(secret.expose_secret());
+        }
+        digest.finalize().to_vec()
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            model: None,
+            scope: Scope::default(),
+            secrets: BTreeMap::new(),
+            keeper_of_secrets: None,
+            masker: Masker::new(),
+            cancel: Vec::new(),
+            budget: None,
+            approver: None,
+            subscribers: Vec::new(),
+            tool_hooks: Vec::new(),
+            clock: Arc::new(SystemClock),
+            override_model: None,
+            journal: None,
+            writer: None,
+            talk: None,
+            strict: false,
+            record_content: false,
+            traces_url: None,
+            nested: 0,
+            watch: None,
+            tool_timeout: Duration::from_secs(300),
+            max_output_bytes: 2_000_000,
+            max_argument_bytes: 1_000_000,
+            executor: Executor::default(),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The steps of a run: where each is, and when.
+
+use super::{Node, RunContext, Within, node::Path};
+use crate::{
+    Json,
+    journal::{Call, CallFact, Fact, Replied},
+    model::{ModelError, Reply},
+    run::{Cost, EventKind, Timestamp},
+};
+use std::{fmt, sync::Arc};
+
+pub(crate) struct CallPath<'a>(Path<'a>, u32);
+
+impl fmt::Display for CallPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/call{:04}", self.0, self.1)
+    }
+}
+
+/// Place of a turn by name.
+pub(crate) struct TurnPath<'a>(Path<'a>, u32);
+
+impl fmt::Display for TurnPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/turn{:04}", self.0, self.1)
+    }
+}
+
+impl Node {
+    /// Returns the place of a turn by name.
+    pub(crate) fn turn_path(&self, turn: u32) -> TurnPath<'_> {
+        TurnPath(self.path(), turn)
+    }
+
+    /// The place of a call by name, whatever its attempts; written only when somebody wants to read it.
+    pub(crate) fn call_path(&self, seq: u32) -> CallPath<'_> {
+        CallPath(self.path(), seq)
+    }
+}
+
+impl RunContext {
+    /// The place, by name: the agent's, or the call's within which this is.
+    pub(crate) fn step_place(&self) -> String {
+        match self.within {
+            Some(Within::Call(seq, _)) => self.node.call_path(seq).to_string(),
+            Some(answer @ Within::Answer(_)) => format!("{}/{answer}", self.node.path()),
+            None => self.node.path().to_string(),
+        }
+    }
+
+    /// The call within which this is, as long as its agent is at it.
+    pub(crate) fn with_call<R>(&self, f: impl FnOnce(&Call) -> R) -> Option<R> {
+        let Some(Within::Call(seq, _)) = self.within else {
+            return None;
+        };
+        self.node.frame(|frame| {
+            let mut calls = frame.calls.iter();
+            calls.find(|call| call.seq == seq).map(f)
+        })
+    }
+
+    /// Adds a fact about the call within which this is.
+    pub(crate) fn add_to_call(&self, fact: CallFact) {
+        if let Some(Within::Call(seq, _)) = self.within {
+            self.node.add(Fact::Call { seq, fact });
+        }
+    }
+
+    /// The arguments of the call within which this is, as they stand.
+    pub(crate) fn arguments(&self) -> Option<Json> {
+        self.with_call(Call::input)
+    }
+
+    /// The agent that works here begins.
+    pub(crate) fn began(&self) -> Working<'_> {
+        self.emit(|| EventKind::AgentStarted);
+        Working {
+            cx: self,
+            since: self.now(),
+            ok: false,
+        }
+    }
+
+    /// A model is asked here.
+    pub(crate) fn asking(&self, model: Arc<str>, choosing: bool) -> Asking<'_> {
+        Asking {
+            cx: self,
+            model,
+            choosing,
+            error: None,
+            is_over: false,
+        }
+    }
+}
+
+/// An agent at work. It is a step of the run however it ends, also with the run or the work around it.
+pub(crate) struct Working<'a> {
+    cx: &'a RunContext,
+    since: Timestamp,
+    ok: bool,
+}
+
+impl Working<'_> {
+    /// It has ended.
+    pub(crate) fn ended(mut self, ok: bool) {
+        self.ok = ok;
+    }
+}
+
+impl Drop for Working<'_> {
+    fn drop(&mut self) {
+        let Working { cx, since, ok } = *self;
+        cx.emit(|| EventKind::AgentEnded { ok });
+        cx.node.add(Fact::Worked { ok, since });
+    }
+}
+
+/// A model that is asked. It is a step as well, also if nobody waits for its answer any more.
+pub(crate) struct Asking<'a> {
+    cx: &'a RunContext,
+    model: Arc<str>,
+    choosing: bool,
+    error: Option<ModelError>,
+    /// Whether the fact of its end is added.
+    is_over: bool,
+}
+
+impl Asking<'_> {
+    /// The model has failed.
+    pub(crate) fn failed(mut self, error: ModelError) {
+        self.error = Some(error);
+    }
+
+    /// The model has replied.
+    pub(crate) fn replied(mut self, mut reply: Reply, cost: Option<Cost>, longest: usize) {
+        self.is_over = true;
+        self.cx.node.add(Fact::Replied(Box::new(Replied {
+            model: reply
+                .model
+                .take()
+                .map_or_else(|| self.model.clone(), Arc::from),
+            reply,
+            cost,
+            choosing: self.choosing,
+            longest,
+        })));
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        self.cx.node.add(Fact::Unanswered {
+            model: self.model.clone(),
+            error: self.error.take(),
+            choosing: self.choosing,
+        });
+    }
+}

@@ -1,0 +1,59 @@
+//! The terms of a stored run, held against what is said now.
+
+use super::Settings;
+use crate::{Error, ErrorKind, journal::Terms, tool::Scope};
+
+impl Terms {
+    pub(crate) fn of(settings: &Settings) -> Terms {
+        let executor = &settings.executor;
+        Terms {
+            scope: settings.scope.clone(),
+            budget: settings.budget.clone(),
+            strict: settings.strict,
+            policies: executor.policies.names(),
+            limited: executor.limiter.is_some(),
+            max_output_bytes: settings.max_output_bytes,
+        }
+    }
+
+    /// Takes over the settings of the stored run where nothing else is said now.
+    pub(crate) fn take_over(&self, settings: &mut Settings) -> Result<(), Error> {
+        if settings.scope == Scope::default() {
+            settings.scope = self.scope.clone();
+        }
+        if settings.scope != self.scope {
+            return Err(refused(
+                "the stored run worked for somebody else; leave out `.scope(..)`, and it goes on for them",
+            ));
+        }
+        settings.budget = settings.budget.take().or_else(|| self.budget.clone());
+        settings.strict |= self.strict;
+        Ok(())
+    }
+
+    /// Rules and limits are code, and have to be said again.
+    pub(crate) fn check(&self, settings: &Settings) -> Result<(), Error> {
+        let executor = &settings.executor;
+        let mut given = executor.policies.names();
+        for name in &self.policies {
+            match given.iter().position(|given| given == name) {
+                Some(at) => given.swap_remove(at),
+                None => {
+                    return Err(refused(format!(
+                        "the stored run was under the policy `{name}`, and this one is not; say it again with `.policy(..)`"
+                    )));
+                }
+            };
+        }
+        match self.limited && executor.limiter.is_none() {
+            true => Err(refused(
+                "the stored run was limited in how often tools run; say so again with `.rate_limits(..)`",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+fn refused(why: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Build, why.into())
+}

@@ -1,0 +1,281 @@
+//! The way of facts into a journal: in order, as many as there are at a time, by one task.
+
+use crate::{
+    Error, ErrorKind, Json,
+    context::Settings,
+    journal::{Entry, Journal, JournalError, PlaceId, Stored, refold},
+    run::Timestamp,
+    secret::{references, resolve},
+};
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll},
+};
+use tokio::sync::{mpsc, oneshot};
+
+/// Writes the facts of a run, and of the runs of their own within it, into a journal.
+pub(crate) struct Writer {
+    sent: Mutex<Sent>,
+    /// Runs that were stored before.
+    stored: Mutex<Vec<Stored>>,
+}
+
+struct Sent {
+    /// Number of the last entry.
+    seq: u64,
+    /// Number of the next run.
+    runs: u32,
+    /// Entries since the last order: the task is not woken for each fact.
+    kept: Vec<Entry>,
+    /// The way to the task, until the run is dropped.
+    to: Option<mpsc::UnboundedSender<Order>>,
+}
+
+/// Order to the task: to store these entries.
+struct Order {
+    entries: Vec<Entry>,
+    /// Who waits for it.
+    done: Option<oneshot::Sender<Result<(), JournalError>>>,
+    /// Is `true` if the task lets go of the journal then.
+    is_last: bool,
+}
+
+impl Writer {
+    /// Reads a journal, and takes hold of it.
+    pub(crate) async fn open(
+        journal: Arc<dyn Journal>,
+        settings: &Settings,
+    ) -> Result<Arc<Writer>, Error> {
+        let mut entries = journal.read().await.map_err(unreadable)?;
+        restore(&mut entries, settings).await?;
+        let (seq, stored) =
+            refold(&entries, &settings.masker, |_, _, _, _| {}).map_err(unreadable)?;
+        let runs = u32::try_from(stored.len()).unwrap_or(u32::MAX);
+        let (to, orders) = mpsc::unbounded_channel();
+        tokio::spawn(write(journal, orders));
+        Ok(Arc::new(Writer {
+            sent: Mutex::new(Sent {
+                seq,
+                runs,
+                kept: Vec::new(),
+                to: Some(to),
+            }),
+            stored: Mutex::new(stored),
+        }))
+    }
+
+    fn sent(&self) -> MutexGuard<'_, Sent> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what was stored of the run whose journal it is.
+    pub(crate) fn stored(&self) -> Option<Stored> {
+        self.take(|run| run.run == 0)
+    }
+
+    /// Returns what was stored of the run at this place within it.
+    pub(crate) fn stored_at(&self, place: &str) -> Option<Stored> {
+        self.take(|run| run.run > 0 && run.started.place == place)
+    }
+
+    fn take(&self, is_it: impl Fn(&Stored) -> bool) -> Option<Stored> {
+        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = stored.iter().rposition(is_it)?;
+        Some(stored.remove(at))
+    }
+
+    /// Returns the number of a new run.
+    pub(crate) fn new_run(&self) -> u32 {
+        let mut sent = self.sent();
+        sent.runs += 1;
+        sent.runs - 1
+    }
+
+    /// Takes down a fact. It is stored with the next [`store`](Writer::store).
+    pub(crate) fn keep(&self, run: u32, place: PlaceId, at: Timestamp, fact: Json) {
+        let mut sent = self.sent();
+        sent.seq += 1;
+        let entry = Entry {
+            seq: sent.seq,
+            at,
+            run,
+            place,
+            fact,
+        };
+        if sent.to.is_some() {
+            sent.kept.push(entry);
+        }
+    }
+
+    /// Stores what was taken down so far, without waiting for it.
+    pub(crate) fn flush(&self) {
+        self.sent().flush();
+    }
+
+    /// Stores what was taken down so far.
+    ///
+    /// # Errors
+    /// When that failed, or has failed before.
+    pub(crate) async fn store(&self) -> Result<(), JournalError> {
+        let (done, stored) = oneshot::channel();
+        self.sent().send(Some(done), false);
+        let ended = || {
+            Err(JournalError::new(
+                "the task that writes the journal has ended",
+            ))
+        };
+        stored.await.unwrap_or_else(|_| ended())
+    }
+}
+
+impl Sent {
+    /// Has what was taken down stored. The task ends with the process, or when it has let go of the journal.
+    fn send(&mut self, done: Option<oneshot::Sender<Result<(), JournalError>>>, is_last: bool) {
+        let entries = std::mem::take(&mut self.kept);
+        if let Some(to) = &self.to {
+            let _ = to.send(Order {
+                entries,
+                done,
+                is_last,
+            });
+        }
+    }
+
+    /// Has entries stored, if there are any; nobody waits for it.
+    fn flush(&mut self) {
+        if !self.kept.is_empty() {
+            self.send(None, false);
+        }
+    }
+}
+
+/// Stores what a dropped run has done: that is worth keeping.
+impl Drop for Sent {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+/// A run whose journal hears nothing more once it is dropped: then it can go on from where it was, and calls that are
+/// dropped with it are not given up.
+pub(crate) struct Going<F> {
+    // Dropped before the work.
+    journal: Dropped,
+    work: Pin<Box<F>>,
+}
+
+struct Dropped(Option<Arc<Writer>>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        if let Some(writer) = self.0.take() {
+            let mut sent = writer.sent();
+            sent.flush();
+            sent.to = None;
+        }
+    }
+}
+
+impl<F: Future> Going<F> {
+    /// Runs this work, whose facts go to `writer`.
+    pub(crate) fn on(writer: Option<Arc<Writer>>, work: F) -> Self {
+        let (journal, work) = (Dropped(writer), Box::pin(work));
+        Going { journal, work }
+    }
+}
+
+impl<F: Future> Future for Going<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let ready = self.work.as_mut().poll(cx);
+        if ready.is_ready() {
+            self.journal.0 = None;
+        }
+        ready
+    }
+}
+
+impl Writer {
+    /// Stores what was taken down so far, and lets go of the journal.
+    pub(crate) async fn close(&self) {
+        let (done, closed) = oneshot::channel();
+        self.sent().send(Some(done), true);
+        // If the task has ended, it has let go.
+        let _ = closed.await;
+    }
+}
+
+/// The task: takes what there is, and stores it at once.
+///
+/// What comes behind the last order waits for the next one: a failure is not stored without what was decided about it,
+/// which nobody could decide in the same way once it is nothing but data.
+async fn write(mut journal: Arc<dyn Journal>, mut orders: mpsc::UnboundedReceiver<Order>) {
+    let mut waiting = Vec::new();
+    let mut failed: Option<JournalError> = None;
+    while let Some(order) = orders.recv().await {
+        let Order {
+            mut entries,
+            done,
+            mut is_last,
+        } = order;
+        waiting.extend(done);
+        while let Ok(mut next) = orders.try_recv() {
+            entries.append(&mut next.entries);
+            waiting.extend(next.done);
+            is_last |= next.is_last;
+        }
+        if failed.is_none() && !entries.is_empty() {
+            failed = journal.append(&entries).await.err();
+            if let Some(error) = &failed {
+                tracing::error!(%error, "the journal cannot be written");
+            }
+        }
+        // Whoever waits for the last may open the journal again.
+        let held = (!is_last).then_some(journal);
+        for done in waiting.drain(..) {
+            // Whoever waited may be gone.
+            let _ = done.send(failed.clone().map_or(Ok(()), Err));
+        }
+        match held {
+            Some(held) => journal = held,
+            None => return,
+        }
+    }
+}
+
+/// Puts secrets in the place of their references. Those that nobody has now stay references: a call that needs one
+/// fails.
+async fn restore(entries: &mut [Entry], settings: &Settings) -> Result<(), Error> {
+    let names = entries.iter().flat_map(|entry| references(entry.fact()));
+    let names: BTreeSet<_> = names.collect();
+    if let Some(keeper) = &settings.keeper_of_secrets {
+        let missing = names
+            .iter()
+            .filter(|name| !settings.secrets.contains_key(*name));
+        for name in missing {
+            let found = resolve(&**keeper, &settings.scope, name).await;
+            let found = found.map_err(|error| Error::new(ErrorKind::Build, error.to_string()))?;
+            if let Some(secret) = found {
+                let learnt = settings.masker.learn(name, secret.value());
+                learnt.map_err(|error| Error::new(ErrorKind::Build, error.to_string()))?;
+            }
+        }
+    }
+    for entry in entries {
+        if let Cow::Owned(text) = settings.masker.restored(entry.fact.as_str()) {
+            entry.fact = Json::parse(text).map_err(|error| {
+                let why = format!("entry {} cannot be read: {error}", entry.seq);
+                unreadable(JournalError::new(why))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn unreadable(error: JournalError) -> Error {
+    Error::new(ErrorKind::Journal, error.to_string()).with_source(error)
+}

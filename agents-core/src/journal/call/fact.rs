@@ -1,0 +1,203 @@
+//! Facts about a call.
+
+use crate::{
+    Json,
+    error::{Cause, ErrorReceipt, ToolError},
+    reader::Changes,
+    recovery::{FixError, Plan},
+    run::{Attachment, Climbed, Signed, Stop},
+    tool::{Effects, ToolSpec},
+};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// A fact about a call. What it records is never computed again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CallFact {
+    /// The call is taken up: of this tool, if the agent has it.
+    TakenUp { tool: Option<Called> },
+    /// The call may not be made.
+    Refused(ToolError),
+    /// User code panicked where the call was dealt with.
+    Panicked(String),
+    /// The text at hand was read; before another execution, read again.
+    Read(Result<Accepted, Refused>),
+    /// A person is asked whether the call may run.
+    Asked,
+    /// A person decided whether the call may run.
+    Decided { decided: Signed, took: Duration },
+    /// The tool begins to run. Of one that writes, the intent is stored before it does.
+    Begun {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        intent: Option<Box<Intent>>,
+    },
+    /// The tool has run, or a limiter has held it back.
+    Ended {
+        result: Result<Json, Cause>,
+        partial: bool,
+    },
+    /// The process ended while the tool ran, and this is known of what it did.
+    Interrupted(Interrupted),
+    /// The output was in the cache.
+    Cached(Json),
+    /// The arms were asked about the failure at hand.
+    Planned(Option<Plan>),
+    /// A repair agent was asked.
+    Repaired {
+        answer: Result<String, FixError>,
+        tokens: u64,
+    },
+    /// The next execution waits until this time, in milliseconds since 1970.
+    Waits { until: u64, wait: Duration },
+    /// The wait is over.
+    Woke,
+    /// The agents above were asked, and the agent goes on.
+    Climbed(Climbed),
+    /// The tool did this, and ends what it is a part of.
+    Did(Json),
+    /// The whole output is stored elsewhere.
+    Kept(Attachment),
+    /// The work around the call ends for this reason; so many calls were made within the call.
+    Abandoned { why: String, calls: usize },
+}
+
+/// Intent to run a tool that writes. If no end follows, the effect may have happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Intent {
+    /// Number of the execution, from 1.
+    pub(crate) attempt: u32,
+    /// Name and version of the tool.
+    pub(crate) tool: String,
+    /// Key by which services know the call.
+    pub(crate) key: String,
+    /// Digest of the exact arguments.
+    pub(crate) digest: String,
+    /// Name of who approved it, if somebody was asked and said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) approved_by: Option<String>,
+}
+
+/// Knowledge about an execution that was interrupted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Interrupted {
+    /// The execution took effect, and gave this.
+    Done(Json),
+    /// The execution had no effect.
+    NotDone,
+    /// The effect is not known; the model is told this.
+    Unknown(Cause),
+}
+
+/// Description of the tool that is called.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Called {
+    pub(crate) version: String,
+    /// Its own name, where the model knows it by another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) own_name: Option<String>,
+    /// Is `true` if running the tool twice does no more than running it once.
+    pub(crate) repeatable: bool,
+    /// Is `true` if running the tool may change something.
+    pub(crate) writes: bool,
+    /// Is `true` if the tool is a part of the run itself, as a delegate is: then it goes on where it was.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) goes_on: bool,
+}
+
+impl Called {
+    /// Describes the tool of this specification, which the model calls by `name`.
+    pub(crate) fn of(spec: &ToolSpec, name: &str, goes_on: bool) -> Self {
+        let own_name = Some(spec.own_name()).filter(|own| *own != name);
+        Called {
+            version: spec.version.to_string(),
+            own_name: own_name.map(str::to_owned),
+            repeatable: spec.is_repeatable(),
+            writes: spec.effects == Effects::Writes,
+            goes_on,
+        }
+    }
+}
+
+/// Arguments that fit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Accepted {
+    /// The arguments, as JSON text.
+    pub(crate) args: Json,
+    /// Changes that the reader made.
+    #[serde(default, skip_serializing_if = "Changes::is_empty")]
+    pub(crate) changes: Changes,
+    /// Is `true` if a person has to approve the arguments.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) approval: bool,
+    /// Reason for which a rule of the run refuses them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) denied: Option<String>,
+}
+
+/// Arguments that do not fit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Refused {
+    /// Error of the text.
+    pub(crate) error: ToolError,
+    /// The text that it is said of: what was read, if an object was.
+    pub(crate) text: String,
+    /// Changes that the reader made on the way.
+    #[serde(default, skip_serializing_if = "Changes::is_empty")]
+    pub(crate) changes: Changes,
+}
+
+/// Consequences of a fact around the call.
+#[derive(Debug, Default)]
+pub(crate) struct After {
+    /// The run ends for this reason.
+    pub(crate) stop: Option<Stop>,
+    /// News for subscribers.
+    pub(crate) news: Option<News>,
+    /// Name of the tool, if it is not known what it did.
+    pub(crate) doubt: Option<String>,
+    /// Is `true` if the fact does not belong to the stage of the call, and changes nothing.
+    pub(crate) ignored: bool,
+}
+
+/// News of a fact for subscribers.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// The text at hand failed.
+    Failed(ErrorReceipt),
+    /// A repair agent gave a text that failed before: this candidate.
+    Again(usize),
+    /// The text at hand is about to be used.
+    Accepted,
+}
+
+impl After {
+    pub(super) fn news(news: News) -> Self {
+        After {
+            news: Some(news),
+            ..After::default()
+        }
+    }
+
+    /// The fact does not belong to the stage of the call.
+    pub(crate) fn ignored() -> Self {
+        After {
+            ignored: true,
+            ..After::default()
+        }
+    }
+
+    pub(super) fn stop(stop: Stop) -> Self {
+        After {
+            stop: Some(stop),
+            ..After::default()
+        }
+    }
+
+    /// Adds what subscribers are told.
+    pub(super) fn with(mut self, news: News) -> Self {
+        self.news = Some(news);
+        self
+    }
+}

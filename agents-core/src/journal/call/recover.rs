@@ -1,0 +1,274 @@
+//! The one way back: a failed call asks the arms, and follows their plan to the next candidate.
+
+use super::{After, Call, News, Refused, Stage};
+use crate::{
+    Json,
+    error::{
+        Cause, Code, Handed, Severity, ToolError,
+        escalation::{Escalation, Raised},
+    },
+    journal::candidates::{Candidates, Circumstances, Move},
+    recovery::{FixError, Plan},
+    run::{Climbed, Stop},
+};
+
+/// Remark for a model whose call was given up, where nobody has settled that.
+const UNSETTLED: &str = "nobody above could settle it, so decide yourself how to go on";
+
+/// Remark for a model that takes over from the one that made the call.
+const TAKEN_OVER: &str = "you take over from the model that failed here: make the call again, correctly, if it is still \
+    needed";
+
+/// Takes the next step after a tool has run that must not do twice what it may have done.
+const TAKEN_OVER_IN_DOUBT: &str = "you take over from the model that failed here: the tool has run, and may have taken \
+    effect though it failed, so find that out before making the call again";
+
+/// Remark for a model whose call an arm would have changed, if it had not run.
+const WITHHELD: &str =
+    "it was not run again with other arguments, since that could have done it twice";
+
+impl Call {
+    /// The text at hand does not fit.
+    pub(super) fn misread(&mut self, refused: Refused) -> After {
+        let Refused {
+            error,
+            text,
+            changes,
+        } = refused;
+        self.candidates.read(changes);
+        let news = News::Failed(error.receipt());
+        if !self.candidates.is_given() {
+            self.shown.get_or_insert_with(|| read_as(&text, &error));
+            self.candidates.fail(text, error);
+            self.stage = Stage::Arms;
+            return After::news(news);
+        }
+        let ToolError::Deserialization { path, .. } = &error else {
+            // Text that cannot be read counts as a failed attempt.
+            self.candidates.fail(text, error);
+            return self.go_back().with(news);
+        };
+        // A value put into the text before has settled its field if another is at fault now.
+        let settled = self.candidates.at_hand().is_one_value() && self.is_elsewhere(path);
+        self.candidates.fail(text, error);
+        if settled {
+            self.candidates.settle_before();
+        }
+        self.stage = Stage::Arms;
+        After::news(news)
+    }
+
+    /// Returns `true` if the path is of another field than the one for which the text at hand was given, and not within
+    /// it.
+    fn is_elsewhere(&self, path: &str) -> bool {
+        let before = self.candidates.at_hand().instead_of;
+        let failed = before.and_then(|before| self.candidates.get(before).failed());
+        let Some(field) = failed.and_then(|failed| failed.error.field()) else {
+            return false;
+        };
+        let within = path.strip_prefix(field);
+        !path.is_empty()
+            && within.is_none_or(|rest| !matches!(rest.bytes().next(), None | Some(b'.' | b'[')))
+    }
+
+    /// The tool failed, or a limiter held it back.
+    pub(super) fn failed_to_run(&mut self, args: Json, mut cause: Cause) -> After {
+        let text = args.as_str().to_owned();
+        let handed = cause.hand_over();
+        let thrown = cause.thrown().map(str::to_owned);
+        let error = ToolError::Execution { args, cause };
+        if error.is_limited() {
+            self.held_back += 1;
+        } else {
+            self.ran(Some(&error));
+            self.failed_run = Some(Box::new(error.clone()));
+        }
+        let news = News::Failed(error.receipt());
+        self.candidates.fail(text, error.clone());
+        if let Some(reason) = thrown {
+            // What ends the run is no failure of the call.
+            return self.throw(self.call.name.clone(), &reason);
+        }
+        match handed {
+            None => {
+                self.stage = Stage::Arms;
+                After::news(news)
+            }
+            Some(Handed::Up(escalation)) => {
+                self.stage = Stage::Climb {
+                    escalation: Box::new(Escalation {
+                        original: error,
+                        attempts: self.executions() + self.candidates.asked_in_all(),
+                        repairs: self.candidates.asked_in_all(),
+                        ..escalation
+                    }),
+                };
+                After::news(news)
+            }
+            Some(Handed::Back(escalation)) => {
+                let told = Climbed::Unhandled(Box::new(escalation.clone()));
+                self.climbed(escalation, told);
+                After::default()
+            }
+            Some(Handed::Unfit(reason)) => {
+                let agent = self.call.name.as_str().into();
+                self.end(Stop::Unfit { agent, reason })
+            }
+        }
+    }
+
+    /// The arms have answered.
+    pub(super) fn planned(&mut self, plan: Option<Plan>) -> After {
+        match plan {
+            Some(plan) => {
+                self.candidates.follow(plan);
+                self.recover()
+            }
+            None => self.go_back(),
+        }
+    }
+
+    /// Goes on with the candidate before: nothing is left to be done about the failure at hand.
+    pub(super) fn go_back(&mut self) -> After {
+        match self.candidates.go_back() {
+            true => self.recover(),
+            false => {
+                self.settle();
+                After::default()
+            }
+        }
+    }
+
+    /// Takes the next step that is not spent.
+    fn recover(&mut self) -> After {
+        let (rounds, repeatable) = (self.rounds(), self.is_repeatable());
+        let next = self.candidates.next(|failure| Circumstances {
+            rounds,
+            // Another attempt has no other credentials.
+            repeatable: failure.code() != Code::AuthRequired
+                && (repeatable || failure.is_limited()),
+            in_doubt: failure.is_cut_off() && !repeatable,
+            retry_after: match failure {
+                ToolError::Execution { cause, .. } => cause.retry_after(),
+                _ => None,
+            },
+        });
+        if self.candidates.any_withheld() {
+            self.remark.get_or_insert_with(|| WITHHELD.to_owned());
+        }
+        match next {
+            Move::Read => self.stage = Stage::Read,
+            Move::Ask(fixer) => self.stage = Stage::Repair(fixer),
+            Move::Retry(wait) => match self.candidates.failed().map(|failed| &failed.error) {
+                Some(ToolError::Execution { args, .. }) => {
+                    let args = args.clone();
+                    self.stage = Stage::BackOff { args, wait };
+                }
+                _ => self.settle(),
+            },
+            Move::Tell(hint) => {
+                self.hint = Some(hint);
+                self.settle();
+            }
+            Move::Escalate { reason, severity } => {
+                self.give_up(self.call.name.clone(), reason, severity);
+            }
+            Move::Throw(reason) => return self.throw(self.call.name.clone(), &reason),
+            Move::Spent => self.settle(),
+        }
+        After::default()
+    }
+
+    /// A repair agent has answered.
+    pub(super) fn repaired(
+        &mut self,
+        fixer: &str,
+        answer: Result<String, FixError>,
+        tokens: u64,
+    ) -> After {
+        let round = self.round();
+        let (is_text, ended) = match &answer {
+            Ok(_) => (true, None),
+            Err(why) => (false, Some(why.clone())),
+        };
+        if self.candidates.answered(fixer, answer, tokens, round) {
+            self.stage = Stage::Read;
+            return After::default();
+        }
+        match ended {
+            Some(FixError::Escalated { reason, severity }) => {
+                self.give_up(fixer.to_owned(), reason, severity);
+                After::default()
+            }
+            Some(FixError::Thrown(reason)) => self.throw(fixer.to_owned(), &reason),
+            Some(FixError::Failed(_) | FixError::Unable(_)) | None => {
+                let given = self.candidates.iter().count() - 1;
+                let after = self.recover();
+                match is_text {
+                    true => after.with(News::Again(given)),
+                    false => after,
+                }
+            }
+        }
+    }
+
+    /// The failure is handed up: whoever is above is asked next.
+    fn give_up(&mut self, source: String, reason: String, severity: Severity) {
+        let Some(original) = own_failure(&self.candidates) else {
+            return;
+        };
+        let escalation = Box::new(Escalation {
+            source,
+            reason,
+            severity,
+            original,
+            attempts: self.executions() + self.candidates.asked_in_all(),
+            repairs: self.candidates.asked_in_all(),
+            raised: Vec::new(),
+            path: Vec::new(),
+            refused: Vec::new(),
+        });
+        self.stage = Stage::Climb { escalation };
+    }
+
+    /// The agent goes on: with another model, or told that nobody could help.
+    pub(super) fn climbed(&mut self, raised: Escalation, climbed: Climbed) {
+        let (escalation, remark) = match climbed {
+            Climbed::Unhandled(escalation) => (*escalation, UNSETTLED),
+            Climbed::Continues if self.is_in_doubt() => (raised, TAKEN_OVER_IN_DOUBT),
+            Climbed::Continues => (raised, TAKEN_OVER),
+        };
+        let above = escalation.raised.iter().skip(1).map(Raised::passed_on);
+        let remarks: Vec<_> = above.chain([remark.to_owned()]).collect();
+        self.remark = Some(remarks.join("; "));
+        self.settle_with(escalation.into());
+    }
+
+    /// The run ends because of this call.
+    fn throw(&mut self, source: String, reason: &str) -> After {
+        self.thrown = Some(reason.to_owned());
+        self.end(Stop::Thrown {
+            source: source.into(),
+            reason: reason.to_owned(),
+        })
+    }
+
+    fn end(&mut self, stop: Stop) -> After {
+        self.stage = Stage::Ends;
+        self.ends = Some(Box::new(stop.clone()));
+        After::stop(stop)
+    }
+}
+
+/// Returns the failure of the call as the model made it, or of an execution.
+pub(super) fn own_failure(candidates: &Candidates<ToolError>) -> Option<ToolError> {
+    candidates.own_failure().map(|failed| failed.error.clone())
+}
+
+/// Returns failed arguments as a receipt shows them: JSON as far as they could be read.
+fn read_as(text: &str, error: &ToolError) -> Json {
+    match error {
+        ToolError::InvalidArgs { .. } => Json::string(text),
+        _ => Json::parse(text).unwrap_or_else(|_| Json::string(text)),
+    }
+}

@@ -1,0 +1,166 @@
+//! Changes and tries, as a receipt tells them: a projection of the candidates.
+
+use crate::{
+    error::{ErrorReceipt, ToolError},
+    journal::candidates::{By, Candidate, Candidates, FAILED_ALREADY, Fault, Gave},
+    reader::ReadError,
+    recovery::{FixError, text_at},
+    run::{RepairKind, RepairStep, Repairs, in_short},
+    secret::Masker,
+};
+use serde_json::Value;
+
+/// Tells what was changed and tried for the arguments of a call, from the candidate `first` on.
+pub(crate) fn of_call(
+    candidates: &Candidates<ToolError>,
+    first: usize,
+    masker: &Masker,
+) -> Repairs {
+    told(candidates, "the arguments", first, masker)
+}
+
+/// Tells what was changed and tried for an answer.
+pub(crate) fn of_answer(candidates: &Candidates<ReadError>, masker: &Masker) -> Repairs {
+    told(candidates, "the answer", 0, masker)
+}
+
+/// Tells of each candidate in turn. A text that is used was `fixed`, and what the reader changed in it is told; one that
+/// is not was `tried`. What the reader changed in the model's own text is always told.
+///
+/// The texts are cut, so what has to be hidden in them is hidden before.
+fn told<F: Fault>(
+    candidates: &Candidates<F>,
+    what: &str,
+    first: usize,
+    masker: &Masker,
+) -> Repairs {
+    let mut repairs = Repairs::default();
+    // Mostly there is nothing but the model's own text, of which this is not asked.
+    let mut used = None;
+    let mut is_used = |at: usize| used.get_or_insert_with(|| candidates.used())[at];
+    for (at, one) in candidates.iter().enumerate().skip(first) {
+        match &one.gave {
+            Gave::Text(_) if one.by == By::Model => repairs.extend(one.changes.clone().into()),
+            Gave::Text(_) if is_used(at) => {
+                repairs.extend(fixed(candidates, one, what, masker).into());
+                repairs.extend(one.changes.clone().into());
+            }
+            Gave::Text(text) => repairs.extend(in_vain(one, text, &one.why, masker).into()),
+            Gave::Again(text) => {
+                repairs.extend(in_vain(one, text, FAILED_ALREADY, masker).into());
+            }
+            Gave::Nothing(why) => repairs.extend(gave_none(one, why).into()),
+            Gave::Withheld(text) => repairs.extend(withheld(one, text.as_deref(), masker).into()),
+            Gave::CutOff => repairs.extend(cut_off(one).into()),
+        }
+    }
+    repairs
+}
+
+/// Returns the error of a text that failed before, as subscribers are told.
+pub(crate) fn again(
+    candidates: &Candidates<ToolError>,
+    index: usize,
+    masker: &Masker,
+) -> Option<ErrorReceipt> {
+    let one = candidates.get(index);
+    let Gave::Again(text) = &one.gave else {
+        return None;
+    };
+    let error = ToolError::InvalidArgs {
+        raw_args: text.clone(),
+        parse_error: FAILED_ALREADY.to_owned(),
+        expected_schema: Value::Null,
+    };
+    Some(ErrorReceipt {
+        message: in_vain(one, text, FAILED_ALREADY, masker).to_string(),
+        ..error.receipt()
+    })
+}
+
+/// A text that is used in place of another, or for one value in it.
+fn fixed<F: Fault>(
+    candidates: &Candidates<F>,
+    one: &Candidate<F>,
+    what: &str,
+    masker: &Masker,
+) -> RepairStep {
+    let (by, cost) = (one.by.name(), cost(one.tokens));
+    let before = one.instead_of.map(|before| candidates.get(before));
+    let failed = before.and_then(Candidate::failed);
+    let field = failed.and_then(|failed| failed.error.field());
+    let was = failed.map_or("", |failed| &failed.text);
+    match field.filter(|_| one.is_one_value()) {
+        Some(field) => {
+            let was = text_at(was, field).map(|was| masker.text(was));
+            let did = was.as_ref().map_or("supplied", |_| "replaced");
+            let note = format!("`{by}` {did} it{cost}");
+            let step = RepairStep::new(RepairKind::Fixed, field, note);
+            match was {
+                Some(was) => step.was(&was),
+                None => step,
+            }
+        }
+        None => {
+            let note = format!("`{by}` gave {what} anew{cost}");
+            RepairStep::new(RepairKind::Fixed, "", note).was(&masker.text(was))
+        }
+    }
+}
+
+/// A text that is not used.
+fn in_vain<F>(one: &Candidate<F>, text: &str, why: &str, masker: &Masker) -> RepairStep {
+    let text = in_short(&masker.text(text));
+    let mut note = format!(
+        "`{}` tried `{text}` in vain{}",
+        one.by.name(),
+        cost(one.tokens)
+    );
+    if !why.is_empty() {
+        note.push_str(": ");
+        note.push_str(why);
+    }
+    tried(note)
+}
+
+/// A repair agent that gave no text.
+fn gave_none<F>(one: &Candidate<F>, why: &FixError) -> RepairStep {
+    let did = match why {
+        FixError::Failed(_) => "gave nothing of use".to_owned(),
+        FixError::Unable(_) => "cannot be asked".to_owned(),
+        FixError::Escalated { severity, .. } => format!("gave up ({severity})"),
+        FixError::Thrown(_) => "ended the run".to_owned(),
+    };
+    let (by, cost) = (one.by.name(), cost(one.tokens));
+    tried(format!("`{by}` {did}{cost}: {}", why.reason()))
+}
+
+/// The tool may have taken effect already: nobody is asked for other arguments, nor are any used.
+fn withheld<F>(one: &Candidate<F>, text: Option<&str>, masker: &Masker) -> RepairStep {
+    let did = match text {
+        Some(text) => format!("tried `{}` in vain", in_short(&masker.text(text))),
+        None => "was not asked".to_owned(),
+    };
+    tried(format!(
+        "`{}` {did}: the tool writes and may have taken effect, so it is not run again with other arguments",
+        one.by.name()
+    ))
+}
+
+/// A repair agent that was asked, and what it was a part of ended before it answered.
+fn cut_off<F>(one: &Candidate<F>) -> RepairStep {
+    let by = one.by.name();
+    tried(format!("`{by}` was asked, and cut off before it answered"))
+}
+
+fn tried(note: String) -> RepairStep {
+    RepairStep::new(RepairKind::Tried, "", note)
+}
+
+/// Returns the tokens of a repair agent's model, if one was asked.
+fn cost(tokens: u64) -> String {
+    match tokens {
+        0 => String::new(),
+        tokens => format!(" for {tokens} tokens"),
+    }
+}

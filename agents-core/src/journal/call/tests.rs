@@ -1,0 +1,1062 @@
+//! The table of a call: what has happened so far, one more fact, and what comes next.
+
+use super::{Accepted, Action, Call, CallFact, Called, Interrupted, Refused};
+use crate::{
+    Json, Severity,
+    error::{Cause, Code, ToolError, escalation::Escalation},
+    model::ToolCall,
+    reader::Changes,
+    recovery::{Backoff, FixError, FixerRef, Plan, Step},
+    run::{Approval, Climbed, Signed},
+};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const SENT: &str = r#"{"n":20}"#;
+
+/// What happens to a call: a fact, or the end of its process.
+#[derive(Clone)]
+enum Then {
+    Fact(CallFact),
+    ProcessEnds,
+}
+
+impl From<CallFact> for Then {
+    fn from(fact: CallFact) -> Then {
+        Then::Fact(fact)
+    }
+}
+
+fn called(repeatable: bool, writes: bool, goes_on: bool) -> Then {
+    let tool = Called {
+        version: "1.0.0".into(),
+        own_name: None,
+        repeatable,
+        writes,
+        goes_on,
+    };
+    let tool = Some(tool);
+    CallFact::TakenUp { tool }.into()
+}
+
+/// A tool that reads.
+fn reads() -> Then {
+    called(true, false, false)
+}
+
+/// A tool that writes, and may run twice.
+fn idempotent() -> Then {
+    called(true, true, false)
+}
+
+/// A tool that writes.
+fn writes() -> Then {
+    called(false, true, false)
+}
+
+/// A part of the run that may write.
+fn delegate() -> Then {
+    called(false, true, true)
+}
+
+fn accepted(args: &str) -> Accepted {
+    Accepted {
+        args: Json::parse(args).unwrap(),
+        changes: Changes::default(),
+        approval: false,
+        denied: None,
+    }
+}
+
+fn fits(args: &str) -> Then {
+    CallFact::Read(Ok(accepted(args))).into()
+}
+
+fn needs_approval(args: &str) -> Then {
+    let approval = true;
+    let accepted = accepted(args);
+    CallFact::Read(Ok(Accepted {
+        approval,
+        ..accepted
+    }))
+    .into()
+}
+
+fn is_denied(args: &str) -> Then {
+    let denied = Some("not today".to_owned());
+    let accepted = accepted(args);
+    CallFact::Read(Ok(Accepted { denied, ..accepted })).into()
+}
+
+/// Nothing could be read.
+fn unreadable(text: &str) -> Then {
+    let error = ToolError::InvalidArgs {
+        raw_args: text.to_owned(),
+        parse_error: format!("`{text}` is no object"),
+        expected_schema: Value::Null,
+    };
+    let (text, changes) = (text.to_owned(), Changes::default());
+    CallFact::Read(Err(Refused {
+        error,
+        text,
+        changes,
+    }))
+    .into()
+}
+
+/// A field does not fit.
+fn misfit(text: &str, path: &str) -> Then {
+    let error = ToolError::Deserialization {
+        raw_value: text.to_owned(),
+        path: path.to_owned(),
+        target_type: "pay".into(),
+        cause: Cause::text(Code::ValidationError, format!("`{path}` does not fit")),
+    };
+    let (text, changes) = (text.to_owned(), Changes::default());
+    CallFact::Read(Err(Refused {
+        error,
+        text,
+        changes,
+    }))
+    .into()
+}
+
+fn begun() -> Then {
+    CallFact::Begun { intent: None }.into()
+}
+
+fn ended(result: Result<&str, Cause>) -> Then {
+    let partial = false;
+    let result = result.map(|text| Json::parse(text).unwrap());
+    CallFact::Ended { result, partial }.into()
+}
+
+fn fails(why: &str) -> Then {
+    ended(Err(Cause::text(Code::Unknown, why)))
+}
+
+fn held_back() -> Then {
+    ended(Err(Cause::rate_limited("called too often", None)))
+}
+
+/// The tool that writes did not come to its own end.
+fn late(repeatable: bool) -> Then {
+    ended(Err(
+        Cause::timed_out(Duration::from_secs(1)).of_a_write(repeatable)
+    ))
+}
+
+fn planned(steps: impl Into<Vec<Step>>) -> Then {
+    CallFact::Planned(Some(Plan(steps.into()))).into()
+}
+
+fn nothing_planned() -> Then {
+    CallFact::Planned(None).into()
+}
+
+fn fix(text: &str) -> Step {
+    Step::Fix(Some(text.to_owned()))
+}
+
+fn mender() -> FixerRef {
+    serde_json::from_value(json!("mender")).unwrap()
+}
+
+fn ask(retries: u32) -> Step {
+    let fixer = mender();
+    Step::Ask { fixer, retries }
+}
+
+fn retry(max_attempts: u32) -> Step {
+    let backoff = Backoff::None;
+    Step::Retry {
+        max_attempts,
+        backoff,
+    }
+}
+
+fn feedback() -> Step {
+    Step::Feedback("mind the drawer".into())
+}
+
+fn escalate() -> Step {
+    Step::Escalate {
+        reason: "it is stuck".into(),
+        severity: Severity::High,
+    }
+}
+
+fn throw() -> Step {
+    Step::Throw {
+        reason: "enough".into(),
+    }
+}
+
+fn mended(answer: Result<&str, FixError>) -> Then {
+    let answer = answer.map(str::to_owned);
+    CallFact::Repaired { answer, tokens: 0 }.into()
+}
+
+fn decided(approval: Approval) -> Then {
+    let decided = Signed::from(approval);
+    let took = Duration::ZERO;
+    CallFact::Decided { decided, took }.into()
+}
+
+fn waits() -> Then {
+    let wait = Duration::from_secs(1);
+    CallFact::Waits { until: 2, wait }.into()
+}
+
+fn woke() -> Then {
+    CallFact::Woke.into()
+}
+
+fn known(known: Interrupted) -> Then {
+    CallFact::Interrupted(known).into()
+}
+
+fn unknown() -> Then {
+    let cause = Cause::interrupted("the process ended while it ran").of_a_write(false);
+    known(Interrupted::Unknown(cause))
+}
+
+fn abandoned() -> Then {
+    let (why, calls) = ("the run ended".to_owned(), 0);
+    CallFact::Abandoned { why, calls }.into()
+}
+
+fn climbed(climbed: Climbed) -> Then {
+    CallFact::Climbed(climbed).into()
+}
+
+fn did() -> Then {
+    CallFact::Did(Json::string("handed up")).into()
+}
+
+fn refused() -> Then {
+    let args = Json::parse(SENT).unwrap();
+    let cause = Cause::denied("there is no such tool");
+    CallFact::Refused(ToolError::Execution { args, cause }).into()
+}
+
+fn panicked() -> Then {
+    CallFact::Panicked("boom".into()).into()
+}
+
+fn cached() -> Then {
+    CallFact::Cached(Json::string("seen before")).into()
+}
+
+/// A call, and whether the last fact changed nothing.
+fn after(facts: &[Then]) -> (Call, bool) {
+    let mut call = Call::new(
+        0,
+        ToolCall {
+            id: "call_1".into(),
+            name: "pay".into(),
+            arguments: SENT.into(),
+        },
+    );
+    let mut ignored = false;
+    for then in facts {
+        match then {
+            Then::Fact(fact) => {
+                ignored = call
+                    .on(fact.clone(), crate::run::Timestamp::default(), &"/")
+                    .ignored
+            }
+            Then::ProcessEnds => call.interrupt(),
+        }
+    }
+    (call, ignored)
+}
+
+/// What comes next, in words.
+fn next(call: &Call) -> String {
+    match call.next() {
+        Action::TakeUp => "take it up".into(),
+        Action::Read => format!("read {}", call.candidates.text()),
+        Action::Approve(args) => format!("ask a person about {}", args.as_str()),
+        Action::Execute(args) if call.is_running() => format!("it runs with {}", args.as_str()),
+        Action::Execute(args) => format!("run it with {}", args.as_str()),
+        Action::FindOut(args) => format!("find out about {}", args.as_str()),
+        Action::BackOff(_) => "find out how long to wait".into(),
+        Action::Sleep { until, .. } => format!("wait until {until}"),
+        Action::AskArms => "ask the arms".into(),
+        Action::AskFixer(fixer) => format!("ask {}", fixer.name()),
+        Action::Climb(escalation) => {
+            let Escalation {
+                source,
+                reason,
+                severity,
+                ..
+            } = *escalation;
+            format!("hand up: {source}: {reason} ({severity})")
+        }
+        Action::End(stop) => format!("end the run: {:#}", stop.error()),
+        Action::Wait => "wait for the end".into(),
+        Action::Done => {
+            let beside = call.hint.iter().chain(&call.remark);
+            let beside: String = beside.map(|said| format!(" [{said}]")).collect();
+            match call.result().unwrap() {
+                Ok(output) => format!("it gave {}{beside}", output.as_str()),
+                Err(error) => format!("it failed: {error}{beside}"),
+            }
+        }
+    }
+}
+
+/// One row: behind what happened so far, this fact leads there.
+#[track_caller]
+fn check(shows: &str, so_far: &[Then], fact: impl Into<Then>, leads_to: &str) -> Call {
+    let facts = [so_far, &[fact.into()]].concat();
+    let (call, ignored) = after(&facts);
+    assert!(!ignored, "{shows}: the fact was ignored");
+    assert_eq!(next(&call), leads_to, "{shows}");
+    call
+}
+
+/// The calls in each stage.
+fn stages() -> Vec<(&'static str, Vec<Then>)> {
+    let at_arms = [reads(), unreadable("rubbish")];
+    vec![
+        ("new", vec![]),
+        ("read", vec![reads()]),
+        ("approve", vec![reads(), needs_approval(SENT)]),
+        ("execute", vec![reads(), fits(SENT)]),
+        ("running", vec![reads(), fits(SENT), begun()]),
+        (
+            "interrupted",
+            vec![writes(), fits(SENT), begun(), Then::ProcessEnds],
+        ),
+        (
+            "back off",
+            vec![
+                reads(),
+                fits(SENT),
+                begun(),
+                fails("no"),
+                planned([retry(3)]),
+            ],
+        ),
+        (
+            "sleep",
+            vec![
+                reads(),
+                fits(SENT),
+                begun(),
+                fails("no"),
+                planned([retry(3)]),
+                waits(),
+            ],
+        ),
+        ("arms", at_arms.to_vec()),
+        ("repair", [&at_arms[..], &[planned([ask(1)])]].concat()),
+        ("climb", [&at_arms[..], &[planned([escalate()])]].concat()),
+        ("ends", [&at_arms[..], &[planned([throw()])]].concat()),
+        ("done", vec![reads(), fits(SENT), begun(), ended(Ok("1"))]),
+    ]
+}
+
+#[test]
+fn a_fact_that_does_not_belong_to_the_stage_changes_nothing() {
+    let facts: [(&str, Then, &[&str]); 16] = [
+        ("taken up", reads(), &["new"]),
+        ("fits", fits(SENT), &["read", "execute"]),
+        ("misread", unreadable("no"), &["read", "execute"]),
+        ("asked", CallFact::Asked.into(), &["approve"]),
+        ("decided", decided(Approval::Approve), &["approve"]),
+        ("begun", begun(), &["execute"]),
+        ("ended", ended(Ok("1")), &["execute", "running"]),
+        ("interrupted", unknown(), &["interrupted"]),
+        ("cached", cached(), &["execute"]),
+        ("planned", planned([fix("{}")]), &["arms"]),
+        ("nothing planned", nothing_planned(), &["arms"]),
+        ("repaired", mended(Ok("{}")), &["repair"]),
+        ("waits", waits(), &["back off"]),
+        ("woke", woke(), &["sleep"]),
+        ("climbed", climbed(Climbed::Continues), &["climb"]),
+        (
+            "ends of any kind",
+            refused(),
+            &[
+                "new",
+                "read",
+                "approve",
+                "execute",
+                "running",
+                "interrupted",
+                "back off",
+                "sleep",
+                "arms",
+                "repair",
+                "climb",
+                "ends",
+            ],
+        ),
+    ];
+    for (stage, so_far) in stages() {
+        let (before, _) = after(&so_far);
+        let before = serde_json::to_string(&before).unwrap();
+        for (name, fact, belongs) in &facts {
+            let (call, ignored) = after(&[&so_far[..], std::slice::from_ref(fact)].concat());
+            assert_eq!(ignored, !belongs.contains(&stage), "{name} in {stage}");
+            let is_same = serde_json::to_string(&call).unwrap() == before;
+            // That somebody is asked changes the time of the run, and what fits already fits again.
+            let may_be_same = matches!((*name, stage), ("asked", _) | ("fits", "execute"));
+            assert!(is_same == ignored || may_be_same, "{name} in {stage}");
+        }
+    }
+}
+
+#[test]
+fn what_is_settled_stays_as_it_is() {
+    let done = [reads(), fits(SENT), begun(), ended(Ok("1"))];
+    let (before, _) = after(&done);
+    let before = serde_json::to_string(&before).unwrap();
+    for fact in [refused(), panicked(), abandoned(), did()] {
+        let (call, ignored) = after(&[&done[..], &[fact]].concat());
+        assert!(ignored);
+        assert_eq!(serde_json::to_string(&call).unwrap(), before);
+    }
+}
+
+#[test]
+fn a_call_is_taken_up_read_and_run() {
+    let (call, _) = after(&[]);
+    assert_eq!(next(&call), "take it up");
+    check("it is taken up", &[], reads(), r#"read {"n":20}"#);
+    check(
+        "what may not be called is refused",
+        &[reads()],
+        refused(),
+        "it failed: there is no such tool",
+    );
+    check(
+        "arguments that fit run",
+        &[reads()],
+        fits(SENT),
+        r#"run it with {"n":20}"#,
+    );
+    check(
+        "a rule may deny them",
+        &[reads()],
+        is_denied(SENT),
+        "it failed: not today",
+    );
+    let fitting = [reads(), fits(SENT)];
+    check(
+        "the tool begins to run",
+        &fitting,
+        begun(),
+        r#"it runs with {"n":20}"#,
+    );
+    check(
+        "the output may be known",
+        &fitting,
+        cached(),
+        r#"it gave "seen before""#,
+    );
+    check(
+        "before another execution they are read again, and may not fit any more",
+        &fitting,
+        unreadable(SENT),
+        "ask the arms",
+    );
+    check(
+        "before another execution a rule may deny them",
+        &fitting,
+        is_denied(SENT),
+        "it failed: not today",
+    );
+    let running = [reads(), fits(SENT), begun()];
+    let call = check("it ends", &running, ended(Ok("1")), "it gave 1");
+    assert_eq!(call.executions(), 1);
+    let partial = CallFact::Ended {
+        result: Ok(Json::string("half")),
+        partial: true,
+    };
+    check(
+        "what is partial is said to be",
+        &running,
+        partial,
+        r#"it gave "half" [this result is partial: the work could not be completed]"#,
+    );
+    let call = check("it fails", &running, fails("no"), "ask the arms");
+    assert_eq!(call.executions(), 1);
+    check(
+        "where it cannot be dealt with, that is said",
+        &[reads()],
+        panicked(),
+        "it failed: the call could not be dealt with [dealing with it panicked: boom]",
+    );
+    check(
+        "what failed and cannot be dealt with has failed",
+        &[reads(), unreadable("rubbish")],
+        panicked(),
+        "it failed: the arguments cannot be read: `rubbish` is no object [dealing with it panicked: boom]",
+    );
+}
+
+#[test]
+fn a_person_decides_about_the_arguments() {
+    let asked = [writes(), needs_approval(SENT), CallFact::Asked.into()];
+    check(
+        "somebody is asked",
+        &asked[..1],
+        needs_approval(SENT),
+        r#"ask a person about {"n":20}"#,
+    );
+    check(
+        "that they are being asked changes nothing",
+        &asked[..2],
+        CallFact::Asked,
+        r#"ask a person about {"n":20}"#,
+    );
+    let yes = decided(Approval::Approve);
+    check(
+        "what is approved runs",
+        &asked,
+        yes.clone(),
+        r#"run it with {"n":20}"#,
+    );
+    check(
+        "what is denied does not",
+        &asked,
+        decided(Approval::deny("too much")),
+        "it failed: not approved: too much",
+    );
+    let revise = Approval::Revise {
+        note: "take 10".into(),
+    };
+    let call = check(
+        "what is to be revised is made again",
+        &asked,
+        decided(revise),
+        "it failed: not approved as it is: take 10; change the call and make it again",
+    );
+    assert!(call.revised);
+    let approved = [&asked[..], &[yes]].concat();
+    check(
+        "what is approved stays so for another execution",
+        &approved,
+        needs_approval(SENT),
+        r#"run it with {"n":20}"#,
+    );
+    check(
+        "a person is asked if a rule wants it before another execution",
+        &[writes(), fits(SENT)],
+        needs_approval(SENT),
+        r#"ask a person about {"n":20}"#,
+    );
+}
+
+#[test]
+fn what_the_arms_plan_is_done_step_by_step() {
+    let failed = [writes(), misfit(r#"{"n":"x"}"#, "n")];
+    let row = |shows: &str, plan: &[Step], leads_to: &str| {
+        check(shows, &failed, planned(plan), leads_to);
+    };
+    check(
+        "what does not fit is for the arms",
+        &failed[..1],
+        misfit(r#"{"n":"x"}"#, "n"),
+        "ask the arms",
+    );
+    row("a fix is read", &[fix(r#"{"n":1}"#)], r#"read {"n":1}"#);
+    row(
+        "a fix that gives nothing falls through",
+        &[Step::Fix(None), feedback()],
+        "it failed: field `n`: `n` does not fit [mind the drawer]",
+    );
+    row(
+        "a fix that is what failed falls through",
+        &[fix(r#"{"n":"x"}"#), fix(r#"{"n":2}"#)],
+        r#"read {"n":2}"#,
+    );
+    row(
+        "a value is put in its place",
+        &[Step::Sanitize(Some(json!(7)))],
+        r#"read {"n":7}"#,
+    );
+    row(
+        "no value falls through",
+        &[Step::Sanitize(None), ask(1)],
+        "ask mender",
+    );
+    row(
+        "a repair agent that may not be asked is not",
+        &[ask(0), feedback()],
+        "it failed: field `n`: `n` does not fit [mind the drawer]",
+    );
+    row(
+        "a failure is handed up",
+        &[escalate()],
+        "hand up: pay: it is stuck (HIGH)",
+    );
+    row(
+        "the run ends",
+        &[throw()],
+        "end the run: `pay` threw: enough",
+    );
+    row(
+        "a layer that nobody has put in falls through",
+        &[Step::Inherit, feedback()],
+        "it failed: field `n`: `n` does not fit [mind the drawer]",
+    );
+    row(
+        "an empty plan is none",
+        &[],
+        "it failed: field `n`: `n` does not fit",
+    );
+    check(
+        "without a plan the model is told",
+        &failed,
+        nothing_planned(),
+        "it failed: field `n`: `n` does not fit",
+    );
+    check(
+        "a value without a place has to be an object",
+        &[writes(), unreadable("rubbish")],
+        planned([Step::Sanitize(Some(json!(7))), feedback()]),
+        "it failed: the arguments cannot be read: `rubbish` is no object [mind the drawer]",
+    );
+    let executed = [reads(), fits(SENT), begun(), fails("no")];
+    check(
+        "a reading tool runs again",
+        &executed,
+        planned([retry(2)]),
+        "find out how long to wait",
+    );
+    check(
+        "no more often than it may",
+        &executed,
+        planned([retry(1), feedback()]),
+        "it failed: no [mind the drawer]",
+    );
+    check(
+        "a plain writing tool does not run again with the same arguments",
+        &[writes(), fits(SENT), begun(), fails("no")],
+        planned([retry(9)]),
+        "it failed: no",
+    );
+    check(
+        "a plain writing tool that said it failed runs with others",
+        &[writes(), fits(SENT), begun(), fails("no")],
+        planned([fix(r#"{"n":1}"#)]),
+        r#"read {"n":1}"#,
+    );
+    let waiting = [&executed[..], &[planned([retry(2)])]].concat();
+    check("it waits", &waiting, waits(), "wait until 2");
+    let waiting = [&waiting[..], &[waits()]].concat();
+    let call = check(
+        "the wait is over",
+        &waiting,
+        woke(),
+        r#"run it with {"n":20}"#,
+    );
+    assert_eq!((call.executions(), call.attempt()), (1, 2));
+    let again = [&waiting[..], &[woke(), begun()]].concat();
+    let call = check("it runs at last", &again, ended(Ok("1")), "it gave 1");
+    let waited: Vec<_> = call.attempts.iter().map(|run| run.waited_s).collect();
+    assert_eq!(waited, [None, Some(1.0)]);
+}
+
+#[test]
+fn a_repair_agent_answers() {
+    let asked = [
+        writes(),
+        unreadable("rubbish"),
+        planned([ask(2), feedback()]),
+    ];
+    check(
+        "its text is read",
+        &asked,
+        mended(Ok(r#"{"n":1}"#)),
+        r#"read {"n":1}"#,
+    );
+    check(
+        "a text that failed before is a try",
+        &asked,
+        mended(Ok("rubbish")),
+        "ask mender",
+    );
+    let failed = || FixError::Failed("no idea".into());
+    check(
+        "one that failed may try again",
+        &asked,
+        mended(Err(failed())),
+        "ask mender",
+    );
+    let tried = [&asked[..], &[mended(Err(failed()))]].concat();
+    check(
+        "until its tries are used up",
+        &tried,
+        mended(Err(failed())),
+        "it failed: the arguments cannot be read: `rubbish` is no object [mind the drawer]",
+    );
+    check(
+        "one that cannot be asked is not asked again",
+        &asked,
+        mended(Err(FixError::Unable("nobody knows it".into()))),
+        "it failed: the arguments cannot be read: `rubbish` is no object [mind the drawer]",
+    );
+    let up = FixError::Escalated {
+        reason: "beyond me".into(),
+        severity: Severity::Low,
+    };
+    check(
+        "it may hand the failure up",
+        &asked,
+        mended(Err(up)),
+        "hand up: mender: beyond me (LOW)",
+    );
+    check(
+        "it may end the run",
+        &asked,
+        mended(Err(FixError::Thrown("an attack".into()))),
+        "end the run: `mender` threw: an attack",
+    );
+}
+
+#[test]
+fn a_candidate_that_fails_goes_back_to_the_plan_of_the_one_before() {
+    let first = [
+        writes(),
+        unreadable("rubbish"),
+        planned([fix("more"), fix(r#"{"n":1}"#), feedback()]),
+    ];
+    check(
+        "text that cannot be read counts as a failed attempt",
+        &first,
+        unreadable("more"),
+        r#"read {"n":1}"#,
+    );
+    let second = [&first[..], &[misfit("more", "n")]].concat();
+    check(
+        "one that fails in a field has its own arms",
+        &first,
+        misfit("more", "n"),
+        "ask the arms",
+    );
+    check(
+        "if they have nothing to say, the plan before goes on",
+        &second,
+        nothing_planned(),
+        r#"read {"n":1}"#,
+    );
+    check(
+        "if their plan is spent, the plan before goes on",
+        &second,
+        planned([Step::Fix(None)]),
+        r#"read {"n":1}"#,
+    );
+    check(
+        "what they would tell the model is for whoever gives the next one",
+        &second,
+        planned([feedback()]),
+        r#"read {"n":1}"#,
+    );
+    let spent = [&first[..], &[unreadable("more"), unreadable(r#"{"n":1}"#)]].concat();
+    let (call, _) = after(&spent);
+    assert_eq!(
+        next(&call),
+        "it failed: the arguments cannot be read: `rubbish` is no object [mind the drawer]",
+        "the failure that is told is that of the model"
+    );
+    // `a` is settled when `b` is at fault.
+    let sanitized = [
+        writes(),
+        misfit(r#"{"a":"x","b":"x"}"#, "a"),
+        planned([Step::Sanitize(Some(json!(1))), feedback()]),
+        misfit(r#"{"a":1,"b":"x"}"#, "b"),
+    ];
+    check(
+        "one field after the other",
+        &sanitized,
+        planned([Step::Sanitize(Some(json!(2)))]),
+        r#"read {"a":1,"b":2}"#,
+    );
+    check(
+        "a settled field is not opened again",
+        &sanitized,
+        nothing_planned(),
+        "it failed: field `b`: `b` does not fit",
+    );
+}
+
+#[test]
+fn a_denied_repair_leaves_the_first_failure() {
+    let fixed = [
+        writes(),
+        unreadable("rubbish"),
+        planned([fix(r#"{"n":1}"#)]),
+    ];
+    check(
+        "by a rule",
+        &fixed,
+        is_denied(r#"{"n":1}"#),
+        "it failed: the arguments cannot be read: `rubbish` is no object",
+    );
+    let asked = [&fixed[..], &[needs_approval(r#"{"n":1}"#)]].concat();
+    check(
+        "by a person",
+        &asked,
+        decided(Approval::deny("no")),
+        "it failed: the arguments cannot be read: `rubbish` is no object",
+    );
+    let two = [
+        writes(),
+        unreadable("rubbish"),
+        planned([fix(r#"{"n":1}"#), fix(r#"{"n":2}"#)]),
+        needs_approval(r#"{"n":1}"#),
+    ];
+    check(
+        "and the plan before goes on",
+        &two,
+        decided(Approval::deny("no")),
+        r#"read {"n":2}"#,
+    );
+    let executed = [
+        idempotent(),
+        needs_approval(SENT),
+        decided(Approval::Approve),
+        begun(),
+        fails("no"),
+        planned([fix(r#"{"n":1}"#), retry(2)]),
+        needs_approval(r#"{"n":1}"#),
+        decided(Approval::deny("not that")),
+        waits(),
+    ];
+    let again = r#"run it with {"n":20}"#;
+    let call = check("what runs again is what failed", &executed, woke(), again);
+    assert!(!call.has_approval(), "and somebody is asked again");
+}
+
+#[test]
+fn a_limiter_holds_a_call_back() {
+    let fitting = [writes(), fits(SENT)];
+    let call = check("that is a failure", &fitting, held_back(), "ask the arms");
+    assert_eq!((call.executions(), call.rounds()), (0, 1));
+    let held = [&fitting[..], &[held_back()]].concat();
+    check(
+        "a plain writing tool may come again, for it has not run",
+        &held,
+        planned([retry(2)]),
+        "find out how long to wait",
+    );
+    check(
+        "a round that was held back counts",
+        &held,
+        planned([retry(1)]),
+        "it failed: called too often",
+    );
+    let ran = [
+        idempotent(),
+        fits(SENT),
+        begun(),
+        fails("no"),
+        planned([retry(9)]),
+        waits(),
+        woke(),
+        held_back(),
+    ];
+    check(
+        "what it failed with when it ran is told",
+        &ran,
+        nothing_planned(),
+        "it failed: no [it was to run again, and was called too often for that]",
+    );
+}
+
+#[test]
+fn a_writing_tool_that_was_cut_off_is_not_repaired_with_other_arguments() {
+    const TOLD: &str = "it failed: it did not finish within 1s, and whether it took effect is not known: find that out before calling it again [it was not run again with other arguments, since that could have done it twice]";
+    let cut_off = [writes(), fits(SENT), begun(), late(false)];
+    let call = check(
+        "neither by an arm nor by a repair agent, nor again with the same",
+        &cut_off,
+        planned([fix(r#"{"n":1}"#), ask(1), retry(9)]),
+        TOLD,
+    );
+    assert!(call.attempts[0].effect_unknown);
+    check(
+        "it may be handed up",
+        &cut_off,
+        planned([fix(r#"{"n":1}"#), escalate()]),
+        "hand up: pay: it is stuck (HIGH)",
+    );
+    check(
+        "an idempotent one runs again",
+        &[idempotent(), fits(SENT), begun(), late(true)],
+        planned([retry(2)]),
+        "find out how long to wait",
+    );
+    check(
+        "an idempotent one runs with others",
+        &[idempotent(), fits(SENT), begun(), late(true)],
+        planned([fix(r#"{"n":1}"#)]),
+        r#"read {"n":1}"#,
+    );
+}
+
+#[test]
+fn a_process_ends_while_the_tool_runs() {
+    let again = r#"run it with {"n":20}"#;
+    let in_doubt = r#"find out about {"n":20}"#;
+    let row = |shows: &str, tool: Then, times: usize, leads_to: &str| {
+        let mut facts = vec![tool, fits(SENT)];
+        for _ in 0..times {
+            facts.extend([begun(), Then::ProcessEnds]);
+        }
+        let (call, _) = after(&facts);
+        assert_eq!(next(&call), leads_to, "{shows}");
+        assert_eq!(call.executions(), 0, "{shows}");
+    };
+    row("a reading tool runs again", reads(), 1, again);
+    row("and again", reads(), 2, again);
+    row("but may be what ends the process", reads(), 3, in_doubt);
+    row("an idempotent tool runs again", idempotent(), 2, again);
+    row(
+        "an idempotent tool may be what ends the process",
+        idempotent(),
+        3,
+        in_doubt,
+    );
+    row(
+        "a plain writing tool is in doubt at once",
+        writes(),
+        1,
+        in_doubt,
+    );
+    row(
+        "a part of the run goes on where it was",
+        delegate(),
+        1,
+        again,
+    );
+    row("however often", delegate(), 9, again);
+
+    let interrupted = [writes(), fits(SENT), begun(), Then::ProcessEnds];
+    check(
+        "it took effect",
+        &interrupted,
+        known(Interrupted::Done(Json::string("paid"))),
+        r#"it gave "paid""#,
+    );
+    let call = check(
+        "it had no effect, and runs again",
+        &interrupted,
+        known(Interrupted::NotDone),
+        again,
+    );
+    assert_eq!(call.attempt(), 2);
+    assert!(!call.attempts[0].effect_unknown);
+    let call = check(
+        "nobody knows, and it does not run again",
+        &interrupted,
+        unknown(),
+        "it failed: the process ended while it ran, and whether it took effect is not known: find that out before calling it again",
+    );
+    assert!(call.attempts[0].effect_unknown);
+    let mut once = call;
+    let Then::Fact(fact) = abandoned() else {
+        unreachable!("it is a fact")
+    };
+    assert!(
+        once.on(fact, crate::run::Timestamp::default(), &"/")
+            .ignored
+    );
+
+    check(
+        "what is refused then is told to have run",
+        &interrupted,
+        refused(),
+        "it failed: there is no such tool [it has run: the run was interrupted: it was cut off while it ran, and whether it took effect is not known]",
+    );
+    for (stage, so_far) in stages() {
+        if matches!(stage, "running") {
+            continue;
+        }
+        let (before, _) = after(&so_far);
+        let (later, _) = after(&[&so_far[..], &[Then::ProcessEnds]].concat());
+        let written = |call: &Call| serde_json::to_string(call).unwrap();
+        assert_eq!(written(&later), written(&before), "{stage} stays");
+    }
+}
+
+#[test]
+fn what_was_handed_up_comes_back() {
+    let climbing = [writes(), unreadable("rubbish"), planned([escalate()])];
+    check(
+        "another model goes on",
+        &climbing,
+        climbed(Climbed::Continues),
+        "it failed: `pay` gave up (HIGH): it is stuck [you take over from the model that failed here: make the call again, correctly, if it is still needed]",
+    );
+    let (call, _) = after(&climbing);
+    let Action::Climb(escalation) = call.next() else {
+        panic!("it climbs")
+    };
+    check(
+        "nobody could settle it",
+        &climbing,
+        climbed(Climbed::Unhandled(escalation)),
+        "it failed: `pay` gave up (HIGH): it is stuck [nobody above could settle it, so decide yourself how to go on]",
+    );
+    let executed = [
+        writes(),
+        fits(SENT),
+        begun(),
+        fails("no"),
+        planned([escalate()]),
+    ];
+    check(
+        "another model goes on where the tool may have taken effect",
+        &executed,
+        climbed(Climbed::Continues),
+        "it failed: `pay` gave up (HIGH): it is stuck [you take over from the model that failed here: the tool has run, and may have taken effect though it failed, so find that out before making the call again]",
+    );
+}
+
+#[test]
+fn a_call_is_abandoned_with_what_it_is_a_part_of() {
+    let ran = "it failed: the run ended: it was cut off while it ran";
+    for (stage, so_far) in stages() {
+        let leads_to = match stage {
+            "new" | "read" | "execute" => "it failed: the run ended".to_owned(),
+            "approve" => {
+                "it failed: the run ended: it waited for approval, and nobody had decided".into()
+            }
+            "running" => format!("{ran}, which changed nothing"),
+            "interrupted" => format!("{ran}, and whether it took effect is not known"),
+            "back off" | "sleep" => "it failed: the run ended".into(),
+            "arms" | "repair" | "ends" => {
+                "it failed: the arguments cannot be read: `rubbish` is no object".into()
+            }
+            "climb" => "it failed: `pay` gave up (HIGH): it is stuck".into(),
+            _ => continue,
+        };
+        check(stage, &so_far, abandoned(), &leads_to);
+    }
+    check(
+        "what its tool did to end that is what it gave",
+        &[reads(), fits(SENT), begun(), did()],
+        abandoned(),
+        r#"it gave "handed up""#,
+    );
+    check(
+        "a fix that waits to run does not",
+        &[
+            idempotent(),
+            fits(SENT),
+            begun(),
+            fails("no"),
+            planned([fix(r#"{"n":1}"#)]),
+            fits(r#"{"n":1}"#),
+        ],
+        abandoned(),
+        "it failed: no [the run ended]",
+    );
+}

@@ -1,0 +1,227 @@
+//! Stores for the facts of a run.
+
+use crate::{Json, run::Timestamp};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Store for the facts of one run: [`Run::journal`](crate::agent::Run::journal) takes it.
+///
+/// A run with a journal survives the end of its process. A journal that is empty starts the run. A journal that breaks
+/// off goes on with it. A journal of a finished run returns its outcome; nothing is asked and nothing runs.
+///
+/// The intent to run a tool that writes is stored before the tool runs. If it cannot be stored, the tool does not run,
+/// and the run ends.
+///
+/// [`MemoryJournal`] keeps the facts in memory. `agents::journal::FileJournal` writes them to a file.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a journal",
+    label = "expected a journal",
+    note = "to store the run in a file: `agents::journal::FileJournal::open(\"run.jsonl\", key)?`; in memory: `MemoryJournal::new()`"
+)]
+#[async_trait]
+pub trait Journal: Send + Sync + 'static {
+    /// Reads all entries that are stored, in order.
+    ///
+    /// # Errors
+    /// When they cannot be read, or are not as they were written.
+    async fn read(&self) -> Result<Vec<Entry>, JournalError>;
+
+    /// Stores these entries behind the others: all of them, or none. They are durable when this returns.
+    ///
+    /// # Errors
+    /// When they could not be stored.
+    async fn append(&self, entries: &[Entry]) -> Result<(), JournalError>;
+}
+
+#[async_trait]
+impl<J: Journal + ?Sized> Journal for Arc<J> {
+    async fn read(&self) -> Result<Vec<Entry>, JournalError> {
+        (**self).read().await
+    }
+
+    async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
+        (**self).append(entries).await
+    }
+}
+
+/// A fact of a journal, with its number, its time and its place.
+///
+/// What a fact holds is the business of the run. An entry is serialised as a list of five: its number, its time in
+/// milliseconds since 1970, the number of its run, the number of its place in that run, and the fact.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+/// use agents::journal::MemoryJournal;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("42")]);
+/// # let agent = AgentBuilder::<String, u32>::new("oracle").model(model).build();
+/// let journal = MemoryJournal::new();
+/// agent.run("?").journal(journal.clone()).await?;
+/// let kinds: Vec<_> = journal.entries().iter().map(|entry| entry.kind().to_owned()).collect();
+/// assert_eq!(kinds, ["started", "said", "offered", "asked", "replied", "answer", "over", "finished", "worked"]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+pub struct Entry {
+    pub(crate) seq: u64,
+    pub(crate) at: Timestamp,
+    pub(crate) run: u32,
+    pub(crate) place: u32,
+    pub(crate) fact: Json,
+}
+
+/// An entry as it is written.
+type Written = (u64, u64, u32, u32, Json);
+
+impl From<Written> for Entry {
+    fn from((seq, at, run, place, fact): Written) -> Self {
+        Entry {
+            seq,
+            at: Timestamp::from_millis(at),
+            run,
+            place,
+            fact,
+        }
+    }
+}
+
+impl From<Entry> for Written {
+    fn from(entry: Entry) -> Self {
+        let Entry {
+            seq,
+            at,
+            run,
+            place,
+            fact,
+        } = entry;
+        (seq, at.as_millis(), run, place, fact)
+    }
+}
+
+impl Entry {
+    /// Returns the number of the entry in its journal, from 1.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// Returns the time of the fact.
+    pub fn at(&self) -> Timestamp {
+        self.at
+    }
+
+    /// Returns the name of the fact, such as `replied` or `begun`; of a fact about a call that of its kind.
+    pub fn kind(&self) -> &str {
+        let name = |text: &'_ str| -> Option<(usize, usize)> {
+            let from = text.find('"')? + 1;
+            Some((from, from + text[from..].find('"')?))
+        };
+        let text = self.fact.as_str();
+        let Some((from, to)) = name(text) else {
+            return "";
+        };
+        let kind = &text[from..to];
+        if kind != "call" {
+            return kind;
+        }
+        let Some(inner) = text.find("\"fact\":").map(|at| at + "\"fact\":".len()) else {
+            return kind;
+        };
+        match name(&text[inner..]) {
+            Some((from, to)) => &text[inner + from..inner + to],
+            None => kind,
+        }
+    }
+
+    /// Returns the fact as JSON text.
+    pub fn fact(&self) -> &str {
+        self.fact.as_str()
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.seq, self.at, self.kind())
+    }
+}
+
+/// Reason why a journal cannot be read, or why entries could not be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JournalError(String);
+
+impl JournalError {
+    /// Creates an error with this reason.
+    pub fn new(reason: impl Into<String>) -> Self {
+        JournalError(reason.into())
+    }
+}
+
+impl fmt::Display for JournalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for JournalError {}
+
+/// A journal in memory, for tests and for runs that are looked at afterwards. Clones share their entries.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryJournal(Arc<Mutex<Vec<Entry>>>);
+
+impl MemoryJournal {
+    /// Creates an empty journal.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Creates a journal that holds these entries.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+    /// use agents::journal::MemoryJournal;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, handle) = ScriptedModel::new([Script::text("42"), Script::text("43")]);
+    /// # let agent = AgentBuilder::<String, u32>::new("oracle").model(model).build();
+    /// let journal = MemoryJournal::new();
+    /// agent.run("?").journal(journal.clone()).await?;
+    ///
+    /// // As if the process had ended before the model replied: it is asked again.
+    /// let cut = MemoryJournal::of(journal.entries()[..3].to_vec());
+    /// assert_eq!(agent.run("?").journal(cut).await?, 43);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn of(entries: Vec<Entry>) -> Self {
+        MemoryJournal(Arc::new(Mutex::new(entries)))
+    }
+
+    /// Returns the entries so far.
+    pub fn entries(&self) -> Vec<Entry> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+#[async_trait]
+impl Journal for MemoryJournal {
+    async fn read(&self) -> Result<Vec<Entry>, JournalError> {
+        Ok(self.entries())
+    }
+
+    async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend_from_slice(entries);
+        Ok(())
+    }
+}

@@ -1,0 +1,217 @@
+//! Facts of a run: the vocabulary of its journal.
+
+use super::{JournalError, Terms, answer::AnswerFact, call::CallFact};
+use crate::{
+    ErrorKind, Json,
+    budget::{Cost, nanos},
+    error::{escalation::Escalation, settlement::EscalationReceipt},
+    model::{History, ModelError, Reply, Usage},
+    run::{Climbed, Override, Signed, Stop, Taken, Timestamp},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A fact: something that happened at a place of a run, or was decided there. What it records is never computed again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Fact {
+    /// The run starts.
+    Started(Box<Started>),
+    /// The run goes on in another process.
+    Resumed,
+    /// The run has ended so.
+    Finished(Finished),
+    /// A place below this one is opened: an agent's, or that of what happens within a call or an answer.
+    Opened {
+        key: Box<str>,
+        depth: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<Arc<str>>,
+    },
+    /// A conversation with a model begins, behind what was said before.
+    Said {
+        system: String,
+        #[serde(default, skip_serializing_if = "is_empty")]
+        said: Arc<History>,
+        /// Number of turns that took.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        before: u32,
+        task: String,
+        /// Is `true` if the model is to choose a skill.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        choosing: bool,
+    },
+    /// The skill that answers is chosen.
+    Chosen { skill: Box<str> },
+    /// Tools and an answer format that are offered to models from here on, by their number in the run.
+    Offered(Offer),
+    /// A model is asked, and offered what has this number.
+    Asked { model: Arc<str>, offer: u32 },
+    /// A request to this model failed, and another one is made instead.
+    Tried { model: Arc<str>, error: ModelError },
+    /// The model has replied.
+    Replied(Box<Replied>),
+    /// The model has not replied, for this reason if it gave one.
+    Unanswered {
+        model: Arc<str>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<ModelError>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        choosing: bool,
+    },
+    /// The answer goes back to the model.
+    Refused { reason: String },
+    /// A fact about a call.
+    Call { seq: u32, fact: CallFact },
+    /// A call has its receipt.
+    Settled { seq: u32 },
+    /// A fact about the final answer.
+    Answer(AnswerFact),
+    /// A run of its own that went on here has used this.
+    Charged {
+        usage: Usage,
+        #[serde(with = "nanos")]
+        cost: Option<Cost>,
+    },
+    /// A person has decided whether code may run the agent here.
+    Confirmed(Signed),
+    /// A failure of a call or of an answer was handed up.
+    Raised {
+        of: Raiser,
+        escalation: Box<Escalation>,
+    },
+    /// The escalation has reached another agent.
+    Reached {
+        ticket: u64,
+        escalation: Box<Escalation>,
+    },
+    /// The escalation is decided; the decision holds as soon as the agent that raised it goes on.
+    Decided(Box<Decided>),
+    /// The escalation is handled; the agent here may be taken off its work for it.
+    Handled {
+        ticket: u64,
+        receipt: Box<EscalationReceipt>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        taken: Option<Box<Taken>>,
+    },
+    /// The work that it was a part of is dropped, for this reason.
+    Dropped { ticket: u64, why: String },
+    /// The decisions about escalations here do not hold, for this reason.
+    Void { why: String },
+    /// The work begins anew: a partial result before counts no longer.
+    Anew,
+    /// The result here is partial.
+    Partial,
+    /// The agent has ended the work that it began at this time.
+    Worked { ok: bool, since: Timestamp },
+    /// The agent has this answer.
+    Done { result: Json },
+    /// The run is stopped from this level of the tree.
+    Stopped { level: u32, stop: Stop },
+    /// The run is stopped from outside of its tree.
+    StoppedFromOutside(Stop),
+    /// The run is over: nothing is raised any more.
+    Over,
+}
+
+/// Start of a run: its agent, its input and its terms.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Started {
+    /// Number of the rules by which facts are folded.
+    pub(crate) rules: u32,
+    pub(crate) run_id: String,
+    pub(crate) agent: String,
+    pub(crate) input: Json,
+    /// Place of the run in the run around it; empty for the outermost.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) place: String,
+    pub(crate) terms: Terms,
+    pub(crate) began: Timestamp,
+    /// Position of the run among all traces, if somebody traces it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) trace: Option<String>,
+}
+
+impl Started {
+    /// Number of the rules that this version knows.
+    pub(crate) const RULES: u32 = 1;
+
+    /// Checks that this version knows how to fold the facts that follow.
+    pub(crate) fn check(&self) -> Result<(), JournalError> {
+        match self.rules {
+            Self::RULES => Ok(()),
+            rules => Err(JournalError::new(format!(
+                "the journal follows rules {rules}; this version knows rules {}",
+                Self::RULES
+            ))),
+        }
+    }
+}
+
+/// End of a run. The reason of a stop is in a fact of its own.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Finished {
+    /// With this answer.
+    Answer(Json),
+    /// With this error.
+    Failed { kind: ErrorKind, message: String },
+    /// The run was stopped.
+    Stopped,
+}
+
+/// Decision about an escalation, for the agent that raised it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Decided {
+    pub(crate) ticket: u64,
+    pub(crate) verdict: EscalationReceipt,
+    /// The model with which the agent goes on, if it is given one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) given: Option<Override>,
+    pub(crate) of: Raiser,
+    pub(crate) climbed: Climbed,
+}
+
+/// Subject of an escalation: a call or the final answer of an agent.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Raiser {
+    /// A call, by its number.
+    Call(u32),
+    /// The final answer.
+    Answer,
+}
+
+/// Tools and answer format that a request offers to a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Offer {
+    /// Function declarations of the tools, a JSON array.
+    pub(crate) tools: Json,
+    /// JSON Schema that the answer has to follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) format: Option<Box<Value>>,
+}
+
+/// A model's reply.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Replied {
+    pub(crate) reply: Reply,
+    /// Name of the model that answered.
+    pub(crate) model: Arc<str>,
+    /// Cost in billionths, if the model has a price.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "nanos")]
+    pub(crate) cost: Option<Cost>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) choosing: bool,
+    /// Arguments beyond so many bytes are not kept for the model to read again.
+    pub(crate) longest: usize,
+}
+
+fn is_empty(history: &Arc<History>) -> bool {
+    history.messages().is_empty()
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}

@@ -1,0 +1,444 @@
+//! Fold: one fact after the other becomes state.
+
+use super::{
+    Decided, Fact, Frame, Kept, Open, Place, PlaceId, Raiser, Replied, State, What,
+    call::{self, CallFact, News},
+    project,
+};
+use crate::{
+    deep::deep,
+    error::settlement::{EscalationReceipt, Settlement},
+    model::Usage,
+    run::{Timestamp, ToolEnvelope},
+    secret::Masker,
+};
+use std::sync::Arc;
+
+/// Reason for a model that takes over from one whose answer did not fit.
+const TAKEN_OVER: &str = "you take over from the model that gave it";
+
+/// Settings on which receipts and messages depend beside the facts: what is hidden in them, and where they are cut.
+#[derive(Clone, Debug)]
+pub(crate) struct Projection {
+    pub(crate) masker: Arc<Masker>,
+    pub(crate) max_output_bytes: usize,
+}
+
+/// Consequences of a fact.
+#[derive(Debug, Default)]
+pub(crate) struct After {
+    /// The run ends for this reason.
+    pub(crate) stop: Option<crate::run::Stop>,
+    /// News of a call for subscribers.
+    pub(crate) news: Option<News>,
+    /// The place that was opened.
+    pub(crate) opened: Option<PlaceId>,
+    /// The ticket of the escalation that was raised.
+    pub(crate) ticket: Option<u64>,
+    /// Receipts of escalations.
+    pub(crate) receipts: Vec<EscalationReceipt>,
+    /// The receipt of a call.
+    pub(crate) receipt: Option<Arc<ToolEnvelope>>,
+    /// Is `true` if the fact does not belong to the state, and changes nothing.
+    pub(crate) ignored: bool,
+}
+
+impl State {
+    /// Applies a fact about what is at a place. One that does not belong to the state changes nothing.
+    pub(crate) fn fold(
+        &mut self,
+        id: PlaceId,
+        fact: Fact,
+        at: Timestamp,
+        projection: &Projection,
+    ) -> After {
+        let before = (self.seq, self.worked, self.last, self.asked);
+        let after = self.apply(id, fact, at, projection);
+        if after.ignored {
+            (self.seq, self.worked, self.last, self.asked) = before;
+        }
+        after
+    }
+
+    fn apply(&mut self, id: PlaceId, fact: Fact, at: Timestamp, projection: &Projection) -> After {
+        self.seq += 1;
+        self.work_until(at, &fact);
+        let mut after = After::default();
+        match fact {
+            // The state begins with it.
+            Fact::Started(_) => self.last = at,
+            Fact::Finished(finished) => self.finished = Some(finished),
+            Fact::Opened { key, depth, agent } => {
+                after.opened = Some(self.open(id, key, depth, agent))
+            }
+            Fact::Said {
+                system,
+                said,
+                before,
+                task,
+                choosing,
+            } => {
+                let frame = self.frame_mut(id);
+                frame.choosing = choosing;
+                frame.begin(said, before, &system, task);
+            }
+            Fact::Chosen { skill } => self.frame_mut(id).chosen(&skill),
+            Fact::Offered(offer) => self.offers.push(offer),
+            // It changes nothing: the model is being asked.
+            Fact::Tried { .. } => {}
+            Fact::Asked { .. } => {
+                self.each_up(id, |place| place.steps += 1);
+                self.frame_mut(id).asked = Some(at);
+                let receipts = self.frame_mut(id).gone_on();
+                self.settled.extend(receipts.iter().cloned());
+                after.receipts = receipts;
+            }
+            Fact::Replied(replied) => self.replied(id, *replied, at),
+            Fact::Unanswered {
+                choosing,
+                model,
+                error: _,
+            } => {
+                let asked = self.asked_at(id, at);
+                let turn = self.frame_mut(id).turns + 1;
+                let (calls, usage) = (None, Usage::default());
+                let what = What::Turn {
+                    turn,
+                    model,
+                    calls,
+                    usage,
+                    choosing,
+                    refused: false,
+                };
+                self.step(id, asked, at, what);
+            }
+            Fact::Refused { reason } => {
+                let turn = self.frame_mut(id).turns;
+                if self.frame_mut(id).choosing {
+                    self.mark_refused(id, turn, true);
+                }
+                self.frame_mut(id).refuse(reason);
+            }
+            Fact::Call { seq, fact } => {
+                let call::After {
+                    stop,
+                    news,
+                    doubt,
+                    ignored,
+                } = self.call(id, seq, fact, at);
+                after.stop = stop;
+                after.news = news;
+                after.ignored = ignored;
+                self.doubts.extend(doubt);
+            }
+            Fact::Settled { seq } => {
+                after.receipt = self.settle(id, seq, at, projection);
+                after.ignored = after.receipt.is_none();
+            }
+            Fact::Answer(fact) => {
+                let is_refused = match &fact {
+                    crate::journal::AnswerFact::Read(read) => Some(read.is_err()),
+                    _ => None,
+                };
+                let frame = self.place_mut(id).frame.as_mut();
+                let turn = frame.as_ref().map_or(0, |frame| frame.turns);
+                after.ignored = match frame.and_then(|frame| frame.answer.as_mut()) {
+                    Some(answer) => !answer.on(fact),
+                    None => true,
+                };
+                if let Some(is_refused) = is_refused.filter(|_| !after.ignored) {
+                    self.mark_refused(id, turn, is_refused);
+                }
+            }
+            Fact::Charged { usage, cost } => {
+                self.usage += usage;
+                self.each_up(id, |place| {
+                    place.tokens = place.tokens.saturating_add(usage.tokens());
+                    place.paid.add(cost);
+                });
+            }
+            Fact::Confirmed(decided) => self.place_mut(id).confirmed = Some(decided),
+            Fact::Raised { of: _, escalation } => {
+                if self.over {
+                    after.ignored = true;
+                } else {
+                    self.raised += 1;
+                    let ticket = self.raised;
+                    self.open.push(Open {
+                        ticket,
+                        place: id,
+                        escalation: *escalation,
+                    });
+                    after.ticket = Some(ticket);
+                }
+            }
+            Fact::Reached { ticket, escalation } => {
+                let mut open = self.open.iter_mut();
+                if let Some(open) = open.find(|open| open.ticket == ticket) {
+                    open.escalation = *escalation;
+                }
+            }
+            Fact::Decided(decided) => self.decided(id, *decided, at, &mut after),
+            Fact::Handled {
+                ticket,
+                receipt,
+                taken,
+            } => match self.take(ticket) {
+                Some(_) => {
+                    self.settled.push((*receipt).clone());
+                    after.receipts.push(*receipt);
+                    if taken.is_some() {
+                        self.place_mut(id).taken = taken;
+                    }
+                }
+                None => after.ignored = true,
+            },
+            Fact::Dropped { ticket, why } => match self.take(ticket) {
+                Some(open) => {
+                    let receipt = EscalationReceipt {
+                        escalation: open.escalation,
+                        settled: Settlement::Dropped { why },
+                    };
+                    self.settled.push(receipt.clone());
+                    after.receipts.push(receipt);
+                }
+                None => after.ignored = true,
+            },
+            Fact::Void { why } => {
+                let verdicts = std::mem::take(&mut self.frame_mut(id).verdicts);
+                let dropped = verdicts.into_iter().map(|verdict| EscalationReceipt {
+                    escalation: verdict.escalation,
+                    settled: Settlement::Dropped { why: why.clone() },
+                });
+                after.receipts = dropped.collect();
+                self.settled.extend(after.receipts.iter().cloned());
+            }
+            Fact::Anew => self.place_mut(id).partial = false,
+            Fact::Partial => self.place_mut(id).partial = true,
+            Fact::Worked { ok, since } => self.step(id, since, at, What::Agent { ok }),
+            Fact::Done { result } => self.done(id, result),
+            Fact::Stopped { level, stop } => {
+                if self.stop.is_none() {
+                    self.each_up(id, |place| place.ended_run = place.level <= level);
+                    self.stop = Some(stop);
+                }
+            }
+            Fact::Resumed => self.resumed(),
+            Fact::StoppedFromOutside(stop) => self.stop = Some(stop),
+            Fact::Over => self.over = true,
+        }
+        after
+    }
+
+    /// Time passes; not while a person is asked, nor while there is no process.
+    fn work_until(&mut self, at: Timestamp, fact: &Fact) {
+        if self.asked == 0 && !matches!(fact, Fact::Started(_) | Fact::Resumed) {
+            let passed = at.since(self.last).as_millis();
+            let passed = u64::try_from(passed).unwrap_or_default();
+            self.worked = self.worked.saturating_add(passed);
+        }
+        self.last = at;
+        match fact {
+            Fact::Resumed => self.asked = 0,
+            Fact::Call {
+                fact: CallFact::Asked,
+                ..
+            } => self.asked += 1,
+            Fact::Call {
+                fact: CallFact::Decided { .. },
+                ..
+            } => self.asked = self.asked.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    /// What was in flight is not any more. Whoever had raised an escalation raises it again. A run that had come to its
+    /// end comes to it now, unless it was ended from outside.
+    fn resumed(&mut self) {
+        use crate::run::Stop;
+        self.resumed = true;
+        self.over = false;
+        match self.stop {
+            None | Some(Stop::Cancelled | Stop::Journal { .. } | Stop::Diverged { .. }) => {}
+            Some(_) => return,
+        }
+        self.stop = None;
+        self.open.clear();
+        for place in &mut self.places {
+            let frames = place.frame.iter_mut();
+            for call in frames.flat_map(|frame| &mut frame.calls) {
+                call.interrupt();
+            }
+        }
+    }
+
+    /// Applies a decision about an escalation: the agent that raised it goes on, and its call or its answer is
+    /// dealt with.
+    fn decided(&mut self, id: PlaceId, decided: Decided, at: Timestamp, after: &mut After) {
+        let Decided {
+            ticket,
+            verdict,
+            given,
+            of,
+            climbed,
+        } = decided;
+        if self.take(ticket).is_none() {
+            after.ignored = true;
+            return;
+        }
+        let frame = self.frame_mut(id);
+        frame.verdicts.push(verdict);
+        if let Some(given) = given {
+            frame.given = Some(Box::new(given));
+        }
+        match of {
+            Raiser::Call(seq) => {
+                let call::After { stop, news, .. } =
+                    self.call(id, seq, CallFact::Climbed(climbed), at);
+                after.stop = stop;
+                after.news = news;
+            }
+            Raiser::Answer => self.frame_mut(id).refuse(TAKEN_OVER.to_owned()),
+        }
+    }
+
+    fn frame_mut(&mut self, id: PlaceId) -> &mut Frame {
+        self.place_mut(id).frame.get_or_insert_default()
+    }
+
+    fn open(
+        &mut self,
+        above: PlaceId,
+        key: Box<str>,
+        depth: u32,
+        agent: Option<Arc<str>>,
+    ) -> PlaceId {
+        let id = PlaceId::try_from(self.places.len()).unwrap_or(PlaceId::MAX);
+        let parent = self.place_mut(above);
+        parent.children.insert(key.clone(), id);
+        let level = parent.level + 1;
+        let began = self.worked;
+        self.places.push(Place {
+            began,
+            key,
+            parent: Some(above),
+            depth,
+            level,
+            agent: agent.unwrap_or_default(),
+            ..Place::default()
+        });
+        id
+    }
+
+    fn replied(&mut self, id: PlaceId, replied: Replied, at: Timestamp) {
+        let Replied {
+            reply,
+            model,
+            cost,
+            choosing,
+            longest,
+        } = replied;
+        let usage = reply.usage;
+        self.usage += usage;
+        self.each_up(id, |place| {
+            place.tokens = place.tokens.saturating_add(usage.tokens());
+            place.paid.add(cost);
+        });
+        let frame = self.frame_mut(id);
+        let what = What::Turn {
+            turn: frame.turns + 1,
+            model,
+            calls: Some(reply.calls.len()),
+            usage,
+            choosing,
+            refused: false,
+        };
+        frame.replied(reply, longest);
+        let asked = self.asked_at(id, at);
+        self.step(id, asked, at, what);
+    }
+
+    /// Returns when the model here was asked.
+    fn asked_at(&mut self, id: PlaceId, now: Timestamp) -> Timestamp {
+        self.frame_mut(id).asked.take().unwrap_or(now)
+    }
+
+    fn call(&mut self, id: PlaceId, seq: u32, fact: CallFact, at: Timestamp) -> call::After {
+        // Out of the state while its place is looked at: an id is a digest of that, among others.
+        let Some(mut frame) = self.place_mut(id).frame.take() else {
+            return call::After::ignored();
+        };
+        let mut calls = frame.calls.iter_mut();
+        let after = match calls.find(|call| call.seq == seq) {
+            Some(call) => call.on(fact, at, &self.path(id)),
+            None => call::After::ignored(),
+        };
+        self.place_mut(id).frame = Some(frame);
+        after
+    }
+
+    /// Writes the receipt of a settled call. When all calls of the reply have theirs, the model is answered.
+    fn settle(
+        &mut self,
+        id: PlaceId,
+        seq: u32,
+        at: Timestamp,
+        projection: &Projection,
+    ) -> Option<Arc<ToolEnvelope>> {
+        let frame = self.place_mut(id).frame.as_mut()?;
+        let call = frame.calls.iter_mut().find(|call| call.seq == seq)?;
+        if call.receipt.is_some() {
+            return None;
+        }
+        let receipt = project::close(call, at, projection);
+        let all_settled = frame.calls.iter().all(|call| call.receipt.is_some());
+        let (t_start, t_end) = (receipt.t_start, receipt.t_end);
+        let call_id = receipt.call_id.clone();
+        self.step(id, t_start, t_end, What::Call { seq, call_id });
+        if all_settled {
+            let receipts = self.frame_mut(id).answered();
+            self.place_mut(id).receipts.extend(receipts);
+            self.each_up(id, |place| place.steps += 1);
+        }
+        Some(receipt)
+    }
+
+    fn step(&mut self, place: PlaceId, t_start: Timestamp, t_end: Timestamp, what: What) {
+        self.steps.push(Kept {
+            place,
+            t_start,
+            t_end,
+            what,
+        });
+    }
+
+    fn take(&mut self, ticket: u64) -> Option<Open> {
+        let at = self.open.iter().position(|open| open.ticket == ticket)?;
+        Some(self.open.remove(at))
+    }
+
+    /// The agent has its answer: that and the receipts stay, the way to them goes.
+    fn done(&mut self, id: PlaceId, result: crate::Json) {
+        let receipts = self.receipts(id);
+        let place = self.place_mut(id);
+        place.result = Some(result);
+        place.receipts = receipts;
+        place.frame = None;
+        place.taken = None;
+        let children = std::mem::take(&mut place.children);
+        for child in children.into_values() {
+            self.forget(child);
+        }
+    }
+
+    /// Drops what is kept of a place to which no way leads any more. An agent that was spawned may be at work there.
+    fn forget(&mut self, id: PlaceId) {
+        let place = self.place_mut(id);
+        if place.result.take().is_some() {
+            place.receipts = Vec::new();
+        }
+        for child in std::mem::take(&mut place.children).into_values() {
+            deep(|| self.forget(child));
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! A model-driven agent's part of a run, as data: what has been said, and what to do next.
+//!
+//! [`Frame::next`] looks; the state's fold changes it. Neither waits, asks or runs anything.
+
+use super::{
+    answer::FinalAnswer,
+    call::{Call, of_answer},
+    candidates::Candidates,
+};
+use crate::{
+    error::{
+        settlement::{EscalationReceipt, Settlement},
+        shorten,
+    },
+    model::{FinishReason, History, Message, Reply},
+    run::{Budget, Limit, Override, Repairs, Timestamp, ToolEnvelope},
+    secret::Masker,
+    tool::ReadError,
+};
+use serde::Serialize;
+use std::{mem, sync::Arc};
+
+/// State of a model-driven agent.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Frame {
+    pub(crate) history: Arc<History>,
+    /// Number of requests to the model.
+    pub(crate) turns: u32,
+    /// Number of calls that the model has made.
+    pub(crate) made: u32,
+    /// The calls of the last reply that are not answered yet.
+    pub(crate) calls: Vec<Call>,
+    /// The last reply, if it made no calls.
+    pub(crate) answer: Option<FinalAnswer>,
+    /// The model's output limit cut that reply off.
+    pub(crate) cut_off: bool,
+    /// Reason for which the last answer was refused.
+    pub(crate) refused: Option<String>,
+    /// Number of answers in a row that were refused, with no call between them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    refusals: u32,
+    /// Candidates of the answers before it, which went back.
+    earlier: Vec<Candidates<ReadError>>,
+    /// The model it was given because it failed.
+    pub(crate) given: Option<Box<Override>>,
+    /// Decisions about escalations of the last reply, which hold when the model is asked again.
+    pub(crate) verdicts: Vec<EscalationReceipt>,
+    /// Number of turns that the conversation took before this run.
+    pub(crate) before: u32,
+    /// Time at which the model was asked, until it has replied.
+    pub(crate) asked: Option<Timestamp>,
+    /// The skill that answers, once it is chosen.
+    pub(crate) skill: Option<Box<str>>,
+    /// The model is choosing the skill: this is the conversation in which it does.
+    pub(crate) choosing: bool,
+}
+
+/// Action that an agent needs next.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Next {
+    /// Ask the model; `must_fit` if its reply has to be the answer, held to the schema.
+    Chat { turn: u32, must_fit: bool },
+    /// Carry out the calls.
+    Calls,
+    /// Read the answer.
+    Answer,
+    /// The budget is used up.
+    Stop(Limit),
+    /// The budget is used up, and the last answer did not fit.
+    GiveUp(String),
+}
+
+impl Frame {
+    /// Says the first words, after what was said before.
+    pub(super) fn begin(&mut self, said: Arc<History>, before: u32, system: &str, task: String) {
+        self.before = before;
+        self.history = History::led_by(said, system);
+        self.say([Message::User { content: task }]);
+    }
+
+    /// Returns `true` if nothing was said yet.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.history.messages().is_empty()
+    }
+
+    /// The skill is chosen. The conversation about it is over, but what it took counts.
+    pub(super) fn chosen(&mut self, skill: &str) {
+        if self.choosing {
+            *self = Frame {
+                turns: self.turns,
+                made: self.made,
+                ..Frame::default()
+            };
+        }
+        self.skill.get_or_insert_with(|| skill.into());
+    }
+
+    pub(crate) fn next(&self, budget: &Budget) -> Next {
+        if self.answer.is_some() {
+            return Next::Answer;
+        }
+        if !self.calls.is_empty() {
+            return Next::Calls;
+        }
+        if self.made > budget.tool_calls() {
+            return Next::Stop(Limit::ToolCalls(budget.tool_calls()));
+        }
+        if self.turns < budget.turns() {
+            let turn = self.turns + 1;
+            return Next::Chat {
+                turn,
+                must_fit: self.must_fit(turn == budget.turns()),
+            };
+        }
+        match &self.refused {
+            Some(reason) => Next::GiveUp(reason.clone()),
+            None => Next::Stop(Limit::Turns(budget.turns())),
+        }
+    }
+
+    /// Whether nothing but an answer is asked for. What was refused may be mended by what a tool knows, so the tools
+    /// stay; but not for the second answer in a row, nor where no turn is left for what a tool would say.
+    fn must_fit(&self, is_last: bool) -> bool {
+        self.refused.is_some() && (is_last || self.refusals.is_multiple_of(2))
+    }
+
+    /// The model is asked again: what was decided about escalations comes true. Of several models that were given, the
+    /// last is the one that goes on, for whatever it was given.
+    pub(super) fn gone_on(&mut self) -> Vec<EscalationReceipt> {
+        let mut verdicts = mem::take(&mut self.verdicts);
+        let is_given = |one: &Settlement| matches!(one, Settlement::RetriedWithModel { .. });
+        let given = verdicts.iter().rfind(|one| is_given(&one.settled));
+        if let Some(last) = given.map(|one| one.settled.clone()) {
+            let given = verdicts.iter_mut().filter(|one| is_given(&one.settled));
+            given.for_each(|one| one.settled.clone_from(&last));
+        }
+        verdicts
+    }
+
+    /// All calls have their receipts: the model is answered, in its order.
+    pub(super) fn answered(&mut self) -> Vec<Arc<ToolEnvelope>> {
+        // Nothing is held for them while the model thinks.
+        let calls = mem::take(&mut self.calls);
+        let mut receipts = Vec::with_capacity(calls.len());
+        self.say(calls.into_iter().map(|call| {
+            receipts.extend(call.receipt);
+            Message::Tool {
+                tool_call_id: call.call.id,
+                name: call.call.name,
+                content: call.message.unwrap_or_default(),
+            }
+        }));
+        receipts
+    }
+
+    /// The answer does not fit, and goes back to the model.
+    pub(super) fn refuse(&mut self, reason: String) {
+        let answer = self.answer.take();
+        self.earlier.extend(answer.map(|answer| answer.candidates));
+        self.say([Message::User {
+            content: match self.choosing {
+                true => no_such_skill(&reason),
+                false => refusal(&reason),
+            },
+        }]);
+        self.refused = Some(reason);
+        self.refusals = self.refusals.saturating_add(1);
+    }
+
+    /// Tells what was changed and tried for every answer so far.
+    pub(crate) fn repairs(&self, masker: &Masker) -> Repairs {
+        let last = self.answer.iter().map(|answer| &answer.candidates);
+        let mut repairs = Repairs::default();
+        for candidates in self.earlier.iter().chain(last) {
+            repairs.extend(of_answer(candidates, masker));
+        }
+        repairs
+    }
+
+    pub(super) fn replied(&mut self, reply: Reply, longest: usize) {
+        let Reply {
+            content,
+            thinking,
+            mut calls,
+            finish,
+            usage: _,
+            prompted: _,
+            model: _,
+        } = reply;
+        self.turns += 1;
+        self.cut_off = finish == FinishReason::Length;
+        self.refused = None;
+        let first = self.made;
+        let made = u32::try_from(calls.len()).unwrap_or(u32::MAX);
+        self.made = self.made.saturating_add(made);
+        self.calls = (first..)
+            .zip(&calls)
+            .map(|(seq, call)| Call::new(seq, call.clone()))
+            .collect();
+        match calls.is_empty() {
+            true => self.answer = Some(FinalAnswer::new(content.clone())),
+            false => self.refusals = 0,
+        }
+        for call in calls
+            .iter_mut()
+            .filter(|call| call.arguments.len() > longest)
+        {
+            call.arguments = shorten(&call.arguments);
+        }
+        self.say([Message::Assistant {
+            content,
+            thinking,
+            calls,
+        }]);
+    }
+
+    /// Adds messages. A holder of the history, such as a request under way, keeps it as it is: then the copy goes on, and what a
+    /// client has encoded of it goes with the copy.
+    fn say(&mut self, messages: impl IntoIterator<Item = Message>) {
+        if Arc::get_mut(&mut self.history).is_none() {
+            self.history = Arc::new(self.history.moved());
+        }
+        if let Some(history) = Arc::get_mut(&mut self.history) {
+            messages
+                .into_iter()
+                .for_each(|message| history.push(message));
+        }
+    }
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+fn refusal(reason: &str) -> String {
+    format!(
+        "Your answer cannot be used: {reason}. Answer again, with nothing but JSON that follows the schema."
+    )
+}
+
+fn no_such_skill(reason: &str) -> String {
+    format!("That is none of the skills: {reason}. Say the name of one of them and nothing else.")
+}

@@ -1,0 +1,45 @@
+//! Facts of a run, in order; the state that follows from them; and the stores of the facts.
+//!
+//! ```text
+//! facts, in order ── State::fold ──► State ── next ──► what comes next   (Frame, Call, FinalAnswer)
+//!      │                               │
+//!      ▼ writer                        ▼ project, recorded
+//!   Journal: memory, file, yours     receipts, messages, outcome
+//! ```
+//!
+//! But for the journals nothing here waits, reads a clock or calls user code.
+//! What stores the facts of a run that goes on is in `context/writer.rs`.
+
+pub(crate) mod answer;
+pub(crate) mod call;
+pub(crate) mod candidates;
+mod entry;
+mod fact;
+mod fold;
+mod frame;
+mod outcome;
+mod project;
+mod recorded;
+mod refold;
+mod state;
+mod steps;
+mod terms;
+#[cfg(test)]
+mod tests;
+
+pub use entry::{Entry, Journal, JournalError, MemoryJournal};
+pub use recorded::{Difference, Recorded, RecordedCall, RecordedModel, WhatIf};
+
+pub(crate) use answer::{AnswerFact, AnswerStage, FinalAnswer};
+pub(crate) use call::{
+    Accepted, Action, Call, CallFact, Called, Intent, Interrupted, News, Refused, again, of_answer,
+    of_call,
+};
+pub(crate) use candidates::{FAILED_ALREADY, Failed};
+pub(crate) use fact::{Decided, Fact, Finished, Offer, Raiser, Replied, Started};
+pub(crate) use fold::{After, Projection};
+pub(crate) use frame::{Frame, Next};
+pub(crate) use refold::{Stored, refold};
+pub(crate) use state::{Open, Place, PlaceId, State};
+pub(crate) use steps::{Kept, What};
+pub(crate) use terms::Terms;

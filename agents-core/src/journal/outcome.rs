@@ -1,0 +1,59 @@
+//! The outcome of a run, from its state.
+
+use super::{Finished, State};
+use crate::{
+    Error, ErrorKind, Json,
+    run::{AgentOutputs, Outcome, Stop, trace::Trace},
+    secret::Masker,
+};
+use serde::de::DeserializeOwned;
+
+impl<T> Outcome<T> {
+    /// Puts together what a run leaves behind, but for its trace.
+    pub(crate) fn of(
+        state: &State,
+        run_id: &str,
+        masker: &Masker,
+        result: Result<T, Error>,
+        answer: Option<Json>,
+    ) -> Self {
+        let place = state.place(0);
+        let answer = answer.map(|json| masker.json(&json));
+        let response = answer.as_ref().map(Json::to_text).unwrap_or_default();
+        let repairs = place.frame.as_ref().map(|frame| frame.repairs(masker));
+        Outcome {
+            result: result.map_err(|error| masker.error(error)),
+            partial: place.partial,
+            repairs: masker.data(repairs.unwrap_or_default()),
+            escalations: masker.data(state.settled.clone()),
+            stopped: masker.data(state.stop.as_ref().map(Stop::reason)),
+            outputs: AgentOutputs::collect(response, state.receipts(0)),
+            usage: state.usage,
+            cost: place.paid.total(),
+            run_id: run_id.to_owned(),
+            trace: Trace::default(),
+            answer,
+        }
+    }
+}
+
+impl<T: DeserializeOwned> Outcome<T> {
+    /// Puts together what a stored run has left behind, but for its trace; `None` if it has not ended.
+    pub(crate) fn stored(state: &State, run_id: &str, masker: &Masker) -> Option<Self> {
+        let (result, answer) = match state.finished.clone()? {
+            Finished::Answer(answer) => {
+                let result = answer.to().map_err(|error| {
+                    let why = format!("the stored answer does not fit: {error}");
+                    Error::new(ErrorKind::Journal, why)
+                });
+                (result, Some(answer))
+            }
+            Finished::Failed { kind, message } => (Err(Error::new(kind, message)), None),
+            Finished::Stopped => {
+                let stop = state.stop.as_ref().unwrap_or(&Stop::Cancelled);
+                (Err(stop.error()), None)
+            }
+        };
+        Some(Outcome::of(state, run_id, masker, result, answer))
+    }
+}

@@ -1,0 +1,138 @@
+//! Difference between a request and the recorded ones.
+
+use super::heard::{Asked, Heard};
+use crate::{
+    Json,
+    model::{Message, Request},
+};
+use std::{cmp::Reverse, fmt};
+
+/// The first request of a run that was not made in the recorded run, beside the recorded request that is most like it.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+/// use agents::journal::{MemoryJournal, Recorded};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (model, _) = ScriptedModel::new([Script::text("4")]);
+/// let adder = |prompt| AgentBuilder::<String, String>::new("adder").prompt(prompt).build();
+/// let journal = MemoryJournal::new();
+/// adder("Add.").run("2 + 2").model(model).journal(journal.clone()).await?;
+///
+/// let model = Recorded::of(journal.entries())?.model();
+/// adder("Add exactly.").run("2 + 2").model(model.clone()).await.unwrap_err();
+/// let difference = model.difference().unwrap();
+/// assert_eq!((&*difference.recorded, &*difference.now, difference.message), ("Add.", "Add exactly.", Some(1)));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// Place of the agent's turn in the run.
+    pub place: String,
+    /// Number of the message that differs, from 1; `None` if it is not a message.
+    pub message: Option<usize>,
+    /// Recorded text, from shortly before the difference.
+    pub recorded: String,
+    /// Text of the new request, from shortly before the difference.
+    pub now: String,
+    what: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl Difference {
+    /// Compares a request with those recorded ones that are left.
+    pub(super) fn of<'a>(
+        heard: &Heard,
+        left: impl Iterator<Item = (usize, &'a Asked)>,
+        request: &Request<'_>,
+        now: &[Message],
+    ) -> Difference {
+        let place = request.place();
+        let shared = |asked: &Asked| {
+            let pairs = heard.messages(asked).iter().zip(now);
+            pairs.take_while(|(a, b)| a == b).count()
+        };
+        let nearest = left
+            .max_by_key(|(index, asked)| (shared(asked), asked.place == place, Reverse(*index)));
+        let Some((index, nearest)) = nearest else {
+            let what =
+                "the recording has no more replies; this request was not made when it was recorded";
+            return Difference::new(place, what.to_owned());
+        };
+        let (number, at) = (index + 1, shared(nearest));
+        let (then, is) = (heard.messages(nearest).get(at), now.get(at));
+        let said = |message: Option<&Message>| message.map(said).unwrap_or_default();
+        let (recorded, now) = parted(&said(then), &said(is));
+        let message = at + 1;
+        let offers_other_tools = nearest
+            .offer
+            .as_ref()
+            .is_some_and(|offer| offer.tools.as_str() != request.tools_json().unwrap_or("[]"));
+        let what = match (then, is) {
+            (Some(_), Some(_)) => format!(
+                "request {number} differs from the recording in message {message}: recorded `{recorded}`, now `{now}`"
+            ),
+            (Some(_), None) => format!(
+                "request {number} is shorter than the recorded one: message {message} is missing"
+            ),
+            (None, Some(_)) => format!(
+                "request {number} is longer than the recorded one: message {message} `{now}` was not there"
+            ),
+            (None, None) if offers_other_tools => {
+                format!("request {number} offers other tools than were recorded")
+            }
+            (None, None) => format!("request {number} asks for another format than was recorded"),
+        };
+        Difference {
+            message: (then.is_some() || is.is_some()).then_some(message),
+            recorded,
+            now,
+            ..Difference::new(place, what)
+        }
+    }
+
+    /// The recorded run ended before this request was answered.
+    pub(super) fn of_end(place: String) -> Difference {
+        let what = "the recorded run ended before this request was answered".to_owned();
+        Difference::new(place, what)
+    }
+
+    fn new(place: String, what: String) -> Difference {
+        Difference {
+            place,
+            message: None,
+            recorded: String::new(),
+            now: String::new(),
+            what,
+        }
+    }
+}
+
+/// Returns the text of a message; all of it where that is not enough to tell two apart.
+fn said(message: &Message) -> String {
+    match message {
+        Message::System { content } | Message::User { content } | Message::Tool { content, .. } => {
+            content.clone()
+        }
+        Message::Assistant { .. } => {
+            Json::of(message).map_or_else(|_| String::new(), |json| json.as_str().to_owned())
+        }
+    }
+}
+
+/// Returns both texts from shortly before they part, shortened.
+fn parted(then: &str, now: &str) -> (String, String) {
+    let pairs = then.chars().zip(now.chars());
+    let same = pairs.take_while(|(a, b)| a == b).count();
+    let from = same.saturating_sub(20);
+    let part = |text: &str| text.chars().skip(from).take(80).collect::<String>();
+    (part(then), part(now))
+}

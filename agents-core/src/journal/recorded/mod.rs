@@ -1,0 +1,195 @@
+//! A stored run, to look at: what was said, called and answered, without its agent.
+
+mod difference;
+mod heard;
+mod model;
+mod what_if;
+
+pub use difference::Difference;
+pub use model::RecordedModel;
+pub use what_if::{RecordedCall, WhatIf};
+
+use super::{
+    Entry, Fact, JournalError, Started,
+    refold::{Stored, refold},
+};
+use crate::{
+    Json,
+    model::Message,
+    run::{Outcome, ToolEnvelope, trace::Trace},
+    secret::{Masker, shown},
+};
+use heard::Heard;
+use serde::de::DeserializeOwned;
+use std::{fmt, sync::Arc};
+
+/// A stored run, to look at and to try things on. No agent, model or tool is needed.
+///
+/// | | |
+/// |-|-|
+/// | what happened | [`outcome`](Recorded::outcome), [`receipts`](Recorded::receipts), [`prompt`](Recorded::prompt), [`messages`](Recorded::messages), [`tools`](Recorded::tools) |
+/// | test your code on recorded replies | `agent.run(..).model(recorded.model())`: see [`model`](Recorded::model) |
+/// | what would have happened | `agent.run(..).journal(recorded.what_if()..journal()?)`: see [`what_if`](Recorded::what_if) |
+///
+/// Secrets are shown by their names.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+/// use agents::journal::{MemoryJournal, Recorded};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (model, _) = ScriptedModel::new([Script::text("4")]);
+/// let adder = AgentBuilder::<String, u32>::new("adder").prompt("Add.").build();
+/// let journal = MemoryJournal::new();
+/// adder.run("2 + 2").model(model).journal(journal.clone()).await?;
+///
+/// let recorded = Recorded::of(journal.entries())?;
+/// assert_eq!((recorded.agent(), recorded.input::<String>()?.as_str()), ("adder", "2 + 2"));
+/// assert_eq!(recorded.outcome::<u32>().unwrap().result?, 4);
+/// assert_eq!(recorded.messages().len(), 3);
+///
+/// // The same code on the recorded reply, and other code on it.
+/// assert_eq!(adder.run("2 + 2").model(recorded.model()).await?, 4);
+/// let error = adder.run("2 + 3").model(recorded.model()).await.unwrap_err();
+/// assert!(error.to_string().contains("recorded `2 + 2`, now `2 + 3`"));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Recorded {
+    entries: Vec<Entry>,
+    /// The run, and the runs of their own within it.
+    runs: Vec<Stored>,
+    heard: Arc<Heard>,
+}
+
+impl Recorded {
+    /// Reads the entries of a journal.
+    ///
+    /// # Errors
+    /// When they are those of no run, or do not follow from each other; the message names the entry.
+    pub fn of(entries: Vec<Entry>) -> Result<Recorded, JournalError> {
+        let mut seen = entries.clone();
+        for entry in &mut seen {
+            let text = shown(entry.fact.as_str());
+            entry.fact = Json::parse(text).map_err(|error| {
+                JournalError::new(format!("entry {} cannot be read: {error}", entry.seq))
+            })?;
+        }
+        let mut heard = Heard::default();
+        let (_, runs) = refold(&seen, &Masker::new(), |state, place, fact, raw| {
+            heard.on(state, place, fact, &entries[raw]);
+        })?;
+        if runs.is_empty() {
+            return Err(JournalError::new("the journal holds no run"));
+        }
+        heard.end(&runs);
+        Ok(Recorded {
+            entries,
+            runs,
+            heard: Arc::new(heard),
+        })
+    }
+
+    fn started(&self) -> &Started {
+        &self.runs[0].started
+    }
+
+    /// Returns the entries of the journal.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Returns the name of the agent that was run.
+    pub fn agent(&self) -> &str {
+        &self.started().agent
+    }
+
+    /// Returns the id of the run.
+    pub fn run_id(&self) -> &str {
+        &self.started().run_id
+    }
+
+    /// Returns the input of the run.
+    ///
+    /// # Errors
+    /// When the input is no `I`.
+    pub fn input<I: DeserializeOwned>(&self) -> Result<I, serde_json::Error> {
+        self.started().input.to()
+    }
+
+    /// Returns the prompt of the agent that was run; `None` if it has not begun, or no model drives it.
+    pub fn prompt(&self) -> Option<&str> {
+        match self.heard.of("").first()? {
+            Message::System { content } => Some(content),
+            _ => None,
+        }
+    }
+
+    /// Returns the conversation of the agent that was run, tool calls and their results included.
+    pub fn messages(&self) -> &[Message] {
+        self.heard.of("")
+    }
+
+    /// Returns the tools that were last offered to the model of the agent that was run: function declarations.
+    pub fn tools(&self) -> Vec<serde_json::Value> {
+        let offer = self.heard.offer("");
+        offer.map_or_else(Vec::new, |offer| offer.tools.to().unwrap_or_default())
+    }
+
+    /// Returns the receipts of all calls that are settled, in the order in which the models asked.
+    pub fn receipts(&self) -> Vec<Arc<ToolEnvelope>> {
+        self.runs[0].state.receipts(0)
+    }
+
+    /// Returns everything that the run has left behind; `None` if it has not ended.
+    pub fn outcome<O: DeserializeOwned>(&self) -> Option<Outcome<O>> {
+        let (started, state) = (self.started(), &self.runs[0].state);
+        let masker = Masker::new();
+        let outcome = Outcome::stored(state, &started.run_id, &masker)?;
+        let traced = started.trace.as_deref();
+        let id = traced.and_then(|place| place.split('-').nth(1));
+        let id = id.map_or_else(|| started.run_id.replace('-', ""), str::to_owned);
+        let steps = state.steps_in_words();
+        Some(Outcome {
+            trace: Trace { id, steps },
+            ..outcome
+        })
+    }
+
+    /// Returns a model that answers with the recorded replies.
+    ///
+    /// Each reply is given once, to the request that has the same messages, tools and answer format as the one that it
+    /// answered. Which model it was does not count. A request that was not made in the recorded run ends the run with
+    /// [`ErrorKind::Replay`](crate::ErrorKind::Replay), which names the first difference. Tools, arms, guards and
+    /// approvers do what they always do.
+    ///
+    /// In a run of several agents, [`override_model`](crate::agent::Run::override_model) puts it in the place of every
+    /// model.
+    pub fn model(&self) -> RecordedModel {
+        RecordedModel::new(self.heard.clone())
+    }
+
+    /// Starts a variation of the run: one result or decision is another, and what follows from it is not there.
+    pub fn what_if(&self) -> WhatIf<'_> {
+        WhatIf::new(self)
+    }
+
+    /// Returns each fact, with the number of its run and its place there.
+    fn facts(&self) -> impl Iterator<Item = (&Entry, Fact)> {
+        let fact = |entry: &Entry| entry.fact.to().ok();
+        self.entries
+            .iter()
+            .filter_map(move |entry| Some((entry, fact(entry)?)))
+    }
+}
+
+impl fmt::Debug for Recorded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorded")
+            .field("agent", &self.agent())
+            .field("run_id", &self.run_id())
+            .field("entries", &self.entries.len())
+            .finish_non_exhaustive()
+    }
+}

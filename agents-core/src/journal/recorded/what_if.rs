@@ -1,0 +1,403 @@
+//! Variations of a recorded run: a journal in which one thing is another, and nothing that follows from it.
+
+use super::{Entry, Fact, JournalError, Recorded};
+use crate::{
+    Code, Json,
+    error::Cause,
+    journal::{MemoryJournal, Raiser, State, What, call::CallFact, refold},
+    recovery::Plan,
+    secret::Masker,
+};
+use serde::Serialize;
+use std::{collections::BTreeMap, fmt};
+
+/// A variation of a recorded run, made by [`Recorded::what_if`]: what would have happened if a call had ended otherwise?
+///
+/// [`journal`](WhatIf::journal) gives a journal that breaks off at the change. Calls of the same reply that have nothing
+/// to do with it stay as they were. A run with that journal goes on from there: arms are asked and tools run as in any
+/// run, so say `.policy(read_only())` where nothing may be written. With the recorded replies as its model, the run ends
+/// at the first request that is another; with a live model it goes on.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+/// use agents::{Code, journal::{MemoryJournal, Recorded}};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let schema = serde_json::json!({"type": "object"});
+/// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("light") });
+/// # let (model, _) = ScriptedModel::new([Script::call("look", "{}"), Script::text("It is light.")]);
+/// # let watcher = AgentBuilder::<String, String>::new("watcher").tool(look).build();
+/// let journal = MemoryJournal::new();
+/// watcher.run("Is it dark?").model(model).journal(journal.clone()).await?;
+///
+/// let recorded = Recorded::of(journal.entries())?;
+/// let changed = recorded.what_if().error(0, Code::Timeout, "the lamp is broken");
+/// # let (live, _) = ScriptedModel::new([Script::text("I cannot say.")]);
+/// let answer = watcher.run("Is it dark?").model(live).journal(changed.journal()?).await?;
+/// assert_eq!(answer, "I cannot say.");
+///
+/// // Or no further than to the first difference.
+/// let changed = recorded.what_if().output(0, "darkness").journal()?;
+/// let model = recorded.model();
+/// watcher.run("Is it dark?").model(model.clone()).journal(changed).await.unwrap_err();
+/// assert_eq!(model.difference().unwrap().now, "darkness");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use = "it is a journal only with `.journal()`"]
+pub struct WhatIf<'a> {
+    recorded: &'a Recorded,
+    changes: Vec<(RecordedCall, Change)>,
+    /// Reason why something cannot be changed so.
+    fault: Option<String>,
+}
+
+/// Selects a call of a recorded run: by its index in [`Recorded::receipts`], or by the id of its receipt.
+#[derive(Clone, Debug)]
+pub enum RecordedCall {
+    /// Index of the call, from 0.
+    Nth(usize),
+    /// Id of the call's receipt.
+    Id(String),
+}
+
+impl From<usize> for RecordedCall {
+    fn from(nth: usize) -> Self {
+        RecordedCall::Nth(nth)
+    }
+}
+
+impl From<&str> for RecordedCall {
+    fn from(id: &str) -> Self {
+        RecordedCall::Id(id.to_owned())
+    }
+}
+
+impl fmt::Display for RecordedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RecordedCall::Nth(nth) => write!(f, "{nth}, counted from 0"),
+            RecordedCall::Id(id) => write!(f, "`{id}`"),
+        }
+    }
+}
+
+/// A change of a recorded call.
+#[derive(Clone, Debug)]
+enum Change {
+    Result(Result<Json, Cause>),
+    Plan(Plan),
+}
+
+impl Change {
+    /// Returns `true` if this is the kind of fact that is changed.
+    fn is_of(&self, fact: &CallFact) -> bool {
+        match self {
+            Change::Result(_) => matches!(
+                fact,
+                CallFact::Ended { .. } | CallFact::Cached(_) | CallFact::Interrupted(_)
+            ),
+            Change::Plan(_) => matches!(fact, CallFact::Planned(_)),
+        }
+    }
+
+    /// Returns the fact in the place of the recorded one.
+    fn instead_of(self, fact: &CallFact) -> CallFact {
+        match (self, fact) {
+            (Change::Plan(plan), _) => CallFact::Planned(Some(plan)),
+            (Change::Result(Ok(output)), CallFact::Cached(_)) => CallFact::Cached(output),
+            (Change::Result(result), _) => CallFact::Ended {
+                result,
+                partial: false,
+            },
+        }
+    }
+
+    fn missing(&self, call: &RecordedCall) -> String {
+        match self {
+            Change::Result(_) => {
+                format!("the call {call} was never executed, so that it has no result to change")
+            }
+            Change::Plan(_) => format!("no arm was asked about the call {call}"),
+        }
+    }
+}
+
+impl<'a> WhatIf<'a> {
+    pub(super) fn new(recorded: &'a Recorded) -> Self {
+        WhatIf {
+            recorded,
+            changes: Vec::new(),
+            fault: None,
+        }
+    }
+
+    /// Replaces the result of a call's last execution by this output.
+    pub fn output(self, call: impl Into<RecordedCall>, output: impl Serialize) -> Self {
+        match Json::of(&output) {
+            Ok(output) => self.with(call.into(), Change::Result(Ok(output))),
+            Err(error) => WhatIf {
+                fault: Some(format!("the output cannot be written as JSON: {error}")),
+                ..self
+            },
+        }
+    }
+
+    /// Replaces the result of a call's last execution by this error, about which the arms are asked.
+    pub fn error(
+        self,
+        call: impl Into<RecordedCall>,
+        code: Code,
+        message: impl Into<String>,
+    ) -> Self {
+        let cause = Cause::text(code, message);
+        self.with(call.into(), Change::Result(Err(cause)))
+    }
+
+    /// Replaces what the arms said last about a call's failure by this plan.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{recovery::*, run::Recorded, Severity};
+    ///
+    /// // Would it have been better to give up at once?
+    /// fn give_up(recorded: &Recorded) -> Result<agents::journal::MemoryJournal, agents::journal::JournalError> {
+    ///     let give_up: Decision<Execution> = escalate("the index is down").severity(Severity::High);
+    ///     recorded.what_if().plan(2, give_up).journal()
+    /// }
+    /// # let _ = give_up;
+    /// ```
+    pub fn plan(self, call: impl Into<RecordedCall>, plan: impl Into<Plan>) -> Self {
+        self.with(call.into(), Change::Plan(plan.into()))
+    }
+
+    fn with(mut self, call: RecordedCall, change: Change) -> Self {
+        self.changes.push((call, change));
+        self
+    }
+
+    /// Creates the journal of the variation; [`Run::journal`](crate::agent::Run::journal) takes it.
+    ///
+    /// # Errors
+    /// When the recording has no such call, when there is nothing of the kind to change about it, when a change follows
+    /// from an earlier one, or when an output cannot be written as JSON.
+    pub fn journal(self) -> Result<MemoryJournal, JournalError> {
+        if let Some(fault) = self.fault {
+            return Err(JournalError::new(fault));
+        }
+        let mut changes = BTreeMap::new();
+        for (call, change) in self.changes {
+            let path = path_of(self.recorded, &call)?;
+            let of_call = self
+                .recorded
+                .facts()
+                .filter_map(|(entry, fact)| match fact {
+                    Fact::Call { seq, fact } if entry.run == 0 && change.is_of(&fact) => {
+                        let state = &self.recorded.runs[0].state;
+                        let here = call_path(state, entry.place, seq);
+                        (here == path).then_some(entry.seq)
+                    }
+                    _ => None,
+                });
+            let Some(at) = of_call.last() else {
+                return Err(JournalError::new(change.missing(&call)));
+            };
+            changes.insert(at, (call, path, change));
+        }
+        let mut prefix = Prefix::default();
+        let mut failed = None;
+        refold(
+            &self.recorded.entries,
+            &Masker::new(),
+            |state, place, fact, index| {
+                let entry = &self.recorded.entries[index];
+                let change = changes.remove(&entry.seq);
+                if let Err(error) = prefix.add(state, place, fact, entry, change) {
+                    failed.get_or_insert(error);
+                }
+            },
+        )?;
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(MemoryJournal::of(prefix.entries)),
+        }
+    }
+}
+
+/// Returns the path of a call that has its receipt.
+fn path_of(recorded: &Recorded, call: &RecordedCall) -> Result<String, JournalError> {
+    let receipts = recorded.receipts();
+    let receipt = match call {
+        RecordedCall::Nth(nth) => receipts.get(*nth),
+        RecordedCall::Id(id) => receipts.iter().find(|receipt| *receipt.call_id == **id),
+    };
+    let state = &recorded.runs[0].state;
+    let path = receipt.and_then(|receipt| {
+        state.steps.iter().find_map(|step| match &step.what {
+            What::Call { seq, call_id } if *call_id == receipt.call_id => {
+                Some(call_path(state, step.place, *seq))
+            }
+            _ => None,
+        })
+    });
+    path.ok_or_else(|| {
+        let calls = receipts.len();
+        JournalError::new(format!("the recording has no call {call}; it has {calls}"))
+    })
+}
+
+fn call_path(state: &State, place: u32, seq: u32) -> String {
+    format!("{}/call{seq:04}", state.path(place))
+}
+
+/// The entries up to the change, and those after it that do not follow from it.
+#[derive(Default)]
+struct Prefix {
+    entries: Vec<Entry>,
+    /// Paths of the calls that are changed.
+    changed: Vec<String>,
+    /// Paths of agents that have gone on with a change: nothing there counts any more.
+    gone_on: Vec<String>,
+    /// Numbers of the runs that are left, and of the escalations in each.
+    runs: BTreeMap<u32, u32>,
+    tickets: BTreeMap<(u32, u64), Ticket>,
+    raised: BTreeMap<u32, (u64, u64)>,
+}
+
+impl Prefix {
+    /// Adds an entry, unless it follows from a change.
+    fn add(
+        &mut self,
+        state: &State,
+        place: u32,
+        fact: &Fact,
+        entry: &Entry,
+        change: Option<(RecordedCall, String, Change)>,
+    ) -> Result<(), JournalError> {
+        let follows = self.follows(state, place, fact, entry.run);
+        let mut fact = fact.clone();
+        let mut is_changed = false;
+        if let Some((call, path, change)) = change {
+            if follows {
+                let why = format!("the change to the call {call} follows from an earlier one");
+                return Err(JournalError::new(why));
+            }
+            if let Fact::Call { fact, .. } = &mut fact {
+                *fact = change.instead_of(fact);
+            }
+            self.changed.push(path);
+            is_changed = true;
+        }
+        // Numbers of what is left are as if the rest had never been.
+        let mut renumbered = is_changed;
+        match &mut fact {
+            Fact::Started(_) if !follows => {
+                let number = u32::try_from(self.runs.len()).unwrap_or(u32::MAX);
+                self.runs.insert(entry.run, number);
+            }
+            Fact::Raised { of, .. } => {
+                let (all, left) = self.raised.entry(entry.run).or_default();
+                *all += 1;
+                *left += u64::from(!follows);
+                let ticket = Ticket {
+                    number: *left,
+                    place,
+                    of: *of,
+                };
+                self.tickets.insert((entry.run, *all), ticket);
+            }
+            _ => {}
+        }
+        if let Some(ticket) = ticket_of(&mut fact)
+            && let Some(left) = self.tickets.get(&(entry.run, *ticket))
+        {
+            renumbered |= left.number != *ticket;
+            *ticket = left.number;
+        }
+        if follows {
+            return Ok(());
+        }
+        let Some(run) = self.runs.get(&entry.run) else {
+            return Ok(());
+        };
+        let fact = match renumbered {
+            true => Json::of(&fact).map_err(|error| JournalError::new(error.to_string()))?,
+            false => entry.fact.clone(),
+        };
+        self.entries.push(Entry {
+            seq: self.entries.len() as u64 + 1,
+            at: entry.at,
+            run: *run,
+            place: entry.place,
+            fact,
+        });
+        Ok(())
+    }
+
+    /// Returns `true` if the fact follows from a change, or may.
+    fn follows(&mut self, state: &State, place: u32, fact: &Fact, run: u32) -> bool {
+        if self.changed.is_empty() {
+            return false;
+        }
+        // What becomes of an escalation belongs to the call that it is about.
+        let mut about = fact.clone();
+        let ticket = ticket_of(&mut about).and_then(|ticket| self.tickets.get(&(run, *ticket)));
+        let (place, raiser) = match (fact, ticket) {
+            (Fact::Raised { of, .. }, _) => (place, Some(*of)),
+            (_, Some(ticket)) => (ticket.place, Some(ticket.of)),
+            _ => (place, None),
+        };
+        let path = state.path(place).to_string();
+        let here = match fact {
+            _ if let Some(Raiser::Call(seq)) = raiser => call_path(state, place, seq),
+            // Places and offers are counted: they stay, and nothing comes of them.
+            Fact::Opened { .. } | Fact::Offered(_) => return !self.runs.contains_key(&run),
+            Fact::Call { seq, .. } | Fact::Settled { seq, .. } => call_path(state, place, *seq),
+            _ => path.clone(),
+        };
+        let is_call = here.len() > path.len();
+        let changed = |changed: &String| match is_call {
+            // The changed call, what it is within, and what is within it.
+            true => is_within(&here, changed) || is_within(changed, &here),
+            false => is_within(&path, changed),
+        };
+        if self.changed.iter().any(changed)
+            || self.gone_on.iter().any(|gone| is_within(&here, gone))
+        {
+            return true;
+        }
+        // The agent that made the changed call goes on, or one around it.
+        let goes_on = !is_call && self.changed.iter().any(|changed| is_within(changed, &path));
+        if goes_on {
+            self.gone_on.push(path);
+        }
+        goes_on
+    }
+}
+
+/// An escalation: its number among those that are left, and what it is about.
+struct Ticket {
+    number: u64,
+    place: u32,
+    of: Raiser,
+}
+
+/// Returns the number of the escalation that a fact is about.
+fn ticket_of(fact: &mut Fact) -> Option<&mut u64> {
+    match fact {
+        Fact::Reached { ticket, .. }
+        | Fact::Handled { ticket, .. }
+        | Fact::Dropped { ticket, .. } => Some(ticket),
+        Fact::Decided(decided) => Some(&mut decided.ticket),
+        _ => None,
+    }
+}
+
+/// Returns `true` if one path is another, or lies within it. Places within a call have its path, a point and the
+/// attempt.
+fn is_within(path: &str, outer: &str) -> bool {
+    path.strip_prefix(outer)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.']))
+}
