@@ -76,8 +76,8 @@ async fn outputs_and_their_receipts() {
                   "version": "1.2.0",
                   "input": {"query": "rust"},
                   "output": "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrr",
-                  "t_start": "2026-04-24T03:06:41.250Z",
-                  "t_end": "2026-04-24T03:06:42.500Z",
+                  "t_start": "2026-04-24T03:06:41.500Z",
+                  "t_end": "2026-04-24T03:06:42.750Z",
                   "truncated": true,
                   "attachments": [
                     {
@@ -99,8 +99,8 @@ async fn outputs_and_their_receipts() {
                   "version": "1.2.0",
                   "input": {"query":"rust"},
                   "output": "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrr",
-                  "t_start": "2026-04-24T03:06:43.250Z",
-                  "t_end": "2026-04-24T03:06:44.250Z",
+                  "t_start": "2026-04-24T03:06:43.500Z",
+                  "t_end": "2026-04-24T03:06:44.500Z",
                   "cached": true,
                   "truncated": true,
                   "attachments": [
@@ -131,8 +131,8 @@ async fn outputs_and_their_receipts() {
                     "kind": "ExecutionError",
                     "message": "no such word"
                   },
-                  "t_start": "2026-04-24T03:06:45.000Z",
-                  "t_end": "2026-04-24T03:06:46.250Z",
+                  "t_start": "2026-04-24T03:06:45.250Z",
+                  "t_end": "2026-04-24T03:06:46.500Z",
                   "attempts": [
                     {
                       "number": 1,
@@ -157,8 +157,8 @@ async fn outputs_and_their_receipts() {
                 "version": "1.2.0",
                 "input": {"query":"rust"},
                 "output": "rrrrrrrrrrrrrrrrrrrrrrrrrrrrrr",
-                "t_start": "2026-04-24T03:06:43.250Z",
-                "t_end": "2026-04-24T03:06:44.250Z",
+                "t_start": "2026-04-24T03:06:43.500Z",
+                "t_end": "2026-04-24T03:06:44.500Z",
                 "cached": true,
                 "truncated": true,
                 "attachments": [
@@ -195,8 +195,8 @@ async fn one_call_in_a_line() {
               "latency_ms": 1250,
               "ok": true,
               "trace_id": "trace-1",
-              "started_at": "2026-04-24T03:06:41.250Z",
-              "ended_at": "2026-04-24T03:06:42.500Z"
+              "started_at": "2026-04-24T03:06:41.500Z",
+              "ended_at": "2026-04-24T03:06:42.750Z"
             }"#]],
     );
     wire(
@@ -209,8 +209,8 @@ async fn one_call_in_a_line() {
               "ok": false,
               "error_class": "Terminal",
               "trace_id": "trace-1",
-              "started_at": "2026-04-24T03:06:45.000Z",
-              "ended_at": "2026-04-24T03:06:46.250Z"
+              "started_at": "2026-04-24T03:06:45.250Z",
+              "ended_at": "2026-04-24T03:06:46.500Z"
             }"#]],
     );
 }

@@ -35,11 +35,12 @@ const ALL: u32 = 10_000;
 const EACH: u64 = 100;
 
 /// Every kind of fact that a journal holds.
-const KINDS: [&str; 48] = [
+const KINDS: [&str; 54] = [
     "anew",
     "answer.planned",
     "answer.read",
     "answer.repaired",
+    "answer.repairing",
     "asked",
     "call.abandoned",
     "call.asked",
@@ -55,12 +56,15 @@ const KINDS: [&str; 48] = [
     "call.read",
     "call.refused",
     "call.repaired",
+    "call.repairing",
+    "call.secret",
     "call.taken_up",
     "call.waits",
     "call.woke",
     "charged",
     "chosen",
     "confirmed",
+    "confirming",
     "decided",
     "done",
     "dropped",
@@ -73,6 +77,7 @@ const KINDS: [&str; 48] = [
     "raised",
     "reached",
     "refused",
+    "rejected",
     "replied",
     "resumed",
     "said",
@@ -84,6 +89,7 @@ const KINDS: [&str; 48] = [
     "unanswered",
     "void",
     "worked",
+    "working",
 ];
 
 /// The kinds that are read, and never written: what has become of an escalation is in `decided`.

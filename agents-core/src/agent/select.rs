@@ -11,7 +11,7 @@ use crate::{
     model::{History, Message},
     panics::{self, guarded},
     reader,
-    run::{EventKind, Limit},
+    run::Limit,
     tool::ToolSet,
 };
 use serde_json::{Value, json};
@@ -123,9 +123,6 @@ pub(super) fn settle(brain: &Brain<'_>, cx: &RunContext, skill: &str) {
     }
     if is_news {
         brain.hooks.skill_chosen(skill, cx.masker());
-        cx.emit(|| EventKind::SkillChosen {
-            skill: skill.to_owned(),
-        });
     }
 }
 
@@ -177,12 +174,6 @@ async fn ask(
                 match read(&said, &schema, strict) {
                     Ok(name) => return Ok(name),
                     Err(reason) => {
-                        let why = format!("it names no skill: {reason}");
-                        cx.emit(|| EventKind::AnswerFailed {
-                            answer: said,
-                            reason: why.clone(),
-                        });
-                        cx.emit(|| EventKind::AnswerRefused { reason: why });
                         cx.node.add(Fact::Refused { reason });
                     }
                 }

@@ -4,7 +4,7 @@ use crate::{
     journal::Fact,
     model::{Model, Usage},
     place::{Place, Placement},
-    run::{Cost, EventKind, Limit, Timestamp},
+    run::{Cost, Limit, Timestamp},
     secret::{Masker, Secret, SecretError, resolve},
     tool::Scope,
 };
@@ -340,11 +340,6 @@ impl RunContext {
     /// The tokens spent within this place.
     pub(crate) fn spent(&self) -> u64 {
         self.here().spent()
-    }
-
-    /// Tells the subscribers what happened to the agent that works here, or to the call.
-    pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
-        self.root.emit_at(&self.node, || self.step_place(), kind);
     }
 
     pub(crate) fn result(&self) -> Option<Json> {

@@ -3,13 +3,13 @@
 //! Every change goes through [`Machine::add`]: the fact is folded into the state, and written down unless it changes
 //! nothing.
 
-use super::{Passed, Writer};
+use super::{Audience, Passed, Writer};
 use crate::{
     Json,
     budget::Cost,
     journal::{After, Fact, JournalError, Offer, Place, PlaceId, Projection, State},
     model::Model,
-    run::{Budget, Clock, Limit, Stop},
+    run::{Budget, Clock, Event, Limit, Stop},
 };
 use serde_json::Value;
 use std::{
@@ -21,6 +21,7 @@ use std::{
 /// State of a run that goes on in this process.
 pub(crate) struct Machine {
     inner: Mutex<Inner>,
+    pub(super) audience: Audience,
 }
 
 struct Inner {
@@ -66,8 +67,10 @@ impl Machine {
         projection: Projection,
         clock: Arc<dyn Clock>,
         writer: Option<(Arc<Writer>, u32)>,
+        audience: Audience,
     ) -> Arc<Machine> {
         Arc::new(Machine {
+            audience,
             inner: Mutex::new(Inner {
                 #[cfg(any(test, feature = "testing"))]
                 kept: crate::testing::checks_runs().then(|| Kept {
@@ -89,7 +92,13 @@ impl Machine {
 
     /// Adds a fact about what is at this place.
     pub(crate) fn add(&self, place: PlaceId, fact: Fact) -> After {
-        self.lock().add(place, fact)
+        let audience = Some(&self.audience).filter(|audience| audience.listens());
+        let (after, events) = self.lock().add_and_tell(place, fact, audience);
+        // Subscribers are user code: they are told without the lock.
+        for event in &events {
+            self.audience.tell(event);
+        }
+        after
     }
 
     /// Stores all facts so far, if the run has a journal.
@@ -312,6 +321,21 @@ fn written(state: &State) -> String {
 
 impl Inner {
     fn add(&mut self, place: PlaceId, fact: Fact) -> After {
+        self.add_and_tell(place, fact, None).0
+    }
+
+    /// Adds a fact, and makes its events if there is an audience.
+    fn add_and_tell(
+        &mut self,
+        place: PlaceId,
+        fact: Fact,
+        audience: Option<&Audience>,
+    ) -> (After, Vec<Event>) {
+        // The run was dropped, and goes on from its journal: what is dropped with it has not ended.
+        let is_gone = |(writer, _): &(Arc<Writer>, u32)| writer.is_gone();
+        if self.writer.as_ref().is_some_and(is_gone) {
+            return (After::ignored(), Vec::new());
+        }
         let at = self.clock.now();
         #[cfg(any(test, feature = "testing"))]
         let said = self.kept.is_some().then(|| serde_json::to_string(&fact));
@@ -324,10 +348,20 @@ impl Inner {
                 }
             })
         });
-        let after = self.state.fold(place, fact, at, &self.projection);
+        let (after, events) = match audience {
+            None => {
+                let after = self.state.fold(place, fact, at, &self.projection);
+                (after, Vec::new())
+            }
+            Some(audience) => {
+                let told = self.state.fold_and_tell(place, fact, at, &self.projection);
+                let (after, told) = told;
+                (after, audience.events(&self.state, place, told, at))
+            }
+        };
         // What changes nothing is no part of the run: a journal with it would be refused.
         if after.ignored {
-            return after;
+            return (after, events);
         }
         #[cfg(any(test, feature = "testing"))]
         if let (Some(kept), Some(said)) = (&mut self.kept, said) {
@@ -339,7 +373,7 @@ impl Inner {
             (_, Some(Err(error))) => tracing::error!(%error, "a fact cannot be written"),
             _ => {}
         }
-        after
+        (after, events)
     }
 
     fn live(&mut self, place: PlaceId) -> &mut Live {

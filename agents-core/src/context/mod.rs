@@ -5,6 +5,7 @@
 //!     └───────► Root (settings)      └───── Writer ─► Journal
 //! ```
 
+mod audience;
 mod cx;
 mod desk;
 mod ending;
@@ -26,6 +27,7 @@ mod writer;
 
 pub use cx::RunContext;
 
+pub(crate) use audience::{Audience, Subscriber};
 pub(crate) use desk::{Desk, Letter, Question, Reply};
 pub(crate) use ending::Ending;
 pub(crate) use executor::Executor;

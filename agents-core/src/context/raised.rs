@@ -7,7 +7,7 @@ use crate::{
         settlement::{EscalationReceipt, Settlement},
     },
     journal::{Decided, Fact, Raiser},
-    run::{Climbed, EventKind, Override, Taken},
+    run::{Climbed, Override, Taken},
 };
 
 /// An escalation on its way up.
@@ -102,23 +102,20 @@ impl Root {
             receipt,
             taken,
         });
-        self.tell_settled(node, after.receipts);
         !after.ignored
     }
 
     /// It was a part of work that is dropped.
     fn drop_escalation(&self, node: &Node, ticket: u64, why: &Ending) {
         let why = why.of_escalation().to_owned();
-        let after = node.add(Fact::Dropped { ticket, why });
-        self.tell_settled(node, after.receipts);
+        node.add(Fact::Dropped { ticket, why });
     }
 
     /// What was decided about escalations at this node will not come true, since its work ends.
     pub(crate) fn void(&self, node: &Node, why: &Ending) {
         if node.frame(|frame| !frame.verdicts.is_empty()) {
             let why = why.of_escalation().to_owned();
-            let after = node.add(Fact::Void { why });
-            self.tell_settled(node, after.receipts);
+            node.add(Fact::Void { why });
         }
     }
 
@@ -129,20 +126,6 @@ impl Root {
         for open in open {
             let node = self.node.at(open.place);
             self.drop_escalation(&node, open.ticket, &Ending::Run);
-        }
-    }
-
-    /// Tells what became of escalations.
-    pub(crate) fn tell_settled(&self, node: &Node, receipts: Vec<EscalationReceipt>) {
-        for receipt in receipts {
-            let EscalationReceipt {
-                escalation,
-                settled,
-            } = &receipt;
-            let said = settled.to_string();
-            let said = self.settings.masker.text(&said);
-            tracing::info!(source = %escalation.source, settled = %said, "escalation settled");
-            self.emit(node, || EventKind::EscalationSettled(Box::new(receipt)));
         }
     }
 }

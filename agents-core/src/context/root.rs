@@ -1,19 +1,15 @@
 //! What all parts of one run share: what was said of it, what it has used, and what it has come to.
 
-use super::{Node, Settings, machine::Machine, watched::Watched};
+use super::{Audience, Node, Settings, machine::Machine, watched::Watched};
 use crate::{
     Json,
     journal::{Fact, Started, State, Stored, Terms},
     model::Usage,
-    panics::told,
-    run::{Event, EventKind, Stop, Timestamp, trace::Trace},
+    run::{EventKind, Stop, Timestamp, trace::Trace},
 };
 use std::{
     fmt,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::{Arc, OnceLock},
 };
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -33,8 +29,6 @@ pub(crate) struct Root {
     /// Where in which trace the run was before it was put down.
     pub(crate) trace_before: Option<String>,
     is_resumed: bool,
-    /// Number of events so far.
-    events: AtomicU64,
     /// When the run began, before it was ever put down.
     began: OnceLock<Timestamp>,
 }
@@ -73,15 +67,22 @@ impl Root {
             (writer, run)
         });
         let projection = settings.projection();
+        let run_id: Arc<str> = run_id.into();
+        let audience = Audience::new(
+            run_id.clone(),
+            settings.subscribers.clone(),
+            settings.masker.clone(),
+        );
         let node = Node::root(Machine::new(
             state,
             projection,
             settings.clock.clone(),
             writer,
+            audience,
         ));
         Arc::new(Root {
             settings,
-            run_id: run_id.into(),
+            run_id,
             node,
             notify: Notify::new(),
             over: CancellationToken::new(),
@@ -90,7 +91,6 @@ impl Root {
             secret_scope: OnceLock::new(),
             trace_before,
             is_resumed,
-            events: AtomicU64::new(0),
             began: began.map_or_else(OnceLock::new, OnceLock::from),
         })
     }
@@ -102,71 +102,42 @@ impl Root {
         }
     }
 
-    /// The run begins, or goes on, in its span: gives the time, and when it began.
-    pub(crate) fn begins(&self) -> (Timestamp, Timestamp) {
+    /// Adds the fact that the run begins, or goes on; returns when it began.
+    pub(crate) fn begins(&self) -> Timestamp {
         let now = self.settings.clock.now();
         let began = *self.began.get_or_init(|| now);
-        match (self.is_resumed, &self.origin) {
-            (true, _) => {
-                self.node.add(Fact::Resumed);
-            }
-            (false, Some((agent, input))) if self.settings.writer.is_some() => {
-                self.node.add(Fact::Started(Box::new(Started {
-                    rules: Started::RULES,
-                    run_id: self.run_id.to_string(),
-                    agent: agent.clone(),
-                    input: input.clone(),
-                    place: self.node.path().to_string(),
-                    terms: Terms::of(&self.settings),
-                    began,
-                    trace: self.trace_place(),
-                })));
-            }
-            (false, _) => {}
-        }
-        (now, began)
+        self.node.add(match self.is_resumed {
+            true => Fact::Resumed,
+            false => Fact::Started(Box::new(self.started(began))),
+        });
+        began
     }
 
-    /// Tells the subscribers; what happened is only put together if there is one.
-    pub(crate) fn emit(&self, node: &Node, kind: impl FnOnce() -> EventKind) {
-        self.emit_at(node, || node.path().to_string(), kind);
-    }
-
-    /// The same, of something that happened at a place below the node.
-    pub(crate) fn emit_at(
-        &self,
-        node: &Node,
-        place: impl FnOnce() -> String,
-        kind: impl FnOnce() -> EventKind,
-    ) {
-        let Settings {
-            subscribers,
-            masker,
-            ..
-        } = &self.settings;
-        let event = || Event {
-            run_id: self.run_id.clone(),
-            seq: self.events.fetch_add(1, Relaxed) + 1,
-            at: self.settings.clock.now(),
-            agent: node.agent(),
-            depth: node.depth(),
-            place: place(),
-            kind: match masker.is_empty() {
-                true => kind(),
-                false => masker.event(kind()),
-            },
+    /// Describes the start of the run. Without a journal, its input and its terms are not looked at again.
+    fn started(&self, began: Timestamp) -> Started {
+        let stored = self.origin.as_ref();
+        let stored = stored.filter(|_| self.settings.writer.is_some());
+        let (agent, input) = match stored {
+            Some((agent, input)) => (agent.clone(), input.clone()),
+            None => (self.node.agent().to_string(), Json::null()),
         };
-        if subscribers.is_empty() {
-            #[cfg(any(test, feature = "testing"))]
-            crate::testing::oracle::happened(&self.run_id, event);
-            return;
+        Started {
+            rules: Started::RULES,
+            run_id: self.run_id.to_string(),
+            agent,
+            input,
+            place: self.node.path().to_string(),
+            terms: stored.map_or_else(Terms::default, |_| Terms::of(&self.settings)),
+            began,
+            trace: stored.and_then(|_| self.trace_place()),
         }
-        let event = event();
-        #[cfg(any(test, feature = "testing"))]
-        crate::testing::oracle::happened(&self.run_id, || event.clone());
-        for subscriber in subscribers {
-            told("on_event", masker, || subscriber(&event));
-        }
+    }
+
+    /// Tells subscribers of a piece of a model's text, which is no fact.
+    pub(crate) fn stream(&self, node: &Node, kind: EventKind) {
+        let audience = &self.node.machine().audience;
+        let (place, at) = (node.path().to_string(), self.settings.clock.now());
+        audience.tell(&audience.event(&node.agent(), node.depth(), place, at, kind));
     }
 
     /// [`Settings::secret_scope`], found out once.

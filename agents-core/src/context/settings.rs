@@ -1,11 +1,11 @@
 //! What the user said about a run before it began, and what a run within it takes over.
 
-use super::{Executor, RunContext, Stopwatch, Talk, Writer};
+use super::{Executor, RunContext, Stopwatch, Subscriber, Talk, Writer};
 use crate::{
     Error, ErrorKind,
     journal::{Journal, Projection},
     model::Model,
-    run::{Approver, Budget, Clock, Event, SystemClock, ToolEnvelope},
+    run::{Approver, Budget, Clock, SystemClock, ToolEnvelope},
     secret::{Masker, Secrets},
     tool::Scope,
 };
@@ -13,7 +13,6 @@ use secrecy::{ExposeSecret, SecretString};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) type Subscriber = Arc<dyn Fn(&Event) + Send + Sync>;
 pub(crate) type ToolHook = Arc<dyn Fn(&ToolEnvelope) + Send + Sync>;
 
 /// What the user said about a run before it began.

@@ -3,9 +3,10 @@
 use super::{Node, RunContext, Within, node::Path};
 use crate::{
     Json,
-    journal::{Call, CallFact, Fact, Replied},
+    journal::{Call, CallFact, Fact, Given, Replied},
     model::{ModelError, Reply},
-    run::{Cost, EventKind, Timestamp},
+    run::{Cost, Timestamp},
+    secret::SecretScope,
 };
 use std::{fmt, sync::Arc};
 
@@ -39,7 +40,7 @@ impl Node {
 }
 
 impl RunContext {
-    /// The place, by name: the agent's, or the call's within which this is.
+    /// Returns the path of this place: the agent's, or that of the call or the turn within which this is.
     pub(crate) fn step_place(&self) -> String {
         match self.within {
             Some(Within::Call(seq, _)) => self.node.call_path(seq).to_string(),
@@ -66,6 +67,13 @@ impl RunContext {
         }
     }
 
+    /// Adds the fact that the tool here asked for a secret: whose it was given, or why it was given none.
+    pub(crate) fn asked_for_secret(&self, name: &str, found: Result<(SecretScope, bool), String>) {
+        let found = found.map(|(scope, fallback)| Given { scope, fallback });
+        let name = name.to_owned();
+        self.add_to_call(CallFact::Secret { name, found });
+    }
+
     /// The arguments of the call within which this is, as they stand.
     pub(crate) fn arguments(&self) -> Option<Json> {
         self.with_call(Call::input)
@@ -73,10 +81,11 @@ impl RunContext {
 
     /// The agent that works here begins.
     pub(crate) fn began(&self) -> Working<'_> {
-        self.emit(|| EventKind::AgentStarted);
+        let since = self.now();
+        self.node.add(Fact::Working);
         Working {
             cx: self,
-            since: self.now(),
+            since,
             ok: false,
         }
     }
@@ -110,7 +119,6 @@ impl Working<'_> {
 impl Drop for Working<'_> {
     fn drop(&mut self) {
         let Working { cx, since, ok } = *self;
-        cx.emit(|| EventKind::AgentEnded { ok });
         cx.node.add(Fact::Worked { ok, since });
     }
 }

@@ -51,8 +51,10 @@ impl Writer {
     ) -> Result<Arc<Writer>, Error> {
         let mut entries = journal.read().await.map_err(unreadable)?;
         restore(&mut entries, settings).await?;
-        let (seq, stored) =
-            refold(&entries, &settings.masker, |_, _, _, _| {}).map_err(unreadable)?;
+        let (seq, stored) = refold(&entries, &settings.masker, |state, fact, position| {
+            position.fold(state, fact)
+        })
+        .map_err(unreadable)?;
         let runs = u32::try_from(stored.len()).unwrap_or(u32::MAX);
         let (to, orders) = mpsc::unbounded_channel();
         tokio::spawn(write(journal, orders));
@@ -105,9 +107,12 @@ impl Writer {
             place,
             fact,
         };
-        if sent.to.is_some() {
-            sent.kept.push(entry);
-        }
+        sent.kept.push(entry);
+    }
+
+    /// Returns `true` if the run was dropped: then nothing more is stored of it.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.sent().to.is_none()
     }
 
     /// Stores what was taken down so far, without waiting for it.

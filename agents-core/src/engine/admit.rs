@@ -6,7 +6,7 @@ use crate::{
     context::RunContext,
     panics::guarded,
     policy::{Action, ModelCall, ToolCall, Verdict},
-    run::{ApprovalRequest, Repairs, Stop},
+    run::Stop,
     tool::{SharedTool, ToolContext, ToolSpec},
 };
 
@@ -142,23 +142,5 @@ pub(super) fn needs_approval(
         Approval::Never => false,
         Approval::Always => true,
         Approval::When => tool.needs_approval(prepared, cx),
-    }
-}
-
-pub(super) fn approval_request(
-    brain: &Brain<'_>,
-    tool: &SharedTool,
-    args: Json,
-    repairs: Repairs,
-    context: &ToolContext,
-) -> ApprovalRequest {
-    let ToolSpec { name, effects, .. } = tool.spec();
-    ApprovalRequest {
-        agent_name: brain.name.to_string(),
-        tool_name: name.to_string(),
-        args,
-        repairs,
-        effects: *effects,
-        call_id: context.call_id.to_string(),
     }
 }

@@ -7,12 +7,11 @@ use crate::{
     context::RunContext,
     engine::{climb::climb, repair},
     error::{Cause, Misfits, ReadError, escalation::Escalation},
-    journal::{AnswerFact, AnswerStage, Fact, Failed, FinalAnswer, Raiser, of_answer},
-    model::Message,
+    journal::{AnswerFact, AnswerStage, Fact, Failed, FinalAnswer, Misread, Raiser},
     panics::guarded,
     reader,
     recovery::{ErrorContext, FixerRef, Kind, Plan, Raw, Repair, kinds},
-    run::{EventKind, Stop},
+    run::Stop,
     tool,
 };
 use serde_json::Value;
@@ -45,12 +44,15 @@ pub(crate) async fn settle<O>(
                 match read.unwrap_or_else(|panic| Err(ReadError::new("", panic))) {
                     Ok((value, changes)) => {
                         place.add(AnswerFact::Read(Ok(changes)));
-                        place.tell_accepted();
+                        place.mark_cut_off();
                         return Ok(Settled::Value(value));
                     }
                     Err(fault) => {
-                        place.tell_failed(&text, &place.failure(&text, &fault).to_string());
-                        AnswerFact::Read(Err(fault))
+                        let reason = place.failure(&text, &fault).to_string();
+                        AnswerFact::Read(Err(Misread {
+                            error: fault,
+                            reason,
+                        }))
                     }
                 }
             }
@@ -110,18 +112,8 @@ impl<O> Place<'_, O> {
         })
     }
 
-    /// Adds a fact, and tells of it.
     fn add(&self, fact: AnswerFact) {
-        let again = match &fact {
-            AnswerFact::Repaired { answer, .. } => answer.as_ref().ok().cloned(),
-            _ => None,
-        };
         self.cx.node.add(Fact::Answer(fact));
-        let is_read = self.with(|answer| *answer.next() == AnswerStage::Read);
-        if let Some(text) = again.filter(|_| !is_read) {
-            let text = self.cx.masker().text(&text).into_owned();
-            self.tell_failed(&text, crate::journal::FAILED_ALREADY);
-        }
     }
 
     fn is_strict(&self) -> bool {
@@ -132,16 +124,14 @@ impl<O> Place<'_, O> {
         self.answer.schema().unwrap_or(&Value::Null)
     }
 
-    /// Tells that the answer fits, and how it was changed.
-    fn tell_accepted(&self) {
-        let (cx, masker) = (self.cx, self.cx.masker());
-        let (repairs, is_own, is_as_written) = self.with(|answer| {
+    /// Marks the result as partial if the model's output limit cut the answer off.
+    fn mark_cut_off(&self) {
+        let cx = self.cx;
+        let (is_own, is_as_written) = self.with(|answer| {
             let candidates = &answer.candidates;
-            let is_as_written = candidates.at_hand().changes.is_empty();
             (
-                of_answer(candidates, masker),
                 candidates.at() == 0,
-                is_as_written,
+                candidates.at_hand().changes.is_empty(),
             )
         });
         // JSON that fits as it is has come to its end. Of a repair its result is judged.
@@ -150,41 +140,16 @@ impl<O> Place<'_, O> {
         if is_cut_off && !is_whole && cx.repair().is_none() {
             cx.node.mark_partial();
         }
-        if !repairs.is_empty() {
-            let told = masker.data(repairs.clone());
-            tracing::info!(agent = %self.brain.name, repairs = %told, "answer repaired");
-            cx.emit(|| EventKind::AnswerRepaired {
-                answer: said(cx),
-                repairs,
-            });
-        }
     }
 
-    /// Tells that a text does not fit: the model's, or one that was given in its place.
-    fn tell_failed(&self, text: &str, reason: &str) {
-        let said = self.cx.masker().text(reason);
-        tracing::info!(agent = %self.brain.name, error = %said, "answer failed");
-        self.cx.emit(|| EventKind::AnswerFailed {
-            answer: text.to_owned(),
-            reason: reason.to_owned(),
-        });
-    }
-
-    /// Returns the reason for which the answer goes back to the model, and tells it.
+    /// Returns the reason for which the answer goes back to the model.
     fn refusal(&self) -> String {
         let reason = self.own_failure().map_or_else(String::new, |failed| {
             self.failure(&failed.text, &failed.error).to_string()
         });
         let remarks: Vec<_> = self.with(|answer| answer.remarks().collect());
-        let reason = remarks
-            .into_iter()
-            .fold(reason, |reason, remark| format!("{reason}; {remark}"));
-        let said = self.cx.masker().text(&reason);
-        tracing::info!(agent = %self.brain.name, reason = %said, "answer refused");
-        self.cx.emit(|| EventKind::AnswerRefused {
-            reason: reason.clone(),
-        });
-        reason
+        let remarks = remarks.into_iter();
+        remarks.fold(reason, |reason, remark| format!("{reason}; {remark}"))
     }
 
     /// Returns the failure of the answer as the model gave it.
@@ -245,13 +210,19 @@ impl<O> Place<'_, O> {
             attempt,
             previous,
         };
+        self.add(AnswerFact::Repairing { turn });
         let place = self.cx.in_answer(turn);
-        let repair::Repaired { answer, spent } =
-            repair::ask(self.brain, &place, fixer, repair).await;
+        let asked = repair::ask(self.brain, &place, fixer, repair);
+        let repair::Repaired {
+            answer,
+            spent,
+            took,
+        } = asked.await;
         AnswerFact::Repaired {
             turn,
             answer,
             tokens: spent.saturating_sub(before),
+            took,
         }
     }
 
@@ -283,13 +254,4 @@ impl<O> Place<'_, O> {
         };
         tool::misfits(fault, self.schema(), &found, &reading.json)
     }
-}
-
-/// Returns the text that the model said last, whatever has been made of it since.
-fn said(cx: &RunContext) -> String {
-    cx.node
-        .frame(|frame| match frame.history.messages().last() {
-            Some(Message::Assistant { content, .. }) => content.clone(),
-            _ => String::new(),
-        })
 }

@@ -1,37 +1,31 @@
 //! Approval: somebody is asked whether the call may run.
 
-use super::{admit, call::Place};
+use super::call::Place;
 use crate::{
-    Json,
     context::{RunContext, Stopwatch},
-    journal::{CallFact, Fact, of_call},
+    journal::{CallFact, Fact},
     panics::{guarded, guarded_while},
-    run::{Approval, ApprovalRequest, EventKind, Signed},
-    tool::{SharedTool, ToolContext},
+    run::{Approval, ApprovalRequest, Signed},
 };
 
 impl Place<'_> {
     /// Asks whoever decides; with nobody to ask, the answer is no.
-    pub(super) async fn ask(
-        &self,
-        tool: &SharedTool,
-        args: Json,
-        context: &ToolContext,
-    ) -> CallFact {
-        let repairs = self.with_call(|call| of_call(&call.candidates, 0, self.cx.masker()));
+    pub(super) async fn ask(&self) -> CallFact {
         self.add(CallFact::Asked).await;
         self.cx.node.machine().flush();
-        let request = admit::approval_request(self.brain, tool, args, repairs, context);
-        let request = self.cx.masker().data(request);
-        self.emit(|| EventKind::ApprovalRequested(request.clone()));
-        let began = self.cx.now();
-        let decided = self.cx.ask(request).await;
-        let took = self.cx.now().since(began);
-        self.emit(|| EventKind::ApprovalDecided {
-            call_id: context.call_id.clone(),
-            approval: decided.approval.clone(),
-            by: decided.by.clone(),
+        let (id, masker) = (self.cx.node.id(), self.cx.masker());
+        let machine = self.cx.node.machine();
+        let request = machine.look(|state| {
+            let call = state.call_at(id, self.seq)?;
+            state.approval_request(id, call, masker)
         });
+        let began = self.cx.now();
+        let decided = match request {
+            Some(request) => self.cx.ask(request).await,
+            // The call was closed meanwhile.
+            None => std::future::pending().await,
+        };
+        let took = self.cx.now().since(began);
         CallFact::Decided { decided, took }
     }
 }
@@ -43,17 +37,10 @@ impl RunContext {
             return decided.approval;
         }
         let request = self.masker().data(request);
-        let call_id = request.call_id.clone();
-        self.emit(|| EventKind::ApprovalRequested(request.clone()));
+        self.node.add(Fact::Confirming(Box::new(request.clone())));
         let decided = self.ask(request).await;
         self.node.add(Fact::Confirmed(decided.clone()));
-        let Signed { approval, by } = decided;
-        self.emit(|| EventKind::ApprovalDecided {
-            call_id: call_id.into(),
-            approval: approval.clone(),
-            by,
-        });
-        approval
+        decided.approval
     }
 }
 

@@ -7,10 +7,10 @@ use crate::{
     context::RunContext,
     engine::climb::climb,
     error::{Cause, Code, ToolError},
-    journal::{Action, Call, CallFact, Called, Fact, News, Raiser, again, of_call},
-    observe::spans,
+    journal::{Action, Call, CallFact, Called, Fact, Raiser},
+    observe::{self, spans},
     panics::guarded,
-    run::{EventKind, RepairKind, Stop, ToolEnvelope},
+    run::{Stop, ToolEnvelope},
     secret::references,
     tool::{Prepared, SharedTool, ToolContext},
 };
@@ -73,20 +73,10 @@ impl Place<'_> {
         })
     }
 
-    /// Adds a fact, and tells of it. If the fact ends the run, this never returns.
+    /// Adds a fact. If it ends the run, this never returns.
     pub(super) async fn add(&self, fact: CallFact) {
         let seq = self.seq;
         let after = self.cx.node.add(Fact::Call { seq, fact });
-        match after.news {
-            Some(News::Failed(error)) => self.tell_failure(error),
-            Some(News::Again(index)) => {
-                let masker = self.cx.masker();
-                let error = self.with_call(|call| again(&call.candidates, index, masker));
-                error.into_iter().for_each(|error| self.tell_failure(error));
-            }
-            Some(News::Accepted) => self.tell_repairs(),
-            None => {}
-        }
         if let Some(stop) = after.stop {
             match self.cx.stop(stop).await {}
         }
@@ -104,8 +94,8 @@ impl Place<'_> {
         } else {
             let seq = self.seq;
             let tool = tool.map(|tool| {
-                let goes_on = tool.is_part_of_the_run() || self.brain.knowledge(&name).is_some();
-                Called::of(tool.spec(), &name, goes_on)
+                let is_knowledge = self.brain.knowledge(&name).is_some();
+                Called::of(tool.spec(), &name, tool.is_part_of_the_run(), is_knowledge)
             });
             let fact = CallFact::TakenUp { tool };
             self.cx.node.add(Fact::Call { seq, fact });
@@ -121,13 +111,6 @@ impl Place<'_> {
             cause: Cause::denied(reason),
         });
         spans::judged(&span, self.cx.masker(), &admitted);
-        self.emit(|| {
-            self.with_call(|call| EventKind::CallStarted {
-                tool_call_id: call.call.id.clone(),
-                tool: call.call.name.clone(),
-                arguments: call.call.arguments.clone(),
-            })
-        });
         admitted
     }
 
@@ -192,7 +175,7 @@ impl Place<'_> {
                         Err(panic) => CallFact::Panicked(panic),
                     }
                 }
-                Action::Approve(args) => self.ask(tool, args, &context).await,
+                Action::Approve(_) => self.ask().await,
                 Action::Execute(args) if !references(args.as_str()).is_empty() => {
                     CallFact::Refused(lacking(&args))
                 }
@@ -215,11 +198,6 @@ impl Place<'_> {
                     CallFact::Waits { until, wait }
                 }
                 Action::Sleep { until, wait } => {
-                    tracing::info!(tool = %context.tool, attempt = context.attempt, ?wait, "backing off");
-                    self.emit(|| EventKind::BackingOff {
-                        tool: context.tool.to_string(),
-                        wait,
-                    });
                     tokio::time::sleep(rules.until(until).min(wait)).await;
                     CallFact::Woke
                 }
@@ -234,12 +212,21 @@ impl Place<'_> {
                 Action::AskFixer(fixer) => {
                     match self.with_call(|call| repair::repair(&fixer, &rules, call)) {
                         Some(repair) => {
+                            self.add(CallFact::Repairing).await;
                             let asked = repair::ask(self.brain, &context.cx, &fixer, repair);
-                            let repair::Repaired { answer, spent } = asked.await;
+                            let repair::Repaired {
+                                answer,
+                                spent,
+                                took,
+                            } = asked.await;
                             let before =
                                 self.with_call(|call| call.candidates.tokens_in(call.round()));
                             let tokens = spent.saturating_sub(before);
-                            CallFact::Repaired { answer, tokens }
+                            CallFact::Repaired {
+                                answer,
+                                tokens,
+                                took,
+                            }
                         }
                         None => return,
                     }
@@ -279,19 +266,6 @@ impl Place<'_> {
         }
     }
 
-    /// Tells of a failure that the arms are asked about, or of a try.
-    fn tell_failure(&self, error: crate::error::ErrorReceipt) {
-        let said = self.cx.masker().text(&error.message);
-        tracing::info!(tool = %self.name(), code = %error.code, error = %said, "call failed");
-        self.emit(|| {
-            self.with_call(|call| EventKind::CallFailed {
-                tool_call_id: call.call.id.clone(),
-                tool: call.call.name.clone(),
-                error,
-            })
-        });
-    }
-
     fn context(&self, tool: &SharedTool) -> ToolContext {
         ToolContext {
             cx: self.cx.in_call(self.seq, 1),
@@ -310,8 +284,8 @@ impl Place<'_> {
         let (node, seq) = (&self.cx.node, self.seq);
         let has_siblings = node.frame(|frame| frame.calls.len() > 1);
         let receipt = node.add(Fact::Settled { seq }).receipt?;
-        receipt::tell_used(Some(self.brain), node, &self.cx.root, seq, &receipt);
-        receipt::tell(node, &self.cx.root, seq, receipt.clone());
+        receipt::tell_used(Some(self.brain), &self.cx.root, &receipt);
+        observe::settled(node, &self.cx.root, seq, &receipt);
         // Others of the same reply may take long, or never end: this one is not to run again.
         if has_siblings {
             node.machine().flush();
@@ -319,33 +293,8 @@ impl Place<'_> {
         Some(receipt)
     }
 
-    /// Tells how the arguments were changed that are about to be used.
-    fn tell_repairs(&self) {
-        let masker = self.cx.masker();
-        let mut repairs = self.with_call(|call| {
-            let candidates = &call.candidates;
-            of_call(candidates, candidates.first_new(), masker)
-        });
-        repairs.0.retain(|step| step.kind != RepairKind::Tried);
-        if repairs.is_empty() {
-            return;
-        }
-        let repairs = masker.data(repairs);
-        tracing::info!(tool = %self.name(), %repairs, "arguments repaired");
-        self.emit(|| EventKind::CallRepaired {
-            tool_call_id: self.with_call(|call| call.call.id.clone()),
-            tool: self.name(),
-            repairs,
-        });
-    }
-
     pub(super) fn name(&self) -> String {
         self.with_call(|call| self.cx.masker().text(&call.call.name).into_owned())
-    }
-
-    pub(super) fn emit(&self, kind: impl FnOnce() -> EventKind) {
-        let place = || self.cx.node.call_path(self.seq).to_string();
-        self.cx.root.emit_at(&self.cx.node, place, kind);
     }
 }
 

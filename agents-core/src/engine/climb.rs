@@ -7,9 +7,9 @@ use crate::{
         escalation::{Escalation, Refused},
         settlement::Settlement,
     },
-    journal::Raiser,
+    journal::{Fact, Raiser},
     model::Model,
-    run::{Climbed, EventKind, Override, Stop},
+    run::{Climbed, Override, Stop},
 };
 use std::{future::pending, sync::Arc};
 
@@ -34,7 +34,6 @@ pub(crate) async fn climb(
         reason = %cx.masker().text(&escalation.reason),
         "escalated"
     );
-    cx.emit(|| EventKind::Escalated(Box::new(escalation.clone())));
     let raised = escalation.clone();
     let (model, escalation) = ask_up(cx, escalation, Some(&waiting), may_have_another(cx)).await;
     let is_open = match (model, &of) {
@@ -182,6 +181,6 @@ pub(crate) fn no_more_models(agent: &str, model: &dyn Model) -> Refused {
 pub(crate) fn refuse(cx: &RunContext, escalation: &mut Escalation, refused: Refused) {
     let said = refused.to_string();
     tracing::warn!(source = %escalation.source, refused = %cx.masker().text(&said), "the escalation climbs on");
-    cx.emit(|| EventKind::ResolutionRefused(refused.clone()));
+    cx.node.add(Fact::Rejected(Box::new(refused.clone())));
     escalation.refused.push(refused);
 }

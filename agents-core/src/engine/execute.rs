@@ -11,7 +11,6 @@ use crate::{
     journal::{Call, CallFact, Intent, Interrupted},
     observe::spans,
     panics::{guarded, guarded_while, patiently},
-    run::EventKind,
     tool::{Cache, Effects, InDoubt, Prepared, SharedTool, ToolContext, ToolSpec},
 };
 use std::{sync::Arc, time::Duration};
@@ -155,11 +154,6 @@ async fn run(
         execution: Arc::default(),
     };
     let _ends = context.execution.ends_with_scope();
-    cx.emit(|| EventKind::AttemptStarted {
-        call_id: context.call_id.clone(),
-        tool: context.tool.to_string(),
-        attempt: context.attempt,
-    });
     let work = async {
         // Caught inside the deadline: a body that unwinds is as finished as one that returns.
         let inside = context.cx.clone();

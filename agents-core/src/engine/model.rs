@@ -59,15 +59,9 @@ pub(crate) async fn ask(
     let offer = cx.node.offer(offered, format);
     let id = model.id();
     let name = cx.node.machine().look(|state| state.model_name(id));
-    let after = cx.node.add(Fact::Asked {
+    cx.node.add(Fact::Asked {
         model: name.clone(),
         offer,
-    });
-    cx.root.tell_settled(&cx.node, after.receipts);
-    cx.root.emit(&cx.node, || EventKind::ModelRequested {
-        turn,
-        model: model.id().to_owned(),
-        choosing: !brain.open.is_empty(),
     });
     cx.node.machine().flush();
     let asking = cx.asking(name, !brain.open.is_empty());
@@ -98,14 +92,7 @@ pub(crate) async fn ask(
         let limit = "output limit (of Ollama, `num_predict`)";
         tracing::warn!(agent = %brain.name, turn, model = model.id(), limit, "a reply was cut off");
     }
-    let (calls, finish, usage) = (reply.calls.len(), reply.finish.clone(), reply.usage);
     asking.replied(reply, cost, cx.root.settings.max_argument_bytes);
-    cx.root.emit(&cx.node, || EventKind::ModelReplied {
-        turn,
-        calls,
-        finish,
-        usage,
-    });
     Ok(())
 }
 
@@ -239,7 +226,7 @@ impl<'a> Show<'a> {
 
 fn emit(cx: &RunContext, kind: fn(String) -> EventKind, piece: String) {
     if !piece.is_empty() {
-        cx.emit(|| kind(piece));
+        cx.root.stream(&cx.node, kind(piece));
     }
 }
 

@@ -6,40 +6,18 @@ use crate::{
     deep::deep,
     journal::{CallFact, Fact},
     observe, panics,
-    run::{EventKind, ToolEnvelope},
+    run::ToolEnvelope,
 };
 use std::sync::Arc;
 
-/// A call has its receipt: that is a line in the log and a step of the run, and those who listen are told.
-pub(super) fn tell(node: &Node, root: &Root, seq: u32, receipt: Arc<ToolEnvelope>) {
-    observe::settled(node, root, seq, &receipt);
-    root.emit_at(
-        node,
-        || node.call_path(seq).to_string(),
-        || EventKind::CallEnded(receipt),
-    );
-}
-
 /// Tells what the model has used: a tool, or what the agent knows. Without `brain` the agent is gone already, as from a
 /// task that outlives it.
-pub(super) fn tell_used(
-    brain: Option<&Brain<'_>>,
-    node: &Node,
-    root: &Root,
-    seq: u32,
-    receipt: &ToolEnvelope,
-) {
+pub(super) fn tell_used(brain: Option<&Brain<'_>>, root: &Root, receipt: &ToolEnvelope) {
     let masker = &root.settings.masker;
     let known = brain.and_then(|brain| Some((brain, brain.knowledge(&receipt.name)?)));
     match known {
         Some((brain, knowledge)) if receipt.is_ok() => {
             brain.hooks.knowledge_used(knowledge.name(), masker);
-            let knowledge = knowledge.name().to_owned();
-            root.emit_at(
-                node,
-                || node.call_path(seq).to_string(),
-                || EventKind::KnowledgeUsed { knowledge },
-            );
         }
         Some(_) => {}
         None => {
@@ -79,8 +57,8 @@ fn close(node: &Arc<Node>, root: &Root, brain: Option<&Brain<'_>>, why: &Ending)
         node.add(Fact::Call { seq, fact });
         // If a stored run comes back to this agent, its model has been told.
         if let Some(receipt) = node.add(Fact::Settled { seq }).receipt {
-            tell_used(brain, node, root, seq, &receipt);
-            tell(node, root, seq, receipt);
+            tell_used(brain, root, &receipt);
+            observe::settled(node, root, seq, &receipt);
         }
     }
 }

@@ -10,9 +10,9 @@ use crate::{
     journal::{Call, Failed},
     panics::guarded_while,
     recovery::{ErrorContext, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
-    run::{EventKind, Stop},
+    run::Stop,
 };
-use std::pin::pin;
+use std::{pin::pin, time::Duration};
 
 /// Asks the arms about a new failure. They are not asked about a call that was denied.
 pub(crate) fn decide(rules: &Rules<'_>, call: &Call) -> Option<Plan> {
@@ -67,9 +67,11 @@ pub(crate) struct Repaired {
     pub(crate) answer: Result<String, FixError>,
     /// The tokens spent so far where it ran: also those of a part that ran before a run was stored.
     pub(crate) spent: u64,
+    /// Time that it took.
+    pub(crate) took: Duration,
 }
 
-/// Asks a repair agent at `cx`, and tells of it.
+/// Asks a repair agent at `cx`.
 pub(crate) async fn ask(
     brain: &Brain<'_>,
     cx: &RunContext,
@@ -77,29 +79,13 @@ pub(crate) async fn ask(
     repair: Repair,
 ) -> Repaired {
     must_be_listed(brain, cx, fixer, &repair.tool).await;
-    let (tool, name, attempt) = (repair.tool.clone(), fixer.name().to_owned(), repair.attempt);
-    let error = cx.masker().text(&repair.error);
-    tracing::info!(%tool, fixer = %name, attempt, %error, "asking a repair agent");
-    cx.emit(|| EventKind::FixerRequested {
-        tool: tool.clone(),
-        fixer: name.clone(),
-        attempt,
-    });
-    let before = cx.spent();
     let started = cx.now();
     let answer = run(brain, cx, fixer, repair).await;
-    let took = cx.now().since(started);
-    let spent = cx.spent();
-    let tokens = spent - before;
-    tracing::info!(%tool, fixer = %name, tokens, ok = answer.is_ok(), "the repair agent answered");
-    cx.emit(|| EventKind::FixerReplied {
-        tool,
-        fixer: name,
-        answer: answer.clone().map_err(|error| error.to_string()),
-        tokens,
-        took,
-    });
-    Repaired { answer, spent }
+    Repaired {
+        answer,
+        spent: cx.spent(),
+        took: cx.now().since(started),
+    }
 }
 
 /// Whatever ends the repair agent, short of what ends the whole run, is its answer.

@@ -7,6 +7,7 @@ use crate::{
     recovery::{FixError, FixerRef, Plan},
 };
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// State of one final answer.
 #[derive(Clone, Debug, Serialize)]
@@ -49,15 +50,29 @@ pub(crate) enum AnswerStage {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AnswerFact {
     /// The text at hand was read.
-    Read(Result<Changes, ReadError>),
+    Read(Result<Changes, Misread>),
     /// The arms were asked about the failure at hand.
     Planned(Option<Plan>),
-    /// A repair agent was asked, in this turn.
+    /// The repair agent that is to answer is asked, in this turn.
+    Repairing { turn: u32 },
+    /// The repair agent has answered, after this time.
     Repaired {
         turn: u32,
         answer: Result<String, FixError>,
         tokens: u64,
+        #[serde(default)]
+        took: Duration,
     },
+}
+
+/// Error of an answer that does not fit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Misread {
+    #[serde(flatten)]
+    pub(crate) error: ReadError,
+    /// Sentence that says what is wrong, as a failure of the agent.
+    #[serde(default)]
+    pub(crate) reason: String,
 }
 
 impl FinalAnswer {
@@ -94,7 +109,10 @@ impl FinalAnswer {
                 self.stage = AnswerStage::Accepted;
             }
             // What was accepted is read again by a process that goes on, and may not fit there.
-            (AnswerFact::Read(Err(error)), AnswerStage::Read | AnswerStage::Accepted) => {
+            (
+                AnswerFact::Read(Err(Misread { error, .. })),
+                AnswerStage::Read | AnswerStage::Accepted,
+            ) => {
                 // A given text may fail in a field and be repaired further. As a whole it was a try.
                 let was_try = self.candidates.is_given() && error.path().is_empty();
                 let text = self.candidates.text().to_owned();
@@ -109,11 +127,13 @@ impl FinalAnswer {
                 self.recover();
             }
             (AnswerFact::Planned(None), AnswerStage::Arms) => self.go_back(),
+            (AnswerFact::Repairing { .. }, AnswerStage::Repair(_)) => {}
             (
                 AnswerFact::Repaired {
                     turn,
                     answer,
                     tokens,
+                    took: _,
                 },
                 AnswerStage::Repair(fixer),
             ) => {

@@ -4,9 +4,12 @@ use super::{JournalError, Terms, answer::AnswerFact, call::CallFact};
 use crate::{
     ErrorKind, Json,
     budget::{Cost, nanos},
-    error::{escalation::Escalation, settlement::EscalationReceipt},
+    error::{
+        escalation::{Escalation, Refused},
+        settlement::EscalationReceipt,
+    },
     model::{History, ModelError, Reply, Usage},
-    run::{Climbed, Override, Signed, Stop, Taken, Timestamp},
+    run::{ApprovalRequest, Climbed, Override, Signed, Stop, Taken, Timestamp},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -74,6 +77,8 @@ pub(crate) enum Fact {
         #[serde(with = "nanos")]
         cost: Option<Cost>,
     },
+    /// A person is asked whether code may run the agent here.
+    Confirming(Box<ApprovalRequest>),
     /// A person has decided whether code may run the agent here.
     Confirmed(Signed),
     /// A failure of a call or of an answer was handed up.
@@ -86,6 +91,8 @@ pub(crate) enum Fact {
         ticket: u64,
         escalation: Box<Escalation>,
     },
+    /// What the agent here chose to do about an escalation is not possible; the escalation is passed on.
+    Rejected(Box<Refused>),
     /// The escalation is decided; the decision holds as soon as the agent that raised it goes on.
     Decided(Box<Decided>),
     /// The escalation is handled; the agent here may be taken off its work for it.
@@ -103,6 +110,8 @@ pub(crate) enum Fact {
     Anew,
     /// The result here is partial.
     Partial,
+    /// The agent begins to work.
+    Working,
     /// The agent has ended the work that it began at this time.
     Worked { ok: bool, since: Timestamp },
     /// The agent has this answer.

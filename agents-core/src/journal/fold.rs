@@ -43,6 +43,16 @@ pub(crate) struct After {
     pub(crate) ignored: bool,
 }
 
+impl After {
+    /// The fact changes nothing.
+    pub(crate) fn ignored() -> Self {
+        After {
+            ignored: true,
+            ..After::default()
+        }
+    }
+}
+
 impl State {
     /// Applies a fact about what is at a place. One that does not belong to the state changes nothing.
     pub(crate) fn fold(
@@ -66,7 +76,11 @@ impl State {
         let mut after = After::default();
         match fact {
             // The state begins with it.
-            Fact::Started(_) => self.last = at,
+            Fact::Started(started) => {
+                self.run_id = Some(started.run_id.into());
+                self.last = at;
+                self.since = at;
+            }
             Fact::Finished(finished) => self.finished = Some(finished),
             Fact::Opened { key, depth, agent } => {
                 after.opened = Some(self.open(id, key, depth, agent))
@@ -84,8 +98,8 @@ impl State {
             }
             Fact::Chosen { skill } => self.frame_mut(id).chosen(&skill),
             Fact::Offered(offer) => self.offers.push(offer),
-            // It changes nothing: the model is being asked.
-            Fact::Tried { .. } => {}
+            // They change nothing, and are told.
+            Fact::Tried { .. } | Fact::Working | Fact::Confirming(_) | Fact::Rejected(_) => {}
             Fact::Asked { .. } => {
                 self.each_up(id, |place| place.steps += 1);
                 self.frame_mut(id).asked = Some(at);
@@ -223,7 +237,10 @@ impl State {
                     self.stop = Some(stop);
                 }
             }
-            Fact::Resumed => self.resumed(),
+            Fact::Resumed => {
+                self.since = at;
+                self.resumed();
+            }
             Fact::StoppedFromOutside(stop) => self.stop = Some(stop),
             Fact::Over => self.over = true,
         }
@@ -243,11 +260,13 @@ impl State {
             Fact::Call {
                 fact: CallFact::Asked,
                 ..
-            } => self.asked += 1,
+            }
+            | Fact::Confirming(_) => self.asked += 1,
             Fact::Call {
                 fact: CallFact::Decided { .. },
                 ..
-            } => self.asked = self.asked.saturating_sub(1),
+            }
+            | Fact::Confirmed(_) => self.asked = self.asked.saturating_sub(1),
             _ => {}
         }
     }

@@ -14,6 +14,7 @@ pub(crate) mod answer;
 pub(crate) mod call;
 pub(crate) mod candidates;
 mod entry;
+mod events;
 mod fact;
 mod fold;
 mod frame;
@@ -30,12 +31,12 @@ mod tests;
 pub use entry::{Entry, Journal, JournalError, MemoryJournal};
 pub use recorded::{Difference, Recorded, RecordedCall, RecordedModel, WhatIf};
 
-pub(crate) use answer::{AnswerFact, AnswerStage, FinalAnswer};
+pub(crate) use answer::{AnswerFact, AnswerStage, FinalAnswer, Misread};
 pub(crate) use call::{
-    Accepted, Action, Call, CallFact, Called, Intent, Interrupted, News, Refused, again, of_answer,
-    of_call,
+    Accepted, Action, Call, CallFact, Called, Given, Intent, Interrupted, Refused,
 };
-pub(crate) use candidates::{FAILED_ALREADY, Failed};
+pub(crate) use candidates::Failed;
+pub(crate) use events::Told;
 pub(crate) use fact::{Decided, Fact, Finished, Offer, Raiser, Replied, Started};
 pub(crate) use fold::{After, Projection};
 pub(crate) use frame::{Frame, Next};

@@ -1,6 +1,6 @@
 //! A stored journal, folded again: each run in it, and its state.
 
-use super::{Entry, Fact, JournalError, PlaceId, Projection, Started, State};
+use super::{After, Entry, Fact, JournalError, Projection, Started, State};
 use crate::secret::Masker;
 use std::sync::Arc;
 
@@ -11,19 +11,34 @@ pub(crate) struct Stored {
     pub(crate) state: State,
 }
 
-/// Folds the entries of a journal: its last number, and each run in it. `before` looks at each fact before it is folded,
-/// and gets the index of its entry.
+/// Position of a fact in a journal.
+pub(crate) struct Position<'a> {
+    /// Index of its entry.
+    pub(crate) index: usize,
+    pub(crate) entry: &'a Entry,
+    pub(crate) projection: &'a Projection,
+}
+
+impl Position<'_> {
+    /// Folds the fact, and no more.
+    pub(crate) fn fold(&self, state: &mut State, fact: Fact) -> After {
+        state.fold(self.entry.place, fact, self.entry.at, self.projection)
+    }
+}
+
+/// Folds the entries of a journal: returns its last number, and each run in it. `fold` is asked to fold each fact, and
+/// may look at more than the state.
 pub(crate) fn refold(
     entries: &[Entry],
     masker: &Arc<Masker>,
-    mut before: impl FnMut(&State, PlaceId, &Fact, usize),
+    mut fold: impl FnMut(&mut State, Fact, Position<'_>) -> After,
 ) -> Result<(u64, Vec<Stored>), JournalError> {
     let mut runs: Vec<Stored> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         let nth = index as u64 + 1;
         let Entry {
             seq,
-            at,
+            at: _,
             run,
             place,
             fact,
@@ -50,8 +65,13 @@ pub(crate) fn refold(
                     .map_err(|why| JournalError::new(format!("entry {nth} (`started`): {why}")))?;
                 let mut state = State::of(started.place.clone(), &started.agent);
                 let fact = Fact::Started(started.clone());
-                before(&state, 0, &fact, index);
-                state.fold(0, fact, *at, &projection_of(masker, &started));
+                let projection = &projection_of(masker, &started);
+                let position = Position {
+                    index,
+                    entry,
+                    projection,
+                };
+                fold(&mut state, fact, position);
                 runs.push(Stored {
                     run: entry.run,
                     started: *started,
@@ -63,9 +83,13 @@ pub(crate) fn refold(
                 if state.places.len() <= *place as usize {
                     return Err(not_known());
                 }
-                before(state, *place, &fact, index);
-                let projection = projection_of(masker, started);
-                if state.fold(*place, fact, *at, &projection).ignored {
+                let projection = &projection_of(masker, started);
+                let position = Position {
+                    index,
+                    entry,
+                    projection,
+                };
+                if fold(state, fact, position).ignored {
                     return Err(not_known());
                 }
             }

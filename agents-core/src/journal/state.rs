@@ -6,7 +6,7 @@
 //!
 //! Nothing here waits, reads a clock or calls user code.
 
-use super::{Finished, Frame, Kept, Offer};
+use super::{Call, Finished, Frame, Kept, Offer};
 use crate::{
     Json,
     budget::Paid,
@@ -24,6 +24,8 @@ pub(crate) type PlaceId = u32;
 /// State of one run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct State {
+    /// Id of the run, once it has started.
+    pub(super) run_id: Option<Arc<str>>,
     /// Number of facts so far.
     pub(crate) seq: u64,
     /// Places, in the order in which they were opened; the first is that of the agent that is run.
@@ -47,6 +49,8 @@ pub(crate) struct State {
     pub(super) resumed: bool,
     /// Time of the last fact.
     pub(super) last: Timestamp,
+    /// Time at which the run began, or went on in this process.
+    pub(super) since: Timestamp,
     /// Number of people who are being asked.
     pub(super) asked: u32,
     /// Is `true` if the run is over.
@@ -120,6 +124,12 @@ impl State {
 
     pub(crate) fn place_mut(&mut self, id: PlaceId) -> &mut Place {
         &mut self.places[id as usize]
+    }
+
+    /// Returns a call of the agent at this place, until its model is answered.
+    pub(crate) fn call_at(&self, id: PlaceId, seq: u32) -> Option<&Call> {
+        let mut calls = self.place(id).frame.iter().flat_map(|frame| &frame.calls);
+        calls.find(|call| call.seq == seq)
     }
 
     /// Applies `f` to the place and to those above.

@@ -145,6 +145,8 @@ fn taken_up() -> CallFact {
         repeatable: false,
         writes: true,
         goes_on: false,
+        reads: false,
+        knowledge: false,
     });
     CallFact::TakenUp { tool }
 }

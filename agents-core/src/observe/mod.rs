@@ -40,7 +40,7 @@ pub(crate) use line::settled;
 use crate::{
     context::Root,
     journal::Fact,
-    run::{EventKind, Outcome, trace::hang},
+    run::{Outcome, trace::hang},
 };
 use std::{future::Future, sync::Arc};
 use tracing::Instrument;
@@ -56,22 +56,8 @@ pub(crate) async fn observed<T>(
         hang(&span, before);
     }
     root.place_in_trace(&span);
-    let (going, since) = root.begins();
-    span.in_scope(|| {
-        root.emit(&root.node, || EventKind::RunStarted {
-            run_id: root.run_id.clone(),
-        });
-    });
+    let since = span.in_scope(|| root.begins());
     let outcome = run.instrument(span.clone()).await;
-    let t_end = root.settings.clock.now();
-    span.in_scope(|| {
-        root.emit(&root.node, || EventKind::RunEnded {
-            ok: outcome.result.is_ok(),
-            partial: outcome.partial,
-            usage: outcome.usage,
-            took: t_end.since(going),
-        });
-    });
     spans::ran(&span, &outcome);
     let ok = outcome.result.is_ok();
     root.node.add(Fact::Worked { ok, since });

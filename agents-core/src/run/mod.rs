@@ -6,6 +6,7 @@
 mod approval;
 mod clock;
 mod event;
+mod log;
 mod masked;
 mod metadata;
 mod outcome;
@@ -29,6 +30,7 @@ pub use outcome::{
 pub use pin::{OnMissing, PinnedHandle, Selector, Strategy};
 pub use repairs::{RepairKind, RepairStep, Repairs};
 
+pub(crate) use log::{log, logs};
 pub(crate) use outcome::{HANDED_UP, THROWN, WAYS_OUT};
 pub(crate) use repairs::in_short;
 pub(crate) use stop::Stop;

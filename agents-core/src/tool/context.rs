@@ -4,7 +4,6 @@ use crate::context::{Root, Settings};
 use crate::{
     ToolFailure,
     context::{RunContext, Stopwatch},
-    run::EventKind,
     scope::Scope,
     secret::{Masker, Secret, SecretError, SecretScope},
 };
@@ -229,13 +228,7 @@ impl ToolContext {
                     tracing::debug!(tool = %self.tool, secret = name, %scope, "a secret is used")
                 }
             }
-            self.cx.emit(|| EventKind::SecretResolved {
-                call_id: self.call_id.clone(),
-                tool: self.tool.to_string(),
-                name: name.to_owned(),
-                scope,
-                fallback,
-            });
+            self.cx.asked_for_secret(name, Ok((scope, fallback)));
         }
         Ok(secret)
     }
@@ -243,12 +236,7 @@ impl ToolContext {
     fn missing(&self, name: &str, error: &SecretError) {
         let reason = error.to_string();
         tracing::warn!(tool = %self.tool, secret = name, %reason, "a secret is missing");
-        self.cx.emit(|| EventKind::SecretMissing {
-            call_id: self.call_id.clone(),
-            tool: self.tool.to_string(),
-            name: name.to_owned(),
-            reason,
-        });
+        self.cx.asked_for_secret(name, Err(reason));
     }
 
     /// Returns the secrets that this execution was given so far, with their scopes.

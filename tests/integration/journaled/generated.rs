@@ -13,7 +13,7 @@ use agents::{
     model::Model,
     rate::RateLimiter,
     recovery::{CallError, Decision, Kind, Plan, Repair, *},
-    run::{Approval, ApprovalRequest},
+    run::{Approval, ApprovalRequest, Event, EventKind},
     team::{Member, delegate_named},
     tool::{Approval as Asks, Cache, FnTool, ToolContext, ToolSpec, done, not_done},
 };
@@ -265,6 +265,8 @@ struct Ledger {
     effects: Vec<Effect>,
     /// How often anybody was asked for anything.
     asked: u32,
+    /// Events that were told, but for pieces of text.
+    told: Vec<Event>,
 }
 
 impl World {
@@ -274,7 +276,10 @@ impl World {
 
     /// A world in which this has happened.
     pub(super) fn of(effects: Vec<Effect>) -> World {
-        World(Arc::new(Mutex::new(Ledger { effects, asked: 0 })))
+        World(Arc::new(Mutex::new(Ledger {
+            effects,
+            ..Ledger::default()
+        })))
     }
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
@@ -288,6 +293,17 @@ impl World {
     /// Returns how often a model, a tool, an arm, an approver or a handler was asked.
     pub(super) fn asked(&self) -> u32 {
         self.ledger().asked
+    }
+
+    fn hears(&self, event: &Event) {
+        if !matches!(event.kind, EventKind::Text(_) | EventKind::Thinking(_)) {
+            self.ledger().told.push(event.clone());
+        }
+    }
+
+    /// Returns the events that were told so far.
+    pub(super) fn told(&self) -> Vec<Event> {
+        self.ledger().told.clone()
     }
 
     fn takes_effect(&self, tool: &'static str, cx: &ToolContext) {
@@ -367,6 +383,9 @@ fn reader(world: &World) -> FnTool {
             async move {
                 tokio::task::yield_now().await;
                 assert!(n % 7 != 6, "{MEANT}: {n}");
+                if n % 5 == 1 {
+                    assert!(cx.secret("sesame").await.is_err());
+                }
                 match n % 5 == 4 && cx.attempt() == 1 {
                     true => Err(format!("{n} is not there yet")),
                     false => Ok(n),
@@ -557,8 +576,9 @@ fn handled(case: &Case, world: &World) -> Resolution<String, u32> {
                 .build();
             escalation::reroute_to(deputy)
         }
-        Handler::Skill if case.choosing.is_some() => escalation::reroute_to_skill("guess"),
-        Handler::Skill | Handler::None | Handler::Inherit => escalation::inherit(),
+        // Without skills that is not possible, and the escalation climbs on.
+        Handler::Skill => escalation::reroute_to_skill("guess"),
+        Handler::None | Handler::Inherit => escalation::inherit(),
     }
 }
 
@@ -672,7 +692,7 @@ pub(super) async fn run(
         .delegate(helper(case, world, "helper"))
         .delegate(helper(case, world, "clerk"))
         .build();
-    let approver = world.clone();
+    let (approver, subscriber) = (world.clone(), world.clone());
     let run = team
         .run("go")
         .journal(journal)
@@ -680,6 +700,7 @@ pub(super) async fn run(
         .blobs(MemoryBlobs::new())
         .max_output_bytes(200)
         .traces_url("https://traces.example/{trace_id}/{run_id}")
+        .on_event(move |event: &Event| subscriber.hears(event))
         .approver(move |request: ApprovalRequest| {
             approver.ask();
             async move { judge(&request) }

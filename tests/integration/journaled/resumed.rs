@@ -7,6 +7,7 @@ use super::{
 use agents::{
     Error, ErrorKind, Outcome,
     journal::{Entry, MemoryJournal, Recorded},
+    run::Event,
 };
 use proptest::{prelude::*, test_runner::TestCaseError};
 
@@ -35,7 +36,7 @@ fn go(
     let said = panics();
     prop_assert!(said.is_empty(), "{:?}", said);
     let entries = journal.entries();
-    let asked = world.asked();
+    let (asked, heard) = (world.asked(), world.told());
     let again = within_a_week(run(case, world, MemoryJournal::of(entries.clone())));
     let again = again.ok_or_else(|| TestCaseError::fail("the stored outcome never comes"))?;
     prop_assert_eq!(world.asked(), asked, "somebody was asked again");
@@ -44,6 +45,7 @@ fn go(
     let said = panics();
     prop_assert!(said.is_empty(), "{:?}", said);
     tells_the_same(&entries, &ended)?;
+    has_the_events(&entries, &heard)?;
     Ok((entries, ended))
 }
 
@@ -62,6 +64,27 @@ fn tells_the_same(entries: &[Entry], ended: &Ended) -> Result<(), TestCaseError>
     let live = written(ended).replacen(&url, "", 1);
     let differs = difference(&live, &told);
     prop_assert!(differs.is_none(), "{differs:?}:\n{}", self::told(entries));
+    Ok(())
+}
+
+/// The events that subscribers were told follow from the journal.
+fn has_the_events(entries: &[Entry], heard: &[Event]) -> Result<(), TestCaseError> {
+    let recorded = Recorded::of(entries.to_vec());
+    let recorded = recorded.map_err(|error| TestCaseError::fail(format!("it is refused: {error}")));
+    let recorded = recorded?.events();
+    // What was told in an earlier process comes first.
+    let before = recorded.len().checked_sub(heard.len());
+    prop_assert!(before.is_some(), "{} were told", heard.len());
+    let text = |event: &Event| {
+        let unnumbered = Event {
+            seq: 0,
+            ..event.clone()
+        };
+        serde_json::to_string(&unnumbered).unwrap()
+    };
+    for (recorded, heard) in recorded[before.unwrap_or_default()..].iter().zip(heard) {
+        prop_assert_eq!(text(recorded), text(heard));
+    }
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use crate::{
     engine,
     journal::{Fact, Finished},
     panics,
-    run::{AgentOutputs, EventKind, Limit, Outcome, Stop},
+    run::{AgentOutputs, Limit, Outcome, Stop},
 };
 use futures_util::future::select_all;
 use serde::de::DeserializeOwned;
@@ -59,20 +59,11 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     let stop = root.stopped();
     root.raise_no_more();
     engine::receipt::close_all(&root.node, root, &Ending::Run);
-    if let Some(stop) = stop.as_ref().filter(|_| is_stopped) {
-        root.emit(&cx.node, || EventKind::Stopped(stop.reason()));
-    }
     let result = match (result, &stop) {
         (Some(result), _) => result,
         (None, Some(stop)) => Err(stop.error()),
         (None, None) => Err(Stop::Cancelled.error()),
     };
-    if let (Err(error), false) = (&result, is_stopped) {
-        root.emit(&cx.node, || EventKind::Failed {
-            kind: error.kind(),
-            reason: error.to_string(),
-        });
-    }
     let answer = result
         .as_ref()
         .ok()

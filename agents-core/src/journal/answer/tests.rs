@@ -1,6 +1,6 @@
 //! The table of a final answer: what has happened so far, one more fact, and what comes next.
 
-use super::{AnswerFact, AnswerStage, FinalAnswer};
+use super::{AnswerFact, AnswerStage, FinalAnswer, Misread};
 use crate::{
     Severity,
     reader::{Changes, ReadError},
@@ -13,7 +13,10 @@ fn fits() -> AnswerFact {
 }
 
 fn unfit(path: &str) -> AnswerFact {
-    AnswerFact::Read(Err(ReadError::new(path, "it does not fit")))
+    AnswerFact::Read(Err(Misread {
+        error: ReadError::new(path, "it does not fit"),
+        reason: "the answer does not fit".into(),
+    }))
 }
 
 fn planned(steps: impl Into<Vec<Step>>) -> AnswerFact {
@@ -29,6 +32,7 @@ fn mended(answer: Result<&str, FixError>) -> AnswerFact {
         turn: 1,
         answer: answer.map(str::to_owned),
         tokens: 0,
+        took: std::time::Duration::ZERO,
     }
 }
 

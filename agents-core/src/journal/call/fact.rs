@@ -6,6 +6,7 @@ use crate::{
     reader::Changes,
     recovery::{FixError, Plan},
     run::{Attachment, Climbed, Signed, Stop},
+    secret::SecretScope,
     tool::{Effects, ToolSpec},
 };
 use serde::{Deserialize, Serialize};
@@ -43,10 +44,19 @@ pub(crate) enum CallFact {
     Cached(Json),
     /// The arms were asked about the failure at hand.
     Planned(Option<Plan>),
-    /// A repair agent was asked.
+    /// The repair agent that is to answer is asked.
+    Repairing,
+    /// The repair agent has answered, after this time.
     Repaired {
         answer: Result<String, FixError>,
         tokens: u64,
+        #[serde(default)]
+        took: Duration,
+    },
+    /// The tool asked for a secret: it was given, or was not for this reason.
+    Secret {
+        name: String,
+        found: Result<Given, String>,
     },
     /// The next execution waits until this time, in milliseconds since 1970.
     Waits { until: u64, wait: Duration },
@@ -60,6 +70,15 @@ pub(crate) enum CallFact {
     Kept(Attachment),
     /// The work around the call ends for this reason; so many calls were made within the call.
     Abandoned { why: String, calls: usize },
+}
+
+/// Secret that a tool was given.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Given {
+    /// Scope that the secret belongs to.
+    pub(crate) scope: SecretScope,
+    /// Is `true` if it is the organisation's, although a user or a workspace was asked first.
+    pub(crate) fallback: bool,
 }
 
 /// Intent to run a tool that writes. If no end follows, the effect may have happened.
@@ -104,18 +123,26 @@ pub(crate) struct Called {
     /// Is `true` if the tool is a part of the run itself, as a delegate is: then it goes on where it was.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) goes_on: bool,
+    /// Is `true` if the tool only reads.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) reads: bool,
+    /// Is `true` if it gives what the agent knows, and is no tool of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) knowledge: bool,
 }
 
 impl Called {
     /// Describes the tool of this specification, which the model calls by `name`.
-    pub(crate) fn of(spec: &ToolSpec, name: &str, goes_on: bool) -> Self {
+    pub(crate) fn of(spec: &ToolSpec, name: &str, goes_on: bool, knowledge: bool) -> Self {
         let own_name = Some(spec.own_name()).filter(|own| *own != name);
         Called {
             version: spec.version.to_string(),
             own_name: own_name.map(str::to_owned),
             repeatable: spec.is_repeatable(),
             writes: spec.effects == Effects::Writes,
-            goes_on,
+            goes_on: goes_on || knowledge,
+            reads: spec.effects == Effects::Reads,
+            knowledge,
         }
     }
 }

@@ -16,7 +16,9 @@ mod settle;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use fact::{Accepted, After, CallFact, Called, Intent, Interrupted, News, Refused};
+pub(crate) use fact::{
+    Accepted, After, CallFact, Called, Given, Intent, Interrupted, News, Refused,
+};
 pub(crate) use repairs::{again, of_answer, of_call};
 
 use super::candidates::{Candidates, Wait};
@@ -28,6 +30,7 @@ use crate::{
     model::ToolCall,
     recovery::FixerRef,
     run::{Approval, Attachment, Attempt, Signed, Stop, Timestamp, ToolEnvelope},
+    tool::Effects,
 };
 use serde::Serialize;
 use std::{
@@ -316,7 +319,8 @@ impl Call {
                 After::default()
             }
             (CallFact::Planned(plan), Stage::Arms) => self.planned(plan),
-            (CallFact::Repaired { answer, tokens }, Stage::Repair(fixer)) => {
+            (CallFact::Repairing, Stage::Repair(_)) => After::default(),
+            (CallFact::Repaired { answer, tokens, .. }, Stage::Repair(fixer)) => {
                 let fixer = fixer.name().to_owned();
                 self.repaired(&fixer, answer, tokens)
             }
@@ -334,6 +338,8 @@ impl Call {
                 self.last_deed = Some(output);
                 After::default()
             }
+            // It is known for whoever looks at the run.
+            (CallFact::Secret { .. }, _) => After::default(),
             (CallFact::Kept(attachment), _) => {
                 self.attachments.push(attachment);
                 After::default()
@@ -514,6 +520,20 @@ impl Call {
     /// Returns `true` if somebody has approved the next execution.
     pub(crate) fn is_approved(&self) -> bool {
         self.approval.is_some()
+    }
+
+    /// Returns the declared effects of the tool.
+    pub(crate) fn effects(&self) -> Effects {
+        match &self.tool {
+            Some(Called { writes: true, .. }) => Effects::Writes,
+            Some(Called { reads: true, .. }) => Effects::Reads,
+            _ => Effects::None,
+        }
+    }
+
+    /// Returns `true` if the call asks for what the agent knows.
+    pub(crate) fn is_knowledge(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.knowledge)
     }
 
     /// Returns the name of who approved the next execution, if the approver said so.

@@ -34,6 +34,8 @@ fn called(repeatable: bool, writes: bool, goes_on: bool) -> Then {
         repeatable,
         writes,
         goes_on,
+        reads: !writes,
+        knowledge: false,
     };
     let tool = Some(tool);
     CallFact::TakenUp { tool }.into()
@@ -194,7 +196,12 @@ fn throw() -> Step {
 
 fn mended(answer: Result<&str, FixError>) -> Then {
     let answer = answer.map(str::to_owned);
-    CallFact::Repaired { answer, tokens: 0 }.into()
+    CallFact::Repaired {
+        answer,
+        tokens: 0,
+        took: Duration::ZERO,
+    }
+    .into()
 }
 
 fn decided(approval: Approval) -> Then {

@@ -11,12 +11,12 @@ pub use what_if::{RecordedCall, WhatIf};
 
 use super::{
     Entry, Fact, JournalError, Started,
-    refold::{Stored, refold},
+    refold::{Position, Stored, refold},
 };
 use crate::{
     Json,
     model::Message,
-    run::{Outcome, ToolEnvelope, trace::Trace},
+    run::{Event, Outcome, ToolEnvelope, trace::Trace},
     secret::{Masker, shown},
 };
 use heard::Heard;
@@ -58,6 +58,8 @@ use std::{fmt, sync::Arc};
 /// ```
 pub struct Recorded {
     entries: Vec<Entry>,
+    /// The same, with the names of secrets in the place of references.
+    seen: Vec<Entry>,
     /// The run, and the runs of their own within it.
     runs: Vec<Stored>,
     heard: Arc<Heard>,
@@ -69,16 +71,12 @@ impl Recorded {
     /// # Errors
     /// When they are those of no run, or do not follow from each other; the message names the entry.
     pub fn of(entries: Vec<Entry>) -> Result<Recorded, JournalError> {
-        let mut seen = entries.clone();
-        for entry in &mut seen {
-            let text = shown(entry.fact.as_str());
-            entry.fact = Json::parse(text).map_err(|error| {
-                JournalError::new(format!("entry {} cannot be read: {error}", entry.seq))
-            })?;
-        }
+        let seen = with_names(&entries)?;
         let mut heard = Heard::default();
-        let (_, runs) = refold(&seen, &Masker::new(), |state, place, fact, raw| {
-            heard.on(state, place, fact, &entries[raw]);
+        let (_, runs) = refold(&seen, &Masker::new(), |state, fact, position| {
+            let Position { index, entry, .. } = position;
+            heard.on(state, entry.place, &fact, &entries[index]);
+            position.fold(state, fact)
         })?;
         if runs.is_empty() {
             return Err(JournalError::new("the journal holds no run"));
@@ -86,6 +84,7 @@ impl Recorded {
         heard.end(&runs);
         Ok(Recorded {
             entries,
+            seen,
             runs,
             heard: Arc::new(heard),
         })
@@ -137,6 +136,37 @@ impl Recorded {
         offer.map_or_else(Vec::new, |offer| offer.tools.to().unwrap_or_default())
     }
 
+    /// Returns the events of the run, in order: those that subscribers were told, but for the pieces of streamed text.
+    ///
+    /// They are numbered anew, from 1; a run that went on in another process has one more
+    /// [`RunStarted`](crate::run::EventKind::RunStarted) for each time.
+    pub fn events(&self) -> Vec<Event> {
+        let mut events: Vec<Event> = Vec::new();
+        let run_id: Arc<str> = self.run_id().into();
+        // They were folded when they were read.
+        let _ = refold(&self.seen, &Masker::new(), |state, fact, position| {
+            let Entry { run, place, at, .. } = *position.entry;
+            let (after, told) = state.fold_and_tell(place, fact, at, position.projection);
+            if run == 0 {
+                let place = state.place(place);
+                events.extend(told.kinds.into_iter().zip(1..).map(|(kind, nth)| Event {
+                    run_id: run_id.clone(),
+                    seq: nth,
+                    at,
+                    agent: place.agent.clone(),
+                    depth: place.depth,
+                    place: told.place.clone(),
+                    kind,
+                }));
+            }
+            after
+        });
+        for (event, seq) in events.iter_mut().zip(1..) {
+            event.seq = seq;
+        }
+        events
+    }
+
     /// Returns the receipts of all calls that are settled, in the order in which the models asked.
     pub fn receipts(&self) -> Vec<Arc<ToolEnvelope>> {
         self.runs[0].state.receipts(0)
@@ -182,6 +212,20 @@ impl Recorded {
             .iter()
             .filter_map(move |entry| Some((entry, fact(entry)?)))
     }
+}
+
+/// Puts the names of secrets in the place of references.
+fn with_names(entries: &[Entry]) -> Result<Vec<Entry>, JournalError> {
+    let named = |entry: &Entry| {
+        let fact = Json::parse(shown(entry.fact.as_str())).map_err(|error| {
+            JournalError::new(format!("entry {} cannot be read: {error}", entry.seq))
+        })?;
+        Ok(Entry {
+            fact,
+            ..entry.clone()
+        })
+    };
+    entries.iter().map(named).collect()
 }
 
 impl fmt::Debug for Recorded {

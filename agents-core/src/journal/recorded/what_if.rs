@@ -211,12 +211,13 @@ impl<'a> WhatIf<'a> {
         refold(
             &self.recorded.entries,
             &Masker::new(),
-            |state, place, fact, index| {
-                let entry = &self.recorded.entries[index];
+            |state, fact, position| {
+                let entry = position.entry;
                 let change = changes.remove(&entry.seq);
-                if let Err(error) = prefix.add(state, place, fact, entry, change) {
+                if let Err(error) = prefix.add(state, entry.place, &fact, entry, change) {
                     failed.get_or_insert(error);
                 }
+                position.fold(state, fact)
             },
         )?;
         match failed {

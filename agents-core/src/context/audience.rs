@@ -1,0 +1,97 @@
+//! Subscribers of a run, and the log: all that is told of what happens.
+
+#[cfg(any(test, feature = "testing"))]
+use crate::testing::oracle;
+use crate::{
+    journal::{PlaceId, State, Told},
+    panics::told,
+    run::{Event, EventKind, Timestamp, log, logs},
+    secret::Masker,
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+pub(crate) type Subscriber = Arc<dyn Fn(&Event) + Send + Sync>;
+
+/// Subscribers of a run.
+pub(crate) struct Audience {
+    run_id: Arc<str>,
+    subscribers: Vec<Subscriber>,
+    masker: Arc<Masker>,
+    /// Number of events so far.
+    count: AtomicU64,
+}
+
+impl Audience {
+    pub(crate) fn new(
+        run_id: Arc<str>,
+        subscribers: Vec<Subscriber>,
+        masker: Arc<Masker>,
+    ) -> Audience {
+        Audience {
+            run_id,
+            subscribers,
+            masker,
+            count: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns `true` if somebody has to be told: then events are made, and only then.
+    pub(crate) fn listens(&self) -> bool {
+        #[cfg(any(test, feature = "testing"))]
+        if oracle::is_on() {
+            return true;
+        }
+        !self.subscribers.is_empty() || logs()
+    }
+
+    /// Makes the events of a fact about what is at a place, each with its number.
+    pub(super) fn events(
+        &self,
+        state: &State,
+        id: PlaceId,
+        told: Told,
+        at: Timestamp,
+    ) -> Vec<Event> {
+        let Told { place: path, kinds } = told;
+        let place = state.place(id);
+        let kinds = kinds.into_iter();
+        let event = |kind| self.event(&place.agent, place.depth, path.clone(), at, kind);
+        kinds.map(event).collect()
+    }
+
+    /// Makes an event, with its number.
+    pub(super) fn event(
+        &self,
+        agent: &Arc<str>,
+        depth: u32,
+        place: String,
+        at: Timestamp,
+        kind: EventKind,
+    ) -> Event {
+        Event {
+            run_id: self.run_id.clone(),
+            seq: self.count.fetch_add(1, Relaxed) + 1,
+            at,
+            agent: agent.clone(),
+            depth,
+            place,
+            kind: match self.masker.is_empty() {
+                true => kind,
+                false => self.masker.event(kind),
+            },
+        }
+    }
+
+    /// Tells everybody.
+    pub(super) fn tell(&self, event: &Event) {
+        #[cfg(any(test, feature = "testing"))]
+        oracle::happened(&self.run_id, event);
+        log(event);
+        for subscriber in &self.subscribers {
+            told("on_event", &self.masker, || subscriber(event));
+        }
+    }
+}

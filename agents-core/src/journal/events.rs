@@ -1,0 +1,398 @@
+//! Events of facts: what subscribers are told.
+//!
+//! An event that says what a fact records is made before the fold, while the state still has what the fact refers to. One
+//! that says what follows from the fact is made after it.
+
+use super::{
+    After, AnswerFact, AnswerStage, CallFact, Fact, Finished, PlaceId, Projection, Raiser, Replied,
+    State,
+    call::{Action, Call, News, again, of_answer, of_call},
+};
+use crate::{
+    journal::candidates::FAILED_ALREADY,
+    model::Message,
+    recovery::FixerRef,
+    run::{ApprovalRequest, EventKind, RepairKind, Signed, Timestamp},
+    secret::Masker,
+};
+/// Subject of a fact, of which it is told what follows.
+enum Subject {
+    /// A call, by its number.
+    Call(u32),
+    /// A call that is settled, with its name if it was about knowledge of the agent.
+    Settled(Option<String>),
+    /// An answer that was read and fits.
+    Read,
+    /// A text that a repair agent gave in place of an answer.
+    Given(String),
+    /// Nothing of which more is told.
+    Other,
+}
+
+/// Events of one fact, and their place.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// Path of the place: the agent's, the call's, or that of a turn whose answer is repaired.
+    pub(crate) place: String,
+    pub(crate) kinds: Vec<EventKind>,
+}
+
+impl State {
+    /// Applies a fact as [`fold`](State::fold) does, and returns its events.
+    pub(crate) fn fold_and_tell(
+        &mut self,
+        id: PlaceId,
+        fact: Fact,
+        at: Timestamp,
+        projection: &Projection,
+    ) -> (After, Told) {
+        let of = self.subject(id, &fact);
+        let place = self.place_of(id, &fact);
+        let mut before = self.recorded(id, &fact, at, &projection.masker);
+        let after = self.fold(id, fact, at, projection);
+        let mut kinds = Vec::new();
+        if !after.ignored {
+            let settled = after.receipts.iter().cloned().map(Box::new);
+            kinds.extend(settled.map(EventKind::EscalationSettled));
+            kinds.append(&mut before);
+            self.followed(id, of, &after, &projection.masker, &mut kinds);
+        }
+        (after, Told { place, kinds })
+    }
+
+    /// Returns what of a fact its consequences are told of.
+    fn subject(&self, id: PlaceId, fact: &Fact) -> Subject {
+        match fact {
+            Fact::Call { seq, .. } => Subject::Call(*seq),
+            Fact::Decided(decided) => match decided.of {
+                Raiser::Call(seq) => Subject::Call(seq),
+                Raiser::Answer => Subject::Other,
+            },
+            Fact::Settled { seq } => {
+                let known = self.call_at(id, *seq).filter(|call| call.is_knowledge());
+                Subject::Settled(known.map(|call| call.call.name.clone()))
+            }
+            Fact::Answer(AnswerFact::Read(Ok(_))) => Subject::Read,
+            Fact::Answer(AnswerFact::Repaired {
+                answer: Ok(text), ..
+            }) => Subject::Given(text.clone()),
+            _ => Subject::Other,
+        }
+    }
+
+    fn place_of(&self, id: PlaceId, fact: &Fact) -> String {
+        let path = self.path(id);
+        match fact {
+            Fact::Call { seq, .. } | Fact::Settled { seq } => format!("{path}/call{seq:04}"),
+            Fact::Answer(AnswerFact::Repairing { turn } | AnswerFact::Repaired { turn, .. }) => {
+                format!("{path}/turn{turn:04}")
+            }
+            _ => path.to_string(),
+        }
+    }
+
+    /// Returns the events that say what a fact records.
+    fn recorded(&self, id: PlaceId, fact: &Fact, at: Timestamp, masker: &Masker) -> Vec<EventKind> {
+        let place = self.place(id);
+        let frame = place.frame.as_deref();
+        match fact {
+            Fact::Started(started) => vec![EventKind::RunStarted {
+                run_id: started.run_id.as_str().into(),
+            }],
+            Fact::Resumed => self
+                .run_id
+                .iter()
+                .cloned()
+                .map(|run_id| EventKind::RunStarted { run_id })
+                .collect(),
+            Fact::Working => vec![EventKind::AgentStarted],
+            // The end of the run has an event of its own.
+            Fact::Worked { ok, .. } if id != 0 => vec![EventKind::AgentEnded { ok: *ok }],
+            Fact::Chosen { skill } if frame.is_none_or(|frame| frame.skill.is_none()) => {
+                vec![EventKind::SkillChosen {
+                    skill: skill.to_string(),
+                }]
+            }
+            Fact::Asked { model, .. } => vec![EventKind::ModelRequested {
+                turn: frame.map_or(0, |frame| frame.turns) + 1,
+                model: model.to_string(),
+                choosing: frame.is_some_and(|frame| frame.choosing),
+            }],
+            Fact::Replied(replied) => {
+                let Replied { reply, .. } = &**replied;
+                vec![EventKind::ModelReplied {
+                    turn: frame.map_or(0, |frame| frame.turns) + 1,
+                    calls: reply.calls.len(),
+                    finish: reply.finish.clone(),
+                    usage: reply.usage,
+                }]
+            }
+            Fact::Refused { reason } => {
+                let mut kinds = Vec::new();
+                // The name of a skill is read by the run itself.
+                if let Some(frame) = frame.filter(|frame| frame.choosing) {
+                    let answer = frame.answer.as_ref();
+                    kinds.push(EventKind::AnswerFailed {
+                        answer: answer.map_or_else(String::new, |answer| answer.text().to_owned()),
+                        reason: reason.clone(),
+                    });
+                }
+                kinds.push(EventKind::AnswerRefused {
+                    reason: reason.clone(),
+                });
+                kinds
+            }
+            Fact::Call { seq, fact } => match self.call_at(id, *seq) {
+                Some(call) => self.recorded_of_call(id, call, fact, masker),
+                None => Vec::new(),
+            },
+            Fact::Answer(fact) => self.recorded_of_answer(id, fact),
+            Fact::Confirming(request) => vec![EventKind::ApprovalRequested((**request).clone())],
+            Fact::Confirmed(Signed { approval, by }) => vec![EventKind::ApprovalDecided {
+                call_id: self.path(id).to_string().into(),
+                approval: approval.clone(),
+                by: by.clone(),
+            }],
+            Fact::Raised { escalation, .. } => vec![EventKind::Escalated(escalation.clone())],
+            Fact::Rejected(refused) => vec![EventKind::ResolutionRefused((**refused).clone())],
+            Fact::Finished(finished) => self.ended(finished, at),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the events of the end of the run.
+    fn ended(&self, finished: &Finished, at: Timestamp) -> Vec<EventKind> {
+        let mut kinds = Vec::new();
+        match (finished, &self.stop) {
+            (Finished::Stopped, Some(stop)) => kinds.push(EventKind::Stopped(stop.reason())),
+            (Finished::Failed { kind, message }, _) => kinds.push(EventKind::Failed {
+                kind: *kind,
+                reason: message.clone(),
+            }),
+            _ => {}
+        }
+        kinds.push(EventKind::RunEnded {
+            ok: matches!(finished, Finished::Answer(_)),
+            partial: self.place(0).partial,
+            usage: self.usage,
+            took: at.since(self.since),
+        });
+        kinds
+    }
+
+    fn recorded_of_call(
+        &self,
+        id: PlaceId,
+        call: &Call,
+        fact: &CallFact,
+        masker: &Masker,
+    ) -> Vec<EventKind> {
+        let tool = || call.call.name.clone();
+        let tool_call_id = || call.call.id.clone();
+        let call_id = || call.id().cloned().unwrap_or_default();
+        let kind = match fact {
+            CallFact::TakenUp { .. } => EventKind::CallStarted {
+                tool_call_id: tool_call_id(),
+                tool: tool(),
+                arguments: call.call.arguments.clone(),
+            },
+            CallFact::Asked => match self.approval_request(id, call, masker) {
+                Some(request) => EventKind::ApprovalRequested(request),
+                None => return Vec::new(),
+            },
+            CallFact::Decided { decided, .. } => EventKind::ApprovalDecided {
+                call_id: call_id(),
+                approval: decided.approval.clone(),
+                by: decided.by.clone(),
+            },
+            CallFact::Begun { .. } => EventKind::AttemptStarted {
+                call_id: call_id(),
+                tool: tool(),
+                attempt: call.attempt(),
+            },
+            CallFact::Secret { name, found } => match found {
+                Ok(given) => EventKind::SecretResolved {
+                    call_id: call_id(),
+                    tool: tool(),
+                    name: name.clone(),
+                    scope: given.scope,
+                    fallback: given.fallback,
+                },
+                Err(reason) => EventKind::SecretMissing {
+                    call_id: call_id(),
+                    tool: tool(),
+                    name: name.clone(),
+                    reason: reason.clone(),
+                },
+            },
+            CallFact::Waits { wait, .. } => EventKind::BackingOff {
+                tool: tool(),
+                wait: *wait,
+            },
+            CallFact::Repairing => match call.next() {
+                Action::AskFixer(fixer) => EventKind::FixerRequested {
+                    tool: tool(),
+                    attempt: call.candidates.asked(fixer.name()) + 1,
+                    fixer: fixer.name().to_owned(),
+                },
+                _ => return Vec::new(),
+            },
+            CallFact::Repaired {
+                answer,
+                tokens,
+                took,
+            } => match call.next() {
+                Action::AskFixer(fixer) => EventKind::FixerReplied {
+                    tool: tool(),
+                    fixer: fixer.name().to_owned(),
+                    answer: answer.clone().map_err(|error| error.to_string()),
+                    tokens: *tokens,
+                    took: *took,
+                },
+                _ => return Vec::new(),
+            },
+            _ => return Vec::new(),
+        };
+        vec![kind]
+    }
+
+    /// Returns the request about a call that waits for its approval.
+    pub(crate) fn approval_request(
+        &self,
+        id: PlaceId,
+        call: &Call,
+        masker: &Masker,
+    ) -> Option<ApprovalRequest> {
+        let Action::Approve(args) = call.next() else {
+            return None;
+        };
+        Some(masker.data(ApprovalRequest {
+            agent_name: self.place(id).agent.to_string(),
+            tool_name: call.call.name.clone(),
+            args,
+            repairs: of_call(&call.candidates, 0, masker),
+            effects: call.effects(),
+            call_id: call.id().map(ToString::to_string).unwrap_or_default(),
+        }))
+    }
+
+    fn recorded_of_answer(&self, id: PlaceId, fact: &AnswerFact) -> Vec<EventKind> {
+        let place = self.place(id);
+        let Some(answer) = place.frame.as_ref().and_then(|frame| frame.answer.as_ref()) else {
+            return Vec::new();
+        };
+        let tool = || place.agent.to_string();
+        let fixer = |stage: &AnswerStage| match stage {
+            AnswerStage::Repair(fixer) => Some(FixerRef::name(fixer).to_owned()),
+            _ => None,
+        };
+        let kind = match (fact, fixer(answer.next())) {
+            (AnswerFact::Read(Err(misread)), _) => EventKind::AnswerFailed {
+                answer: answer.text().to_owned(),
+                reason: misread.reason.clone(),
+            },
+            (AnswerFact::Repairing { .. }, Some(fixer)) => EventKind::FixerRequested {
+                tool: tool(),
+                attempt: answer.candidates.asked(&fixer) + 1,
+                fixer,
+            },
+            (
+                AnswerFact::Repaired {
+                    answer,
+                    tokens,
+                    took,
+                    ..
+                },
+                Some(fixer),
+            ) => EventKind::FixerReplied {
+                tool: tool(),
+                fixer,
+                answer: answer.clone().map_err(|error| error.to_string()),
+                tokens: *tokens,
+                took: *took,
+            },
+            _ => return Vec::new(),
+        };
+        vec![kind]
+    }
+
+    /// Adds the events that say what follows from a fact.
+    fn followed(
+        &self,
+        id: PlaceId,
+        of: Subject,
+        after: &After,
+        masker: &Masker,
+        kinds: &mut Vec<EventKind>,
+    ) {
+        match of {
+            Subject::Call(seq) => {
+                let Some(call) = self.call_at(id, seq) else {
+                    return;
+                };
+                let (tool_call_id, tool) = (call.call.id.clone(), call.call.name.clone());
+                let failed = |error| EventKind::CallFailed {
+                    tool_call_id: tool_call_id.clone(),
+                    tool: tool.clone(),
+                    error,
+                };
+                match &after.news {
+                    Some(News::Failed(error)) => kinds.push(failed(error.clone())),
+                    Some(News::Again(given)) => {
+                        kinds.extend(again(&call.candidates, *given, masker).map(failed));
+                    }
+                    Some(News::Accepted) => {
+                        let first = call.candidates.first_new();
+                        let mut repairs = of_call(&call.candidates, first, masker);
+                        repairs.0.retain(|step| step.kind != RepairKind::Tried);
+                        if !repairs.is_empty() {
+                            kinds.push(EventKind::CallRepaired {
+                                tool_call_id,
+                                tool,
+                                repairs,
+                            });
+                        }
+                    }
+                    None => {}
+                }
+            }
+            Subject::Settled(knowledge) => {
+                let Some(receipt) = &after.receipt else {
+                    return;
+                };
+                if let Some(knowledge) = knowledge.filter(|_| receipt.is_ok()) {
+                    kinds.push(EventKind::KnowledgeUsed { knowledge });
+                }
+                kinds.push(EventKind::CallEnded(receipt.clone()));
+            }
+            Subject::Read => {
+                let Some(frame) = &self.place(id).frame else {
+                    return;
+                };
+                let repairs = frame
+                    .answer
+                    .iter()
+                    .map(|answer| of_answer(&answer.candidates, masker));
+                for repairs in repairs.filter(|repairs| !repairs.is_empty()) {
+                    // The text that the model wrote, whatever was made of it since.
+                    let answer = match frame.history.messages().last() {
+                        Some(Message::Assistant { content, .. }) => content.clone(),
+                        _ => String::new(),
+                    };
+                    kinds.push(EventKind::AnswerRepaired { answer, repairs });
+                }
+            }
+            Subject::Given(text) => {
+                let frame = self.place(id).frame.as_ref();
+                let answer = frame.and_then(|frame| frame.answer.as_ref());
+                if answer.is_some_and(|answer| *answer.next() != AnswerStage::Read) {
+                    kinds.push(EventKind::AnswerFailed {
+                        answer: masker.text(&text).into_owned(),
+                        reason: FAILED_ALREADY.to_owned(),
+                    });
+                }
+            }
+            Subject::Other => {}
+        }
+    }
+}
