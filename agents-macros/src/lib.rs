@@ -11,15 +11,37 @@
 //!
 //! Mistakes are collected along the way and reported all at once, each at its own token. The user's
 //! item is printed beside them, so that one mistake is one error.
+//!
+//! # Layers
+//!
+//! A module imports those above it in this list or to its left, and no others (`tests/layers.rs`).
+//!
+//! ```text
+//! messages diag keys names  texts of diagnostics; their collection; the words of the language; names of types
+//! syntax paths              the user's tokens; spans, and paths to the runtime
+//! ast                       the code as written
+//! suggest                   the code as probably meant, where a mistake is typical
+//! parse                     tokens to ast
+//! model                     the code as meant
+//! lower                     ast to model
+//! check                     the rules
+//! expand                    model to tokens
+//! ```
 
 mod ast;
 mod check;
 mod diag;
 mod expand;
+#[path = "parse/keys.rs"]
+mod keys;
 mod lower;
+mod messages;
 mod model;
+mod names;
 mod parse;
 mod paths;
+mod suggest;
+mod syntax;
 #[cfg(test)]
 mod tests;
 
@@ -74,7 +96,7 @@ pub fn on_escalation(tokens: TokenStream) -> TokenStream {
     // At what stands in it, which is the user's own.
     let first = Tokens::from(tokens).into_iter().next();
     let at = first.map_or_else(Span::call_site, |token| token.span());
-    errors.note(syn::Error::new(at, check::messages::escalation_outside()));
+    errors.note(syn::Error::new(at, messages::escalation_outside()));
     errors.finish().into()
 }
 
@@ -101,7 +123,7 @@ fn attribute_tool(arguments: Tokens, item: &Tokens) -> Tokens {
 /// An example that no `#[tool]` above it has read.
 fn attribute_example(arguments: &Tokens, item: Tokens) -> Tokens {
     let errors = Errors::new();
-    let message = check::messages::EXAMPLE_ABOVE;
+    let message = messages::EXAMPLE_ABOVE;
     errors.note(syn::Error::new(Span::call_site(), message));
     let (is_method, item) = parse::example_above(arguments, item);
     let errors = match is_method {
@@ -169,9 +191,9 @@ fn block_on_error(tokens: Tokens) -> Tokens {
     };
     let arms = lower::on_error(arms, lower::Of::Tool(&[]), &errors);
     if let Some(name) = &arms.written.named {
-        errors.at(name, check::messages::named_in_an_agent());
+        errors.at(name, messages::named_in_an_agent());
     } else if arms.tool.is_none() {
-        errors.at(&arms.written.keyword, check::messages::arms_need_a_tool());
+        errors.at(&arms.written.keyword, messages::arms_need_a_tool());
     }
     check::on_error(&arms.written, true, &errors);
     let (errors, arms) = (errors.finish(), expand::on_error(&arms, &rt));

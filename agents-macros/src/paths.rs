@@ -57,6 +57,12 @@ pub(crate) fn qualified(of: &str, name: &Ident) -> TokenStream {
     quote!(#rt::#of::#name)
 }
 
+/// A name of the macro's own, as if the user had written it: what rustc says of a call with names from
+/// elsewhere, it says of the whole macro.
+pub(crate) fn cx(site: Span) -> Ident {
+    Ident::new("__cx", site)
+}
+
 /// The place of the first token.
 pub(crate) fn start(tokens: &impl ToTokens) -> Span {
     let first = tokens.to_token_stream().into_iter().next();

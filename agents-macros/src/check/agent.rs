@@ -1,11 +1,16 @@
 //! The rules for agents.
 
-use super::{head, is_plain, messages, named, names::plain};
+use super::{head, is_plain, named};
 use crate::{
     ast::{Element, Function},
+    check::not_a_skill,
     diag::Errors,
-    lower::{answer, written},
+    lower::answer,
+    messages,
     model::{Agent, Arms, Knowledge, Make, Settings, Skill, ToolRef},
+    names::plain,
+    suggest::nearest,
+    syntax::{last_name, written},
 };
 use quote::ToTokens;
 use syn::{Expr, Ident, Path, ReturnType};
@@ -77,7 +82,10 @@ fn among_tools(arms: &Arms, settings: &Settings, errors: &Errors) {
         return;
     };
     if listed.iter().all(|path| last(path) != last(tool)) {
-        let message = |listed: &[&str]| messages::not_among_tools(&written(tool), listed);
+        let message = |listed: &[&str]| {
+            let tool = written(tool);
+            messages::not_among_tools(&tool, nearest(&tool, listed))
+        };
         errors.at(tool, among(&listed, message));
     }
 }
@@ -101,7 +109,7 @@ fn among_skills(agent: &Agent, errors: &Errors) {
             .iter()
             .find(|skill| plain(&skill.function.sig.ident) == plain(name));
         match skill {
-            None => errors.at(name, messages::not_a_skill(&plain(name), &all)),
+            None => errors.at(name, not_a_skill(&plain(name), &all)),
             Some(skill) if skill.function.has_body() => {
                 errors.at(name, messages::arms_without_model(name));
             }
@@ -199,7 +207,7 @@ fn answered_by_model(function: &Function, errors: &Errors) {
     }
     match &function.sig.output {
         ReturnType::Default => errors.at(head(function), messages::bodiless_without_answer(&name)),
-        ReturnType::Type(_, ty) if crate::lower::last_name(ty).as_deref() == Some("Result") => {
+        ReturnType::Type(_, ty) if last_name(ty).as_deref() == Some("Result") => {
             errors.at(ty, messages::bodiless_result());
         }
         ReturnType::Type(..) => {}
@@ -246,8 +254,10 @@ fn listed(skill: &Skill, settings: &Settings, errors: &Errors) {
         if let ToolRef::Type(path) = tool
             && of_agent.iter().all(|known| last(known) != last(path))
         {
-            let message =
-                |listed: &[&str]| messages::not_among_tools_of_agent(&written(path), listed);
+            let message = |listed: &[&str]| {
+                let tool = written(path);
+                messages::not_among_tools_of_agent(&tool, nearest(&tool, listed))
+            };
             errors.at(path, among(&of_agent, message));
         }
     }

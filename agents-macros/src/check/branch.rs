@@ -1,7 +1,6 @@
 //! The rules for branches.
 
-use super::messages;
-use crate::{diag::Errors, model::Branch};
+use crate::{diag::Errors, messages, model::Branch};
 
 /// What one tuple of agents holds.
 const MOST: usize = 12;

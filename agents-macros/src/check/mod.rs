@@ -2,8 +2,6 @@
 
 mod agent;
 mod branch;
-pub(crate) mod messages;
-pub(crate) mod names;
 mod on_error;
 mod on_escalation;
 mod structure;
@@ -13,9 +11,9 @@ pub(crate) use agent::agent;
 pub(crate) use branch::branch;
 pub(crate) use on_error::on_error;
 pub(crate) use structure::structure;
-pub(crate) use tool::{says, tool};
+pub(crate) use tool::tool;
 
-use crate::{ast::Function, diag::Errors};
+use crate::{ast::Function, diag::Errors, messages, names, suggest::nearest};
 use quote::{ToTokens, quote};
 use syn::{Abi, GenericParam, Ident, Safety, Visibility};
 
@@ -65,4 +63,9 @@ fn head(function: &Function) -> impl ToTokens {
     };
     let (asyncness, fn_token, ident) = (&sig.asyncness, &sig.fn_token, &sig.ident);
     quote!(#vis #asyncness #fn_token #ident)
+}
+
+/// Returns the message about a name that no skill has.
+fn not_a_skill(name: &str, known: &[&str]) -> String {
+    messages::not_a_skill(name, nearest(name, known), known)
 }

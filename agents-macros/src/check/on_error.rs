@@ -3,14 +3,13 @@
 //! That an arm is never reached is left to rustc: it sees more than tokens, and the expansion denies
 //! unreachable patterns.
 
-use super::{
-    messages,
-    names::{nearest, plain},
-};
 use crate::{
     ast::{Arm, Arms},
     diag::Errors,
-    parse::keys::{self, Kind},
+    keys::{self, Kind},
+    messages,
+    names::plain,
+    suggest::{self, nearest},
 };
 use quote::ToTokens;
 use syn::{
@@ -57,7 +56,7 @@ fn unknown(found: &str, is_for_tool: bool) -> String {
         None if is_for_tool && nearest(found, &all) == Some("invalid_output") => {
             messages::not_on_a_tool().to_owned()
         }
-        None => messages::unknown("error kind", found, &here),
+        None => suggest::unknown("error kind", found, &here),
     }
 }
 

@@ -1,9 +1,11 @@
 //! The rules for `on_escalation!`.
 
-use super::{messages, names::plain};
 use crate::{
+    check::not_a_skill,
     diag::Errors,
+    messages,
     model::{Handler, Skill},
+    names::plain,
 };
 
 /// One block an agent, and nothing in it that an escalation cannot be answered with.
@@ -27,7 +29,7 @@ pub(super) fn on_escalation(handlers: &mut [Handler], skills: &[Skill], errors: 
         for spelled in &handler.spelled {
             let name = spelled.value();
             if !known.contains(&name.as_str()) {
-                errors.at(spelled, messages::not_a_skill(&name, &known));
+                errors.at(spelled, not_a_skill(&name, &known));
             }
         }
         // What is reported here is not named again for rustc to report; nor is what is no method, having no body.
@@ -36,7 +38,7 @@ pub(super) fn on_escalation(handlers: &mut [Handler], skills: &[Skill], errors: 
             let name = plain(last);
             let is_known = known.contains(&name.as_str());
             if !is_known {
-                errors.at(last, messages::not_a_skill(&name, &known));
+                errors.at(last, not_a_skill(&name, &known));
             }
             skills
                 .iter()

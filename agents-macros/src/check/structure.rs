@@ -1,10 +1,10 @@
 //! The rules for structures: what can be seen in one macro. The rest is found when the team is built.
 
-use super::messages;
 use crate::{
     diag::Errors,
-    lower::written,
+    messages,
     model::{Member, ToolRef},
+    syntax::written,
 };
 use quote::ToTokens;
 use syn::{Expr, ExprCall, ExprMethodCall, Lit, LitInt, Path};

@@ -1,14 +1,17 @@
 //! The rules for tools.
 
-use super::{head, is_plain, messages, named, names::plain, on_error};
+use super::{head, is_plain, named, on_error};
 use crate::{
     ast::InDoubt,
     diag::Errors,
-    lower::last_name,
+    messages,
     model::{Example, Param, ParamKind, Tool},
+    names::plain,
+    suggest,
+    syntax::{has_key, last_name},
 };
-use proc_macro2::{TokenStream, TokenTree};
-use syn::{Attribute, Meta, Token, ext::IdentExt, parse::ParseStream};
+use proc_macro2::TokenTree;
+use syn::{Attribute, Token, ext::IdentExt, parse::ParseStream};
 
 /// Checks one tool.
 pub(crate) fn tool(tool: &Tool, errors: &Errors) {
@@ -113,7 +116,7 @@ fn examples(tool: &Tool, errors: &Errors) {
         .map(|(param, attrs)| wire_name(param, attrs))
         .collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    let flattened = tool.arguments().any(|(_, attrs)| says(attrs, "flatten"));
+    let flattened = tool.arguments().any(|(_, attrs)| has_key(attrs, "flatten"));
     for Example { attribute, fields } in &tool.examples {
         if fields.is_empty() && !known.is_empty() {
             errors.at(attribute, messages::example_of_nothing(&tool.name));
@@ -121,7 +124,7 @@ fn examples(tool: &Tool, errors: &Errors) {
         }
         for (i, (name, _)) in fields.iter().enumerate() {
             if !known.contains(&plain(name).as_str()) && !flattened {
-                errors.at(name, messages::unknown("argument", plain(name), &known));
+                errors.at(name, suggest::unknown("argument", plain(name), &known));
             } else if fields.iter().take(i).any(|(before, _)| before == name) {
                 errors.at(name, messages::twice(name));
             }
@@ -170,17 +173,4 @@ fn wire_name(param: &Param, attrs: &[Attribute]) -> String {
         }
     }
     name
-}
-
-/// Whether a `#[serde(..)]` among `attrs` has the key.
-pub(crate) fn says(attrs: &[Attribute], key: &str) -> bool {
-    let has = |tokens: &TokenStream| {
-        tokens
-            .clone()
-            .into_iter()
-            .any(|token| matches!(token, TokenTree::Ident(ident) if ident == key))
-    };
-    attrs
-        .iter()
-        .any(|attribute| matches!(&attribute.meta, Meta::List(list) if has(&list.tokens)))
 }

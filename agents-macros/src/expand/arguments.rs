@@ -2,9 +2,9 @@
 
 use super::{asserts, defaults};
 use crate::{
-    check::says,
     model::{Asked, Param, Tool},
     paths::here,
+    syntax::has_key,
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -26,7 +26,7 @@ pub(super) fn arguments(tool: &Tool) -> TokenStream {
     let rt = &tool.rt;
     let (serde, schemars) = (rt.text("serde"), rt.text("schemars"));
     // serde knows no way to have both.
-    let flattened = tool.arguments().any(|(_, attrs)| says(attrs, "flatten"));
+    let flattened = tool.arguments().any(|(_, attrs)| has_key(attrs, "flatten"));
     let strictly = (!flattened).then(|| quote!(, deny_unknown_fields));
     let (fields, defaults): (Vec<_>, Vec<_>) = tool
         .arguments()

@@ -10,10 +10,10 @@
 //! stands inside may rely on it. Without, each derive and builder behind would complain by itself.
 
 use crate::{
-    check::messages,
-    lower::{argument, last_name},
+    messages,
     model::Returns,
     paths::{end, here, start},
+    syntax::{argument, last_name},
 };
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};

@@ -1,6 +1,6 @@
 //! `#[serde(default = "Vec::new")]`: a function whose type nobody says.
 
-use crate::{check::names::plain, model::Param};
+use crate::{model::Param, names::plain};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use syn::{Attribute, ExprPath, LitStr, Meta};

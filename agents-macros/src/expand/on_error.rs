@@ -2,8 +2,8 @@
 
 use super::{given, hidden, settings::Step};
 use crate::{
-    check::names::plain,
     model::{Agent, Arm, Arms, Tool, Under},
+    names::plain,
     paths::{Rt, end, here, respan},
 };
 use proc_macro2::{Ident, Span, TokenStream};

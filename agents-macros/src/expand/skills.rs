@@ -7,8 +7,9 @@ use super::{
 };
 use crate::{
     ast::{Impl, Member},
-    check::{messages, names::plain},
+    messages,
     model::{Agent, Knowledge, Skill, ToolRef},
+    names::plain,
     paths::here,
 };
 use proc_macro2::TokenStream;

@@ -1,9 +1,8 @@
 //! The printer of structures and branches: expressions.
 
 use crate::{
-    lower::cx,
     model::{Branch, Member, Said, ToolRef},
-    paths::{Rt, here},
+    paths::{Rt, cx, here},
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};

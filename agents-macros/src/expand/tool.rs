@@ -5,8 +5,8 @@ use super::{
     asserts, beside, fallback, hidden, in_doubt, on_error,
 };
 use crate::{
-    check::names::plain,
     model::{Call, Example, Param, ParamKind, Tool},
+    names::{plain, type_name},
     paths::{Rt, here},
 };
 use proc_macro2::{Ident, Span, TokenStream};
@@ -249,7 +249,7 @@ fn spec(tool: &Tool) -> TokenStream {
     let effect = tool.effects.first().map_or_else(
         || quote!(None),
         |effect| {
-            let variant = crate::check::names::type_name(effect);
+            let variant = type_name(effect);
             quote!(#variant)
         },
     );

@@ -1,18 +1,16 @@
 //! An agent, from its function or `impl` block and the keys of `#[agent(..)]`.
 
 use super::{
-    Of, attribute_name, bare, cfgs, docs::Docs, is_lint_level, keys::Keys, knowledge::knowledge,
-    own, returns, settings::settings, strip_parameters,
+    Of, cfgs, keys::Keys, knowledge::knowledge, returns, settings::settings, strip_parameters,
 };
 use crate::{
     ast::{self, Element, Function, Impl, Mark, Member},
-    check::{
-        messages,
-        names::{plain, type_name, wire_name},
-    },
     diag::Errors,
-    model::{Agent, Make, Returns, Skill, ToolRef},
-    parse::keys,
+    keys, messages,
+    model::{Agent, Docs, Make, Returns, Skill, ToolRef},
+    names::{plain, type_name, wire_name},
+    suggest::fields,
+    syntax::{attribute_name, bare, is_lint_level, is_own, last_name, written},
 };
 use syn::{Expr, ExprLit, FnArg, Ident, Lit, ReceiverKind, Signature, Type, parse_quote};
 
@@ -23,7 +21,7 @@ pub(crate) fn function_agent(agent: ast::Agent<Function>, errors: &Errors) -> Ag
         item: mut function,
     } = agent;
     if function.sig.receiver().is_none() {
-        own::without_fields(&mut entries, errors);
+        fields::without_fields(&mut entries, errors);
     }
     let mut keys = Keys::new("agent", entries, keys::AGENT, errors);
     let rt = keys.rt();
@@ -206,7 +204,7 @@ fn references(listed: Vec<Element>, errors: &Errors) -> Vec<ToolRef> {
             ..
         })) => Some(ToolRef::Named(name)),
         Element::One(other) | Element::Spread(_, other) => {
-            errors.at(&other, messages::skill_lists_types(super::written(&other)));
+            errors.at(&other, messages::skill_lists_types(written(&other)));
             None
         }
     };
@@ -221,7 +219,7 @@ fn input(sig: &Signature, errors: &Errors) -> Option<Type> {
     });
     let is_context = |ty: &Type| {
         matches!(
-            super::last_name(unreferenced(ty)).as_deref(),
+            last_name(unreferenced(ty)).as_deref(),
             Some("RunContext" | "ToolContext")
         )
     };
@@ -274,11 +272,6 @@ fn output(sig: &Signature, errors: &Errors) -> Option<Returns> {
         return None;
     }
     Some(returns)
-}
-
-/// `Self::data_ops`, which is a skill and no tool.
-fn is_own(path: &syn::Path) -> bool {
-    path.segments.len() == 2 && path.segments[0].ident == "Self"
 }
 
 fn type_ident(ty: &Type) -> Option<Ident> {

@@ -1,7 +1,13 @@
 //! The arms of a branch: `Deployer.run(p)` to `__rt::go_on(deployer, cx, p)`, and the agents to the
 //! place before them.
 
-use crate::{ast, check::messages, diag::Errors, model::Branch, paths::here};
+use crate::{
+    ast,
+    diag::Errors,
+    messages,
+    model::Branch,
+    paths::{cx, here},
+};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
 use syn::{
@@ -131,12 +137,6 @@ impl Ends<'_> {
         self.targets.push((name.clone(), agent.clone()));
         name
     }
-}
-
-/// A name of the macro's own, as if the user had written it: what rustc says of a call with names from
-/// elsewhere, it says of the whole macro.
-pub(crate) fn cx(site: Span) -> Ident {
-    Ident::new("__cx", site)
 }
 
 /// The names that a pattern binds; a capitalised one is a variant.

@@ -2,7 +2,7 @@
 //! `return __rt::known(done(x))`.
 
 use super::on_error::by_type;
-use crate::{ast::InDoubt, check::messages, diag::Errors, paths::end};
+use crate::{ast::InDoubt, diag::Errors, messages, paths::end};
 use syn::{
     Expr, ExprAsync, ExprBlock, ExprCall, ExprClosure, ExprReturn, Item, parse_quote_spanned,
     punctuated::Punctuated,

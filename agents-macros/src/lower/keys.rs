@@ -2,16 +2,13 @@
 
 use crate::{
     ast::{Element, Entry, Value},
-    check::{
-        messages,
-        names::{nearest, plain},
-    },
     diag::Errors,
-    parse::{
-        keys::{self, Key},
-        ungrouped,
-    },
+    keys::{self, Key},
+    messages,
+    names::plain,
     paths::Rt,
+    suggest::{self, nearest},
+    syntax::written,
 };
 use syn::{Expr, ExprLit, Ident, Lit, LitStr, Path};
 
@@ -46,7 +43,7 @@ impl<'e> Keys<'e> {
                     match elsewhere {
                         Some(instead) => instead.to_owned(),
                         None if is_bound => messages::bound_outside_budget(&name),
-                        None => messages::unknown(&what, &name, &names),
+                        None => suggest::unknown(&what, &name, &names),
                     },
                 );
                 if elsewhere.is_none()
@@ -175,7 +172,8 @@ impl<'e> Keys<'e> {
     fn miswritten<T>(&self, key: &Ident) -> Option<T> {
         let name = plain(key);
         if let Some(known) = self.known.iter().find(|known| known.name == name) {
-            self.errors.at(key, messages::written_as(known));
+            self.errors
+                .at(key, messages::written_as(known.name, known.usage));
         }
         None
     }
@@ -205,8 +203,8 @@ pub(super) fn word(
             Some((word.clone(), argument.cloned()))
         }
         _ => {
-            let found = super::written(&value);
-            errors.at(&value, messages::unknown(what, found, known));
+            let found = written(&value);
+            errors.at(&value, suggest::unknown(what, found, known));
             None
         }
     }
@@ -215,15 +213,4 @@ pub(super) fn word(
 /// Of which more has to be said: `ttl(..)`.
 fn takes_one(word: &Ident) -> bool {
     word == "ttl" || word == "when"
-}
-
-/// `max_turns = 1`: what is set, and to what. Anything else is given back.
-pub(super) fn pair(value: Expr) -> Result<(Ident, Expr), Box<Expr>> {
-    if let Expr::Assign(assign) = &value
-        && let Expr::Path(left) = &*assign.left
-        && let Some(name) = left.path.get_ident()
-    {
-        return Ok((name.clone(), ungrouped((*assign.right).clone())));
-    }
-    Err(Box::new(value))
 }

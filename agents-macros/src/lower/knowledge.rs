@@ -1,7 +1,13 @@
 //! `#[knowledge] fn style(&self) -> String { .. }`, from its function.
 
-use super::{cfgs, docs::Docs, last_name, wants_no_arguments};
-use crate::{ast::Function, check::messages, diag::Errors, model::Knowledge};
+use super::{cfgs, wants_no_arguments};
+use crate::{
+    ast::Function,
+    diag::Errors,
+    messages,
+    model::{Docs, Knowledge},
+    syntax::last_name,
+};
 use syn::{Attribute, FnArg, ReceiverKind, ReturnType};
 
 /// What the user meant by `#[knowledge]`.

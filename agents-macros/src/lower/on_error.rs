@@ -10,23 +10,21 @@
 //! Calls are rewritten in place, with the user's own tokens: what is wrong with them is underlined
 //! there.
 
-use super::{
-    any_error, bound, cfgs,
-    failure::{self, Returned},
-    function,
-    keys::pair,
-    slips,
-};
+use super::cfgs;
 use crate::{
-    ast,
-    check::{
-        messages,
-        names::{nearest, plain, type_name},
-    },
+    ast::{self, bound},
     diag::Errors,
+    keys::{self, Verb},
+    messages,
     model::{Arm, Arms, Under},
-    parse::keys::{self, Verb},
+    names::{plain, type_name},
     paths::end,
+    suggest::{
+        self, any_error,
+        failure::{self, Returned},
+        nearest, verbs,
+    },
+    syntax::{function, handed_to, pair, written},
 };
 use proc_macro2::Span;
 use std::borrow::Cow;
@@ -88,8 +86,8 @@ pub(crate) fn on_error(mut written: ast::Arms, of: Of<'_>, errors: &Errors) -> A
             errors,
         };
         let mut body = arm.body.clone();
-        slips::keep_decision(&mut body, errors);
-        slips::say_what_text_is(&mut body, false, errors);
+        verbs::keep_decision(&mut body, errors);
+        verbs::say_what_text_is(&mut body, false, errors);
         sugar.visit_expr_mut(&mut body);
         if sugar.waits {
             // What it binds counts as used: that it waits is one mistake.
@@ -143,7 +141,10 @@ pub(super) fn by_type(tool: &mut syn::Path, errors: &Errors) {
     if let Some(last) = tool.segments.last_mut()
         && plain(&last.ident).starts_with(char::is_lowercase)
     {
-        errors.at(&last.ident, messages::function_for_tool(&last.ident));
+        errors.at(
+            &last.ident,
+            messages::function_for_tool(&last.ident, &type_name(&last.ident)),
+        );
         last.ident = type_name(&last.ident);
     }
 }
@@ -182,7 +183,7 @@ struct Sugar<'a> {
 
 impl VisitMut for Sugar<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        slips::mend(expr, self.errors);
+        verbs::mend(expr, self.errors);
         let is_inner = matches!(expr, Expr::Closure(_) | Expr::Async(_));
         self.inner += usize::from(is_inner);
         visit_mut::visit_expr_mut(self, expr);
@@ -212,7 +213,7 @@ impl VisitMut for Sugar<'_> {
     }
 
     fn visit_macro_mut(&mut self, called: &mut syn::Macro) {
-        super::handed_to(called, |expr| self.visit_expr_mut(expr));
+        handed_to(called, |expr| self.visit_expr_mut(expr));
     }
 
     fn visit_item_fn_mut(&mut self, item: &mut syn::ItemFn) {
@@ -231,8 +232,10 @@ impl Sugar<'_> {
             return Some(agent);
         }
         if let Some(function) = function(&agent).filter(|name| !self.injected.contains(name)) {
-            self.errors
-                .at(&agent, messages::function_for_agent(function));
+            self.errors.at(
+                &agent,
+                messages::function_for_agent(function, &type_name(function)),
+            );
             return None;
         }
         self.fixers.push(agent.clone());
@@ -257,7 +260,7 @@ impl Sugar<'_> {
                 };
                 let names: Vec<&str> = keys::VERBS.iter().map(|verb| verb.name).collect();
                 self.errors
-                    .at(&verb, messages::unknown("verb", &verb, &names));
+                    .at(&verb, suggest::unknown("verb", &verb, &names));
                 verb = Ident::new(meant.name, verb.span());
                 path.path = verb.clone().into();
                 meant
@@ -276,9 +279,11 @@ impl Sugar<'_> {
         for argument in std::mem::take(&mut call.args) {
             match pair(argument) {
                 Err(argument) if plain.len() == known.plain => {
-                    let written = super::written(&argument);
-                    self.errors
-                        .at(&argument, messages::value_too_many(known, &written));
+                    let written = written(&argument);
+                    self.errors.at(
+                        &argument,
+                        messages::value_too_many(known.name, known.plain, known.next, &written),
+                    );
                 }
                 Err(argument) => plain.push(*argument),
                 Ok((key, agent)) if key == "agent" && verb == "fix" => {
@@ -294,7 +299,7 @@ impl Sugar<'_> {
                 }
                 Ok((key, _)) => self
                     .errors
-                    .at(&key, messages::unknown_modifier(&verb, &key, known.keys)),
+                    .at(&key, suggest::unknown_modifier(&verb, &key, known.keys)),
             }
         }
         call.args = plain;

@@ -6,14 +6,16 @@
 //! reroute_to_skill(Self::by_hand)             reroute_to_skill("by_hand")
 //! ```
 
-use super::{failure::is_capitalised, keys::pair, on_error::with_modifiers, values};
+use super::on_error::with_modifiers;
 use crate::{
     ast,
-    check::{messages, names::plain},
     diag::Errors,
+    keys, messages,
     model::Handler,
-    parse::keys,
+    names::plain,
     paths::qualified,
+    suggest::{self, values},
+    syntax::{handed_to, is_capitalised, own, pair, written},
 };
 use proc_macro2::Span;
 use syn::{
@@ -87,7 +89,7 @@ impl VisitMut for Sugar<'_> {
     }
 
     fn visit_macro_mut(&mut self, called: &mut syn::Macro) {
-        super::handed_to(called, |expr| self.visit_expr_mut(expr));
+        handed_to(called, |expr| self.visit_expr_mut(expr));
     }
 }
 
@@ -101,7 +103,7 @@ impl Sugar<'_> {
             return;
         };
         if verb == "reroute_to"
-            && let Some(skill) = call.args.first().and_then(own)
+            && let Some(skill) = call.args.first().and_then(own).cloned()
         {
             self.errors
                 .at(&skill, messages::skill_for_agent(&skill.segments[1].ident));
@@ -125,7 +127,7 @@ impl Sugar<'_> {
             self.spelled.push(name.clone());
         }
         if verb == "reroute_to_skill"
-            && let Some(path) = call.args.first().and_then(own)
+            && let Some(path) = call.args.first().and_then(own).cloned()
         {
             let ident = &path.segments[1].ident;
             let name = plain(ident);
@@ -136,9 +138,11 @@ impl Sugar<'_> {
         for argument in std::mem::take(&mut call.args) {
             match pair(argument) {
                 Err(argument) if plain.len() == known.plain => {
-                    let written = super::written(&argument);
-                    self.errors
-                        .at(&argument, messages::value_too_many(known, &written));
+                    let written = written(&argument);
+                    self.errors.at(
+                        &argument,
+                        messages::value_too_many(known.name, known.plain, known.next, &written),
+                    );
                 }
                 Err(argument) => plain.push(*argument),
                 Ok((key, mut value)) if known.keys.iter().any(|name| key == name) => {
@@ -149,7 +153,7 @@ impl Sugar<'_> {
                 }
                 Ok((key, _)) => self
                     .errors
-                    .at(&key, messages::unknown_modifier(&verb, &key, known.keys)),
+                    .at(&key, suggest::unknown_modifier(&verb, &key, known.keys)),
             }
         }
         call.args = plain;
@@ -199,18 +203,6 @@ fn named(call: &mut ExprCall, errors: &Errors) {
     if let Some(name) = name {
         errors.at(&*skill, messages::skill_is_named(&name));
         *skill = parse_quote_spanned!(name.span()=> Self::#name);
-    }
-}
-
-/// `Self::by_hand`
-fn own(expr: &Expr) -> Option<syn::Path> {
-    match expr {
-        Expr::Path(path)
-            if path.path.segments.len() == 2 && path.path.segments[0].ident == "Self" =>
-        {
-            Some(path.path.clone())
-        }
-        _ => None,
     }
 }
 

@@ -1,16 +1,16 @@
 //! The parameters of a tool: arguments, injected values, and the context of the call.
 
 use super::{
-    attribute_name, attributes, bare,
-    docs::Docs,
-    is_lint_level, last_name,
     returns::{borrow_in, is_static, owned, refuse_impl_trait},
     wants_no_arguments,
 };
 use crate::{
-    check::{messages, names::plain},
     diag::Errors,
-    model::{Param, ParamKind},
+    messages,
+    model::{Docs, Param, ParamKind},
+    names::plain,
+    suggest::attributes,
+    syntax::{attribute_name, bare, is_lint_level, last_name, written},
 };
 use syn::{Attribute, FnArg, Ident, Pat, PatType, Signature, Type};
 
@@ -138,7 +138,7 @@ fn injected(ty: &Type, errors: &Errors) -> Option<(ParamKind, Type)> {
         || matches!(last_name(&reference.elem).as_deref(), Some("str" | "Path"));
     if unsized_ || reference.mutability.is_some() {
         let instead = match bare(&reference.elem) {
-            elem @ Type::TraitObject(_) => format!("Arc<{}>", super::written(elem)),
+            elem @ Type::TraitObject(_) => format!("Arc<{}>", written(elem)),
             _ => format!("&{}", owned(reference)),
         };
         errors.at(

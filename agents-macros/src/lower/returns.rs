@@ -1,7 +1,11 @@
 //! What a function gives back, told by how it is written.
 
-use super::{bare, last_name};
-use crate::{check::messages, diag::Errors, model::Returns};
+use crate::{
+    diag::Errors,
+    messages,
+    model::Returns,
+    syntax::{bare, last_name, written},
+};
 use syn::{GenericArgument, PathArguments, ReturnType, Signature, Type, visit::Visit};
 
 /// A type whose name ends in `Result` is one; a type alias of another name is found out by rustc,
@@ -103,8 +107,8 @@ pub(super) fn owned(ty: &syn::TypeReference) -> String {
         (Some("Path"), _) => "PathBuf".to_owned(),
         (_, Type::Slice(slice)) => {
             let elem = &slice.elem;
-            format!("Vec<{}>", super::written(elem))
+            format!("Vec<{}>", written(elem))
         }
-        _ => super::written(elem),
+        _ => written(elem),
     }
 }

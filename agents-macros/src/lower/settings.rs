@@ -1,12 +1,14 @@
 //! The keys of `#[agent(..)]` that are settings.
 
-use super::keys::{Keys, pair};
+use super::keys::Keys;
 use crate::{
     ast::Element,
-    check::{messages, names::plain},
     diag::Errors,
+    keys, messages,
     model::{Budget, Call, Settings},
-    parse::keys,
+    names::{plain, type_name},
+    suggest,
+    syntax::{function, pair, written},
 };
 use quote::ToTokens;
 use syn::{Expr, ExprLit, Lit, RangeLimits};
@@ -55,16 +57,19 @@ fn is_model(model: &Expr, errors: &Errors) -> bool {
 fn tools(mut elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
     elements.retain(|element| {
         if let Element::One(tool) = element
-            && let Some(function) = super::function(tool)
+            && let Some(function) = function(tool)
         {
-            errors.at(tool, messages::function_in_list(function));
+            errors.at(
+                tool,
+                messages::function_in_list(function, &type_name(function)),
+            );
             return false;
         }
         if let Element::One(Expr::Range(range)) = element
             && matches!(range.limits, RangeLimits::HalfOpen(_))
             && let Some(end) = &range.end
         {
-            errors.at(range, messages::spread_of_a_list(super::written(end)));
+            errors.at(range, messages::spread_of_a_list(written(end)));
             return false;
         }
         true
@@ -76,9 +81,12 @@ fn tools(mut elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
 fn fixers(mut elements: Vec<Element>, errors: &Errors) -> Vec<Element> {
     elements.retain(|element| {
         let (Element::One(agent) | Element::Spread(_, agent)) = element;
-        let function = super::function(agent);
+        let function = function(agent);
         if let Some(function) = function {
-            errors.at(agent, messages::function_for_agent(function));
+            errors.at(
+                agent,
+                messages::function_for_agent(function, &type_name(function)),
+            );
         }
         function.is_none()
     });
@@ -93,7 +101,7 @@ fn policies(elements: Vec<Element>, errors: &Errors) -> Vec<(Expr, Expr)> {
             parts.next().zip(parts.next())
         }
         Element::One(other) | Element::Spread(_, other) => {
-            errors.at(&other, messages::policy_is_a_pair(super::written(&other)));
+            errors.at(&other, messages::policy_is_a_pair(written(&other)));
             None
         }
     };
@@ -125,7 +133,7 @@ fn budget(bounds: Result<Expr, Vec<Expr>>, errors: &Errors) -> Budget {
     for bound in bounds {
         match pair(bound) {
             Ok((method, _)) if !keys::BUDGET.contains(&plain(&method).as_str()) => {
-                errors.at(&method, messages::unknown("bound", &method, keys::BUDGET));
+                errors.at(&method, suggest::unknown("bound", &method, keys::BUDGET));
             }
             Ok((method, _)) if calls.iter().any(|call| call.method == method) => {
                 for again in calls.iter().filter(|call| call.method == method) {
@@ -135,16 +143,13 @@ fn budget(bounds: Result<Expr, Vec<Expr>>, errors: &Errors) -> Budget {
             }
             Ok((method, Expr::Lit(number))) if method == "time" => errors.at(
                 &number,
-                messages::duration_without_unit("the time", "time", &number.lit),
+                suggest::duration_without_unit("the time", "time", &number.lit),
             ),
             Ok((method, value)) => calls.push(Call {
                 method,
                 argument: value.into_token_stream(),
             }),
-            Err(other) => errors.at(
-                &other,
-                messages::budget_wants_values(super::written(&other)),
-            ),
+            Err(other) => errors.at(&other, messages::budget_wants_values(written(&other))),
         }
     }
     Budget::Bounds(calls)

@@ -1,15 +1,13 @@
 //! What is said of a place to what is meant by it.
 
-use super::keys::pair;
 use crate::{
     ast::{self, Argument},
-    check::{messages, names::type_name},
     diag::Errors,
+    keys::{self, Key},
+    messages,
     model::{Member, Said, ToolRef},
-    parse::{
-        keys::{self, Key},
-        ungrouped,
-    },
+    names::type_name,
+    syntax::{pair, ungrouped, written},
 };
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -55,7 +53,7 @@ fn meant(one: ast::Said, errors: &Errors) -> Option<Said> {
             values => {
                 let values = values.map_or_else(|many| many, Vec::from);
                 let message = match !values.is_empty() && values.iter().all(is_bound) {
-                    true => messages::budget_is_a_value(&values),
+                    true => messages::budget_is_a_value(&calls(&values)),
                     false => messages::one_budget().to_owned(),
                 };
                 errors.at(all(&method, &values), message);
@@ -66,11 +64,11 @@ fn meant(one: ast::Said, errors: &Errors) -> Option<Said> {
             let tools = match <[Expr; 1]>::try_from(values) {
                 Ok([Expr::Array(list)]) => list.elems,
                 Ok([other]) => {
-                    errors.at(other, messages::wants_brackets(key));
+                    errors.at(other, messages::wants_brackets(key.usage));
                     return None;
                 }
                 Err(values) => {
-                    errors.at(all(&method, &values), messages::wants_brackets(key));
+                    errors.at(all(&method, &values), messages::wants_brackets(key.usage));
                     return None;
                 }
             };
@@ -80,7 +78,7 @@ fn meant(one: ast::Said, errors: &Errors) -> Option<Said> {
                 _ if tools.is_empty() => {
                     errors.note(syn::Error::new(
                         paren.span.join(),
-                        messages::says_nothing(key),
+                        messages::says_nothing(key.name, key.usage),
                     ));
                     None
                 }
@@ -95,6 +93,15 @@ fn is_bound(value: &Expr) -> bool {
     pair(value.clone()).is_ok_and(|(name, _)| keys::BUDGET.iter().any(|known| name == known))
 }
 
+/// Returns bounds as calls on a `Budget`: `.max_turns(3)` for `max_turns = 3`.
+fn calls(bounds: &[Expr]) -> String {
+    let calls = bounds.iter().filter_map(|bound| match bound {
+        Expr::Assign(set) => Some(format!(".{}({})", written(&set.left), written(&set.right))),
+        _ => None,
+    });
+    calls.collect()
+}
+
 /// What a mistake about all arguments is underlined with.
 fn all(method: &Ident, values: &[Expr]) -> TokenStream {
     match values {
@@ -105,7 +112,7 @@ fn all(method: &Ident, values: &[Expr]) -> TokenStream {
 
 fn delegates(method: Ident, members: Vec<ast::Placed>, key: &Key, errors: &Errors) -> Option<Said> {
     if members.is_empty() {
-        errors.at(&method, messages::says_nothing(key));
+        errors.at(&method, messages::says_nothing(key.name, key.usage));
         return None;
     }
     let mut below = Vec::new();
@@ -127,7 +134,7 @@ fn tools(elements: Punctuated<Expr, syn::Token![,]>, errors: &Errors) -> Vec<Too
             continue;
         };
         match tools.iter().any(|known| known.is(&tool)) {
-            true => errors.at(&tool, messages::named_twice(super::written(&tool))),
+            true => errors.at(&tool, messages::named_twice(written(&tool))),
             false => tools.push(tool),
         }
     }
@@ -142,12 +149,12 @@ fn tool(element: Expr, errors: &Errors) -> Option<ToolRef> {
         },
         Expr::Lit(literal) => match literal.lit {
             Lit::Str(name) => return Some(ToolRef::Named(name)),
-            other => errors.at(&other, messages::names_no_tool(super::written(&other))),
+            other => errors.at(&other, messages::names_no_tool(written(&other))),
         },
         Expr::Struct(value) => {
-            errors.at(&value, messages::tool_by_value(super::written(&value.path)));
+            errors.at(&value, messages::tool_by_value(written(&value.path)));
         }
-        other => errors.at(&other, messages::names_no_tool(super::written(&other))),
+        other => errors.at(&other, messages::names_no_tool(written(&other))),
     }
     None
 }

@@ -2,21 +2,20 @@
 
 use super::{
     Of, cfgs,
-    docs::Docs,
-    keys::{Keys, pair, word},
+    keys::{Keys, word},
     params::params,
     returns::{self, refuse_impl_trait, returns},
-    strip_parameters, written,
+    strip_parameters,
 };
 use crate::{
     ast,
-    check::{
-        messages,
-        names::{plain, type_name},
-    },
     diag::Errors,
-    model::{Call, Example, Returns, Tool},
-    parse::{arguments, keys},
+    keys, messages,
+    model::{Call, Docs, Example, Returns, Tool},
+    names::{plain, type_name},
+    parse::arguments,
+    suggest,
+    syntax::{pair, written},
 };
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -158,7 +157,7 @@ fn spec(keys: &mut Keys<'_>, external: Option<&Ident>, errors: &Errors) -> Spec 
         match &timeout {
             Expr::Lit(number) => errors.at(
                 number,
-                messages::duration_without_unit("a timeout", "timeout", &number.lit),
+                suggest::duration_without_unit("a timeout", "timeout", &number.lit),
             ),
             _ => call(key, timeout.into_token_stream()),
         }
@@ -239,7 +238,7 @@ fn is_lifetime(value: &Expr, errors: &Errors) -> bool {
     let is_of_a_type =
         |name: &Expr| matches!(name, Expr::Path(path) if path.path.segments.len() > 1);
     let lifetime = match value {
-        Expr::Lit(number) => messages::seconds(&number.lit),
+        Expr::Lit(number) => suggest::duration(&number.lit),
         Expr::Call(call) if is_of_a_type(&call.func) => Some(written(value)),
         _ => None,
     };

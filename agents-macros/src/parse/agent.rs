@@ -8,11 +8,12 @@
 //! async fn json_fixer(request: Repair) -> String;  }
 //! ```
 
-use super::{all, colons, entries, function, keys, on_error, rest, tool::is};
+use super::{all, entries, function, on_error, rest, tool::is};
 use crate::{
     ast::{Agent, Arms, Function, Handler, Impl, Mark, Member, Skill},
-    check::messages,
     diag::Errors,
+    keys, messages,
+    suggest::{self, colons},
 };
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -188,7 +189,7 @@ fn misspelt_mark(attribute: &mut Attribute, errors: &Errors) {
         .iter()
         .find(|mark| strsim::osa_distance(&name, mark) == 1);
     if let Some(meant) = meant {
-        errors.at(&found, messages::unknown("attribute", &name, known));
+        errors.at(&found, suggest::unknown("attribute", &name, known));
         let path = Path::from(Ident::new(meant, found.span()));
         match &mut attribute.meta {
             Meta::Path(found) => *found = path,

@@ -7,8 +7,8 @@
 //! })
 //! ```
 
-use super::{all, rest, rt, skip_to_comma, ungrouped};
-use crate::{ast::Branch, check::messages, diag::Errors, paths::Rt};
+use super::{all, rest, rt, skip_to_comma};
+use crate::{ast::Branch, diag::Errors, messages, paths::Rt, syntax::ungrouped};
 use proc_macro2::TokenStream;
 use syn::{
     Arm, Expr, Token, braced,

@@ -7,11 +7,13 @@
 //!
 //! Which keys there are, and what they take, is no question of syntax: `lower` asks it.
 
-use super::{all, list, ungrouped};
+use super::{all, list};
 use crate::{
     ast::{Element, Entry, Value},
-    check::{messages, names::plain},
     diag::Errors,
+    messages,
+    names::plain,
+    syntax::ungrouped,
 };
 use proc_macro2::TokenStream;
 use syn::{

@@ -8,10 +8,10 @@
 use super::{list, skip_to_comma};
 use crate::{
     ast::{Body, Function},
-    check::messages,
     diag::Errors,
-    lower::written,
+    messages,
     paths::end,
+    syntax::written,
 };
 use proc_macro2::{Delimiter, Group, TokenTree};
 use syn::{

@@ -6,16 +6,15 @@
 //! in_doubt!(Pay, |key| match self.bank.find(key).await? { .. });
 //! ```
 
-use super::{all, keys, on_error, rest, rt};
+use super::{all, on_error, rest, rt};
 use crate::{
     ast::InDoubt,
-    check::{
-        messages,
-        names::{nearest, plain},
-    },
     diag::Errors,
-    lower::written,
+    keys, messages,
+    names::plain,
     paths::Rt,
+    suggest::{self, nearest},
+    syntax::written,
 };
 use proc_macro2::{Group, TokenStream, TokenTree};
 use syn::{
@@ -58,7 +57,7 @@ pub(super) fn in_doubt(input: ParseStream<'_>, errors: &Errors) -> Option<InDoub
 fn behind(input: ParseStream<'_>, errors: &Errors) -> syn::Result<InDoubt> {
     let keyword: Ident = input.parse()?;
     let misspelt = (keyword != "in_doubt").then(|| {
-        let message = messages::unknown("block", &keyword, keys::TOOL_BLOCKS);
+        let message = suggest::unknown("block", &keyword, keys::TOOL_BLOCKS);
         syn::Error::new(keyword.span(), message)
     });
     let mut key = None;

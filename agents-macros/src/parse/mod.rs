@@ -4,12 +4,10 @@
 
 mod agent;
 mod branch;
-mod colons;
 mod entries;
 mod examples;
 mod function;
 mod in_doubt;
-pub(crate) mod keys;
 mod on_error;
 mod structure;
 mod tool;
@@ -23,10 +21,10 @@ pub(crate) use on_error::on_error_block;
 pub(crate) use structure::structure;
 pub(crate) use tool::{tool_attribute, tool_block};
 
-use crate::{check::messages, diag::Errors, paths::Rt};
+use crate::{diag::Errors, messages, paths::Rt};
 use proc_macro2::{Punct, TokenStream, TokenTree};
 use syn::{
-    Expr, Lit, Path, Token,
+    Lit, Path, Token,
     parse::{ParseStream, Parser},
 };
 
@@ -134,14 +132,6 @@ fn rt(input: ParseStream<'_>) -> syn::Result<Rt> {
         input.parse::<Token![,]>()?;
     }
     Ok(Rt::under(Some(root)))
-}
-
-/// The expression without the invisible brackets that `macro_rules!` leaves.
-pub(crate) fn ungrouped(expr: Expr) -> Expr {
-    match expr {
-        Expr::Group(group) if group.attrs.is_empty() => ungrouped(*group.expr),
-        other => other,
-    }
 }
 
 /// Everything that is left.

@@ -10,13 +10,14 @@
 //! on_error!("github_*", match error { execution_error(_) => feedback("try later") });
 //! ```
 
-use super::{all, colons, keys, rest, rt, skip_to_comma};
+use super::{all, rest, rt, skip_to_comma};
 use crate::{
     ast::{Arm, Arms},
-    check::messages,
     diag::Errors,
-    lower::written,
+    keys, messages,
     paths::Rt,
+    suggest::{self, colons},
+    syntax::written,
 };
 use proc_macro2::{Group, TokenStream, TokenTree};
 use syn::{
@@ -38,7 +39,7 @@ pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<A
     if keyword != "on_error" {
         errors.at(
             &keyword,
-            messages::unknown("block", &keyword, keys::TOOL_BLOCKS),
+            suggest::unknown("block", &keyword, keys::TOOL_BLOCKS),
         );
     }
     Ok(Arms {

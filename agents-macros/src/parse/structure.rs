@@ -11,15 +11,15 @@
 //! What is said of a place is said behind the agent, which is any expression. So the last calls of a
 //! chain belong to the place as far as they are [known](keys::PLACE), and the agent begins behind them.
 
-use super::{keys, rt, ungrouped};
+use super::rt;
 use crate::{
     ast::{Argument, Placed, Said},
-    check::{
-        messages,
-        names::{nearest, plain},
-    },
     diag::Errors,
+    keys, messages,
+    names::plain,
     paths::Rt,
+    suggest::{self, nearest},
+    syntax::ungrouped,
 };
 use proc_macro2::{Span, TokenStream};
 use syn::{
@@ -63,7 +63,7 @@ fn placed(mut expr: Expr, errors: &Errors) -> Placed {
             Expr::MethodCall(mut call) if meant(&call.method).is_some() => {
                 errors.at(
                     &call.method,
-                    messages::unknown("word", &call.method, &known()),
+                    suggest::unknown("word", &call.method, &known()),
                 );
                 // Read on as it is meant: what stands inside may hold mistakes as well.
                 if let Some(name) = meant(&call.method) {

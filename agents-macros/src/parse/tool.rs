@@ -14,8 +14,8 @@
 use super::{all, entries, function, in_doubt, on_error, rest};
 use crate::{
     ast::{Arms, Body, Entry, InDoubt, Tool},
-    check::messages,
     diag::Errors,
+    messages,
 };
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::{

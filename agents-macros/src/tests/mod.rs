@@ -1,6 +1,7 @@
 //! What the macros expand to, as a person reads it. `UPDATE_EXPECT=1` blesses.
 
 mod agent;
+mod layers;
 mod names;
 mod structure;
 mod tool;

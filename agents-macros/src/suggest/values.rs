@@ -1,11 +1,12 @@
 //! What the verbs are given: severities, back-offs, values. What cannot be meant is reported, and read as what was.
 
-use super::failure::is_capitalised;
 use crate::{
-    check::messages,
     diag::Errors,
-    parse::keys::SEVERITIES,
+    keys::SEVERITIES,
+    messages,
     paths::{here, qualified},
+    suggest,
+    syntax::{is_capitalised, written},
 };
 use proc_macro2::Span;
 use syn::{
@@ -16,14 +17,24 @@ use syn::{
 };
 
 /// `High`; and `Severity::High`, whether that is imported or not.
-pub(super) fn severity(value: &mut Expr, errors: &Errors) {
+pub(crate) fn severity(value: &mut Expr, errors: &Errors) {
     match value {
         Expr::Lit(ExprLit { lit, .. }) => {
-            errors.at(&*lit, messages::severity_by_its_name(lit));
+            let meant = match lit {
+                Lit::Str(name) => suggest::nearest(&name.value(), SEVERITIES),
+                _ => None,
+            };
+            errors.at(
+                &*lit,
+                messages::severity_by_its_name(meant.unwrap_or("Medium")),
+            );
             *value = some_severity(lit.span());
         }
         Expr::Path(path) if path.path.get_ident().is_some_and(is_unknown) => {
-            errors.at(&*path, messages::unknown_severity(&path.path));
+            errors.at(
+                &*path,
+                suggest::unknown("severity", written(&path.path), SEVERITIES),
+            );
             *value = some_severity(path.span());
         }
         _ => Qualified(errors).visit_expr_mut(value),
@@ -31,7 +42,7 @@ pub(super) fn severity(value: &mut Expr, errors: &Errors) {
 }
 
 /// `Severity::High`, as a person writes it who has imported the type, or forgot to.
-pub(super) fn spelled_severity(path: &Path) -> Option<&Ident> {
+pub(crate) fn spelled_severity(path: &Path) -> Option<&Ident> {
     let mut names = path.segments.iter().map(|segment| &segment.ident);
     match (path.leading_colon, names.next(), names.next(), names.next()) {
         (None, Some(of), Some(name), None) if of == "Severity" => Some(name),
@@ -45,7 +56,8 @@ impl VisitMut for Qualified<'_> {
     fn visit_expr_path_mut(&mut self, path: &mut ExprPath) {
         if let Some(name) = spelled_severity(&path.path).cloned() {
             if is_unknown(&name) {
-                self.0.at(&name, messages::unknown_severity(&name));
+                self.0
+                    .at(&name, suggest::unknown("severity", &name, SEVERITIES));
                 *path = parse_quote_spanned!(name.span()=> __rt::Severity::High);
             } else {
                 let qualified = qualified("Severity", &name);
@@ -69,7 +81,7 @@ fn some_severity(span: Span) -> Expr {
 }
 
 /// A back-off, where there is only how long it waits.
-pub(super) fn backoff(value: &mut Expr, errors: &Errors) {
+pub(crate) fn backoff(value: &mut Expr, errors: &Errors) {
     let span = value.span();
     match value {
         Expr::Lit(ExprLit { lit, .. }) => {
@@ -77,7 +89,7 @@ pub(super) fn backoff(value: &mut Expr, errors: &Errors) {
             *value = parse_quote_spanned!(span=> exponential());
         }
         Expr::Call(call) if is_duration(&call.func) => {
-            let wait = super::written(call);
+            let wait = written(call);
             errors.at(&*call, messages::backoff_is_a_function(&wait));
             *value = parse_quote_spanned!(here(span)=> constant(#call));
         }
@@ -103,20 +115,20 @@ fn in_millis(lit: &Lit) -> String {
 }
 
 /// `exponential(base, cap)` to `exponential().base(base).cap(cap)`
-pub(super) fn exponential(call: &mut ExprCall, errors: &Errors) -> Option<Expr> {
+pub(crate) fn exponential(call: &mut ExprCall, errors: &Errors) -> Option<Expr> {
     let Expr::Path(function) = &*call.func else {
         return None;
     };
     if !function.path.is_ident("exponential") || call.args.is_empty() {
         return None;
     }
-    let (mut written, mut value) = (String::new(), Expr::Call(call.clone()));
+    let (mut bounds, mut value) = (String::new(), Expr::Call(call.clone()));
     if let Expr::Call(bare) = &mut value {
         bare.args.clear();
     }
     for (argument, name) in call.args.iter().zip(["base", "cap"]) {
         let (name, given) = match argument {
-            Expr::Assign(ExprAssign { left, right, .. }) => (super::written(left), &**right),
+            Expr::Assign(ExprAssign { left, right, .. }) => (written(left), &**right),
             _ => (name.to_owned(), argument),
         };
         let method = Ident::new(if name == "cap" { "cap" } else { "base" }, argument.span());
@@ -125,17 +137,17 @@ pub(super) fn exponential(call: &mut ExprCall, errors: &Errors) -> Option<Expr> 
                 let wait = in_millis(lit);
                 (wait, parse_quote!(__rt::Duration::ZERO))
             }
-            given => (super::written(given), given.clone()),
+            given => (written(given), given.clone()),
         };
-        written += &format!(".{method}({wait})");
+        bounds += &format!(".{method}({wait})");
         value = parse_quote_spanned!(argument.span()=> #value.#method(#given));
     }
-    errors.at(&call.args, messages::exponential_by_its_bounds(&written));
+    errors.at(&call.args, messages::exponential_by_its_bounds(&bounds));
     Some(value)
 }
 
 /// `sanitize(None)`, of which no type is known.
-pub(super) fn no_value(value: &mut Expr, errors: &Errors) {
+pub(crate) fn no_value(value: &mut Expr, errors: &Errors) {
     if let Expr::Path(path) = &*value
         && path.path.is_ident("None")
     {

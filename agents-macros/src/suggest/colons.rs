@@ -1,11 +1,10 @@
 //! `escalate("no", severity: High)`: reported, and read as what was meant.
 
-use super::keys;
-use crate::{check::messages, diag::Errors};
+use crate::{diag::Errors, keys, messages};
 use proc_macro2::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
 
 /// The tokens with `=` where a key of a verb is set with `:`, which means nothing there.
-pub(super) fn replaced(tokens: TokenStream, errors: &Errors) -> TokenStream {
+pub(crate) fn replaced(tokens: TokenStream, errors: &Errors) -> TokenStream {
     within(tokens.clone(), errors).unwrap_or(tokens)
 }
 

@@ -1,4 +1,4 @@
-//! What is said where the tokens are none that a macro knows.
+//! Texts about tokens that no macro can read.
 
 use quote::ToTokens;
 use std::fmt::Display;

@@ -3,6 +3,8 @@
 //! Bodies stay token streams. The macros have no business in them, and a half-typed body must not
 //! cost the user completion inside it.
 
+pub(crate) mod bound;
+
 use proc_macro2::{Group, TokenStream};
 use quote::{ToTokens, TokenStreamExt, quote};
 use syn::{

@@ -1,4 +1,48 @@
-//! What is said elsewhere than people look for it.
+//! Texts about the keys of attributes.
+
+use super::one_of;
+use std::fmt::Display;
+
+/// Names the one that was `meant`, or all that are `known`.
+pub(crate) fn unknown(
+    what: &str,
+    found: impl Display,
+    meant: Option<&str>,
+    known: &[&str],
+) -> String {
+    match meant {
+        Some(meant) => format!("unknown {what} `{found}`; did you mean `{meant}`?"),
+        None => format!("unknown {what} `{found}`; expected {}", one_of(known)),
+    }
+}
+
+pub(crate) fn twice(name: impl Display) -> String {
+    format!("`{name}` is given twice; keep one")
+}
+
+pub(crate) fn takes_nothing(name: impl Display) -> String {
+    format!("`{name}` takes no value; write `{name}` alone")
+}
+
+pub(crate) fn written_as(key: &str, usage: &str) -> String {
+    format!("`{key}` is written `{usage}`")
+}
+
+pub(crate) fn crate_wants_a_path() -> &'static str {
+    "`crate` takes a path, without quotes: `crate = path::to::agents`"
+}
+
+pub(crate) fn budget_wants_values(found: impl Display) -> String {
+    format!("`{found}` is not a bound; write `budget(max_turns = 10)`, each bound with its value")
+}
+
+pub(crate) fn bound_outside_budget(name: &str) -> String {
+    format!("`{name}` is a bound, and bounds stand together: write `budget({name} = ..)`")
+}
+
+pub(crate) fn spread_of_a_list(found: impl Display) -> String {
+    format!("a range is not a tool; write `..{found}` to add all the tools of `{found}`")
+}
 
 /// Where that is said for which there is no key `name` in `attribute`.
 pub(crate) fn said_elsewhere(attribute: &str, name: &str) -> Option<&'static str> {

@@ -2,8 +2,9 @@
 
 use crate::{
     ast::{Element, Entry, Value},
-    check::messages,
     diag::Errors,
+    messages,
+    syntax::written,
 };
 use syn::{
     Expr, ExprField,
@@ -11,12 +12,12 @@ use syn::{
 };
 
 /// `tools = [Look { pool: self.pool.clone() }]` on a function: what names a field is reported, and left out.
-pub(super) fn without_fields(entries: &mut Vec<Entry>, errors: &Errors) {
+pub(crate) fn without_fields(entries: &mut Vec<Entry>, errors: &Errors) {
     let mut keeps = |value: &Expr| {
         let mut own = OwnField(None);
         own.visit_expr(value);
         if let Some(field) = &own.0 {
-            errors.at(field, messages::field_of_a_function(super::written(field)));
+            errors.at(field, messages::field_of_a_function(written(field)));
         }
         own.0.is_none()
     };

@@ -7,7 +7,7 @@ use syn::{
 };
 
 /// What an arm binds: in its patterns and its guard, and with `let`, closures and patterns inside.
-pub(super) fn names(arm: &crate::ast::Arm) -> Vec<Ident> {
+pub(crate) fn names(arm: &crate::ast::Arm) -> Vec<Ident> {
     let mut bound = Bound(in_patterns(arm));
     if let Some((_, guard)) = &arm.guard {
         bound.visit_expr(guard);
@@ -17,7 +17,7 @@ pub(super) fn names(arm: &crate::ast::Arm) -> Vec<Ident> {
 }
 
 /// What an arm binds in its patterns, for all of its body.
-pub(super) fn in_patterns(arm: &crate::ast::Arm) -> Vec<Ident> {
+pub(crate) fn in_patterns(arm: &crate::ast::Arm) -> Vec<Ident> {
     let mut bound = Bound(Vec::new());
     for pattern in &arm.patterns {
         bound.visit_pat(pattern);
@@ -26,7 +26,7 @@ pub(super) fn in_patterns(arm: &crate::ast::Arm) -> Vec<Ident> {
 }
 
 /// The first of these names that stands in `expr`.
-pub(super) fn mention(expr: &Expr, names: &[Ident]) -> Option<Ident> {
+pub(crate) fn mention(expr: &Expr, names: &[Ident]) -> Option<Ident> {
     let mut mention = Mention { names, found: None };
     mention.visit_expr(expr);
     mention.found

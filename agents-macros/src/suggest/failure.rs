@@ -1,11 +1,12 @@
 //! What the pattern of an `execution_error` says of the failure.
 
-use super::{bound, written};
+use super::nearest;
 use crate::{
-    ast::Arm,
-    check::{messages, names::nearest},
+    ast::{Arm, bound},
     diag::Errors,
+    messages,
     paths::qualified,
+    syntax::written,
 };
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -22,7 +23,7 @@ const VARIANTS: [&str; 3] = ["Returned", "TimedOut", "Panicked"];
 
 /// A bare capitalised name is a variant of `Failure`: so a typo is an error, and not a binding. What is put
 /// before it is nothing that a lint could ask the user to leave out.
-pub(super) fn qualify(pattern: &mut Pat, errors: &Errors) {
+pub(crate) fn qualify(pattern: &mut Pat, errors: &Errors) {
     match pattern {
         Pat::TupleStruct(variant) => {
             if let Some(name) = variant.path.get_ident().filter(|name| is_capitalised(name)) {
@@ -64,7 +65,7 @@ pub(super) fn qualify(pattern: &mut Pat, errors: &Errors) {
 }
 
 /// `Returned(e)`, wherever it stands in a pattern.
-pub(super) struct Returned(pub(super) Vec<Ident>);
+pub(crate) struct Returned(pub(crate) Vec<Ident>);
 
 impl<'ast> Visit<'ast> for Returned {
     fn visit_pat_tuple_struct(&mut self, pattern: &'ast PatTupleStruct) {
@@ -77,13 +78,13 @@ impl<'ast> Visit<'ast> for Returned {
 }
 
 /// `Returned`, or `Failure::Returned`.
-pub(super) fn is_returned(path: &Path) -> bool {
+pub(crate) fn is_returned(path: &Path) -> bool {
     let last = path.segments.last();
     last.is_some_and(|last| last.ident == "Returned")
 }
 
 /// Whether a pattern takes nothing but `TimedOut` and `Panicked`, after which it is not known what was done.
-pub(super) fn is_cut_off(pattern: &Pat) -> bool {
+pub(crate) fn is_cut_off(pattern: &Pat) -> bool {
     match pattern {
         Pat::TupleStruct(variant) => variant
             .path
@@ -102,13 +103,13 @@ pub(super) fn is_cut_off(pattern: &Pat) -> bool {
 }
 
 /// Whether a name begins as variants do.
-pub(super) fn is_capitalised(name: &Ident) -> bool {
+pub(crate) fn is_capitalised(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
 }
 
 /// `execution_error(why) => match why { Lost::Far => .. }` is reported, and read as the
 /// `execution_error(Returned(why))` that was meant.
-pub(super) fn mend(arm: &Arm, patterns: &mut Punctuated<Pat, Token![,]>, errors: &Errors) {
+pub(crate) fn mend(arm: &Arm, patterns: &mut Punctuated<Pat, Token![,]>, errors: &Errors) {
     if let Some(variant) = patterns.first().and_then(variant_of_another) {
         errors.at(variant, messages::variant_for_failure(&written(variant)));
         returned(patterns, variant.span());
@@ -125,7 +126,7 @@ pub(super) fn mend(arm: &Arm, patterns: &mut Punctuated<Pat, Token![,]>, errors:
 }
 
 /// How an arm takes what it binds to `name` for an error of one type, as far as tokens tell.
-pub(super) fn taken_for_error(arm: &Arm, name: &Ident) -> Option<TakenFor> {
+pub(crate) fn taken_for_error(arm: &Arm, name: &Ident) -> Option<TakenFor> {
     // What binds the name anew has another value.
     let bound = bound::names(arm);
     if bound.iter().filter(|other| *other == name).count() != 1 {
@@ -140,7 +141,7 @@ pub(super) fn taken_for_error(arm: &Arm, name: &Ident) -> Option<TakenFor> {
 }
 
 /// What is done with an error of which the type is known.
-pub(super) enum TakenFor {
+pub(crate) enum TakenFor {
     /// It is taken apart by this pattern.
     Matched(Pat),
     /// It is asked for this, which is a method or a field.
@@ -161,7 +162,7 @@ fn returned(patterns: &mut Punctuated<Pat, Token![,]>, span: Span) {
 }
 
 /// `Oops::Late`, which is what the tool returned and no `Failure`.
-pub(super) fn variant_of_another(pattern: &Pat) -> Option<&Path> {
+pub(crate) fn variant_of_another(pattern: &Pat) -> Option<&Path> {
     let path = match pattern {
         Pat::Or(either) => return variant_of_another(either.cases.first()?),
         Pat::Paren(inner) => return variant_of_another(&inner.pat),

@@ -1,4 +1,4 @@
-//! What is said of `in_doubt`.
+//! Texts about `in_doubt`.
 
 use std::fmt::Display;
 

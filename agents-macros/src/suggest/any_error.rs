@@ -1,10 +1,12 @@
 //! What the arms of an agent say of the errors of all its tools, of which no type is known until it is asked for.
 
-use super::{
-    failure::{TakenFor, is_capitalised, is_returned, taken_for_error, variant_of_another},
-    written,
+use super::failure::{TakenFor, is_returned, taken_for_error, variant_of_another};
+use crate::{
+    ast::Arm,
+    diag::Errors,
+    messages,
+    syntax::{is_capitalised, written},
 };
-use crate::{ast::Arm, check::messages, diag::Errors};
 use proc_macro2::Span;
 use std::borrow::Cow;
 use syn::{
@@ -17,7 +19,7 @@ use syn::{
 /// `execution_error(Returned(Jam::Shut)) => ..` is reported, and read as
 /// `execution_error(Returned(e)) if let Some(Jam::Shut) = e.downcast_ref() => ..`. An arm of which no more is seen than
 /// that its body takes what it binds for the error of one tool is left out.
-pub(super) fn mend<'a>(arm: &'a Arm, errors: &Errors) -> Option<Cow<'a, Arm>> {
+pub(crate) fn mend<'a>(arm: &'a Arm, errors: &Errors) -> Option<Cow<'a, Arm>> {
     let Some(pattern) = arm.patterns.first() else {
         return Some(Cow::Borrowed(arm));
     };

@@ -3,9 +3,9 @@
 
 use super::values;
 use crate::{
-    check::messages,
     diag::Errors,
-    parse::keys::{self, Verb, is_verb},
+    keys::{self, Verb, is_verb},
+    messages,
 };
 use syn::{
     BinOp, Block, Expr, ExprAssign, ExprCall, ExprLit, ExprMethodCall, ExprStruct, Ident, Lit,
@@ -16,7 +16,7 @@ use syn::{
 };
 
 /// Mends one expression, and nothing inside of it.
-pub(super) fn mend(expr: &mut Expr, errors: &Errors) {
+pub(crate) fn mend(expr: &mut Expr, errors: &Errors) {
     match expr {
         Expr::Struct(literal) => {
             if let Some(call) = called(literal, errors) {
@@ -62,7 +62,7 @@ pub(super) fn mend(expr: &mut Expr, errors: &Errors) {
 }
 
 /// `{ feedback("later"); }`: the decision is what the arm gives.
-pub(super) fn keep_decision(body: &mut Expr, errors: &Errors) {
+pub(crate) fn keep_decision(body: &mut Expr, errors: &Errors) {
     if let Expr::Block(block) = body
         && let Some(Stmt::Expr(last, semi)) = block.block.stmts.last_mut()
         && is_decision(last)
@@ -74,7 +74,7 @@ pub(super) fn keep_decision(body: &mut Expr, errors: &Errors) {
 
 /// `match why { .. => "file not found" }`: of text alone its type says what is wrong, but of text among decisions
 /// rustc takes the decisions for the mistake.
-pub(super) fn say_what_text_is(value: &mut Expr, is_among_others: bool, errors: &Errors) {
+pub(crate) fn say_what_text_is(value: &mut Expr, is_among_others: bool, errors: &Errors) {
     let last_of = |block: &mut Block, is_among_others| {
         if let Some(Stmt::Expr(last, None)) = block.stmts.last_mut() {
             say_what_text_is(last, is_among_others, errors);

@@ -1,24 +1,6 @@
-//! Names: what was meant, and what a function's name makes of its type.
+//! Names: of types that functions leave, and on the wire.
 
 use syn::{Ident, ext::IdentExt};
-
-/// The known name that `found` was probably meant to be: the one most like it, or the one of which it is a word.
-pub(crate) fn nearest<'k>(found: &str, known: &[&'k str]) -> Option<&'k str> {
-    let found = found.to_lowercase();
-    let most_like = known
-        .iter()
-        .map(|name| (strsim::jaro_winkler(&found, &name.to_lowercase()), *name))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name);
-    most_like.or_else(|| {
-        let mut with_it = known
-            .iter()
-            .filter(|name| name.split('_').any(|word| word == found));
-        let only = with_it.next()?;
-        with_it.next().is_none().then_some(*only)
-    })
-}
 
 /// The name without `r#`.
 pub(crate) fn plain(ident: &Ident) -> String {

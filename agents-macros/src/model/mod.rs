@@ -2,15 +2,17 @@
 //!
 //! Questions about it are methods on it, so that [`expand`](crate::expand) only prints.
 
+mod docs;
 mod team;
 
+pub(crate) use docs::Docs;
 pub(crate) use team::{Branch, Member, Said, ToolRef};
 
 use crate::{
     ast::{self, Body, Element, Function, Impl, InDoubt},
-    check::{names::hides_another, says},
-    lower::docs::Docs,
+    names::hides_another,
     paths::Rt,
+    syntax::has_key,
 };
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -282,7 +284,7 @@ impl Param {
                 .filter(|attribute| attribute.path().is_ident(by));
             attrs.any(|attribute| {
                 ways.iter()
-                    .any(|way| says(std::slice::from_ref(attribute), way))
+                    .any(|way| has_key(std::slice::from_ref(attribute), way))
             })
         };
         let read = said("serde", ["with", "deserialize_with"]);

@@ -1,18 +1,18 @@
 //! What stands in `#[serde(..)]` and `#[schemars(..)]` on a parameter. Their derives would report these slips as well,
 //! but make nothing of the arguments then, which is two errors more.
 
-use super::{attribute_name, written};
+use super::nearest;
 use crate::{
-    check::{messages, names::nearest},
     diag::Errors,
-    parse::keys,
+    keys, messages, suggest,
+    syntax::{attribute_name, written},
 };
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::{Attribute, Ident, LitStr, Meta, Type};
 
 /// The attributes of the parameter `name`, without the entries that were reported.
-pub(super) fn mended(
+pub(crate) fn mended(
     mut attrs: Vec<Attribute>,
     name: Option<&Ident>,
     ty: &Type,
@@ -59,7 +59,7 @@ fn misspelt(of: &str, entry: &[TokenTree], known: &[&str]) -> Option<syn::Error>
     let what = format!("`#[{of}]` key");
     Some(syn::Error::new(
         key.span(),
-        messages::unknown(&what, key, known),
+        suggest::unknown(&what, key, known),
     ))
 }
 
@@ -92,7 +92,7 @@ fn unlimited(entry: &[TokenTree]) -> Option<syn::Error> {
     let what = format!("`{limits}` key");
     Some(syn::Error::new(
         key.span(),
-        messages::unknown(&what, key, known),
+        suggest::unknown(&what, key, known),
     ))
 }
 

@@ -1,0 +1,68 @@
+//! Suggestions: what was probably meant by a misspelt word, or by a typical mistake.
+//!
+//! A mistake that is recognised here is reported and read as what was meant. So one mistake is one error.
+
+pub(crate) mod any_error;
+pub(crate) mod attributes;
+pub(crate) mod colons;
+pub(crate) mod failure;
+pub(crate) mod fields;
+pub(crate) mod values;
+pub(crate) mod verbs;
+
+use crate::messages;
+use std::fmt::Display;
+use syn::Lit;
+
+/// Returns the known name that `found` was probably meant to be: the most similar one, or the only one with that word.
+pub(crate) fn nearest<'k>(found: &str, known: &[&'k str]) -> Option<&'k str> {
+    let found = found.to_lowercase();
+    let most_like = known
+        .iter()
+        .map(|name| (strsim::jaro_winkler(&found, &name.to_lowercase()), *name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name);
+    most_like.or_else(|| {
+        let mut with_it = known
+            .iter()
+            .filter(|name| name.split('_').any(|word| word == found));
+        let only = with_it.next()?;
+        with_it.next().is_none().then_some(*only)
+    })
+}
+
+/// Returns the message about an unknown name, with the known one that was probably meant.
+pub(crate) fn unknown(what: &str, found: impl Display, known: &[&str]) -> String {
+    let meant = nearest(&found.to_string(), known);
+    messages::unknown(what, found, meant, known)
+}
+
+/// Returns the message about a key that a verb does not have.
+pub(crate) fn unknown_modifier(verb: impl Display, key: impl Display, known: &[&str]) -> String {
+    match known.is_empty() {
+        true => messages::no_such_key(verb, key),
+        false => unknown(&format!("`{verb}` key"), key, known),
+    }
+}
+
+/// Returns the duration that a number probably means. `30` and `30s` mean the same.
+pub(crate) fn duration(number: &Lit) -> Option<String> {
+    let (digits, unit, made) = match number {
+        Lit::Int(count) => (count.base10_digits(), count.suffix(), "secs"),
+        Lit::Float(count) => (count.base10_digits(), count.suffix(), "secs_f64"),
+        _ => return None,
+    };
+    let (digits, made) = match (unit, digits.parse::<u64>()) {
+        ("ms", Ok(_)) => (digits.to_owned(), "millis"),
+        ("m" | "min", Ok(minutes)) => (minutes.saturating_mul(60).to_string(), made),
+        _ => (digits.to_owned(), made),
+    };
+    Some(format!("std::time::Duration::from_{made}({digits})"))
+}
+
+/// Returns the message about a number where a duration is wanted.
+pub(crate) fn duration_without_unit(what: &str, key: &str, found: &Lit) -> String {
+    let some = || "std::time::Duration::from_secs(2)".to_owned();
+    messages::duration_without_unit(what, key, &duration(found).unwrap_or_else(some))
+}
