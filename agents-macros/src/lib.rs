@@ -45,6 +45,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
+use check::Of;
 use diag::Errors;
 use model::Make;
 use parse::Item;
@@ -141,8 +142,9 @@ fn block_tool(tokens: Tokens) -> Tokens {
     }
 }
 
-fn print_tool(tool: ast::Tool, errors: Errors) -> Tokens {
+fn print_tool(mut tool: ast::Tool, errors: Errors) -> Tokens {
     let is_read = errors.is_whole();
+    check::tool_as_written(&mut tool, &errors);
     let tool = lower::tool(tool, &errors);
     if is_read {
         check::tool(&tool, &errors);
@@ -168,10 +170,13 @@ fn attribute_agent(arguments: Tokens, item: &Tokens) -> Tokens {
     let is_read = errors.is_whole();
     let mut agent = match parsed {
         Item::Function(agent) => lower::function_agent(agent, &errors),
-        Item::Impl(agent) => match lower::skill_agent(agent, &errors) {
-            Ok(agent) => agent,
-            Err(block) => return expand::untouched(errors, &expand::block(&block)),
-        },
+        Item::Impl(mut agent) => {
+            check::skills_as_written(&mut agent, &errors);
+            match lower::skill_agent(agent, &errors) {
+                Ok(agent) => agent,
+                Err(block) => return expand::untouched(errors, &expand::block(&block)),
+            }
+        }
     };
     if is_read {
         check::agent(&mut agent, &errors);
@@ -186,10 +191,11 @@ fn attribute_agent(arguments: Tokens, item: &Tokens) -> Tokens {
 
 fn block_on_error(tokens: Tokens) -> Tokens {
     let errors = Errors::new();
-    let Some((rt, arms)) = parse::on_error_block(tokens, &errors) else {
+    let Some((rt, mut arms)) = parse::on_error_block(tokens, &errors) else {
         return errors.finish();
     };
-    let arms = lower::on_error(arms, lower::Of::Tool(&[]), &errors);
+    check::arms_as_written(&mut arms, Of::Tool(&[]), &errors);
+    let arms = lower::on_error(arms);
     if let Some(name) = &arms.written.named {
         errors.at(name, messages::named_in_an_agent());
     } else if arms.tool.is_none() {
@@ -202,10 +208,11 @@ fn block_on_error(tokens: Tokens) -> Tokens {
 
 fn block_in_doubt(tokens: Tokens) -> Tokens {
     let errors = Errors::new();
-    let Some((rt, doubt)) = parse::in_doubt_block(tokens, &errors) else {
+    let Some((rt, mut doubt)) = parse::in_doubt_block(tokens, &errors) else {
         return errors.finish();
     };
-    let doubt = lower::in_doubt(doubt, &errors);
+    check::in_doubt_as_written(&mut doubt, &errors);
+    let doubt = lower::in_doubt(doubt);
     let (errors, doubt) = (errors.finish(), expand::in_doubt(&doubt, &rt));
     quote!(#errors #doubt)
 }

@@ -128,6 +128,8 @@ pub(crate) struct Arms {
     /// Those while this skill is at work.
     pub(crate) skill: Option<Ident>,
     pub(crate) arms: Vec<Arm>,
+    /// The arms that can be read, as they are meant. `check` fills them in.
+    pub(crate) meant: Vec<Arm>,
 }
 
 /// `in_doubt(key) => match .. { .. }`, or `in_doubt!(Tool, |key| match .. { .. })`

@@ -2,8 +2,8 @@
 
 use super::{head, is_plain, named};
 use crate::{
-    ast::{Element, Function},
-    check::not_a_skill,
+    ast::{self, Element, Function, Impl, Member},
+    check::{Of, not_a_skill},
     diag::Errors,
     lower::answer,
     messages,
@@ -14,6 +14,23 @@ use crate::{
 };
 use quote::ToTokens;
 use syn::{Expr, Ident, Path, ReturnType};
+
+/// Checks the parts of an agent with skills, each by itself. What is reported is left out, or read as what was meant.
+pub(crate) fn skills_as_written(agent: &mut ast::Agent<Impl>, errors: &Errors) {
+    for member in &mut agent.item.members {
+        match member {
+            Member::OnError(arms) => {
+                let of = match &arms.tool {
+                    Some(_) => Of::Tool(&[]),
+                    None => Of::Tools,
+                };
+                super::arms_as_written(arms, of, errors);
+            }
+            Member::OnEscalation(handler) => super::handler_as_written(handler, errors),
+            Member::Function(..) | Member::Other(_) => {}
+        }
+    }
+}
 
 /// Checks one agent.
 pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {

@@ -2,20 +2,30 @@
 
 mod agent;
 mod branch;
+mod in_doubt;
 mod on_error;
 mod on_escalation;
 mod structure;
 mod tool;
 
-pub(crate) use agent::agent;
+pub(crate) use agent::{agent, skills_as_written};
 pub(crate) use branch::branch;
-pub(crate) use on_error::on_error;
+pub(crate) use in_doubt::in_doubt_as_written;
+pub(crate) use on_error::{Of, arms_as_written, on_error};
+pub(crate) use on_escalation::handler_as_written;
 pub(crate) use structure::structure;
-pub(crate) use tool::tool;
+pub(crate) use tool::{tool, tool_as_written};
 
-use crate::{ast::Function, diag::Errors, messages, names, suggest::nearest};
+use crate::{
+    ast::Function,
+    diag::Errors,
+    keys::Verb,
+    messages, names,
+    suggest::{self, nearest},
+    syntax::{pair, written},
+};
 use quote::{ToTokens, quote};
-use syn::{Abi, GenericParam, Ident, Safety, Visibility};
+use syn::{Abi, Expr, ExprCall, GenericParam, Ident, Safety, Visibility};
 
 /// `unsafe extern "C" const fn f<T>()`
 fn is_plain(what: &str, function: &Function, errors: &Errors) {
@@ -68,4 +78,36 @@ fn head(function: &Function) -> impl ToTokens {
 /// Returns the message about a name that no skill has.
 fn not_a_skill(name: &str, known: &[&str]) -> String {
     messages::not_a_skill(name, nearest(name, known), known)
+}
+
+/// Checks the arguments of a verb, and leaves out those that it reports. `set` is given each `key = value`.
+fn arguments(
+    call: &mut ExprCall,
+    verb: &Verb,
+    errors: &Errors,
+    mut set: impl FnMut(&str, Expr) -> Expr,
+) {
+    let mut values = 0;
+    for argument in std::mem::take(&mut call.args) {
+        match pair(argument.clone()) {
+            Err(value) if values == verb.plain => {
+                let message =
+                    messages::value_too_many(verb.name, verb.plain, verb.next, &written(&value));
+                errors.at(&value, message);
+            }
+            Err(_) => {
+                values += 1;
+                call.args.push(argument);
+            }
+            Ok((key, _)) if verb.keys.iter().any(|name| key == name) => {
+                // The agent of a `fix` is handed over as a value.
+                values += usize::from(key == "agent");
+                call.args.push(set(&names::plain(&key), argument));
+            }
+            Ok((key, _)) => {
+                let message = suggest::unknown_modifier(verb.name, &key, verb.keys);
+                errors.at(&key, message);
+            }
+        }
+    }
 }

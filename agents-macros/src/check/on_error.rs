@@ -2,20 +2,155 @@
 //!
 //! That an arm is never reached is left to rustc: it sees more than tokens, and the expansion denies
 //! unreachable patterns.
-
+use super::arguments;
 use crate::{
-    ast::{Arm, Arms},
+    ast::{Arm, Arms, bound},
     diag::Errors,
     keys::{self, Kind},
     messages,
-    names::plain,
-    suggest::{self, nearest},
+    names::{plain, type_name},
+    suggest::{self, any_error, failure, nearest, verbs},
+    syntax::{function, handed_to, pair},
 };
+use proc_macro2::Span;
 use quote::ToTokens;
+use std::borrow::Cow;
 use syn::{
-    Expr, ExprLit, Lit,
+    Expr, ExprCall, ExprLit, Ident, Lit, parse_quote_spanned,
+    spanned::Spanned,
     visit::{self, Visit},
+    visit_mut::{self, VisitMut},
 };
+
+/// The owner of the failures that arms are for.
+#[derive(Clone, Copy)]
+pub(crate) enum Of<'a> {
+    /// One tool. Its arms see the injected values of these names.
+    Tool(&'a [Ident]),
+    /// All tools of an agent, or some by their names. Of their errors no type is known.
+    Tools,
+}
+
+/// Checks each arm of one block by itself, and leaves the arms as they are meant in `meant`.
+pub(crate) fn arms_as_written(block: &mut Arms, of: Of<'_>, errors: &Errors) {
+    if let Some(tool) = &mut block.tool {
+        suggest::tool_type(tool, errors);
+    }
+    let meant = block.arms.iter().filter_map(|arm| meant(arm, of, errors));
+    block.meant = meant.collect();
+}
+
+/// Returns an arm as it is meant, if its kind is known and its patterns fit.
+fn meant(written: &Arm, of: Of<'_>, errors: &Errors) -> Option<Arm> {
+    let kind = suggest::kind(&written.kind)?;
+    if !written.fits(kind.takes) {
+        return None;
+    }
+    let is_execution = kind.name == "execution_error";
+    let written = match of {
+        Of::Tools if is_execution => any_error::mend(written, errors)?,
+        _ => Cow::Borrowed(written),
+    };
+    let mut arm = written.clone().into_owned();
+    arm.kind = Ident::new(kind.name, arm.kind.span());
+    let mut verbs = Verbs {
+        inner: 0,
+        bound: bound::names(&written),
+        injected: match of {
+            Of::Tool(injected) => injected,
+            Of::Tools => &[],
+        },
+        waits: false,
+        errors,
+    };
+    verbs::keep_decision(&mut arm.body, errors);
+    verbs::say_what_text_is(&mut arm.body, false, errors);
+    verbs.visit_expr_mut(&mut arm.body);
+    if verbs.waits {
+        // What it binds counts as used: that it waits is one mistake.
+        let bound = bound::in_patterns(&written);
+        let variant = Ident::new(kind.variant, arm.kind.span());
+        arm.body = parse_quote_spanned! {variant.span()=> {
+            let _ = (#(&#bound,)*);
+            __rt::None::<__rt::Decision<__rt::kinds::#variant>>
+        }};
+    }
+    if let Some((_, guard)) = &mut arm.guard {
+        verbs.visit_expr_mut(guard);
+    }
+    if is_execution {
+        failure::mend(&written, &mut arm.patterns, errors);
+    }
+    Some(arm)
+}
+
+/// The rules for verbs and their arguments, after suggestions have mended each expression.
+struct Verbs<'a> {
+    /// The number of closures, async blocks and functions around: an `.await` in there belongs to them.
+    inner: usize,
+    /// The names that the arm binds, which mean nothing outside of it.
+    bound: Vec<Ident>,
+    injected: &'a [Ident],
+    /// The arm waits for something, which it cannot.
+    waits: bool,
+    errors: &'a Errors,
+}
+
+impl VisitMut for Verbs<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        verbs::mend(expr, self.errors);
+        let is_inner = matches!(expr, Expr::Closure(_) | Expr::Async(_));
+        self.inner += usize::from(is_inner);
+        visit_mut::visit_expr_mut(self, expr);
+        self.inner -= usize::from(is_inner);
+        match expr {
+            Expr::Call(call) => self.call(call),
+            Expr::Await(wait) if self.inner == 0 => {
+                self.waits = true;
+                self.errors.at(wait.await_token, messages::WAITING_ARM);
+            }
+            _ => {}
+        }
+    }
+
+    fn visit_macro_mut(&mut self, called: &mut syn::Macro) {
+        handed_to(called, |expr| self.visit_expr_mut(expr));
+    }
+
+    fn visit_item_fn_mut(&mut self, item: &mut syn::ItemFn) {
+        self.inner += 1;
+        visit_mut::visit_item_fn_mut(self, item);
+        self.inner -= 1;
+    }
+}
+
+impl Verbs<'_> {
+    /// Checks `verb(a, key = v)`, and leaves out arguments that it reports.
+    fn call(&self, call: &mut ExprCall) {
+        if let Some(known) = verbs::named(call, self.errors) {
+            let at = call.func.span();
+            arguments(call, known, self.errors, |key, argument| match key {
+                "agent" => self.fixer(argument, at),
+                _ => argument,
+            });
+        }
+    }
+
+    /// `agent = JsonFixer`: a stored run looks for the agent outside of the arms, so it has to exist there.
+    fn fixer(&self, argument: Expr, at: Span) -> Expr {
+        let Ok((_, agent)) = pair(argument.clone()) else {
+            return argument;
+        };
+        if let Some(name) = bound::mention(&agent, &self.bound) {
+            self.errors.at(&name, messages::bound_in_arm(&name));
+        } else if let Some(name) = function(&agent).filter(|name| !self.injected.contains(name)) {
+            let message = messages::function_for_agent(name, &type_name(name));
+            self.errors.at(&agent, message);
+            return parse_quote_spanned!(at=> __rt::None);
+        }
+        argument
+    }
+}
 
 /// Checks one block. Arms for one tool answer what happens to its calls; an agent's own answer what
 /// happens to its final answer, too.

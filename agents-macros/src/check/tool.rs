@@ -1,8 +1,10 @@
 //! The rules for tools.
-
-use super::{head, is_plain, named, on_error};
+use super::{
+    head, in_doubt, is_plain, named,
+    on_error::{self, Of},
+};
 use crate::{
-    ast::InDoubt,
+    ast,
     diag::Errors,
     messages,
     model::{Example, Param, ParamKind, Tool},
@@ -11,7 +13,32 @@ use crate::{
     syntax::{has_key, last_name},
 };
 use proc_macro2::TokenTree;
-use syn::{Attribute, Token, ext::IdentExt, parse::ParseStream};
+use syn::{Attribute, FnArg, Ident, Pat, Signature, Token, ext::IdentExt, parse::ParseStream};
+
+/// Checks the parts of a tool, each by itself. What is reported is left out, or read as what was meant.
+pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
+    let injected = injected(&tool.function.sig);
+    if let Some(arms) = &mut tool.on_error {
+        on_error::arms_as_written(arms, Of::Tool(&injected), errors);
+    }
+    if let Some(doubt) = &mut tool.in_doubt {
+        in_doubt::in_doubt_as_written(doubt, errors);
+    }
+}
+
+/// Returns the names of the parameters that are injected.
+fn injected(sig: &Signature) -> Vec<Ident> {
+    let name = |input: &FnArg| match input {
+        FnArg::Typed(typed) if typed.attrs.iter().any(|one| one.path().is_ident("inject")) => {
+            match &*typed.pat {
+                Pat::Ident(pattern) => Some(pattern.ident.clone()),
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    sig.inputs.iter().filter_map(name).collect()
+}
 
 /// Checks one tool.
 pub(crate) fn tool(tool: &Tool, errors: &Errors) {
@@ -25,28 +52,7 @@ pub(crate) fn tool(tool: &Tool, errors: &Errors) {
         on_error::on_error(&block.written, true, errors);
     }
     if let Some(doubt) = &tool.in_doubt {
-        in_doubt(tool, doubt, errors);
-    }
-}
-
-/// `in_doubt(key) => ..`, of a tool that is asked, and with a name that nothing else has.
-fn in_doubt(tool: &Tool, doubt: &InDoubt, errors: &Errors) {
-    if let [effect] = tool.effects.as_slice()
-        && tool.is_retry_safe()
-    {
-        let why = match effect == "writes" {
-            true => "idempotent".to_owned(),
-            false => plain(effect),
-        };
-        errors.at(&doubt.keyword, messages::never_in_doubt(&tool.name, &why));
-    }
-    if let Some(key) = &doubt.key
-        && tool
-            .params
-            .iter()
-            .any(|param| plain(&param.ident) == plain(key))
-    {
-        errors.at(key, messages::key_is_a_parameter(key));
+        in_doubt::in_doubt(tool, doubt, errors);
     }
 }
 

@@ -1,7 +1,7 @@
 //! An agent, from its function or `impl` block and the keys of `#[agent(..)]`.
 
 use super::{
-    Of, cfgs, keys::Keys, knowledge::knowledge, returns, settings::settings, strip_parameters,
+    cfgs, keys::Keys, knowledge::knowledge, returns, settings::settings, strip_parameters,
 };
 use crate::{
     ast::{self, Element, Function, Impl, Mark, Member},
@@ -10,7 +10,7 @@ use crate::{
     model::{Agent, Docs, Make, Returns, Skill, ToolRef},
     names::{plain, type_name, wire_name},
     suggest::fields,
-    syntax::{attribute_name, bare, is_lint_level, is_own, last_name, written},
+    syntax::{attribute_name, bare, is_lint_level, last_name, written},
 };
 use syn::{Expr, ExprLit, FnArg, Ident, Lit, ReceiverKind, Signature, Type, parse_quote};
 
@@ -111,17 +111,9 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
     let (mut on_error, mut on_escalation) = (Vec::new(), Vec::new());
     for member in blocks {
         match member {
-            Member::OnError(mut arms) => {
-                let own = arms.tool.take_if(|path| is_own(path));
-                arms.skill = own.map(|path| path.segments[1].ident.clone());
-                let of = match &arms.tool {
-                    Some(_) => Of::Tool(&[]),
-                    None => Of::Tools,
-                };
-                on_error.push(super::on_error::on_error(arms, of, errors));
-            }
+            Member::OnError(arms) => on_error.push(super::on_error::on_error(arms)),
             Member::OnEscalation(handler) => {
-                on_escalation.push(super::on_escalation::on_escalation(handler, errors));
+                on_escalation.push(super::on_escalation::on_escalation(handler));
             }
             Member::Function(..) | Member::Other(_) => {}
         }

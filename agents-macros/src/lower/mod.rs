@@ -16,7 +16,7 @@ mod tool;
 pub(crate) use agent::{function_agent, skill_agent};
 pub(crate) use branch::branch;
 pub(crate) use in_doubt::in_doubt;
-pub(crate) use on_error::{Of, on_error};
+pub(crate) use on_error::on_error;
 pub(crate) use returns::answer;
 pub(crate) use structure::member;
 pub(crate) use tool::tool;

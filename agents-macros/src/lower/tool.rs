@@ -1,7 +1,7 @@
 //! A tool, from its function and the keys of `#[tool(..)]`.
 
 use super::{
-    Of, cfgs,
+    cfgs,
     keys::{Keys, word},
     params::params,
     returns::{self, refuse_impl_trait, returns},
@@ -92,11 +92,8 @@ pub(crate) fn tool(tool: ast::Tool, errors: &Errors) -> Tool {
     let ty = type_name(&function.sig.ident);
     let cfgs = cfgs(&function.attrs);
     let docs = Docs::take(&mut function.attrs);
-    let injected = params.iter().filter(|param| param.is_injected());
-    let injected: Vec<Ident> = injected.map(|param| param.ident.clone()).collect();
-    let on_error =
-        on_error.map(|arms| super::on_error::on_error(arms, Of::Tool(&injected), errors));
-    let in_doubt = in_doubt.map(|doubt| super::in_doubt(doubt, errors));
+    let on_error = on_error.map(super::on_error::on_error);
+    let in_doubt = in_doubt.map(|doubt| super::in_doubt(doubt));
     Tool {
         rt,
         function,

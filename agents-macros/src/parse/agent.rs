@@ -14,6 +14,7 @@ use crate::{
     diag::Errors,
     keys, messages,
     suggest::{self, colons},
+    syntax::is_own,
 };
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -115,9 +116,11 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
                     let read = |input: ParseStream<'_>| {
                         on_error::matched(input, Some(name.clone()), errors)
                     };
-                    let arms = read.parse2(call.mac.tokens)?;
+                    let mut arms = read.parse2(call.mac.tokens)?;
+                    let skill = arms.tool.take_if(|path| is_own(path));
                     Member::OnError(Arms {
                         attrs: call.attrs,
+                        skill: skill.map(|path| path.segments[1].ident.clone()),
                         ..arms
                     })
                 }

@@ -49,6 +49,7 @@ pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<A
         named: None,
         skill: None,
         arms,
+        meant: Vec::new(),
     })
 }
 
@@ -100,6 +101,7 @@ pub(super) fn matched(
         named,
         skill: None,
         arms,
+        meant: Vec::new(),
     })
 }
 

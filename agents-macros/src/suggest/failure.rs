@@ -6,7 +6,7 @@ use crate::{
     diag::Errors,
     messages,
     paths::qualified,
-    syntax::written,
+    syntax::{is_capitalised, written},
 };
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -20,49 +20,6 @@ use syn::{
 };
 
 const VARIANTS: [&str; 3] = ["Returned", "TimedOut", "Panicked"];
-
-/// A bare capitalised name is a variant of `Failure`: so a typo is an error, and not a binding. What is put
-/// before it is nothing that a lint could ask the user to leave out.
-pub(crate) fn qualify(pattern: &mut Pat, errors: &Errors) {
-    match pattern {
-        Pat::TupleStruct(variant) => {
-            if let Some(name) = variant.path.get_ident().filter(|name| is_capitalised(name)) {
-                let path = match name == "Err" || name == "Ok" {
-                    true => {
-                        errors.at(name, messages::result_for_failure(name));
-                        qualified("Failure", &Ident::new("Returned", name.span()))
-                    }
-                    false => qualified("Failure", name),
-                };
-                variant.path = parse_quote!(#path);
-            }
-        }
-        Pat::Ident(binding) if binding.subpat.is_none() && is_capitalised(&binding.ident) => {
-            let name = &binding.ident;
-            let path = qualified("Failure", name);
-            // Each holds something. Of a name that there is not rustc says what was meant.
-            let is_there = VARIANTS.iter().any(|known| name == known);
-            *pattern = match is_there {
-                true => {
-                    errors.at(name, messages::failure_without_parentheses(name));
-                    parse_quote!(#path(..))
-                }
-                false => parse_quote!(#path),
-            };
-        }
-        Pat::Ident(binding) => {
-            if let Some((_, inner)) = &mut binding.subpat {
-                qualify(inner, errors);
-            }
-        }
-        Pat::Or(either) => either
-            .cases
-            .iter_mut()
-            .for_each(|case| qualify(case, errors)),
-        Pat::Paren(inner) => qualify(&mut inner.pat, errors),
-        _ => {}
-    }
-}
 
 /// `Returned(e)`, wherever it stands in a pattern.
 pub(crate) struct Returned(pub(crate) Vec<Ident>);
@@ -102,26 +59,56 @@ pub(crate) fn is_cut_off(pattern: &Pat) -> bool {
     }
 }
 
-/// Whether a name begins as variants do.
-pub(crate) fn is_capitalised(name: &Ident) -> bool {
-    name.to_string().starts_with(char::is_uppercase)
-}
-
-/// `execution_error(why) => match why { Lost::Far => .. }` is reported, and read as the
-/// `execution_error(Returned(why))` that was meant.
+/// Mends the pattern of an `execution_error`:
+///
+/// ```text
+/// execution_error(why) => match why { Lost::Far => .. }    execution_error(Returned(why)) => ..
+/// execution_error(Lost::Far)                               execution_error(Returned(Lost::Far))
+/// execution_error(Err(e))                                  execution_error(Returned(e))
+/// execution_error(TimedOut)                                execution_error(TimedOut(..))
+/// ```
 pub(crate) fn mend(arm: &Arm, patterns: &mut Punctuated<Pat, Token![,]>, errors: &Errors) {
     if let Some(variant) = patterns.first().and_then(variant_of_another) {
         errors.at(variant, messages::variant_for_failure(&written(variant)));
         returned(patterns, variant.span());
-        return;
+    } else if let Some(Pat::Ident(binding)) = patterns.first() {
+        let name = binding.ident.clone();
+        if taken_for_error(arm, &name).is_some() {
+            errors.at(&name, messages::failure_for_its_error(&name));
+            returned(patterns, name.span());
+        }
     }
-    let Some(Pat::Ident(binding)) = patterns.first() else {
-        return;
-    };
-    let name = binding.ident.clone();
-    if taken_for_error(arm, &name).is_some() {
-        errors.at(&name, messages::failure_for_its_error(&name));
-        returned(patterns, name.span());
+    for pattern in patterns {
+        spell(pattern, errors);
+    }
+}
+
+/// Mends the name of a variant of `Failure`, and the parentheses that it lacks.
+fn spell(pattern: &mut Pat, errors: &Errors) {
+    match pattern {
+        Pat::TupleStruct(variant) => {
+            let name = variant.path.get_ident();
+            if let Some(name) = name.filter(|name| *name == "Err" || *name == "Ok").cloned() {
+                errors.at(&name, messages::result_for_failure(&name));
+                variant.path = Ident::new("Returned", name.span()).into();
+            }
+        }
+        // Of an unknown name rustc says what was meant.
+        Pat::Ident(binding) if binding.subpat.is_none() => {
+            let name = &binding.ident;
+            if VARIANTS.iter().any(|known| name == known) {
+                errors.at(name, messages::failure_without_parentheses(name));
+                *pattern = parse_quote!(#name(..));
+            }
+        }
+        Pat::Ident(binding) => {
+            if let Some((_, inner)) = &mut binding.subpat {
+                spell(inner, errors);
+            }
+        }
+        Pat::Or(either) => either.cases.iter_mut().for_each(|case| spell(case, errors)),
+        Pat::Paren(inner) => spell(&mut inner.pat, errors),
+        _ => {}
     }
 }
 

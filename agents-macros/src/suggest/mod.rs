@@ -5,14 +5,20 @@
 pub(crate) mod any_error;
 pub(crate) mod attributes;
 pub(crate) mod colons;
+pub(crate) mod escalation;
 pub(crate) mod failure;
 pub(crate) mod fields;
 pub(crate) mod values;
 pub(crate) mod verbs;
 
-use crate::messages;
+use crate::{
+    diag::Errors,
+    keys::{self, Kind},
+    messages,
+    names::{plain, type_name},
+};
 use std::fmt::Display;
-use syn::Lit;
+use syn::{Ident, Lit, Path};
 
 /// Returns the known name that `found` was probably meant to be: the most similar one, or the only one with that word.
 pub(crate) fn nearest<'k>(found: &str, known: &[&'k str]) -> Option<&'k str> {
@@ -65,4 +71,24 @@ pub(crate) fn duration(number: &Lit) -> Option<String> {
 pub(crate) fn duration_without_unit(what: &str, key: &str, found: &Lit) -> String {
     let some = || "std::time::Duration::from_secs(2)".to_owned();
     messages::duration_without_unit(what, key, &duration(found).unwrap_or_else(some))
+}
+
+/// Returns the kind of failure of this name, or the one that was probably meant.
+///
+/// That the name is misspelt is reported with the other rules for kinds.
+pub(crate) fn kind(name: &Ident) -> Option<&'static Kind> {
+    let names: Vec<&str> = keys::KINDS.iter().map(|kind| kind.name).collect();
+    let meant = nearest(&plain(name), &names)?;
+    keys::KINDS.iter().find(|kind| kind.name == meant)
+}
+
+/// Reports `read_file` in the place of a tool, and reads it as the type beside the function.
+pub(crate) fn tool_type(tool: &mut Path, errors: &Errors) {
+    if let Some(last) = tool.segments.last_mut()
+        && plain(&last.ident).starts_with(char::is_lowercase)
+    {
+        let ty = type_name(&last.ident);
+        errors.at(&last.ident, messages::function_for_tool(&last.ident, &ty));
+        last.ident = ty;
+    }
 }

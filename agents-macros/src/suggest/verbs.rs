@@ -6,6 +6,9 @@ use crate::{
     diag::Errors,
     keys::{self, Verb, is_verb},
     messages,
+    names::plain,
+    suggest::{self, nearest},
+    syntax::pair,
 };
 use syn::{
     BinOp, Block, Expr, ExprAssign, ExprCall, ExprLit, ExprMethodCall, ExprStruct, Ident, Lit,
@@ -208,4 +211,36 @@ fn is_or(method: &Ident) -> bool {
     ["or_else", "otherwise", "then", "and_then"]
         .iter()
         .any(|name| method == name)
+}
+
+/// Returns the verb that is called. A misspelt one is reported, and read as what was meant.
+pub(crate) fn named(call: &mut ExprCall, errors: &Errors) -> Option<&'static Verb> {
+    let Expr::Path(path) = &mut *call.func else {
+        return None;
+    };
+    let name = path.path.get_ident()?.clone();
+    if let Some(known) = keys::VERBS.iter().find(|known| name == known.name) {
+        return Some(known);
+    }
+    // Any function may be called here, but only a verb has keys.
+    let meant = misspelt(&name, &call.args)?;
+    let names: Vec<&str> = keys::VERBS.iter().map(|verb| verb.name).collect();
+    errors.at(&name, suggest::unknown("verb", &name, &names));
+    path.path = Ident::new(meant.name, name.span()).into();
+    Some(meant)
+}
+
+/// The verb that was meant by `retyr(max_attempts = 3)`, or by `ask(agent = JsonFixer)`.
+fn misspelt(name: &Ident, arguments: &Punctuated<Expr, Token![,]>) -> Option<&'static Verb> {
+    let has_key_of = |verb: &&Verb| {
+        let is_key = |argument: &Expr| {
+            pair(argument.clone()).is_ok_and(|(key, _)| verb.keys.iter().any(|name| key == name))
+        };
+        arguments.iter().any(is_key)
+    };
+    let names: Vec<&str> = keys::VERBS.iter().map(|verb| verb.name).collect();
+    let meant = nearest(&plain(name), &names);
+    let mut verbs = keys::VERBS.iter().filter(has_key_of);
+    let first = verbs.clone().next();
+    verbs.find(|verb| meant == Some(verb.name)).or(first)
 }
