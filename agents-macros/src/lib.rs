@@ -6,8 +6,15 @@
 //! A macro runs through four phases, a module each, with a barrier between syntax and meaning:
 //!
 //! ```text
-//! tokens ─► parse ─► ast ─┤├─► lower ─► model ─► check ─┤├─► expand ─► tokens
+//! tokens ─► parse ─► ast ─► check ─► lower ─► model ─┤├─► check ─► expand ─► tokens
 //! ```
+//!
+//! - `parse` reads tokens, and reports what no macro can read.
+//! - `check` has the rules. It checks each part of the code as written, leaves out what it reports, and asks
+//!   `suggest` what was probably meant. Later it checks the code as meant: what is missing, and what contradicts.
+//!   That second check needs everything to have been read.
+//! - `lower` translates what was checked, and reports nothing.
+//! - `expand` prints calls on builders.
 //!
 //! Mistakes are collected along the way and reported all at once, each at its own token. The user's
 //! item is printed beside them, so that one mistake is one error.
@@ -23,8 +30,8 @@
 //! suggest                   the code as probably meant, where a mistake is typical
 //! parse                     tokens to ast
 //! model                     the code as meant
-//! lower                     ast to model
 //! check                     the rules
+//! lower                     ast to model
 //! expand                    model to tokens
 //! ```
 
@@ -145,7 +152,7 @@ fn block_tool(tokens: Tokens) -> Tokens {
 fn print_tool(mut tool: ast::Tool, errors: Errors) -> Tokens {
     let is_read = errors.is_whole();
     check::tool_as_written(&mut tool, &errors);
-    let tool = lower::tool(tool, &errors);
+    let tool = lower::tool(tool);
     if is_read {
         check::tool(&tool, &errors);
     }
@@ -169,10 +176,13 @@ fn attribute_agent(arguments: Tokens, item: &Tokens) -> Tokens {
     };
     let is_read = errors.is_whole();
     let mut agent = match parsed {
-        Item::Function(agent) => lower::function_agent(agent, &errors),
+        Item::Function(mut agent) => {
+            check::function_as_written(&mut agent, &errors);
+            lower::function_agent(agent)
+        }
         Item::Impl(mut agent) => {
             check::skills_as_written(&mut agent, &errors);
-            match lower::skill_agent(agent, &errors) {
+            match lower::skill_agent(agent) {
                 Ok(agent) => agent,
                 Err(block) => return expand::untouched(errors, &expand::block(&block)),
             }
@@ -219,21 +229,23 @@ fn block_in_doubt(tokens: Tokens) -> Tokens {
 
 fn expression_structure(tokens: Tokens) -> Tokens {
     let errors = Errors::new();
-    let Some((rt, root)) = parse::structure(tokens, &errors) else {
+    let Some((rt, mut root)) = parse::structure(tokens, &errors) else {
         return expand::no_expression(errors);
     };
-    let root = lower::member(root, &errors);
+    check::structure_as_written(&mut root, &errors);
+    let root = lower::member(root);
     check::structure(&root, &errors);
     expand::expression(errors, &expand::structure(&root, &rt))
 }
 
 fn expression_branch(tokens: Tokens) -> Tokens {
     let errors = Errors::new();
-    let Some((rt, branch)) = parse::branch(tokens, &errors) else {
+    let Some((rt, mut branch)) = parse::branch(tokens, &errors) else {
         return expand::no_expression(errors);
     };
     let is_read = errors.is_whole();
-    let branch = lower::branch(branch, &errors);
+    check::branch_as_written(&mut branch, &errors);
+    let branch = lower::branch(branch);
     if is_read {
         check::branch(&branch, &errors);
     }

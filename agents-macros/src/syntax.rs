@@ -4,8 +4,9 @@ use crate::{keys::is_verb, names::plain};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
-    Attribute, Expr, GenericArgument, Ident, Macro, Meta, Path, PathArguments, Token, Type,
-    ext::IdentExt, parse::Parser, punctuated::Punctuated,
+    Attribute, Expr, FnArg, GenericArgument, Ident, Macro, Meta, Pat, PatType, Path, PathArguments,
+    ReceiverKind, Signature, Token, Type, TypeReference, ext::IdentExt, parse::Parser,
+    punctuated::Punctuated, visit::Visit,
 };
 
 /// Returns tokens as a person would write them: `Vec<String>` and not `Vec < String >`.
@@ -42,6 +43,18 @@ pub(crate) fn pair(value: Expr) -> Result<(Ident, Expr), Box<Expr>> {
         return Ok((name.clone(), ungrouped((*assign.right).clone())));
     }
     Err(Box::new(value))
+}
+
+/// Splits `api` or `ttl(expr)` into the word and what it is given.
+pub(crate) fn word(value: &Expr) -> Option<(&Ident, Option<&Expr>)> {
+    match value {
+        Expr::Path(path) => Some((path.path.get_ident()?, None)),
+        Expr::Call(call) if call.args.len() < 2 => match &*call.func {
+            Expr::Path(path) => Some((path.path.get_ident()?, call.args.first())),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Returns the name of a function that an expression leads to. No type is written in lower case.
@@ -103,6 +116,112 @@ pub(crate) fn argument(ty: &Type, n: usize) -> Option<&Type> {
         GenericArgument::Type(ty) => Some(ty),
         _ => None,
     }
+}
+
+/// Tells whether `impl Trait` or `_` stands in a type, so that it cannot be named elsewhere.
+pub(crate) fn is_opaque(ty: &Type) -> bool {
+    struct Finder(bool);
+    impl<'ast> Visit<'ast> for Finder {
+        fn visit_type_impl_trait(&mut self, _: &'ast syn::TypeImplTrait) {
+            self.0 = true;
+        }
+
+        fn visit_type_infer(&mut self, _: &'ast syn::TypeInfer) {
+            self.0 = true;
+        }
+    }
+    let mut finder = Finder(false);
+    finder.visit_type(ty);
+    finder.0
+}
+
+/// Returns the first reference in a type.
+pub(crate) fn borrow_in(ty: &Type) -> Option<TypeReference> {
+    struct Finder(Option<TypeReference>);
+    impl<'ast> Visit<'ast> for Finder {
+        fn visit_type_reference(&mut self, ty: &'ast TypeReference) {
+            self.0.get_or_insert_with(|| ty.clone());
+        }
+        // The parameters of `fn(&str)` borrow nothing.
+        fn visit_type_fn_ptr(&mut self, _: &'ast syn::TypeFnPtr) {}
+        fn visit_parenthesized_generic_arguments(
+            &mut self,
+            _: &'ast syn::ParenthesizedGenericArguments,
+        ) {
+        }
+    }
+    let mut finder = Finder(None);
+    finder.visit_type(ty);
+    finder.0
+}
+
+/// Tells whether a reference is a `&'static T`.
+pub(crate) fn is_static(ty: &TypeReference) -> bool {
+    ty.lifetime
+        .as_ref()
+        .is_some_and(|lifetime| lifetime.ident == "static")
+}
+
+/// Returns the type behind all its references.
+pub(crate) fn unreferenced(ty: &Type) -> &Type {
+    match bare(ty) {
+        Type::Reference(reference) => unreferenced(&reference.elem),
+        other => other,
+    }
+}
+
+/// Tells whether a type has no size, as far as its name tells: `str`, `Path`, `[T]` and `dyn Trait`.
+pub(crate) fn is_unsized_by_name(ty: &Type) -> bool {
+    matches!(bare(ty), Type::Slice(_) | Type::TraitObject(_))
+        || matches!(last_name(ty).as_deref(), Some("str" | "Path"))
+}
+
+/// Returns the name of a parameter: `path` in `mut path: PathBuf`. A pattern that takes a value apart has none.
+pub(crate) fn parameter_name(typed: &PatType) -> Option<&Ident> {
+    match &*typed.pat {
+        Pat::Ident(pattern) if pattern.subpat.is_none() && pattern.by_ref.is_none() => {
+            Some(&pattern.ident)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the parameters of a function without `self`.
+pub(crate) fn typed(sig: &Signature) -> impl Iterator<Item = &PatType> {
+    sig.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(typed) => Some(typed),
+        FnArg::Receiver(_) => None,
+    })
+}
+
+/// Tells whether a function takes `&self`.
+pub(crate) fn takes_self_by_reference(sig: &Signature) -> bool {
+    sig.receiver()
+        .is_some_and(|receiver| matches!(receiver.kind, ReceiverKind::Reference(_, _, None)))
+}
+
+/// Tells whether a function has type parameters, or predicates about types.
+pub(crate) fn is_generic(sig: &Signature) -> bool {
+    !sig.generics.params.is_empty() || sig.generics.where_clause.is_some()
+}
+
+/// Tells whether a type is the context of a run or of a call, or a reference to one.
+pub(crate) fn is_context(ty: &Type) -> bool {
+    let name = last_name(unreferenced(ty));
+    matches!(name.as_deref(), Some("RunContext" | "ToolContext"))
+}
+
+/// Returns the last name of a type's path, as it is written.
+pub(crate) fn type_ident(ty: &Type) -> Option<&Ident> {
+    match bare(ty) {
+        Type::Path(path) => path.path.segments.last().map(|segment| &segment.ident),
+        _ => None,
+    }
+}
+
+/// Tells whether a type is a `ToolContext`, or a reference to one.
+pub(crate) fn is_tool_context(ty: &Type) -> bool {
+    last_name(unreferenced(ty)).as_deref() == Some("ToolContext")
 }
 
 /// Returns the name of an attribute: `serde` for `#[serde(..)]`.

@@ -4,6 +4,7 @@
 //! cost the user completion inside it.
 
 pub(crate) mod bound;
+pub(crate) mod ends;
 
 use proc_macro2::{Group, TokenStream};
 use quote::{ToTokens, TokenStreamExt, quote};
@@ -61,8 +62,15 @@ pub(crate) struct Tool {
     /// The entries of `#[tool(..)]`.
     pub(crate) entries: Vec<Entry>,
     pub(crate) function: Function,
+    pub(crate) examples: Vec<Example>,
     pub(crate) on_error: Option<Arms>,
     pub(crate) in_doubt: Option<InDoubt>,
+}
+
+/// `#[example(path = "a.txt")]`
+pub(crate) struct Example {
+    pub(crate) attribute: Attribute,
+    pub(crate) fields: Vec<(Ident, Expr)>,
 }
 
 /// What `#[agent]` is given.
@@ -195,6 +203,16 @@ impl Element {
         let is_type = name.starts_with(char::is_uppercase)
             && (name.contains(char::is_lowercase) || name.chars().count() == 1);
         is_type.then_some(path)
+    }
+}
+
+impl Said {
+    /// Returns the arguments that are no agents.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Expr> {
+        self.args.iter().filter_map(|arg| match arg {
+            Argument::Value(value) => Some(value),
+            Argument::Delegate(_) => None,
+        })
     }
 }
 

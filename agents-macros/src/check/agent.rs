@@ -1,34 +1,195 @@
 //! The rules for agents.
-
-use super::{head, is_plain, named};
+use super::{
+    arms_as_written, handler_as_written, head, is_plain, keys, named, not_a_skill,
+    on_error::Of,
+    settings::{elements, settings},
+    signature::{is_concrete, is_owned},
+};
 use crate::{
-    ast::{self, Element, Function, Impl, Member},
-    check::{Of, not_a_skill},
+    ast::{self, Element, Entry, Function, Impl, Mark, Member, Value},
     diag::Errors,
-    lower::answer,
     messages,
     model::{Agent, Arms, Knowledge, Make, Settings, Skill, ToolRef},
     names::plain,
     suggest::nearest,
-    syntax::{last_name, written},
+    syntax::{
+        attribute_name, is_context, is_lint_level, last_name, takes_self_by_reference, type_ident,
+        typed, written,
+    },
 };
 use quote::ToTokens;
-use syn::{Expr, Ident, Path, ReturnType};
+use syn::{
+    Attribute, Expr, ExprField, Ident, Meta, Path, ReturnType, Signature,
+    visit::{self, Visit},
+};
+
+/// Checks the parts of an agent that is a function, each by itself. What is reported is left out.
+pub(crate) fn function_as_written(agent: &mut ast::Agent<Function>, errors: &Errors) {
+    let ast::Agent { entries, item } = agent;
+    let sig = &item.sig;
+    if sig.receiver().is_none() {
+        fields(entries, errors);
+    }
+    keys::entries("agent", entries, crate::keys::AGENT, errors);
+    settings(entries, errors);
+    if let Some(receiver) = sig.receiver() {
+        errors.at(receiver, messages::agent_receiver());
+    }
+    input(sig, errors);
+    output(sig, errors);
+}
 
 /// Checks the parts of an agent with skills, each by itself. What is reported is left out, or read as what was meant.
 pub(crate) fn skills_as_written(agent: &mut ast::Agent<Impl>, errors: &Errors) {
-    for member in &mut agent.item.members {
+    let ast::Agent { entries, item } = agent;
+    keys::entries("agent", entries, crate::keys::AGENT, errors);
+    settings(entries, errors);
+    if type_ident(&item.self_ty).is_none() {
+        errors.at(&item.self_ty, messages::unnamed_type());
+        return;
+    }
+    for member in &mut item.members {
+        if let Member::Function(function, mark) = member {
+            match mark {
+                Some(Mark::Skill(mark)) => skill(function, mark, errors),
+                Some(Mark::Knowledge(mark)) => knowledge(function, mark, errors),
+                None if !function.has_body() => {
+                    let name = &function.sig.ident;
+                    errors.at(name, messages::bodiless_without_skill(name));
+                }
+                None => {}
+            }
+        }
+    }
+    for member in &mut item.members {
         match member {
             Member::OnError(arms) => {
                 let of = match &arms.tool {
                     Some(_) => Of::Tool(&[]),
                     None => Of::Tools,
                 };
-                super::arms_as_written(arms, of, errors);
+                arms_as_written(arms, of, errors);
             }
-            Member::OnEscalation(handler) => super::handler_as_written(handler, errors),
+            Member::OnEscalation(handler) => handler_as_written(handler, errors),
             Member::Function(..) | Member::Other(_) => {}
         }
+    }
+}
+
+/// `tools = [Look { pool: self.pool.clone() }]` on a function, which has no fields.
+fn fields(entries: &mut Vec<Entry>, errors: &Errors) {
+    let mut keeps = |value: &Expr| {
+        let mut own = OwnField(None);
+        own.visit_expr(value);
+        if let Some(field) = &own.0 {
+            errors.at(field, messages::field_of_a_function(written(field)));
+        }
+        own.0.is_none()
+    };
+    entries.retain_mut(|entry| match &mut entry.value {
+        Value::Nothing => true,
+        Value::Is(value) => keeps(value),
+        Value::List(elements) => {
+            elements.retain(|element| {
+                let (Element::One(value) | Element::Spread(_, value)) = element;
+                keeps(value)
+            });
+            true
+        }
+        Value::Group(values) => {
+            values.retain(&mut keeps);
+            true
+        }
+    });
+}
+
+/// The first field of `self` in an expression.
+struct OwnField(Option<ExprField>);
+
+impl<'ast> Visit<'ast> for OwnField {
+    fn visit_expr_field(&mut self, field: &'ast ExprField) {
+        if matches!(&*field.base, Expr::Path(base) if base.path.is_ident("self")) {
+            self.0.get_or_insert_with(|| field.clone());
+        }
+        visit::visit_expr_field(self, field);
+    }
+}
+
+/// `#[skill(tools = [ReadFile, "github_*"])] async fn manage_files(&self, request: String) -> Summary;`
+fn skill(function: &Function, mark: &mut ast::Skill, errors: &Errors) {
+    let (sig, name) = (&function.sig, &function.sig.ident);
+    keys::entries("skill", &mut mark.entries, crate::keys::SKILL, errors);
+    elements(&mut mark.entries, "tools", |element| {
+        let (Element::One(tool) | Element::Spread(_, tool)) = element;
+        let fits = matches!(element, Element::One(_)) && ToolRef::of(tool.clone()).is_ok();
+        if !fits {
+            errors.at(tool, messages::skill_lists_types(written(tool)));
+        }
+        fits
+    });
+    match sig.receiver() {
+        Some(_) if takes_self_by_reference(sig) => {}
+        Some(receiver) => errors.at(receiver, messages::by_shared_reference("a skill")),
+        None => errors.at(name, messages::skill_without_self(name)),
+    }
+    input(sig, errors);
+    output(sig, errors);
+}
+
+/// `#[knowledge] fn style(&self) -> String { .. }`
+fn knowledge(function: &Function, mark: &Attribute, errors: &Errors) {
+    let (sig, name) = (&function.sig, &function.sig.ident);
+    if !matches!(mark.meta, Meta::Path(_)) {
+        errors.at(mark, messages::knowledge_takes_nothing());
+    }
+    if let Some(asyncness) = &sig.asyncness {
+        errors.at(asyncness, messages::knowledge_at_hand(name));
+    }
+    match sig.receiver() {
+        Some(_) if takes_self_by_reference(sig) => {}
+        Some(receiver) => errors.at(receiver, messages::by_shared_reference("knowledge")),
+        None => errors.at(name, messages::knowledge_without_self(name)),
+    }
+    for input in typed(sig) {
+        errors.at(input, messages::knowledge_without_input());
+    }
+    if !function.has_body() {
+        errors.at(name, messages::knowledge_without_body(name));
+    }
+    match &sig.output {
+        ReturnType::Type(_, ty) if last_name(ty).as_deref() != Some("Result") => {}
+        ReturnType::Type(_, ty) => errors.at(ty, messages::knowledge_at_hand(name)),
+        ReturnType::Default => errors.at(name, messages::knowledge_at_hand(name)),
+    }
+}
+
+/// The one input of an agent: a type that can be named, and that borrows nothing.
+fn input(sig: &Signature, errors: &Errors) {
+    let (contexts, inputs): (Vec<_>, Vec<_>) = typed(sig).partition(|typed| is_context(&typed.ty));
+    for context in contexts {
+        errors.at(context, messages::context_for_agents());
+    }
+    let Some((first, further)) = inputs.split_first() else {
+        return;
+    };
+    for second in further {
+        errors.at(second, messages::one_input(&sig.ident));
+    }
+    let attrs = first.attrs.iter();
+    for attribute in attrs.filter(|a| !is_lint_level(a) && !a.path().is_ident("doc")) {
+        let message = messages::agent_parameter_attribute(attribute_name(attribute));
+        errors.at(attribute, message);
+    }
+    if is_concrete(&first.ty, "the input of an agent", errors) {
+        is_owned(&first.ty, "an agent", "its input", errors);
+    }
+}
+
+fn output(sig: &Signature, errors: &Errors) {
+    if let ReturnType::Type(_, ty) = &sig.output
+        && is_concrete(ty, "the output of an agent", errors)
+    {
+        is_owned(ty, "an agent", "its output", errors);
     }
 }
 
@@ -345,7 +506,7 @@ fn alike(skills: &[Skill], errors: &Errors) -> bool {
                 ),
             );
         }
-        if let (Some(this), Some(wanted)) = (answer(&other.returns), answer(&first.returns))
+        if let (Some(this), Some(wanted)) = (other.returns.answer(), first.returns.answer())
             && !same(&this, &wanted)
         {
             alike = false;

@@ -3,17 +3,21 @@
 mod agent;
 mod branch;
 mod in_doubt;
+mod keys;
 mod on_error;
 mod on_escalation;
+mod params;
+mod settings;
+mod signature;
 mod structure;
 mod tool;
 
-pub(crate) use agent::{agent, skills_as_written};
-pub(crate) use branch::branch;
+pub(crate) use agent::{agent, function_as_written, skills_as_written};
+pub(crate) use branch::{branch, branch_as_written};
 pub(crate) use in_doubt::in_doubt_as_written;
 pub(crate) use on_error::{Of, arms_as_written, on_error};
 pub(crate) use on_escalation::handler_as_written;
-pub(crate) use structure::structure;
+pub(crate) use structure::{structure, structure_as_written};
 pub(crate) use tool::{tool, tool_as_written};
 
 use crate::{

@@ -1,13 +1,161 @@
 //! The rules for structures: what can be seen in one macro. The rest is found when the team is built.
-
 use crate::{
+    ast::{Argument, Placed, Said},
     diag::Errors,
+    keys::{self, Key},
     messages,
     model::{Member, ToolRef},
-    syntax::written,
+    names::type_name,
+    syntax::{pair, ungrouped, written},
 };
-use quote::ToTokens;
-use syn::{Expr, ExprCall, ExprMethodCall, Lit, LitInt, Path};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Expr, ExprCall, ExprMethodCall, Ident, Lit, LitInt, Path};
+
+/// Checks each part of a team by itself. What is reported is left out.
+pub(crate) fn structure_as_written(place: &mut Placed, errors: &Errors) {
+    let mut seen: Vec<Ident> = Vec::new();
+    place.said.retain_mut(|one| {
+        if let Some(first) = seen.iter().find(|first| **first == one.method) {
+            errors.at(first, messages::twice(&one.method));
+            errors.at(&one.method, messages::twice(&one.method));
+            return false;
+        }
+        let fits = said(one, errors);
+        if fits {
+            seen.push(one.method.clone());
+        }
+        fits
+    });
+}
+
+fn said(one: &mut Said, errors: &Errors) -> bool {
+    let Some(key) = keys::PLACE.iter().find(|key| one.method == key.name) else {
+        return false;
+    };
+    match key.name {
+        "delegates" => delegates(one, key, errors),
+        "budget" => budget(one, errors),
+        _ => tools(one, key, errors),
+    }
+}
+
+/// `.delegates(Coder, Tester)`
+fn delegates(one: &mut Said, key: &Key, errors: &Errors) -> bool {
+    if one.args.is_empty() {
+        errors.at(&one.method, messages::says_nothing(key.name, key.usage));
+        return false;
+    }
+    one.args.retain_mut(|arg| {
+        let Argument::Delegate(below) = arg else {
+            return true;
+        };
+        match &below.agent {
+            Expr::Array(list) if below.said.is_empty() => {
+                errors.at(list, messages::delegates_in_brackets());
+                false
+            }
+            _ => {
+                structure_as_written(below, errors);
+                true
+            }
+        }
+    });
+    true
+}
+
+/// `.budget(tokens(500_000))`
+fn budget(one: &Said, errors: &Errors) -> bool {
+    let values: Vec<&Expr> = one.values().collect();
+    let is_bound = |value: &Expr| {
+        let bound = pair(value.clone());
+        bound.is_ok_and(|(name, _)| keys::BUDGET.iter().any(|known| name == known))
+    };
+    if let [value] = values.as_slice()
+        && !is_bound(value)
+    {
+        return true;
+    }
+    let message = match !values.is_empty() && values.iter().all(|value| is_bound(value)) {
+        true => messages::budget_is_a_value(&calls(&values)),
+        false => messages::one_budget().to_owned(),
+    };
+    errors.at(all(one), message);
+    false
+}
+
+/// Returns bounds as calls on a `Budget`: `.max_turns(3)` for `max_turns = 3`.
+fn calls(bounds: &[&Expr]) -> String {
+    let calls = bounds.iter().filter_map(|bound| match bound {
+        Expr::Assign(set) => Some(format!(".{}({})", written(&set.left), written(&set.right))),
+        _ => None,
+    });
+    calls.collect()
+}
+
+/// `.grants([ReadFile])`, `.confirm(["mcp_*"])`
+fn tools(one: &mut Said, key: &Key, errors: &Errors) -> bool {
+    let at = all(one);
+    let span = one.paren.span.join();
+    let [Argument::Value(Expr::Array(list))] = one.args.as_mut_slice() else {
+        errors.at(at, messages::wants_brackets(key.usage));
+        return false;
+    };
+    let mut seen: Vec<ToolRef> = Vec::new();
+    let elements = std::mem::take(&mut list.elems).into_iter();
+    let kept = elements.filter(|element| {
+        let Some(tool) = tool(element, errors) else {
+            return false;
+        };
+        let is_again = seen.iter().any(|known| known.is(&tool));
+        match is_again {
+            true => errors.at(&tool, messages::named_twice(written(&tool))),
+            false => seen.push(tool),
+        }
+        !is_again
+    });
+    list.elems = kept.collect();
+    if list.elems.is_empty() && key.name != "grants" {
+        let message = messages::says_nothing(key.name, key.usage);
+        errors.note(syn::Error::new(span, message));
+        return false;
+    }
+    true
+}
+
+fn tool(element: &Expr, errors: &Errors) -> Option<ToolRef> {
+    let other = match ToolRef::of(ungrouped(element.clone())) {
+        Ok(ToolRef::Type(path)) => {
+            let last = path.segments.last().map(|last| &last.ident);
+            if let Some(name) = last.filter(|name| !is_type(name)) {
+                errors.at(&path, messages::tool_by_function(name, type_name(name)));
+                return None;
+            }
+            return Some(ToolRef::Type(path));
+        }
+        Ok(named) => return Some(named),
+        Err(other) => *other,
+    };
+    let message = match &other {
+        Expr::Struct(value) => messages::tool_by_value(written(&value.path)),
+        other => messages::names_no_tool(written(other)),
+    };
+    errors.at(&other, message);
+    None
+}
+
+fn is_type(name: &Ident) -> bool {
+    !name.to_string().starts_with(char::is_lowercase)
+}
+
+/// Returns the tokens to underline for a mistake about all arguments.
+fn all(one: &Said) -> TokenStream {
+    let values: Vec<&Expr> = one.values().collect();
+    match values.as_slice() {
+        [] => one.method.to_token_stream(),
+        values => quote!(#(#values),*),
+    }
+}
 
 /// Checks a whole team.
 pub(crate) fn structure(root: &Member, errors: &Errors) {

@@ -1,43 +1,149 @@
 //! The rules for tools.
 use super::{
-    head, in_doubt, is_plain, named,
+    head, in_doubt, is_plain, keys, named,
     on_error::{self, Of},
+    params,
+    signature::{is_concrete, is_owned},
 };
 use crate::{
-    ast,
+    ast::{self, Example},
     diag::Errors,
+    keys::{APPROVALS, CACHES, CATEGORIES},
     messages,
-    model::{Example, Param, ParamKind, Tool},
+    model::{Param, ParamKind, Tool},
     names::plain,
     suggest,
-    syntax::{has_key, last_name},
+    syntax::{self, borrow_in, has_key, is_static, last_name, parameter_name, typed, written},
 };
 use proc_macro2::TokenTree;
-use syn::{Attribute, FnArg, Ident, Pat, Signature, Token, ext::IdentExt, parse::ParseStream};
+use syn::{
+    Attribute, Expr, Ident, PatType, ReturnType, Signature, Token, Type, ext::IdentExt,
+    parse::ParseStream,
+};
 
 /// Checks the parts of a tool, each by itself. What is reported is left out, or read as what was meant.
 pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
-    let injected = injected(&tool.function.sig);
-    if let Some(arms) = &mut tool.on_error {
-        on_error::arms_as_written(arms, Of::Tool(&injected), errors);
+    let ast::Tool {
+        entries,
+        function,
+        examples: _,
+        on_error,
+        in_doubt,
+    } = tool;
+    keys::entries("tool", entries, crate::keys::TOOL, errors);
+    keys::value(entries, "category", |value| {
+        word("category", value, CATEGORIES, errors).is_some()
+    });
+    keys::value(entries, "timeout", |value| timeout(value, errors));
+    keys::value(entries, "cache", |value| cache(value, errors));
+    keys::value(entries, "approval", |value| approval(value, errors));
+    params::params(&mut function.sig, errors);
+    result(&function.sig, errors);
+    if let Some(arms) = on_error {
+        on_error::arms_as_written(arms, Of::Tool(&injected(&function.sig)), errors);
     }
-    if let Some(doubt) = &mut tool.in_doubt {
+    if let Some(doubt) = in_doubt {
         in_doubt::in_doubt_as_written(doubt, errors);
+    }
+}
+
+/// Splits a value into one of the `known` words and what it is given.
+fn word<'v>(
+    what: &str,
+    value: &'v Expr,
+    known: &[&str],
+    errors: &Errors,
+) -> Option<(&'v Ident, Option<&'v Expr>)> {
+    let takes_one = |word: &Ident| word == "ttl" || word == "when";
+    let is_call = matches!(value, Expr::Call(_));
+    let found = syntax::word(value).filter(|(word, argument)| {
+        known.contains(&plain(word).as_str()) && (argument.is_some() || !is_call || takes_one(word))
+    });
+    if found.is_none() {
+        errors.at(value, suggest::unknown(what, written(value), known));
+    }
+    found
+}
+
+/// `timeout = Duration::from_secs(2)`
+fn timeout(value: &Expr, errors: &Errors) -> bool {
+    match value {
+        Expr::Lit(number) => {
+            let message = suggest::duration_without_unit("a timeout", "timeout", &number.lit);
+            errors.at(number, message);
+            false
+        }
+        _ => true,
+    }
+}
+
+/// `cache = forever`, `cache = ttl(Duration::from_secs(60))`
+fn cache(value: &Expr, errors: &Errors) -> bool {
+    if let Some(lifetime) = suggest::lifetime(value) {
+        errors.at(value, messages::cache_for_a_time(lifetime));
+        return false;
+    }
+    match word("cache", value, CACHES, errors) {
+        None => false,
+        Some((word, None)) if word == "ttl" => {
+            errors.at(word, messages::LIFETIME_OF_A_CACHE);
+            false
+        }
+        Some((word, Some(argument))) if word != "ttl" => {
+            errors.at(argument, messages::takes_nothing(word));
+            false
+        }
+        Some(_) => true,
+    }
+}
+
+/// `approval = always`, `approval = when(|args, cx| args.amount > 100)`
+fn approval(value: &mut Expr, errors: &Errors) -> bool {
+    if matches!(value, Expr::Closure(_)) {
+        errors.at(value, messages::approval_by_closure());
+        return false;
+    }
+    let fits = match word("approval", value, APPROVALS, errors) {
+        None => false,
+        Some((word, None)) if word == "when" => {
+            errors.at(word, messages::CONDITION_OF_APPROVAL);
+            false
+        }
+        Some((word, Some(argument))) if word != "when" => {
+            errors.at(argument, messages::takes_nothing(word));
+            false
+        }
+        Some(_) => true,
+    };
+    if let Expr::Call(call) = value
+        && let Some(asked) = call.args.first_mut().filter(|_| fits)
+    {
+        suggest::asked_with_both(asked, errors);
+    }
+    fits
+}
+
+/// The result of a tool: a type that can be named, and that borrows from no parameter.
+fn result(sig: &Signature, errors: &Errors) {
+    let ReturnType::Type(_, ty) = &sig.output else {
+        return;
+    };
+    is_concrete(ty, "the result of a tool", errors);
+    // Where it could not borrow from a parameter, rustc says so.
+    let is_lent = |typed: &PatType| matches!(&*typed.ty, Type::Reference(_));
+    if borrow_in(ty).is_some_and(|reference| !is_static(&reference)) && typed(sig).any(is_lent) {
+        is_owned(ty, "a tool", "its result", errors);
     }
 }
 
 /// Returns the names of the parameters that are injected.
 fn injected(sig: &Signature) -> Vec<Ident> {
-    let name = |input: &FnArg| match input {
-        FnArg::Typed(typed) if typed.attrs.iter().any(|one| one.path().is_ident("inject")) => {
-            match &*typed.pat {
-                Pat::Ident(pattern) => Some(pattern.ident.clone()),
-                _ => None,
-            }
-        }
-        _ => None,
+    let is_injected = |typed: &&PatType| {
+        let mut attrs = typed.attrs.iter();
+        attrs.any(|attribute| attribute.path().is_ident("inject"))
     };
-    sig.inputs.iter().filter_map(name).collect()
+    let injected = typed(sig).filter(is_injected);
+    injected.filter_map(parameter_name).cloned().collect()
 }
 
 /// Checks one tool.

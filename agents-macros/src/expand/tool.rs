@@ -5,7 +5,8 @@ use super::{
     asserts, beside, fallback, hidden, in_doubt, on_error,
 };
 use crate::{
-    model::{Call, Example, Param, ParamKind, Tool},
+    ast::Example,
+    model::{Call, Param, ParamKind, Tool},
     names::{plain, type_name},
     paths::{Rt, here},
 };

@@ -1,63 +1,30 @@
-//! `#[knowledge] fn style(&self) -> String { .. }`, from its function.
+//! `#[knowledge] fn style(&self) -> String { .. }`
 
-use super::{cfgs, wants_no_arguments};
+use super::cfgs;
 use crate::{
     ast::Function,
-    diag::Errors,
-    messages,
     model::{Docs, Knowledge},
-    syntax::last_name,
+    syntax::{last_name, takes_self_by_reference},
 };
-use syn::{Attribute, FnArg, ReceiverKind, ReturnType};
+use syn::ReturnType;
 
-/// What the user meant by `#[knowledge]`.
-pub(super) fn knowledge(
-    function: &Function,
-    mark: &Attribute,
-    errors: &Errors,
-) -> Option<Knowledge> {
-    let (sig, name) = (&function.sig, &function.sig.ident);
-    let mut fits = true;
-    let mut refuse = |tokens: &dyn quote::ToTokens, message: String| {
-        errors.at(tokens, message);
-        fits = false;
-    };
-    wants_no_arguments(mark, errors, messages::knowledge_takes_nothing());
-    if let Some(asyncness) = &sig.asyncness {
-        refuse(asyncness, messages::knowledge_at_hand(name));
-    }
-    match sig.receiver().map(|receiver| (&receiver.kind, receiver)) {
-        Some((ReceiverKind::Reference(_, _, None), _)) => {}
-        Some((_, receiver)) => refuse(receiver, messages::by_shared_reference("knowledge")),
-        None => refuse(name, messages::knowledge_without_self(name)),
-    }
-    for input in &sig.inputs {
-        if let FnArg::Typed(input) = input {
-            refuse(input, messages::knowledge_without_input().to_owned());
-        }
-    }
-    if !function.has_body() {
-        refuse(name, messages::knowledge_without_body(name));
-    }
+/// Lowers one `#[knowledge]`, if its signature is that of text at hand. The rules report any other.
+pub(super) fn knowledge(function: &Function) -> Option<Knowledge> {
+    let sig = &function.sig;
+    let fits = !function.is_async()
+        && takes_self_by_reference(sig)
+        && sig.inputs.len() == 1
+        && function.has_body();
     let ty = match &sig.output {
-        ReturnType::Type(_, ty) if last_name(ty).as_deref() != Some("Result") => {
-            Some((**ty).clone())
-        }
-        ReturnType::Type(_, ty) => {
-            refuse(ty, messages::knowledge_at_hand(name));
-            None
-        }
-        ReturnType::Default => {
-            refuse(name, messages::knowledge_at_hand(name));
-            None
-        }
+        ReturnType::Type(_, ty) if fits && last_name(ty).as_deref() != Some("Result") => ty.clone(),
+        _ => return None,
     };
     let mut function = function.clone();
     let docs = Docs::take(&mut function.attrs);
-    ty.filter(|_| fits).map(|ty| Knowledge {
+    Some(Knowledge {
         cfgs: cfgs(&function.attrs),
         function,
         docs,
-        ty,
+        ty: *ty,
     })
 }

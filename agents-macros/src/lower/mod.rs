@@ -17,12 +17,11 @@ pub(crate) use agent::{function_agent, skill_agent};
 pub(crate) use branch::branch;
 pub(crate) use in_doubt::in_doubt;
 pub(crate) use on_error::on_error;
-pub(crate) use returns::answer;
 pub(crate) use structure::member;
 pub(crate) use tool::tool;
 
-use crate::{ast::Function, diag::Errors, syntax::is_lint_level};
-use syn::{Attribute, FnArg, Meta};
+use crate::{ast::Function, syntax::is_lint_level};
+use syn::{Attribute, FnArg};
 
 /// `#[cfg(..)]`: what goes for the item goes for everything that is made of it.
 fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
@@ -39,12 +38,5 @@ fn strip_parameters(function: &mut Function) {
         if let FnArg::Typed(typed) = input {
             typed.attrs.retain(is_lint_level);
         }
-    }
-}
-
-/// `#[inject]` is written without arguments.
-fn wants_no_arguments(attribute: &Attribute, errors: &Errors, message: &str) {
-    if !matches!(attribute.meta, Meta::Path(_)) {
-        errors.at(attribute, message);
     }
 }

@@ -28,6 +28,11 @@ pub(crate) fn written_as(key: &str, usage: &str) -> String {
     format!("`{key}` is written `{usage}`")
 }
 
+pub(crate) const LIFETIME_OF_A_CACHE: &str =
+    "say for how long: `cache = ttl(Duration::from_secs(60))`";
+pub(crate) const CONDITION_OF_APPROVAL: &str =
+    "say when: `approval = when(|args, cx| args.amount > 100)`";
+
 pub(crate) fn crate_wants_a_path() -> &'static str {
     "`crate` takes a path, without quotes: `crate = path::to::agents`"
 }

@@ -110,6 +110,10 @@ pub(crate) fn context_by_reference(name: &str) -> String {
     format!("the context is lent to a tool; write `&{name}`")
 }
 
+pub(crate) fn context_without_attributes(attribute: impl Display) -> String {
+    format!("the context takes no attributes; remove `#[{attribute}]`")
+}
+
 pub(crate) fn context_for_agents() -> &'static str {
     "an agent function takes its input alone; the run it stands in is found by itself when it runs another agent"
 }

@@ -9,10 +9,10 @@ pub(crate) use docs::Docs;
 pub(crate) use team::{Branch, Member, Said, ToolRef};
 
 use crate::{
-    ast::{self, Body, Element, Function, Impl, InDoubt},
+    ast::{self, Body, Element, Example, Function, Impl, InDoubt},
     names::hides_another,
     paths::Rt,
-    syntax::has_key,
+    syntax::{argument, has_key},
 };
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -94,12 +94,6 @@ pub(crate) enum Asked {
     /// `#[serde(deserialize_with = "..")]` reads it.
     Description,
     Nothing,
-}
-
-/// `#[example(path = "a.txt")]`
-pub(crate) struct Example {
-    pub(crate) attribute: Attribute,
-    pub(crate) fields: Vec<(Ident, Expr)>,
 }
 
 /// The arms of one `on_error`, with the sugar taken out.
@@ -221,6 +215,23 @@ pub(crate) struct Knowledge {
     pub(crate) ty: Type,
 }
 
+impl Budget {
+    /// Tells whether an expression is a budget, as a run or a place in a team gets one:
+    /// `tokens(500_000).time(minutes(30))`.
+    pub(crate) fn is_value(expr: &Expr) -> bool {
+        match expr {
+            Expr::Call(_) | Expr::MethodCall(_) | Expr::Field(_) => true,
+            // In small letters it is a bound without its value.
+            Expr::Path(path) => path
+                .path
+                .segments
+                .last()
+                .is_some_and(|name| name.ident.to_string().chars().all(|c| !c.is_lowercase())),
+            _ => false,
+        }
+    }
+}
+
 impl Function {
     pub(crate) fn is_async(&self) -> bool {
         self.sig.asyncness.is_some()
@@ -304,6 +315,23 @@ impl Param {
 }
 
 impl Returns {
+    /// Returns the type that is written, if one is.
+    pub(crate) fn ty(&self) -> Option<&Type> {
+        match self {
+            Returns::Nothing(_) => None,
+            Returns::Value(ty) | Returns::Result(ty) => Some(ty),
+        }
+    }
+
+    /// Returns the type of the answer, as far as tokens tell: `T` in `Result<T, E>`.
+    pub(crate) fn answer(&self) -> Option<Type> {
+        match self {
+            Returns::Nothing(_) => Some(syn::parse_quote!(())),
+            Returns::Value(ty) => Some(ty.clone()),
+            Returns::Result(ty) => argument(ty, 0).cloned(),
+        }
+    }
+
     /// The type as it is written.
     pub(crate) fn written(&self) -> TokenStream {
         match self {

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Expr, Ident, LitStr, Path, Token};
+use syn::{Expr, ExprLit, Ident, Lit, LitStr, Path, Token};
 
 /// An agent and its place in a team.
 pub(crate) struct Member {
@@ -88,6 +88,18 @@ impl ToTokens for ToolRef {
 }
 
 impl ToolRef {
+    /// Reads `ReadFile` or `"mcp_*"`. Gives any other expression back.
+    pub(crate) fn of(tool: Expr) -> Result<Self, Box<Expr>> {
+        match tool {
+            Expr::Path(path) if path.qself.is_none() => Ok(ToolRef::Type(path.path)),
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(name),
+                ..
+            }) => Ok(ToolRef::Named(name)),
+            other => Err(Box::new(other)),
+        }
+    }
+
     /// Whether both are the same as far as they are written: `tools::ReadFile` may well be `ReadFile`.
     pub(crate) fn is(&self, other: &ToolRef) -> bool {
         match (self, other) {

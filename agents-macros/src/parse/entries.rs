@@ -5,7 +5,7 @@
 //! tools = [ReadFile, WriteFile { root: self.root.clone() }, ..self.more()]
 //! ```
 //!
-//! Which keys there are, and what they take, is no question of syntax: `lower` asks it.
+//! The keys and the forms of their values are no question of syntax: `check` has the rules for them.
 
 use super::{all, list};
 use crate::{
@@ -45,7 +45,7 @@ pub(super) fn of_attribute(attribute: &Attribute, errors: &Errors) -> Vec<Entry>
 }
 
 /// The expressions of an attribute on an item: `#[example(path = "a.txt", lines = 3)]`.
-pub(crate) fn arguments(attribute: &Attribute, errors: &Errors) -> Vec<Expr> {
+pub(super) fn arguments(attribute: &Attribute, errors: &Errors) -> Vec<Expr> {
     let Some(list_) = errors.ok(attribute.meta.require_list()) else {
         return Vec::new();
     };

@@ -2,16 +2,39 @@
 
 use syn::Ident;
 
-/// One key.
+/// A key of an attribute.
 pub(crate) struct Key {
-    /// Its name.
     pub(crate) name: &'static str,
-    /// How it is written, for messages.
+    /// The way to write the key, for messages.
     pub(crate) usage: &'static str,
+    pub(crate) takes: Takes,
 }
 
-const fn key(name: &'static str, usage: &'static str) -> Key {
-    Key { name, usage }
+/// The form of the value that a key takes.
+#[derive(Clone, Copy)]
+pub(crate) enum Takes {
+    /// `strict`
+    Nothing,
+    /// `timeout = expr`
+    Value,
+    /// `prompt = expr`: an expression, and no literal but text.
+    Words,
+    /// `on_tool_use = expr`: an expression, and no literal.
+    Code,
+    /// `deprecated = "text"`: a literal.
+    Text,
+    /// `tools = [a, ..b]`
+    List,
+    /// `budget(max_turns = 1)`, or `budget = expr`
+    Bounds,
+    /// `crate = path`
+    Path,
+    /// `grants([ReadFile])`: a method, whose arguments have rules of their own.
+    Arguments,
+}
+
+const fn key(name: &'static str, takes: Takes, usage: &'static str) -> Key {
+    Key { name, usage, takes }
 }
 
 /// What a tool does to the world; exactly one has to be said.
@@ -19,20 +42,28 @@ pub(crate) const EFFECTS: [&str; 3] = ["none", "reads", "writes"];
 
 /// `#[tool(..)]`
 pub(crate) const TOOL: &[Key] = &[
-    key("none", "none"),
-    key("reads", "reads"),
-    key("writes", "writes"),
-    key("idempotent", "idempotent"),
-    key("external", "external"),
-    key("strict", "strict"),
-    key("sequential", "sequential"),
-    key("version", "version = \"1.0.0\""),
-    key("deprecated", "deprecated = \"use read_file 2\""),
-    key("category", "category = search"),
-    key("timeout", "timeout = Duration::from_secs(2)"),
-    key("cache", "cache = ttl(Duration::from_secs(60))"),
-    key("approval", "approval = always"),
-    key("crate", "crate = path::to::agents"),
+    key("none", Takes::Nothing, "none"),
+    key("reads", Takes::Nothing, "reads"),
+    key("writes", Takes::Nothing, "writes"),
+    key("idempotent", Takes::Nothing, "idempotent"),
+    key("external", Takes::Nothing, "external"),
+    key("strict", Takes::Nothing, "strict"),
+    key("sequential", Takes::Nothing, "sequential"),
+    key("version", Takes::Words, "version = \"1.0.0\""),
+    key(
+        "deprecated",
+        Takes::Text,
+        "deprecated = \"use read_file 2\"",
+    ),
+    key("category", Takes::Value, "category = search"),
+    key("timeout", Takes::Value, "timeout = Duration::from_secs(2)"),
+    key(
+        "cache",
+        Takes::Value,
+        "cache = ttl(Duration::from_secs(60))",
+    ),
+    key("approval", Takes::Value, "approval = always"),
+    key("crate", Takes::Path, "crate = path::to::agents"),
 ];
 
 /// `category = ..`
@@ -102,23 +133,29 @@ pub(crate) const LIMITS: &[(&str, &[&str])] = &[
 
 /// `#[agent(..)]`
 pub(crate) const AGENT: &[Key] = &[
-    key("prompt", "prompt = \"You are ..\""),
-    key("description", "description = \"What others are told\""),
-    key("model", "model = ollama(\"qwen3:4b\")"),
-    key("tools", "tools = [ReadFile, ..more]"),
-    key("budget", "budget(max_turns = 10)"),
-    key("memory", "memory = self.bank.clone()"),
+    key("prompt", Takes::Words, "prompt = \"You are ..\""),
+    key(
+        "description",
+        Takes::Words,
+        "description = \"What others are told\"",
+    ),
+    key("model", Takes::Value, "model = ollama(\"qwen3:4b\")"),
+    key("tools", Takes::List, "tools = [ReadFile, ..more]"),
+    key("budget", Takes::Bounds, "budget(max_turns = 10)"),
+    key("memory", Takes::Value, "memory = self.bank.clone()"),
     key(
         "policies",
+        Takes::List,
         "policies = [(\"github_*\", ToolPolicy::new().confirm())]",
     ),
-    key("strict", "strict"),
+    key("strict", Takes::Nothing, "strict"),
     key(
         "on_tool_use",
+        Takes::Code,
         "on_tool_use = |name, args, result| println!(\"[{name}] {args} {result:?}\")",
     ),
-    key("fixers", "fixers = [JsonFixer]"),
-    key("crate", "crate = path::to::agents"),
+    key("fixers", Takes::List, "fixers = [JsonFixer]"),
+    key("crate", Takes::Path, "crate = path::to::agents"),
 ];
 
 /// `budget(..)`
@@ -134,17 +171,21 @@ pub(crate) const BUDGET: &[&str] = &[
 
 /// `#[skill(..)]`
 pub(crate) const SKILL: &[Key] = &[
-    key("when", "when = |input: &String| input.len() < 80"),
-    key("tools", "tools = [ReadFile, \"github_*\"]"),
-    key("memory", "memory"),
+    key(
+        "when",
+        Takes::Value,
+        "when = |input: &String| input.len() < 80",
+    ),
+    key("tools", Takes::List, "tools = [ReadFile, \"github_*\"]"),
+    key("memory", Takes::Nothing, "memory"),
 ];
 
 /// What can be said of a place in a `structure!`.
 pub(crate) const PLACE: &[Key] = &[
-    key("grants", "grants([ReadFile, WriteFile])"),
-    key("confirm", "confirm([Deploy])"),
-    key("budget", "budget(tokens(500_000))"),
-    key("delegates", "delegates(Coder, Tester)"),
+    key("grants", Takes::Arguments, "grants([ReadFile, WriteFile])"),
+    key("confirm", Takes::Arguments, "confirm([Deploy])"),
+    key("budget", Takes::Arguments, "budget(tokens(500_000))"),
+    key("delegates", Takes::Arguments, "delegates(Coder, Tester)"),
 ];
 
 /// What a method of an `#[agent] impl` can be marked with.

@@ -5,7 +5,6 @@
 mod agent;
 mod branch;
 mod entries;
-mod examples;
 mod function;
 mod in_doubt;
 mod on_error;
@@ -14,12 +13,10 @@ mod tool;
 
 pub(crate) use agent::{Item, agent};
 pub(crate) use branch::branch;
-pub(crate) use entries::arguments;
-pub(crate) use examples::{example_above, without_examples};
 pub(crate) use in_doubt::in_doubt_block;
 pub(crate) use on_error::on_error_block;
 pub(crate) use structure::structure;
-pub(crate) use tool::{tool_attribute, tool_block};
+pub(crate) use tool::{example_above, tool_attribute, tool_block, without_examples};
 
 use crate::{diag::Errors, messages, paths::Rt};
 use proc_macro2::{Punct, TokenStream, TokenTree};

@@ -10,16 +10,17 @@
 //!                                                 in_doubt(key) => ..
 //!                                             }
 //! ```
-
 use super::{all, entries, function, in_doubt, on_error, rest};
 use crate::{
-    ast::{Arms, Body, Entry, InDoubt, Tool},
+    ast::{Arms, Body, Entry, Example, Function, InDoubt, Tool},
     diag::Errors,
     messages,
+    syntax::pair,
 };
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::quote;
 use syn::{
-    Attribute, Ident,
+    Attribute, Ident, ImplItemFn, Meta, MetaList,
     parse::{ParseStream, Parser},
 };
 
@@ -30,7 +31,9 @@ pub(crate) fn tool_attribute(
     errors: &Errors,
 ) -> Option<Tool> {
     let entries = entries::entries("tool", arguments, errors);
-    all(item, errors, |input| tool(input, entries, errors))?
+    let mut tool = all(item, errors, |input| tool(input, entries, errors))??;
+    tool.examples = examples(&mut tool.function, errors);
+    Some(tool)
 }
 
 /// `tool! { item on_error { .. } in_doubt(key) => .. }`
@@ -69,6 +72,7 @@ pub(crate) fn tool_block(tokens: TokenStream, errors: &Errors) -> Option<Tool> {
                 rest(input);
             }
         }
+        tool.examples = examples(&mut tool.function, errors);
         Some(tool)
     })?
 }
@@ -102,6 +106,7 @@ fn tool(input: ParseStream<'_>, mut entries: Vec<Entry>, errors: &Errors) -> Opt
     Some(Tool {
         entries,
         function,
+        examples: Vec::new(),
         on_error: None,
         in_doubt: None,
     })
@@ -193,4 +198,73 @@ pub(super) fn is(attribute: &Attribute, name: &str) -> bool {
         .segments
         .last()
         .is_some_and(|segment| segment.ident == name)
+}
+
+/// Takes the examples from the attributes of a function.
+fn examples(function: &mut Function, errors: &Errors) -> Vec<Example> {
+    let is_example = |attribute: &mut Attribute| attribute.path().is_ident("example");
+    let attributes = function.attrs.extract_if(.., is_example);
+    let name = &function.sig.ident;
+    attributes
+        .filter_map(|attribute| example(attribute, name, errors))
+        .collect()
+}
+
+/// Reads `#[example(path = "a.txt")]`.
+fn example(attribute: Attribute, tool: &Ident, errors: &Errors) -> Option<Example> {
+    let is_list = matches!(&attribute.meta, Meta::List(list) if !is_json(list));
+    if !is_list {
+        errors.at(&attribute, messages::example_of_nothing(tool));
+        return None;
+    }
+    let (mut fields, mut is_read) = (Vec::new(), true);
+    for value in entries::arguments(&attribute, errors) {
+        match pair(value) {
+            Ok(field) => fields.push(field),
+            Err(other) => {
+                is_read = false;
+                errors.at(other, messages::EXAMPLE_WITHOUT_NAMES);
+            }
+        }
+    }
+    is_read.then_some(Example { attribute, fields })
+}
+
+/// `#[example({"path": "a.txt"})]`
+fn is_json(list: &MetaList) -> bool {
+    let first = list.tokens.clone().into_iter().next();
+    matches!(first, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace)
+}
+
+/// `item` with an example that stands above its `#[tool]` below that, where it is read; and whether it is a method.
+pub(crate) fn example_above(arguments: &TokenStream, item: TokenStream) -> (bool, TokenStream) {
+    let function = syn::parse2::<ImplItemFn>(item.clone());
+    let is_method = function.is_ok_and(|function| function.sig.receiver().is_some());
+    let (attributes, rest) = apart(item);
+    let is_tool = |attribute: &Attribute| {
+        let name = attribute.path().segments.last();
+        name.is_some_and(|name| name.ident == "tool")
+    };
+    let example = attributes.iter().any(is_tool).then(|| match arguments {
+        nothing if nothing.is_empty() => quote!(#[example]),
+        given => quote!(#[example(#given)]),
+    });
+    (is_method, quote!(#(#attributes)* #example #rest))
+}
+
+/// `item` without its examples: what no tool can be made of has nothing to show.
+pub(crate) fn without_examples(item: TokenStream) -> TokenStream {
+    let (mut attributes, rest) = apart(item);
+    attributes.retain(|attribute| !attribute.path().is_ident("example"));
+    quote!(#(#attributes)* #rest)
+}
+
+/// The attributes of an item, and what they stand on.
+fn apart(item: TokenStream) -> (Vec<Attribute>, TokenStream) {
+    let parser = |input: ParseStream<'_>| {
+        let attributes = input.call(Attribute::parse_outer)?;
+        Ok((attributes, input.parse()?))
+    };
+    let whole = item.clone();
+    parser.parse2(item).unwrap_or((Vec::new(), whole))
 }

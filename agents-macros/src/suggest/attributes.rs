@@ -11,14 +11,9 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::{Attribute, Ident, LitStr, Meta, Type};
 
-/// The attributes of the parameter `name`, without the entries that were reported.
-pub(crate) fn mended(
-    mut attrs: Vec<Attribute>,
-    name: Option<&Ident>,
-    ty: &Type,
-    errors: &Errors,
-) -> Vec<Attribute> {
-    for attribute in &mut attrs {
+/// Mends the attributes of the parameter `name`: entries that are reported are left out.
+pub(crate) fn mend(attrs: &mut [Attribute], name: Option<&Ident>, ty: &Type, errors: &Errors) {
+    for attribute in attrs {
         let of = attribute_name(attribute);
         let known = match of.as_str() {
             "serde" => keys::SERDE,
@@ -40,7 +35,6 @@ pub(crate) fn mended(
             list.tokens = quote!(#(#(#entries)*),*);
         }
     }
-    attrs
 }
 
 /// What stands between the commas.

@@ -7,7 +7,6 @@ pub(crate) mod attributes;
 pub(crate) mod colons;
 pub(crate) mod escalation;
 pub(crate) mod failure;
-pub(crate) mod fields;
 pub(crate) mod values;
 pub(crate) mod verbs;
 
@@ -16,9 +15,10 @@ use crate::{
     keys::{self, Kind},
     messages,
     names::{plain, type_name},
+    syntax::{bare, last_name, written},
 };
 use std::fmt::Display;
-use syn::{Ident, Lit, Path};
+use syn::{Expr, Ident, Lit, Pat, Path, Type, TypeReference, parse_quote};
 
 /// Returns the known name that `found` was probably meant to be: the most similar one, or the only one with that word.
 pub(crate) fn nearest<'k>(found: &str, known: &[&'k str]) -> Option<&'k str> {
@@ -90,5 +90,41 @@ pub(crate) fn tool_type(tool: &mut Path, errors: &Errors) {
         let ty = type_name(&last.ident);
         errors.at(&last.ident, messages::function_for_tool(&last.ident, &ty));
         last.ident = ty;
+    }
+}
+
+/// Returns the type to write instead of a reference: `String` for `&str`.
+pub(crate) fn owned(ty: &TypeReference) -> String {
+    let elem = bare(&ty.elem);
+    match (last_name(elem).as_deref(), elem) {
+        (Some("str"), _) => "String".to_owned(),
+        (Some("Path"), _) => "PathBuf".to_owned(),
+        (_, Type::Slice(slice)) => format!("Vec<{}>", written(&slice.elem)),
+        _ => written(elem),
+    }
+}
+
+/// Returns the lifetime in `cache = Duration::from_secs(60)` and `cache = 60`, where `ttl(..)` is wanted.
+pub(crate) fn lifetime(value: &Expr) -> Option<String> {
+    let is_of_a_type =
+        |name: &Expr| matches!(name, Expr::Path(path) if path.path.segments.len() > 1);
+    match value {
+        Expr::Lit(number) => duration(&number.lit),
+        Expr::Call(call) if is_of_a_type(&call.func) => Some(written(value)),
+        _ => None,
+    }
+}
+
+/// Mends `when(|args| ..)` to `when(|args, _| ..)`.
+pub(crate) fn asked_with_both(asked: &mut Expr, errors: &Errors) {
+    if let Expr::Closure(closure) = asked
+        && let (Some(args), 1) = (closure.inputs.first(), closure.inputs.len())
+    {
+        let name = match args {
+            Pat::Type(typed) => written(&typed.pat),
+            other => written(other),
+        };
+        errors.at(args, messages::approval_without_context(name));
+        closure.inputs.push(parse_quote!(_));
     }
 }

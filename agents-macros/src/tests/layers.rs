@@ -109,3 +109,11 @@ fn messages_import_no_module() {
         assert_eq!(named(text), BTreeSet::new());
     }
 }
+
+#[test]
+fn lowering_reports_nothing() {
+    for (_, text) in sources().iter().filter(|(module, _)| module == "lower") {
+        let named = named(text);
+        assert!(!named.contains("diag") && !named.contains("messages"));
+    }
+}
