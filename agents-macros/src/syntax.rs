@@ -78,6 +78,15 @@ pub(crate) fn is_own(path: &Path) -> bool {
     path.segments.len() == 2 && path.segments[0].ident == "Self"
 }
 
+/// Returns the name in `Severity::High`, whether the type is imported or not.
+pub(crate) fn spelled_severity(path: &Path) -> Option<&Ident> {
+    let mut names = path.segments.iter().map(|segment| &segment.ident);
+    match (path.leading_colon, names.next(), names.next(), names.next()) {
+        (None, Some(of), Some(name), None) if of == "Severity" => Some(name),
+        _ => None,
+    }
+}
+
 /// Tells whether a name begins as variants do.
 pub(crate) fn is_capitalised(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)

@@ -5,6 +5,7 @@
 
 pub(crate) mod bound;
 pub(crate) mod ends;
+pub(crate) mod failure;
 
 use proc_macro2::{Group, TokenStream};
 use quote::{ToTokens, TokenStreamExt, quote};

@@ -1,9 +1,9 @@
 //! The rules for agents.
 use super::{
-    arms_as_written, handler_as_written, head, is_plain, keys, named, not_a_skill,
+    arms_as_written, handler_as_written, keys, not_a_skill,
     on_error::Of,
     settings::{elements, settings},
-    signature::{is_concrete, is_owned},
+    signature::{head, is_concrete, is_owned, is_plain, named},
 };
 use crate::{
     ast::{self, Element, Entry, Function, Impl, Mark, Member, Value},

@@ -1,9 +1,9 @@
 //! The rules for tools.
 use super::{
-    head, in_doubt, is_plain, keys, named,
+    in_doubt, keys,
     on_error::{self, Of},
     params,
-    signature::{is_concrete, is_owned},
+    signature::{head, is_concrete, is_owned, is_plain, named},
 };
 use crate::{
     ast::{self, Example},

@@ -3,8 +3,6 @@
 mod agent;
 mod arguments;
 mod asserts;
-mod beside;
-mod defaults;
 mod fallback;
 mod in_doubt;
 mod on_error;

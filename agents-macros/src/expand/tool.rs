@@ -2,7 +2,7 @@
 
 use super::{
     arguments::{arguments, bounds, passed, sent},
-    asserts, beside, fallback, hidden, in_doubt, on_error,
+    asserts, fallback, hidden, in_doubt, on_error,
 };
 use crate::{
     ast::Example,
@@ -193,7 +193,7 @@ fn implementation(tool: &Tool) -> TokenStream {
     let in_doubt = asked(tool);
     let arms = on_error::of_tool(tool);
     let finds_out = in_doubt::of_tool(tool);
-    let beside = beside::of_tool(tool, &with);
+    let beside = known_by_type(tool, &with);
     quote! {
         #[automatically_derived]
         impl __rt::Tool for #ty where #(#bounds),* {
@@ -420,4 +420,90 @@ fn asked(tool: &Tool) -> Option<TokenStream> {
             }
         }
     })
+}
+
+/// Prints what is known of a tool by its type alone, whether or not rustc takes its signature. `with` is the type of its
+/// error.
+///
+/// ```ignore
+/// impl __rt::ToolName for ReadFile { const NAME: &'static str = "read_file"; }
+/// impl __rt::Fails for ReadFile { type With = <io::Result<String> as __rt::Returns>::Err; }
+/// impl __rt::RetrySafe for ReadFile {} // if it does not write, or is `idempotent`
+/// impl __rt::Fallible for ReadFile {}  // if it gives a `Result`
+/// impl __rt::MayBeInDoubt for ReadFile { .. } // if it is not `RetrySafe`
+/// impl ReadFile { pub fn __listed(self) -> __rt::SharedTool { .. } }
+/// ```
+fn known_by_type(tool: &Tool, with: &TokenStream) -> TokenStream {
+    let (ty, name) = (&tool.ty, &tool.name);
+    let retry_safe = tool
+        .is_retry_safe()
+        .then(|| quote!(#[automatically_derived] impl __rt::RetrySafe for #ty {}));
+    let fallible = tool
+        .returns
+        .is_result()
+        .then(|| quote!(#[automatically_derived] impl __rt::Fallible for #ty {}));
+    let in_doubt = may_be_in_doubt(tool);
+    let listed = listed(tool);
+    quote! {
+        #[automatically_derived]
+        #[diagnostic::do_not_recommend]
+        impl __rt::ToolName for #ty {
+            const NAME: &'static str = #name;
+        }
+        #[automatically_derived]
+        impl __rt::Fails for #ty {
+            type With = #with;
+        }
+        #retry_safe
+        #fallible
+        #in_doubt
+        #listed
+    }
+}
+
+/// ```ignore
+/// impl __rt::MayBeInDoubt for Pay
+/// where
+///     u32: __rt::Argument,
+/// {
+///     type Args = ArgumentsOfPay;
+///     type Found = <Result<Receipt, BankError> as __rt::Returns>::Ok;
+/// }
+/// ```
+fn may_be_in_doubt(tool: &Tool) -> Option<TokenStream> {
+    let (ty, sent, bounds) = (&tool.ty, sent(tool), bounds(tool));
+    let found = asserts::value(&tool.returns);
+    tool.may_be_in_doubt().then(|| {
+        quote! {
+            #[automatically_derived]
+            #[diagnostic::do_not_recommend]
+            impl __rt::MayBeInDoubt for #ty where #(#bounds),* {
+                type Args = #sent;
+                type Found = #found;
+            }
+        }
+    })
+}
+
+/// For the `tools = [..]` of agents:
+///
+/// ```ignore
+/// impl ReadFile {
+///     pub fn __listed(self) -> __rt::SharedTool {
+///         use __rt::Refused as _;
+///         __rt::Listing(self).shared()
+///     }
+/// }
+/// ```
+fn listed(tool: &Tool) -> TokenStream {
+    let (ty, vis) = (&tool.ty, &tool.function.vis);
+    quote! {
+        impl #ty {
+            #[doc(hidden)]
+            #vis fn __listed(self) -> __rt::SharedTool {
+                use __rt::Refused as _;
+                __rt::Listing(self).shared()
+            }
+        }
+    }
 }

@@ -1,16 +1,15 @@
 //! An agent, from its function or `impl` block and the keys of `#[agent(..)]`.
-use super::{
-    cfgs, keys::Keys, knowledge::knowledge, returns::returns, settings::settings, strip_parameters,
-};
+use super::{cfgs, keys::Keys, settings::settings, strip_parameters};
 use crate::{
     ast::{self, Element, Function, Impl, Mark, Member},
-    model::{Agent, Docs, Make, Returns, Skill, ToolRef},
+    model::{Agent, Docs, Knowledge, Make, Returns, Skill, ToolRef},
     names::{plain, type_name, wire_name},
     syntax::{
-        borrow_in, is_context, is_generic, is_opaque, takes_self_by_reference, type_ident, typed,
+        borrow_in, is_context, is_generic, is_opaque, last_name, takes_self_by_reference,
+        type_ident, typed,
     },
 };
-use syn::{Signature, Type, parse_quote};
+use syn::{ReturnType, Signature, Type, parse_quote};
 
 /// Lowers `#[agent] fn`.
 pub(crate) fn function_agent(agent: ast::Agent<Function>) -> Agent {
@@ -164,6 +163,27 @@ fn references(listed: Vec<Element>) -> Vec<ToolRef> {
     listed.into_iter().filter_map(reference).collect()
 }
 
+/// Lowers `#[knowledge] fn style(&self) -> String { .. }`, if its signature is that of text at hand. The rules report any other.
+fn knowledge(function: &Function) -> Option<Knowledge> {
+    let sig = &function.sig;
+    let fits = !function.is_async()
+        && takes_self_by_reference(sig)
+        && sig.inputs.len() == 1
+        && function.has_body();
+    let ty = match &sig.output {
+        ReturnType::Type(_, ty) if fits && last_name(ty).as_deref() != Some("Result") => ty.clone(),
+        _ => return None,
+    };
+    let mut function = function.clone();
+    let docs = Docs::take(&mut function.attrs);
+    Some(Knowledge {
+        cfgs: cfgs(&function.attrs),
+        function,
+        docs,
+        ty: *ty,
+    })
+}
+
 /// Returns the type of the one input, or `()` if there is none. An input that cannot be had has no type.
 fn input(sig: &Signature) -> Option<Type> {
     let mut inputs = typed(sig);
@@ -178,7 +198,7 @@ fn input(sig: &Signature) -> Option<Type> {
 }
 
 fn output(sig: &Signature) -> Option<Returns> {
-    let returns = returns(sig);
+    let returns = Returns::of(sig);
     let cannot_be_had = returns
         .ty()
         .is_some_and(|ty| is_opaque(ty) || borrow_in(ty).is_some());

@@ -11,11 +11,13 @@
 //! there.
 use super::cfgs;
 use crate::{
-    ast::{self, bound},
+    ast::{
+        self, bound,
+        failure::{self, Returned},
+    },
     keys,
     model::{Arm, Arms, Under},
     paths::{end, qualified},
-    suggest::failure::{self, Returned},
     syntax::{handed_to, is_capitalised, pair},
 };
 use proc_macro2::Span;

@@ -11,8 +11,7 @@ use crate::{
     model::Handler,
     names::plain,
     paths::qualified,
-    suggest::values,
-    syntax::{handed_to, is_capitalised, own, pair},
+    syntax::{handed_to, is_capitalised, own, pair, spelled_severity},
 };
 use proc_macro2::Span;
 use syn::{
@@ -145,7 +144,7 @@ fn qualify_pattern(pattern: &mut Pat) {
             *pattern = parse_quote!(#path);
         }
         Pat::Path(spelled) => {
-            if let Some(name) = values::spelled_severity(&spelled.path) {
+            if let Some(name) = spelled_severity(&spelled.path) {
                 let path = qualified("Severity", name);
                 *pattern = parse_quote!(#path);
             }

@@ -1,6 +1,6 @@
 //! Tools.
 
-use super::{cfgs, keys::Keys, params::params, returns::returns, strip_parameters};
+use super::{cfgs, keys::Keys, params::params, strip_parameters};
 use crate::{
     ast, keys,
     model::{Call, Docs, Returns, Tool},
@@ -36,7 +36,7 @@ pub(crate) fn tool(tool: ast::Tool) -> Tool {
 
     let wanted = function.sig.inputs.len();
     let params = params(&function.sig);
-    let returns = returns(&function.sig);
+    let returns = Returns::of(&function.sig);
     let opaque = returns.ty().is_some_and(is_opaque);
     let generic = is_generic(&function.sig);
     let special = !function.is_async()

@@ -12,11 +12,14 @@ use crate::{
     ast::{self, Body, Element, Example, Function, Impl, InDoubt},
     names::hides_another,
     paths::Rt,
-    syntax::{argument, has_key},
+    syntax::{argument, has_key, last_name},
 };
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
-use syn::{Attribute, Expr, Ident, LitStr, Pat, Path, Token, Type, punctuated::Punctuated};
+use syn::{
+    Attribute, Expr, Ident, LitStr, Pat, Path, ReturnType, Signature, Token, Type,
+    punctuated::Punctuated,
+};
 
 /// One call on a builder: `.timeout(Duration::from_secs(2))`.
 pub(crate) struct Call {
@@ -315,6 +318,19 @@ impl Param {
 }
 
 impl Returns {
+    /// Reads the return type of a function. A type whose name ends in `Result` is one.
+    ///
+    /// rustc finds a type alias of another name, through the probe in the expansion.
+    pub(crate) fn of(sig: &Signature) -> Self {
+        match &sig.output {
+            ReturnType::Default => Returns::Nothing(sig.ident.span()),
+            ReturnType::Type(_, ty) if last_name(ty).as_deref() == Some("Result") => {
+                Returns::Result((**ty).clone())
+            }
+            ReturnType::Type(_, ty) => Returns::Value((**ty).clone()),
+        }
+    }
+
     /// Returns the type that is written, if one is.
     pub(crate) fn ty(&self) -> Option<&Type> {
         match self {

@@ -1,8 +1,8 @@
 //! What the arms of an agent say of the errors of all its tools, of which no type is known until it is asked for.
 
-use super::failure::{TakenFor, is_returned, taken_for_error, variant_of_another};
+use super::failure::{TakenFor, taken_for_error, variant_of_another};
 use crate::{
-    ast::Arm,
+    ast::{Arm, failure::is_returned},
     diag::Errors,
     messages,
     syntax::{is_capitalised, written},

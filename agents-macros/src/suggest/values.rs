@@ -6,12 +6,11 @@ use crate::{
     messages,
     paths::{here, qualified},
     suggest,
-    syntax::{is_capitalised, written},
+    syntax::{is_capitalised, spelled_severity, written},
 };
 use proc_macro2::Span;
 use syn::{
-    Expr, ExprAssign, ExprCall, ExprLit, ExprPath, Ident, Lit, Path, parse_quote,
-    parse_quote_spanned,
+    Expr, ExprAssign, ExprCall, ExprLit, ExprPath, Ident, Lit, parse_quote, parse_quote_spanned,
     spanned::Spanned,
     visit_mut::{self, VisitMut},
 };
@@ -38,15 +37,6 @@ pub(crate) fn severity(value: &mut Expr, errors: &Errors) {
             *value = some_severity(path.span());
         }
         _ => Qualified(errors).visit_expr_mut(value),
-    }
-}
-
-/// `Severity::High`, as a person writes it who has imported the type, or forgot to.
-pub(crate) fn spelled_severity(path: &Path) -> Option<&Ident> {
-    let mut names = path.segments.iter().map(|segment| &segment.ident);
-    match (path.leading_colon, names.next(), names.next(), names.next()) {
-        (None, Some(of), Some(name), None) if of == "Severity" => Some(name),
-        _ => None,
     }
 }
 
