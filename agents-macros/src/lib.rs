@@ -57,7 +57,7 @@ use diag::Errors;
 use model::Make;
 use parse::Item;
 use proc_macro::TokenStream;
-use proc_macro2::{Span, TokenStream as Tokens};
+use proc_macro2::TokenStream as Tokens;
 use quote::quote;
 use syn::Receiver;
 
@@ -101,10 +101,7 @@ pub fn in_doubt(tokens: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn on_escalation(tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
-    // At what stands in it, which is the user's own.
-    let first = Tokens::from(tokens).into_iter().next();
-    let at = first.map_or_else(Span::call_site, |token| token.span());
-    errors.note(syn::Error::new(at, messages::escalation_outside()));
+    parse::on_escalation_outside(&tokens.into(), &errors);
     errors.finish().into()
 }
 
@@ -131,9 +128,7 @@ fn attribute_tool(arguments: Tokens, item: &Tokens) -> Tokens {
 /// An example that no `#[tool]` above it has read.
 fn attribute_example(arguments: &Tokens, item: Tokens) -> Tokens {
     let errors = Errors::new();
-    let message = messages::EXAMPLE_ABOVE;
-    errors.note(syn::Error::new(Span::call_site(), message));
-    let (is_method, item) = parse::example_above(arguments, item);
+    let (is_method, item) = parse::example_above(arguments, item, &errors);
     let errors = match is_method {
         true => errors.bare(),
         false => errors.finish(),
@@ -206,12 +201,7 @@ fn block_on_error(tokens: Tokens) -> Tokens {
     };
     check::arms_as_written(&mut arms, Of::Tool(&[]), &errors);
     let arms = lower::on_error(arms);
-    if let Some(name) = &arms.written.named {
-        errors.at(name, messages::named_in_an_agent());
-    } else if arms.tool.is_none() {
-        errors.at(&arms.written.keyword, messages::arms_need_a_tool());
-    }
-    check::on_error(&arms.written, true, &errors);
+    check::on_error_alone(&arms.written, &errors);
     let (errors, arms) = (errors.finish(), expand::on_error(&arms, &rt));
     quote!(#errors #arms)
 }

@@ -1,7 +1,8 @@
 //! The rules for agents.
 use super::{
     arms_as_written, handler_as_written, keys, not_a_skill,
-    on_error::Of,
+    on_error::{Of, on_error},
+    on_escalation::on_escalation,
     settings::{elements, settings},
     signature::{head, is_concrete, is_owned, is_plain, named},
 };
@@ -228,13 +229,13 @@ pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
     tools_once(&agent.settings, errors);
     for (i, arms) in agent.on_error.iter().enumerate() {
         let of_tools = arms.tool.is_some() || arms.written.named.is_some();
-        super::on_error(&arms.written, of_tools, errors);
+        on_error(&arms.written, of_tools, errors);
         once(arms, &agent.on_error[..i], errors);
         among_tools(arms, &agent.settings, errors);
     }
     among_skills(agent, errors);
     if let Make::Skills(_, skills) = &agent.make {
-        super::on_escalation::on_escalation(&mut agent.on_escalation, skills, errors);
+        on_escalation(&mut agent.on_escalation, skills, errors);
     }
     agent.broken |= !fits;
 }

@@ -23,7 +23,7 @@ use crate::{
 pub(crate) use agent::{agent, function_as_written, skills_as_written};
 pub(crate) use branch::{branch, branch_as_written};
 pub(crate) use in_doubt::in_doubt_as_written;
-pub(crate) use on_error::{Of, arms_as_written, on_error};
+pub(crate) use on_error::{Of, arms_as_written, on_error_alone};
 pub(crate) use on_escalation::handler_as_written;
 pub(crate) use structure::{structure, structure_as_written};
 use syn::{Expr, ExprCall};

@@ -152,6 +152,16 @@ impl Verbs<'_> {
     }
 }
 
+/// Checks a block that stands alone, and so needs the type of a tool.
+pub(crate) fn on_error_alone(block: &Arms, errors: &Errors) {
+    if let Some(name) = &block.named {
+        errors.at(name, messages::named_in_an_agent());
+    } else if block.tool.is_none() {
+        errors.at(&block.keyword, messages::arms_need_a_tool());
+    }
+    on_error(block, true, errors);
+}
+
 /// Checks one block. Arms for one tool answer what happens to its calls; an agent's own answer what
 /// happens to its final answer, too.
 pub(crate) fn on_error(block: &Arms, is_for_tool: bool, errors: &Errors) {

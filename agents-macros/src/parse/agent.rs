@@ -13,6 +13,7 @@ use crate::{
     ast::{Agent, Arms, Function, Handler, Impl, Mark, Member, Skill},
     diag::Errors,
     keys, messages,
+    paths::start,
     suggest::{self, colons},
     syntax::is_own,
 };
@@ -224,4 +225,13 @@ fn skip_member(input: ParseStream<'_>) {
             return;
         }
     }
+}
+
+/// Reports an `on_escalation!` that stands in no `#[agent] impl`.
+pub(crate) fn on_escalation_outside(tokens: &TokenStream, errors: &Errors) {
+    // The first token in it is the user's own.
+    errors.note(syn::Error::new(
+        start(tokens),
+        messages::escalation_outside(),
+    ));
 }

@@ -11,7 +11,7 @@ mod on_error;
 mod structure;
 mod tool;
 
-pub(crate) use agent::{Item, agent};
+pub(crate) use agent::{Item, agent, on_escalation_outside};
 pub(crate) use branch::branch;
 pub(crate) use in_doubt::in_doubt_block;
 pub(crate) use on_error::on_error_block;

@@ -17,7 +17,7 @@ use crate::{
     messages,
     syntax::pair,
 };
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::{
     Attribute, Ident, ImplItemFn, Meta, MetaList,
@@ -237,7 +237,12 @@ fn is_json(list: &MetaList) -> bool {
 }
 
 /// `item` with an example that stands above its `#[tool]` below that, where it is read; and whether it is a method.
-pub(crate) fn example_above(arguments: &TokenStream, item: TokenStream) -> (bool, TokenStream) {
+pub(crate) fn example_above(
+    arguments: &TokenStream,
+    item: TokenStream,
+    errors: &Errors,
+) -> (bool, TokenStream) {
+    errors.note(syn::Error::new(Span::call_site(), messages::EXAMPLE_ABOVE));
     let function = syn::parse2::<ImplItemFn>(item.clone());
     let is_method = function.is_ok_and(|function| function.sig.receiver().is_some());
     let (attributes, rest) = apart(item);
