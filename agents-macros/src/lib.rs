@@ -1,7 +1,7 @@
 //! The macros of `agents`.
 //!
-//! Use them through the `agents` crate, which says what they are for. They hold no logic: they
-//! expand to the calls on builders that you would write yourself.
+//! Use them through the `agents` crate, which documents them. The macros hold no logic: they expand to calls on
+//! builders that a person would write.
 //!
 //! A macro runs through four phases, a module each, with a barrier between syntax and meaning:
 //!
@@ -125,7 +125,7 @@ fn attribute_tool(arguments: Tokens, item: &Tokens) -> Tokens {
     }
 }
 
-/// An example that no `#[tool]` above it has read.
+/// Reports an example that no `#[tool]` above it has read.
 fn attribute_example(arguments: &Tokens, item: Tokens) -> Tokens {
     let errors = Errors::new();
     let (is_method, item) = parse::example_above(arguments, item, &errors);
@@ -156,7 +156,7 @@ fn print_tool(mut tool: ast::Tool, errors: Errors) -> Tokens {
     quote!(#errors #tool)
 }
 
-/// The errors, beside a function: one that takes `self` stands in an `impl`.
+/// Prints the errors beside a function. A function with `self` stands in an `impl`.
 fn beside(receiver: Option<&Receiver>, errors: Errors) -> Tokens {
     match receiver {
         Some(_) => errors.bare(),

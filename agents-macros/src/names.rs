@@ -1,13 +1,13 @@
-//! Names: of types that functions leave, and on the wire.
+//! Names of types, and names on the wire.
 
 use syn::{Ident, ext::IdentExt};
 
-/// The name without `r#`.
+/// Returns the name without `r#`.
 pub(crate) fn plain(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
 
-/// `read_file` to `ReadFile`, at the same place.
+/// Returns `ReadFile` for `read_file`, at the same place.
 pub(crate) fn type_name(function: &Ident) -> Ident {
     let plain = plain(function);
     let mut name: String = plain.split('_').map(capitalised).collect();
@@ -20,8 +20,8 @@ pub(crate) fn type_name(function: &Ident) -> Ident {
     Ident::new(&name, function.span())
 }
 
-/// Types and variants that are in scope everywhere, by std's prelude or by ours: what is written by hand or by a
-/// macro means these. Of traits such as `Send` none are here, since the words for them are good names of tools.
+/// Types and variants in every scope, by the prelude of std or by ours. Code by hand and by macros means these.
+/// Traits such as `Send` are not listed: the words for them are good names of tools.
 const IN_SCOPE: &[&str] = &[
     "Box",
     "Err",
@@ -43,12 +43,12 @@ const IN_SCOPE: &[&str] = &[
     "ToolFailure",
 ];
 
-/// Whether a type of this name would hide one that everybody means.
+/// Tells whether a type of this name would hide a common one.
 pub(crate) fn hides_another(ty: &Ident) -> bool {
     IN_SCOPE.iter().any(|name| ty == name)
 }
 
-/// `FileManager` to `file_manager`, `HTTPClient` to `http_client`.
+/// Returns `file_manager` for `FileManager`, and `http_client` for `HTTPClient`.
 pub(crate) fn wire_name(ty: &Ident) -> String {
     let letters: Vec<char> = plain(ty).chars().collect();
     let mut name = String::new();

@@ -1,4 +1,4 @@
-//! Questions about the user's tokens that need to know nothing of agents.
+//! Questions about the user's tokens, without any knowledge of agents.
 
 use crate::{keys::is_verb, names::plain};
 use proc_macro2::{TokenStream, TokenTree};

@@ -2,7 +2,7 @@
 
 use syn::{Block, Expr, Stmt};
 
-/// The end of a way through an arm.
+/// The last expression of one path through an arm.
 pub(crate) enum End<'a> {
     Expr(&'a mut Expr),
     /// A block without a last expression.

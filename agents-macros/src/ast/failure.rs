@@ -5,7 +5,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// `Returned(e)`, wherever it stands in a pattern.
+/// Collects each `Returned(e)` in a pattern.
 pub(crate) struct Returned(pub(crate) Vec<Ident>);
 
 impl<'ast> Visit<'ast> for Returned {
@@ -18,13 +18,13 @@ impl<'ast> Visit<'ast> for Returned {
     }
 }
 
-/// `Returned`, or `Failure::Returned`.
+/// Tells whether a path is `Returned` or `Failure::Returned`.
 pub(crate) fn is_returned(path: &Path) -> bool {
     let last = path.segments.last();
     last.is_some_and(|last| last.ident == "Returned")
 }
 
-/// Whether a pattern takes nothing but `TimedOut` and `Panicked`, after which it is not known what was done.
+/// Tells whether a pattern takes only `TimedOut` and `Panicked`, after which the effect is unknown.
 pub(crate) fn is_cut_off(pattern: &Pat) -> bool {
     match pattern {
         Pat::TupleStruct(variant) => variant

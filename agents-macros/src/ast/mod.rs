@@ -1,7 +1,7 @@
-//! What the user wrote: every token is kept, everything is optional that a person may forget.
+//! The code as written: every token is kept, and every part that a person may forget is optional.
 //!
-//! Bodies stay token streams. The macros have no business in them, and a half-typed body must not
-//! cost the user completion inside it.
+//! Bodies stay token streams. The macros do not look into them, and a half-typed body must not cost the user
+//! completion inside it.
 
 pub(crate) mod bound;
 pub(crate) mod ends;
@@ -14,15 +14,15 @@ use syn::{
     punctuated::Punctuated, token,
 };
 
-/// One `key`, `key = value`, `key(..)` or `key = [..]` in an attribute.
+/// An entry in an attribute: `key`, `key = value`, `key(..)` or `key = [..]`.
 pub(crate) struct Entry {
     pub(crate) key: Ident,
     pub(crate) value: Value,
 }
 
-/// What stands behind a key.
+/// The value behind a key.
 pub(crate) enum Value {
-    /// Nothing: `strict`.
+    /// No value: `strict`.
     Nothing,
     /// `= expr`
     Is(Expr),
@@ -32,7 +32,7 @@ pub(crate) enum Value {
     Group(Vec<Expr>),
 }
 
-/// One element of a list.
+/// An element of a list.
 pub(crate) enum Element {
     /// `expr`
     One(Expr),
@@ -49,7 +49,7 @@ pub(crate) struct Function {
     pub(crate) body: Body,
 }
 
-/// What ends a function.
+/// The end of a function.
 #[derive(Clone)]
 pub(crate) enum Body {
     /// `{ .. }`
@@ -58,7 +58,7 @@ pub(crate) enum Body {
     Semi(Token![;]),
 }
 
-/// What `tool!` and `#[tool]` are given.
+/// The input of `tool!` and `#[tool]`.
 pub(crate) struct Tool {
     /// The entries of `#[tool(..)]`.
     pub(crate) entries: Vec<Entry>,
@@ -74,7 +74,7 @@ pub(crate) struct Example {
     pub(crate) fields: Vec<(Ident, Expr)>,
 }
 
-/// What `#[agent]` is given.
+/// The input of `#[agent]`.
 pub(crate) struct Agent<Item> {
     /// The entries of `#[agent(..)]`.
     pub(crate) entries: Vec<Entry>,
@@ -93,19 +93,19 @@ pub(crate) struct Impl {
     pub(crate) members: Vec<Member>,
 }
 
-/// What stands in an `impl` block.
+/// A member of an `impl` block.
 pub(crate) enum Member {
-    /// A function, and what it is marked as.
+    /// A function with its mark.
     Function(Box<Function>, Option<Mark>),
     /// `on_error!(match error { .. });` or `on_error!(DeleteFile, match error { .. });`
     OnError(Arms),
     /// `on_escalation!(match escalation.severity { .. });`
     OnEscalation(Handler),
-    /// Anything else, untouched.
+    /// Any other member, untouched.
     Other(TokenStream),
 }
 
-/// What a method of an agent is for.
+/// The mark of a method of an agent.
 pub(crate) enum Mark {
     /// `#[skill]` or `#[skill(when = ..)]`
     Skill(Skill),
@@ -127,14 +127,14 @@ pub(crate) struct Handler {
 
 /// `on_error { .. }`, or `on_error!(Tool, match error { .. })`; with `"github_*"` for the tool, too
 pub(crate) struct Arms {
-    /// Those of the whole, where it stands in an `impl`.
+    /// The attributes of the whole macro call, in an `impl`.
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) keyword: Ident,
-    /// Whose failures these are; without, those of every tool, or of the tool beside.
+    /// The tool whose failures these are. Without it they are those of every tool, or of the tool beside.
     pub(crate) tool: Option<Path>,
-    /// Those of the tools whose names fit this.
+    /// The pattern for the names of the tools.
     pub(crate) named: Option<LitStr>,
-    /// Those while this skill is at work.
+    /// The skill during which these arms apply.
     pub(crate) skill: Option<Ident>,
     pub(crate) arms: Vec<Arm>,
     /// The arms that can be read, as they are meant. `check` fills them in.
@@ -144,9 +144,9 @@ pub(crate) struct Arms {
 /// `in_doubt(key) => match .. { .. }`, or `in_doubt!(Tool, |key| match .. { .. })`
 pub(crate) struct InDoubt {
     pub(crate) keyword: Ident,
-    /// Whose executions these are; without, those of the tool beside.
+    /// The tool whose executions these are. Without it they are those of the tool beside.
     pub(crate) tool: Option<Path>,
-    /// What the idempotency key is called; nothing for `_`.
+    /// The name of the idempotency key; `None` for `_`.
     pub(crate) key: Option<Ident>,
     pub(crate) body: Expr,
 }
@@ -161,10 +161,10 @@ pub(crate) struct Arm {
     pub(crate) body: Expr,
 }
 
-/// `Coder.grants([WriteFile]).delegates(Tester)`: an agent, and what is said of its place.
+/// An agent and the calls that describe its place: `Coder.grants([WriteFile]).delegates(Tester)`.
 pub(crate) struct Placed {
     pub(crate) agent: Expr,
-    /// In the order in which it is written.
+    /// The calls in the order of the source.
     pub(crate) said: Vec<Said>,
 }
 
@@ -175,11 +175,11 @@ pub(crate) struct Said {
     pub(crate) args: Vec<Argument>,
 }
 
-/// What is handed to something that is said.
+/// An argument of a call that describes a place.
 pub(crate) enum Argument {
-    /// To `delegates`: an agent at its place.
+    /// An agent at its place, in `delegates`.
     Delegate(Placed),
-    /// To anything else.
+    /// An expression, in any other call.
     Value(Expr),
 }
 
@@ -192,7 +192,7 @@ pub(crate) struct Branch {
 }
 
 impl Element {
-    /// The type of a tool, where the element shows it: `ReadFile`, `WriteFile { root }`.
+    /// Returns the type of a tool, if the element shows it: `ReadFile`, `WriteFile { root }`.
     pub(crate) fn tool_type(&self) -> Option<&Path> {
         let path = match self {
             Element::One(Expr::Path(path)) => &path.path,
@@ -218,7 +218,7 @@ impl Said {
 }
 
 impl Arm {
-    /// Whether there are as many patterns as the kind hands over.
+    /// Tells whether an arm has as many patterns as its kind hands over.
     pub(crate) fn fits(&self, takes: &[&str]) -> bool {
         self.patterns.len() == takes.len()
             || self

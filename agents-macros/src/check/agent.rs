@@ -164,7 +164,7 @@ fn knowledge(function: &Function, mark: &Attribute, errors: &Errors) {
     }
 }
 
-/// The one input of an agent: a type that can be named, and that borrows nothing.
+/// Checks the one input of an agent: its type can be named, and borrows nothing.
 fn input(sig: &Signature, errors: &Errors) {
     let (contexts, inputs): (Vec<_>, Vec<_>) = typed(sig).partition(|typed| is_context(&typed.ty));
     for context in contexts {
@@ -297,13 +297,13 @@ fn among_skills(agent: &Agent, errors: &Errors) {
     }
 }
 
-/// What is said of a tool that is none of these.
+/// Returns the message about a tool that is not in this list.
 fn among(listed: &[&Path], message: impl Fn(&[&str]) -> String) -> String {
     let listed: Vec<String> = listed.iter().map(written).collect();
     message(&listed.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// One block for each tool, and one for the agent.
+/// Reports a second block for the same tool, and a second one for the agent.
 fn once(arms: &Arms, above: &[Arms], errors: &Errors) {
     let of = |arms: &Arms| {
         let tool = arms.tool.as_ref().map(written);
@@ -322,7 +322,7 @@ fn once(arms: &Arms, above: &[Arms], errors: &Errors) {
     }
 }
 
-/// A function with a body: described, and without anything that only a model needs.
+/// Checks a function with a body: it is described, and has no key that only a model needs.
 fn native(agent: &Agent, function: &Function, errors: &Errors) {
     if agent.docs.is_empty() && agent.settings.description.is_none() {
         errors.at(
@@ -375,7 +375,7 @@ fn bodiless(agent: &Agent, function: &Function, errors: &Errors) {
     answered_by_model(function, errors);
 }
 
-/// A model is asked over the network, and gives an answer.
+/// Checks that a function without a body is async and returns an answer.
 fn answered_by_model(function: &Function, errors: &Errors) {
     if function.has_body() {
         return;
@@ -393,7 +393,7 @@ fn answered_by_model(function: &Function, errors: &Errors) {
     }
 }
 
-/// At least one skill; and a prompt, if a model drives one of them.
+/// Checks that there is a skill, and a prompt if a model drives one.
 fn skilled(agent: &Agent, skills: &[Skill], errors: &Errors) {
     if skills.is_empty() && !agent.has_refused_skills {
         errors.at(&agent.ident, messages::no_skill(&agent.ident));
@@ -463,7 +463,7 @@ fn idle_memory(agent: &Agent, skills: &[Skill], errors: &Errors) {
     }
 }
 
-/// The types of the agent's tools; `None` where the list does not show them all.
+/// Returns the types of the agent's tools; `None` if the list does not show them all.
 fn tool_types(settings: &Settings) -> Option<Vec<&Path>> {
     let listed = settings.tools.iter().flat_map(|(_, tools)| tools);
     listed.map(Element::tool_type).collect()
@@ -487,7 +487,7 @@ fn known(agent: &Agent, knowledge: &Knowledge, errors: &Errors) {
     }
 }
 
-/// All skills take and give the same, as far as tokens tell.
+/// Checks that all skills take and return the same types, as far as tokens tell.
 fn alike(skills: &[Skill], errors: &Errors) -> bool {
     let Some((first, others)) = skills.split_first() else {
         return true;

@@ -17,7 +17,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// What one tuple of agents holds.
+/// The number of agents in the largest tuple.
 const MOST: usize = 12;
 
 /// Checks each arm of a branch by itself: it ends with `agent.run(input)`.
@@ -62,7 +62,7 @@ fn hands_on(body: &mut Expr, bound: &[String], errors: &Errors) {
     *body = parse_quote_spanned!(here(at)=> ::core::unreachable!());
 }
 
-/// The names that a pattern binds; a capitalised one is a variant.
+/// Returns the names that a pattern binds. A capitalised name is a variant.
 fn bound(pattern: &Pat) -> Vec<String> {
     struct Names(Vec<String>);
     impl Visit<'_> for Names {

@@ -1,4 +1,4 @@
-//! The rules, one function for each; the wordings are in [`messages`].
+//! The rules, one function for each. The texts are in [`messages`].
 
 mod agent;
 mod branch;

@@ -1,7 +1,7 @@
 //! The rules for the arms of `on_error`.
 //!
-//! That an arm is never reached is left to rustc: it sees more than tokens, and the expansion denies
-//! unreachable patterns.
+//! rustc reports an arm that is never reached: it sees more than tokens, and the expansion denies unreachable
+//! patterns.
 use super::arguments;
 use crate::{
     ast::{Arm, Arms, bound},
@@ -25,7 +25,7 @@ use syn::{
 /// The owner of the failures that arms are for.
 #[derive(Clone, Copy)]
 pub(crate) enum Of<'a> {
-    /// One tool. Its arms see the injected values of these names.
+    /// A tool. Its arms see the injected values of these names.
     Tool(&'a [Ident]),
     /// All tools of an agent, or some by their names. Of their errors no type is known.
     Tools,
@@ -162,8 +162,8 @@ pub(crate) fn on_error_alone(block: &Arms, errors: &Errors) {
     on_error(block, true, errors);
 }
 
-/// Checks one block. Arms for one tool answer what happens to its calls; an agent's own answer what
-/// happens to its final answer, too.
+/// Checks one block. Arms for one tool answer failures of its calls. Those of an agent answer failures of its final
+/// answer, too.
 pub(crate) fn on_error(block: &Arms, is_for_tool: bool, errors: &Errors) {
     for arm in &block.arms {
         let Some(kind) = kind(arm, is_for_tool, errors) else {
@@ -186,7 +186,7 @@ fn kind(arm: &Arm, is_for_tool: bool, errors: &Errors) -> Option<&'static Kind> 
     Some(kind)
 }
 
-/// A kind that there is not: of those that can happen here the one that was meant, or all.
+/// Returns the message about an unknown kind: the one that was meant, or all that can happen here.
 fn unknown(found: &str, is_for_tool: bool) -> String {
     let all: Vec<&str> = keys::KINDS.iter().map(|kind| kind.name).collect();
     let is_here = |name: &&str| !is_for_tool || *name != "invalid_output";
@@ -219,11 +219,11 @@ fn patterns(arm: &Arm, Kind { name, takes, .. }: &Kind, errors: &Errors) {
     }
 }
 
-/// What no type sees: steps that can never be taken.
+/// Finds steps that can never be taken, which no type sees.
 struct Steps<'e>(&'e Errors);
 
 impl Steps<'_> {
-    /// A count, however it is written, that takes the sense out of its verb.
+    /// Reports a count that makes its verb useless.
     fn count(&self, key: &str, count: &Expr, at: &impl ToTokens) {
         let Expr::Lit(ExprLit {
             lit: Lit::Int(number),
@@ -268,7 +268,7 @@ impl<'ast> Visit<'ast> for Steps<'_> {
     }
 }
 
-/// Each `?` that leaves the arms before the next step of a plan is reached.
+/// Finds each `?` that leaves the arms before the next step of a plan.
 struct Questions<'e>(&'e Errors);
 
 impl<'ast> Visit<'ast> for Questions<'_> {
@@ -278,7 +278,7 @@ impl<'ast> Visit<'ast> for Questions<'_> {
         visit::visit_expr_try(self, question);
     }
 
-    /// What stands before another `.or(..)` is looked at there.
+    /// Skips the receiver of another `.or(..)`, which is visited on its own.
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         match call.method == "or" {
             true => call.args.iter().for_each(|step| self.visit_expr(step)),
@@ -292,7 +292,7 @@ impl<'ast> Visit<'ast> for Questions<'_> {
     fn visit_item_fn(&mut self, _: &'ast syn::ItemFn) {}
 }
 
-/// The verb by which a chain ends: what comes after it only comes when that gives nothing.
+/// Returns the verb at the end of a chain. The step behind a chain runs only if that verb gives nothing.
 fn verb(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Paren(inner) => verb(&inner.expr),

@@ -58,7 +58,7 @@ impl Verbs<'_> {
     }
 }
 
-/// One block an agent, and nothing in it that an escalation cannot be answered with.
+/// Reports a second block, unknown skills, and verbs that do not answer an escalation.
 pub(super) fn on_escalation(handlers: &mut [Handler], skills: &[Skill], errors: &Errors) {
     // Of those under a `#[cfg]` only one may be there.
     let always = |handler: &&Handler| handler.attrs.iter().all(|a| !a.path().is_ident("cfg"));

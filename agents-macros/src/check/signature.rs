@@ -30,7 +30,7 @@ pub(super) fn is_owned(ty: &Type, owner: &str, it: &str, errors: &Errors) -> boo
     false
 }
 
-/// `unsafe extern "C" const fn f<T>()`
+/// Reports modifiers and type parameters: `unsafe extern "C" const fn f<T>()`.
 pub(super) fn is_plain(what: &str, function: &Function, errors: &Errors) {
     let sig = &function.sig;
     if let Some(constness) = &sig.constness {
@@ -56,7 +56,7 @@ pub(super) fn is_plain(what: &str, function: &Function, errors: &Errors) {
     }
 }
 
-/// `fn ReadFile` would leave a type of its own name, and `fn error` one that hides `Error`.
+/// Reports a function whose type would have the same name, or would hide another: `fn ReadFile`, `fn error`.
 pub(super) fn named(function: &Function, ty: &Ident, errors: &Errors) {
     let name = &function.sig.ident;
     if ty == &names::plain(name) {
@@ -66,7 +66,7 @@ pub(super) fn named(function: &Function, ty: &Ident, errors: &Errors) {
     }
 }
 
-/// What a missing body is underlined with: the function, from its first word to its name.
+/// Returns the tokens to underline for a missing body: the function from its first word to its name.
 pub(super) fn head(function: &Function) -> impl ToTokens {
     let Function { vis, sig, .. } = function;
     let vis = if matches!(vis, Visibility::Inherited) {

@@ -1,4 +1,4 @@
-//! The rules for structures: what can be seen in one macro. The rest is found when the team is built.
+//! The rules for teams that one macro can see. Building the team finds the others.
 use crate::{
     ast::{Argument, Placed, Said},
     diag::Errors,
@@ -201,8 +201,8 @@ fn granted_or_confirmed(here: &Member, errors: &Errors) {
     }
 }
 
-/// `CodeMaster.grants([Compile]).delegates(Coder.grants([Deploy]))`. What a name or a pattern means is
-/// not known here.
+/// Reports a grant beyond those of the parent: `CodeMaster.grants([Compile]).delegates(Coder.grants([Deploy]))`. The
+/// meaning of a name or a pattern is unknown here.
 fn within(here: &Member, above: &[&Member], errors: &Errors) {
     let Some((parent, limits)) = above
         .iter()
@@ -243,7 +243,7 @@ fn with_confirmation(here: &Member, above: &[&Member], errors: &Errors) {
 
 type Bound = fn(&Expr) -> Option<&LitInt>;
 
-/// The bounds that everything below shares, where they are literals.
+/// The bounds that all agents below share, if they are literals.
 const BOUNDS: &[(&str, Bound)] = &[
     ("tokens", |budget| literal(argument(budget, "tokens")?)),
     ("minutes", |budget| {
@@ -270,7 +270,7 @@ fn within_budget(here: &Member, above: &[&Member], what: &str, bound: Bound, err
     }
 }
 
-/// What `name` is given in `name(..)`, or in a chain in which `.name(..)` is called.
+/// Returns the argument of `name(..)`, or of `.name(..)` in a chain.
 fn argument<'e>(expr: &'e Expr, name: &str) -> Option<&'e Expr> {
     match expr {
         Expr::MethodCall(ExprMethodCall { method, args, .. }) if method == name => args.first(),
@@ -295,7 +295,7 @@ fn literal(expr: &Expr) -> Option<&LitInt> {
     }
 }
 
-/// The agent as it is written; of a long expression its beginning.
+/// Returns the agent as written, or the beginning of a long expression.
 fn agent(member: &Member) -> String {
     let agent = match &member.agent {
         Expr::Struct(literal) => written(&literal.path),

@@ -123,7 +123,7 @@ fn approval(value: &mut Expr, errors: &Errors) -> bool {
     fits
 }
 
-/// The result of a tool: a type that can be named, and that borrows from no parameter.
+/// Checks the result of a tool: its type can be named, and borrows from no parameter.
 fn result(sig: &Signature, errors: &Errors) {
     let ReturnType::Type(_, ty) = &sig.output else {
         return;
@@ -253,7 +253,7 @@ fn examples(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// Whether a call cannot be read without it. In doubt it can.
+/// Tells whether a call needs this argument. An argument with `#[serde(..)]` may be optional.
 fn is_required(param: &Param, attrs: &[Attribute]) -> bool {
     matches!(param.kind, ParamKind::Argument(_))
         && last_name(&param.ty).is_some_and(|name| name != "Option")
@@ -262,7 +262,7 @@ fn is_required(param: &Param, attrs: &[Attribute]) -> bool {
             .all(|attribute| !attribute.path().is_ident("serde"))
 }
 
-/// The name that the model is told: the parameter's, or what `#[serde(rename = "..")]` makes of it.
+/// Returns the name for the model: the parameter's, or the one in `#[serde(rename = "..")]`.
 fn wire_name(param: &Param, attrs: &[Attribute]) -> String {
     let mut name = param.ident.unraw().to_string();
     for attribute in attrs

@@ -1,4 +1,4 @@
-//! The printer of what a model has to send to a tool.
+//! Prints the arguments that a model sends to a tool.
 use super::asserts;
 use crate::{
     model::{Asked, Param, Tool},
@@ -70,8 +70,8 @@ pub(super) fn passed(param: &Param, sent: &TokenStream) -> TokenStream {
     }
 }
 
-/// The type of a field, and what schemars takes instead of it. What reads it in the user's words gives the type as it
-/// is written.
+/// Returns the type of a field, and the type that schemars uses instead. A field with a reader of the user's has its
+/// type as written.
 fn field(param: &Param) -> (TokenStream, Option<TokenStream>) {
     let ty = &param.ty;
     match param.asked() {
@@ -97,8 +97,8 @@ fn trait_of(asked: Asked) -> Option<&'static str> {
     }
 }
 
-/// The attributes of an argument, and the function that gives its default, with its type: schemars calls the one that
-/// is named without saying what is wanted of it.
+/// Returns the attributes of an argument, and a function with its default and its type. schemars calls the function
+/// that is named without a hint at its type.
 ///
 /// ```ignore
 /// fn __default_of_words() -> Vec<String> { Vec::new() }

@@ -1,13 +1,13 @@
-//! What has to hold, asked at the user's own tokens, so that rustc answers there.
+//! Bounds at the user's own tokens, so that rustc answers there.
 //!
-//! Generated items are bounded on what they need of the user's types, and go through those bounds:
+//! Generated items have bounds on the user's types, and use the types through those bounds:
 //!
 //! ```ignore
 //! struct ArgumentsOfReadFile where PathBuf: __rt::Argument { path: <PathBuf as __rt::Argument>::Type }
 //! ```
 //!
-//! For a type that is not fit the bound is the one error, at the type and in words of ours; what
-//! stands inside may rely on it. Without, each derive and builder behind would complain by itself.
+//! For an unfit type the bound is the only error, at the type and in our words. The code inside may rely on it.
+//! Otherwise each derive and each builder would report an error of its own.
 
 use crate::{
     messages,
@@ -61,7 +61,7 @@ pub(super) fn fault(returns: &Returns) -> Option<TokenStream> {
     }
 }
 
-/// Every token at the part, as far as it can be seen: what is wrong with it is wrong there.
+/// Gives every token the place of the part, as far as it can be seen: rustc reports mistakes there.
 fn taken_apart(ty: &Type, part: &str) -> TokenStream {
     let at = argument(ty, usize::from(part == "Err")).unwrap_or(ty);
     let first = start(at);
@@ -72,7 +72,7 @@ fn taken_apart(ty: &Type, part: &str) -> TokenStream {
     quote!(#open #ty #close)
 }
 
-/// Refuses a `Result` that goes by another name:
+/// Prints an assertion that refuses a `Result` of another name:
 ///
 /// ```ignore
 /// const _: () = {
@@ -98,7 +98,7 @@ pub(super) fn no_hidden_result(returns: &Returns) -> Option<TokenStream> {
     })
 }
 
-/// A name that nobody gives to a `Result`.
+/// Tells whether a type has a name of std that nobody gives to a `Result`.
 fn has_a_name_of_std(ty: &Type) -> bool {
     const NAMES: [&str; 20] = [
         "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16",

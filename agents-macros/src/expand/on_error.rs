@@ -1,4 +1,4 @@
-//! The printer of arms.
+//! Prints arms.
 
 use super::{given, hidden, settings::Step};
 use crate::{
@@ -27,7 +27,7 @@ pub(crate) fn alone(arms: &Arms, rt: &Rt) -> TokenStream {
     hidden(rt, &[], &items)
 }
 
-/// The arms that stand beside their tool. They see what is injected.
+/// Prints the arms beside their tool, which see the injected values.
 pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     let arms = tool.on_error.as_ref()?;
     let injected = tool.fields().map(|param| {
@@ -58,7 +58,7 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
 /// }
 /// ```
 ///
-/// That an error has no text is said where its type stands, and not once more in each arm that shows it.
+/// The bound reports an error type without text once, at the type, and not in each arm that shows it.
 fn implementation(tool: &TokenStream, arms: &Arms, injected: &TokenStream) -> TokenStream {
     let (error, cx) = (error(), cx());
     let matched = matched(arms, &error);
@@ -96,8 +96,8 @@ fn implementation(tool: &TokenStream, arms: &Arms, injected: &TokenStream) -> To
     }
 }
 
-/// `<ReadFile as __rt::RetrySafe>::check();`, at each verb that would run it again, and `Fallible` at each `Returned`: that is what
-/// has to go, or to be allowed
+/// Prints `<ReadFile as __rt::RetrySafe>::check();` at each verb that would run the tool again, and `Fallible` at
+/// each `Returned`. rustc then reports the verb or the pattern.
 fn checked(tool: &TokenStream, arms: &Arms) -> TokenStream {
     let reruns = arms.reruns.iter().map(|verb| ("RetrySafe", verb));
     let returned = arms.returned.iter().map(|variant| ("Fallible", variant));
@@ -111,7 +111,7 @@ fn checked(tool: &TokenStream, arms: &Arms) -> TokenStream {
     asserts.collect()
 }
 
-/// The arms that stand in an agent, as steps of its builder:
+/// Prints the arms of an agent, as steps of its builder:
 ///
 /// ```ignore
 /// .on_error(|error, cx| match error { .. })
@@ -203,12 +203,12 @@ fn matched(arms: &Arms, error: &Ident) -> TokenStream {
     }
 }
 
-/// A name of the macro's own.
+/// Returns a name of the macro's own.
 fn error() -> Ident {
     Ident::new("error", Span::mixed_site())
 }
 
-/// A name for the user's arms.
+/// Returns a name that the user's arms may use.
 fn cx() -> Ident {
     Ident::new("cx", Span::call_site())
 }

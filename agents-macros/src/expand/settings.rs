@@ -1,4 +1,4 @@
-//! The builder of an agent that a model drives.
+//! Prints the builder of an agent that a model drives.
 
 use crate::{
     ast::Element,
@@ -78,13 +78,13 @@ pub(super) fn builder(agent: &Agent, skills: Vec<Step>) -> TokenStream {
     built(begun, known.chain(arms).chain(handlers).chain(skills))
 }
 
-/// What one member of the agent's block says to the builder, and the attributes that go for it.
+/// A call on the builder for one member of the agent's block, with the attributes of that member.
 pub(super) struct Step {
     pub(super) attrs: Vec<Attribute>,
     pub(super) call: TokenStream,
 }
 
-/// One chain of calls, as far as all of it is there anyway:
+/// Prints one chain of calls, interrupted at each step with attributes:
 ///
 /// ```ignore
 /// let builder = __rt::AgentBuilder::new("clerk").skill(..);
@@ -134,7 +134,7 @@ fn fixer(element: &Element) -> TokenStream {
     quote_spanned!(here(agent.span())=> .fixer(#agent))
 }
 
-/// What others are told: what is said for them, else the doc comment, else the prompt.
+/// Returns the description for other agents: the key, else the doc comment, else the prompt.
 pub(super) fn description(agent: &Agent) -> TokenStream {
     let literal = |prompt: &Expr| {
         matches!(

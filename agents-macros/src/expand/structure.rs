@@ -1,4 +1,4 @@
-//! The printer of structures and branches: expressions.
+//! Prints teams and branches, which are expressions.
 
 use crate::{
     model::{Branch, Member, Said, ToolRef},
@@ -8,7 +8,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-/// The team of this root:
+/// Prints the team of this root:
 ///
 /// ```ignore
 /// ::agents::__rt::Member::new(Project::new(db))

@@ -1,4 +1,4 @@
-//! The printer of tools.
+//! Prints tools.
 
 use super::{
     arguments::{arguments, bounds, passed, sent},
@@ -14,7 +14,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-/// The function, its type, and what the runtime calls:
+/// Prints the function, its type, and the code that the runtime calls:
 ///
 /// ```ignore
 /// /// Read a file's contents.
@@ -62,8 +62,8 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
     quote!(#function #definition #silent #items)
 }
 
-/// A unit, or a struct with what is injected. That one's name is no value, so a constant takes the place of the
-/// value: whoever forgets the fields is told by its type how the tool is written.
+/// Prints a unit, or a struct with the injected values. A constant stands for a value of the struct: its type tells
+/// whoever forgets the fields how the tool is written.
 ///
 /// ```ignore
 /// /// Search the shop.
@@ -111,7 +111,7 @@ fn definition(tool: &Tool) -> TokenStream {
     }
 }
 
-/// Of a tool that holds something; what cannot be cloned is said of its type.
+/// Prints `Clone` for a tool with fields. A bound reports a type that cannot be cloned.
 ///
 /// ```ignore
 /// impl __rt::Clone for Search
@@ -225,7 +225,7 @@ fn implementation(tool: &Tool) -> TokenStream {
     }
 }
 
-/// Of the arguments, of what is injected, and of what the function gives.
+/// Returns the bounds on arguments, on injected values, and on the result.
 pub(super) fn all_bounds(tool: &Tool) -> Vec<TokenStream> {
     let (value, fault) = (asserts::value(&tool.returns), asserts::fault(&tool.returns));
     let mut bounds = bounds(tool);
@@ -399,7 +399,7 @@ fn needs_approval(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// Of a tool that may be in doubt:
+/// Prints the question what became of an execution:
 ///
 /// ```ignore
 /// async fn in_doubt(&self, args: ArgumentsOfPay, cx: &__rt::ToolContext) -> __rt::InDoubt<Self::Ok> {
@@ -485,7 +485,7 @@ fn may_be_in_doubt(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// For the `tools = [..]` of agents:
+/// Prints the conversion for the `tools = [..]` of agents:
 ///
 /// ```ignore
 /// impl ReadFile {

@@ -1,4 +1,4 @@
-//! An agent, from its function or `impl` block and the keys of `#[agent(..)]`.
+//! Agents, from a function or an `impl` block.
 use super::{cfgs, keys::Keys, settings::settings, strip_parameters};
 use crate::{
     ast::{self, Element, Function, Impl, Mark, Member},

@@ -1,5 +1,4 @@
-//! The arms of a branch: `Deployer.run(p)` to `__rt::go_on(deployer, cx, p)`, and the agents to the
-//! place before them.
+//! Branches: `Deployer.run(p)` becomes `__rt::go_on(deployer, cx, p)`, and the agents go before the arms.
 use crate::{
     ast::{
         self,
@@ -53,7 +52,7 @@ struct Targets {
 }
 
 impl Targets {
-    /// `agent.run(input)` to `__rt::go_on(__target0, __target1, __cx, input)`
+    /// Rewrites `agent.run(input)` to `__rt::go_on(__target0, __target1, __cx, input)`.
     fn handed_on(&mut self, call: &ExprMethodCall) -> Expr {
         let (agent, method) = (&call.receiver, &call.method);
         let (target, cx) = (self.target(agent), cx(self.site));
@@ -71,7 +70,7 @@ impl Targets {
         })
     }
 
-    /// The agent's name in the arms. A path names the same agent wherever it stands.
+    /// Returns the agent's name in the arms. A path names the same agent wherever it stands.
     fn target(&mut self, agent: &Expr) -> Ident {
         let known = |(_, other): &&(Ident, Expr)| matches!(agent, Expr::Path(_)) && agent == other;
         let span = agent.span().resolved_at(self.site);

@@ -1,5 +1,4 @@
-//! What is said of an interrupted execution as rustc reads it: `return done(x)` is
-//! `return __rt::known(done(x))`.
+//! Lowers `in_doubt`: `return done(x)` becomes `return __rt::known(done(x))`.
 use crate::{ast::InDoubt, paths::end};
 use syn::{
     Expr, ExprAsync, ExprCall, ExprClosure, ExprReturn, Item, parse_quote_spanned,
@@ -14,7 +13,7 @@ pub(crate) fn in_doubt(mut doubt: InDoubt) -> InDoubt {
     doubt
 }
 
-/// Each `return` out of the expression.
+/// Rewrites each `return` out of the expression.
 struct Outs;
 
 impl VisitMut for Outs {

@@ -7,7 +7,7 @@ use crate::{
 };
 use syn::{Expr, ExprLit, Ident, Lit, LitStr};
 
-/// The entries of one attribute, taken out key by key. They have been checked.
+/// The checked entries of one attribute. Each is taken out by its key.
 pub(super) struct Keys(pub(super) Vec<Entry>);
 
 impl Keys {

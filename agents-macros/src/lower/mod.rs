@@ -1,4 +1,4 @@
-//! [`ast`](crate::ast) to [`model`](crate::model): what the user wrote to what is meant.
+//! Translates the checked [`ast`](crate::ast) to the [`model`](crate::model).
 
 mod agent;
 mod branch;
@@ -21,7 +21,7 @@ pub(crate) use tool::tool;
 use crate::{ast::Function, syntax::is_lint_level};
 use syn::{Attribute, FnArg};
 
-/// `#[cfg(..)]`: what goes for the item goes for everything that is made of it.
+/// Returns each `#[cfg(..)]`. That of an item holds for all code that is made of it.
 fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs
         .iter()
@@ -30,7 +30,7 @@ fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
         .collect()
 }
 
-/// Takes from the parameters everything that only a macro may put there, and `self`.
+/// Removes the attributes of parameters that only a macro may put there.
 fn strip_parameters(function: &mut Function) {
     for input in &mut function.sig.inputs {
         if let FnArg::Typed(typed) = input {

@@ -1,4 +1,4 @@
-//! Arms as they are written to arms as rustc reads them.
+//! Lowers the arms of `on_error`.
 //!
 //! ```text
 //! retry(max_attempts = 3)              retry().max_attempts(3)
@@ -7,8 +7,7 @@
 //! return escalate("no")                return __rt::IntoDecision::<__rt::kinds::Execution>::into_plan(escalate("no"))
 //! ```
 //!
-//! Calls are rewritten in place, with the user's own tokens: what is wrong with them is underlined
-//! there.
+//! Calls are rewritten in place, with the user's own tokens: rustc underlines mistakes there.
 use super::cfgs;
 use crate::{
     ast::{
@@ -118,7 +117,7 @@ fn qualify(pattern: &mut Pat) {
     }
 }
 
-/// What stands in an arm is there if the arm is.
+/// Adds the conditions of an arm to its parts.
 fn under<T>(cfgs: &[Attribute], all: Vec<T>) -> impl Iterator<Item = Under<T>> {
     all.into_iter().map(|it| Under {
         cfgs: cfgs.to_vec(),
@@ -130,7 +129,7 @@ struct Sugar<'a> {
     variant: &'a Ident,
     /// The number of closures, async blocks and functions around: a `return` in there belongs to them.
     inner: usize,
-    /// The names that the arm binds, which mean nothing outside of it.
+    /// The names that the arm binds. They mean nothing outside of it.
     bound: Vec<Ident>,
     /// The arm is only for executions that may have taken effect.
     is_cut_off: bool,
@@ -217,8 +216,8 @@ impl Sugar<'_> {
     }
 }
 
-/// `verb(a)` to `verb(a).key(v)`, which ends where the user's call does: what rustc proposes to write behind
-/// an arm is put there.
+/// Appends modifiers to a verb. The result ends where the user's call does: rustc proposes new arms behind that
+/// place.
 pub(super) fn with_modifiers(verb: &mut Expr, modifiers: Vec<(Ident, Expr)>, end: Span) {
     for (method, value) in modifiers {
         let receiver = std::mem::replace(verb, Expr::PLACEHOLDER);

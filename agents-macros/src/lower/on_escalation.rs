@@ -1,4 +1,4 @@
-//! What an agent says to an escalation, as it is written, to what rustc reads.
+//! Lowers `on_escalation!`.
 //!
 //! ```text
 //! match escalation.severity { Low => .. }     match escalation.severity { __rt::Severity::Low => .. }
@@ -130,7 +130,7 @@ fn is_severity(expr: &Expr) -> bool {
     matches!(expr, Expr::Field(field) if matches!(&field.member, Member::Named(name) if name == "severity"))
 }
 
-/// A bare capitalised name is a severity: so a typo is an error, and not a binding.
+/// Qualifies a bare capitalised name as a severity, so that a typo is an error and no binding.
 fn qualify(matched: &mut ExprMatch) {
     for arm in &mut matched.arms {
         qualify_pattern(&mut arm.pat);

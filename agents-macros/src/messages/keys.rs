@@ -49,7 +49,7 @@ pub(crate) fn spread_of_a_list(found: impl Display) -> String {
     format!("a range is not a tool; write `..{found}` to add all the tools of `{found}`")
 }
 
-/// Where that is said for which there is no key `name` in `attribute`.
+/// Returns the message about a word that is no key of `attribute`, but has another place.
 pub(crate) fn said_elsewhere(attribute: &str, name: &str) -> Option<&'static str> {
     let (.., instead) = ELSEWHERE
         .iter()
@@ -57,7 +57,7 @@ pub(crate) fn said_elsewhere(attribute: &str, name: &str) -> Option<&'static str
     Some(instead)
 }
 
-/// Attributes, words that people look for in them, and where that is said instead.
+/// Attributes, words that are no keys of them, and the messages with the right places.
 const ELSEWHERE: &[(&str, &[&str], &str)] = &[
     (
         "tool",

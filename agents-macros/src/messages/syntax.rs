@@ -65,7 +65,7 @@ pub(crate) fn arms_in_a_match(tool: Option<impl Display>) -> String {
     }
 }
 
-/// What an attribute begins with, where something else stands.
+/// Names the key that an attribute begins with.
 pub(crate) fn key_wanted(attribute: &str) -> &'static str {
     match attribute {
         "tool" => "expected a word without quotes, such as `reads`",

@@ -1,4 +1,4 @@
-//! `#[agent(..)]` and what it stands on:
+//! `#[agent(..)]` and its item:
 //!
 //! ```text
 //! #[agent]                                         #[agent(prompt = "..", tools = [ReadFile])]
@@ -25,7 +25,7 @@ use syn::{
     token,
 };
 
-/// What `#[agent]` can stand on.
+/// An item below `#[agent]`.
 pub(crate) enum Item {
     /// A function, with a body or without.
     Function(Agent<Function>),
@@ -167,14 +167,14 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
     Ok(Member::Function(Box::new(function), mark))
 }
 
-/// `on_error { .. }`, which is a block of `tool!` and in an `impl` a macro.
+/// Returns the name of an `on_error { .. }`, which has to be a macro call in an `impl`.
 fn block_without_macro(input: ParseStream<'_>) -> Option<Ident> {
     let name: Ident = input.fork().parse().ok()?;
     let is_block = keys::BLOCKS.iter().any(|block| name == block) && input.peek2(token::Brace);
     is_block.then_some(name)
 }
 
-/// What stands in `on_escalation!(..)`.
+/// Reads the body of `on_escalation!(..)`.
 fn handled(input: ParseStream<'_>) -> syn::Result<Expr> {
     let body = input.parse()?;
     match input.is_empty() {
@@ -183,7 +183,7 @@ fn handled(input: ParseStream<'_>) -> syn::Result<Expr> {
     }
 }
 
-/// `#[skil]` is reported, and read as what was meant: a method without its mark is no second mistake.
+/// Reports `#[skil]` and reads it as the mark that was meant. The method is then no second mistake.
 fn misspelt_mark(attribute: &mut Attribute, errors: &Errors) {
     let Some(found) = attribute.path().get_ident().cloned() else {
         return;
@@ -203,7 +203,7 @@ fn misspelt_mark(attribute: &mut Attribute, errors: &Errors) {
     }
 }
 
-/// The blocks that belong to the agent and not to the `impl`.
+/// Returns the name of a block that belongs to the agent and not to the `impl`.
 fn reserved(path: &Path) -> Option<Ident> {
     let name = &path.segments.last()?.ident;
     keys::BLOCKS
@@ -212,7 +212,7 @@ fn reserved(path: &Path) -> Option<Ident> {
         .then(|| name.clone())
 }
 
-/// `in_doubt!(..)`, which is a tool's.
+/// Returns the name of an `in_doubt!(..)`, which belongs to a tool.
 fn of_a_tool(path: &Path) -> Option<&Ident> {
     let name = &path.segments.last()?.ident;
     (name == "in_doubt").then_some(name)

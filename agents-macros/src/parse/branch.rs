@@ -1,4 +1,4 @@
-//! An agent, and who goes on with what it gives:
+//! An agent, and the agents that continue with its answer:
 //!
 //! ```text
 //! branch!(Review, match verdict {
@@ -15,7 +15,7 @@ use syn::{
     parse::{Parse, ParseStream},
 };
 
-/// `branch!(agent, match value { arms })`, and whose runtime it is for
+/// Reads `branch!(agent, match value { arms })`, and the path to the runtime.
 pub(crate) fn branch(tokens: TokenStream, errors: &Errors) -> Option<(Rt, Branch)> {
     let branch = |input: ParseStream<'_>| Ok((rt(input)?, read(input, errors)?));
     all(tokens, errors, |input| {

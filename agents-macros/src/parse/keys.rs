@@ -1,4 +1,4 @@
-//! Every key of every attribute, once, with the way to write it.
+//! The words of the language: all keys of all attributes, kinds of failure, verbs.
 
 use syn::Ident;
 
@@ -37,7 +37,7 @@ const fn key(name: &'static str, takes: Takes, usage: &'static str) -> Key {
     Key { name, usage, takes }
 }
 
-/// What a tool does to the world; exactly one has to be said.
+/// The effects of a tool; it has exactly one.
 pub(crate) const EFFECTS: [&str; 3] = ["none", "reads", "writes"];
 
 /// `#[tool(..)]`
@@ -125,7 +125,7 @@ pub(crate) const SCHEMARS: &[&str] = &[
     "with",
 ];
 
-/// What stands in those of `#[schemars(..)]` that are bounds.
+/// The keys inside of the bounds in `#[schemars(..)]`.
 pub(crate) const LIMITS: &[(&str, &[&str])] = &[
     ("length", &["min", "max", "equal"]),
     ("range", &["min", "max"]),
@@ -180,7 +180,7 @@ pub(crate) const SKILL: &[Key] = &[
     key("memory", Takes::Nothing, "memory"),
 ];
 
-/// What can be said of a place in a `structure!`.
+/// The methods that describe a place in a `structure!`.
 pub(crate) const PLACE: &[Key] = &[
     key("grants", Takes::Arguments, "grants([ReadFile, WriteFile])"),
     key("confirm", Takes::Arguments, "confirm([Deploy])"),
@@ -188,22 +188,22 @@ pub(crate) const PLACE: &[Key] = &[
     key("delegates", Takes::Arguments, "delegates(Coder, Tester)"),
 ];
 
-/// What a method of an `#[agent] impl` can be marked with.
+/// The marks of methods of an `#[agent] impl`.
 pub(crate) const MARKS: &[&str] = &["skill", "knowledge"];
 
-/// What stands in a `tool!` behind the function.
+/// The blocks behind the function in a `tool!`.
 pub(crate) const TOOL_BLOCKS: &[&str] = &["on_error", "in_doubt"];
 
-/// What stands in an `#[agent] impl` beside functions.
+/// The blocks beside functions in an `#[agent] impl`.
 pub(crate) const BLOCKS: &[&str] = &["on_error", "on_escalation"];
 
-/// One kind of failure that an arm can answer.
+/// A kind of failure that an arm can answer.
 pub(crate) struct Kind {
-    /// Its name in arms.
+    /// The name in arms.
     pub(crate) name: &'static str,
-    /// Its name in the runtime.
+    /// The name in the runtime.
     pub(crate) variant: &'static str,
-    /// What it hands over.
+    /// The names of the values that it hands over.
     pub(crate) takes: &'static [&'static str],
 }
 
@@ -231,8 +231,7 @@ pub(crate) const KINDS: &[Kind] = &[
     },
 ];
 
-/// Ways in which an execution fails that are taken for kinds of failure, without `_` and in small letters, and how each
-/// is written.
+/// Failures of an execution that are taken for kinds, in small letters and without `_`, and the pattern for each.
 pub(crate) const FAILURES: &[(&str, &str)] = &[
     ("returned", "Returned(e)"),
     ("err", "Returned(e)"),
@@ -256,13 +255,13 @@ pub(crate) const RESOLUTIONS: &[Verb] = &[
     verb("throw", 1, &[], None),
 ];
 
-/// One verb.
+/// A verb.
 pub(crate) struct Verb {
-    /// Its name.
+    /// The name.
     pub(crate) name: &'static str,
-    /// The keys that it takes: `retry(max_attempts = 3)` is `retry().max_attempts(3)`.
+    /// The keys of the verb: `retry(max_attempts = 3)` is `retry().max_attempts(3)`.
     pub(crate) keys: &'static [&'static str],
-    /// How many values it takes without a key.
+    /// The number of values that it takes without a key.
     pub(crate) plain: usize,
     /// The key that a value too many was probably meant for.
     pub(crate) next: Option<&'static str>,
@@ -282,7 +281,7 @@ const fn verb(
     }
 }
 
-/// The verbs.
+/// The verbs of `on_error!`.
 pub(crate) const VERBS: &[Verb] = &[
     verb("fix", 1, &["agent", "retries"], None),
     verb("fix_with", 1, &["retries"], Some("retries")),
@@ -298,7 +297,7 @@ pub(crate) const VERBS: &[Verb] = &[
     verb("throw", 1, &[], None),
 ];
 
-/// Whether something of this name answers a failure, or an escalation.
+/// Tells whether this is the name of a verb, for a failure or for an escalation.
 pub(crate) fn is_verb(name: &Ident) -> bool {
     let mut verbs = VERBS.iter().chain(RESOLUTIONS);
     verbs.any(|verb| name == verb.name)

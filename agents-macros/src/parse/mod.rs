@@ -1,6 +1,6 @@
-//! Tokens to [`ast`](crate::ast): syntax, and nothing but.
+//! Reads tokens as an [`ast`](crate::ast): syntax, and nothing but.
 //!
-//! Every parser here goes on after a mistake, at the next `,` or the next item.
+//! Every parser goes on after a mistake, at the next `,` or the next item.
 
 mod agent;
 mod branch;
@@ -25,7 +25,7 @@ use syn::{
     parse::{ParseStream, Parser},
 };
 
-/// Runs `parser` over `tokens`. It takes up its own mistakes; what it leaves over is one more.
+/// Runs `parser` over `tokens`. The parser reports its own mistakes; left-over tokens are one more.
 fn all<T>(
     tokens: TokenStream,
     errors: &Errors,
@@ -82,7 +82,7 @@ fn list<T>(
     items
 }
 
-/// `expected `,` before `strict``, at what comes instead.
+/// Returns the error for a missing comma, at the next token.
 fn missing_comma(input: ParseStream<'_>) -> syn::Error {
     match input.fork().parse::<TokenTree>() {
         Ok(next @ (TokenTree::Ident(_) | TokenTree::Literal(_))) => {
@@ -92,7 +92,7 @@ fn missing_comma(input: ParseStream<'_>) -> syn::Error {
     }
 }
 
-/// Passes over everything up to the next `,` that no brackets enclose, angle brackets included.
+/// Skips tokens up to the next `,` outside of brackets, angle brackets included.
 fn skip_to_comma(input: ParseStream<'_>) {
     let mut depth = 0_i32;
     let mut last = ' ';
@@ -114,7 +114,7 @@ fn skip_to_comma(input: ParseStream<'_>) {
     }
 }
 
-/// `crate = path,` before anything else: what the user calls the crate.
+/// Reads `crate = path,` before anything else: the path to the crate.
 fn rt(input: ParseStream<'_>) -> syn::Result<Rt> {
     if !(input.peek(Token![crate]) && input.peek2(Token![=])) {
         return Ok(Rt::under(None));
@@ -131,7 +131,7 @@ fn rt(input: ParseStream<'_>) -> syn::Result<Rt> {
     Ok(Rt::under(Some(root)))
 }
 
-/// Everything that is left.
+/// Reads all tokens that are left.
 fn rest(input: ParseStream<'_>) -> TokenStream {
     input.parse().unwrap_or_default()
 }

@@ -112,7 +112,7 @@ fn tool(input: ParseStream<'_>, mut entries: Vec<Entry>, errors: &Errors) -> Opt
     })
 }
 
-/// Arms that stand in the body are reported, and read as what was meant.
+/// Takes an `on_error { .. }` out of the body: it is reported, and read as if it stood behind the function.
 fn arms_in_the_body(body: &mut Body, errors: &Errors) -> Option<Arms> {
     let Body::Block(block) = body else {
         return None;
@@ -138,7 +138,7 @@ fn arms_in_the_body(body: &mut Body, errors: &Errors) -> Option<Arms> {
     errors.ok(read.parse2(arms.iter().cloned().collect()))
 }
 
-/// The same of `in_doubt(key) => ..`.
+/// Takes an `in_doubt(key) => ..` out of the body: it is reported, and read as if it stood behind the function.
 fn doubt_in_the_body(body: &mut Body, errors: &Errors) -> Option<InDoubt> {
     let Body::Block(block) = body else {
         return None;
@@ -171,7 +171,7 @@ fn doubt_in_the_body(body: &mut Body, errors: &Errors) -> Option<InDoubt> {
     doubt?
 }
 
-/// What is wrong with something that follows the function, and is neither `on_error` nor `in_doubt`.
+/// Returns the error about an item behind the function that is neither `on_error` nor `in_doubt`.
 fn after_the_tool(input: ParseStream<'_>) -> syn::Error {
     let ahead = input.fork();
     let _ = ahead.call(Attribute::parse_outer);
@@ -191,7 +191,7 @@ fn after_the_tool(input: ParseStream<'_>) -> syn::Error {
     }
 }
 
-/// Whether an attribute is `#[name]`, however it is qualified.
+/// Tells whether an attribute is `#[name]`, with or without a path.
 pub(super) fn is(attribute: &Attribute, name: &str) -> bool {
     attribute
         .path()
@@ -230,13 +230,13 @@ fn example(attribute: Attribute, tool: &Ident, errors: &Errors) -> Option<Exampl
     is_read.then_some(Example { attribute, fields })
 }
 
-/// `#[example({"path": "a.txt"})]`
+/// Tells whether an example is written as JSON: `#[example({"path": "a.txt"})]`.
 fn is_json(list: &MetaList) -> bool {
     let first = list.tokens.clone().into_iter().next();
     matches!(first, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace)
 }
 
-/// `item` with an example that stands above its `#[tool]` below that, where it is read; and whether it is a method.
+/// Moves an example that stands above its `#[tool]` below that. Tells also whether the item is a method.
 pub(crate) fn example_above(
     arguments: &TokenStream,
     item: TokenStream,
@@ -257,14 +257,14 @@ pub(crate) fn example_above(
     (is_method, quote!(#(#attributes)* #example #rest))
 }
 
-/// `item` without its examples: what no tool can be made of has nothing to show.
+/// Returns `item` without its examples, which show nothing without a tool.
 pub(crate) fn without_examples(item: TokenStream) -> TokenStream {
     let (mut attributes, rest) = apart(item);
     attributes.retain(|attribute| !attribute.path().is_ident("example"));
     quote!(#(#attributes)* #rest)
 }
 
-/// The attributes of an item, and what they stand on.
+/// Splits an item into its attributes and the rest.
 fn apart(item: TokenStream) -> (Vec<Attribute>, TokenStream) {
     let parser = |input: ParseStream<'_>| {
         let attributes = input.call(Attribute::parse_outer)?;

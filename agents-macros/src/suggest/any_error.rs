@@ -1,4 +1,4 @@
-//! What the arms of an agent say of the errors of all its tools, of which no type is known until it is asked for.
+//! Slips in the arms for all tools of an agent, where the type of an error is unknown until it is asked for.
 
 use super::failure::{TakenFor, taken_for_error, variant_of_another};
 use crate::{
@@ -16,9 +16,8 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// `execution_error(Returned(Jam::Shut)) => ..` is reported, and read as
-/// `execution_error(Returned(e)) if let Some(Jam::Shut) = e.downcast_ref() => ..`. An arm of which no more is seen than
-/// that its body takes what it binds for the error of one tool is left out.
+/// Reports `execution_error(Returned(Jam::Shut)) => ..`, and reads it as `execution_error(Returned(e)) if let
+/// Some(Jam::Shut) = e.downcast_ref() => ..`. An arm is left out if only its body shows that one type is meant.
 pub(crate) fn mend<'a>(arm: &'a Arm, errors: &Errors) -> Option<Cow<'a, Arm>> {
     let Some(pattern) = arm.patterns.first() else {
         return Some(Cow::Borrowed(arm));
@@ -54,7 +53,7 @@ pub(crate) fn mend<'a>(arm: &'a Arm, errors: &Errors) -> Option<Cow<'a, Arm>> {
     Some(Cow::Borrowed(arm))
 }
 
-/// The arm that was meant.
+/// Returns the arm that was meant.
 fn asked(arm: &Arm, own: &Pat) -> Arm {
     let e = Ident::new("e", Span::mixed_site());
     let returned: Pat = parse_quote!(Returned(#e));
@@ -75,7 +74,7 @@ fn asked(arm: &Arm, own: &Pat) -> Arm {
     }
 }
 
-/// What stands in each `Returned(..)`.
+/// Collects the pattern in each `Returned(..)`.
 struct Held<'a>(Vec<&'a Pat>);
 
 impl<'ast> Visit<'ast> for Held<'ast> {
@@ -87,8 +86,8 @@ impl<'ast> Visit<'ast> for Held<'ast> {
     }
 }
 
-/// Whether only a value of one type has this form. A name in small letters has any, and what an `AnyError` holds is its
-/// own.
+/// Tells whether only a value of one type fits a pattern. A name in small letters fits any value. The fields of an
+/// `AnyError` are its own.
 fn is_of_one_type(pattern: &Pat) -> bool {
     match pattern {
         Pat::Ident(binding) => match &binding.subpat {

@@ -1,5 +1,5 @@
-//! What stands in `#[serde(..)]` and `#[schemars(..)]` on a parameter. Their derives would report these slips as well,
-//! but make nothing of the arguments then, which is two errors more.
+//! Slips in the `#[serde(..)]` and `#[schemars(..)]` of a parameter. The derives report them as well, but then make
+//! nothing of the arguments, which is two errors more.
 
 use super::nearest;
 use crate::{
@@ -37,7 +37,7 @@ pub(crate) fn mend(attrs: &mut [Attribute], name: Option<&Ident>, ty: &Type, err
     }
 }
 
-/// What stands between the commas.
+/// Splits tokens at their commas.
 fn entries(tokens: &TokenStream) -> Vec<Vec<TokenTree>> {
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let is_comma =
@@ -46,7 +46,7 @@ fn entries(tokens: &TokenStream) -> Vec<Vec<TokenTree>> {
     entries.filter(|entry| !entry.is_empty()).collect()
 }
 
-/// `defualt`: no key, and like one. What is like none is left to the derive, which may be a newer one.
+/// Reports `defualt`, which resembles a key. Any other word is left to the derive, which may be a newer one.
 fn misspelt(of: &str, entry: &[TokenTree], known: &[&str]) -> Option<syn::Error> {
     let key = unknown_key(entry, known)?;
     nearest(&key.to_string(), known)?;

@@ -1,4 +1,4 @@
-//! What the pattern of an `execution_error` says of the failure.
+//! Slips in the pattern of an `execution_error`.
 
 use super::nearest;
 use crate::{
@@ -74,7 +74,7 @@ fn spell(pattern: &mut Pat, errors: &Errors) {
     }
 }
 
-/// How an arm takes what it binds to `name` for an error of one type, as far as tokens tell.
+/// Returns how an arm uses `name` as an error of one type, as far as tokens tell.
 pub(crate) fn taken_for_error(arm: &Arm, name: &Ident) -> Option<TakenFor> {
     // What binds the name anew has another value.
     let bound = bound::names(arm);
@@ -89,15 +89,15 @@ pub(crate) fn taken_for_error(arm: &Arm, name: &Ident) -> Option<TakenFor> {
     looking.found
 }
 
-/// What is done with an error of which the type is known.
+/// The use of a value as an error of one type.
 pub(crate) enum TakenFor {
-    /// It is taken apart by this pattern.
+    /// The value is matched against this pattern.
     Matched(Pat),
-    /// It is asked for this, which is a method or a field.
+    /// The name of a method or field of the value that is used.
     Asked(String),
 }
 
-/// `why` to `Returned(why)`
+/// Wraps `why` in `Returned(why)`.
 fn returned(patterns: &mut Punctuated<Pat, Token![,]>, span: Span) {
     let returned = qualified("Failure", &Ident::new("Returned", span));
     let elems = std::mem::take(patterns);
@@ -110,7 +110,7 @@ fn returned(patterns: &mut Punctuated<Pat, Token![,]>, span: Span) {
     }));
 }
 
-/// `Oops::Late`, which is what the tool returned and no `Failure`.
+/// Returns the path of a pattern such as `Oops::Late`, which the tool returned and which is no `Failure`.
 pub(crate) fn variant_of_another(pattern: &Pat) -> Option<&Path> {
     let path = match pattern {
         Pat::Or(either) => return variant_of_another(either.cases.first()?),
@@ -132,7 +132,7 @@ struct Looking<'a> {
 }
 
 impl Looking<'_> {
-    /// `why`, `&why`, `*why`
+    /// Tells whether an expression is the value: `why`, `&why`, `*why`.
     fn is_it(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Path(path) => path.path.is_ident(self.name),
@@ -170,7 +170,7 @@ impl<'ast> Visit<'ast> for Looking<'_> {
         visit::visit_expr_let(self, choice);
     }
 
-    /// A failure has no fields.
+    /// Finds fields, which a failure has not.
     fn visit_expr_field(&mut self, field: &'ast ExprField) {
         if self.is_it(&field.base) {
             self.asked(&field.member);
@@ -178,7 +178,7 @@ impl<'ast> Visit<'ast> for Looking<'_> {
         visit::visit_expr_field(self, field);
     }
 
-    /// What errors are asked, and a failure is not.
+    /// Finds methods that errors have, and a failure has not.
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
         if self.is_it(&call.receiver)
             && ["kind", "source", "downcast_ref", "raw_os_error", "status"]
@@ -191,7 +191,7 @@ impl<'ast> Visit<'ast> for Looking<'_> {
     }
 }
 
-/// Whether a pattern is one of another type than `Failure`, nor a misspelt one of that.
+/// Tells whether a pattern belongs to another type than `Failure`. A misspelt variant of `Failure` does not.
 fn is_of_another(pattern: &Pat) -> bool {
     let is_other = |name: &Ident| nearest(&name.to_string(), &VARIANTS).is_none();
     let path = match pattern {

@@ -1,6 +1,6 @@
-//! Suggestions: what was probably meant by a misspelt word, or by a typical mistake.
+//! Suggestions: the probable meaning of a misspelt word, or of a typical mistake.
 //!
-//! A mistake that is recognised here is reported and read as what was meant. So one mistake is one error.
+//! A mistake that is recognised here is reported, and read as what was meant. So one mistake is one error.
 
 pub(crate) mod any_error;
 pub(crate) mod attributes;

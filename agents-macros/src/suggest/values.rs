@@ -1,4 +1,4 @@
-//! What the verbs are given: severities, back-offs, values. What cannot be meant is reported, and read as what was.
+//! Slips in the arguments of verbs: severities, back-offs, values.
 
 use crate::{
     diag::Errors,
@@ -15,7 +15,7 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// `High`; and `Severity::High`, whether that is imported or not.
+/// Mends a severity: `High` and `Severity::High` are right, imported or not.
 pub(crate) fn severity(value: &mut Expr, errors: &Errors) {
     match value {
         Expr::Lit(ExprLit { lit, .. }) => {
@@ -58,8 +58,8 @@ impl VisitMut for Qualified<'_> {
     }
 }
 
-/// A name as variants have one, and none of theirs. What is in capitals or in small letters may be a value of the
-/// user's.
+/// Tells whether a name looks like a variant and is no severity. A name in capitals or in small letters may be a
+/// value of the user's.
 fn is_unknown(name: &Ident) -> bool {
     is_capitalised(name)
         && name.to_string().contains(char::is_lowercase)
@@ -70,7 +70,7 @@ fn some_severity(span: Span) -> Expr {
     parse_quote_spanned!(span=> __rt::Severity::High)
 }
 
-/// A back-off, where there is only how long it waits.
+/// Mends a bare duration in the place of a back-off.
 pub(crate) fn backoff(value: &mut Expr, errors: &Errors) {
     let span = value.span();
     match value {
@@ -87,7 +87,7 @@ pub(crate) fn backoff(value: &mut Expr, errors: &Errors) {
     }
 }
 
-/// `Duration::from_secs`
+/// Tells whether a function belongs to `Duration`: `Duration::from_secs`.
 fn is_duration(function: &Expr) -> bool {
     let Expr::Path(path) = function else {
         return false;
@@ -104,7 +104,7 @@ fn in_millis(lit: &Lit) -> String {
     format!("std::time::Duration::from_millis({millis})")
 }
 
-/// `exponential(base, cap)` to `exponential().base(base).cap(cap)`
+/// Mends `exponential(base, cap)` to `exponential().base(base).cap(cap)`.
 pub(crate) fn exponential(call: &mut ExprCall, errors: &Errors) -> Option<Expr> {
     let Expr::Path(function) = &*call.func else {
         return None;
@@ -136,7 +136,7 @@ pub(crate) fn exponential(call: &mut ExprCall, errors: &Errors) -> Option<Expr> 
     Some(value)
 }
 
-/// `sanitize(None)`, of which no type is known.
+/// Mends `sanitize(None)`, whose type is unknown.
 pub(crate) fn no_value(value: &mut Expr, errors: &Errors) {
     if let Expr::Path(path) = &*value
         && path.path.is_ident("None")

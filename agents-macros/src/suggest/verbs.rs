@@ -1,5 +1,4 @@
-//! What people write in arms who do it for the first time: reported, and read as what was meant, so that it is
-//! one mistake.
+//! Slips with verbs: typical mistakes of beginners.
 
 use super::values;
 use crate::{
@@ -64,7 +63,7 @@ pub(crate) fn mend(expr: &mut Expr, errors: &Errors) {
     }
 }
 
-/// `{ feedback("later"); }`: the decision is what the arm gives.
+/// Mends `{ feedback("later"); }`: the decision is the value of the arm.
 pub(crate) fn keep_decision(body: &mut Expr, errors: &Errors) {
     if let Expr::Block(block) = body
         && let Some(Stmt::Expr(last, semi)) = block.block.stmts.last_mut()
@@ -75,8 +74,8 @@ pub(crate) fn keep_decision(body: &mut Expr, errors: &Errors) {
     }
 }
 
-/// `match why { .. => "file not found" }`: of text alone its type says what is wrong, but of text among decisions
-/// rustc takes the decisions for the mistake.
+/// Mends text among decisions: `match why { .. => "file not found" }`. Of text alone its type says what is wrong.
+/// Among decisions rustc would report the decisions.
 pub(crate) fn say_what_text_is(value: &mut Expr, is_among_others: bool, errors: &Errors) {
     let last_of = |block: &mut Block, is_among_others| {
         if let Some(Stmt::Expr(last, None)) = block.stmts.last_mut() {
@@ -105,7 +104,7 @@ pub(crate) fn say_what_text_is(value: &mut Expr, is_among_others: bool, errors: 
     }
 }
 
-/// `"file not found"`, `format!(..)`
+/// Tells whether an expression is text: `"file not found"`, `format!(..)`.
 fn is_text(expr: &Expr) -> bool {
     match expr {
         Expr::Lit(literal) => matches!(literal.lit, Lit::Str(_)),
@@ -114,7 +113,7 @@ fn is_text(expr: &Expr) -> bool {
     }
 }
 
-/// `retry { max_attempts: 3 }` to `retry(max_attempts = 3)`
+/// Mends `retry { max_attempts: 3 }` to `retry(max_attempts = 3)`.
 fn called(literal: &ExprStruct, errors: &Errors) -> Option<ExprCall> {
     let name = literal.path.get_ident().filter(|name| is_verb(name))?;
     errors.at(name, messages::verb_with_braces(name));
@@ -132,8 +131,8 @@ fn called(literal: &ExprStruct, errors: &Errors) -> Option<ExprCall> {
     })
 }
 
-/// `max_attempts == 3`, `agent = "JsonFixer"`, `severity = "Low"`, `backoff = 100`, and `fix` that is told nothing
-/// to fix with.
+/// Mends arguments: `max_attempts == 3`, `agent = "JsonFixer"`, `severity = "Low"`, `backoff = 100`. A `fix` without
+/// anything to fix with is reported as well.
 fn arguments(call: &mut ExprCall, verb: &Verb, errors: &Errors) {
     for argument in &mut call.args {
         if let Expr::Binary(both) = argument
@@ -178,7 +177,7 @@ fn arguments(call: &mut ExprCall, verb: &Verb, errors: &Errors) {
     }
 }
 
-/// `key = value`
+/// Returns the expression `key = value`.
 fn assigned(key: &Ident, value: Expr, at: proc_macro2::Span) -> Expr {
     Expr::Assign(ExprAssign {
         attrs: Vec::new(),
@@ -188,7 +187,7 @@ fn assigned(key: &Ident, value: Expr, at: proc_macro2::Span) -> Expr {
     })
 }
 
-/// Whether an expression is a verb, or what is said behind one.
+/// Tells whether an expression is a verb, with or without methods behind it.
 fn is_decision(expr: &Expr) -> bool {
     match expr {
         Expr::Paren(inner) => is_decision(&inner.expr),
@@ -206,7 +205,7 @@ fn verb(function: &Expr) -> Option<&'static Verb> {
     keys::VERBS.iter().find(|verb| name == verb.name)
 }
 
-/// What `or` is called elsewhere.
+/// Tells whether a method is a name for `or` in other libraries.
 fn is_or(method: &Ident) -> bool {
     ["or_else", "otherwise", "then", "and_then"]
         .iter()
@@ -230,7 +229,7 @@ pub(crate) fn named(call: &mut ExprCall, errors: &Errors) -> Option<&'static Ver
     Some(meant)
 }
 
-/// The verb that was meant by `retyr(max_attempts = 3)`, or by `ask(agent = JsonFixer)`.
+/// Returns the verb that was meant by `retyr(max_attempts = 3)`, or by `ask(agent = JsonFixer)`.
 fn misspelt(name: &Ident, arguments: &Punctuated<Expr, Token![,]>) -> Option<&'static Verb> {
     let has_key_of = |verb: &&Verb| {
         let is_key = |argument: &Expr| {
