@@ -68,7 +68,7 @@ pub(crate) struct Tool {
     pub(crate) in_doubt: Option<InDoubt>,
 }
 
-/// `#[example(path = "a.txt")]`
+/// An example of a call: `#[example(path = "a.txt")]`.
 pub(crate) struct Example {
     pub(crate) attribute: Attribute,
     pub(crate) fields: Vec<(Ident, Expr)>,
@@ -81,7 +81,7 @@ pub(crate) struct Agent<Item> {
     pub(crate) item: Item,
 }
 
-/// `impl FileManager { .. }`
+/// An `impl` block: `impl FileManager { .. }`.
 pub(crate) struct Impl {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) unsafety: Option<Token![unsafe]>,
@@ -99,7 +99,7 @@ pub(crate) enum Member {
     Function(Box<Function>, Option<Mark>),
     /// `on_error!(match error { .. });` or `on_error!(DeleteFile, match error { .. });`
     OnError(Arms),
-    /// `on_escalation!(match escalation.severity { .. });`
+    /// A handler of escalations: `on_escalation!(match escalation.severity { .. })`.
     OnEscalation(Handler),
     /// Any other member, untouched.
     Other(TokenStream),
@@ -125,7 +125,8 @@ pub(crate) struct Handler {
     pub(crate) body: Expr,
 }
 
-/// `on_error { .. }`, or `on_error!(Tool, match error { .. })`; with `"github_*"` for the tool, too
+/// The arms of an `on_error { .. }`, or of an `on_error!(Tool, match error { .. })`. A pattern such as `"github_*"`
+/// may stand for the tool.
 pub(crate) struct Arms {
     /// The attributes of the whole macro call, in an `impl`.
     pub(crate) attrs: Vec<Attribute>,
@@ -141,7 +142,7 @@ pub(crate) struct Arms {
     pub(crate) meant: Vec<Arm>,
 }
 
-/// `in_doubt(key) => match .. { .. }`, or `in_doubt!(Tool, |key| match .. { .. })`
+/// The code of an `in_doubt(key) => ..`, or of an `in_doubt!(Tool, |key| ..)`.
 pub(crate) struct InDoubt {
     pub(crate) keyword: Ident,
     /// The tool whose executions these are. Without it they are those of the tool beside.
@@ -151,7 +152,7 @@ pub(crate) struct InDoubt {
     pub(crate) body: Expr,
 }
 
-/// `execution_error(Returned(e)) if e.is_timeout() => retry(max_attempts = 3),`
+/// An arm: `execution_error(Returned(e)) if e.is_timeout() => retry(max_attempts = 3),`
 #[derive(Clone)]
 pub(crate) struct Arm {
     pub(crate) attrs: Vec<Attribute>,
@@ -168,7 +169,7 @@ pub(crate) struct Placed {
     pub(crate) said: Vec<Said>,
 }
 
-/// `.grants([WriteFile])`
+/// A call that describes a place: `.grants([WriteFile])`.
 pub(crate) struct Said {
     pub(crate) method: Ident,
     pub(crate) paren: token::Paren,
@@ -183,7 +184,7 @@ pub(crate) enum Argument {
     Value(Expr),
 }
 
-/// `branch!(Review, match verdict { Passed(p) => Deployer.run(p) })`
+/// A branch: `branch!(Review, match verdict { Passed(p) => Deployer.run(p) })`.
 pub(crate) struct Branch {
     pub(crate) agent: Expr,
     pub(crate) match_token: Token![match],
@@ -247,7 +248,7 @@ impl ToTokens for Function {
 }
 
 impl Impl {
-    /// `impl<T> FileManager<T> where .. { members }`
+    /// Prints the block with other members: `impl<T> FileManager<T> where .. { members }`.
     pub(crate) fn with_members(&self, members: &TokenStream) -> TokenStream {
         let Impl {
             attrs,

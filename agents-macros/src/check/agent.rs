@@ -77,7 +77,7 @@ pub(crate) fn skills_as_written(agent: &mut ast::Agent<Impl>, errors: &Errors) {
     }
 }
 
-/// `tools = [Look { pool: self.pool.clone() }]` on a function, which has no fields.
+/// Reports fields of `self` in an attribute on a function: `tools = [Look { pool: self.pool.clone() }]`.
 fn fields(entries: &mut Vec<Entry>, errors: &Errors) {
     let mut keeps = |value: &Expr| {
         let mut own = OwnField(None);
@@ -116,7 +116,8 @@ impl<'ast> Visit<'ast> for OwnField {
     }
 }
 
-/// `#[skill(tools = [ReadFile, "github_*"])] async fn manage_files(&self, request: String) -> Summary;`
+/// Checks the mark and the signature of a skill: `#[skill(tools = [ReadFile, "github_*"])] async fn
+/// manage_files(&self, request: String) -> Summary;`
 fn skill(function: &Function, mark: &mut ast::Skill, errors: &Errors) {
     let (sig, name) = (&function.sig, &function.sig.ident);
     keys::entries("skill", &mut mark.entries, crate::keys::SKILL, errors);
@@ -137,7 +138,7 @@ fn skill(function: &Function, mark: &mut ast::Skill, errors: &Errors) {
     output(sig, errors);
 }
 
-/// `#[knowledge] fn style(&self) -> String { .. }`
+/// Checks the mark and the signature of knowledge: `#[knowledge] fn style(&self) -> String { .. }`.
 fn knowledge(function: &Function, mark: &Attribute, errors: &Errors) {
     let (sig, name) = (&function.sig, &function.sig.ident);
     if !matches!(mark.meta, Meta::Path(_)) {
@@ -240,7 +241,8 @@ pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
     agent.broken |= !fits;
 }
 
-/// `tools = [ReadFile, ReadFile]`; one that holds something may be there as another one.
+/// Reports a tool that is listed twice: `tools = [ReadFile, ReadFile]`. A tool with fields may be listed again with
+/// other values.
 fn tools_once(settings: &Settings, errors: &Errors) {
     let listed = settings.tools.iter().flat_map(|(_, tools)| tools);
     let mut seen: Vec<&Path> = Vec::new();
@@ -254,7 +256,7 @@ fn tools_once(settings: &Settings, errors: &Errors) {
     }
 }
 
-/// `on_error!(DeleteFile, ..)` for a tool that the agent has; as far as its list shows them.
+/// Checks that the agent has the tool of `on_error!(DeleteFile, ..)`, as far as its list shows.
 fn among_tools(arms: &Arms, settings: &Settings, errors: &Errors) {
     let Some(tool) = &arms.tool else { return };
     let Some(listed) = tool_types(settings) else {
@@ -269,7 +271,7 @@ fn among_tools(arms: &Arms, settings: &Settings, errors: &Errors) {
     }
 }
 
-/// `on_error!(Self::data_ops, ..)` for a skill that a model carries out.
+/// Checks that a model drives the skill of `on_error!(Self::data_ops, ..)`.
 fn among_skills(agent: &Agent, errors: &Errors) {
     let Make::Skills(_, skills) = &agent.make else {
         return;
@@ -367,7 +369,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         .chain(fixers)
 }
 
-/// `async fn json_fixer(request: Repair) -> String;`
+/// Checks a function without a body: `async fn json_fixer(request: Repair) -> String;`.
 fn bodiless(agent: &Agent, function: &Function, errors: &Errors) {
     if agent.docs.is_empty() && agent.settings.prompt.is_none() {
         errors.at(&function.sig.ident, messages::no_prompt(&agent.name));
@@ -407,7 +409,7 @@ fn skilled(agent: &Agent, skills: &[Skill], errors: &Errors) {
     }
 }
 
-/// `/// File management operations.`
+/// Checks that a skill is described: `/// File management operations.`
 fn described(skill: &Skill, errors: &Errors) {
     if skill.docs.is_empty() {
         let name = &skill.function.sig.ident;
@@ -415,8 +417,8 @@ fn described(skill: &Skill, errors: &Errors) {
     }
 }
 
-/// `#[skill(tools = [ReadFile])]`: a model is there to call them, and the agent has them; as far as
-/// its list shows them.
+/// Checks `#[skill(tools = [ReadFile])]`: a model is there to call the tools, and the agent has them, as far as its
+/// list shows.
 fn listed(skill: &Skill, settings: &Settings, errors: &Errors) {
     let Some((key, tools)) = &skill.tools else {
         return;
@@ -442,7 +444,7 @@ fn listed(skill: &Skill, settings: &Settings, errors: &Errors) {
     }
 }
 
-/// `#[skill(memory)]`: a model is there to use it, and the agent has one.
+/// Checks `#[skill(memory)]`: a model is there to use the memory, and the agent has one.
 fn remembering(skill: &Skill, agent: &Agent, errors: &Errors) {
     let Some(key) = &skill.memory else { return };
     if skill.function.has_body() {
@@ -453,7 +455,7 @@ fn remembering(skill: &Skill, agent: &Agent, errors: &Errors) {
     }
 }
 
-/// `#[agent(memory = ..)]`: a skill asks for it.
+/// Checks that a skill uses the memory of `#[agent(memory = ..)]`.
 fn idle_memory(agent: &Agent, skills: &[Skill], errors: &Errors) {
     if let Some((key, _)) = &agent.settings.memory
         && !agent.has_refused_skills
@@ -475,7 +477,7 @@ fn last(path: &Path) -> Option<String> {
         .map(|segment| segment.ident.to_string())
 }
 
-/// `#[knowledge]`: described, and told to a model.
+/// Checks that `#[knowledge]` is described, and told to a model.
 fn known(agent: &Agent, knowledge: &Knowledge, errors: &Errors) {
     let name = &knowledge.function.sig.ident;
     is_plain("method", &knowledge.function, errors);

@@ -18,7 +18,7 @@ pub(crate) fn in_doubt_as_written(doubt: &mut InDoubt, errors: &Errors) {
     }
 }
 
-/// `in_doubt(key) => ..`, of a tool that is asked, and with a name that nothing else has.
+/// Checks that a tool with `in_doubt(key) => ..` can be in doubt, and that no parameter has the name of the key.
 pub(super) fn in_doubt(tool: &Tool, doubt: &InDoubt, errors: &Errors) {
     if let [effect] = tool.effects.as_slice()
         && tool.is_retry_safe()

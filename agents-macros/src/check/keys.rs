@@ -102,7 +102,7 @@ fn fits(entry: &mut Entry, key: &Key, errors: &Errors) -> bool {
     fits
 }
 
-/// `crate = path::to::agents`
+/// Checks that the value of `crate = path::to::agents` is a path.
 fn is_path(value: &Expr, errors: &Errors) -> bool {
     let is_path = matches!(value, Expr::Path(path) if path.qself.is_none());
     if !is_path {

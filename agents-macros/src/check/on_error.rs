@@ -136,7 +136,7 @@ impl Verbs<'_> {
         }
     }
 
-    /// `agent = JsonFixer`: a stored run looks for the agent outside of the arms, so it has to exist there.
+    /// Checks `agent = JsonFixer`. A stored run looks for the agent outside of the arms, so it has to exist there.
     fn fixer(&self, argument: Expr, at: Span) -> Expr {
         let Ok((_, agent)) = pair(argument.clone()) else {
             return argument;
@@ -174,7 +174,7 @@ pub(crate) fn on_error(block: &Arms, is_for_tool: bool, errors: &Errors) {
     }
 }
 
-/// `invalid_args(..)`: one of the kinds, and one that can happen here.
+/// Checks that a kind such as `invalid_args(..)` is known, and can happen here.
 fn kind(arm: &Arm, is_for_tool: bool, errors: &Errors) -> Option<&'static Kind> {
     let Some(kind) = keys::KINDS.iter().find(|kind| arm.kind == kind.name) else {
         errors.at(&arm.kind, unknown(&plain(&arm.kind), is_for_tool));
@@ -205,7 +205,7 @@ fn unknown(found: &str, is_for_tool: bool) -> String {
     }
 }
 
-/// `invalid_args(raw, error)`: as many patterns as the kind hands over.
+/// Checks that there are as many patterns as the kind hands over: `invalid_args(raw, error)`.
 fn patterns(arm: &Arm, Kind { name, takes, .. }: &Kind, errors: &Errors) {
     if arm.fits(takes) {
         return;
@@ -243,7 +243,7 @@ impl Steps<'_> {
 }
 
 impl<'ast> Visit<'ast> for Steps<'_> {
-    /// `escalate("no").or(..)`, `fix(tidy(raw)?).or(..)`
+    /// Checks chains: `escalate("no").or(..)`, `fix(tidy(raw)?).or(..)`.
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         if call.method == "or" {
             Questions(self.0).visit_expr(&call.receiver);
@@ -260,7 +260,7 @@ impl<'ast> Visit<'ast> for Steps<'_> {
         visit::visit_expr_method_call(self, call);
     }
 
-    /// `retry(max_attempts = 1)`, `fix(agent = JsonFixer, retries = 0)`
+    /// Checks counts: `retry(max_attempts = 1)`, `fix(agent = JsonFixer, retries = 0)`.
     fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
         let key = assign.left.to_token_stream().to_string();
         self.count(&key, &assign.right, assign);

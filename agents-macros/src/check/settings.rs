@@ -35,7 +35,7 @@ pub(super) fn elements(entries: &mut [Entry], key: &str, mut fits: impl FnMut(&E
     }
 }
 
-/// `model = ollama("qwen3:4b")`, and not its name alone
+/// Checks that a model is more than its name: `model = ollama("qwen3:4b")`.
 fn model(value: &Expr, errors: &Errors) -> bool {
     match value {
         Expr::Lit(ExprLit {
@@ -49,7 +49,7 @@ fn model(value: &Expr, errors: &Errors) -> bool {
     }
 }
 
-/// `[ReadFile, ..more]`. A range is a spread that lost its comma; a function is not its tool.
+/// Checks an element of `[ReadFile, ..more]`. A range is a spread that lost its comma; a function is not its tool.
 fn tool(element: &Element, errors: &Errors) -> bool {
     let Element::One(tool) = element else {
         return true;
@@ -69,7 +69,7 @@ fn tool(element: &Element, errors: &Errors) -> bool {
     true
 }
 
-/// `[SqlFixer]`
+/// Checks an element of `[SqlFixer]`.
 fn fixer(element: &Element, errors: &Errors) -> bool {
     let (Element::One(agent) | Element::Spread(_, agent)) = element;
     let function = function(agent);
@@ -80,7 +80,7 @@ fn fixer(element: &Element, errors: &Errors) -> bool {
     function.is_none()
 }
 
-/// `[("github_*", ToolPolicy::new().confirm())]`
+/// Checks an element of `[("github_*", ToolPolicy::new().confirm())]`.
 fn policy(element: &Element, errors: &Errors) -> bool {
     match element {
         Element::One(Expr::Tuple(pair)) if pair.elems.len() == 2 => true,
@@ -91,7 +91,7 @@ fn policy(element: &Element, errors: &Errors) -> bool {
     }
 }
 
-/// `budget(max_turns = 10, tokens = 5_000)`: known bounds, each once and with a value.
+/// Checks `budget(max_turns = 10, tokens = 5_000)`: known bounds, each once and with a value.
 fn budget(bounds: &mut Vec<Expr>, errors: &Errors) {
     if let [value] = bounds.as_slice()
         && Budget::is_value(value)

@@ -40,7 +40,7 @@ fn said(one: &mut Said, errors: &Errors) -> bool {
     }
 }
 
-/// `.delegates(Coder, Tester)`
+/// Checks `.delegates(Coder, Tester)`.
 fn delegates(one: &mut Said, key: &Key, errors: &Errors) -> bool {
     if one.args.is_empty() {
         errors.at(&one.method, messages::says_nothing(key.name, key.usage));
@@ -64,7 +64,7 @@ fn delegates(one: &mut Said, key: &Key, errors: &Errors) -> bool {
     true
 }
 
-/// `.budget(tokens(500_000))`
+/// Checks `.budget(tokens(500_000))`.
 fn budget(one: &Said, errors: &Errors) -> bool {
     let values: Vec<&Expr> = one.values().collect();
     let is_bound = |value: &Expr| {
@@ -93,7 +93,7 @@ fn calls(bounds: &[&Expr]) -> String {
     calls.collect()
 }
 
-/// `.grants([ReadFile])`, `.confirm(["mcp_*"])`
+/// Checks `.grants([ReadFile])` and `.confirm(["mcp_*"])`.
 fn tools(one: &mut Said, key: &Key, errors: &Errors) -> bool {
     let at = all(one);
     let span = one.paren.span.join();
@@ -182,7 +182,7 @@ fn visit<'t>(
     above.pop();
 }
 
-/// `.delegates(Coder, Tester.delegates(Coder))`
+/// Reports an agent that is placed twice: `.delegates(Coder, Tester.delegates(Coder))`.
 fn placed_once<'t>(here: &'t Member, seen: &mut Vec<&'t Path>, errors: &Errors) {
     let Some(path) = here.path() else { return };
     if seen.contains(&path) {
@@ -191,7 +191,7 @@ fn placed_once<'t>(here: &'t Member, seen: &mut Vec<&'t Path>, errors: &Errors) 
     seen.push(path);
 }
 
-/// `.grants([Deploy]).confirm([Deploy])`
+/// Reports a tool that is granted and confirmed: `.grants([Deploy]).confirm([Deploy])`.
 fn granted_or_confirmed(here: &Member, errors: &Errors) {
     let granted = here.granted().unwrap_or_default();
     for tool in here.confirmed() {
@@ -230,7 +230,8 @@ fn within(here: &Member, above: &[&Member], errors: &Errors) {
     }
 }
 
-/// `CodeMaster.confirm([Deploy]).delegates(Coder.grants([Deploy]))`
+/// Reports a grant of a tool that the parent has with confirmation:
+/// `CodeMaster.confirm([Deploy]).delegates(Coder.grants([Deploy]))`.
 fn with_confirmation(here: &Member, above: &[&Member], errors: &Errors) {
     for tool in here.granted().into_iter().flatten() {
         let confirms = |parent: &&&Member| parent.confirmed().iter().any(|other| other.is(tool));
@@ -252,7 +253,7 @@ const BOUNDS: &[(&str, Bound)] = &[
     ("levels", |budget| literal(argument(budget, "depth")?)),
 ];
 
-/// `.budget(tokens(10)).delegates(Coder.budget(tokens(20)))`
+/// Reports a budget above that of the parent: `.budget(tokens(10)).delegates(Coder.budget(tokens(20)))`.
 fn within_budget(here: &Member, above: &[&Member], what: &str, bound: Bound, errors: &Errors) {
     let said = |member: &Member| -> Option<(LitInt, u64)> {
         let literal = bound(member.budget()?)?;

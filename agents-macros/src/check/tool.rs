@@ -65,7 +65,7 @@ fn word<'v>(
     found
 }
 
-/// `timeout = Duration::from_secs(2)`
+/// Checks `timeout = Duration::from_secs(2)`.
 fn timeout(value: &Expr, errors: &Errors) -> bool {
     match value {
         Expr::Lit(number) => {
@@ -77,7 +77,7 @@ fn timeout(value: &Expr, errors: &Errors) -> bool {
     }
 }
 
-/// `cache = forever`, `cache = ttl(Duration::from_secs(60))`
+/// Checks `cache = forever` and `cache = ttl(Duration::from_secs(60))`.
 fn cache(value: &Expr, errors: &Errors) -> bool {
     if let Some(lifetime) = suggest::lifetime(value) {
         errors.at(value, messages::cache_for_a_time(lifetime));
@@ -97,7 +97,7 @@ fn cache(value: &Expr, errors: &Errors) -> bool {
     }
 }
 
-/// `approval = always`, `approval = when(|args, cx| args.amount > 100)`
+/// Checks `approval = always` and `approval = when(|args, cx| args.amount > 100)`.
 fn approval(value: &mut Expr, errors: &Errors) -> bool {
     if matches!(value, Expr::Closure(_)) {
         errors.at(value, messages::approval_by_closure());
@@ -162,7 +162,8 @@ pub(crate) fn tool(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// `#[tool(reads)]`: exactly one of the three, and none that contradicts `external`, `cache` or `idempotent`.
+/// Checks `#[tool(reads)]`: exactly one of the three effects, and none that contradicts `external`, `cache` or
+/// `idempotent`.
 fn effects(tool: &Tool, errors: &Errors) {
     match tool.effects.as_slice() {
         [] => errors.at(&tool.function.sig.ident, messages::no_effects(&tool.name)),
@@ -194,7 +195,7 @@ fn effects(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// `/// Read a file's contents.` above the function, and above every argument.
+/// Checks that the tool and every argument are described: `/// Read a file's contents.`
 fn described(tool: &Tool, errors: &Errors) {
     if tool.docs.is_empty() {
         errors.at(
@@ -210,7 +211,7 @@ fn described(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// `async fn read_file(..) { .. }`
+/// Checks that a tool is `async fn read_file(..) { .. }`.
 fn asynchronous(tool: &Tool, errors: &Errors) {
     let function = &tool.function;
     if !function.is_async() {
@@ -221,7 +222,7 @@ fn asynchronous(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// `#[example(path = "a.txt")]` names arguments, each once, and all that have to be there.
+/// Checks that `#[example(path = "a.txt")]` names arguments, each once, and all that are required.
 fn examples(tool: &Tool, errors: &Errors) {
     let known: Vec<String> = tool
         .arguments()

@@ -78,6 +78,8 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
     }
 }
 
+/// Prints the `Agent` implementation:
+///
 /// ```ignore
 /// #[::agents::__rt::async_trait]
 /// impl __rt::Agent for RegexFixer
@@ -158,7 +160,9 @@ pub(super) fn edges(agent: &Agent) -> Edges {
     }
 }
 
-/// `__rt::Ok(__rt::AgentData::pack(regex_fixer(__rt::AgentData::unpack(input))))`; with `.await`, and with `.map_err(..)` by `__rt::AgentFault::failed`, where it takes them
+/// Prints the call of a function with a body:
+/// `__rt::Ok(__rt::AgentData::pack(regex_fixer(__rt::AgentData::unpack(input))))`. An async function has an
+/// `.await`, and a `Result` a `.map_err(..)` by `__rt::AgentFault::failed`.
 fn native(agent: &Agent, function: &Function) -> TokenStream {
     let name = &function.sig.ident;
     let takes_input = !function.sig.inputs.is_empty();
@@ -167,7 +171,7 @@ fn native(agent: &Agent, function: &Function) -> TokenStream {
     outcome(&called, function, &agent.output, agent.output_bound())
 }
 
-/// `__rt::AgentData::unpack(input)`
+/// Prints `__rt::AgentData::unpack(input)`.
 pub(super) fn unpacked() -> TokenStream {
     let value = value();
     quote!(__rt::AgentData::unpack(#value))
@@ -212,7 +216,7 @@ impl Work {
         }
     }
 
-    /// `__rt::Agent::work(&self.__agent(), cx, input).await`
+    /// Asks the model-driven agent: `__rt::Agent::work(&self.__agent(), cx, input).await`.
     pub(super) fn driven() -> Self {
         let (cx, value) = (cx(), value());
         Work {

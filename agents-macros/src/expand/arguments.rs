@@ -10,6 +10,8 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, ExprPath, LitStr, Meta, spanned::Spanned};
 
+/// Prints the struct that a model fills in:
+///
 /// ```ignore
 /// #[derive(::agents::__rt::serde::Deserialize, ::agents::__rt::schemars::JsonSchema)]
 /// #[serde(crate = "::agents::__rt::serde", deny_unknown_fields)]
@@ -47,12 +49,13 @@ pub(super) fn arguments(tool: &Tool) -> TokenStream {
     }
 }
 
-/// `ArgumentsOfReadFile`. A closure in `approval = when(..)` takes it, so that messages name it.
+/// Returns the name `ArgumentsOfReadFile`. A closure in `approval = when(..)` takes this type, so that messages name
+/// it.
 pub(super) fn sent(tool: &Tool) -> Ident {
     format_ident!("ArgumentsOf{}", tool.ty, span = Span::call_site())
 }
 
-/// `PathBuf: __rt::Argument`, for each argument of whose type something is asked
+/// Returns a bound such as `PathBuf: __rt::Argument` for each argument whose type needs a trait.
 pub(super) fn bounds(tool: &Tool) -> Vec<TokenStream> {
     let bound = |param: &Param| Some(asserts::bound(&param.ty, trait_of(param.asked())?));
     tool.arguments()
@@ -60,7 +63,7 @@ pub(super) fn bounds(tool: &Tool) -> Vec<TokenStream> {
         .collect()
 }
 
-/// `__rt::Argument::unpack(args.path)`, for `args.path`
+/// Prints `__rt::Argument::unpack(args.path)` for `args.path`.
 pub(super) fn passed(param: &Param, sent: &TokenStream) -> TokenStream {
     let at = here(param.ty.span());
     match param.asked() {
@@ -124,7 +127,7 @@ fn with_default(param: &Param, attrs: &[Attribute]) -> (Vec<Attribute>, TokenStr
     (attrs.iter().map(&mut typed).collect(), functions)
 }
 
-/// `default = "Vec::new"` to `default = "name"`, and what stood there.
+/// Replaces `default = "Vec::new"` by `default = "name"`, and returns the old path.
 fn renamed(tokens: &TokenStream, name: &Ident) -> Option<(TokenStream, ExprPath)> {
     let mut tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let at = tokens.windows(3).position(|three| {

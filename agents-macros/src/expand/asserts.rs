@@ -19,7 +19,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Generics, Type, WhereClause, spanned::Spanned};
 
-/// `PathBuf: __rt::Argument`
+/// Prints the bound `PathBuf: __rt::Argument`.
 pub(super) fn bound(ty: &impl ToTokens, what: &str) -> TokenStream {
     // From the type's first token to its last: exactly that is underlined.
     let last = end(ty);
@@ -28,7 +28,7 @@ pub(super) fn bound(ty: &impl ToTokens, what: &str) -> TokenStream {
     quote!(#ty #bound)
 }
 
-/// `<PathBuf as __rt::Argument>::Type`
+/// Prints the type `<PathBuf as __rt::Argument>::Type`.
 pub(super) fn through(ty: &impl ToTokens, what: &str) -> TokenStream {
     let ty = ty.to_token_stream();
     let at = here(ty.span());
@@ -36,7 +36,7 @@ pub(super) fn through(ty: &impl ToTokens, what: &str) -> TokenStream {
     quote_spanned!(at=> <#ty as __rt::#what>::Type)
 }
 
-/// `where` with the user's own predicates and `bounds`.
+/// Prints `where` with the user's own predicates and `bounds`.
 pub(super) fn with_bounds(generics: &Generics, bounds: &[TokenStream]) -> WhereClause {
     let own = generics
         .where_clause
@@ -45,7 +45,7 @@ pub(super) fn with_bounds(generics: &Generics, bounds: &[TokenStream]) -> WhereC
     syn::parse_quote!(where #(#own,)* #(#bounds,)*)
 }
 
-/// `String`, or `<io::Result<String> as __rt::Returns>::Ok`
+/// Prints the type of the value: `String`, or `<io::Result<String> as __rt::Returns>::Ok`.
 pub(super) fn value(returns: &Returns) -> TokenStream {
     match returns {
         Returns::Result(ty) => taken_apart(ty, "Ok"),
@@ -53,7 +53,7 @@ pub(super) fn value(returns: &Returns) -> TokenStream {
     }
 }
 
-/// `<io::Result<String> as __rt::Returns>::Err`
+/// Prints the type of the error: `<io::Result<String> as __rt::Returns>::Err`.
 pub(super) fn fault(returns: &Returns) -> Option<TokenStream> {
     match returns {
         Returns::Result(ty) => Some(taken_apart(ty, "Err")),

@@ -14,7 +14,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-/// `in_doubt!(Pay, |key| ..)`, on its own:
+/// Prints an `in_doubt!(Pay, |key| ..)` that stands alone:
 ///
 /// ```ignore
 /// const _: () = {
@@ -73,6 +73,8 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
+/// Prints the method that finds out what became of an execution:
+///
 /// ```ignore
 /// pub(crate) async fn __in_doubt(&self, args: ArgumentsOfPay, cx: &__rt::ToolContext) -> __rt::Result<__rt::InDoubt<Receipt>, __rt::CannotTell> {
 ///     let cx = cx;

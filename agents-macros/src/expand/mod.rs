@@ -69,7 +69,7 @@ fn ends(block: &Block) -> bool {
     }
 }
 
-/// `todo!()`
+/// Tells whether a macro never returns, such as `todo!()`.
 fn is_end(called: &Macro) -> bool {
     called.path.segments.last().is_some_and(|name| {
         ["todo", "unimplemented", "unreachable", "panic"]

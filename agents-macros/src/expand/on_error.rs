@@ -11,7 +11,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use std::iter;
 use syn::spanned::Spanned;
 
-/// `on_error!(ReadFile, match error { .. })`, on its own:
+/// Prints an `on_error!(ReadFile, match error { .. })` that stands alone:
 ///
 /// ```ignore
 /// const _: () = {
@@ -44,6 +44,8 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     ))
 }
 
+/// Prints the `OnError` implementation:
+///
 /// ```ignore
 /// impl __rt::OnError for ReadFile
 /// where
@@ -166,6 +168,8 @@ pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> impl Iterator<Item = Step>
     iter::once(arms).chain(fixers)
 }
 
+/// Prints the `match` over the arms:
+///
 /// ```ignore
 /// use __rt::vocabulary::*;
 /// #[deny(unreachable_patterns)]

@@ -9,6 +9,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, spanned::Spanned};
 
+/// Prints the calls on the builder:
+///
 /// ```ignore
 /// __rt::AgentBuilder::new("json_fixer")
 ///     .prompt("You are a JSON repair tool. Return ONLY the fixed JSON.")
@@ -111,7 +113,7 @@ fn built(mut chain: TokenStream, steps: impl Iterator<Item = Step>) -> TokenStre
     quote!(#said #chain.build())
 }
 
-/// `.with({ let tool = ReadFile; tool.__listed() })`, or `.with_all(more)` for `..more`
+/// Prints `.with({ let tool = ReadFile; tool.__listed() })`, or `.with_all(more)` for `..more`.
 fn element(element: &Element) -> TokenStream {
     match element {
         Element::One(tool) if element.tool_type().is_some() => {
@@ -128,7 +130,7 @@ fn element(element: &Element) -> TokenStream {
     }
 }
 
-/// `.fixer(SqlFixer)`
+/// Prints `.fixer(SqlFixer)`.
 fn fixer(element: &Element) -> TokenStream {
     let (Element::One(agent) | Element::Spread(_, agent)) = element;
     quote_spanned!(here(agent.span())=> .fixer(#agent))

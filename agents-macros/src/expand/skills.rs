@@ -96,6 +96,8 @@ fn without_skills(agent: &Agent, skills: &[Skill]) -> Option<TokenStream> {
     Some(quote!(#[cfg(not(any(#(#each),*)))] #refused))
 }
 
+/// Prints one skill, with a model or with a body:
+///
 /// ```ignore
 /// __rt::Skill::<'_, .., _>::model("manage_files", "File management operations.")
 ///
@@ -156,7 +158,7 @@ fn skill(agent: &Agent, skill: &Skill) -> Step {
     })
 }
 
-/// `<ReadFile as __rt::ToolName>::NAME`, or `"github_*"`
+/// Prints `<ReadFile as __rt::ToolName>::NAME`, or `"github_*"`.
 fn tool_name(tool: &ToolRef) -> TokenStream {
     match tool {
         ToolRef::Type(path) => quote_spanned!(here(path.span())=> <#path as __rt::ToolName>::NAME),
@@ -164,7 +166,7 @@ fn tool_name(tool: &ToolRef) -> TokenStream {
     }
 }
 
-/// `.knowledge("style_guide", "House style.", || self.style_guide())`
+/// Prints `.knowledge("style_guide", "House style.", || self.style_guide())`.
 pub(super) fn knowledge(knowledge: &Knowledge) -> Step {
     let Knowledge {
         cfgs,

@@ -48,7 +48,7 @@ fn one(said: &Said, rt: &Rt) -> TokenStream {
     }
 }
 
-/// `.grant::<ReadFile>()`, or `.grant_named("mcp_*")`
+/// Prints `.grant::<ReadFile>()`, or `.grant_named("mcp_*")`.
 fn named(tool: &ToolRef, verb: &str, at: &Ident) -> TokenStream {
     match tool {
         ToolRef::Type(path) => {
@@ -62,6 +62,8 @@ fn named(tool: &ToolRef, verb: &str, at: &Ident) -> TokenStream {
     }
 }
 
+/// Prints the branch:
+///
 /// ```ignore
 /// {
 ///     use ::agents::__rt;

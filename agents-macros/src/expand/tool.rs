@@ -136,19 +136,21 @@ fn cloned(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// `PgPool: __rt::Injected`, for each field
+/// Returns a bound such as `PgPool: __rt::Injected` for each field.
 fn injected_bounds(tool: &Tool) -> Vec<TokenStream> {
     tool.fields()
         .map(|field| asserts::bound(&field.ty, "Injected"))
         .collect()
 }
 
-/// `#[deprecated(note = "use read_file 2")]`: whoever names the tool is told.
+/// Prints `#[deprecated(note = "use read_file 2")]`, which tells whoever names the tool.
 fn deprecated(tool: &Tool) -> Option<TokenStream> {
     let note = tool.deprecated.as_ref()?;
     Some(quote!(#[deprecated(note = #note)]))
 }
 
+/// Prints the `Tool` implementation:
+///
 /// ```ignore
 /// impl __rt::Tool for ReadFile
 /// where
@@ -235,6 +237,8 @@ pub(super) fn all_bounds(tool: &Tool) -> Vec<TokenStream> {
     bounds
 }
 
+/// Prints the spec:
+///
 /// ```ignore
 /// fn spec(&self) -> &__rt::ToolSpec {
 ///     static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
@@ -277,7 +281,7 @@ fn spec(tool: &Tool) -> TokenStream {
     }
 }
 
-/// `.example(::agents::__rt::serde_json::json!({ "path": "a.txt" }))`
+/// Prints `.example(::agents::__rt::serde_json::json!({ "path": "a.txt" }))`.
 fn worked(example: &Example, rt: &Rt) -> TokenStream {
     let Example { attribute, fields } = example;
     let names = fields.iter().map(|(name, _)| plain(name));
@@ -287,6 +291,8 @@ fn worked(example: &Example, rt: &Rt) -> TokenStream {
     }
 }
 
+/// Prints the call of the user's function:
+///
 /// ```ignore
 /// async fn call(&self, args: ArgumentsOfReadFile, cx: &__rt::ToolContext) -> __rt::Result<Self::Ok, Self::Err> {
 ///     read_file(__rt::Argument::unpack(args.path)).await.map(__rt::ToolOutput::pack).map_err(__rt::ToolFault::pack)
@@ -341,6 +347,8 @@ fn call(tool: &Tool) -> TokenStream {
     }
 }
 
+/// Prints the conversions of an error, for a tool that returns a `Result`:
+///
 /// ```ignore
 /// fn failure(error: &Self::Err) -> (__rt::Code, __rt::Option<__rt::Duration>) {
 ///     use __rt::NoFacts as _;
@@ -367,6 +375,8 @@ fn failure(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
+/// Prints the hash of the fields:
+///
 /// ```ignore
 /// fn distinguish(&self, state: &mut dyn __rt::Hasher) {
 ///     use __rt::NotHashed as _;
@@ -385,6 +395,8 @@ fn distinguish(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
+/// Prints the condition of `approval = when(..)`:
+///
 /// ```ignore
 /// fn needs_approval(&self, args: &ArgumentsOfReadFile, cx: &__rt::ToolContext) -> bool {
 ///     __rt::ask(args, cx, |args, cx| args.amount > 100)
@@ -461,6 +473,8 @@ fn known_by_type(tool: &Tool, with: &TokenStream) -> TokenStream {
     }
 }
 
+/// Prints the types for an `in_doubt!` that stands alone:
+///
 /// ```ignore
 /// impl __rt::MayBeInDoubt for Pay
 /// where

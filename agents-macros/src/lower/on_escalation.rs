@@ -125,7 +125,7 @@ impl Sugar {
     }
 }
 
-/// `escalation.severity`
+/// Tells whether an expression is `escalation.severity`.
 fn is_severity(expr: &Expr) -> bool {
     matches!(expr, Expr::Field(field) if matches!(&field.member, Member::Named(name) if name == "severity"))
 }

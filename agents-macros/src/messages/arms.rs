@@ -20,7 +20,7 @@ pub(crate) fn no_such_key(verb: impl Display, key: impl Display) -> String {
     format!("`{verb}` takes no `{key} = ..`: leave it out")
 }
 
-/// `next` is the key that the value was probably meant for, and `plain` how many values go without a key.
+/// `next` is the key that was probably meant for the value. `plain` is the number of values without a key.
 pub(crate) fn value_too_many(name: &str, plain: usize, next: Option<&str>, value: &str) -> String {
     match (next, plain) {
         (Some("max_attempts"), _) if value.contains('(') => {

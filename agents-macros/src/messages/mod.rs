@@ -19,7 +19,7 @@ pub(crate) use syntax::*;
 pub(crate) use team::*;
 pub(crate) use tool::*;
 
-/// `a tool`, `an agent`
+/// Returns a noun with its article: `a tool`, `an agent`.
 fn a(what: &str) -> String {
     match what.starts_with('a') {
         true => format!("an {what}"),

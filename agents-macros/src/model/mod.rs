@@ -128,7 +128,7 @@ pub(crate) struct Arm {
     pub(crate) body: Expr,
 }
 
-/// `on_escalation!(..)`, with the sugar taken out.
+/// The handler in an `on_escalation!(..)`, with the sugar taken out.
 pub(crate) struct Handler {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) keyword: Ident,
@@ -188,7 +188,7 @@ pub(crate) struct Settings {
     pub(crate) fixers: Option<(Ident, Vec<Element>)>,
 }
 
-/// `budget(..)` or `budget = ..`
+/// The budget of an agent: `budget(..)` or `budget = ..`.
 pub(crate) enum Budget {
     Bounds(Vec<Call>),
     Value(Expr),

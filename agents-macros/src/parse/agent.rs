@@ -33,7 +33,7 @@ pub(crate) enum Item {
     Impl(Agent<Impl>),
 }
 
-/// `#[agent(arguments)] item`
+/// Reads `#[agent(arguments)] item`.
 pub(crate) fn agent(arguments: TokenStream, item: TokenStream, errors: &Errors) -> Option<Item> {
     let mut entries = entries::entries("agent", arguments, errors);
     let read = |input: ParseStream<'_>| {

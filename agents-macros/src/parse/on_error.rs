@@ -143,7 +143,7 @@ pub(crate) fn on_error_block(tokens: TokenStream, errors: &Errors) -> Option<(Rt
     })?
 }
 
-/// `{ arms }`
+/// Reads `{ arms }`.
 fn block(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Vec<Arm>> {
     let block = TokenStream::from(input.parse::<TokenTree>()?);
     let arms = |input: ParseStream<'_>| {

@@ -24,7 +24,7 @@ use syn::{
     parse::{ParseStream, Parser},
 };
 
-/// `#[tool(arguments)] item`
+/// Reads `#[tool(arguments)] item`.
 pub(crate) fn tool_attribute(
     arguments: TokenStream,
     item: TokenStream,
@@ -36,7 +36,7 @@ pub(crate) fn tool_attribute(
     Some(tool)
 }
 
-/// `tool! { item on_error { .. } in_doubt(key) => .. }`
+/// Reads `tool! { item on_error { .. } in_doubt(key) => .. }`.
 pub(crate) fn tool_block(tokens: TokenStream, errors: &Errors) -> Option<Tool> {
     all(tokens, errors, |input| {
         let mut tool = tool(input, Vec::new(), errors)?;

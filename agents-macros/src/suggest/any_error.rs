@@ -16,8 +16,14 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// Reports `execution_error(Returned(Jam::Shut)) => ..`, and reads it as `execution_error(Returned(e)) if let
-/// Some(Jam::Shut) = e.downcast_ref() => ..`. An arm is left out if only its body shows that one type is meant.
+/// Mends an arm that takes any error for that of one tool:
+///
+/// ```text
+/// execution_error(Returned(Jam::Shut)) => ..
+/// execution_error(Returned(e)) if let Some(Jam::Shut) = e.downcast_ref() => ..
+/// ```
+///
+/// An arm is left out if only its body shows that one type is meant.
 pub(crate) fn mend<'a>(arm: &'a Arm, errors: &Errors) -> Option<Cow<'a, Arm>> {
     let Some(pattern) = arm.patterns.first() else {
         return Some(Cow::Borrowed(arm));

@@ -57,7 +57,7 @@ fn misspelt(of: &str, entry: &[TokenTree], known: &[&str]) -> Option<syn::Error>
     ))
 }
 
-/// `default = 10`
+/// Reports a default by its value: `default = 10`.
 fn default_by_its_value(
     entry: &[TokenTree],
     name: Option<&Ident>,
@@ -75,7 +75,7 @@ fn default_by_its_value(
     Some(syn::Error::new_spanned(value, message))
 }
 
-/// `range(min = 1, mx = 5)`
+/// Reports an unknown limit: `range(min = 1, mx = 5)`.
 fn unlimited(entry: &[TokenTree]) -> Option<syn::Error> {
     let [TokenTree::Ident(limits), TokenTree::Group(group)] = entry else {
         return None;

@@ -170,7 +170,7 @@ impl<'ast> Visit<'ast> for Looking<'_> {
         visit::visit_expr_let(self, choice);
     }
 
-    /// Finds fields, which a failure has not.
+    /// Finds fields, which a failure does not have.
     fn visit_expr_field(&mut self, field: &'ast ExprField) {
         if self.is_it(&field.base) {
             self.asked(&field.member);
@@ -178,7 +178,7 @@ impl<'ast> Visit<'ast> for Looking<'_> {
         visit::visit_expr_field(self, field);
     }
 
-    /// Finds methods that errors have, and a failure has not.
+    /// Finds methods of errors that a failure does not have.
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
         if self.is_it(&call.receiver)
             && ["kind", "source", "downcast_ref", "raw_os_error", "status"]
