@@ -10,9 +10,9 @@
 //! ```
 //!
 //! - `parse` reads tokens, and reports what no macro can read.
-//! - `check` has the rules. It checks each part of the code as written, leaves out what it reports, and asks
-//!   `suggest` what was probably meant. Later it checks the code as meant: what is missing, and what contradicts.
-//!   That second check needs everything to have been read.
+//! - `check` has the rules. It checks each part of the code as written, and leaves out what it reports. `suggest` tells
+//!   what was probably meant. Later `check` looks at the code as meant: what is missing, and what contradicts. That
+//!   second check needs everything to have been read.
 //! - `lower` translates what was checked, and reports nothing.
 //! - `expand` prints calls on builders.
 //!
@@ -39,6 +39,7 @@ mod ast;
 mod check;
 mod diag;
 mod expand;
+// The book's list of words is compared with this file.
 #[path = "parse/keys.rs"]
 mod keys;
 mod lower;

@@ -1,7 +1,7 @@
 //! The texts of all diagnostics: what is wrong, then the way out.
 //!
-//! Texts are in lower case, without a full stop, with code in backticks. Which of them is raised, and where, is decided
-//! by the callers, who also find the words that are put into a text.
+//! Texts are in lower case, without a full stop, with code in backticks. The callers decide which text is raised, and
+//! where. They also find the words that are put into a text.
 
 mod agent;
 mod arms;

@@ -1,4 +1,4 @@
-//! Slips in the arms for all tools of an agent, where the type of an error is unknown until it is asked for.
+//! Slips in the arms for all tools of an agent. There the type of an error is unknown until it is asked for.
 
 use super::failure::{TakenFor, taken_for_error, variant_of_another};
 use crate::{
