@@ -1,4 +1,8 @@
 //! The rules, one function for each. The texts are in [`messages`].
+//!
+//! Functions that end in `_as_written` check the parts of an [`ast`](crate::ast), each by itself. What they report is
+//! left out, or read as what was meant, so that the code can be lowered. The others check a whole
+//! [`model`](crate::model).
 
 mod agent;
 mod branch;
@@ -12,6 +16,14 @@ mod signature;
 mod structure;
 mod tool;
 
+pub(crate) use agent::{agent, function_as_written, skills_as_written};
+pub(crate) use branch::{branch, branch_as_written};
+pub(crate) use in_doubt::in_doubt_as_written;
+pub(crate) use on_error::{Of, arms_as_written, on_error_alone};
+pub(crate) use on_escalation::handler_as_written;
+pub(crate) use structure::{structure, structure_as_written};
+pub(crate) use tool::{tool, tool_as_written};
+
 use crate::{
     diag::Errors,
     keys::Verb,
@@ -20,14 +32,7 @@ use crate::{
     suggest::{self, nearest},
     syntax::{pair, written},
 };
-pub(crate) use agent::{agent, function_as_written, skills_as_written};
-pub(crate) use branch::{branch, branch_as_written};
-pub(crate) use in_doubt::in_doubt_as_written;
-pub(crate) use on_error::{Of, arms_as_written, on_error_alone};
-pub(crate) use on_escalation::handler_as_written;
-pub(crate) use structure::{structure, structure_as_written};
 use syn::{Expr, ExprCall};
-pub(crate) use tool::{tool, tool_as_written};
 
 /// Returns the message about a name that no skill has.
 fn not_a_skill(name: &str, known: &[&str]) -> String {

@@ -20,7 +20,7 @@ use crate::{
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
-    Attribute, Expr, Generics, Ident, ImplItem, Meta, Path, Token, Type, braced,
+    Attribute, Expr, Generics, Ident, ImplItem, Path, Token, Type, braced,
     parse::{ParseStream, Parser},
     token,
 };
@@ -145,7 +145,7 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
     let mut attrs = input.call(Attribute::parse_outer)?;
     let mut skill: Option<Skill> = None;
     for attribute in attrs.iter_mut() {
-        misspelt_mark(attribute, errors);
+        suggest::mark(attribute, errors);
     }
     for attribute in attrs.extract_if(.., |attribute| is(attribute, "skill")) {
         let more = entries::of_attribute(&attribute, errors);
@@ -180,26 +180,6 @@ fn handled(input: ParseStream<'_>) -> syn::Result<Expr> {
     match input.is_empty() {
         true => Ok(body),
         false => Err(input.error(messages::ESCALATION_IS_A_MATCH)),
-    }
-}
-
-/// Reports `#[skil]` and reads it as the mark that was meant. The method is then no second mistake.
-fn misspelt_mark(attribute: &mut Attribute, errors: &Errors) {
-    let Some(found) = attribute.path().get_ident().cloned() else {
-        return;
-    };
-    let (name, known) = (found.to_string(), keys::MARKS);
-    let meant = known
-        .iter()
-        .find(|mark| strsim::osa_distance(&name, mark) == 1);
-    if let Some(meant) = meant {
-        errors.at(&found, suggest::unknown("attribute", &name, known));
-        let path = Path::from(Ident::new(meant, found.span()));
-        match &mut attribute.meta {
-            Meta::Path(found) => *found = path,
-            Meta::List(list) => list.path = path,
-            Meta::NameValue(pair) => pair.path = path,
-        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
     syntax::{bare, last_name, written},
 };
 use std::fmt::Display;
-use syn::{Expr, Ident, Lit, Pat, Path, Type, TypeReference, parse_quote};
+use syn::{Attribute, Expr, Ident, Lit, Meta, Pat, Path, Type, TypeReference, parse_quote};
 
 /// Returns the known name that `found` was probably meant to be: the most similar one, or the only one with that word.
 pub(crate) fn nearest<'k>(found: &str, known: &[&'k str]) -> Option<&'k str> {
@@ -71,6 +71,26 @@ pub(crate) fn duration(number: &Lit) -> Option<String> {
 pub(crate) fn duration_without_unit(what: &str, key: &str, found: &Lit) -> String {
     let some = || "std::time::Duration::from_secs(2)".to_owned();
     messages::duration_without_unit(what, key, &duration(found).unwrap_or_else(some))
+}
+
+/// Reports `#[skil]` and reads it as the mark that was meant. The method is then no second mistake.
+pub(crate) fn mark(attribute: &mut Attribute, errors: &Errors) {
+    let Some(found) = attribute.path().get_ident().cloned() else {
+        return;
+    };
+    let (name, known) = (found.to_string(), keys::MARKS);
+    let meant = known
+        .iter()
+        .find(|mark| strsim::osa_distance(&name, mark) == 1);
+    if let Some(meant) = meant {
+        errors.at(&found, unknown("attribute", &name, known));
+        let path = Path::from(Ident::new(meant, found.span()));
+        match &mut attribute.meta {
+            Meta::Path(found) => *found = path,
+            Meta::List(list) => list.path = path,
+            Meta::NameValue(pair) => pair.path = path,
+        }
+    }
 }
 
 /// Returns the kind of failure of this name, or the one that was probably meant.
