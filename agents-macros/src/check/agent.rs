@@ -1,4 +1,5 @@
 //! The rules for agents.
+
 use super::{
     arms_as_written, handler_as_written, keys, not_a_skill,
     on_error::{Of, on_error},

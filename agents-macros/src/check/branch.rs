@@ -1,4 +1,5 @@
 //! The rules for branches.
+
 use crate::{
     ast::{
         self,

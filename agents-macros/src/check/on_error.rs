@@ -2,6 +2,7 @@
 //!
 //! rustc reports an arm that is never reached: it sees more than tokens, and the expansion denies unreachable
 //! patterns.
+
 use super::arguments;
 use crate::{
     ast::{Arm, Arms, bound},

@@ -1,4 +1,5 @@
 //! The rules for `on_escalation!`.
+
 use super::{arguments, not_a_skill};
 use crate::{
     ast,

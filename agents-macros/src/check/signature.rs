@@ -1,4 +1,5 @@
 //! The rules for the signature of a function.
+
 use crate::{
     ast::Function,
     diag::Errors,

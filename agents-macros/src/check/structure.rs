@@ -1,4 +1,5 @@
 //! The rules for teams that one macro can see. Building the team finds the others.
+
 use crate::{
     ast::{Argument, Placed, Said},
     diag::Errors,

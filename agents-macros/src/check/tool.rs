@@ -1,4 +1,5 @@
 //! The rules for tools.
+
 use super::{
     in_doubt, keys,
     on_error::{self, Of},

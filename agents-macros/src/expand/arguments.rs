@@ -1,4 +1,5 @@
 //! Prints the arguments that a model sends to a tool.
+
 use super::asserts;
 use crate::{
     model::{Asked, Param, Tool},

@@ -1,4 +1,5 @@
 //! Agents, from a function or an `impl` block.
+
 use super::{cfgs, keys::Keys, settings::settings, strip_parameters};
 use crate::{
     ast::{self, Element, Function, Impl, Mark, Member},

@@ -1,4 +1,5 @@
 //! Branches: `Deployer.run(p)` becomes `__rt::go_on(deployer, cx, p)`, and the agents go before the arms.
+
 use crate::{
     ast::{
         self,

@@ -1,4 +1,5 @@
 //! Lowers `in_doubt`: `return done(x)` becomes `return __rt::known(done(x))`.
+
 use crate::{ast::InDoubt, paths::end};
 use syn::{
     Expr, ExprAsync, ExprCall, ExprClosure, ExprReturn, Item, parse_quote_spanned,

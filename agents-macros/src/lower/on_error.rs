@@ -8,6 +8,7 @@
 //! ```
 //!
 //! Calls are rewritten in place, with the user's own tokens: rustc underlines mistakes there.
+
 use super::cfgs;
 use crate::{
     ast::{

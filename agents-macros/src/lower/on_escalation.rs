@@ -5,6 +5,7 @@
 //! escalate("no", severity = Critical)         escalate("no").severity(Critical)
 //! reroute_to_skill(Self::by_hand)             reroute_to_skill("by_hand")
 //! ```
+
 use super::on_error::with_modifiers;
 use crate::{
     ast, keys,

@@ -10,6 +10,7 @@
 //!                                                 in_doubt(key) => ..
 //!                                             }
 //! ```
+
 use super::{all, entries, function, in_doubt, on_error, rest};
 use crate::{
     ast::{Arms, Body, Entry, Example, Function, InDoubt, Tool},
