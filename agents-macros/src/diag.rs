@@ -1,4 +1,4 @@
-//! What goes wrong, collected: a macro reports all its user's mistakes in one compile.
+//! The mistakes of the user, collected: a macro reports all of them in one compile.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -10,15 +10,15 @@ use std::{
 
 /// The mistakes seen so far.
 ///
-/// Every set has to be read: [`finish`](Errors::finish) does it, and dropping an unread one
-/// panics, so that no mistake is lost on the way.
+/// Every set has to be read, which [`finish`](Errors::finish) does. Dropping an unread set panics, so that no
+/// mistake is lost.
 pub(crate) struct Errors {
     seen: RefCell<Option<Vec<syn::Error>>>,
     is_whole: Cell<bool>,
 }
 
 impl Errors {
-    /// No mistakes.
+    /// Returns a set without mistakes.
     pub(crate) fn new() -> Self {
         Errors {
             seen: RefCell::new(Some(Vec::new())),
@@ -31,40 +31,40 @@ impl Errors {
         self.note(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Takes up a mistake that leaves a part unread.
+    /// Adds a mistake that leaves a part unread.
     pub(crate) fn push(&self, error: syn::Error) {
         self.is_whole.set(false);
         self.note(error);
     }
 
-    /// Takes up a mistake behind which everything could be read.
+    /// Adds a mistake behind which everything could be read.
     pub(crate) fn note(&self, error: syn::Error) {
         if let Some(errors) = &mut *self.seen.borrow_mut() {
             errors.push(error);
         }
     }
 
-    /// Keeps what went well, and takes up what did not.
+    /// Returns the value, or adds the mistake.
     pub(crate) fn ok<T>(&self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }
 
-    /// Whether there are none yet.
+    /// Tells whether there are no mistakes yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.seen.borrow().iter().all(Vec::is_empty)
     }
 
-    /// The barrier between syntax and meaning: whether everything could be read. What could not
-    /// must not look as if the user had left it out.
+    /// Tells whether everything could be read: the barrier between syntax and meaning. An unread part must not look
+    /// as if the user had left it out.
     pub(crate) fn is_whole(&self) -> bool {
         self.is_whole.get()
     }
 
-    /// All mistakes as `compile_error!`s, each at its own place; nothing if there are none.
+    /// Returns all mistakes as `compile_error!`s, each at its own place.
     ///
-    /// They stand in a constant: rustc says nothing about unknown names in a module in which a
-    /// `compile_error!` stands, and whatever else is wrong there is to be said in the same compile. But for what
-    /// is unread: names may be unknown because they stand there.
+    /// The errors stand in a constant, because rustc reports no unknown names in a module with a `compile_error!`.
+    /// Other mistakes there have to be reported in the same compile. After an unread part there is no constant:
+    /// names may be unknown because of that part.
     pub(crate) fn finish(self) -> TokenStream {
         let is_whole = self.is_whole();
         let errors = self.bare();
@@ -74,7 +74,7 @@ impl Errors {
         }
     }
 
-    /// The same within an `impl`, where a constant needs a name.
+    /// Returns all mistakes without a constant, which would need a name within an `impl`.
     pub(crate) fn bare(self) -> TokenStream {
         let errors = self.seen.take().unwrap_or_default();
         errors.iter().map(syn::Error::to_compile_error).collect()

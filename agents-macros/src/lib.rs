@@ -1,33 +1,64 @@
 //! The macros of `agents`.
 //!
-//! Use them through the `agents` crate, which says what they are for. They hold no logic: they
-//! expand to the calls on builders that you would write yourself.
+//! Use them through the `agents` crate, which documents them. The macros hold no logic: they expand to calls on
+//! builders that a person would write.
 //!
 //! A macro runs through four phases, a module each, with a barrier between syntax and meaning:
 //!
 //! ```text
-//! tokens ─► parse ─► ast ─┤├─► lower ─► model ─► check ─┤├─► expand ─► tokens
+//! tokens ─► parse ─► ast ─► check ─► lower ─► model ─┤├─► check ─► expand ─► tokens
 //! ```
+//!
+//! - `parse` reads tokens, and reports what no macro can read.
+//! - `check` has the rules. It checks each part of the code as written, and leaves out what it reports. `suggest` tells
+//!   what was probably meant. Later `check` looks at the code as meant: what is missing, and what contradicts. That
+//!   second check needs everything to have been read.
+//! - `lower` translates what was checked, and reports nothing.
+//! - `expand` prints calls on builders.
 //!
 //! Mistakes are collected along the way and reported all at once, each at its own token. The user's
 //! item is printed beside them, so that one mistake is one error.
+//!
+//! # Layers
+//!
+//! A module imports those above it in this list or to its left, and no others (`tests/layers.rs`).
+//!
+//! ```text
+//! messages diag keys names  texts of diagnostics; their collection; the words of the language; names of types
+//! syntax paths              the user's tokens; spans, and paths to the runtime
+//! ast                       the code as written
+//! suggest                   the code as probably meant, where a mistake is typical
+//! parse                     tokens to ast
+//! model                     the code as meant
+//! check                     the rules
+//! lower                     ast to model
+//! expand                    model to tokens
+//! ```
 
 mod ast;
 mod check;
 mod diag;
 mod expand;
+// The book's list of words is compared with this file.
+#[path = "parse/keys.rs"]
+mod keys;
 mod lower;
+mod messages;
 mod model;
+mod names;
 mod parse;
 mod paths;
+mod suggest;
+mod syntax;
 #[cfg(test)]
 mod tests;
 
+use check::Of;
 use diag::Errors;
 use model::Make;
 use parse::Item;
 use proc_macro::TokenStream;
-use proc_macro2::{Span, TokenStream as Tokens};
+use proc_macro2::TokenStream as Tokens;
 use quote::quote;
 use syn::Receiver;
 
@@ -71,10 +102,7 @@ pub fn in_doubt(tokens: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn on_escalation(tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
-    // At what stands in it, which is the user's own.
-    let first = Tokens::from(tokens).into_iter().next();
-    let at = first.map_or_else(Span::call_site, |token| token.span());
-    errors.note(syn::Error::new(at, check::messages::escalation_outside()));
+    parse::on_escalation_outside(&tokens.into(), &errors);
     errors.finish().into()
 }
 
@@ -98,12 +126,10 @@ fn attribute_tool(arguments: Tokens, item: &Tokens) -> Tokens {
     }
 }
 
-/// An example that no `#[tool]` above it has read.
+/// Reports an example that no `#[tool]` above it has read.
 fn attribute_example(arguments: &Tokens, item: Tokens) -> Tokens {
     let errors = Errors::new();
-    let message = check::messages::EXAMPLE_ABOVE;
-    errors.note(syn::Error::new(Span::call_site(), message));
-    let (is_method, item) = parse::example_above(arguments, item);
+    let (is_method, item) = parse::example_above(arguments, item, &errors);
     let errors = match is_method {
         true => errors.bare(),
         false => errors.finish(),
@@ -119,9 +145,10 @@ fn block_tool(tokens: Tokens) -> Tokens {
     }
 }
 
-fn print_tool(tool: ast::Tool, errors: Errors) -> Tokens {
+fn print_tool(mut tool: ast::Tool, errors: Errors) -> Tokens {
     let is_read = errors.is_whole();
-    let tool = lower::tool(tool, &errors);
+    check::tool_as_written(&mut tool, &errors);
+    let tool = lower::tool(tool);
     if is_read {
         check::tool(&tool, &errors);
     }
@@ -130,7 +157,7 @@ fn print_tool(tool: ast::Tool, errors: Errors) -> Tokens {
     quote!(#errors #tool)
 }
 
-/// The errors, beside a function: one that takes `self` stands in an `impl`.
+/// Prints the errors beside a function. A function with `self` stands in an `impl`.
 fn beside(receiver: Option<&Receiver>, errors: Errors) -> Tokens {
     match receiver {
         Some(_) => errors.bare(),
@@ -145,11 +172,17 @@ fn attribute_agent(arguments: Tokens, item: &Tokens) -> Tokens {
     };
     let is_read = errors.is_whole();
     let mut agent = match parsed {
-        Item::Function(agent) => lower::function_agent(agent, &errors),
-        Item::Impl(agent) => match lower::skill_agent(agent, &errors) {
-            Ok(agent) => agent,
-            Err(block) => return expand::untouched(errors, &expand::block(&block)),
-        },
+        Item::Function(mut agent) => {
+            check::function_as_written(&mut agent, &errors);
+            lower::function_agent(agent)
+        }
+        Item::Impl(mut agent) => {
+            check::skills_as_written(&mut agent, &errors);
+            match lower::skill_agent(agent) {
+                Ok(agent) => agent,
+                Err(block) => return expand::untouched(errors, &expand::block(&block)),
+            }
+        }
     };
     if is_read {
         check::agent(&mut agent, &errors);
@@ -164,47 +197,46 @@ fn attribute_agent(arguments: Tokens, item: &Tokens) -> Tokens {
 
 fn block_on_error(tokens: Tokens) -> Tokens {
     let errors = Errors::new();
-    let Some((rt, arms)) = parse::on_error_block(tokens, &errors) else {
+    let Some((rt, mut arms)) = parse::on_error_block(tokens, &errors) else {
         return errors.finish();
     };
-    let arms = lower::on_error(arms, lower::Of::Tool(&[]), &errors);
-    if let Some(name) = &arms.written.named {
-        errors.at(name, check::messages::named_in_an_agent());
-    } else if arms.tool.is_none() {
-        errors.at(&arms.written.keyword, check::messages::arms_need_a_tool());
-    }
-    check::on_error(&arms.written, true, &errors);
+    check::arms_as_written(&mut arms, Of::Tool(&[]), &errors);
+    let arms = lower::on_error(arms);
+    check::on_error_alone(&arms.written, &errors);
     let (errors, arms) = (errors.finish(), expand::on_error(&arms, &rt));
     quote!(#errors #arms)
 }
 
 fn block_in_doubt(tokens: Tokens) -> Tokens {
     let errors = Errors::new();
-    let Some((rt, doubt)) = parse::in_doubt_block(tokens, &errors) else {
+    let Some((rt, mut doubt)) = parse::in_doubt_block(tokens, &errors) else {
         return errors.finish();
     };
-    let doubt = lower::in_doubt(doubt, &errors);
+    check::in_doubt_as_written(&mut doubt, &errors);
+    let doubt = lower::in_doubt(doubt);
     let (errors, doubt) = (errors.finish(), expand::in_doubt(&doubt, &rt));
     quote!(#errors #doubt)
 }
 
 fn expression_structure(tokens: Tokens) -> Tokens {
     let errors = Errors::new();
-    let Some((rt, root)) = parse::structure(tokens, &errors) else {
+    let Some((rt, mut root)) = parse::structure(tokens, &errors) else {
         return expand::no_expression(errors);
     };
-    let root = lower::member(root, &errors);
+    check::structure_as_written(&mut root, &errors);
+    let root = lower::member(root);
     check::structure(&root, &errors);
     expand::expression(errors, &expand::structure(&root, &rt))
 }
 
 fn expression_branch(tokens: Tokens) -> Tokens {
     let errors = Errors::new();
-    let Some((rt, branch)) = parse::branch(tokens, &errors) else {
+    let Some((rt, mut branch)) = parse::branch(tokens, &errors) else {
         return expand::no_expression(errors);
     };
     let is_read = errors.is_whole();
-    let branch = lower::branch(branch, &errors);
+    check::branch_as_written(&mut branch, &errors);
+    let branch = lower::branch(branch);
     if is_read {
         check::branch(&branch, &errors);
     }

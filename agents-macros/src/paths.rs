@@ -1,4 +1,4 @@
-//! The one path through which generated code names the runtime.
+//! The path through which generated code names the runtime, and the places of generated tokens.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -11,12 +11,12 @@ pub(crate) struct Rt {
 }
 
 impl Rt {
-    /// The runtime under `root`; under `::agents` where nothing is said.
+    /// Returns the runtime under `root`, or else under `::agents`.
     pub(crate) fn under(root: Option<Path>) -> Self {
         Rt { root }
     }
 
-    /// The path of `item` in the runtime, as text: what `#[serde(crate = "..")]` wants.
+    /// Returns the path of `item` in the runtime as text, for `#[serde(crate = "..")]`.
     pub(crate) fn text(&self, item: &str) -> LitStr {
         let path = self.to_token_stream().to_string().replace(' ', "");
         LitStr::new(&format!("{path}::{item}"), Span::call_site())
@@ -32,7 +32,7 @@ impl ToTokens for Rt {
     }
 }
 
-/// `tokens` as if the user had written them at `span`.
+/// Gives `tokens` the span that they would have in the user's code at `span`.
 pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     let at = |mut token: TokenTree| {
         token.set_span(span);
@@ -41,14 +41,14 @@ pub(crate) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     tokens.into_iter().map(at).collect()
 }
 
-/// The place of `span`, the names of generated code: lints know it for generated.
+/// Returns a span at the place of `span` whose names belong to generated code. Lints recognise such code.
 pub(crate) fn here(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
-/// `__rt::OF::NAME`, where the user wrote `NAME`. It begins with a word of the user's, for an arm that began in a
-/// macro and ended outside is nowhere that rustc could add another behind; the rest is none, so that no lint
-/// asks the user to leave it out.
+/// Returns `__rt::OF::NAME` for the user's `NAME`. The first word counts as the user's: rustc proposes another arm
+/// only behind one that is all in or all outside of a macro. The rest counts as generated, so that no lint proposes
+/// to leave it out.
 pub(crate) fn qualified(of: &str, name: &Ident) -> TokenStream {
     let (rt, of) = (
         Ident::new("__rt", name.span()),
@@ -57,13 +57,19 @@ pub(crate) fn qualified(of: &str, name: &Ident) -> TokenStream {
     quote!(#rt::#of::#name)
 }
 
-/// The place of the first token.
+/// Returns the name of the context, as if the user had written it. About a call with names of a macro, rustc reports
+/// the whole macro.
+pub(crate) fn cx(site: Span) -> Ident {
+    Ident::new("__cx", site)
+}
+
+/// Returns the place of the first token.
 pub(crate) fn start(tokens: &impl ToTokens) -> Span {
     let first = tokens.to_token_stream().into_iter().next();
     first.map_or_else(Span::call_site, |token| token.span())
 }
 
-/// The place of the last token: what is made there ends where the user's tokens end.
+/// Returns the place of the last token. Generated code there ends where the user's tokens end.
 pub(crate) fn end(tokens: &impl ToTokens) -> Span {
     match tokens.to_token_stream().into_iter().last() {
         Some(TokenTree::Group(group)) => group.span_close(),

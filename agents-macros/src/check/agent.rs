@@ -1,14 +1,200 @@
 //! The rules for agents.
 
-use super::{head, is_plain, messages, named, names::plain};
+use super::{
+    arms_as_written, handler_as_written, keys, not_a_skill,
+    on_error::{Of, on_error},
+    on_escalation::on_escalation,
+    settings::{elements, settings},
+    signature::{head, is_concrete, is_owned, is_plain, named},
+};
 use crate::{
-    ast::{Element, Function},
+    ast::{self, Element, Entry, Function, Impl, Mark, Member, Value},
     diag::Errors,
-    lower::{answer, written},
+    messages,
     model::{Agent, Arms, Knowledge, Make, Settings, Skill, ToolRef},
+    names::plain,
+    suggest::nearest,
+    syntax::{
+        attribute_name, is_context, is_lint_level, last_name, takes_self_by_reference, type_ident,
+        typed, written,
+    },
 };
 use quote::ToTokens;
-use syn::{Expr, Ident, Path, ReturnType};
+use syn::{
+    Attribute, Expr, ExprField, Ident, Meta, Path, ReturnType, Signature,
+    visit::{self, Visit},
+};
+
+/// Checks the parts of an agent that is a function, each by itself. What is reported is left out.
+pub(crate) fn function_as_written(agent: &mut ast::Agent<Function>, errors: &Errors) {
+    let ast::Agent { entries, item } = agent;
+    let sig = &item.sig;
+    if sig.receiver().is_none() {
+        fields(entries, errors);
+    }
+    keys::entries("agent", entries, crate::keys::AGENT, errors);
+    settings(entries, errors);
+    if let Some(receiver) = sig.receiver() {
+        errors.at(receiver, messages::agent_receiver());
+    }
+    input(sig, errors);
+    output(sig, errors);
+}
+
+/// Checks the parts of an agent with skills, each by itself. What is reported is left out, or read as what was meant.
+pub(crate) fn skills_as_written(agent: &mut ast::Agent<Impl>, errors: &Errors) {
+    let ast::Agent { entries, item } = agent;
+    keys::entries("agent", entries, crate::keys::AGENT, errors);
+    settings(entries, errors);
+    if type_ident(&item.self_ty).is_none() {
+        errors.at(&item.self_ty, messages::unnamed_type());
+        return;
+    }
+    for member in &mut item.members {
+        if let Member::Function(function, mark) = member {
+            match mark {
+                Some(Mark::Skill(mark)) => skill(function, mark, errors),
+                Some(Mark::Knowledge(mark)) => knowledge(function, mark, errors),
+                None if !function.has_body() => {
+                    let name = &function.sig.ident;
+                    errors.at(name, messages::bodiless_without_skill(name));
+                }
+                None => {}
+            }
+        }
+    }
+    for member in &mut item.members {
+        match member {
+            Member::OnError(arms) => {
+                let of = match &arms.tool {
+                    Some(_) => Of::Tool(&[]),
+                    None => Of::Tools,
+                };
+                arms_as_written(arms, of, errors);
+            }
+            Member::OnEscalation(handler) => handler_as_written(handler, errors),
+            Member::Function(..) | Member::Other(_) => {}
+        }
+    }
+}
+
+/// Reports fields of `self` in an attribute on a function: `tools = [Look { pool: self.pool.clone() }]`.
+fn fields(entries: &mut Vec<Entry>, errors: &Errors) {
+    let mut keeps = |value: &Expr| {
+        let mut own = OwnField(None);
+        own.visit_expr(value);
+        if let Some(field) = &own.0 {
+            errors.at(field, messages::field_of_a_function(written(field)));
+        }
+        own.0.is_none()
+    };
+    entries.retain_mut(|entry| match &mut entry.value {
+        Value::Nothing => true,
+        Value::Is(value) => keeps(value),
+        Value::List(elements) => {
+            elements.retain(|element| {
+                let (Element::One(value) | Element::Spread(_, value)) = element;
+                keeps(value)
+            });
+            true
+        }
+        Value::Group(values) => {
+            values.retain(&mut keeps);
+            true
+        }
+    });
+}
+
+/// The first field of `self` in an expression.
+struct OwnField(Option<ExprField>);
+
+impl<'ast> Visit<'ast> for OwnField {
+    fn visit_expr_field(&mut self, field: &'ast ExprField) {
+        if matches!(&*field.base, Expr::Path(base) if base.path.is_ident("self")) {
+            self.0.get_or_insert_with(|| field.clone());
+        }
+        visit::visit_expr_field(self, field);
+    }
+}
+
+/// Checks the mark and the signature of a skill: `#[skill(tools = [ReadFile, "github_*"])] async fn
+/// manage_files(&self, request: String) -> Summary;`
+fn skill(function: &Function, mark: &mut ast::Skill, errors: &Errors) {
+    let (sig, name) = (&function.sig, &function.sig.ident);
+    keys::entries("skill", &mut mark.entries, crate::keys::SKILL, errors);
+    elements(&mut mark.entries, "tools", |element| {
+        let (Element::One(tool) | Element::Spread(_, tool)) = element;
+        let fits = matches!(element, Element::One(_)) && ToolRef::of(tool.clone()).is_ok();
+        if !fits {
+            errors.at(tool, messages::skill_lists_types(written(tool)));
+        }
+        fits
+    });
+    match sig.receiver() {
+        Some(_) if takes_self_by_reference(sig) => {}
+        Some(receiver) => errors.at(receiver, messages::by_shared_reference("a skill")),
+        None => errors.at(name, messages::skill_without_self(name)),
+    }
+    input(sig, errors);
+    output(sig, errors);
+}
+
+/// Checks the mark and the signature of knowledge: `#[knowledge] fn style(&self) -> String { .. }`.
+fn knowledge(function: &Function, mark: &Attribute, errors: &Errors) {
+    let (sig, name) = (&function.sig, &function.sig.ident);
+    if !matches!(mark.meta, Meta::Path(_)) {
+        errors.at(mark, messages::knowledge_takes_nothing());
+    }
+    if let Some(asyncness) = &sig.asyncness {
+        errors.at(asyncness, messages::knowledge_at_hand(name));
+    }
+    match sig.receiver() {
+        Some(_) if takes_self_by_reference(sig) => {}
+        Some(receiver) => errors.at(receiver, messages::by_shared_reference("knowledge")),
+        None => errors.at(name, messages::knowledge_without_self(name)),
+    }
+    for input in typed(sig) {
+        errors.at(input, messages::knowledge_without_input());
+    }
+    if !function.has_body() {
+        errors.at(name, messages::knowledge_without_body(name));
+    }
+    match &sig.output {
+        ReturnType::Type(_, ty) if last_name(ty).as_deref() != Some("Result") => {}
+        ReturnType::Type(_, ty) => errors.at(ty, messages::knowledge_at_hand(name)),
+        ReturnType::Default => errors.at(name, messages::knowledge_at_hand(name)),
+    }
+}
+
+/// Checks the one input of an agent: its type can be named, and borrows nothing.
+fn input(sig: &Signature, errors: &Errors) {
+    let (contexts, inputs): (Vec<_>, Vec<_>) = typed(sig).partition(|typed| is_context(&typed.ty));
+    for context in contexts {
+        errors.at(context, messages::context_for_agents());
+    }
+    let Some((first, further)) = inputs.split_first() else {
+        return;
+    };
+    for second in further {
+        errors.at(second, messages::one_input(&sig.ident));
+    }
+    let attrs = first.attrs.iter();
+    for attribute in attrs.filter(|a| !is_lint_level(a) && !a.path().is_ident("doc")) {
+        let message = messages::agent_parameter_attribute(attribute_name(attribute));
+        errors.at(attribute, message);
+    }
+    if is_concrete(&first.ty, "the input of an agent", errors) {
+        is_owned(&first.ty, "an agent", "its input", errors);
+    }
+}
+
+fn output(sig: &Signature, errors: &Errors) {
+    if let ReturnType::Type(_, ty) = &sig.output
+        && is_concrete(ty, "the output of an agent", errors)
+    {
+        is_owned(ty, "an agent", "its output", errors);
+    }
+}
 
 /// Checks one agent.
 pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
@@ -45,18 +231,19 @@ pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
     tools_once(&agent.settings, errors);
     for (i, arms) in agent.on_error.iter().enumerate() {
         let of_tools = arms.tool.is_some() || arms.written.named.is_some();
-        super::on_error(&arms.written, of_tools, errors);
+        on_error(&arms.written, of_tools, errors);
         once(arms, &agent.on_error[..i], errors);
         among_tools(arms, &agent.settings, errors);
     }
     among_skills(agent, errors);
     if let Make::Skills(_, skills) = &agent.make {
-        super::on_escalation::on_escalation(&mut agent.on_escalation, skills, errors);
+        on_escalation(&mut agent.on_escalation, skills, errors);
     }
     agent.broken |= !fits;
 }
 
-/// `tools = [ReadFile, ReadFile]`; one that holds something may be there as another one.
+/// Reports a tool that is listed twice: `tools = [ReadFile, ReadFile]`. A tool with fields may be listed again with
+/// other values.
 fn tools_once(settings: &Settings, errors: &Errors) {
     let listed = settings.tools.iter().flat_map(|(_, tools)| tools);
     let mut seen: Vec<&Path> = Vec::new();
@@ -70,19 +257,22 @@ fn tools_once(settings: &Settings, errors: &Errors) {
     }
 }
 
-/// `on_error!(DeleteFile, ..)` for a tool that the agent has; as far as its list shows them.
+/// Checks that the agent has the tool of `on_error!(DeleteFile, ..)`, as far as its list shows.
 fn among_tools(arms: &Arms, settings: &Settings, errors: &Errors) {
     let Some(tool) = &arms.tool else { return };
     let Some(listed) = tool_types(settings) else {
         return;
     };
     if listed.iter().all(|path| last(path) != last(tool)) {
-        let message = |listed: &[&str]| messages::not_among_tools(&written(tool), listed);
+        let message = |listed: &[&str]| {
+            let tool = written(tool);
+            messages::not_among_tools(&tool, nearest(&tool, listed))
+        };
         errors.at(tool, among(&listed, message));
     }
 }
 
-/// `on_error!(Self::data_ops, ..)` for a skill that a model carries out.
+/// Checks that a model drives the skill of `on_error!(Self::data_ops, ..)`.
 fn among_skills(agent: &Agent, errors: &Errors) {
     let Make::Skills(_, skills) = &agent.make else {
         return;
@@ -101,7 +291,7 @@ fn among_skills(agent: &Agent, errors: &Errors) {
             .iter()
             .find(|skill| plain(&skill.function.sig.ident) == plain(name));
         match skill {
-            None => errors.at(name, messages::not_a_skill(&plain(name), &all)),
+            None => errors.at(name, not_a_skill(&plain(name), &all)),
             Some(skill) if skill.function.has_body() => {
                 errors.at(name, messages::arms_without_model(name));
             }
@@ -110,13 +300,13 @@ fn among_skills(agent: &Agent, errors: &Errors) {
     }
 }
 
-/// What is said of a tool that is none of these.
+/// Returns the message about a tool that is not in this list.
 fn among(listed: &[&Path], message: impl Fn(&[&str]) -> String) -> String {
     let listed: Vec<String> = listed.iter().map(written).collect();
     message(&listed.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// One block for each tool, and one for the agent.
+/// Reports a second block for the same tool, and a second one for the agent.
 fn once(arms: &Arms, above: &[Arms], errors: &Errors) {
     let of = |arms: &Arms| {
         let tool = arms.tool.as_ref().map(written);
@@ -135,7 +325,7 @@ fn once(arms: &Arms, above: &[Arms], errors: &Errors) {
     }
 }
 
-/// A function with a body: described, and without anything that only a model needs.
+/// Checks a function with a body: it is described, and has no key that only a model needs.
 fn native(agent: &Agent, function: &Function, errors: &Errors) {
     if agent.docs.is_empty() && agent.settings.description.is_none() {
         errors.at(
@@ -180,7 +370,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         .chain(fixers)
 }
 
-/// `async fn json_fixer(request: Repair) -> String;`
+/// Checks a function without a body: `async fn json_fixer(request: Repair) -> String;`.
 fn bodiless(agent: &Agent, function: &Function, errors: &Errors) {
     if agent.docs.is_empty() && agent.settings.prompt.is_none() {
         errors.at(&function.sig.ident, messages::no_prompt(&agent.name));
@@ -188,7 +378,7 @@ fn bodiless(agent: &Agent, function: &Function, errors: &Errors) {
     answered_by_model(function, errors);
 }
 
-/// A model is asked over the network, and gives an answer.
+/// Checks that a function without a body is async and returns an answer.
 fn answered_by_model(function: &Function, errors: &Errors) {
     if function.has_body() {
         return;
@@ -199,14 +389,14 @@ fn answered_by_model(function: &Function, errors: &Errors) {
     }
     match &function.sig.output {
         ReturnType::Default => errors.at(head(function), messages::bodiless_without_answer(&name)),
-        ReturnType::Type(_, ty) if crate::lower::last_name(ty).as_deref() == Some("Result") => {
+        ReturnType::Type(_, ty) if last_name(ty).as_deref() == Some("Result") => {
             errors.at(ty, messages::bodiless_result());
         }
         ReturnType::Type(..) => {}
     }
 }
 
-/// At least one skill; and a prompt, if a model drives one of them.
+/// Checks that there is a skill, and a prompt if a model drives one.
 fn skilled(agent: &Agent, skills: &[Skill], errors: &Errors) {
     if skills.is_empty() && !agent.has_refused_skills {
         errors.at(&agent.ident, messages::no_skill(&agent.ident));
@@ -220,7 +410,7 @@ fn skilled(agent: &Agent, skills: &[Skill], errors: &Errors) {
     }
 }
 
-/// `/// File management operations.`
+/// Checks that a skill is described: `/// File management operations.`
 fn described(skill: &Skill, errors: &Errors) {
     if skill.docs.is_empty() {
         let name = &skill.function.sig.ident;
@@ -228,8 +418,8 @@ fn described(skill: &Skill, errors: &Errors) {
     }
 }
 
-/// `#[skill(tools = [ReadFile])]`: a model is there to call them, and the agent has them; as far as
-/// its list shows them.
+/// Checks `#[skill(tools = [ReadFile])]`: a model is there to call the tools, and the agent has them, as far as its
+/// list shows.
 fn listed(skill: &Skill, settings: &Settings, errors: &Errors) {
     let Some((key, tools)) = &skill.tools else {
         return;
@@ -246,14 +436,16 @@ fn listed(skill: &Skill, settings: &Settings, errors: &Errors) {
         if let ToolRef::Type(path) = tool
             && of_agent.iter().all(|known| last(known) != last(path))
         {
-            let message =
-                |listed: &[&str]| messages::not_among_tools_of_agent(&written(path), listed);
+            let message = |listed: &[&str]| {
+                let tool = written(path);
+                messages::not_among_tools_of_agent(&tool, nearest(&tool, listed))
+            };
             errors.at(path, among(&of_agent, message));
         }
     }
 }
 
-/// `#[skill(memory)]`: a model is there to use it, and the agent has one.
+/// Checks `#[skill(memory)]`: a model is there to use the memory, and the agent has one.
 fn remembering(skill: &Skill, agent: &Agent, errors: &Errors) {
     let Some(key) = &skill.memory else { return };
     if skill.function.has_body() {
@@ -264,7 +456,7 @@ fn remembering(skill: &Skill, agent: &Agent, errors: &Errors) {
     }
 }
 
-/// `#[agent(memory = ..)]`: a skill asks for it.
+/// Checks that a skill uses the memory of `#[agent(memory = ..)]`.
 fn idle_memory(agent: &Agent, skills: &[Skill], errors: &Errors) {
     if let Some((key, _)) = &agent.settings.memory
         && !agent.has_refused_skills
@@ -274,7 +466,7 @@ fn idle_memory(agent: &Agent, skills: &[Skill], errors: &Errors) {
     }
 }
 
-/// The types of the agent's tools; `None` where the list does not show them all.
+/// Returns the types of the agent's tools; `None` if the list does not show them all.
 fn tool_types(settings: &Settings) -> Option<Vec<&Path>> {
     let listed = settings.tools.iter().flat_map(|(_, tools)| tools);
     listed.map(Element::tool_type).collect()
@@ -286,7 +478,7 @@ fn last(path: &Path) -> Option<String> {
         .map(|segment| segment.ident.to_string())
 }
 
-/// `#[knowledge]`: described, and told to a model.
+/// Checks that `#[knowledge]` is described, and told to a model.
 fn known(agent: &Agent, knowledge: &Knowledge, errors: &Errors) {
     let name = &knowledge.function.sig.ident;
     is_plain("method", &knowledge.function, errors);
@@ -298,7 +490,7 @@ fn known(agent: &Agent, knowledge: &Knowledge, errors: &Errors) {
     }
 }
 
-/// All skills take and give the same, as far as tokens tell.
+/// Checks that all skills take and return the same types, as far as tokens tell.
 fn alike(skills: &[Skill], errors: &Errors) -> bool {
     let Some((first, others)) = skills.split_first() else {
         return true;
@@ -318,7 +510,7 @@ fn alike(skills: &[Skill], errors: &Errors) -> bool {
                 ),
             );
         }
-        if let (Some(this), Some(wanted)) = (answer(&other.returns), answer(&first.returns))
+        if let (Some(this), Some(wanted)) = (other.returns.answer(), first.returns.answer())
             && !same(&this, &wanted)
         {
             alike = false;

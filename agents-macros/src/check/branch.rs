@@ -1,10 +1,92 @@
 //! The rules for branches.
 
-use super::messages;
-use crate::{diag::Errors, model::Branch};
+use crate::{
+    ast::{
+        self,
+        ends::{self, End},
+    },
+    diag::Errors,
+    messages,
+    model::Branch,
+    paths::here,
+};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{
+    Expr, Pat, PatIdent, parse_quote_spanned,
+    spanned::Spanned,
+    visit::{self, Visit},
+};
 
-/// What one tuple of agents holds.
+/// The number of agents in the largest tuple.
 const MOST: usize = 12;
+
+/// Checks each arm of a branch by itself: it ends with `agent.run(input)`.
+pub(crate) fn branch_as_written(branch: &mut ast::Branch, errors: &Errors) {
+    for arm in &mut branch.arms {
+        let bound = bound(&arm.pat);
+        ends::visit(&mut arm.body, &mut |end| match end {
+            End::Expr(body) => hands_on(body, &bound, errors),
+            End::Block(block) => {
+                errors.at(&*block, messages::hands_on_to_nobody());
+                *block = parse_quote_spanned!(here(block.span())=> { ::core::unreachable!() });
+            }
+        });
+    }
+}
+
+fn hands_on(body: &mut Expr, bound: &[String], errors: &Errors) {
+    let at = match &*body {
+        Expr::MethodCall(call) if call.method == "run" && call.args.len() == 1 => {
+            let agent = &call.receiver;
+            let tokens = agent.to_token_stream();
+            let of_the_pattern = |name: &&String| mentions(tokens.clone(), name);
+            let Some(name) = bound.iter().find(of_the_pattern) else {
+                return;
+            };
+            errors.at(agent, messages::target_of_a_pattern(name));
+            agent.span()
+        }
+        Expr::Await(it) => {
+            errors.at(it.await_token, messages::no_await(".await"));
+            body.span()
+        }
+        Expr::Try(it) => {
+            errors.at(it.question_token, messages::no_await("?"));
+            body.span()
+        }
+        it => {
+            errors.at(it, messages::hands_on_to_nobody());
+            body.span()
+        }
+    };
+    *body = parse_quote_spanned!(here(at)=> ::core::unreachable!());
+}
+
+/// Returns the names that a pattern binds. A capitalised name is a variant.
+fn bound(pattern: &Pat) -> Vec<String> {
+    struct Names(Vec<String>);
+    impl Visit<'_> for Names {
+        fn visit_pat_ident(&mut self, binding: &PatIdent) {
+            let name = binding.ident.to_string();
+            if !name.starts_with(char::is_uppercase) {
+                self.0.push(name);
+            }
+            visit::visit_pat_ident(self, binding);
+        }
+    }
+    let mut names = Names(Vec::new());
+    names.visit_pat(pattern);
+    names.0
+}
+
+fn mentions(tokens: TokenStream, name: &str) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == name,
+        TokenTree::Group(group) => mentions(group.stream(), name),
+        _ => false,
+    })
+}
 
 /// Checks one branch.
 pub(crate) fn branch(branch: &Branch, errors: &Errors) {

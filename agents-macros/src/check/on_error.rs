@@ -1,25 +1,170 @@
 //! The rules for the arms of `on_error`.
 //!
-//! That an arm is never reached is left to rustc: it sees more than tokens, and the expansion denies
-//! unreachable patterns.
+//! rustc reports an arm that is never reached: it sees more than tokens, and the expansion denies unreachable
+//! patterns.
 
-use super::{
-    messages,
-    names::{nearest, plain},
-};
+use super::arguments;
 use crate::{
-    ast::{Arm, Arms},
+    ast::{Arm, Arms, bound},
     diag::Errors,
-    parse::keys::{self, Kind},
+    keys::{self, Kind},
+    messages,
+    names::{plain, type_name},
+    suggest::{self, any_error, failure, nearest, verbs},
+    syntax::{function, handed_to, pair},
 };
+use proc_macro2::Span;
 use quote::ToTokens;
+use std::borrow::Cow;
 use syn::{
-    Expr, ExprLit, Lit,
+    Expr, ExprCall, ExprLit, Ident, Lit, parse_quote_spanned,
+    spanned::Spanned,
     visit::{self, Visit},
+    visit_mut::{self, VisitMut},
 };
 
-/// Checks one block. Arms for one tool answer what happens to its calls; an agent's own answer what
-/// happens to its final answer, too.
+/// The owner of the failures that arms are for.
+#[derive(Clone, Copy)]
+pub(crate) enum Of<'a> {
+    /// A tool. Its arms see the injected values of these names.
+    Tool(&'a [Ident]),
+    /// All tools of an agent, or some by their names. Of their errors no type is known.
+    Tools,
+}
+
+/// Checks each arm of one block by itself, and leaves the arms as they are meant in `meant`.
+pub(crate) fn arms_as_written(block: &mut Arms, of: Of<'_>, errors: &Errors) {
+    if let Some(tool) = &mut block.tool {
+        suggest::tool_type(tool, errors);
+    }
+    let meant = block.arms.iter().filter_map(|arm| meant(arm, of, errors));
+    block.meant = meant.collect();
+}
+
+/// Returns an arm as it is meant, if its kind is known and its patterns fit.
+fn meant(written: &Arm, of: Of<'_>, errors: &Errors) -> Option<Arm> {
+    let kind = suggest::kind(&written.kind)?;
+    if !written.fits(kind.takes) {
+        return None;
+    }
+    let is_execution = kind.name == "execution_error";
+    let written = match of {
+        Of::Tools if is_execution => any_error::mend(written, errors)?,
+        _ => Cow::Borrowed(written),
+    };
+    let mut arm = written.clone().into_owned();
+    arm.kind = Ident::new(kind.name, arm.kind.span());
+    let mut verbs = Verbs {
+        inner: 0,
+        bound: bound::names(&written),
+        injected: match of {
+            Of::Tool(injected) => injected,
+            Of::Tools => &[],
+        },
+        waits: false,
+        errors,
+    };
+    verbs::keep_decision(&mut arm.body, errors);
+    verbs::say_what_text_is(&mut arm.body, false, errors);
+    verbs.visit_expr_mut(&mut arm.body);
+    if verbs.waits {
+        // What it binds counts as used: that it waits is one mistake.
+        let bound = bound::in_patterns(&written);
+        let variant = Ident::new(kind.variant, arm.kind.span());
+        arm.body = parse_quote_spanned! {variant.span()=> {
+            let _ = (#(&#bound,)*);
+            __rt::None::<__rt::Decision<__rt::kinds::#variant>>
+        }};
+    }
+    if let Some((_, guard)) = &mut arm.guard {
+        verbs.visit_expr_mut(guard);
+    }
+    if is_execution {
+        failure::mend(&written, &mut arm.patterns, errors);
+    }
+    Some(arm)
+}
+
+/// The rules for verbs and their arguments, after suggestions have mended each expression.
+struct Verbs<'a> {
+    /// The number of closures, async blocks and functions around: an `.await` in there belongs to them.
+    inner: usize,
+    /// The names that the arm binds, which mean nothing outside of it.
+    bound: Vec<Ident>,
+    injected: &'a [Ident],
+    /// The arm waits for something, which it cannot.
+    waits: bool,
+    errors: &'a Errors,
+}
+
+impl VisitMut for Verbs<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        verbs::mend(expr, self.errors);
+        let is_inner = matches!(expr, Expr::Closure(_) | Expr::Async(_));
+        self.inner += usize::from(is_inner);
+        visit_mut::visit_expr_mut(self, expr);
+        self.inner -= usize::from(is_inner);
+        match expr {
+            Expr::Call(call) => self.call(call),
+            Expr::Await(wait) if self.inner == 0 => {
+                self.waits = true;
+                self.errors.at(wait.await_token, messages::WAITING_ARM);
+            }
+            _ => {}
+        }
+    }
+
+    fn visit_macro_mut(&mut self, called: &mut syn::Macro) {
+        handed_to(called, |expr| self.visit_expr_mut(expr));
+    }
+
+    fn visit_item_fn_mut(&mut self, item: &mut syn::ItemFn) {
+        self.inner += 1;
+        visit_mut::visit_item_fn_mut(self, item);
+        self.inner -= 1;
+    }
+}
+
+impl Verbs<'_> {
+    /// Checks `verb(a, key = v)`, and leaves out arguments that it reports.
+    fn call(&self, call: &mut ExprCall) {
+        if let Some(known) = verbs::named(call, self.errors) {
+            let at = call.func.span();
+            arguments(call, known, self.errors, |key, argument| match key {
+                "agent" => self.fixer(argument, at),
+                _ => argument,
+            });
+        }
+    }
+
+    /// Checks `agent = JsonFixer`. A stored run looks for the agent outside of the arms, so it has to exist there.
+    fn fixer(&self, argument: Expr, at: Span) -> Expr {
+        let Ok((_, agent)) = pair(argument.clone()) else {
+            return argument;
+        };
+        if let Some(name) = bound::mention(&agent, &self.bound) {
+            self.errors.at(&name, messages::bound_in_arm(&name));
+        } else if let Some(name) = function(&agent).filter(|name| !self.injected.contains(name)) {
+            let message = messages::function_for_agent(name, &type_name(name));
+            self.errors.at(&agent, message);
+            return parse_quote_spanned!(at=> __rt::None);
+        }
+        argument
+    }
+}
+
+/// Checks a block that stands alone, and so needs the type of a tool.
+pub(crate) fn on_error_alone(block: &Arms, errors: &Errors) {
+    if let Some(name) = &block.named {
+        errors.at(name, messages::named_in_an_agent());
+    } else if block.tool.is_none() {
+        errors.at(&block.keyword, messages::arms_need_a_tool());
+    }
+    on_error(block, true, errors);
+}
+
+/// Checks one block. Arms for one tool answer failures of its calls. Those of an agent answer failures of its final
+/// answer, too.
 pub(crate) fn on_error(block: &Arms, is_for_tool: bool, errors: &Errors) {
     for arm in &block.arms {
         let Some(kind) = kind(arm, is_for_tool, errors) else {
@@ -30,7 +175,7 @@ pub(crate) fn on_error(block: &Arms, is_for_tool: bool, errors: &Errors) {
     }
 }
 
-/// `invalid_args(..)`: one of the kinds, and one that can happen here.
+/// Checks that a kind such as `invalid_args(..)` is known, and can happen here.
 fn kind(arm: &Arm, is_for_tool: bool, errors: &Errors) -> Option<&'static Kind> {
     let Some(kind) = keys::KINDS.iter().find(|kind| arm.kind == kind.name) else {
         errors.at(&arm.kind, unknown(&plain(&arm.kind), is_for_tool));
@@ -42,7 +187,7 @@ fn kind(arm: &Arm, is_for_tool: bool, errors: &Errors) -> Option<&'static Kind> 
     Some(kind)
 }
 
-/// A kind that there is not: of those that can happen here the one that was meant, or all.
+/// Returns the message about an unknown kind: the one that was meant, or all that can happen here.
 fn unknown(found: &str, is_for_tool: bool) -> String {
     let all: Vec<&str> = keys::KINDS.iter().map(|kind| kind.name).collect();
     let is_here = |name: &&str| !is_for_tool || *name != "invalid_output";
@@ -57,11 +202,11 @@ fn unknown(found: &str, is_for_tool: bool) -> String {
         None if is_for_tool && nearest(found, &all) == Some("invalid_output") => {
             messages::not_on_a_tool().to_owned()
         }
-        None => messages::unknown("error kind", found, &here),
+        None => suggest::unknown("error kind", found, &here),
     }
 }
 
-/// `invalid_args(raw, error)`: as many patterns as the kind hands over.
+/// Checks that there are as many patterns as the kind hands over: `invalid_args(raw, error)`.
 fn patterns(arm: &Arm, Kind { name, takes, .. }: &Kind, errors: &Errors) {
     if arm.fits(takes) {
         return;
@@ -75,11 +220,11 @@ fn patterns(arm: &Arm, Kind { name, takes, .. }: &Kind, errors: &Errors) {
     }
 }
 
-/// What no type sees: steps that can never be taken.
+/// Finds steps that can never be taken, which no type sees.
 struct Steps<'e>(&'e Errors);
 
 impl Steps<'_> {
-    /// A count, however it is written, that takes the sense out of its verb.
+    /// Reports a count that makes its verb useless.
     fn count(&self, key: &str, count: &Expr, at: &impl ToTokens) {
         let Expr::Lit(ExprLit {
             lit: Lit::Int(number),
@@ -99,7 +244,7 @@ impl Steps<'_> {
 }
 
 impl<'ast> Visit<'ast> for Steps<'_> {
-    /// `escalate("no").or(..)`, `fix(tidy(raw)?).or(..)`
+    /// Checks chains: `escalate("no").or(..)`, `fix(tidy(raw)?).or(..)`.
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         if call.method == "or" {
             Questions(self.0).visit_expr(&call.receiver);
@@ -116,7 +261,7 @@ impl<'ast> Visit<'ast> for Steps<'_> {
         visit::visit_expr_method_call(self, call);
     }
 
-    /// `retry(max_attempts = 1)`, `fix(agent = JsonFixer, retries = 0)`
+    /// Checks counts: `retry(max_attempts = 1)`, `fix(agent = JsonFixer, retries = 0)`.
     fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
         let key = assign.left.to_token_stream().to_string();
         self.count(&key, &assign.right, assign);
@@ -124,7 +269,7 @@ impl<'ast> Visit<'ast> for Steps<'_> {
     }
 }
 
-/// Each `?` that leaves the arms before the next step of a plan is reached.
+/// Finds each `?` that leaves the arms before the next step of a plan.
 struct Questions<'e>(&'e Errors);
 
 impl<'ast> Visit<'ast> for Questions<'_> {
@@ -134,7 +279,7 @@ impl<'ast> Visit<'ast> for Questions<'_> {
         visit::visit_expr_try(self, question);
     }
 
-    /// What stands before another `.or(..)` is looked at there.
+    /// Skips the receiver of another `.or(..)`, which is visited on its own.
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         match call.method == "or" {
             true => call.args.iter().for_each(|step| self.visit_expr(step)),
@@ -148,7 +293,7 @@ impl<'ast> Visit<'ast> for Questions<'_> {
     fn visit_item_fn(&mut self, _: &'ast syn::ItemFn) {}
 }
 
-/// The verb by which a chain ends: what comes after it only comes when that gives nothing.
+/// Returns the verb at the end of a chain. The step behind a chain runs only if that verb gives nothing.
 fn verb(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Paren(inner) => verb(&inner.expr),

@@ -1,12 +1,65 @@
 //! The rules for `on_escalation!`.
 
-use super::{messages, names::plain};
+use super::{arguments, not_a_skill};
 use crate::{
+    ast,
     diag::Errors,
+    keys::{self, Verb},
+    messages,
     model::{Handler, Skill},
+    names::plain,
+    suggest::{escalation, values},
+    syntax::handed_to,
+};
+use syn::{
+    Expr, ExprCall,
+    visit_mut::{self, VisitMut},
 };
 
-/// One block an agent, and nothing in it that an escalation cannot be answered with.
+/// Checks one block by itself.
+pub(crate) fn handler_as_written(handler: &mut ast::Handler, errors: &Errors) {
+    Verbs(errors).visit_expr_mut(&mut handler.body);
+}
+
+/// The rules for verbs and their arguments, after suggestions have mended each expression.
+struct Verbs<'e>(&'e Errors);
+
+impl VisitMut for Verbs<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        escalation::mend(expr, self.0);
+        visit_mut::visit_expr_mut(self, expr);
+        if let Expr::Call(call) = expr {
+            self.call(call);
+        }
+    }
+
+    fn visit_macro_mut(&mut self, called: &mut syn::Macro) {
+        handed_to(called, |expr| self.visit_expr_mut(expr));
+    }
+}
+
+impl Verbs<'_> {
+    /// Checks `verb(a, key = v)`, and leaves out arguments that it reports.
+    fn call(&self, call: &mut ExprCall) {
+        escalation::agent_for_skill(call, self.0);
+        let Expr::Path(path) = &*call.func else {
+            return;
+        };
+        let known = |verb: &&Verb| path.path.is_ident(verb.name);
+        if let Some(known) = keys::RESOLUTIONS.iter().find(known) {
+            arguments(call, known, self.0, |key, mut argument| {
+                if let Expr::Assign(set) = &mut argument
+                    && key == "severity"
+                {
+                    values::severity(&mut set.right, self.0);
+                }
+                argument
+            });
+        }
+    }
+}
+
+/// Reports a second block, unknown skills, and verbs that do not answer an escalation.
 pub(super) fn on_escalation(handlers: &mut [Handler], skills: &[Skill], errors: &Errors) {
     // Of those under a `#[cfg]` only one may be there.
     let always = |handler: &&Handler| handler.attrs.iter().all(|a| !a.path().is_ident("cfg"));
@@ -27,7 +80,7 @@ pub(super) fn on_escalation(handlers: &mut [Handler], skills: &[Skill], errors: 
         for spelled in &handler.spelled {
             let name = spelled.value();
             if !known.contains(&name.as_str()) {
-                errors.at(spelled, messages::not_a_skill(&name, &known));
+                errors.at(spelled, not_a_skill(&name, &known));
             }
         }
         // What is reported here is not named again for rustc to report; nor is what is no method, having no body.
@@ -36,7 +89,7 @@ pub(super) fn on_escalation(handlers: &mut [Handler], skills: &[Skill], errors: 
             let name = plain(last);
             let is_known = known.contains(&name.as_str());
             if !is_known {
-                errors.at(last, messages::not_a_skill(&name, &known));
+                errors.at(last, not_a_skill(&name, &known));
             }
             skills
                 .iter()

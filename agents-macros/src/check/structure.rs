@@ -1,13 +1,162 @@
-//! The rules for structures: what can be seen in one macro. The rest is found when the team is built.
+//! The rules for teams that one macro can see. Building the team finds the others.
 
-use super::messages;
 use crate::{
+    ast::{Argument, Placed, Said},
     diag::Errors,
-    lower::written,
+    keys::{self, Key},
+    messages,
     model::{Member, ToolRef},
+    names::type_name,
+    syntax::{pair, ungrouped, written},
 };
-use quote::ToTokens;
-use syn::{Expr, ExprCall, ExprMethodCall, Lit, LitInt, Path};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Expr, ExprCall, ExprMethodCall, Ident, Lit, LitInt, Path};
+
+/// Checks each part of a team by itself. What is reported is left out.
+pub(crate) fn structure_as_written(place: &mut Placed, errors: &Errors) {
+    let mut seen: Vec<Ident> = Vec::new();
+    place.said.retain_mut(|one| {
+        if let Some(first) = seen.iter().find(|first| **first == one.method) {
+            errors.at(first, messages::twice(&one.method));
+            errors.at(&one.method, messages::twice(&one.method));
+            return false;
+        }
+        let fits = said(one, errors);
+        if fits {
+            seen.push(one.method.clone());
+        }
+        fits
+    });
+}
+
+fn said(one: &mut Said, errors: &Errors) -> bool {
+    let Some(key) = keys::PLACE.iter().find(|key| one.method == key.name) else {
+        return false;
+    };
+    match key.name {
+        "delegates" => delegates(one, key, errors),
+        "budget" => budget(one, errors),
+        _ => tools(one, key, errors),
+    }
+}
+
+/// Checks `.delegates(Coder, Tester)`.
+fn delegates(one: &mut Said, key: &Key, errors: &Errors) -> bool {
+    if one.args.is_empty() {
+        errors.at(&one.method, messages::says_nothing(key.name, key.usage));
+        return false;
+    }
+    one.args.retain_mut(|arg| {
+        let Argument::Delegate(below) = arg else {
+            return true;
+        };
+        match &below.agent {
+            Expr::Array(list) if below.said.is_empty() => {
+                errors.at(list, messages::delegates_in_brackets());
+                false
+            }
+            _ => {
+                structure_as_written(below, errors);
+                true
+            }
+        }
+    });
+    true
+}
+
+/// Checks `.budget(tokens(500_000))`.
+fn budget(one: &Said, errors: &Errors) -> bool {
+    let values: Vec<&Expr> = one.values().collect();
+    let is_bound = |value: &Expr| {
+        let bound = pair(value.clone());
+        bound.is_ok_and(|(name, _)| keys::BUDGET.iter().any(|known| name == known))
+    };
+    if let [value] = values.as_slice()
+        && !is_bound(value)
+    {
+        return true;
+    }
+    let message = match !values.is_empty() && values.iter().all(|value| is_bound(value)) {
+        true => messages::budget_is_a_value(&calls(&values)),
+        false => messages::one_budget().to_owned(),
+    };
+    errors.at(all(one), message);
+    false
+}
+
+/// Returns bounds as calls on a `Budget`: `.max_turns(3)` for `max_turns = 3`.
+fn calls(bounds: &[&Expr]) -> String {
+    let calls = bounds.iter().filter_map(|bound| match bound {
+        Expr::Assign(set) => Some(format!(".{}({})", written(&set.left), written(&set.right))),
+        _ => None,
+    });
+    calls.collect()
+}
+
+/// Checks `.grants([ReadFile])` and `.confirm(["mcp_*"])`.
+fn tools(one: &mut Said, key: &Key, errors: &Errors) -> bool {
+    let at = all(one);
+    let span = one.paren.span.join();
+    let [Argument::Value(Expr::Array(list))] = one.args.as_mut_slice() else {
+        errors.at(at, messages::wants_brackets(key.usage));
+        return false;
+    };
+    let mut seen: Vec<ToolRef> = Vec::new();
+    let elements = std::mem::take(&mut list.elems).into_iter();
+    let kept = elements.filter(|element| {
+        let Some(tool) = tool(element, errors) else {
+            return false;
+        };
+        let is_again = seen.iter().any(|known| known.is(&tool));
+        match is_again {
+            true => errors.at(&tool, messages::named_twice(written(&tool))),
+            false => seen.push(tool),
+        }
+        !is_again
+    });
+    list.elems = kept.collect();
+    if list.elems.is_empty() && key.name != "grants" {
+        let message = messages::says_nothing(key.name, key.usage);
+        errors.note(syn::Error::new(span, message));
+        return false;
+    }
+    true
+}
+
+fn tool(element: &Expr, errors: &Errors) -> Option<ToolRef> {
+    let other = match ToolRef::of(ungrouped(element.clone())) {
+        Ok(ToolRef::Type(path)) => {
+            let last = path.segments.last().map(|last| &last.ident);
+            if let Some(name) = last.filter(|name| !is_type(name)) {
+                errors.at(&path, messages::tool_by_function(name, type_name(name)));
+                return None;
+            }
+            return Some(ToolRef::Type(path));
+        }
+        Ok(named) => return Some(named),
+        Err(other) => *other,
+    };
+    let message = match &other {
+        Expr::Struct(value) => messages::tool_by_value(written(&value.path)),
+        other => messages::names_no_tool(written(other)),
+    };
+    errors.at(&other, message);
+    None
+}
+
+fn is_type(name: &Ident) -> bool {
+    !name.to_string().starts_with(char::is_lowercase)
+}
+
+/// Returns the tokens to underline for a mistake about all arguments.
+fn all(one: &Said) -> TokenStream {
+    let values: Vec<&Expr> = one.values().collect();
+    match values.as_slice() {
+        [] => one.method.to_token_stream(),
+        values => quote!(#(#values),*),
+    }
+}
 
 /// Checks a whole team.
 pub(crate) fn structure(root: &Member, errors: &Errors) {
@@ -34,7 +183,7 @@ fn visit<'t>(
     above.pop();
 }
 
-/// `.delegates(Coder, Tester.delegates(Coder))`
+/// Reports an agent that is placed twice: `.delegates(Coder, Tester.delegates(Coder))`.
 fn placed_once<'t>(here: &'t Member, seen: &mut Vec<&'t Path>, errors: &Errors) {
     let Some(path) = here.path() else { return };
     if seen.contains(&path) {
@@ -43,7 +192,7 @@ fn placed_once<'t>(here: &'t Member, seen: &mut Vec<&'t Path>, errors: &Errors) 
     seen.push(path);
 }
 
-/// `.grants([Deploy]).confirm([Deploy])`
+/// Reports a tool that is granted and confirmed: `.grants([Deploy]).confirm([Deploy])`.
 fn granted_or_confirmed(here: &Member, errors: &Errors) {
     let granted = here.granted().unwrap_or_default();
     for tool in here.confirmed() {
@@ -53,8 +202,8 @@ fn granted_or_confirmed(here: &Member, errors: &Errors) {
     }
 }
 
-/// `CodeMaster.grants([Compile]).delegates(Coder.grants([Deploy]))`. What a name or a pattern means is
-/// not known here.
+/// Reports a grant beyond those of the parent: `CodeMaster.grants([Compile]).delegates(Coder.grants([Deploy]))`. The
+/// meaning of a name or a pattern is unknown here.
 fn within(here: &Member, above: &[&Member], errors: &Errors) {
     let Some((parent, limits)) = above
         .iter()
@@ -82,7 +231,8 @@ fn within(here: &Member, above: &[&Member], errors: &Errors) {
     }
 }
 
-/// `CodeMaster.confirm([Deploy]).delegates(Coder.grants([Deploy]))`
+/// Reports a grant of a tool that the parent has with confirmation:
+/// `CodeMaster.confirm([Deploy]).delegates(Coder.grants([Deploy]))`.
 fn with_confirmation(here: &Member, above: &[&Member], errors: &Errors) {
     for tool in here.granted().into_iter().flatten() {
         let confirms = |parent: &&&Member| parent.confirmed().iter().any(|other| other.is(tool));
@@ -95,7 +245,7 @@ fn with_confirmation(here: &Member, above: &[&Member], errors: &Errors) {
 
 type Bound = fn(&Expr) -> Option<&LitInt>;
 
-/// The bounds that everything below shares, where they are literals.
+/// The bounds that all agents below share, if they are literals.
 const BOUNDS: &[(&str, Bound)] = &[
     ("tokens", |budget| literal(argument(budget, "tokens")?)),
     ("minutes", |budget| {
@@ -104,7 +254,7 @@ const BOUNDS: &[(&str, Bound)] = &[
     ("levels", |budget| literal(argument(budget, "depth")?)),
 ];
 
-/// `.budget(tokens(10)).delegates(Coder.budget(tokens(20)))`
+/// Reports a budget above that of the parent: `.budget(tokens(10)).delegates(Coder.budget(tokens(20)))`.
 fn within_budget(here: &Member, above: &[&Member], what: &str, bound: Bound, errors: &Errors) {
     let said = |member: &Member| -> Option<(LitInt, u64)> {
         let literal = bound(member.budget()?)?;
@@ -122,7 +272,7 @@ fn within_budget(here: &Member, above: &[&Member], what: &str, bound: Bound, err
     }
 }
 
-/// What `name` is given in `name(..)`, or in a chain in which `.name(..)` is called.
+/// Returns the argument of `name(..)`, or of `.name(..)` in a chain.
 fn argument<'e>(expr: &'e Expr, name: &str) -> Option<&'e Expr> {
     match expr {
         Expr::MethodCall(ExprMethodCall { method, args, .. }) if method == name => args.first(),
@@ -147,7 +297,7 @@ fn literal(expr: &Expr) -> Option<&LitInt> {
     }
 }
 
-/// The agent as it is written; of a long expression its beginning.
+/// Returns the agent as written, or the beginning of a long expression.
 fn agent(member: &Member) -> String {
     let agent = match &member.agent {
         Expr::Struct(literal) => written(&literal.path),

@@ -1,14 +1,151 @@
 //! The rules for tools.
 
-use super::{head, is_plain, messages, named, names::plain, on_error};
-use crate::{
-    ast::InDoubt,
-    diag::Errors,
-    lower::last_name,
-    model::{Example, Param, ParamKind, Tool},
+use super::{
+    in_doubt, keys,
+    on_error::{self, Of},
+    params,
+    signature::{head, is_concrete, is_owned, is_plain, named},
 };
-use proc_macro2::{TokenStream, TokenTree};
-use syn::{Attribute, Meta, Token, ext::IdentExt, parse::ParseStream};
+use crate::{
+    ast::{self, Example},
+    diag::Errors,
+    keys::{APPROVALS, CACHES, CATEGORIES},
+    messages,
+    model::{Param, ParamKind, Tool},
+    names::plain,
+    suggest,
+    syntax::{self, borrow_in, has_key, is_static, last_name, parameter_name, typed, written},
+};
+use proc_macro2::TokenTree;
+use syn::{
+    Attribute, Expr, Ident, PatType, ReturnType, Signature, Token, Type, ext::IdentExt,
+    parse::ParseStream,
+};
+
+/// Checks the parts of a tool, each by itself. What is reported is left out, or read as what was meant.
+pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
+    let ast::Tool {
+        entries,
+        function,
+        examples: _,
+        on_error,
+        in_doubt,
+    } = tool;
+    keys::entries("tool", entries, crate::keys::TOOL, errors);
+    keys::value(entries, "category", |value| {
+        word("category", value, CATEGORIES, errors).is_some()
+    });
+    keys::value(entries, "timeout", |value| timeout(value, errors));
+    keys::value(entries, "cache", |value| cache(value, errors));
+    keys::value(entries, "approval", |value| approval(value, errors));
+    params::params(&mut function.sig, errors);
+    result(&function.sig, errors);
+    if let Some(arms) = on_error {
+        on_error::arms_as_written(arms, Of::Tool(&injected(&function.sig)), errors);
+    }
+    if let Some(doubt) = in_doubt {
+        in_doubt::in_doubt_as_written(doubt, errors);
+    }
+}
+
+/// Splits a value into one of the `known` words and what it is given.
+fn word<'v>(
+    what: &str,
+    value: &'v Expr,
+    known: &[&str],
+    errors: &Errors,
+) -> Option<(&'v Ident, Option<&'v Expr>)> {
+    let takes_one = |word: &Ident| word == "ttl" || word == "when";
+    let is_call = matches!(value, Expr::Call(_));
+    let found = syntax::word(value).filter(|(word, argument)| {
+        known.contains(&plain(word).as_str()) && (argument.is_some() || !is_call || takes_one(word))
+    });
+    if found.is_none() {
+        errors.at(value, suggest::unknown(what, written(value), known));
+    }
+    found
+}
+
+/// Checks `timeout = Duration::from_secs(2)`.
+fn timeout(value: &Expr, errors: &Errors) -> bool {
+    match value {
+        Expr::Lit(number) => {
+            let message = suggest::duration_without_unit("a timeout", "timeout", &number.lit);
+            errors.at(number, message);
+            false
+        }
+        _ => true,
+    }
+}
+
+/// Checks `cache = forever` and `cache = ttl(Duration::from_secs(60))`.
+fn cache(value: &Expr, errors: &Errors) -> bool {
+    if let Some(lifetime) = suggest::lifetime(value) {
+        errors.at(value, messages::cache_for_a_time(lifetime));
+        return false;
+    }
+    match word("cache", value, CACHES, errors) {
+        None => false,
+        Some((word, None)) if word == "ttl" => {
+            errors.at(word, messages::LIFETIME_OF_A_CACHE);
+            false
+        }
+        Some((word, Some(argument))) if word != "ttl" => {
+            errors.at(argument, messages::takes_nothing(word));
+            false
+        }
+        Some(_) => true,
+    }
+}
+
+/// Checks `approval = always` and `approval = when(|args, cx| args.amount > 100)`.
+fn approval(value: &mut Expr, errors: &Errors) -> bool {
+    if matches!(value, Expr::Closure(_)) {
+        errors.at(value, messages::approval_by_closure());
+        return false;
+    }
+    let fits = match word("approval", value, APPROVALS, errors) {
+        None => false,
+        Some((word, None)) if word == "when" => {
+            errors.at(word, messages::CONDITION_OF_APPROVAL);
+            false
+        }
+        Some((word, Some(argument))) if word != "when" => {
+            errors.at(argument, messages::takes_nothing(word));
+            false
+        }
+        Some(_) => true,
+    };
+    if let Expr::Call(call) = value
+        && let Some(asked) = call.args.first_mut().filter(|_| fits)
+    {
+        suggest::asked_with_both(asked, errors);
+    }
+    fits
+}
+
+/// Checks the result of a tool: its type can be named, and borrows from no parameter.
+fn result(sig: &Signature, errors: &Errors) {
+    let ReturnType::Type(_, ty) = &sig.output else {
+        return;
+    };
+    is_concrete(ty, "the result of a tool", errors);
+    // Where it could not borrow from a parameter, rustc says so.
+    let is_lent = |typed: &PatType| matches!(&*typed.ty, Type::Reference(_));
+    if borrow_in(ty).is_some_and(|reference| !is_static(&reference)) && typed(sig).any(is_lent) {
+        is_owned(ty, "a tool", "its result", errors);
+    }
+}
+
+/// Returns the names of the parameters that are injected.
+fn injected(sig: &Signature) -> Vec<Ident> {
+    let is_injected = |typed: &&PatType| {
+        let mut attrs = typed.attrs.iter();
+        attrs.any(|attribute| attribute.path().is_ident("inject"))
+    };
+    let injected = typed(sig).filter(is_injected);
+    injected.filter_map(parameter_name).cloned().collect()
+}
 
 /// Checks one tool.
 pub(crate) fn tool(tool: &Tool, errors: &Errors) {
@@ -22,32 +159,12 @@ pub(crate) fn tool(tool: &Tool, errors: &Errors) {
         on_error::on_error(&block.written, true, errors);
     }
     if let Some(doubt) = &tool.in_doubt {
-        in_doubt(tool, doubt, errors);
+        in_doubt::in_doubt(tool, doubt, errors);
     }
 }
 
-/// `in_doubt(key) => ..`, of a tool that is asked, and with a name that nothing else has.
-fn in_doubt(tool: &Tool, doubt: &InDoubt, errors: &Errors) {
-    if let [effect] = tool.effects.as_slice()
-        && tool.is_retry_safe()
-    {
-        let why = match effect == "writes" {
-            true => "idempotent".to_owned(),
-            false => plain(effect),
-        };
-        errors.at(&doubt.keyword, messages::never_in_doubt(&tool.name, &why));
-    }
-    if let Some(key) = &doubt.key
-        && tool
-            .params
-            .iter()
-            .any(|param| plain(&param.ident) == plain(key))
-    {
-        errors.at(key, messages::key_is_a_parameter(key));
-    }
-}
-
-/// `#[tool(reads)]`: exactly one of the three, and none that contradicts `external`, `cache` or `idempotent`.
+/// Checks `#[tool(reads)]`: exactly one of the three effects, and none that contradicts `external`, `cache` or
+/// `idempotent`.
 fn effects(tool: &Tool, errors: &Errors) {
     match tool.effects.as_slice() {
         [] => errors.at(&tool.function.sig.ident, messages::no_effects(&tool.name)),
@@ -79,7 +196,7 @@ fn effects(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// `/// Read a file's contents.` above the function, and above every argument.
+/// Checks that the tool and every argument are described: `/// Read a file's contents.`
 fn described(tool: &Tool, errors: &Errors) {
     if tool.docs.is_empty() {
         errors.at(
@@ -95,7 +212,7 @@ fn described(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// `async fn read_file(..) { .. }`
+/// Checks that a tool is `async fn read_file(..) { .. }`.
 fn asynchronous(tool: &Tool, errors: &Errors) {
     let function = &tool.function;
     if !function.is_async() {
@@ -106,14 +223,14 @@ fn asynchronous(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// `#[example(path = "a.txt")]` names arguments, each once, and all that have to be there.
+/// Checks that `#[example(path = "a.txt")]` names arguments, each once, and all that are required.
 fn examples(tool: &Tool, errors: &Errors) {
     let known: Vec<String> = tool
         .arguments()
         .map(|(param, attrs)| wire_name(param, attrs))
         .collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    let flattened = tool.arguments().any(|(_, attrs)| says(attrs, "flatten"));
+    let flattened = tool.arguments().any(|(_, attrs)| has_key(attrs, "flatten"));
     for Example { attribute, fields } in &tool.examples {
         if fields.is_empty() && !known.is_empty() {
             errors.at(attribute, messages::example_of_nothing(&tool.name));
@@ -121,7 +238,7 @@ fn examples(tool: &Tool, errors: &Errors) {
         }
         for (i, (name, _)) in fields.iter().enumerate() {
             if !known.contains(&plain(name).as_str()) && !flattened {
-                errors.at(name, messages::unknown("argument", plain(name), &known));
+                errors.at(name, suggest::unknown("argument", plain(name), &known));
             } else if fields.iter().take(i).any(|(before, _)| before == name) {
                 errors.at(name, messages::twice(name));
             }
@@ -138,7 +255,7 @@ fn examples(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// Whether a call cannot be read without it. In doubt it can.
+/// Tells whether a call needs this argument. An argument with `#[serde(..)]` may be optional.
 fn is_required(param: &Param, attrs: &[Attribute]) -> bool {
     matches!(param.kind, ParamKind::Argument(_))
         && last_name(&param.ty).is_some_and(|name| name != "Option")
@@ -147,7 +264,7 @@ fn is_required(param: &Param, attrs: &[Attribute]) -> bool {
             .all(|attribute| !attribute.path().is_ident("serde"))
 }
 
-/// The name that the model is told: the parameter's, or what `#[serde(rename = "..")]` makes of it.
+/// Returns the name for the model: the parameter's, or the one in `#[serde(rename = "..")]`.
 fn wire_name(param: &Param, attrs: &[Attribute]) -> String {
     let mut name = param.ident.unraw().to_string();
     for attribute in attrs
@@ -170,17 +287,4 @@ fn wire_name(param: &Param, attrs: &[Attribute]) -> String {
         }
     }
     name
-}
-
-/// Whether a `#[serde(..)]` among `attrs` has the key.
-pub(crate) fn says(attrs: &[Attribute], key: &str) -> bool {
-    let has = |tokens: &TokenStream| {
-        tokens
-            .clone()
-            .into_iter()
-            .any(|token| matches!(token, TokenTree::Ident(ident) if ident == key))
-    };
-    attrs
-        .iter()
-        .any(|attribute| matches!(&attribute.meta, Meta::List(list) if has(&list.tokens)))
 }

@@ -1,4 +1,4 @@
-//! The printer of agents.
+//! Prints agents.
 
 use super::{
     asserts, hidden,
@@ -22,7 +22,7 @@ pub(crate) fn agent(agent: &Agent) -> TokenStream {
     }
 }
 
-/// The function, if it has a body; its type; and what the runtime calls:
+/// Prints the function, if it has a body; its type; and the code that the runtime calls:
 ///
 /// ```ignore
 /// /// Repairs JSON by string surgery.
@@ -78,6 +78,8 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
     }
 }
 
+/// Prints the `Agent` implementation:
+///
 /// ```ignore
 /// #[::agents::__rt::async_trait]
 /// impl __rt::Agent for RegexFixer
@@ -134,7 +136,7 @@ pub(super) fn implementation(
     }
 }
 
-/// Where an agent meets the world: its types, and what they have to be.
+/// The input and output types of an agent, and their bounds.
 pub(super) struct Edges {
     pub(super) input: TokenStream,
     pub(super) output: TokenStream,
@@ -158,7 +160,9 @@ pub(super) fn edges(agent: &Agent) -> Edges {
     }
 }
 
-/// `__rt::Ok(__rt::AgentData::pack(regex_fixer(__rt::AgentData::unpack(input))))`; with `.await`, and with `.map_err(..)` by `__rt::AgentFault::failed`, where it takes them
+/// Prints the call of a function with a body:
+/// `__rt::Ok(__rt::AgentData::pack(regex_fixer(__rt::AgentData::unpack(input))))`. An async function has an
+/// `.await`, and a `Result` a `.map_err(..)` by `__rt::AgentFault::failed`.
 fn native(agent: &Agent, function: &Function) -> TokenStream {
     let name = &function.sig.ident;
     let takes_input = !function.sig.inputs.is_empty();
@@ -167,13 +171,13 @@ fn native(agent: &Agent, function: &Function) -> TokenStream {
     outcome(&called, function, &agent.output, agent.output_bound())
 }
 
-/// `__rt::AgentData::unpack(input)`
+/// Prints `__rt::AgentData::unpack(input)`.
 pub(super) fn unpacked() -> TokenStream {
     let value = value();
     quote!(__rt::AgentData::unpack(#value))
 }
 
-/// What a call of the user's function comes to, as the result of an agent.
+/// Returns the result of a call of the user's function, as that of an agent.
 pub(super) fn outcome(
     called: &TokenStream,
     function: &Function,
@@ -197,14 +201,14 @@ pub(super) fn outcome(
     }
 }
 
-/// What an agent does, and what it says of that before.
+/// The body of `work`, and of `profile` for an agent that a model drives.
 pub(super) struct Work {
     profile: Option<TokenStream>,
     work: TokenStream,
 }
 
 impl Work {
-    /// The user's own code, which says nothing.
+    /// Runs the user's own code, without a profile.
     pub(super) fn own(work: TokenStream) -> Self {
         Work {
             profile: None,
@@ -212,7 +216,7 @@ impl Work {
         }
     }
 
-    /// `__rt::Agent::work(&self.__agent(), cx, input).await`
+    /// Asks the model-driven agent: `__rt::Agent::work(&self.__agent(), cx, input).await`.
     pub(super) fn driven() -> Self {
         let (cx, value) = (cx(), value());
         Work {
@@ -226,8 +230,8 @@ impl Work {
     }
 }
 
-/// A function of its own, which `async_trait` leaves alone: what the user writes in the attribute
-/// stays as it is written.
+/// Prints the builder as a function of its own. `async_trait` leaves that alone, so the user's code in the attribute
+/// stays as written.
 ///
 /// ```ignore
 /// impl JsonFixer where .. {
@@ -259,7 +263,7 @@ pub(super) fn built(
     }
 }
 
-/// Names of the macro's own: an agent may well be called `input`.
+/// Returns a name of the macro's own: an agent may well be called `input`.
 pub(super) fn cx() -> Ident {
     Ident::new("cx", Span::mixed_site())
 }

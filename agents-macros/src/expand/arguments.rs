@@ -1,15 +1,18 @@
-//! The printer of what a model has to send to a tool.
+//! Prints the arguments that a model sends to a tool.
 
-use super::{asserts, defaults};
+use super::asserts;
 use crate::{
-    check::says,
     model::{Asked, Param, Tool},
+    names::plain,
     paths::here,
+    syntax::has_key,
 };
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
+use syn::{Attribute, ExprPath, LitStr, Meta, spanned::Spanned};
 
+/// Prints the struct that a model fills in:
+///
 /// ```ignore
 /// #[derive(::agents::__rt::serde::Deserialize, ::agents::__rt::schemars::JsonSchema)]
 /// #[serde(crate = "::agents::__rt::serde", deny_unknown_fields)]
@@ -26,14 +29,14 @@ pub(super) fn arguments(tool: &Tool) -> TokenStream {
     let rt = &tool.rt;
     let (serde, schemars) = (rt.text("serde"), rt.text("schemars"));
     // serde knows no way to have both.
-    let flattened = tool.arguments().any(|(_, attrs)| says(attrs, "flatten"));
+    let flattened = tool.arguments().any(|(_, attrs)| has_key(attrs, "flatten"));
     let strictly = (!flattened).then(|| quote!(, deny_unknown_fields));
     let (fields, defaults): (Vec<_>, Vec<_>) = tool
         .arguments()
         .map(|(param, attrs)| {
             let Param { ident, docs, .. } = param;
             let (ty, described) = field(param);
-            let (attrs, default) = defaults::of(param, attrs);
+            let (attrs, default) = with_default(param, attrs);
             (quote!(#docs #(#attrs)* #described #ident: #ty), default)
         })
         .unzip();
@@ -47,12 +50,13 @@ pub(super) fn arguments(tool: &Tool) -> TokenStream {
     }
 }
 
-/// `ArgumentsOfReadFile`. A closure in `approval = when(..)` takes it, so that messages name it.
+/// Returns the name `ArgumentsOfReadFile`. A closure in `approval = when(..)` takes this type, so that messages name
+/// it.
 pub(super) fn sent(tool: &Tool) -> Ident {
     format_ident!("ArgumentsOf{}", tool.ty, span = Span::call_site())
 }
 
-/// `PathBuf: __rt::Argument`, for each argument of whose type something is asked
+/// Returns a bound such as `PathBuf: __rt::Argument` for each argument whose type needs a trait.
 pub(super) fn bounds(tool: &Tool) -> Vec<TokenStream> {
     let bound = |param: &Param| Some(asserts::bound(&param.ty, trait_of(param.asked())?));
     tool.arguments()
@@ -60,7 +64,7 @@ pub(super) fn bounds(tool: &Tool) -> Vec<TokenStream> {
         .collect()
 }
 
-/// `__rt::Argument::unpack(args.path)`, for `args.path`
+/// Prints `__rt::Argument::unpack(args.path)` for `args.path`.
 pub(super) fn passed(param: &Param, sent: &TokenStream) -> TokenStream {
     let at = here(param.ty.span());
     match param.asked() {
@@ -70,8 +74,8 @@ pub(super) fn passed(param: &Param, sent: &TokenStream) -> TokenStream {
     }
 }
 
-/// The type of a field, and what schemars takes instead of it. What reads it in the user's words gives the type as it
-/// is written.
+/// Returns the type of a field, and the type that schemars uses instead. A field with a reader of the user's has its
+/// type as written.
 fn field(param: &Param) -> (TokenStream, Option<TokenStream>) {
     let ty = &param.ty;
     match param.asked() {
@@ -95,4 +99,46 @@ fn trait_of(asked: Asked) -> Option<&'static str> {
         Asked::Description => Some("Described"),
         Asked::Nothing => None,
     }
+}
+
+/// Returns the attributes of an argument, and a function with its default and its type. schemars calls the function
+/// that is named without a hint at its type.
+///
+/// ```ignore
+/// fn __default_of_words() -> Vec<String> { Vec::new() }
+/// ```
+fn with_default(param: &Param, attrs: &[Attribute]) -> (Vec<Attribute>, TokenStream) {
+    let (ty, mut functions) = (&param.ty, TokenStream::new());
+    let name = format_ident!(
+        "__default_of_{}",
+        plain(&param.ident),
+        span = Span::call_site()
+    );
+    let mut typed = |attribute: &Attribute| {
+        let mut attribute = attribute.clone();
+        if let Meta::List(list) = &mut attribute.meta
+            && list.path.is_ident("serde")
+            && let Some((tokens, given)) = renamed(&list.tokens, &name)
+        {
+            list.tokens = tokens;
+            functions.extend(quote!(fn #name() -> #ty { #given() }));
+        }
+        attribute
+    };
+    (attrs.iter().map(&mut typed).collect(), functions)
+}
+
+/// Replaces `default = "Vec::new"` by `default = "name"`, and returns the old path.
+fn renamed(tokens: &TokenStream, name: &Ident) -> Option<(TokenStream, ExprPath)> {
+    let mut tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let at = tokens.windows(3).position(|three| {
+        matches!(three, [TokenTree::Ident(key), TokenTree::Punct(set), TokenTree::Literal(_)]
+            if key == "default" && set.as_char() == '=')
+    })? + 2;
+    let path: LitStr = syn::parse2(tokens[at].clone().into()).ok()?;
+    let given = path.parse().ok()?;
+    let mut name = proc_macro2::Literal::string(&name.to_string());
+    name.set_span(path.span());
+    tokens[at] = name.into();
+    Some((tokens.into_iter().collect(), given))
 }

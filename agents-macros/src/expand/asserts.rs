@@ -1,25 +1,25 @@
-//! What has to hold, asked at the user's own tokens, so that rustc answers there.
+//! Bounds at the user's own tokens, so that rustc answers there.
 //!
-//! Generated items are bounded on what they need of the user's types, and go through those bounds:
+//! Generated items have bounds on the user's types, and use the types through those bounds:
 //!
 //! ```ignore
 //! struct ArgumentsOfReadFile where PathBuf: __rt::Argument { path: <PathBuf as __rt::Argument>::Type }
 //! ```
 //!
-//! For a type that is not fit the bound is the one error, at the type and in words of ours; what
-//! stands inside may rely on it. Without, each derive and builder behind would complain by itself.
+//! For an unfit type the bound is the only error, at the type and in our words. The code inside may rely on it.
+//! Otherwise each derive and each builder would report an error of its own.
 
 use crate::{
-    check::messages,
-    lower::{argument, last_name},
+    messages,
     model::Returns,
     paths::{end, here, start},
+    syntax::{argument, last_name},
 };
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Generics, Type, WhereClause, spanned::Spanned};
 
-/// `PathBuf: __rt::Argument`
+/// Prints the bound `PathBuf: __rt::Argument`.
 pub(super) fn bound(ty: &impl ToTokens, what: &str) -> TokenStream {
     // From the type's first token to its last: exactly that is underlined.
     let last = end(ty);
@@ -28,7 +28,7 @@ pub(super) fn bound(ty: &impl ToTokens, what: &str) -> TokenStream {
     quote!(#ty #bound)
 }
 
-/// `<PathBuf as __rt::Argument>::Type`
+/// Prints the type `<PathBuf as __rt::Argument>::Type`.
 pub(super) fn through(ty: &impl ToTokens, what: &str) -> TokenStream {
     let ty = ty.to_token_stream();
     let at = here(ty.span());
@@ -36,7 +36,7 @@ pub(super) fn through(ty: &impl ToTokens, what: &str) -> TokenStream {
     quote_spanned!(at=> <#ty as __rt::#what>::Type)
 }
 
-/// `where` with the user's own predicates and `bounds`.
+/// Prints `where` with the user's own predicates and `bounds`.
 pub(super) fn with_bounds(generics: &Generics, bounds: &[TokenStream]) -> WhereClause {
     let own = generics
         .where_clause
@@ -45,7 +45,7 @@ pub(super) fn with_bounds(generics: &Generics, bounds: &[TokenStream]) -> WhereC
     syn::parse_quote!(where #(#own,)* #(#bounds,)*)
 }
 
-/// `String`, or `<io::Result<String> as __rt::Returns>::Ok`
+/// Prints the type of the value: `String`, or `<io::Result<String> as __rt::Returns>::Ok`.
 pub(super) fn value(returns: &Returns) -> TokenStream {
     match returns {
         Returns::Result(ty) => taken_apart(ty, "Ok"),
@@ -53,7 +53,7 @@ pub(super) fn value(returns: &Returns) -> TokenStream {
     }
 }
 
-/// `<io::Result<String> as __rt::Returns>::Err`
+/// Prints the type of the error: `<io::Result<String> as __rt::Returns>::Err`.
 pub(super) fn fault(returns: &Returns) -> Option<TokenStream> {
     match returns {
         Returns::Result(ty) => Some(taken_apart(ty, "Err")),
@@ -61,7 +61,7 @@ pub(super) fn fault(returns: &Returns) -> Option<TokenStream> {
     }
 }
 
-/// Every token at the part, as far as it can be seen: what is wrong with it is wrong there.
+/// Gives every token the place of the part, as far as it can be seen: rustc reports mistakes there.
 fn taken_apart(ty: &Type, part: &str) -> TokenStream {
     let at = argument(ty, usize::from(part == "Err")).unwrap_or(ty);
     let first = start(at);
@@ -72,7 +72,7 @@ fn taken_apart(ty: &Type, part: &str) -> TokenStream {
     quote!(#open #ty #close)
 }
 
-/// Refuses a `Result` that goes by another name:
+/// Prints an assertion that refuses a `Result` of another name:
 ///
 /// ```ignore
 /// const _: () = {
@@ -98,7 +98,7 @@ pub(super) fn no_hidden_result(returns: &Returns) -> Option<TokenStream> {
     })
 }
 
-/// A name that nobody gives to a `Result`.
+/// Tells whether a type has a name of std that nobody gives to a `Result`.
 fn has_a_name_of_std(ty: &Type) -> bool {
     const NAMES: [&str; 20] = [
         "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16",

@@ -1,24 +1,23 @@
-//! What accompanies errors: the names the user relies on elsewhere stay, so that one mistake is
-//! one error.
+//! Code beside errors: the names on which the user relies elsewhere stay, so that one mistake is one error.
 
 use super::asserts;
 use crate::{diag::Errors, model::Tool};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// The errors, and what the macro stands on as it was.
+/// Prints the errors, and the item as it was.
 pub(crate) fn untouched(errors: Errors, item: &TokenStream) -> TokenStream {
     let errors = errors.finish();
     quote!(#errors #item)
 }
 
-/// The errors in the place of an expression.
+/// Prints the errors in the place of an expression.
 pub(crate) fn no_expression(errors: Errors) -> TokenStream {
     let errors = errors.bare();
     quote!({ #errors })
 }
 
-/// The errors, and the expression beside which they are.
+/// Prints the errors beside an expression.
 pub(crate) fn expression(errors: Errors, expr: &TokenStream) -> TokenStream {
     let errors = errors.bare();
     match errors.is_empty() {
@@ -27,7 +26,7 @@ pub(crate) fn expression(errors: Errors, expr: &TokenStream) -> TokenStream {
     }
 }
 
-/// A tool that could not be printed whole:
+/// Prints a tool that cannot be printed whole:
 ///
 /// ```ignore
 /// impl __rt::Tool for ReadFile {

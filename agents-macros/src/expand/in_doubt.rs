@@ -1,4 +1,4 @@
-//! The printer of what is said of an interrupted execution.
+//! Prints `in_doubt`.
 
 use super::{
     arguments::{passed, sent},
@@ -14,7 +14,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-/// `in_doubt!(Pay, |key| ..)`, on its own:
+/// Prints an `in_doubt!(Pay, |key| ..)` that stands alone:
 ///
 /// ```ignore
 /// const _: () = {
@@ -37,7 +37,7 @@ pub(crate) fn alone(doubt: &InDoubt, rt: &Rt) -> TokenStream {
     hidden(rt, &[], &quote!(impl #tool { #finds_out }))
 }
 
-/// What stands beside its tool. It sees what the function sees.
+/// Prints an `in_doubt` beside its tool. It sees the parameters of the function.
 pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     let doubt = tool.in_doubt.as_ref()?;
     let (ty, sent, bounds) = (&tool.ty, sent(tool), all_bounds(tool));
@@ -73,6 +73,8 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
+/// Prints the method that finds out what became of an execution:
+///
 /// ```ignore
 /// pub(crate) async fn __in_doubt(&self, args: ArgumentsOfPay, cx: &__rt::ToolContext) -> __rt::Result<__rt::InDoubt<Receipt>, __rt::CannotTell> {
 ///     let cx = cx;
@@ -128,7 +130,7 @@ fn finds_out(
     }
 }
 
-/// A name of the macro's own.
+/// Returns a name of the macro's own.
 fn cx() -> Ident {
     Ident::new("cx", Span::mixed_site())
 }

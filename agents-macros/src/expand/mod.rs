@@ -1,10 +1,8 @@
-//! [`model`](crate::model) to tokens: the calls a person would write, and nothing else.
+//! Prints the [`model`](crate::model) as tokens: the calls that a person would write, and nothing else.
 
 mod agent;
 mod arguments;
 mod asserts;
-mod beside;
-mod defaults;
 mod fallback;
 mod in_doubt;
 mod on_error;
@@ -27,7 +25,7 @@ use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::quote;
 use syn::{Attribute, Block, Expr, Macro, Stmt};
 
-/// What an arm gives, turned into what is wanted; an arm that gives nothing, such as `todo!()`, as it is.
+/// Converts the value of an arm. An arm that never ends, such as `todo!()`, stays as it is.
 fn given(arm: &Expr, into: &TokenStream) -> TokenStream {
     // Behind `=>` nobody minds braces, in a call lints do.
     if let Expr::Block(block) = arm
@@ -45,7 +43,7 @@ fn given(arm: &Expr, into: &TokenStream) -> TokenStream {
     quote!(#into #handed)
 }
 
-/// Whether no way through `arm` comes to an end, as far as tokens tell.
+/// Tells whether no path through `arm` comes to an end, as far as tokens tell.
 fn gives_nothing(arm: &Expr) -> bool {
     match arm {
         Expr::Return(_) => true,
@@ -71,7 +69,7 @@ fn ends(block: &Block) -> bool {
     }
 }
 
-/// `todo!()`
+/// Tells whether a macro never returns, such as `todo!()`.
 fn is_end(called: &Macro) -> bool {
     called.path.segments.last().is_some_and(|name| {
         ["todo", "unimplemented", "unreachable", "panic"]
@@ -80,8 +78,8 @@ fn is_end(called: &Macro) -> bool {
     })
 }
 
-/// A place of its own for everything the user does not name. Macros are named in it from the root: beside an attribute
-/// that nobody knows, rustc expands them before it has looked at the `use`.
+/// Prints a hidden scope for all items that the user does not name. Macros in it are named from the root: beside an
+/// unknown attribute, rustc expands them before it sees the `use`.
 ///
 /// ```ignore
 /// #[allow(trivial_bounds)]

@@ -1,9 +1,9 @@
-//! The printer of arms.
+//! Prints arms.
 
 use super::{given, hidden, settings::Step};
 use crate::{
-    check::names::plain,
     model::{Agent, Arm, Arms, Tool, Under},
+    names::plain,
     paths::{Rt, end, here, respan},
 };
 use proc_macro2::{Ident, Span, TokenStream};
@@ -11,7 +11,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use std::iter;
 use syn::spanned::Spanned;
 
-/// `on_error!(ReadFile, match error { .. })`, on its own:
+/// Prints an `on_error!(ReadFile, match error { .. })` that stands alone:
 ///
 /// ```ignore
 /// const _: () = {
@@ -27,7 +27,7 @@ pub(crate) fn alone(arms: &Arms, rt: &Rt) -> TokenStream {
     hidden(rt, &[], &items)
 }
 
-/// The arms that stand beside their tool. They see what is injected.
+/// Prints the arms beside their tool, which see the injected values.
 pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     let arms = tool.on_error.as_ref()?;
     let injected = tool.fields().map(|param| {
@@ -44,6 +44,8 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     ))
 }
 
+/// Prints the `OnError` implementation:
+///
 /// ```ignore
 /// impl __rt::OnError for ReadFile
 /// where
@@ -58,7 +60,7 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
 /// }
 /// ```
 ///
-/// That an error has no text is said where its type stands, and not once more in each arm that shows it.
+/// The bound reports an error type without text once, at the type, and not in each arm that shows it.
 fn implementation(tool: &TokenStream, arms: &Arms, injected: &TokenStream) -> TokenStream {
     let (error, cx) = (error(), cx());
     let matched = matched(arms, &error);
@@ -96,8 +98,8 @@ fn implementation(tool: &TokenStream, arms: &Arms, injected: &TokenStream) -> To
     }
 }
 
-/// `<ReadFile as __rt::RetrySafe>::check();`, at each verb that would run it again, and `Fallible` at each `Returned`: that is what
-/// has to go, or to be allowed
+/// Prints `<ReadFile as __rt::RetrySafe>::check();` at each verb that would run the tool again, and `Fallible` at
+/// each `Returned`. rustc then reports the verb or the pattern.
 fn checked(tool: &TokenStream, arms: &Arms) -> TokenStream {
     let reruns = arms.reruns.iter().map(|verb| ("RetrySafe", verb));
     let returned = arms.returned.iter().map(|variant| ("Fallible", variant));
@@ -111,7 +113,7 @@ fn checked(tool: &TokenStream, arms: &Arms) -> TokenStream {
     asserts.collect()
 }
 
-/// The arms that stand in an agent, as steps of its builder:
+/// Prints the arms of an agent, as steps of its builder:
 ///
 /// ```ignore
 /// .on_error(|error, cx| match error { .. })
@@ -166,6 +168,8 @@ pub(super) fn of_agent(agent: &Agent, arms: &Arms) -> impl Iterator<Item = Step>
     iter::once(arms).chain(fixers)
 }
 
+/// Prints the `match` over the arms:
+///
 /// ```ignore
 /// use __rt::vocabulary::*;
 /// #[deny(unreachable_patterns)]
@@ -203,12 +207,12 @@ fn matched(arms: &Arms, error: &Ident) -> TokenStream {
     }
 }
 
-/// A name of the macro's own.
+/// Returns a name of the macro's own.
 fn error() -> Ident {
     Ident::new("error", Span::mixed_site())
 }
 
-/// A name for the user's arms.
+/// Returns a name that the user's arms may use.
 fn cx() -> Ident {
     Ident::new("cx", Span::call_site())
 }

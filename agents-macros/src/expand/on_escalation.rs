@@ -1,4 +1,4 @@
-//! The printer of what an agent says to escalations.
+//! Prints `on_escalation!`.
 
 use super::{
     agent::{Edges, edges},
@@ -17,7 +17,7 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// As a step of the agent's builder:
+/// Prints one block as a step of the agent's builder:
 ///
 /// ```ignore
 /// .on_escalation(move |escalation: __rt::Escalation| -> __rt::Resolution<String, Summary> {
@@ -59,7 +59,7 @@ pub(super) fn of_agent(agent: &Agent, handler: &Handler) -> Step {
     }
 }
 
-/// What the body gives, or each arm of its `match`.
+/// Converts the value of the body, or of each arm of its `match`.
 fn resolved(body: &Expr, input: &TokenStream, output: &TokenStream) -> TokenStream {
     let into = |arm: &Expr| {
         let into =
@@ -78,8 +78,8 @@ fn resolved(body: &Expr, input: &TokenStream, output: &TokenStream) -> TokenStre
     matched.into_token_stream()
 }
 
-/// `reroute_to(agent)` and `return_partial_result(value)` are told what this agent takes and gives: otherwise rustc
-/// would find that out from what is handed to them, and complain of the whole.
+/// Tells `reroute_to(agent)` and `return_partial_result(value)` the types of this agent. Otherwise rustc would infer
+/// them from the arguments, and report the whole block.
 struct Told(Type, Type);
 
 impl VisitMut for Told {

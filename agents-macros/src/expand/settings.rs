@@ -1,4 +1,4 @@
-//! The builder of an agent that a model drives.
+//! Prints the builder of an agent that a model drives.
 
 use crate::{
     ast::Element,
@@ -9,6 +9,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, spanned::Spanned};
 
+/// Prints the calls on the builder:
+///
 /// ```ignore
 /// __rt::AgentBuilder::new("json_fixer")
 ///     .prompt("You are a JSON repair tool. Return ONLY the fixed JSON.")
@@ -78,13 +80,13 @@ pub(super) fn builder(agent: &Agent, skills: Vec<Step>) -> TokenStream {
     built(begun, known.chain(arms).chain(handlers).chain(skills))
 }
 
-/// What one member of the agent's block says to the builder, and the attributes that go for it.
+/// A call on the builder for one member of the agent's block, with the attributes of that member.
 pub(super) struct Step {
     pub(super) attrs: Vec<Attribute>,
     pub(super) call: TokenStream,
 }
 
-/// One chain of calls, as far as all of it is there anyway:
+/// Prints one chain of calls, interrupted at each step with attributes:
 ///
 /// ```ignore
 /// let builder = __rt::AgentBuilder::new("clerk").skill(..);
@@ -111,7 +113,7 @@ fn built(mut chain: TokenStream, steps: impl Iterator<Item = Step>) -> TokenStre
     quote!(#said #chain.build())
 }
 
-/// `.with({ let tool = ReadFile; tool.__listed() })`, or `.with_all(more)` for `..more`
+/// Prints `.with({ let tool = ReadFile; tool.__listed() })`, or `.with_all(more)` for `..more`.
 fn element(element: &Element) -> TokenStream {
     match element {
         Element::One(tool) if element.tool_type().is_some() => {
@@ -128,13 +130,13 @@ fn element(element: &Element) -> TokenStream {
     }
 }
 
-/// `.fixer(SqlFixer)`
+/// Prints `.fixer(SqlFixer)`.
 fn fixer(element: &Element) -> TokenStream {
     let (Element::One(agent) | Element::Spread(_, agent)) = element;
     quote_spanned!(here(agent.span())=> .fixer(#agent))
 }
 
-/// What others are told: what is said for them, else the doc comment, else the prompt.
+/// Returns the description for other agents: the key, else the doc comment, else the prompt.
 pub(super) fn description(agent: &Agent) -> TokenStream {
     let literal = |prompt: &Expr| {
         matches!(

@@ -1,4 +1,4 @@
-//! The printer of agents that are an `impl` block with skills.
+//! Prints agents that are an `impl` block with skills.
 
 use super::{
     agent::{Work, built, implementation, outcome, unpacked, value},
@@ -7,15 +7,16 @@ use super::{
 };
 use crate::{
     ast::{Impl, Member},
-    check::{messages, names::plain},
+    messages,
     model::{Agent, Knowledge, Skill, ToolRef},
+    names::plain,
     paths::here,
 };
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Meta, spanned::Spanned};
 
-/// The block without what only the macro knows, and what the runtime calls:
+/// Prints the block without our attributes and macros, and the code that the runtime calls:
 ///
 /// ```ignore
 /// impl FileManager { /* methods with a body */ }
@@ -57,7 +58,7 @@ pub(super) fn agent(agent: &Agent, block: &Impl, skills: &[Skill]) -> TokenStrea
     quote!(#docs #kept #items)
 }
 
-/// The user's block, without functions that have no body, and without the blocks that are ours.
+/// Prints the user's block without our blocks and without functions that have no body.
 pub(crate) fn block(block: &Impl) -> TokenStream {
     let members: TokenStream = block
         .members
@@ -73,7 +74,7 @@ pub(crate) fn block(block: &Impl) -> TokenStream {
     block.with_members(&members)
 }
 
-/// Where each skill may be left out, all may be:
+/// Prints an error for the case that each skill is left out:
 ///
 /// ```ignore
 /// #[cfg(not(any(all(feature = "mail"), all(unix))))]
@@ -95,6 +96,8 @@ fn without_skills(agent: &Agent, skills: &[Skill]) -> Option<TokenStream> {
     Some(quote!(#[cfg(not(any(#(#each),*)))] #refused))
 }
 
+/// Prints one skill, with a model or with a body:
+///
 /// ```ignore
 /// __rt::Skill::<'_, .., _>::model("manage_files", "File management operations.")
 ///
@@ -104,7 +107,7 @@ fn without_skills(agent: &Agent, skills: &[Skill]) -> Option<TokenStream> {
 /// .when(|r: &String| r.contains("where"))
 /// ```
 ///
-/// With a list, the first goes on `.tools::<&str>([<ReadFile as __rt::ToolName>::NAME, "github_*"])`.
+/// With `tools = [..]`, `.tools::<&str>([<ReadFile as __rt::ToolName>::NAME, "github_*"])` follows.
 fn skill(agent: &Agent, skill: &Skill) -> Step {
     let Skill {
         cfgs,
@@ -155,7 +158,7 @@ fn skill(agent: &Agent, skill: &Skill) -> Step {
     })
 }
 
-/// `<ReadFile as __rt::ToolName>::NAME`, or `"github_*"`
+/// Prints `<ReadFile as __rt::ToolName>::NAME`, or `"github_*"`.
 fn tool_name(tool: &ToolRef) -> TokenStream {
     match tool {
         ToolRef::Type(path) => quote_spanned!(here(path.span())=> <#path as __rt::ToolName>::NAME),
@@ -163,7 +166,7 @@ fn tool_name(tool: &ToolRef) -> TokenStream {
     }
 }
 
-/// `.knowledge("style_guide", "House style.", || self.style_guide())`
+/// Prints `.knowledge("style_guide", "House style.", || self.style_guide())`.
 pub(super) fn knowledge(knowledge: &Knowledge) -> Step {
     let Knowledge {
         cfgs,

@@ -1,15 +1,14 @@
-//! The printer of structures and branches: expressions.
+//! Prints teams and branches, which are expressions.
 
 use crate::{
-    lower::cx,
     model::{Branch, Member, Said, ToolRef},
-    paths::{Rt, here},
+    paths::{Rt, cx, here},
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-/// The team of this root:
+/// Prints the team of this root:
 ///
 /// ```ignore
 /// ::agents::__rt::Member::new(Project::new(db))
@@ -49,7 +48,7 @@ fn one(said: &Said, rt: &Rt) -> TokenStream {
     }
 }
 
-/// `.grant::<ReadFile>()`, or `.grant_named("mcp_*")`
+/// Prints `.grant::<ReadFile>()`, or `.grant_named("mcp_*")`.
 fn named(tool: &ToolRef, verb: &str, at: &Ident) -> TokenStream {
     match tool {
         ToolRef::Type(path) => {
@@ -63,6 +62,8 @@ fn named(tool: &ToolRef, verb: &str, at: &Ident) -> TokenStream {
     }
 }
 
+/// Prints the branch:
+///
 /// ```ignore
 /// {
 ///     use ::agents::__rt;

@@ -1,19 +1,20 @@
-//! The printer of tools.
+//! Prints tools.
 
 use super::{
     arguments::{arguments, bounds, passed, sent},
-    asserts, beside, fallback, hidden, in_doubt, on_error,
+    asserts, fallback, hidden, in_doubt, on_error,
 };
 use crate::{
-    check::names::plain,
-    model::{Call, Example, Param, ParamKind, Tool},
+    ast::Example,
+    model::{Call, Param, ParamKind, Tool},
+    names::{plain, type_name},
     paths::{Rt, here},
 };
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-/// The function, its type, and what the runtime calls:
+/// Prints the function, its type, and the code that the runtime calls:
 ///
 /// ```ignore
 /// /// Read a file's contents.
@@ -61,8 +62,8 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
     quote!(#function #definition #silent #items)
 }
 
-/// A unit, or a struct with what is injected. That one's name is no value, so a constant takes the place of the
-/// value: whoever forgets the fields is told by its type how the tool is written.
+/// Prints a unit, or a struct with the injected values. A constant stands for a value of the struct: its type tells
+/// whoever forgets the fields how the tool is written.
 ///
 /// ```ignore
 /// /// Search the shop.
@@ -110,7 +111,7 @@ fn definition(tool: &Tool) -> TokenStream {
     }
 }
 
-/// Of a tool that holds something; what cannot be cloned is said of its type.
+/// Prints `Clone` for a tool with fields. A bound reports a type that cannot be cloned.
 ///
 /// ```ignore
 /// impl __rt::Clone for Search
@@ -135,19 +136,21 @@ fn cloned(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// `PgPool: __rt::Injected`, for each field
+/// Returns a bound such as `PgPool: __rt::Injected` for each field.
 fn injected_bounds(tool: &Tool) -> Vec<TokenStream> {
     tool.fields()
         .map(|field| asserts::bound(&field.ty, "Injected"))
         .collect()
 }
 
-/// `#[deprecated(note = "use read_file 2")]`: whoever names the tool is told.
+/// Prints `#[deprecated(note = "use read_file 2")]`, which tells whoever names the tool.
 fn deprecated(tool: &Tool) -> Option<TokenStream> {
     let note = tool.deprecated.as_ref()?;
     Some(quote!(#[deprecated(note = #note)]))
 }
 
+/// Prints the `Tool` implementation:
+///
 /// ```ignore
 /// impl __rt::Tool for ReadFile
 /// where
@@ -192,7 +195,7 @@ fn implementation(tool: &Tool) -> TokenStream {
     let in_doubt = asked(tool);
     let arms = on_error::of_tool(tool);
     let finds_out = in_doubt::of_tool(tool);
-    let beside = beside::of_tool(tool, &with);
+    let beside = known_by_type(tool, &with);
     quote! {
         #[automatically_derived]
         impl __rt::Tool for #ty where #(#bounds),* {
@@ -224,7 +227,7 @@ fn implementation(tool: &Tool) -> TokenStream {
     }
 }
 
-/// Of the arguments, of what is injected, and of what the function gives.
+/// Returns the bounds on arguments, on injected values, and on the result.
 pub(super) fn all_bounds(tool: &Tool) -> Vec<TokenStream> {
     let (value, fault) = (asserts::value(&tool.returns), asserts::fault(&tool.returns));
     let mut bounds = bounds(tool);
@@ -234,6 +237,8 @@ pub(super) fn all_bounds(tool: &Tool) -> Vec<TokenStream> {
     bounds
 }
 
+/// Prints the spec:
+///
 /// ```ignore
 /// fn spec(&self) -> &__rt::ToolSpec {
 ///     static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
@@ -249,7 +254,7 @@ fn spec(tool: &Tool) -> TokenStream {
     let effect = tool.effects.first().map_or_else(
         || quote!(None),
         |effect| {
-            let variant = crate::check::names::type_name(effect);
+            let variant = type_name(effect);
             quote!(#variant)
         },
     );
@@ -276,7 +281,7 @@ fn spec(tool: &Tool) -> TokenStream {
     }
 }
 
-/// `.example(::agents::__rt::serde_json::json!({ "path": "a.txt" }))`
+/// Prints `.example(::agents::__rt::serde_json::json!({ "path": "a.txt" }))`.
 fn worked(example: &Example, rt: &Rt) -> TokenStream {
     let Example { attribute, fields } = example;
     let names = fields.iter().map(|(name, _)| plain(name));
@@ -286,6 +291,8 @@ fn worked(example: &Example, rt: &Rt) -> TokenStream {
     }
 }
 
+/// Prints the call of the user's function:
+///
 /// ```ignore
 /// async fn call(&self, args: ArgumentsOfReadFile, cx: &__rt::ToolContext) -> __rt::Result<Self::Ok, Self::Err> {
 ///     read_file(__rt::Argument::unpack(args.path)).await.map(__rt::ToolOutput::pack).map_err(__rt::ToolFault::pack)
@@ -340,6 +347,8 @@ fn call(tool: &Tool) -> TokenStream {
     }
 }
 
+/// Prints the conversions of an error, for a tool that returns a `Result`:
+///
 /// ```ignore
 /// fn failure(error: &Self::Err) -> (__rt::Code, __rt::Option<__rt::Duration>) {
 ///     use __rt::NoFacts as _;
@@ -366,6 +375,8 @@ fn failure(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
+/// Prints the hash of the fields:
+///
 /// ```ignore
 /// fn distinguish(&self, state: &mut dyn __rt::Hasher) {
 ///     use __rt::NotHashed as _;
@@ -384,6 +395,8 @@ fn distinguish(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
+/// Prints the condition of `approval = when(..)`:
+///
 /// ```ignore
 /// fn needs_approval(&self, args: &ArgumentsOfReadFile, cx: &__rt::ToolContext) -> bool {
 ///     __rt::ask(args, cx, |args, cx| args.amount > 100)
@@ -398,7 +411,7 @@ fn needs_approval(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// Of a tool that may be in doubt:
+/// Prints the question what became of an execution:
 ///
 /// ```ignore
 /// async fn in_doubt(&self, args: ArgumentsOfPay, cx: &__rt::ToolContext) -> __rt::InDoubt<Self::Ok> {
@@ -419,4 +432,92 @@ fn asked(tool: &Tool) -> Option<TokenStream> {
             }
         }
     })
+}
+
+/// Prints what is known of a tool by its type alone, whether or not rustc takes its signature. `with` is the type of its
+/// error.
+///
+/// ```ignore
+/// impl __rt::ToolName for ReadFile { const NAME: &'static str = "read_file"; }
+/// impl __rt::Fails for ReadFile { type With = <io::Result<String> as __rt::Returns>::Err; }
+/// impl __rt::RetrySafe for ReadFile {} // if it does not write, or is `idempotent`
+/// impl __rt::Fallible for ReadFile {}  // if it gives a `Result`
+/// impl __rt::MayBeInDoubt for ReadFile { .. } // if it is not `RetrySafe`
+/// impl ReadFile { pub fn __listed(self) -> __rt::SharedTool { .. } }
+/// ```
+fn known_by_type(tool: &Tool, with: &TokenStream) -> TokenStream {
+    let (ty, name) = (&tool.ty, &tool.name);
+    let retry_safe = tool
+        .is_retry_safe()
+        .then(|| quote!(#[automatically_derived] impl __rt::RetrySafe for #ty {}));
+    let fallible = tool
+        .returns
+        .is_result()
+        .then(|| quote!(#[automatically_derived] impl __rt::Fallible for #ty {}));
+    let in_doubt = may_be_in_doubt(tool);
+    let listed = listed(tool);
+    quote! {
+        #[automatically_derived]
+        #[diagnostic::do_not_recommend]
+        impl __rt::ToolName for #ty {
+            const NAME: &'static str = #name;
+        }
+        #[automatically_derived]
+        impl __rt::Fails for #ty {
+            type With = #with;
+        }
+        #retry_safe
+        #fallible
+        #in_doubt
+        #listed
+    }
+}
+
+/// Prints the types for an `in_doubt!` that stands alone:
+///
+/// ```ignore
+/// impl __rt::MayBeInDoubt for Pay
+/// where
+///     u32: __rt::Argument,
+/// {
+///     type Args = ArgumentsOfPay;
+///     type Found = <Result<Receipt, BankError> as __rt::Returns>::Ok;
+/// }
+/// ```
+fn may_be_in_doubt(tool: &Tool) -> Option<TokenStream> {
+    let (ty, sent, bounds) = (&tool.ty, sent(tool), bounds(tool));
+    let found = asserts::value(&tool.returns);
+    tool.may_be_in_doubt().then(|| {
+        quote! {
+            #[automatically_derived]
+            #[diagnostic::do_not_recommend]
+            impl __rt::MayBeInDoubt for #ty where #(#bounds),* {
+                type Args = #sent;
+                type Found = #found;
+            }
+        }
+    })
+}
+
+/// Prints the conversion for the `tools = [..]` of agents:
+///
+/// ```ignore
+/// impl ReadFile {
+///     pub fn __listed(self) -> __rt::SharedTool {
+///         use __rt::Refused as _;
+///         __rt::Listing(self).shared()
+///     }
+/// }
+/// ```
+fn listed(tool: &Tool) -> TokenStream {
+    let (ty, vis) = (&tool.ty, &tool.function.vis);
+    quote! {
+        impl #ty {
+            #[doc(hidden)]
+            #vis fn __listed(self) -> __rt::SharedTool {
+                use __rt::Refused as _;
+                __rt::Listing(self).shared()
+            }
+        }
+    }
 }

@@ -1,42 +1,31 @@
-//! An agent, from its function or `impl` block and the keys of `#[agent(..)]`.
+//! Agents, from a function or an `impl` block.
 
-use super::{
-    Of, attribute_name, bare, cfgs, docs::Docs, is_lint_level, keys::Keys, knowledge::knowledge,
-    own, returns, settings::settings, strip_parameters,
-};
+use super::{cfgs, keys::Keys, settings::settings, strip_parameters};
 use crate::{
     ast::{self, Element, Function, Impl, Mark, Member},
-    check::{
-        messages,
-        names::{plain, type_name, wire_name},
+    model::{Agent, Docs, Knowledge, Make, Returns, Skill, ToolRef},
+    names::{plain, type_name, wire_name},
+    syntax::{
+        borrow_in, is_context, is_generic, is_opaque, last_name, takes_self_by_reference,
+        type_ident, typed,
     },
-    diag::Errors,
-    model::{Agent, Make, Returns, Skill, ToolRef},
-    parse::keys,
 };
-use syn::{Expr, ExprLit, FnArg, Ident, Lit, ReceiverKind, Signature, Type, parse_quote};
+use syn::{ReturnType, Signature, Type, parse_quote};
 
-/// What the user meant by `#[agent] fn`.
-pub(crate) fn function_agent(agent: ast::Agent<Function>, errors: &Errors) -> Agent {
+/// Lowers `#[agent] fn`.
+pub(crate) fn function_agent(agent: ast::Agent<Function>) -> Agent {
     let ast::Agent {
-        mut entries,
+        entries,
         item: mut function,
     } = agent;
-    if function.sig.receiver().is_none() {
-        own::without_fields(&mut entries, errors);
-    }
-    let mut keys = Keys::new("agent", entries, keys::AGENT, errors);
+    let mut keys = Keys(entries);
     let rt = keys.rt();
-    let settings = settings(&mut keys, errors);
+    let settings = settings(&mut keys);
 
     let has_receiver = function.sig.receiver().is_some();
-    if let Some(receiver) = function.sig.receiver() {
-        errors.at(receiver, messages::agent_receiver());
-    }
-    let input = input(&function.sig, errors);
-    let output = output(&function.sig, errors);
-    let generic =
-        !function.sig.generics.params.is_empty() || function.sig.generics.where_clause.is_some();
+    let input = input(&function.sig);
+    let output = output(&function.sig);
+    let generic = is_generic(&function.sig);
     let broken = has_receiver || generic || input.is_none() || output.is_none();
     // Nothing outside of the function can name what it takes as a parameter.
     let input = input.filter(|_| !generic);
@@ -70,17 +59,16 @@ pub(crate) fn function_agent(agent: ast::Agent<Function>, errors: &Errors) -> Ag
     }
 }
 
-/// What the user meant by `#[agent] impl`. `None` if the type has no name to give to the agent.
-pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Agent, Box<Impl>> {
+/// Lowers `#[agent] impl`. Gives the block back if its type has no name to give to the agent.
+pub(crate) fn skill_agent(agent: ast::Agent<Impl>) -> Result<Agent, Box<Impl>> {
     let ast::Agent {
         entries,
         item: mut block,
     } = agent;
-    let mut keys = Keys::new("agent", entries, keys::AGENT, errors);
+    let mut keys = Keys(entries);
     let rt = keys.rt();
-    let settings = settings(&mut keys, errors);
-    let Some(ident) = type_ident(&block.self_ty) else {
-        errors.at(&block.self_ty, messages::unnamed_type());
+    let settings = settings(&mut keys);
+    let Some(ident) = type_ident(&block.self_ty).cloned() else {
         return Err(Box::new(block));
     };
     let (mut skills, mut known) = (Vec::new(), Vec::new());
@@ -90,19 +78,12 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
         match member {
             Member::Function(function, mark) => match mark.take() {
                 Some(Mark::Skill(mark)) => {
-                    let skill = skill(function, mark, errors);
+                    let skill = skill(function, mark);
                     has_refused_skills |= skill.is_none();
                     skills.extend(skill);
                 }
-                Some(Mark::Knowledge(mark)) => known.extend(knowledge(function, &mark, errors)),
-                None if !function.has_body() => {
-                    errors.at(
-                        &function.sig.ident,
-                        messages::bodiless_without_skill(&function.sig.ident),
-                    );
-                    broken = true;
-                }
-                None => {}
+                Some(Mark::Knowledge(_)) => known.extend(knowledge(function)),
+                None => broken |= !function.has_body(),
             },
             Member::OnError(_) | Member::OnEscalation(_) | Member::Other(_) => {}
         }
@@ -113,17 +94,9 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
     let (mut on_error, mut on_escalation) = (Vec::new(), Vec::new());
     for member in blocks {
         match member {
-            Member::OnError(mut arms) => {
-                let own = arms.tool.take_if(|path| is_own(path));
-                arms.skill = own.map(|path| path.segments[1].ident.clone());
-                let of = match &arms.tool {
-                    Some(_) => Of::Tool(&[]),
-                    None => Of::Tools,
-                };
-                on_error.push(super::on_error::on_error(arms, of, errors));
-            }
+            Member::OnError(arms) => on_error.push(super::on_error::on_error(arms)),
             Member::OnEscalation(handler) => {
-                on_escalation.push(super::on_escalation::on_escalation(handler, errors));
+                on_escalation.push(super::on_escalation::on_escalation(handler));
             }
             Member::Function(..) | Member::Other(_) => {}
         }
@@ -156,31 +129,16 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>, errors: &Errors) -> Result<Ag
     })
 }
 
-fn skill(function: &mut Function, mark: ast::Skill, errors: &Errors) -> Option<Skill> {
-    let mut keys = Keys::new("skill", mark.entries, keys::SKILL, errors);
+fn skill(function: &mut Function, mark: ast::Skill) -> Option<Skill> {
+    let mut keys = Keys(mark.entries);
     let when = keys.value("when").map(|(_, value)| value);
     let tools = keys
         .list("tools")
-        .map(|(key, listed)| (key, references(listed, errors)));
+        .map(|(key, listed)| (key, references(listed)));
     let memory = keys.flag("memory");
-    let name = &function.sig.ident;
-    let receives = match function
-        .sig
-        .receiver()
-        .map(|receiver| (&receiver.kind, receiver))
-    {
-        Some((ReceiverKind::Reference(_, _, None), _)) => true,
-        Some((_, receiver)) => {
-            errors.at(receiver, messages::by_shared_reference("a skill"));
-            false
-        }
-        None => {
-            errors.at(name, messages::skill_without_self(name));
-            false
-        }
-    };
-    let input = input(&function.sig, errors);
-    let returns = output(&function.sig, errors);
+    let receives = takes_self_by_reference(&function.sig);
+    let input = input(&function.sig);
+    let returns = output(&function.sig);
     strip_parameters(function);
     let mut kept = function.clone();
     let docs = Docs::take(&mut kept.attrs);
@@ -197,106 +155,55 @@ fn skill(function: &mut Function, mark: ast::Skill, errors: &Errors) -> Option<S
     receives.then_some(skill)
 }
 
-/// `[ReadFile, "github_*"]`: tools that the agent has, by their types or names.
-fn references(listed: Vec<Element>, errors: &Errors) -> Vec<ToolRef> {
+/// Lowers `[ReadFile, "github_*"]`: tools that the agent has, by their types or names.
+fn references(listed: Vec<Element>) -> Vec<ToolRef> {
     let reference = |element: Element| match element {
-        Element::One(Expr::Path(path)) if path.qself.is_none() => Some(ToolRef::Type(path.path)),
-        Element::One(Expr::Lit(ExprLit {
-            lit: Lit::Str(name),
-            ..
-        })) => Some(ToolRef::Named(name)),
-        Element::One(other) | Element::Spread(_, other) => {
-            errors.at(&other, messages::skill_lists_types(super::written(&other)));
-            None
-        }
+        Element::One(tool) => ToolRef::of(tool).ok(),
+        Element::Spread(..) => None,
     };
     listed.into_iter().filter_map(reference).collect()
 }
 
-/// The one input; `()` if there is none.
-fn input(sig: &Signature, errors: &Errors) -> Option<Type> {
-    let typed = sig.inputs.iter().filter_map(|input| match input {
-        FnArg::Typed(typed) => Some(typed),
-        FnArg::Receiver(_) => None,
-    });
-    let is_context = |ty: &Type| {
-        matches!(
-            super::last_name(unreferenced(ty)).as_deref(),
-            Some("RunContext" | "ToolContext")
-        )
+/// Lowers `#[knowledge] fn style(&self) -> String { .. }`, if its signature is that of text at hand. The rules report any other.
+fn knowledge(function: &Function) -> Option<Knowledge> {
+    let sig = &function.sig;
+    let fits = !function.is_async()
+        && takes_self_by_reference(sig)
+        && sig.inputs.len() == 1
+        && function.has_body();
+    let ty = match &sig.output {
+        ReturnType::Type(_, ty) if fits && last_name(ty).as_deref() != Some("Result") => ty.clone(),
+        _ => return None,
     };
-    let (contexts, inputs): (Vec<_>, Vec<_>) = typed.partition(|typed| is_context(&typed.ty));
-    for context in &contexts {
-        errors.at(context, messages::context_for_agents());
-    }
-    let Some((first, further)) = inputs.split_first() else {
-        return contexts.is_empty().then(unit);
+    let mut function = function.clone();
+    let docs = Docs::take(&mut function.attrs);
+    Some(Knowledge {
+        cfgs: cfgs(&function.attrs),
+        function,
+        docs,
+        ty: *ty,
+    })
+}
+
+/// Returns the type of the one input, or `()` if there is none. An input that cannot be had has no type.
+fn input(sig: &Signature) -> Option<Type> {
+    let mut inputs = typed(sig);
+    let Some(first) = inputs.next() else {
+        return Some(unit());
     };
-    for second in further {
-        errors.at(second, messages::one_input(&sig.ident));
-    }
-    for attribute in first
-        .attrs
-        .iter()
-        .filter(|a| !is_lint_level(a) && !a.path().is_ident("doc"))
-    {
-        errors.at(
-            attribute,
-            messages::agent_parameter_attribute(attribute_name(attribute)),
-        );
-    }
-    if returns::refuse_impl_trait(&first.ty, "the input of an agent", errors) {
-        return None;
-    }
-    if let Some(reference) = returns::borrow_in(&first.ty) {
-        errors.at(
-            &reference,
-            messages::borrowed("an agent", "its input", returns::owned(&reference)),
-        );
-        return None;
-    }
-    (contexts.is_empty() && further.is_empty()).then(|| (*first.ty).clone())
+    let can_be_had = inputs.next().is_none()
+        && !is_context(&first.ty)
+        && !is_opaque(&first.ty)
+        && borrow_in(&first.ty).is_none();
+    can_be_had.then(|| (*first.ty).clone())
 }
 
-fn output(sig: &Signature, errors: &Errors) -> Option<Returns> {
-    let returns = returns::returns(sig);
-    let (Returns::Value(ty) | Returns::Result(ty)) = &returns else {
-        return Some(returns);
-    };
-    if returns::refuse_impl_trait(ty, "the output of an agent", errors) {
-        return None;
-    }
-    if let Some(reference) = returns::borrow_in(ty) {
-        errors.at(
-            &reference,
-            messages::borrowed("an agent", "its output", returns::owned(&reference)),
-        );
-        return None;
-    }
-    Some(returns)
-}
-
-/// `Self::data_ops`, which is a skill and no tool.
-fn is_own(path: &syn::Path) -> bool {
-    path.segments.len() == 2 && path.segments[0].ident == "Self"
-}
-
-fn type_ident(ty: &Type) -> Option<Ident> {
-    match bare(ty) {
-        Type::Path(path) => path
-            .path
-            .segments
-            .last()
-            .map(|segment| segment.ident.clone()),
-        _ => None,
-    }
-}
-
-fn unreferenced(ty: &Type) -> &Type {
-    match bare(ty) {
-        Type::Reference(reference) => unreferenced(&reference.elem),
-        other => other,
-    }
+fn output(sig: &Signature) -> Option<Returns> {
+    let returns = Returns::of(sig);
+    let cannot_be_had = returns
+        .ty()
+        .is_some_and(|ty| is_opaque(ty) || borrow_in(ty).is_some());
+    (!cannot_be_had).then_some(returns)
 }
 
 fn unit() -> Type {

@@ -1,33 +1,20 @@
-//! What is said of an interrupted execution as rustc reads it: `return done(x)` is
-//! `return __rt::known(done(x))`.
+//! Lowers `in_doubt`: `return done(x)` becomes `return __rt::known(done(x))`.
 
-use super::on_error::by_type;
-use crate::{ast::InDoubt, check::messages, diag::Errors, paths::end};
+use crate::{ast::InDoubt, paths::end};
 use syn::{
-    Expr, ExprAsync, ExprBlock, ExprCall, ExprClosure, ExprReturn, Item, parse_quote_spanned,
+    Expr, ExprAsync, ExprCall, ExprClosure, ExprReturn, Item, parse_quote_spanned,
     punctuated::Punctuated,
     token,
     visit_mut::{self, VisitMut},
 };
 
-/// What the user meant by one `in_doubt`.
-pub(crate) fn in_doubt(mut doubt: InDoubt, errors: &Errors) -> InDoubt {
-    if let Some(tool) = &mut doubt.tool {
-        by_type(tool, errors);
-    }
-    if let Expr::Async(made) = &doubt.body {
-        errors.at(made.async_token, messages::DOUBT_IS_ASYNC);
-        doubt.body = Expr::Block(ExprBlock {
-            attrs: Vec::new(),
-            label: None,
-            block: made.block.clone(),
-        });
-    }
+/// Lowers one `in_doubt`.
+pub(crate) fn in_doubt(mut doubt: InDoubt) -> InDoubt {
     Outs.visit_expr_mut(&mut doubt.body);
     doubt
 }
 
-/// Each `return` out of the expression.
+/// Rewrites each `return` out of the expression.
 struct Outs;
 
 impl VisitMut for Outs {

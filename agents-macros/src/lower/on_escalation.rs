@@ -1,4 +1,4 @@
-//! What an agent says to an escalation, as it is written, to what rustc reads.
+//! Lowers `on_escalation!`.
 //!
 //! ```text
 //! match escalation.severity { Low => .. }     match escalation.severity { __rt::Severity::Low => .. }
@@ -6,25 +6,23 @@
 //! reroute_to_skill(Self::by_hand)             reroute_to_skill("by_hand")
 //! ```
 
-use super::{failure::is_capitalised, keys::pair, on_error::with_modifiers, values};
+use super::on_error::with_modifiers;
 use crate::{
-    ast,
-    check::{messages, names::plain},
-    diag::Errors,
+    ast, keys,
     model::Handler,
-    parse::keys,
+    names::plain,
     paths::qualified,
+    syntax::{handed_to, is_capitalised, own, pair, spelled_severity},
 };
 use proc_macro2::Span;
 use syn::{
-    Expr, ExprCall, ExprLit, ExprMatch, Ident, Lit, LitStr, Member, Pat, parse_quote,
-    parse_quote_spanned,
+    Expr, ExprLit, ExprMatch, Ident, Lit, LitStr, Member, Pat, parse_quote, parse_quote_spanned,
     punctuated::Punctuated,
     visit_mut::{self, VisitMut},
 };
 
-/// What the user meant by one `on_escalation!`.
-pub(crate) fn on_escalation(written: ast::Handler, errors: &Errors) -> Handler {
+/// Lowers one `on_escalation!`.
+pub(crate) fn on_escalation(written: ast::Handler) -> Handler {
     let ast::Handler {
         mut attrs,
         keyword,
@@ -36,7 +34,6 @@ pub(crate) fn on_escalation(written: ast::Handler, errors: &Errors) -> Handler {
         skills: Vec::new(),
         spelled: Vec::new(),
         strangers: Vec::new(),
-        errors,
     };
     sugar.visit_expr_mut(&mut body);
     let Sugar {
@@ -44,7 +41,6 @@ pub(crate) fn on_escalation(written: ast::Handler, errors: &Errors) -> Handler {
         skills,
         spelled,
         strangers,
-        ..
     } = sugar;
     Handler {
         attrs,
@@ -57,22 +53,15 @@ pub(crate) fn on_escalation(written: ast::Handler, errors: &Errors) -> Handler {
     }
 }
 
-struct Sugar<'a> {
+struct Sugar {
     escalation: Option<Ident>,
     skills: Vec<syn::Path>,
     spelled: Vec<LitStr>,
     strangers: Vec<Ident>,
-    errors: &'a Errors,
 }
 
-impl VisitMut for Sugar<'_> {
+impl VisitMut for Sugar {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        if let Expr::Match(matched) = expr {
-            by_severity(matched, self.errors);
-        }
-        if let Expr::Call(call) = expr {
-            named(call, self.errors);
-        }
         visit_mut::visit_expr_mut(self, expr);
         match expr {
             Expr::Path(path) => {
@@ -87,139 +76,62 @@ impl VisitMut for Sugar<'_> {
     }
 
     fn visit_macro_mut(&mut self, called: &mut syn::Macro) {
-        super::handed_to(called, |expr| self.visit_expr_mut(expr));
+        handed_to(called, |expr| self.visit_expr_mut(expr));
     }
 }
 
-impl Sugar<'_> {
+impl Sugar {
+    /// Rewrites `escalate("no", severity = Low)` to `escalate("no").severity(Low)`, and a skill to its name.
     fn call(&mut self, expr: &mut Expr) {
         let Expr::Call(call) = expr else { return };
         let Expr::Path(path) = &*call.func else {
             return;
         };
-        let Some(mut verb) = path.path.get_ident().cloned() else {
+        let Some(verb) = path.path.get_ident().cloned() else {
             return;
         };
-        if verb == "reroute_to"
-            && let Some(skill) = call.args.first().and_then(own)
-        {
-            self.errors
-                .at(&skill, messages::skill_for_agent(&skill.segments[1].ident));
-            verb = Ident::new("reroute_to_skill", verb.span());
-            *call.func = parse_quote!(#verb);
-        }
-        let Some(known) = keys::RESOLUTIONS.iter().find(|known| verb == known.name) else {
+        if keys::RESOLUTIONS.iter().all(|known| verb != known.name) {
             if keys::VERBS.iter().any(|known| verb == known.name) {
-                // It is not there, and that is said in other words.
+                // No such verb is in scope: that is reported, and rustc need not report it as well.
                 *expr = parse_quote_spanned!(verb.span()=> ::core::unreachable!());
                 self.strangers.push(verb);
             }
             return;
-        };
-        if verb == "reroute_to_skill"
-            && let Some(Expr::Lit(ExprLit {
+        }
+        if verb == "reroute_to_skill" {
+            if let Some(Expr::Lit(ExprLit {
                 lit: Lit::Str(name),
                 ..
             })) = call.args.first()
-        {
-            self.spelled.push(name.clone());
-        }
-        if verb == "reroute_to_skill"
-            && let Some(path) = call.args.first().and_then(own)
-        {
-            let ident = &path.segments[1].ident;
-            let name = plain(ident);
-            call.args[0] = parse_quote_spanned!(ident.span()=> #name);
-            self.skills.push(path);
-        }
-        let (mut plain, mut modifiers) = (Punctuated::new(), Vec::new());
-        for argument in std::mem::take(&mut call.args) {
-            match pair(argument) {
-                Err(argument) if plain.len() == known.plain => {
-                    let written = super::written(&argument);
-                    self.errors
-                        .at(&argument, messages::value_too_many(known, &written));
-                }
-                Err(argument) => plain.push(*argument),
-                Ok((key, mut value)) if known.keys.iter().any(|name| key == name) => {
-                    if key == "severity" {
-                        values::severity(&mut value, self.errors);
-                    }
-                    modifiers.push((key, value));
-                }
-                Ok((key, _)) => self
-                    .errors
-                    .at(&key, messages::unknown_modifier(&verb, &key, known.keys)),
+            {
+                self.spelled.push(name.clone());
+            }
+            if let Some(path) = call.args.first().and_then(own).cloned() {
+                let ident = &path.segments[1].ident;
+                let name = plain(ident);
+                call.args[0] = parse_quote_spanned!(ident.span()=> #name);
+                self.skills.push(path);
             }
         }
-        call.args = plain;
+        let (mut values, mut modifiers) = (Punctuated::new(), Vec::new());
+        for argument in std::mem::take(&mut call.args) {
+            match pair(argument) {
+                Ok(modifier) => modifiers.push(modifier),
+                Err(value) => values.push(*value),
+            }
+        }
+        call.args = values;
         let end = call.paren_token.span.close();
         with_modifiers(expr, modifiers, end);
     }
 }
 
-/// `match escalation { Low => .. }` is reported, and read as what was meant.
-fn by_severity(matched: &mut ExprMatch, errors: &Errors) {
-    let (Expr::Path(path), mut arms) = (&*matched.expr, matched.arms.iter()) else {
-        return;
-    };
-    let is_severity = |arm: &syn::Arm| {
-        let Pat::Ident(name) = &arm.pat else {
-            return false;
-        };
-        keys::SEVERITIES
-            .iter()
-            .any(|severity| name.ident == severity)
-    };
-    let is_bare = path.path.is_ident("escalation") || path.path.is_ident("severity");
-    if is_bare && arms.any(is_severity) {
-        errors.at(path, messages::match_severity());
-        let at = path.path.segments[0].ident.span();
-        matched.expr = parse_quote_spanned!(at=> escalation.severity);
-    }
-}
-
-/// `reroute_to_skill(self.by_hand())`, and the like, is reported, and read as what was meant.
-fn named(call: &mut ExprCall, errors: &Errors) {
-    let is_for_skills =
-        matches!(&*call.func, Expr::Path(path) if path.path.is_ident("reroute_to_skill"));
-    let Some(skill) = call.args.first_mut().filter(|_| is_for_skills) else {
-        return;
-    };
-    let is_self = |of: &Expr| matches!(of, Expr::Path(path) if path.path.is_ident("self"));
-    let name = match &*skill {
-        Expr::MethodCall(method) if is_self(&method.receiver) => Some(method.method.clone()),
-        Expr::Field(field) if is_self(&field.base) => match &field.member {
-            Member::Named(name) => Some(name.clone()),
-            Member::Unnamed(_) => None,
-        },
-        Expr::Call(method) => own(&method.func).map(|path| path.segments[1].ident.clone()),
-        _ => None,
-    };
-    if let Some(name) = name {
-        errors.at(&*skill, messages::skill_is_named(&name));
-        *skill = parse_quote_spanned!(name.span()=> Self::#name);
-    }
-}
-
-/// `Self::by_hand`
-fn own(expr: &Expr) -> Option<syn::Path> {
-    match expr {
-        Expr::Path(path)
-            if path.path.segments.len() == 2 && path.path.segments[0].ident == "Self" =>
-        {
-            Some(path.path.clone())
-        }
-        _ => None,
-    }
-}
-
-/// `escalation.severity`
+/// Tells whether an expression is `escalation.severity`.
 fn is_severity(expr: &Expr) -> bool {
     matches!(expr, Expr::Field(field) if matches!(&field.member, Member::Named(name) if name == "severity"))
 }
 
-/// A bare capitalised name is a severity: so a typo is an error, and not a binding.
+/// Qualifies a bare capitalised name as a severity, so that a typo is an error and no binding.
 fn qualify(matched: &mut ExprMatch) {
     for arm in &mut matched.arms {
         qualify_pattern(&mut arm.pat);
@@ -233,7 +145,7 @@ fn qualify_pattern(pattern: &mut Pat) {
             *pattern = parse_quote!(#path);
         }
         Pat::Path(spelled) => {
-            if let Some(name) = values::spelled_severity(&spelled.path) {
+            if let Some(name) = spelled_severity(&spelled.path) {
                 let path = qualified("Severity", name);
                 *pattern = parse_quote!(#path);
             }

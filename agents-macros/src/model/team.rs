@@ -1,17 +1,17 @@
-//! Teams and branches, as they are meant.
+//! Teams and branches.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Expr, Ident, LitStr, Path, Token};
+use syn::{Expr, ExprLit, Ident, Lit, LitStr, Path, Token};
 
 /// An agent and its place in a team.
 pub(crate) struct Member {
     pub(crate) agent: Expr,
-    /// In the order in which it is written.
+    /// The calls in the order of the source.
     pub(crate) said: Vec<Said>,
 }
 
-/// One thing that is said of a place, with the word that says it.
+/// A call that describes a place, with the user's word for it.
 pub(crate) enum Said {
     Grants(Ident, Vec<ToolRef>),
     Confirm(Ident, Vec<ToolRef>),
@@ -27,18 +27,18 @@ pub(crate) enum ToolRef {
     Named(LitStr),
 }
 
-/// An agent, and who goes on with what it gives.
+/// An agent, and the agents that continue with its answer.
 pub(crate) struct Branch {
     pub(crate) agent: Expr,
     pub(crate) match_token: Token![match],
     pub(crate) value: Ident,
-    /// Each agent once, in the order in which they are written, with its name in the arms.
+    /// Each agent once, in the order of the source, with its name in the arms.
     pub(crate) targets: Vec<(Ident, Expr)>,
     pub(crate) arms: Vec<syn::Arm>,
 }
 
 impl Member {
-    /// What is granted, if anything was said about that.
+    /// Returns the granted tools, if `grants` is written.
     pub(crate) fn granted(&self) -> Option<&[ToolRef]> {
         self.said.iter().find_map(|said| match said {
             Said::Grants(_, tools) => Some(tools.as_slice()),
@@ -46,7 +46,7 @@ impl Member {
         })
     }
 
-    /// What is confirmed.
+    /// Returns the tools that need confirmation.
     pub(crate) fn confirmed(&self) -> &[ToolRef] {
         let confirmed = self.said.iter().find_map(|said| match said {
             Said::Confirm(_, tools) => Some(tools.as_slice()),
@@ -69,7 +69,7 @@ impl Member {
         })
     }
 
-    /// The agent, where it is a path and so the same wherever it is written.
+    /// Returns the path of the agent, which means the same everywhere.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.agent {
             Expr::Path(path) => Some(&path.path),
@@ -88,7 +88,19 @@ impl ToTokens for ToolRef {
 }
 
 impl ToolRef {
-    /// Whether both are the same as far as they are written: `tools::ReadFile` may well be `ReadFile`.
+    /// Reads `ReadFile` or `"mcp_*"`. Gives any other expression back.
+    pub(crate) fn of(tool: Expr) -> Result<Self, Box<Expr>> {
+        match tool {
+            Expr::Path(path) if path.qself.is_none() => Ok(ToolRef::Type(path.path)),
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(name),
+                ..
+            }) => Ok(ToolRef::Named(name)),
+            other => Err(Box::new(other)),
+        }
+    }
+
+    /// Tells whether two tools are the same as written: `tools::ReadFile` may well be `ReadFile`.
     pub(crate) fn is(&self, other: &ToolRef) -> bool {
         match (self, other) {
             (ToolRef::Type(one), ToolRef::Type(other)) => {
@@ -100,7 +112,7 @@ impl ToolRef {
         }
     }
 
-    /// Whether it is known which tool it is.
+    /// Tells whether the type of the tool is known.
     pub(crate) fn is_type(&self) -> bool {
         matches!(self, ToolRef::Type(_))
     }

@@ -1,4 +1,4 @@
-//! `#[agent(..)]` and what it stands on:
+//! `#[agent(..)]` and its item:
 //!
 //! ```text
 //! #[agent]                                         #[agent(prompt = "..", tools = [ReadFile])]
@@ -8,21 +8,24 @@
 //! async fn json_fixer(request: Repair) -> String;  }
 //! ```
 
-use super::{all, colons, entries, function, keys, on_error, rest, tool::is};
+use super::{all, entries, function, on_error, rest, tool::is};
 use crate::{
     ast::{Agent, Arms, Function, Handler, Impl, Mark, Member, Skill},
-    check::messages,
     diag::Errors,
+    keys, messages,
+    paths::start,
+    suggest::{self, colons},
+    syntax::is_own,
 };
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
-    Attribute, Expr, Generics, Ident, ImplItem, Meta, Path, Token, Type, braced,
+    Attribute, Expr, Generics, Ident, ImplItem, Path, Token, Type, braced,
     parse::{ParseStream, Parser},
     token,
 };
 
-/// What `#[agent]` can stand on.
+/// An item below `#[agent]`.
 pub(crate) enum Item {
     /// A function, with a body or without.
     Function(Agent<Function>),
@@ -30,7 +33,7 @@ pub(crate) enum Item {
     Impl(Agent<Impl>),
 }
 
-/// `#[agent(arguments)] item`
+/// Reads `#[agent(arguments)] item`.
 pub(crate) fn agent(arguments: TokenStream, item: TokenStream, errors: &Errors) -> Option<Item> {
     let mut entries = entries::entries("agent", arguments, errors);
     let read = |input: ParseStream<'_>| {
@@ -114,9 +117,11 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
                     let read = |input: ParseStream<'_>| {
                         on_error::matched(input, Some(name.clone()), errors)
                     };
-                    let arms = read.parse2(call.mac.tokens)?;
+                    let mut arms = read.parse2(call.mac.tokens)?;
+                    let skill = arms.tool.take_if(|path| is_own(path));
                     Member::OnError(Arms {
                         attrs: call.attrs,
+                        skill: skill.map(|path| path.segments[1].ident.clone()),
                         ..arms
                     })
                 }
@@ -140,7 +145,7 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
     let mut attrs = input.call(Attribute::parse_outer)?;
     let mut skill: Option<Skill> = None;
     for attribute in attrs.iter_mut() {
-        misspelt_mark(attribute, errors);
+        suggest::mark(attribute, errors);
     }
     for attribute in attrs.extract_if(.., |attribute| is(attribute, "skill")) {
         let more = entries::of_attribute(&attribute, errors);
@@ -162,14 +167,14 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
     Ok(Member::Function(Box::new(function), mark))
 }
 
-/// `on_error { .. }`, which is a block of `tool!` and in an `impl` a macro.
+/// Returns the name of an `on_error { .. }`, which has to be a macro call in an `impl`.
 fn block_without_macro(input: ParseStream<'_>) -> Option<Ident> {
     let name: Ident = input.fork().parse().ok()?;
     let is_block = keys::BLOCKS.iter().any(|block| name == block) && input.peek2(token::Brace);
     is_block.then_some(name)
 }
 
-/// What stands in `on_escalation!(..)`.
+/// Reads the body of `on_escalation!(..)`.
 fn handled(input: ParseStream<'_>) -> syn::Result<Expr> {
     let body = input.parse()?;
     match input.is_empty() {
@@ -178,27 +183,7 @@ fn handled(input: ParseStream<'_>) -> syn::Result<Expr> {
     }
 }
 
-/// `#[skil]` is reported, and read as what was meant: a method without its mark is no second mistake.
-fn misspelt_mark(attribute: &mut Attribute, errors: &Errors) {
-    let Some(found) = attribute.path().get_ident().cloned() else {
-        return;
-    };
-    let (name, known) = (found.to_string(), keys::MARKS);
-    let meant = known
-        .iter()
-        .find(|mark| strsim::osa_distance(&name, mark) == 1);
-    if let Some(meant) = meant {
-        errors.at(&found, messages::unknown("attribute", &name, known));
-        let path = Path::from(Ident::new(meant, found.span()));
-        match &mut attribute.meta {
-            Meta::Path(found) => *found = path,
-            Meta::List(list) => list.path = path,
-            Meta::NameValue(pair) => pair.path = path,
-        }
-    }
-}
-
-/// The blocks that belong to the agent and not to the `impl`.
+/// Returns the name of a block that belongs to the agent and not to the `impl`.
 fn reserved(path: &Path) -> Option<Ident> {
     let name = &path.segments.last()?.ident;
     keys::BLOCKS
@@ -207,7 +192,7 @@ fn reserved(path: &Path) -> Option<Ident> {
         .then(|| name.clone())
 }
 
-/// `in_doubt!(..)`, which is a tool's.
+/// Returns the name of an `in_doubt!(..)`, which belongs to a tool.
 fn of_a_tool(path: &Path) -> Option<&Ident> {
     let name = &path.segments.last()?.ident;
     (name == "in_doubt").then_some(name)
@@ -220,4 +205,13 @@ fn skip_member(input: ParseStream<'_>) {
             return;
         }
     }
+}
+
+/// Reports an `on_escalation!` that stands in no `#[agent] impl`.
+pub(crate) fn on_escalation_outside(tokens: &TokenStream, errors: &Errors) {
+    // The first token in it is the user's own.
+    errors.note(syn::Error::new(
+        start(tokens),
+        messages::escalation_outside(),
+    ));
 }

@@ -1,4 +1,4 @@
-//! An agent, and who goes on with what it gives:
+//! An agent, and the agents that continue with its answer:
 //!
 //! ```text
 //! branch!(Review, match verdict {
@@ -7,15 +7,15 @@
 //! })
 //! ```
 
-use super::{all, rest, rt, skip_to_comma, ungrouped};
-use crate::{ast::Branch, check::messages, diag::Errors, paths::Rt};
+use super::{all, rest, rt, skip_to_comma};
+use crate::{ast::Branch, diag::Errors, messages, paths::Rt, syntax::ungrouped};
 use proc_macro2::TokenStream;
 use syn::{
     Arm, Expr, Token, braced,
     parse::{Parse, ParseStream},
 };
 
-/// `branch!(agent, match value { arms })`, and whose runtime it is for
+/// Reads `branch!(agent, match value { arms })`, and the path to the runtime.
 pub(crate) fn branch(tokens: TokenStream, errors: &Errors) -> Option<(Rt, Branch)> {
     let branch = |input: ParseStream<'_>| Ok((rt(input)?, read(input, errors)?));
     all(tokens, errors, |input| {

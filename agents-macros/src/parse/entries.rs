@@ -1,17 +1,19 @@
-//! What stands between the parentheses of an attribute:
+//! The entries in the parentheses of an attribute:
 //!
 //! ```text
 //! reads, timeout = Duration::from_secs(2), cache = ttl(minute()), budget(max_turns = 1),
 //! tools = [ReadFile, WriteFile { root: self.root.clone() }, ..self.more()]
 //! ```
 //!
-//! Which keys there are, and what they take, is no question of syntax: `lower` asks it.
+//! The keys and the forms of their values are no question of syntax: `check` has the rules for them.
 
-use super::{all, list, ungrouped};
+use super::{all, list};
 use crate::{
     ast::{Element, Entry, Value},
-    check::{messages, names::plain},
     diag::Errors,
+    messages,
+    names::plain,
+    syntax::ungrouped,
 };
 use proc_macro2::TokenStream;
 use syn::{
@@ -19,7 +21,7 @@ use syn::{
     parse::ParseStream, parse_quote, token,
 };
 
-/// The entries of the attribute `of`.
+/// Reads the entries of the attribute `of`.
 pub(super) fn entries(of: &str, tokens: TokenStream, errors: &Errors) -> Vec<Entry> {
     all(tokens, errors, |input| {
         list(input, errors, |input| entry(of, input, errors))
@@ -27,7 +29,7 @@ pub(super) fn entries(of: &str, tokens: TokenStream, errors: &Errors) -> Vec<Ent
     .unwrap_or_default()
 }
 
-/// The entries of an attribute on an item: `#[tool(..)]`, or `#[tool]` alone.
+/// Reads the entries of an attribute on an item: `#[tool(..)]`, or `#[tool]` alone.
 pub(super) fn of_attribute(attribute: &Attribute, errors: &Errors) -> Vec<Entry> {
     match &attribute.meta {
         Meta::Path(_) => Vec::new(),
@@ -42,8 +44,8 @@ pub(super) fn of_attribute(attribute: &Attribute, errors: &Errors) -> Vec<Entry>
     }
 }
 
-/// The expressions of an attribute on an item: `#[example(path = "a.txt", lines = 3)]`.
-pub(crate) fn arguments(attribute: &Attribute, errors: &Errors) -> Vec<Expr> {
+/// Reads the expressions of an attribute on an item: `#[example(path = "a.txt", lines = 3)]`.
+pub(super) fn arguments(attribute: &Attribute, errors: &Errors) -> Vec<Expr> {
     let Some(list_) = errors.ok(attribute.meta.require_list()) else {
         return Vec::new();
     };
@@ -79,7 +81,7 @@ fn entry(of: &str, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Entry
     Ok(Entry { key, value })
 }
 
-/// `=`; and `:`, which is reported, and read as what was meant.
+/// Reads `=`. A `:` is reported, and read as `=`.
 fn is_set(input: ParseStream<'_>, key: &Ident, errors: &Errors) -> syn::Result<Option<Token![=]>> {
     if input.peek(Token![:]) && !input.peek(Token![::]) {
         let colon: Token![:] = input.parse()?;
@@ -89,7 +91,7 @@ fn is_set(input: ParseStream<'_>, key: &Ident, errors: &Errors) -> syn::Result<O
     input.parse()
 }
 
-/// An expression, of which `max_turns = 10` is one.
+/// Reads an expression, such as `max_turns = 10`.
 fn argument(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Expr> {
     if !(input.peek(Ident) && input.peek2(Token![:]) && !input.peek2(Token![::])) {
         return input.parse();
@@ -104,7 +106,7 @@ fn argument(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Expr> {
     }))
 }
 
-/// `[..]` with nothing behind it. `[a, b].concat()` is an expression.
+/// Tells whether a list comes next: `[..]` with nothing behind it. `[a, b].concat()` is an expression.
 fn is_list(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     input.peek(token::Bracket)
@@ -112,7 +114,7 @@ fn is_list(input: ParseStream<'_>) -> bool {
         && (ahead.is_empty() || ahead.peek(Token![,]))
 }
 
-/// One of a list; `attributed` is told of what cannot stand there.
+/// Reads one element of a list. `attributed` is called for attributes, which cannot stand there.
 fn element(input: ParseStream<'_>, attributed: impl Fn(Attribute)) -> syn::Result<Element> {
     for attribute in input.call(Attribute::parse_outer)? {
         attributed(attribute);

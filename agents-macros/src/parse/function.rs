@@ -8,10 +8,10 @@
 use super::{list, skip_to_comma};
 use crate::{
     ast::{Body, Function},
-    check::messages,
     diag::Errors,
-    lower::written,
+    messages,
     paths::end,
+    syntax::written,
 };
 use proc_macro2::{Delimiter, Group, TokenTree};
 use syn::{
@@ -19,7 +19,7 @@ use syn::{
     ext::IdentExt, parenthesized, parse::ParseStream, token,
 };
 
-/// Whether a function comes next, behind its attributes.
+/// Tells whether a function comes next, behind its attributes.
 pub(super) fn is_next(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     let Ok(_) = ahead.parse::<Visibility>() else {
@@ -36,7 +36,7 @@ pub(super) fn is_next(input: ParseStream<'_>) -> bool {
     ahead.peek(Token![fn])
 }
 
-/// Reads what follows `attrs`.
+/// Reads the function behind `attrs`.
 pub(super) fn function(
     input: ParseStream<'_>,
     attrs: Vec<Attribute>,
@@ -110,13 +110,13 @@ fn parameter(input: ParseStream<'_>) -> syn::Result<FnArg> {
     Ok(parameter)
 }
 
-/// A name with nothing behind it.
+/// Tells whether a name comes next, with nothing behind it.
 fn is_bare(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     ahead.parse::<Ident>().is_ok() && (ahead.is_empty() || ahead.peek(Token![,]))
 }
 
-/// The block in the invisible brackets that `macro_rules!` leaves.
+/// Returns a block without the invisible brackets that `macro_rules!` leaves.
 fn block(tree: TokenTree) -> syn::Result<Group> {
     match tree {
         TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
@@ -127,7 +127,7 @@ fn block(tree: TokenTree) -> syn::Result<Group> {
     }
 }
 
-/// A function behind which the next item comes at once lacks its `;`, and is read as if it had one.
+/// Reads the end of a function. If the next item comes at once, a missing `;` is reported and assumed.
 fn body(input: ParseStream<'_>, sig: &Signature, errors: &Errors) -> syn::Result<Body> {
     if input.peek(Token![;]) {
         return input.parse().map(Body::Semi);

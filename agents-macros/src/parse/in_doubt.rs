@@ -1,4 +1,4 @@
-//! What a tool says of an execution that was interrupted:
+//! `in_doubt`: the code that finds out what became of an interrupted execution:
 //!
 //! ```text
 //! in_doubt(key) => match bank.find(key).await? { .. },
@@ -6,16 +6,15 @@
 //! in_doubt!(Pay, |key| match self.bank.find(key).await? { .. });
 //! ```
 
-use super::{all, keys, on_error, rest, rt};
+use super::{all, on_error, rest, rt};
 use crate::{
     ast::InDoubt,
-    check::{
-        messages,
-        names::{nearest, plain},
-    },
     diag::Errors,
-    lower::written,
+    keys, messages,
+    names::plain,
     paths::Rt,
+    suggest::{self, nearest},
+    syntax::written,
 };
 use proc_macro2::{Group, TokenStream, TokenTree};
 use syn::{
@@ -23,10 +22,10 @@ use syn::{
     token,
 };
 
-/// How it is written behind the function of a tool.
+/// The way to write `in_doubt` behind the function of a tool.
 const BEHIND: &str = "in_doubt(key) => ..";
 
-/// Whether `in_doubt(key) => ..` comes next, or what was meant to be that.
+/// Tells whether `in_doubt(key) => ..` comes next, also misspelt.
 pub(super) fn is_next(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     let Ok(word) = ahead.parse::<Ident>() else {
@@ -40,13 +39,13 @@ pub(super) fn is_next(input: ParseStream<'_>) -> bool {
     }
 }
 
-/// Whether a block begins here.
+/// Tells whether a block begins here.
 fn is_block(input: ParseStream<'_>) -> bool {
     let word = input.fork().parse::<Ident>();
     word.is_ok_and(|word| keys::TOOL_BLOCKS.iter().any(|block| word == block))
 }
 
-/// Reads `in_doubt(key) => expr,`. After a mistake that leaves it unread, everything up to the next block is passed over.
+/// Reads `in_doubt(key) => expr,`. After a mistake that leaves it unread, tokens up to the next block are skipped.
 pub(super) fn in_doubt(input: ParseStream<'_>, errors: &Errors) -> Option<InDoubt> {
     let read = errors.ok(behind(input, errors));
     while read.is_none() && !input.is_empty() && !is_block(input) {
@@ -58,7 +57,7 @@ pub(super) fn in_doubt(input: ParseStream<'_>, errors: &Errors) -> Option<InDoub
 fn behind(input: ParseStream<'_>, errors: &Errors) -> syn::Result<InDoubt> {
     let keyword: Ident = input.parse()?;
     let misspelt = (keyword != "in_doubt").then(|| {
-        let message = messages::unknown("block", &keyword, keys::TOOL_BLOCKS);
+        let message = suggest::unknown("block", &keyword, keys::TOOL_BLOCKS);
         syn::Error::new(keyword.span(), message)
     });
     let mut key = None;
@@ -98,7 +97,7 @@ fn behind(input: ParseStream<'_>, errors: &Errors) -> syn::Result<InDoubt> {
     })
 }
 
-/// `key`; with a type, which is reported.
+/// Reads `key`, and a type, which is reported.
 fn name(input: ParseStream<'_>) -> syn::Result<(Pat, Option<Type>)> {
     let name = Pat::parse_single(input)?;
     let ty = match input.parse::<Option<Token![:]>>()? {
@@ -108,7 +107,7 @@ fn name(input: ParseStream<'_>) -> syn::Result<(Pat, Option<Type>)> {
     Ok((name, ty))
 }
 
-/// The one name, or none for `_`.
+/// Returns the one name; `None` for `_`.
 fn the_key(
     names: impl IntoIterator<Item = (Pat, Option<Type>)>,
     written: &str,
@@ -138,7 +137,7 @@ fn the_key(
     }
 }
 
-/// `in_doubt!(Pay, |key| expr)`, and whose runtime it is for
+/// Reads `in_doubt!(Pay, |key| expr)`, and the path to the runtime.
 pub(crate) fn in_doubt_block(tokens: TokenStream, errors: &Errors) -> Option<(Rt, InDoubt)> {
     let read = |input: ParseStream<'_>| Ok((rt(input)?, alone(input, errors)?));
     all(tokens, errors, |input| {

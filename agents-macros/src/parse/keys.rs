@@ -1,38 +1,69 @@
-//! Every key of every attribute, once, with the way to write it.
+//! The words of the language: all keys of all attributes, kinds of failure, verbs.
 
 use syn::Ident;
 
-/// One key.
+/// A key of an attribute.
 pub(crate) struct Key {
-    /// Its name.
     pub(crate) name: &'static str,
-    /// How it is written, for messages.
+    /// The way to write the key, for messages.
     pub(crate) usage: &'static str,
+    pub(crate) takes: Takes,
 }
 
-const fn key(name: &'static str, usage: &'static str) -> Key {
-    Key { name, usage }
+/// The form of the value that a key takes.
+#[derive(Clone, Copy)]
+pub(crate) enum Takes {
+    /// `strict`
+    Nothing,
+    /// `timeout = expr`
+    Value,
+    /// `prompt = expr`: an expression, and no literal but text.
+    Words,
+    /// `on_tool_use = expr`: an expression, and no literal.
+    Code,
+    /// `deprecated = "text"`: a literal.
+    Text,
+    /// `tools = [a, ..b]`
+    List,
+    /// `budget(max_turns = 1)`, or `budget = expr`
+    Bounds,
+    /// `crate = path`
+    Path,
+    /// `grants([ReadFile])`: a method, whose arguments have rules of their own.
+    Arguments,
 }
 
-/// What a tool does to the world; exactly one has to be said.
+const fn key(name: &'static str, takes: Takes, usage: &'static str) -> Key {
+    Key { name, usage, takes }
+}
+
+/// The effects of a tool; it has exactly one.
 pub(crate) const EFFECTS: [&str; 3] = ["none", "reads", "writes"];
 
 /// `#[tool(..)]`
 pub(crate) const TOOL: &[Key] = &[
-    key("none", "none"),
-    key("reads", "reads"),
-    key("writes", "writes"),
-    key("idempotent", "idempotent"),
-    key("external", "external"),
-    key("strict", "strict"),
-    key("sequential", "sequential"),
-    key("version", "version = \"1.0.0\""),
-    key("deprecated", "deprecated = \"use read_file 2\""),
-    key("category", "category = search"),
-    key("timeout", "timeout = Duration::from_secs(2)"),
-    key("cache", "cache = ttl(Duration::from_secs(60))"),
-    key("approval", "approval = always"),
-    key("crate", "crate = path::to::agents"),
+    key("none", Takes::Nothing, "none"),
+    key("reads", Takes::Nothing, "reads"),
+    key("writes", Takes::Nothing, "writes"),
+    key("idempotent", Takes::Nothing, "idempotent"),
+    key("external", Takes::Nothing, "external"),
+    key("strict", Takes::Nothing, "strict"),
+    key("sequential", Takes::Nothing, "sequential"),
+    key("version", Takes::Words, "version = \"1.0.0\""),
+    key(
+        "deprecated",
+        Takes::Text,
+        "deprecated = \"use read_file 2\"",
+    ),
+    key("category", Takes::Value, "category = search"),
+    key("timeout", Takes::Value, "timeout = Duration::from_secs(2)"),
+    key(
+        "cache",
+        Takes::Value,
+        "cache = ttl(Duration::from_secs(60))",
+    ),
+    key("approval", Takes::Value, "approval = always"),
+    key("crate", Takes::Path, "crate = path::to::agents"),
 ];
 
 /// `category = ..`
@@ -94,7 +125,7 @@ pub(crate) const SCHEMARS: &[&str] = &[
     "with",
 ];
 
-/// What stands in those of `#[schemars(..)]` that are bounds.
+/// The keys inside of the bounds in `#[schemars(..)]`.
 pub(crate) const LIMITS: &[(&str, &[&str])] = &[
     ("length", &["min", "max", "equal"]),
     ("range", &["min", "max"]),
@@ -102,23 +133,29 @@ pub(crate) const LIMITS: &[(&str, &[&str])] = &[
 
 /// `#[agent(..)]`
 pub(crate) const AGENT: &[Key] = &[
-    key("prompt", "prompt = \"You are ..\""),
-    key("description", "description = \"What others are told\""),
-    key("model", "model = ollama(\"qwen3:4b\")"),
-    key("tools", "tools = [ReadFile, ..more]"),
-    key("budget", "budget(max_turns = 10)"),
-    key("memory", "memory = self.bank.clone()"),
+    key("prompt", Takes::Words, "prompt = \"You are ..\""),
+    key(
+        "description",
+        Takes::Words,
+        "description = \"What others are told\"",
+    ),
+    key("model", Takes::Value, "model = ollama(\"qwen3:4b\")"),
+    key("tools", Takes::List, "tools = [ReadFile, ..more]"),
+    key("budget", Takes::Bounds, "budget(max_turns = 10)"),
+    key("memory", Takes::Value, "memory = self.bank.clone()"),
     key(
         "policies",
+        Takes::List,
         "policies = [(\"github_*\", ToolPolicy::new().confirm())]",
     ),
-    key("strict", "strict"),
+    key("strict", Takes::Nothing, "strict"),
     key(
         "on_tool_use",
+        Takes::Code,
         "on_tool_use = |name, args, result| println!(\"[{name}] {args} {result:?}\")",
     ),
-    key("fixers", "fixers = [JsonFixer]"),
-    key("crate", "crate = path::to::agents"),
+    key("fixers", Takes::List, "fixers = [JsonFixer]"),
+    key("crate", Takes::Path, "crate = path::to::agents"),
 ];
 
 /// `budget(..)`
@@ -134,35 +171,39 @@ pub(crate) const BUDGET: &[&str] = &[
 
 /// `#[skill(..)]`
 pub(crate) const SKILL: &[Key] = &[
-    key("when", "when = |input: &String| input.len() < 80"),
-    key("tools", "tools = [ReadFile, \"github_*\"]"),
-    key("memory", "memory"),
+    key(
+        "when",
+        Takes::Value,
+        "when = |input: &String| input.len() < 80",
+    ),
+    key("tools", Takes::List, "tools = [ReadFile, \"github_*\"]"),
+    key("memory", Takes::Nothing, "memory"),
 ];
 
-/// What can be said of a place in a `structure!`.
+/// The methods that describe a place in a `structure!`.
 pub(crate) const PLACE: &[Key] = &[
-    key("grants", "grants([ReadFile, WriteFile])"),
-    key("confirm", "confirm([Deploy])"),
-    key("budget", "budget(tokens(500_000))"),
-    key("delegates", "delegates(Coder, Tester)"),
+    key("grants", Takes::Arguments, "grants([ReadFile, WriteFile])"),
+    key("confirm", Takes::Arguments, "confirm([Deploy])"),
+    key("budget", Takes::Arguments, "budget(tokens(500_000))"),
+    key("delegates", Takes::Arguments, "delegates(Coder, Tester)"),
 ];
 
-/// What a method of an `#[agent] impl` can be marked with.
+/// The marks of methods of an `#[agent] impl`.
 pub(crate) const MARKS: &[&str] = &["skill", "knowledge"];
 
-/// What stands in a `tool!` behind the function.
+/// The blocks behind the function in a `tool!`.
 pub(crate) const TOOL_BLOCKS: &[&str] = &["on_error", "in_doubt"];
 
-/// What stands in an `#[agent] impl` beside functions.
+/// The blocks beside functions in an `#[agent] impl`.
 pub(crate) const BLOCKS: &[&str] = &["on_error", "on_escalation"];
 
-/// One kind of failure that an arm can answer.
+/// A kind of failure that an arm can answer.
 pub(crate) struct Kind {
-    /// Its name in arms.
+    /// The name in arms.
     pub(crate) name: &'static str,
-    /// Its name in the runtime.
+    /// The name in the runtime.
     pub(crate) variant: &'static str,
-    /// What it hands over.
+    /// The names of the values that it hands over.
     pub(crate) takes: &'static [&'static str],
 }
 
@@ -190,8 +231,7 @@ pub(crate) const KINDS: &[Kind] = &[
     },
 ];
 
-/// Ways in which an execution fails that are taken for kinds of failure, without `_` and in small letters, and how each
-/// is written.
+/// Failures of an execution that are taken for kinds, in small letters and without `_`, and the pattern for each.
 pub(crate) const FAILURES: &[(&str, &str)] = &[
     ("returned", "Returned(e)"),
     ("err", "Returned(e)"),
@@ -215,13 +255,13 @@ pub(crate) const RESOLUTIONS: &[Verb] = &[
     verb("throw", 1, &[], None),
 ];
 
-/// One verb.
+/// A verb.
 pub(crate) struct Verb {
-    /// Its name.
+    /// The name.
     pub(crate) name: &'static str,
-    /// The keys that it takes: `retry(max_attempts = 3)` is `retry().max_attempts(3)`.
+    /// The keys of the verb: `retry(max_attempts = 3)` is `retry().max_attempts(3)`.
     pub(crate) keys: &'static [&'static str],
-    /// How many values it takes without a key.
+    /// The number of values that it takes without a key.
     pub(crate) plain: usize,
     /// The key that a value too many was probably meant for.
     pub(crate) next: Option<&'static str>,
@@ -241,7 +281,7 @@ const fn verb(
     }
 }
 
-/// The verbs.
+/// The verbs of `on_error!`.
 pub(crate) const VERBS: &[Verb] = &[
     verb("fix", 1, &["agent", "retries"], None),
     verb("fix_with", 1, &["retries"], Some("retries")),
@@ -257,7 +297,7 @@ pub(crate) const VERBS: &[Verb] = &[
     verb("throw", 1, &[], None),
 ];
 
-/// Whether something of this name answers a failure, or an escalation.
+/// Tells whether this is the name of a verb, for a failure or for an escalation.
 pub(crate) fn is_verb(name: &Ident) -> bool {
     let mut verbs = VERBS.iter().chain(RESOLUTIONS);
     verbs.any(|verb| name == verb.name)

@@ -1,36 +1,31 @@
-//! Tokens to [`ast`](crate::ast): syntax, and nothing but.
+//! Reads tokens as an [`ast`](crate::ast): syntax, and nothing but.
 //!
-//! Every parser here goes on after a mistake, at the next `,` or the next item.
+//! Every parser goes on after a mistake, at the next `,` or the next item.
 
 mod agent;
 mod branch;
-mod colons;
 mod entries;
-mod examples;
 mod function;
 mod in_doubt;
-pub(crate) mod keys;
 mod on_error;
 mod structure;
 mod tool;
 
-pub(crate) use agent::{Item, agent};
+pub(crate) use agent::{Item, agent, on_escalation_outside};
 pub(crate) use branch::branch;
-pub(crate) use entries::arguments;
-pub(crate) use examples::{example_above, without_examples};
 pub(crate) use in_doubt::in_doubt_block;
 pub(crate) use on_error::on_error_block;
 pub(crate) use structure::structure;
-pub(crate) use tool::{tool_attribute, tool_block};
+pub(crate) use tool::{example_above, tool_attribute, tool_block, without_examples};
 
-use crate::{check::messages, diag::Errors, paths::Rt};
+use crate::{diag::Errors, messages, paths::Rt};
 use proc_macro2::{Punct, TokenStream, TokenTree};
 use syn::{
-    Expr, Lit, Path, Token,
+    Lit, Path, Token,
     parse::{ParseStream, Parser},
 };
 
-/// Runs `parser` over `tokens`. It takes up its own mistakes; what it leaves over is one more.
+/// Runs `parser` over `tokens`. The parser reports its own mistakes; left-over tokens are one more.
 fn all<T>(
     tokens: TokenStream,
     errors: &Errors,
@@ -87,7 +82,7 @@ fn list<T>(
     items
 }
 
-/// `expected `,` before `strict``, at what comes instead.
+/// Returns the error for a missing comma, at the next token.
 fn missing_comma(input: ParseStream<'_>) -> syn::Error {
     match input.fork().parse::<TokenTree>() {
         Ok(next @ (TokenTree::Ident(_) | TokenTree::Literal(_))) => {
@@ -97,7 +92,7 @@ fn missing_comma(input: ParseStream<'_>) -> syn::Error {
     }
 }
 
-/// Passes over everything up to the next `,` that no brackets enclose, angle brackets included.
+/// Skips tokens up to the next `,` outside of brackets, angle brackets included.
 fn skip_to_comma(input: ParseStream<'_>) {
     let mut depth = 0_i32;
     let mut last = ' ';
@@ -119,7 +114,7 @@ fn skip_to_comma(input: ParseStream<'_>) {
     }
 }
 
-/// `crate = path,` before anything else: what the user calls the crate.
+/// Reads `crate = path,` before anything else: the path to the crate.
 fn rt(input: ParseStream<'_>) -> syn::Result<Rt> {
     if !(input.peek(Token![crate]) && input.peek2(Token![=])) {
         return Ok(Rt::under(None));
@@ -136,15 +131,7 @@ fn rt(input: ParseStream<'_>) -> syn::Result<Rt> {
     Ok(Rt::under(Some(root)))
 }
 
-/// The expression without the invisible brackets that `macro_rules!` leaves.
-pub(crate) fn ungrouped(expr: Expr) -> Expr {
-    match expr {
-        Expr::Group(group) if group.attrs.is_empty() => ungrouped(*group.expr),
-        other => other,
-    }
-}
-
-/// Everything that is left.
+/// Reads all tokens that are left.
 fn rest(input: ParseStream<'_>) -> TokenStream {
     input.parse().unwrap_or_default()
 }

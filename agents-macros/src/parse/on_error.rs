@@ -1,4 +1,4 @@
-//! The arms of `on_error`: those of a `match`, a kind of failure for a pattern.
+//! The arms of `on_error`: those of a `match`, with a kind of failure for a pattern.
 //!
 //! ```text
 //! on_error {
@@ -10,13 +10,14 @@
 //! on_error!("github_*", match error { execution_error(_) => feedback("try later") });
 //! ```
 
-use super::{all, colons, keys, rest, rt, skip_to_comma};
+use super::{all, rest, rt, skip_to_comma};
 use crate::{
     ast::{Arm, Arms},
-    check::messages,
     diag::Errors,
-    lower::written,
+    keys, messages,
     paths::Rt,
+    suggest::{self, colons},
+    syntax::written,
 };
 use proc_macro2::{Group, TokenStream, TokenTree};
 use syn::{
@@ -26,7 +27,7 @@ use syn::{
     token,
 };
 
-/// Whether `on_error { .. }` comes next.
+/// Tells whether `on_error { .. }` comes next.
 pub(super) fn is_next(input: ParseStream<'_>) -> bool {
     input.peek(Ident) && input.peek2(token::Brace)
 }
@@ -38,7 +39,7 @@ pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<A
     if keyword != "on_error" {
         errors.at(
             &keyword,
-            messages::unknown("block", &keyword, keys::TOOL_BLOCKS),
+            suggest::unknown("block", &keyword, keys::TOOL_BLOCKS),
         );
     }
     Ok(Arms {
@@ -48,11 +49,12 @@ pub(super) fn on_error(input: ParseStream<'_>, errors: &Errors) -> syn::Result<A
         named: None,
         skill: None,
         arms,
+        meant: Vec::new(),
     })
 }
 
-/// Reads what stands in `on_error!(..)`: `match error { .. }`, with the tool before it or without. Where
-/// nothing stands before the parentheses that could be underlined, `match` is.
+/// Reads the content of `on_error!(..)`: `match error { .. }`, with or without a tool before it. If no token before
+/// the parentheses can be underlined, `match` is.
 pub(super) fn matched(
     input: ParseStream<'_>,
     keyword: Option<Ident>,
@@ -99,10 +101,11 @@ pub(super) fn matched(
         named,
         skill: None,
         arms,
+        meant: Vec::new(),
     })
 }
 
-/// `ReadFile`. Its value, and a call that gives one, are reported, and read as their type.
+/// Reads `ReadFile`. A value of it, or a call that returns one, is reported and read as the type.
 pub(super) fn tool_type(
     input: ParseStream<'_>,
     errors: &Errors,
@@ -128,7 +131,7 @@ pub(super) fn tool_type(
     Ok(path)
 }
 
-/// `on_error!(ReadFile, match error { .. })`, and whose runtime it is for
+/// Reads `on_error!(ReadFile, match error { .. })`, and the path to the runtime.
 pub(crate) fn on_error_block(tokens: TokenStream, errors: &Errors) -> Option<(Rt, Arms)> {
     let read = |input: ParseStream<'_>| Ok((rt(input)?, matched(input, None, errors)?));
     all(tokens, errors, |input| {
@@ -140,7 +143,7 @@ pub(crate) fn on_error_block(tokens: TokenStream, errors: &Errors) -> Option<(Rt
     })?
 }
 
-/// `{ arms }`
+/// Reads `{ arms }`.
 fn block(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Vec<Arm>> {
     let block = TokenStream::from(input.parse::<TokenTree>()?);
     let arms = |input: ParseStream<'_>| {
@@ -233,14 +236,14 @@ fn arm(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Arm> {
     })
 }
 
-/// `escalate(..)`, where an arm would begin.
+/// Returns the verb of an `escalate(..)` in the place of an arm.
 fn step(input: ParseStream<'_>) -> Option<Ident> {
     let ahead = input.fork();
     let verb = ahead.parse::<Ident>().ok()?;
     (keys::is_verb(&verb) && ahead.peek(token::Paren)).then_some(verb)
 }
 
-/// `execution_error`; of a path such as `ToolError::Execution` the end, which is the next best.
+/// Reads `execution_error`. Of a path such as `ToolError::Execution` the last name is read.
 fn kind(input: ParseStream<'_>) -> syn::Result<Ident> {
     let mut kind: Ident = input.parse()?;
     while input.parse::<Option<Token![::]>>()?.is_some() {
@@ -249,7 +252,7 @@ fn kind(input: ParseStream<'_>) -> syn::Result<Ident> {
     Ok(kind)
 }
 
-/// `if`; and `when`, which is reported, and read as what was meant.
+/// Reads `if`. A `when` is reported, and read as `if`.
 fn guard(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Option<Token![if]>> {
     if input
         .fork()
@@ -263,7 +266,7 @@ fn guard(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Option<Token![i
     input.parse()
 }
 
-/// `=>`; and `->`, `:` and `=`, which are reported, and read as what was meant.
+/// Reads `=>`. Other signs such as `->`, `:` and `=` are reported, and read as `=>`.
 pub(super) fn arrow(input: ParseStream<'_>, message: &str, errors: &Errors) -> syn::Result<()> {
     if input.peek(Token![=>]) {
         input.parse::<Token![=>]>()?;
@@ -285,7 +288,7 @@ fn next(input: ParseStream<'_>) {
     let _ = input.parse::<Token![,]>();
 }
 
-/// A body that needs no comma behind it.
+/// Tells whether a body needs no comma behind it.
 fn ends_with_braces(body: &Expr) -> bool {
     matches!(
         body,

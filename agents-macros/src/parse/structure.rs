@@ -8,18 +8,18 @@
 //! )
 //! ```
 //!
-//! What is said of a place is said behind the agent, which is any expression. So the last calls of a
-//! chain belong to the place as far as they are [known](keys::PLACE), and the agent begins behind them.
+//! The agent is any expression, and the description of its place follows it. So the last calls of a chain describe
+//! the place as far as they are [known](keys::PLACE). The agent is all that stands before them.
 
-use super::{keys, rt, ungrouped};
+use super::rt;
 use crate::{
     ast::{Argument, Placed, Said},
-    check::{
-        messages,
-        names::{nearest, plain},
-    },
     diag::Errors,
+    keys, messages,
+    names::plain,
     paths::Rt,
+    suggest::{self, nearest},
+    syntax::ungrouped,
 };
 use proc_macro2::{Span, TokenStream};
 use syn::{
@@ -27,7 +27,7 @@ use syn::{
     parse::{ParseStream, Parser},
 };
 
-/// `structure!(root)`, and whose runtime it is for
+/// Reads `structure!(root)`, and the path to the runtime.
 pub(crate) fn structure(tokens: TokenStream, errors: &Errors) -> Option<(Rt, Placed)> {
     if tokens.is_empty() {
         errors.note(syn::Error::new(Span::call_site(), messages::NO_ROOT));
@@ -63,7 +63,7 @@ fn placed(mut expr: Expr, errors: &Errors) -> Placed {
             Expr::MethodCall(mut call) if meant(&call.method).is_some() => {
                 errors.at(
                     &call.method,
-                    messages::unknown("word", &call.method, &known()),
+                    suggest::unknown("word", &call.method, &known()),
                 );
                 // Read on as it is meant: what stands inside may hold mistakes as well.
                 if let Some(name) = meant(&call.method) {
@@ -110,7 +110,7 @@ fn taken_apart(call: ExprMethodCall, errors: &Errors) -> (Expr, Said) {
     (*receiver, one)
 }
 
-/// Those of an argument, or of what it lists.
+/// Returns the attributes of an argument, or of the elements in a list.
 fn attributes(expr: &Expr) -> Vec<&Attribute> {
     match expr {
         Expr::Array(list) => list.elems.iter().flat_map(attributes).collect(),
@@ -131,12 +131,12 @@ fn is_known(method: &Ident) -> bool {
     known().contains(&plain(method).as_str())
 }
 
-/// The word for which a method was probably meant.
+/// Returns the word that was probably meant by a method.
 fn meant(method: &Ident) -> Option<&'static str> {
     nearest(&plain(method), &known())
 }
 
-/// Whether the place of an agent has begun in here. Builders of agents have a `budget` as well.
+/// Tells whether the description of a place has begun in here. Builders of agents have a `budget` as well.
 fn is_of_a_place(expr: &Expr) -> bool {
     match expr {
         Expr::MethodCall(call) => {

@@ -13,27 +13,31 @@
 
 use super::{all, entries, function, in_doubt, on_error, rest};
 use crate::{
-    ast::{Arms, Body, Entry, InDoubt, Tool},
-    check::messages,
+    ast::{Arms, Body, Entry, Example, Function, InDoubt, Tool},
     diag::Errors,
+    messages,
+    syntax::pair,
 };
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
+use quote::quote;
 use syn::{
-    Attribute, Ident,
+    Attribute, Ident, ImplItemFn, Meta, MetaList,
     parse::{ParseStream, Parser},
 };
 
-/// `#[tool(arguments)] item`
+/// Reads `#[tool(arguments)] item`.
 pub(crate) fn tool_attribute(
     arguments: TokenStream,
     item: TokenStream,
     errors: &Errors,
 ) -> Option<Tool> {
     let entries = entries::entries("tool", arguments, errors);
-    all(item, errors, |input| tool(input, entries, errors))?
+    let mut tool = all(item, errors, |input| tool(input, entries, errors))??;
+    tool.examples = examples(&mut tool.function, errors);
+    Some(tool)
 }
 
-/// `tool! { item on_error { .. } in_doubt(key) => .. }`
+/// Reads `tool! { item on_error { .. } in_doubt(key) => .. }`.
 pub(crate) fn tool_block(tokens: TokenStream, errors: &Errors) -> Option<Tool> {
     all(tokens, errors, |input| {
         let mut tool = tool(input, Vec::new(), errors)?;
@@ -69,6 +73,7 @@ pub(crate) fn tool_block(tokens: TokenStream, errors: &Errors) -> Option<Tool> {
                 rest(input);
             }
         }
+        tool.examples = examples(&mut tool.function, errors);
         Some(tool)
     })?
 }
@@ -102,12 +107,13 @@ fn tool(input: ParseStream<'_>, mut entries: Vec<Entry>, errors: &Errors) -> Opt
     Some(Tool {
         entries,
         function,
+        examples: Vec::new(),
         on_error: None,
         in_doubt: None,
     })
 }
 
-/// Arms that stand in the body are reported, and read as what was meant.
+/// Takes an `on_error { .. }` out of the body: it is reported, and read as if it stood behind the function.
 fn arms_in_the_body(body: &mut Body, errors: &Errors) -> Option<Arms> {
     let Body::Block(block) = body else {
         return None;
@@ -133,7 +139,7 @@ fn arms_in_the_body(body: &mut Body, errors: &Errors) -> Option<Arms> {
     errors.ok(read.parse2(arms.iter().cloned().collect()))
 }
 
-/// The same of `in_doubt(key) => ..`.
+/// Takes an `in_doubt(key) => ..` out of the body: it is reported, and read as if it stood behind the function.
 fn doubt_in_the_body(body: &mut Body, errors: &Errors) -> Option<InDoubt> {
     let Body::Block(block) = body else {
         return None;
@@ -166,7 +172,7 @@ fn doubt_in_the_body(body: &mut Body, errors: &Errors) -> Option<InDoubt> {
     doubt?
 }
 
-/// What is wrong with something that follows the function, and is neither `on_error` nor `in_doubt`.
+/// Returns the error about an item behind the function that is neither `on_error` nor `in_doubt`.
 fn after_the_tool(input: ParseStream<'_>) -> syn::Error {
     let ahead = input.fork();
     let _ = ahead.call(Attribute::parse_outer);
@@ -186,11 +192,85 @@ fn after_the_tool(input: ParseStream<'_>) -> syn::Error {
     }
 }
 
-/// Whether an attribute is `#[name]`, however it is qualified.
+/// Tells whether an attribute is `#[name]`, with or without a path.
 pub(super) fn is(attribute: &Attribute, name: &str) -> bool {
     attribute
         .path()
         .segments
         .last()
         .is_some_and(|segment| segment.ident == name)
+}
+
+/// Takes the examples from the attributes of a function.
+fn examples(function: &mut Function, errors: &Errors) -> Vec<Example> {
+    let is_example = |attribute: &mut Attribute| attribute.path().is_ident("example");
+    let attributes = function.attrs.extract_if(.., is_example);
+    let name = &function.sig.ident;
+    attributes
+        .filter_map(|attribute| example(attribute, name, errors))
+        .collect()
+}
+
+/// Reads `#[example(path = "a.txt")]`.
+fn example(attribute: Attribute, tool: &Ident, errors: &Errors) -> Option<Example> {
+    let is_list = matches!(&attribute.meta, Meta::List(list) if !is_json(list));
+    if !is_list {
+        errors.at(&attribute, messages::example_of_nothing(tool));
+        return None;
+    }
+    let (mut fields, mut is_read) = (Vec::new(), true);
+    for value in entries::arguments(&attribute, errors) {
+        match pair(value) {
+            Ok(field) => fields.push(field),
+            Err(other) => {
+                is_read = false;
+                errors.at(other, messages::EXAMPLE_WITHOUT_NAMES);
+            }
+        }
+    }
+    is_read.then_some(Example { attribute, fields })
+}
+
+/// Tells whether an example is written as JSON: `#[example({"path": "a.txt"})]`.
+fn is_json(list: &MetaList) -> bool {
+    let first = list.tokens.clone().into_iter().next();
+    matches!(first, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace)
+}
+
+/// Moves an example that stands above its `#[tool]` below that. Tells also whether the item is a method.
+pub(crate) fn example_above(
+    arguments: &TokenStream,
+    item: TokenStream,
+    errors: &Errors,
+) -> (bool, TokenStream) {
+    errors.note(syn::Error::new(Span::call_site(), messages::EXAMPLE_ABOVE));
+    let function = syn::parse2::<ImplItemFn>(item.clone());
+    let is_method = function.is_ok_and(|function| function.sig.receiver().is_some());
+    let (attributes, rest) = apart(item);
+    let is_tool = |attribute: &Attribute| {
+        let name = attribute.path().segments.last();
+        name.is_some_and(|name| name.ident == "tool")
+    };
+    let example = attributes.iter().any(is_tool).then(|| match arguments {
+        nothing if nothing.is_empty() => quote!(#[example]),
+        given => quote!(#[example(#given)]),
+    });
+    (is_method, quote!(#(#attributes)* #example #rest))
+}
+
+/// Returns `item` without its examples, which show nothing without a tool.
+pub(crate) fn without_examples(item: TokenStream) -> TokenStream {
+    let (mut attributes, rest) = apart(item);
+    attributes.retain(|attribute| !attribute.path().is_ident("example"));
+    quote!(#(#attributes)* #rest)
+}
+
+/// Splits an item into its attributes and the rest.
+fn apart(item: TokenStream) -> (Vec<Attribute>, TokenStream) {
+    let parser = |input: ParseStream<'_>| {
+        let attributes = input.call(Attribute::parse_outer)?;
+        Ok((attributes, input.parse()?))
+    };
+    let whole = item.clone();
+    parser.parse2(item).unwrap_or((Vec::new(), whole))
 }

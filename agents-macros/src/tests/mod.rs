@@ -1,6 +1,7 @@
-//! What the macros expand to, as a person reads it. `UPDATE_EXPECT=1` blesses.
+//! The expansions of macros, as a person reads them. `UPDATE_EXPECT=1` blesses.
 
 mod agent;
+mod layers;
 mod names;
 mod structure;
 mod tool;
@@ -9,7 +10,7 @@ use expect_test::ExpectFile;
 use proc_macro2::TokenStream;
 use std::str::FromStr;
 
-/// The tokens of a piece of source.
+/// Returns the tokens of a piece of source.
 fn tokens(source: &str) -> TokenStream {
     TokenStream::from_str(source).expect("the source of a test is made of tokens")
 }
@@ -20,7 +21,7 @@ fn check(expansion: TokenStream, snapshot: ExpectFile) {
     snapshot.assert_eq(&prettyplease::unparse(&file));
 }
 
-/// The messages that an expansion holds, in order.
+/// Returns the messages in an expansion, in order.
 fn messages(expansion: &TokenStream) -> Vec<String> {
     let text = expansion.to_string();
     text.split("compile_error ! {")

@@ -1,4 +1,7 @@
-use crate::check::names::{nearest, type_name, wire_name};
+use crate::{
+    names::{type_name, wire_name},
+    suggest::nearest,
+};
 use proc_macro2::Span;
 use syn::Ident;
 

@@ -11,7 +11,7 @@ fn a_tool() {
             pub async fn read_file(
                 /// Path, relative to the workspace.
                 path: PathBuf,
-                /// How many lines at most.
+                /// Number of lines at most.
                 #[serde(default)] lines: Option<u32>,
             ) -> io::Result<String> { body(path, lines).await }",
         ),
@@ -28,7 +28,7 @@ fn a_tool_with_everything() {
         #[cfg(feature = \"shop\")]
         pub(crate) async fn search(
             cx: &ToolContext,
-            /** What for. */ words: Vec<String>,
+            /** Search terms. */ words: Vec<String>,
             #[inject] pool: PgPool,
             /// The root.
             #[inject] root: &PathBuf,
@@ -41,7 +41,7 @@ fn a_tool_with_everything() {
 fn a_tool_that_takes_and_gives_nothing() {
     let expansion = attribute_tool(
         tokens("none"),
-        &tokens("/// Nothing.\nasync fn nothing() {}"),
+        &tokens("/// Does nothing.\nasync fn nothing() {}"),
     );
     check(expansion, expect_file!["snapshots/nothing.rs"]);
 }
@@ -52,7 +52,7 @@ fn a_tool_that_says_what_became_of_an_execution() {
         "/// Pays.
         #[tool(writes)]
         async fn pay(
-            /// How much.
+            /// Amount in cents.
             amount: u32,
             #[inject] bank: Bank,
             #[inject] log: &Log,

@@ -1,6 +1,6 @@
-/// Nothing.
+/// Does nothing.
 async fn nothing() {}
-/// Nothing.
+/// Does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Nothing;
 #[allow(trivial_bounds)]
@@ -24,7 +24,7 @@ const _: () = {
             SPEC.get_or_init(|| {
                 __rt::ToolSpec::of::<
                     ArgumentsOfNothing,
-                >("nothing", "Nothing.", __rt::Effects::None)
+                >("nothing", "Does nothing.", __rt::Effects::None)
                     .output_schema(
                         (&__rt::SchemaProbe::<<Nothing as __rt::Tool>::Ok>::NEW)
                             .output_schema(),

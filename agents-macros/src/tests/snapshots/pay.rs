@@ -40,7 +40,7 @@ const _: () = {
     where
         u32: __rt::Argument,
     {
-        /// How much.
+        /// Amount in cents.
         amount: <u32 as __rt::Argument>::Type,
     }
     #[automatically_derived]

@@ -18,7 +18,7 @@ const _: () = {
     {
         /// Path, relative to the workspace.
         path: <PathBuf as __rt::Argument>::Type,
-        /// How many lines at most.
+        /// Number of lines at most.
         #[serde(default)]
         lines: <Option<u32> as __rt::Argument>::Type,
     }

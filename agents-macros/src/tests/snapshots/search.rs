@@ -47,7 +47,7 @@ const _: () = {
     where
         Vec<String>: __rt::Argument,
     {
-        /// What for.
+        /// Search terms.
         words: <Vec<String> as __rt::Argument>::Type,
     }
     #[automatically_derived]

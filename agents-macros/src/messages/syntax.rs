@@ -1,4 +1,4 @@
-//! What is said where the tokens are none that a macro knows.
+//! Texts about tokens that no macro can read.
 
 use quote::ToTokens;
 use std::fmt::Display;
@@ -65,7 +65,7 @@ pub(crate) fn arms_in_a_match(tool: Option<impl Display>) -> String {
     }
 }
 
-/// What an attribute begins with, where something else stands.
+/// Names the key that an attribute begins with.
 pub(crate) fn key_wanted(attribute: &str) -> &'static str {
     match attribute {
         "tool" => "expected a word without quotes, such as `reads`",

@@ -1,51 +1,56 @@
-//! What the user meant: names made, defaults filled in, types told apart.
+//! The code as meant: names are made, defaults filled in, types told apart.
 //!
-//! Questions about it are methods on it, so that [`expand`](crate::expand) only prints.
+//! Methods answer questions about the model, so that [`expand`](crate::expand) only prints.
 
+mod docs;
 mod team;
 
+pub(crate) use docs::Docs;
 pub(crate) use team::{Branch, Member, Said, ToolRef};
 
 use crate::{
-    ast::{self, Body, Element, Function, Impl, InDoubt},
-    check::{names::hides_another, says},
-    lower::docs::Docs,
+    ast::{self, Body, Element, Example, Function, Impl, InDoubt},
+    names::hides_another,
     paths::Rt,
+    syntax::{argument, has_key, last_name},
 };
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
-use syn::{Attribute, Expr, Ident, LitStr, Pat, Path, Token, Type, punctuated::Punctuated};
+use syn::{
+    Attribute, Expr, Ident, LitStr, Pat, Path, ReturnType, Signature, Token, Type,
+    punctuated::Punctuated,
+};
 
-/// One call on a builder: `.timeout(Duration::from_secs(2))`.
+/// A call on a builder: `.timeout(Duration::from_secs(2))`.
 pub(crate) struct Call {
     pub(crate) method: Ident,
     pub(crate) argument: TokenStream,
 }
 
-/// What a function gives back.
+/// The return type of a function.
 #[derive(Clone)]
 pub(crate) enum Returns {
-    /// Nothing is written: `()`.
+    /// No type: `()`.
     Nothing(Span),
     /// A value.
     Value(Type),
-    /// A `Result`, by the name of its type: `io::Result<T>` is one as well.
+    /// A `Result`, by the name of its type, such as `io::Result<T>`.
     Result(Type),
 }
 
 /// A tool.
 pub(crate) struct Tool {
     pub(crate) rt: Rt,
-    /// The function as it stays: without the attributes that only the macro knows.
+    /// The function without the attributes of the macro.
     pub(crate) function: Function,
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) docs: Docs,
     pub(crate) ty: Ident,
     pub(crate) name: String,
-    /// `none`, `reads`, `writes`: as many as were written.
+    /// The effects that are written: `none`, `reads`, `writes`.
     pub(crate) effects: Vec<Ident>,
     pub(crate) external: Option<Ident>,
-    /// What else its spec says.
+    /// The other calls on its spec.
     pub(crate) spec: Vec<Call>,
     /// `approval = when(..)`
     pub(crate) when: Option<Expr>,
@@ -58,7 +63,7 @@ pub(crate) struct Tool {
     pub(crate) returns: Returns,
     pub(crate) on_error: Option<Arms>,
     pub(crate) in_doubt: Option<InDoubt>,
-    /// A mistake leaves no way to print the whole tool: its type stays, and does nothing.
+    /// The tool cannot be printed whole: its type stays, and does nothing.
     pub(crate) broken: bool,
 }
 
@@ -70,7 +75,7 @@ pub(crate) struct Param {
     pub(crate) docs: Docs,
 }
 
-/// Where the value of a parameter comes from.
+/// The source of a parameter's value.
 pub(crate) enum ParamKind {
     /// From the model; with `#[serde(..)]` and `#[schemars(..)]`.
     Argument(Vec<Attribute>),
@@ -79,11 +84,11 @@ pub(crate) enum ParamKind {
         /// The field is lent, not cloned.
         by_reference: bool,
     },
-    /// It is the context of the call.
+    /// The context of the call.
     Context,
 }
 
-/// What is asked of the type of an argument: what the user does not say instead of it.
+/// The traits that an argument's type needs. Attributes of the user may stand for one of them.
 #[derive(Clone, Copy)]
 pub(crate) enum Asked {
     Both,
@@ -94,34 +99,27 @@ pub(crate) enum Asked {
     Nothing,
 }
 
-/// `#[example(path = "a.txt")]`
-pub(crate) struct Example {
-    pub(crate) attribute: Attribute,
-    pub(crate) fields: Vec<(Ident, Expr)>,
-}
-
 /// The arms of one `on_error`, with the sugar taken out.
 pub(crate) struct Arms {
-    /// As written, for the rules.
+    /// The arms as written, for the rules.
     pub(crate) written: ast::Arms,
     pub(crate) tool: Option<Path>,
     pub(crate) arms: Vec<Arm>,
-    /// Every verb that would run there what may have taken effect: each `retry`, and a `fix` after a deadline or a
-    /// panic.
+    /// Every verb that would repeat a possible effect: each `retry`, and a `fix` after a deadline or a panic.
     pub(crate) reruns: Vec<Under<Ident>>,
-    /// Every `Returned` that is waited for there.
+    /// Every `Returned` in a pattern.
     pub(crate) returned: Vec<Under<Ident>>,
-    /// Every `agent = ..` that is named there.
+    /// The agent of every `agent = ..`.
     pub(crate) fixers: Vec<Under<Expr>>,
 }
 
-/// What is there if its arm is.
+/// A part of an arm, under the conditions of that arm.
 pub(crate) struct Under<T> {
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) it: T,
 }
 
-/// One arm, of a kind that there is.
+/// An arm of a known kind.
 pub(crate) struct Arm {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) variant: Ident,
@@ -130,22 +128,22 @@ pub(crate) struct Arm {
     pub(crate) body: Expr,
 }
 
-/// `on_escalation!(..)`, with the sugar taken out.
+/// The handler in an `on_escalation!(..)`, with the sugar taken out.
 pub(crate) struct Handler {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) keyword: Ident,
     pub(crate) body: Expr,
-    /// What the user calls the escalation, where it is named.
+    /// The name of the escalation in the body.
     pub(crate) escalation: Ident,
     /// The skills that `reroute_to_skill` names.
     pub(crate) skills: Vec<Path>,
-    /// Those that it names as text.
+    /// The skills that it names as text.
     pub(crate) spelled: Vec<LitStr>,
     /// The verbs of `on_error` that do nothing for an escalation.
     pub(crate) strangers: Vec<Ident>,
 }
 
-/// An agent, of one of three makes.
+/// An agent.
 pub(crate) struct Agent {
     pub(crate) rt: Rt,
     pub(crate) cfgs: Vec<Attribute>,
@@ -160,13 +158,13 @@ pub(crate) struct Agent {
     pub(crate) knowledge: Vec<Knowledge>,
     pub(crate) on_error: Vec<Arms>,
     pub(crate) on_escalation: Vec<Handler>,
-    /// Skills were written, but cannot be had.
+    /// Skills exist, but cannot be lowered.
     pub(crate) has_refused_skills: bool,
-    /// A mistake leaves no way to print the whole agent: its type stays, and does nothing.
+    /// The agent cannot be printed whole: its type stays, and does nothing.
     pub(crate) broken: bool,
 }
 
-/// How an agent comes to its answers.
+/// The form of an agent.
 pub(crate) enum Make {
     /// A function with a body, or without.
     Function(Function, Ident),
@@ -174,7 +172,7 @@ pub(crate) enum Make {
     Skills(Impl, Vec<Skill>),
 }
 
-/// What `#[agent(..)]` says.
+/// The settings in `#[agent(..)]`.
 #[derive(Default)]
 pub(crate) struct Settings {
     pub(crate) prompt: Option<(Ident, Expr)>,
@@ -183,20 +181,20 @@ pub(crate) struct Settings {
     pub(crate) tools: Option<(Ident, Vec<Element>)>,
     pub(crate) budget: Option<(Ident, Budget)>,
     pub(crate) memory: Option<(Ident, Expr)>,
-    /// Patterns of names, and what is said of the tools that fit.
+    /// Patterns of names, and the policies of the tools that fit.
     pub(crate) policies: Option<(Ident, Vec<(Expr, Expr)>)>,
     pub(crate) strict: Option<Ident>,
     pub(crate) on_tool_use: Option<(Ident, Expr)>,
     pub(crate) fixers: Option<(Ident, Vec<Element>)>,
 }
 
-/// `budget(..)` or `budget = ..`
+/// The budget of an agent: `budget(..)` or `budget = ..`.
 pub(crate) enum Budget {
     Bounds(Vec<Call>),
     Value(Expr),
 }
 
-/// A way an agent has of answering.
+/// A skill of an agent.
 pub(crate) struct Skill {
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) function: Function,
@@ -210,13 +208,30 @@ pub(crate) struct Skill {
     pub(crate) returns: Returns,
 }
 
-/// What an agent can look up in itself.
+/// A piece of knowledge that an agent looks up in itself.
 pub(crate) struct Knowledge {
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) function: Function,
     pub(crate) docs: Docs,
     /// The text's type.
     pub(crate) ty: Type,
+}
+
+impl Budget {
+    /// Tells whether an expression is a budget, as a run or a place in a team gets one:
+    /// `tokens(500_000).time(minutes(30))`.
+    pub(crate) fn is_value(expr: &Expr) -> bool {
+        match expr {
+            Expr::Call(_) | Expr::MethodCall(_) | Expr::Field(_) => true,
+            // In small letters it is a bound without its value.
+            Expr::Path(path) => path
+                .path
+                .segments
+                .last()
+                .is_some_and(|name| name.ident.to_string().chars().all(|c| !c.is_lowercase())),
+            _ => false,
+        }
+    }
 }
 
 impl Function {
@@ -230,7 +245,7 @@ impl Function {
 }
 
 impl Tool {
-    /// The parameters the model gives values for.
+    /// Returns the parameters for which the model sends values.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = (&Param, &[Attribute])> {
         self.params.iter().filter_map(|param| match &param.kind {
             ParamKind::Argument(attrs) => Some((param, attrs.as_slice())),
@@ -238,23 +253,23 @@ impl Tool {
         })
     }
 
-    /// The parameters that become fields of the tool.
+    /// Returns the parameters that become fields of the tool.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(|param| param.is_injected())
     }
 
-    /// Whether the type would have a name that stands for something else.
+    /// Tells whether the type would have the name of something else.
     pub(crate) fn clashes(&self) -> bool {
         self.ty == self.name || hides_another(&self.ty)
     }
 
-    /// Whether running it twice does nothing twice.
+    /// Tells whether a second run has no second effect.
     pub(crate) fn is_retry_safe(&self) -> bool {
         self.effects.iter().all(|effect| effect != "writes")
             || self.spec.iter().any(|call| call.method == "idempotent")
     }
 
-    /// Whether it may be asked what became of an execution. Where that is refused, it is asked all the same.
+    /// Tells whether the tool can be asked what became of an execution. A refused `in_doubt` counts.
     pub(crate) fn may_be_in_doubt(&self) -> bool {
         !self.is_retry_safe() || self.effects.len() != 1 || self.in_doubt.is_some()
     }
@@ -271,7 +286,7 @@ impl Tool {
 }
 
 impl Param {
-    /// What its type has to bring along to be sent by a model.
+    /// Returns the traits that its type needs to be sent by a model.
     pub(crate) fn asked(&self) -> Asked {
         let ParamKind::Argument(attrs) = &self.kind else {
             return Asked::Nothing;
@@ -282,7 +297,7 @@ impl Param {
                 .filter(|attribute| attribute.path().is_ident(by));
             attrs.any(|attribute| {
                 ways.iter()
-                    .any(|way| says(std::slice::from_ref(attribute), way))
+                    .any(|way| has_key(std::slice::from_ref(attribute), way))
             })
         };
         let read = said("serde", ["with", "deserialize_with"]);
@@ -295,14 +310,44 @@ impl Param {
         }
     }
 
-    /// Whether its value lies in a field of the tool.
+    /// Tells whether a field of the tool holds its value.
     pub(crate) fn is_injected(&self) -> bool {
         matches!(self.kind, ParamKind::Injected { .. })
     }
 }
 
 impl Returns {
-    /// The type as it is written.
+    /// Reads the return type of a function. A type whose name ends in `Result` is one.
+    ///
+    /// rustc finds a type alias of another name, through the probe in the expansion.
+    pub(crate) fn of(sig: &Signature) -> Self {
+        match &sig.output {
+            ReturnType::Default => Returns::Nothing(sig.ident.span()),
+            ReturnType::Type(_, ty) if last_name(ty).as_deref() == Some("Result") => {
+                Returns::Result((**ty).clone())
+            }
+            ReturnType::Type(_, ty) => Returns::Value((**ty).clone()),
+        }
+    }
+
+    /// Returns the type that is written, if one is.
+    pub(crate) fn ty(&self) -> Option<&Type> {
+        match self {
+            Returns::Nothing(_) => None,
+            Returns::Value(ty) | Returns::Result(ty) => Some(ty),
+        }
+    }
+
+    /// Returns the type of the answer, as far as tokens tell: `T` in `Result<T, E>`.
+    pub(crate) fn answer(&self) -> Option<Type> {
+        match self {
+            Returns::Nothing(_) => Some(syn::parse_quote!(())),
+            Returns::Value(ty) => Some(ty.clone()),
+            Returns::Result(ty) => argument(ty, 0).cloned(),
+        }
+    }
+
+    /// Returns the type as written.
     pub(crate) fn written(&self) -> TokenStream {
         match self {
             Returns::Nothing(span) => quote_spanned!(*span=> ()),
@@ -316,7 +361,7 @@ impl Returns {
 }
 
 impl Arms {
-    /// Under which conditions something is run again: under none, if such a verb is always there.
+    /// Returns the conditions under which a tool runs again: one empty list if such a verb is always there.
     pub(crate) fn reruns_by_cfgs(&self) -> Vec<&[Attribute]> {
         let conditions = self.reruns.iter().map(|verb| verb.cfgs.as_slice());
         match conditions.clone().find(|cfgs| cfgs.is_empty()) {
@@ -327,14 +372,14 @@ impl Arms {
 }
 
 impl Agent {
-    /// Whether the type would have a name that stands for something else.
+    /// Tells whether the type would have the name of something else.
     pub(crate) fn clashes(&self) -> bool {
         matches!(self.make, Make::Function(..))
             && (self.ident == self.name || hides_another(&self.ident))
     }
 
-    /// The tools that a verb in the agent's default arms could run again, or in those of a skill, as far as the lists
-    /// show them: those without arms of their own in this block.
+    /// Returns the listed tools that a default arm of the agent, or of a skill, could run again. Tools with arms of
+    /// their own in this block are left out.
     pub(crate) fn rerun_by_default(&self, skill: Option<&Ident>) -> impl Iterator<Item = &Path> {
         let name = |path: &Path| path.segments.last().map(|segment| segment.ident.clone());
         let has_arms = move |tool: &Path| {
@@ -357,7 +402,7 @@ impl Agent {
             .filter(move |tool| !has_arms(tool))
     }
 
-    /// The types of the tools that a skill lists; nothing if it lists none, or some by their names.
+    /// Returns the types of the tools that a skill lists; `None` if it lists none, or some by name.
     fn listed_by(&self, skill: &Ident) -> Option<Vec<Ident>> {
         let Make::Skills(_, skills) = &self.make else {
             return None;
@@ -372,7 +417,7 @@ impl Agent {
         tools.iter().map(name).collect()
     }
 
-    /// What its answers have to be: a model has to be told their schema.
+    /// Returns the bound on answers. A model has to be told their schema.
     pub(crate) fn output_bound(&self) -> &'static str {
         match &self.make {
             Make::Function(function, _) if function.has_body() => "AgentData",
@@ -380,7 +425,7 @@ impl Agent {
         }
     }
 
-    /// What the user's own code gives back, of which there may be several pieces; of those, what is always there.
+    /// Returns the return types of the user's own code that is always compiled.
     pub(crate) fn returned(&self) -> impl Iterator<Item = &Returns> {
         let (function, skills) = match &self.make {
             Make::Function(function, _) => (function.has_body().then_some(&self.output), &[][..]),
@@ -394,7 +439,7 @@ impl Agent {
             .chain(skills.map(|skill| &skill.returns))
     }
 
-    /// Whether a model may be asked, and so needs a prompt.
+    /// Tells whether a model may be asked, and so needs a prompt.
     pub(crate) fn asks_a_model(&self) -> bool {
         match &self.make {
             Make::Function(function, _) => !function.has_body(),

@@ -1,7 +1,11 @@
-//! What the user wrote: every token is kept, everything is optional that a person may forget.
+//! The code as written: every token is kept, and every part that a person may forget is optional.
 //!
-//! Bodies stay token streams. The macros have no business in them, and a half-typed body must not
-//! cost the user completion inside it.
+//! Bodies stay token streams. The macros do not look into them, and a half-typed body must not cost the user
+//! completion inside it.
+
+pub(crate) mod bound;
+pub(crate) mod ends;
+pub(crate) mod failure;
 
 use proc_macro2::{Group, TokenStream};
 use quote::{ToTokens, TokenStreamExt, quote};
@@ -10,15 +14,15 @@ use syn::{
     punctuated::Punctuated, token,
 };
 
-/// One `key`, `key = value`, `key(..)` or `key = [..]` in an attribute.
+/// An entry in an attribute: `key`, `key = value`, `key(..)` or `key = [..]`.
 pub(crate) struct Entry {
     pub(crate) key: Ident,
     pub(crate) value: Value,
 }
 
-/// What stands behind a key.
+/// The value behind a key.
 pub(crate) enum Value {
-    /// Nothing: `strict`.
+    /// No value: `strict`.
     Nothing,
     /// `= expr`
     Is(Expr),
@@ -28,7 +32,7 @@ pub(crate) enum Value {
     Group(Vec<Expr>),
 }
 
-/// One element of a list.
+/// An element of a list.
 pub(crate) enum Element {
     /// `expr`
     One(Expr),
@@ -45,7 +49,7 @@ pub(crate) struct Function {
     pub(crate) body: Body,
 }
 
-/// What ends a function.
+/// The end of a function.
 #[derive(Clone)]
 pub(crate) enum Body {
     /// `{ .. }`
@@ -54,23 +58,30 @@ pub(crate) enum Body {
     Semi(Token![;]),
 }
 
-/// What `tool!` and `#[tool]` are given.
+/// The input of `tool!` and `#[tool]`.
 pub(crate) struct Tool {
     /// The entries of `#[tool(..)]`.
     pub(crate) entries: Vec<Entry>,
     pub(crate) function: Function,
+    pub(crate) examples: Vec<Example>,
     pub(crate) on_error: Option<Arms>,
     pub(crate) in_doubt: Option<InDoubt>,
 }
 
-/// What `#[agent]` is given.
+/// An example of a call: `#[example(path = "a.txt")]`.
+pub(crate) struct Example {
+    pub(crate) attribute: Attribute,
+    pub(crate) fields: Vec<(Ident, Expr)>,
+}
+
+/// The input of `#[agent]`.
 pub(crate) struct Agent<Item> {
     /// The entries of `#[agent(..)]`.
     pub(crate) entries: Vec<Entry>,
     pub(crate) item: Item,
 }
 
-/// `impl FileManager { .. }`
+/// An `impl` block: `impl FileManager { .. }`.
 pub(crate) struct Impl {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) unsafety: Option<Token![unsafe]>,
@@ -82,19 +93,19 @@ pub(crate) struct Impl {
     pub(crate) members: Vec<Member>,
 }
 
-/// What stands in an `impl` block.
+/// A member of an `impl` block.
 pub(crate) enum Member {
-    /// A function, and what it is marked as.
+    /// A function with its mark.
     Function(Box<Function>, Option<Mark>),
     /// `on_error!(match error { .. });` or `on_error!(DeleteFile, match error { .. });`
     OnError(Arms),
-    /// `on_escalation!(match escalation.severity { .. });`
+    /// A handler of escalations: `on_escalation!(match escalation.severity { .. })`.
     OnEscalation(Handler),
-    /// Anything else, untouched.
+    /// Any other member, untouched.
     Other(TokenStream),
 }
 
-/// What a method of an agent is for.
+/// The mark of a method of an agent.
 pub(crate) enum Mark {
     /// `#[skill]` or `#[skill(when = ..)]`
     Skill(Skill),
@@ -114,31 +125,34 @@ pub(crate) struct Handler {
     pub(crate) body: Expr,
 }
 
-/// `on_error { .. }`, or `on_error!(Tool, match error { .. })`; with `"github_*"` for the tool, too
+/// The arms of an `on_error { .. }`, or of an `on_error!(Tool, match error { .. })`. A pattern such as `"github_*"`
+/// may stand for the tool.
 pub(crate) struct Arms {
-    /// Those of the whole, where it stands in an `impl`.
+    /// The attributes of the whole macro call, in an `impl`.
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) keyword: Ident,
-    /// Whose failures these are; without, those of every tool, or of the tool beside.
+    /// The tool whose failures these are. Without it they are those of every tool, or of the tool beside.
     pub(crate) tool: Option<Path>,
-    /// Those of the tools whose names fit this.
+    /// The pattern for the names of the tools.
     pub(crate) named: Option<LitStr>,
-    /// Those while this skill is at work.
+    /// The skill during which these arms apply.
     pub(crate) skill: Option<Ident>,
     pub(crate) arms: Vec<Arm>,
+    /// The arms that can be read, as they are meant. `check` fills them in.
+    pub(crate) meant: Vec<Arm>,
 }
 
-/// `in_doubt(key) => match .. { .. }`, or `in_doubt!(Tool, |key| match .. { .. })`
+/// The code of an `in_doubt(key) => ..`, or of an `in_doubt!(Tool, |key| ..)`.
 pub(crate) struct InDoubt {
     pub(crate) keyword: Ident,
-    /// Whose executions these are; without, those of the tool beside.
+    /// The tool whose executions these are. Without it they are those of the tool beside.
     pub(crate) tool: Option<Path>,
-    /// What the idempotency key is called; nothing for `_`.
+    /// The name of the idempotency key; `None` for `_`.
     pub(crate) key: Option<Ident>,
     pub(crate) body: Expr,
 }
 
-/// `execution_error(Returned(e)) if e.is_timeout() => retry(max_attempts = 3),`
+/// An arm: `execution_error(Returned(e)) if e.is_timeout() => retry(max_attempts = 3),`
 #[derive(Clone)]
 pub(crate) struct Arm {
     pub(crate) attrs: Vec<Attribute>,
@@ -148,29 +162,29 @@ pub(crate) struct Arm {
     pub(crate) body: Expr,
 }
 
-/// `Coder.grants([WriteFile]).delegates(Tester)`: an agent, and what is said of its place.
+/// An agent and the calls that describe its place: `Coder.grants([WriteFile]).delegates(Tester)`.
 pub(crate) struct Placed {
     pub(crate) agent: Expr,
-    /// In the order in which it is written.
+    /// The calls in the order of the source.
     pub(crate) said: Vec<Said>,
 }
 
-/// `.grants([WriteFile])`
+/// A call that describes a place: `.grants([WriteFile])`.
 pub(crate) struct Said {
     pub(crate) method: Ident,
     pub(crate) paren: token::Paren,
     pub(crate) args: Vec<Argument>,
 }
 
-/// What is handed to something that is said.
+/// An argument of a call that describes a place.
 pub(crate) enum Argument {
-    /// To `delegates`: an agent at its place.
+    /// An agent at its place, in `delegates`.
     Delegate(Placed),
-    /// To anything else.
+    /// An expression, in any other call.
     Value(Expr),
 }
 
-/// `branch!(Review, match verdict { Passed(p) => Deployer.run(p) })`
+/// A branch: `branch!(Review, match verdict { Passed(p) => Deployer.run(p) })`.
 pub(crate) struct Branch {
     pub(crate) agent: Expr,
     pub(crate) match_token: Token![match],
@@ -179,7 +193,7 @@ pub(crate) struct Branch {
 }
 
 impl Element {
-    /// The type of a tool, where the element shows it: `ReadFile`, `WriteFile { root }`.
+    /// Returns the type of a tool, if the element shows it: `ReadFile`, `WriteFile { root }`.
     pub(crate) fn tool_type(&self) -> Option<&Path> {
         let path = match self {
             Element::One(Expr::Path(path)) => &path.path,
@@ -194,8 +208,18 @@ impl Element {
     }
 }
 
+impl Said {
+    /// Returns the arguments that are no agents.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Expr> {
+        self.args.iter().filter_map(|arg| match arg {
+            Argument::Value(value) => Some(value),
+            Argument::Delegate(_) => None,
+        })
+    }
+}
+
 impl Arm {
-    /// Whether there are as many patterns as the kind hands over.
+    /// Tells whether an arm has as many patterns as its kind hands over.
     pub(crate) fn fits(&self, takes: &[&str]) -> bool {
         self.patterns.len() == takes.len()
             || self
@@ -224,7 +248,7 @@ impl ToTokens for Function {
 }
 
 impl Impl {
-    /// `impl<T> FileManager<T> where .. { members }`
+    /// Prints the block with other members: `impl<T> FileManager<T> where .. { members }`.
     pub(crate) fn with_members(&self, members: &TokenStream) -> TokenStream {
         let Impl {
             attrs,

@@ -1,4 +1,4 @@
-//! What is said of `in_doubt`.
+//! Texts about `in_doubt`.
 
 use std::fmt::Display;
 
@@ -23,7 +23,7 @@ pub(crate) fn in_doubt_twice() -> &'static str {
     "a tool has one `in_doubt`: make it one expression"
 }
 
-/// `seen` is how what else there is goes by.
+/// `seen` names the other values in scope.
 pub(crate) fn doubt_with_two_names(written: &str, seen: &str) -> String {
     format!("`in_doubt` is handed one thing, the idempotency key: write `{written}`; {seen}")
 }

@@ -1,24 +1,19 @@
-//! What stands in `#[serde(..)]` and `#[schemars(..)]` on a parameter. Their derives would report these slips as well,
-//! but make nothing of the arguments then, which is two errors more.
+//! Slips in the `#[serde(..)]` and `#[schemars(..)]` of a parameter. The derives report them as well, but then make
+//! nothing of the arguments, which is two errors more.
 
-use super::{attribute_name, written};
+use super::nearest;
 use crate::{
-    check::{messages, names::nearest},
     diag::Errors,
-    parse::keys,
+    keys, messages, suggest,
+    syntax::{attribute_name, written},
 };
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::{Attribute, Ident, LitStr, Meta, Type};
 
-/// The attributes of the parameter `name`, without the entries that were reported.
-pub(super) fn mended(
-    mut attrs: Vec<Attribute>,
-    name: Option<&Ident>,
-    ty: &Type,
-    errors: &Errors,
-) -> Vec<Attribute> {
-    for attribute in &mut attrs {
+/// Mends the attributes of the parameter `name`: entries that are reported are left out.
+pub(crate) fn mend(attrs: &mut [Attribute], name: Option<&Ident>, ty: &Type, errors: &Errors) {
+    for attribute in attrs {
         let of = attribute_name(attribute);
         let known = match of.as_str() {
             "serde" => keys::SERDE,
@@ -40,10 +35,9 @@ pub(super) fn mended(
             list.tokens = quote!(#(#(#entries)*),*);
         }
     }
-    attrs
 }
 
-/// What stands between the commas.
+/// Splits tokens at their commas.
 fn entries(tokens: &TokenStream) -> Vec<Vec<TokenTree>> {
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let is_comma =
@@ -52,18 +46,18 @@ fn entries(tokens: &TokenStream) -> Vec<Vec<TokenTree>> {
     entries.filter(|entry| !entry.is_empty()).collect()
 }
 
-/// `defualt`: no key, and like one. What is like none is left to the derive, which may be a newer one.
+/// Reports `defualt`, which resembles a key. Any other word is left to the derive, which may be a newer one.
 fn misspelt(of: &str, entry: &[TokenTree], known: &[&str]) -> Option<syn::Error> {
     let key = unknown_key(entry, known)?;
     nearest(&key.to_string(), known)?;
     let what = format!("`#[{of}]` key");
     Some(syn::Error::new(
         key.span(),
-        messages::unknown(&what, key, known),
+        suggest::unknown(&what, key, known),
     ))
 }
 
-/// `default = 10`
+/// Reports a default by its value: `default = 10`.
 fn default_by_its_value(
     entry: &[TokenTree],
     name: Option<&Ident>,
@@ -81,7 +75,7 @@ fn default_by_its_value(
     Some(syn::Error::new_spanned(value, message))
 }
 
-/// `range(min = 1, mx = 5)`
+/// Reports an unknown limit: `range(min = 1, mx = 5)`.
 fn unlimited(entry: &[TokenTree]) -> Option<syn::Error> {
     let [TokenTree::Ident(limits), TokenTree::Group(group)] = entry else {
         return None;
@@ -92,7 +86,7 @@ fn unlimited(entry: &[TokenTree]) -> Option<syn::Error> {
     let what = format!("`{limits}` key");
     Some(syn::Error::new(
         key.span(),
-        messages::unknown(&what, key, known),
+        suggest::unknown(&what, key, known),
     ))
 }
 

@@ -1,4 +1,4 @@
-//! Doc comments to descriptions: what people read is what the model reads.
+//! Doc comments, which become the descriptions for the model.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -37,14 +37,14 @@ impl Docs {
         docs
     }
 
-    /// Whether they say nothing.
+    /// Tells whether the comments have no text.
     pub(crate) fn is_empty(&self) -> bool {
         self.parts
             .iter()
             .all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()))
     }
 
-    /// The text as an expression: one literal, or a `concat!` where something is included.
+    /// Returns the text as an expression: one literal, or a `concat!` with an include.
     pub(crate) fn text(&self) -> TokenStream {
         let parts: Vec<_> = self
             .parts
@@ -65,7 +65,7 @@ impl Part {
     }
 }
 
-/// Lines of text as one literal, without the space that follows `///` and without stray margins.
+/// Joins lines to one literal, without the space behind `///` and without margins.
 fn joined(parts: &[Part]) -> TokenStream {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
@@ -87,7 +87,7 @@ fn trimmed(line: &str) -> String {
     line.trim_end().to_owned()
 }
 
-/// Whether the lines of a `/** .. */` begin with ` *`, all but the first: then that is no list.
+/// Tells whether all lines of a `/** .. */` but the first begin with ` *`. Otherwise the stars make a list.
 fn is_decorated(text: &str) -> bool {
     let mut others = text
         .split('\n')
@@ -98,7 +98,7 @@ fn is_decorated(text: &str) -> bool {
         && others.all(|line| line.trim_start().starts_with('*') && !line.starts_with('*'))
 }
 
-/// A line without its ` * `.
+/// Returns a line without its ` * `.
 fn undecorated(line: &str) -> String {
     let line = line.trim_start();
     trimmed(line.strip_prefix('*').unwrap_or(line))

@@ -1,13 +1,8 @@
-//! What is said of the arms of `on_error!` and of `on_escalation!`.
+//! Texts about the arms of `on_error!` and of `on_escalation!`.
 
-use super::{number, one_of, unknown};
-use crate::{
-    check::names,
-    parse::keys::{self, Verb},
-};
-use quote::ToTokens;
+use super::{number, one_of};
 use std::fmt::Display;
-use syn::{Ident, Lit};
+use syn::Ident;
 
 pub(crate) fn wrong_patterns(kind: &str, takes: &[&str], found: usize) -> String {
     let patterns = takes.join(", ");
@@ -21,25 +16,18 @@ pub(crate) fn not_on_a_tool() -> &'static str {
     "a tool has no final answer; `invalid_output` belongs to an agent's `on_error!`"
 }
 
-pub(crate) fn unknown_modifier(verb: impl Display, key: impl Display, known: &[&str]) -> String {
-    if known.is_empty() {
-        return format!("`{verb}` takes no `{key} = ..`: leave it out");
-    }
-    unknown(&format!("`{verb}` key"), key, known)
+pub(crate) fn no_such_key(verb: impl Display, key: impl Display) -> String {
+    format!("`{verb}` takes no `{key} = ..`: leave it out")
 }
 
-pub(crate) fn value_too_many(
-    Verb {
-        name, plain, next, ..
-    }: &Verb,
-    value: &str,
-) -> String {
+/// `next` is the key that was probably meant for the value. `plain` is the number of values without a key.
+pub(crate) fn value_too_many(name: &str, plain: usize, next: Option<&str>, value: &str) -> String {
     match (next, plain) {
         (Some("max_attempts"), _) if value.contains('(') => {
             format!("`{name}` takes its back-off by its name: write `backoff = {value}`")
         }
         (Some(key), _) => format!("`{name}` takes this by its name: write `{key} = {value}`"),
-        (None, plain) => format!("`{name}` takes {}: leave `{value}` out", number(*plain)),
+        (None, plain) => format!("`{name}` takes {}: leave `{value}` out", number(plain)),
     }
 }
 
@@ -56,16 +44,15 @@ pub(crate) fn kinds_joined(first: impl Display, second: impl Display) -> String 
     )
 }
 
-pub(crate) fn function_for_tool(function: &Ident) -> String {
-    let ty = names::type_name(function);
+pub(crate) fn function_for_tool(function: &Ident, ty: &Ident) -> String {
     format!(
         "`{function}` is a function; a tool goes by its type: write `{ty}`, which `#[tool]` leaves beside it"
     )
 }
 
 /// In a list a tool is a value, for which its type alone may be too little.
-pub(crate) fn function_in_list(function: &Ident) -> String {
-    let (told, ty) = (function_for_tool(function), names::type_name(function));
+pub(crate) fn function_in_list(function: &Ident, ty: &Ident) -> String {
+    let told = function_for_tool(function, ty);
     format!(
         "{told}; with an `#[inject]`ed parameter it is `{ty} {{ .. }}`, and what goes in there is held by an agent that is a struct with an `#[agent] impl`"
     )
@@ -77,8 +64,7 @@ pub(crate) fn bound_in_arm(name: impl Display) -> String {
     )
 }
 
-pub(crate) fn function_for_agent(function: &Ident) -> String {
-    let ty = names::type_name(function);
+pub(crate) fn function_for_agent(function: &Ident, ty: &Ident) -> String {
     format!(
         "`{function}` is a function; an agent goes by its type: write `{ty}`, which `#[agent]` leaves beside it"
     )
@@ -120,10 +106,10 @@ pub(crate) fn not_for_escalations(verb: impl Display) -> String {
     )
 }
 
-pub(crate) fn not_a_skill(name: &str, known: &[&str]) -> String {
-    match names::nearest(name, known) {
-        Some(nearest) => {
-            format!("`{name}` is not a skill of this agent; did you mean `Self::{nearest}`?")
+pub(crate) fn not_a_skill(name: &str, meant: Option<&str>, known: &[&str]) -> String {
+    match meant {
+        Some(meant) => {
+            format!("`{name}` is not a skill of this agent; did you mean `Self::{meant}`?")
         }
         None => format!(
             "`{name}` is not a skill of this agent; mark it `#[skill]`, or name {}",
@@ -146,8 +132,8 @@ pub(crate) fn escalation_outside() -> &'static str {
     "`on_escalation!` belongs to an agent; write it within an `#[agent] impl` block, or call `.on_escalation(..)` on an `AgentBuilder`"
 }
 
-pub(crate) fn not_among_tools(tool: &str, listed: &[&str]) -> String {
-    match names::nearest(tool, listed) {
+pub(crate) fn not_among_tools(tool: &str, meant: Option<&str>) -> String {
+    match meant {
         Some(meant) => {
             format!("`{tool}` is not among this agent's tools; did you mean `{meant}`?")
         }
@@ -181,19 +167,8 @@ pub(crate) fn agent_in_quotes(name: &str) -> String {
     format!("an agent goes by its type, without quotes: write `agent = {name}`")
 }
 
-pub(crate) fn severity_by_its_name(found: &Lit) -> String {
-    let meant = match found {
-        Lit::Str(name) => names::nearest(&name.value(), keys::SEVERITIES),
-        _ => None,
-    };
-    format!(
-        "a severity goes by its name, without quotes: write `severity = {}`",
-        meant.unwrap_or("Medium")
-    )
-}
-
-pub(crate) fn unknown_severity(found: &impl ToTokens) -> String {
-    unknown("severity", found.to_token_stream(), keys::SEVERITIES)
+pub(crate) fn severity_by_its_name(meant: &str) -> String {
+    format!("a severity goes by its name, without quotes: write `severity = {meant}`")
 }
 
 pub(crate) fn backoff_is_a_function(wait: &str) -> String {

@@ -1,4 +1,4 @@
-//! Names that live inside an arm only.
+//! Names that mean something inside of one arm only.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{
@@ -6,8 +6,8 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// What an arm binds: in its patterns and its guard, and with `let`, closures and patterns inside.
-pub(super) fn names(arm: &crate::ast::Arm) -> Vec<Ident> {
+/// Returns all names that an arm binds: in patterns, in the guard, and inside of the body.
+pub(crate) fn names(arm: &crate::ast::Arm) -> Vec<Ident> {
     let mut bound = Bound(in_patterns(arm));
     if let Some((_, guard)) = &arm.guard {
         bound.visit_expr(guard);
@@ -16,8 +16,8 @@ pub(super) fn names(arm: &crate::ast::Arm) -> Vec<Ident> {
     bound.0
 }
 
-/// What an arm binds in its patterns, for all of its body.
-pub(super) fn in_patterns(arm: &crate::ast::Arm) -> Vec<Ident> {
+/// Returns the names that an arm binds in its patterns, for all of its body.
+pub(crate) fn in_patterns(arm: &crate::ast::Arm) -> Vec<Ident> {
     let mut bound = Bound(Vec::new());
     for pattern in &arm.patterns {
         bound.visit_pat(pattern);
@@ -25,8 +25,8 @@ pub(super) fn in_patterns(arm: &crate::ast::Arm) -> Vec<Ident> {
     bound.0
 }
 
-/// The first of these names that stands in `expr`.
-pub(super) fn mention(expr: &Expr, names: &[Ident]) -> Option<Ident> {
+/// Returns the first of `names` that `expr` mentions.
+pub(crate) fn mention(expr: &Expr, names: &[Ident]) -> Option<Ident> {
     let mut mention = Mention { names, found: None };
     mention.visit_expr(expr);
     mention.found

@@ -1,11 +1,12 @@
-//! What the pattern of an `execution_error` says of the failure.
+//! Slips in the pattern of an `execution_error`.
 
-use super::{bound, written};
+use super::nearest;
 use crate::{
-    ast::Arm,
-    check::{messages, names::nearest},
+    ast::{Arm, bound},
     diag::Errors,
+    messages,
     paths::qualified,
+    syntax::{is_capitalised, written},
 };
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -20,112 +21,61 @@ use syn::{
 
 const VARIANTS: [&str; 3] = ["Returned", "TimedOut", "Panicked"];
 
-/// A bare capitalised name is a variant of `Failure`: so a typo is an error, and not a binding. What is put
-/// before it is nothing that a lint could ask the user to leave out.
-pub(super) fn qualify(pattern: &mut Pat, errors: &Errors) {
+/// Mends the pattern of an `execution_error`:
+///
+/// ```text
+/// execution_error(why) => match why { Lost::Far => .. }    execution_error(Returned(why)) => ..
+/// execution_error(Lost::Far)                               execution_error(Returned(Lost::Far))
+/// execution_error(Err(e))                                  execution_error(Returned(e))
+/// execution_error(TimedOut)                                execution_error(TimedOut(..))
+/// ```
+pub(crate) fn mend(arm: &Arm, patterns: &mut Punctuated<Pat, Token![,]>, errors: &Errors) {
+    if let Some(variant) = patterns.first().and_then(variant_of_another) {
+        errors.at(variant, messages::variant_for_failure(&written(variant)));
+        returned(patterns, variant.span());
+    } else if let Some(Pat::Ident(binding)) = patterns.first() {
+        let name = binding.ident.clone();
+        if taken_for_error(arm, &name).is_some() {
+            errors.at(&name, messages::failure_for_its_error(&name));
+            returned(patterns, name.span());
+        }
+    }
+    for pattern in patterns {
+        spell(pattern, errors);
+    }
+}
+
+/// Mends the name of a variant of `Failure`, and the parentheses that it lacks.
+fn spell(pattern: &mut Pat, errors: &Errors) {
     match pattern {
         Pat::TupleStruct(variant) => {
-            if let Some(name) = variant.path.get_ident().filter(|name| is_capitalised(name)) {
-                let path = match name == "Err" || name == "Ok" {
-                    true => {
-                        errors.at(name, messages::result_for_failure(name));
-                        qualified("Failure", &Ident::new("Returned", name.span()))
-                    }
-                    false => qualified("Failure", name),
-                };
-                variant.path = parse_quote!(#path);
+            let name = variant.path.get_ident();
+            if let Some(name) = name.filter(|name| *name == "Err" || *name == "Ok").cloned() {
+                errors.at(&name, messages::result_for_failure(&name));
+                variant.path = Ident::new("Returned", name.span()).into();
             }
         }
-        Pat::Ident(binding) if binding.subpat.is_none() && is_capitalised(&binding.ident) => {
+        // Of an unknown name rustc says what was meant.
+        Pat::Ident(binding) if binding.subpat.is_none() => {
             let name = &binding.ident;
-            let path = qualified("Failure", name);
-            // Each holds something. Of a name that there is not rustc says what was meant.
-            let is_there = VARIANTS.iter().any(|known| name == known);
-            *pattern = match is_there {
-                true => {
-                    errors.at(name, messages::failure_without_parentheses(name));
-                    parse_quote!(#path(..))
-                }
-                false => parse_quote!(#path),
-            };
+            if VARIANTS.iter().any(|known| name == known) {
+                errors.at(name, messages::failure_without_parentheses(name));
+                *pattern = parse_quote!(#name(..));
+            }
         }
         Pat::Ident(binding) => {
             if let Some((_, inner)) = &mut binding.subpat {
-                qualify(inner, errors);
+                spell(inner, errors);
             }
         }
-        Pat::Or(either) => either
-            .cases
-            .iter_mut()
-            .for_each(|case| qualify(case, errors)),
-        Pat::Paren(inner) => qualify(&mut inner.pat, errors),
+        Pat::Or(either) => either.cases.iter_mut().for_each(|case| spell(case, errors)),
+        Pat::Paren(inner) => spell(&mut inner.pat, errors),
         _ => {}
     }
 }
 
-/// `Returned(e)`, wherever it stands in a pattern.
-pub(super) struct Returned(pub(super) Vec<Ident>);
-
-impl<'ast> Visit<'ast> for Returned {
-    fn visit_pat_tuple_struct(&mut self, pattern: &'ast PatTupleStruct) {
-        if is_returned(&pattern.path) {
-            let last = pattern.path.segments.last();
-            self.0.extend(last.map(|last| last.ident.clone()));
-        }
-        visit::visit_pat_tuple_struct(self, pattern);
-    }
-}
-
-/// `Returned`, or `Failure::Returned`.
-pub(super) fn is_returned(path: &Path) -> bool {
-    let last = path.segments.last();
-    last.is_some_and(|last| last.ident == "Returned")
-}
-
-/// Whether a pattern takes nothing but `TimedOut` and `Panicked`, after which it is not known what was done.
-pub(super) fn is_cut_off(pattern: &Pat) -> bool {
-    match pattern {
-        Pat::TupleStruct(variant) => variant
-            .path
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "TimedOut" || last.ident == "Panicked"),
-        Pat::Ident(binding) => binding
-            .subpat
-            .as_ref()
-            .is_some_and(|(_, inner)| is_cut_off(inner)),
-        Pat::Or(either) => either.cases.iter().all(is_cut_off),
-        Pat::Paren(inner) => is_cut_off(&inner.pat),
-        Pat::Reference(inner) => is_cut_off(&inner.pat),
-        _ => false,
-    }
-}
-
-/// Whether a name begins as variants do.
-pub(super) fn is_capitalised(name: &Ident) -> bool {
-    name.to_string().starts_with(char::is_uppercase)
-}
-
-/// `execution_error(why) => match why { Lost::Far => .. }` is reported, and read as the
-/// `execution_error(Returned(why))` that was meant.
-pub(super) fn mend(arm: &Arm, patterns: &mut Punctuated<Pat, Token![,]>, errors: &Errors) {
-    if let Some(variant) = patterns.first().and_then(variant_of_another) {
-        errors.at(variant, messages::variant_for_failure(&written(variant)));
-        returned(patterns, variant.span());
-        return;
-    }
-    let Some(Pat::Ident(binding)) = patterns.first() else {
-        return;
-    };
-    let name = binding.ident.clone();
-    if taken_for_error(arm, &name).is_some() {
-        errors.at(&name, messages::failure_for_its_error(&name));
-        returned(patterns, name.span());
-    }
-}
-
-/// How an arm takes what it binds to `name` for an error of one type, as far as tokens tell.
-pub(super) fn taken_for_error(arm: &Arm, name: &Ident) -> Option<TakenFor> {
+/// Returns how an arm uses `name` as an error of one type, as far as tokens tell.
+pub(crate) fn taken_for_error(arm: &Arm, name: &Ident) -> Option<TakenFor> {
     // What binds the name anew has another value.
     let bound = bound::names(arm);
     if bound.iter().filter(|other| *other == name).count() != 1 {
@@ -139,15 +89,15 @@ pub(super) fn taken_for_error(arm: &Arm, name: &Ident) -> Option<TakenFor> {
     looking.found
 }
 
-/// What is done with an error of which the type is known.
-pub(super) enum TakenFor {
-    /// It is taken apart by this pattern.
+/// The use of a value as an error of one type.
+pub(crate) enum TakenFor {
+    /// The value is matched against this pattern.
     Matched(Pat),
-    /// It is asked for this, which is a method or a field.
+    /// The name of a method or field of the value that is used.
     Asked(String),
 }
 
-/// `why` to `Returned(why)`
+/// Wraps `why` in `Returned(why)`.
 fn returned(patterns: &mut Punctuated<Pat, Token![,]>, span: Span) {
     let returned = qualified("Failure", &Ident::new("Returned", span));
     let elems = std::mem::take(patterns);
@@ -160,8 +110,8 @@ fn returned(patterns: &mut Punctuated<Pat, Token![,]>, span: Span) {
     }));
 }
 
-/// `Oops::Late`, which is what the tool returned and no `Failure`.
-pub(super) fn variant_of_another(pattern: &Pat) -> Option<&Path> {
+/// Returns the path of a pattern such as `Oops::Late`, which the tool returned and which is no `Failure`.
+pub(crate) fn variant_of_another(pattern: &Pat) -> Option<&Path> {
     let path = match pattern {
         Pat::Or(either) => return variant_of_another(either.cases.first()?),
         Pat::Paren(inner) => return variant_of_another(&inner.pat),
@@ -182,7 +132,7 @@ struct Looking<'a> {
 }
 
 impl Looking<'_> {
-    /// `why`, `&why`, `*why`
+    /// Tells whether an expression is the value: `why`, `&why`, `*why`.
     fn is_it(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Path(path) => path.path.is_ident(self.name),
@@ -220,7 +170,7 @@ impl<'ast> Visit<'ast> for Looking<'_> {
         visit::visit_expr_let(self, choice);
     }
 
-    /// A failure has no fields.
+    /// Finds fields, which a failure does not have.
     fn visit_expr_field(&mut self, field: &'ast ExprField) {
         if self.is_it(&field.base) {
             self.asked(&field.member);
@@ -228,7 +178,7 @@ impl<'ast> Visit<'ast> for Looking<'_> {
         visit::visit_expr_field(self, field);
     }
 
-    /// What errors are asked, and a failure is not.
+    /// Finds methods of errors that a failure does not have.
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
         if self.is_it(&call.receiver)
             && ["kind", "source", "downcast_ref", "raw_os_error", "status"]
@@ -241,7 +191,7 @@ impl<'ast> Visit<'ast> for Looking<'_> {
     }
 }
 
-/// Whether a pattern is one of another type than `Failure`, nor a misspelt one of that.
+/// Tells whether a pattern belongs to another type than `Failure`. A misspelt variant of `Failure` does not.
 fn is_of_another(pattern: &Pat) -> bool {
     let is_other = |name: &Ident| nearest(&name.to_string(), &VARIANTS).is_none();
     let path = match pattern {

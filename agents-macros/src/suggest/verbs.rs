@@ -1,11 +1,13 @@
-//! What people write in arms who do it for the first time: reported, and read as what was meant, so that it is
-//! one mistake.
+//! Slips with verbs: typical mistakes of beginners.
 
 use super::values;
 use crate::{
-    check::messages,
     diag::Errors,
-    parse::keys::{self, Verb, is_verb},
+    keys::{self, Verb, is_verb},
+    messages,
+    names::plain,
+    suggest::{self, nearest},
+    syntax::pair,
 };
 use syn::{
     BinOp, Block, Expr, ExprAssign, ExprCall, ExprLit, ExprMethodCall, ExprStruct, Ident, Lit,
@@ -16,7 +18,7 @@ use syn::{
 };
 
 /// Mends one expression, and nothing inside of it.
-pub(super) fn mend(expr: &mut Expr, errors: &Errors) {
+pub(crate) fn mend(expr: &mut Expr, errors: &Errors) {
     match expr {
         Expr::Struct(literal) => {
             if let Some(call) = called(literal, errors) {
@@ -61,8 +63,8 @@ pub(super) fn mend(expr: &mut Expr, errors: &Errors) {
     }
 }
 
-/// `{ feedback("later"); }`: the decision is what the arm gives.
-pub(super) fn keep_decision(body: &mut Expr, errors: &Errors) {
+/// Mends `{ feedback("later"); }`: the decision is the value of the arm.
+pub(crate) fn keep_decision(body: &mut Expr, errors: &Errors) {
     if let Expr::Block(block) = body
         && let Some(Stmt::Expr(last, semi)) = block.block.stmts.last_mut()
         && is_decision(last)
@@ -72,9 +74,9 @@ pub(super) fn keep_decision(body: &mut Expr, errors: &Errors) {
     }
 }
 
-/// `match why { .. => "file not found" }`: of text alone its type says what is wrong, but of text among decisions
-/// rustc takes the decisions for the mistake.
-pub(super) fn say_what_text_is(value: &mut Expr, is_among_others: bool, errors: &Errors) {
+/// Mends text among decisions: `match why { .. => "file not found" }`. Of text alone its type says what is wrong.
+/// Among decisions rustc would report the decisions.
+pub(crate) fn say_what_text_is(value: &mut Expr, is_among_others: bool, errors: &Errors) {
     let last_of = |block: &mut Block, is_among_others| {
         if let Some(Stmt::Expr(last, None)) = block.stmts.last_mut() {
             say_what_text_is(last, is_among_others, errors);
@@ -102,7 +104,7 @@ pub(super) fn say_what_text_is(value: &mut Expr, is_among_others: bool, errors: 
     }
 }
 
-/// `"file not found"`, `format!(..)`
+/// Tells whether an expression is text: `"file not found"`, `format!(..)`.
 fn is_text(expr: &Expr) -> bool {
     match expr {
         Expr::Lit(literal) => matches!(literal.lit, Lit::Str(_)),
@@ -111,7 +113,7 @@ fn is_text(expr: &Expr) -> bool {
     }
 }
 
-/// `retry { max_attempts: 3 }` to `retry(max_attempts = 3)`
+/// Mends `retry { max_attempts: 3 }` to `retry(max_attempts = 3)`.
 fn called(literal: &ExprStruct, errors: &Errors) -> Option<ExprCall> {
     let name = literal.path.get_ident().filter(|name| is_verb(name))?;
     errors.at(name, messages::verb_with_braces(name));
@@ -129,8 +131,8 @@ fn called(literal: &ExprStruct, errors: &Errors) -> Option<ExprCall> {
     })
 }
 
-/// `max_attempts == 3`, `agent = "JsonFixer"`, `severity = "Low"`, `backoff = 100`, and `fix` that is told nothing
-/// to fix with.
+/// Mends arguments: `max_attempts == 3`, `agent = "JsonFixer"`, `severity = "Low"`, `backoff = 100`. A `fix` without
+/// anything to fix with is reported as well.
 fn arguments(call: &mut ExprCall, verb: &Verb, errors: &Errors) {
     for argument in &mut call.args {
         if let Expr::Binary(both) = argument
@@ -175,7 +177,7 @@ fn arguments(call: &mut ExprCall, verb: &Verb, errors: &Errors) {
     }
 }
 
-/// `key = value`
+/// Returns the expression `key = value`.
 fn assigned(key: &Ident, value: Expr, at: proc_macro2::Span) -> Expr {
     Expr::Assign(ExprAssign {
         attrs: Vec::new(),
@@ -185,7 +187,7 @@ fn assigned(key: &Ident, value: Expr, at: proc_macro2::Span) -> Expr {
     })
 }
 
-/// Whether an expression is a verb, or what is said behind one.
+/// Tells whether an expression is a verb, with or without methods behind it.
 fn is_decision(expr: &Expr) -> bool {
     match expr {
         Expr::Paren(inner) => is_decision(&inner.expr),
@@ -203,9 +205,41 @@ fn verb(function: &Expr) -> Option<&'static Verb> {
     keys::VERBS.iter().find(|verb| name == verb.name)
 }
 
-/// What `or` is called elsewhere.
+/// Tells whether a method is a name for `or` in other libraries.
 fn is_or(method: &Ident) -> bool {
     ["or_else", "otherwise", "then", "and_then"]
         .iter()
         .any(|name| method == name)
+}
+
+/// Returns the verb that is called. A misspelt one is reported, and read as what was meant.
+pub(crate) fn named(call: &mut ExprCall, errors: &Errors) -> Option<&'static Verb> {
+    let Expr::Path(path) = &mut *call.func else {
+        return None;
+    };
+    let name = path.path.get_ident()?.clone();
+    if let Some(known) = keys::VERBS.iter().find(|known| name == known.name) {
+        return Some(known);
+    }
+    // Any function may be called here, but only a verb has keys.
+    let meant = misspelt(&name, &call.args)?;
+    let names: Vec<&str> = keys::VERBS.iter().map(|verb| verb.name).collect();
+    errors.at(&name, suggest::unknown("verb", &name, &names));
+    path.path = Ident::new(meant.name, name.span()).into();
+    Some(meant)
+}
+
+/// Returns the verb that was meant by `retyr(max_attempts = 3)`, or by `ask(agent = JsonFixer)`.
+fn misspelt(name: &Ident, arguments: &Punctuated<Expr, Token![,]>) -> Option<&'static Verb> {
+    let has_key_of = |verb: &&Verb| {
+        let is_key = |argument: &Expr| {
+            pair(argument.clone()).is_ok_and(|(key, _)| verb.keys.iter().any(|name| key == name))
+        };
+        arguments.iter().any(is_key)
+    };
+    let names: Vec<&str> = keys::VERBS.iter().map(|verb| verb.name).collect();
+    let meant = nearest(&plain(name), &names);
+    let mut verbs = keys::VERBS.iter().filter(has_key_of);
+    let first = verbs.clone().next();
+    verbs.find(|verb| meant == Some(verb.name)).or(first)
 }

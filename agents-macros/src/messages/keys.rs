@@ -1,6 +1,55 @@
-//! What is said elsewhere than people look for it.
+//! Texts about the keys of attributes.
 
-/// Where that is said for which there is no key `name` in `attribute`.
+use super::one_of;
+use std::fmt::Display;
+
+/// Names the one that was `meant`, or all that are `known`.
+pub(crate) fn unknown(
+    what: &str,
+    found: impl Display,
+    meant: Option<&str>,
+    known: &[&str],
+) -> String {
+    match meant {
+        Some(meant) => format!("unknown {what} `{found}`; did you mean `{meant}`?"),
+        None => format!("unknown {what} `{found}`; expected {}", one_of(known)),
+    }
+}
+
+pub(crate) fn twice(name: impl Display) -> String {
+    format!("`{name}` is given twice; keep one")
+}
+
+pub(crate) fn takes_nothing(name: impl Display) -> String {
+    format!("`{name}` takes no value; write `{name}` alone")
+}
+
+pub(crate) fn written_as(key: &str, usage: &str) -> String {
+    format!("`{key}` is written `{usage}`")
+}
+
+pub(crate) const LIFETIME_OF_A_CACHE: &str =
+    "say for how long: `cache = ttl(Duration::from_secs(60))`";
+pub(crate) const CONDITION_OF_APPROVAL: &str =
+    "say when: `approval = when(|args, cx| args.amount > 100)`";
+
+pub(crate) fn crate_wants_a_path() -> &'static str {
+    "`crate` takes a path, without quotes: `crate = path::to::agents`"
+}
+
+pub(crate) fn budget_wants_values(found: impl Display) -> String {
+    format!("`{found}` is not a bound; write `budget(max_turns = 10)`, each bound with its value")
+}
+
+pub(crate) fn bound_outside_budget(name: &str) -> String {
+    format!("`{name}` is a bound, and bounds stand together: write `budget({name} = ..)`")
+}
+
+pub(crate) fn spread_of_a_list(found: impl Display) -> String {
+    format!("a range is not a tool; write `..{found}` to add all the tools of `{found}`")
+}
+
+/// Returns the message about a word that is no key of `attribute`, but has another place.
 pub(crate) fn said_elsewhere(attribute: &str, name: &str) -> Option<&'static str> {
     let (.., instead) = ELSEWHERE
         .iter()
@@ -8,7 +57,7 @@ pub(crate) fn said_elsewhere(attribute: &str, name: &str) -> Option<&'static str
     Some(instead)
 }
 
-/// Attributes, words that people look for in them, and where that is said instead.
+/// Attributes, words that are no keys of them, and the messages with the right places.
 const ELSEWHERE: &[(&str, &[&str], &str)] = &[
     (
         "tool",

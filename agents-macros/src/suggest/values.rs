@@ -1,41 +1,42 @@
-//! What the verbs are given: severities, back-offs, values. What cannot be meant is reported, and read as what was.
+//! Slips in the arguments of verbs: severities, back-offs, values.
 
-use super::failure::is_capitalised;
 use crate::{
-    check::messages,
     diag::Errors,
-    parse::keys::SEVERITIES,
+    keys::SEVERITIES,
+    messages,
     paths::{here, qualified},
+    suggest,
+    syntax::{is_capitalised, spelled_severity, written},
 };
 use proc_macro2::Span;
 use syn::{
-    Expr, ExprAssign, ExprCall, ExprLit, ExprPath, Ident, Lit, Path, parse_quote,
-    parse_quote_spanned,
+    Expr, ExprAssign, ExprCall, ExprLit, ExprPath, Ident, Lit, parse_quote, parse_quote_spanned,
     spanned::Spanned,
     visit_mut::{self, VisitMut},
 };
 
-/// `High`; and `Severity::High`, whether that is imported or not.
-pub(super) fn severity(value: &mut Expr, errors: &Errors) {
+/// Mends a severity: `High` and `Severity::High` are right, imported or not.
+pub(crate) fn severity(value: &mut Expr, errors: &Errors) {
     match value {
         Expr::Lit(ExprLit { lit, .. }) => {
-            errors.at(&*lit, messages::severity_by_its_name(lit));
+            let meant = match lit {
+                Lit::Str(name) => suggest::nearest(&name.value(), SEVERITIES),
+                _ => None,
+            };
+            errors.at(
+                &*lit,
+                messages::severity_by_its_name(meant.unwrap_or("Medium")),
+            );
             *value = some_severity(lit.span());
         }
         Expr::Path(path) if path.path.get_ident().is_some_and(is_unknown) => {
-            errors.at(&*path, messages::unknown_severity(&path.path));
+            errors.at(
+                &*path,
+                suggest::unknown("severity", written(&path.path), SEVERITIES),
+            );
             *value = some_severity(path.span());
         }
         _ => Qualified(errors).visit_expr_mut(value),
-    }
-}
-
-/// `Severity::High`, as a person writes it who has imported the type, or forgot to.
-pub(super) fn spelled_severity(path: &Path) -> Option<&Ident> {
-    let mut names = path.segments.iter().map(|segment| &segment.ident);
-    match (path.leading_colon, names.next(), names.next(), names.next()) {
-        (None, Some(of), Some(name), None) if of == "Severity" => Some(name),
-        _ => None,
     }
 }
 
@@ -45,7 +46,8 @@ impl VisitMut for Qualified<'_> {
     fn visit_expr_path_mut(&mut self, path: &mut ExprPath) {
         if let Some(name) = spelled_severity(&path.path).cloned() {
             if is_unknown(&name) {
-                self.0.at(&name, messages::unknown_severity(&name));
+                self.0
+                    .at(&name, suggest::unknown("severity", &name, SEVERITIES));
                 *path = parse_quote_spanned!(name.span()=> __rt::Severity::High);
             } else {
                 let qualified = qualified("Severity", &name);
@@ -56,8 +58,8 @@ impl VisitMut for Qualified<'_> {
     }
 }
 
-/// A name as variants have one, and none of theirs. What is in capitals or in small letters may be a value of the
-/// user's.
+/// Tells whether a name looks like a variant and is no severity. A name in capitals or in small letters may be a
+/// value of the user's.
 fn is_unknown(name: &Ident) -> bool {
     is_capitalised(name)
         && name.to_string().contains(char::is_lowercase)
@@ -68,8 +70,8 @@ fn some_severity(span: Span) -> Expr {
     parse_quote_spanned!(span=> __rt::Severity::High)
 }
 
-/// A back-off, where there is only how long it waits.
-pub(super) fn backoff(value: &mut Expr, errors: &Errors) {
+/// Mends a bare duration in the place of a back-off.
+pub(crate) fn backoff(value: &mut Expr, errors: &Errors) {
     let span = value.span();
     match value {
         Expr::Lit(ExprLit { lit, .. }) => {
@@ -77,7 +79,7 @@ pub(super) fn backoff(value: &mut Expr, errors: &Errors) {
             *value = parse_quote_spanned!(span=> exponential());
         }
         Expr::Call(call) if is_duration(&call.func) => {
-            let wait = super::written(call);
+            let wait = written(call);
             errors.at(&*call, messages::backoff_is_a_function(&wait));
             *value = parse_quote_spanned!(here(span)=> constant(#call));
         }
@@ -85,7 +87,7 @@ pub(super) fn backoff(value: &mut Expr, errors: &Errors) {
     }
 }
 
-/// `Duration::from_secs`
+/// Tells whether a function belongs to `Duration`: `Duration::from_secs`.
 fn is_duration(function: &Expr) -> bool {
     let Expr::Path(path) = function else {
         return false;
@@ -102,21 +104,21 @@ fn in_millis(lit: &Lit) -> String {
     format!("std::time::Duration::from_millis({millis})")
 }
 
-/// `exponential(base, cap)` to `exponential().base(base).cap(cap)`
-pub(super) fn exponential(call: &mut ExprCall, errors: &Errors) -> Option<Expr> {
+/// Mends `exponential(base, cap)` to `exponential().base(base).cap(cap)`.
+pub(crate) fn exponential(call: &mut ExprCall, errors: &Errors) -> Option<Expr> {
     let Expr::Path(function) = &*call.func else {
         return None;
     };
     if !function.path.is_ident("exponential") || call.args.is_empty() {
         return None;
     }
-    let (mut written, mut value) = (String::new(), Expr::Call(call.clone()));
+    let (mut bounds, mut value) = (String::new(), Expr::Call(call.clone()));
     if let Expr::Call(bare) = &mut value {
         bare.args.clear();
     }
     for (argument, name) in call.args.iter().zip(["base", "cap"]) {
         let (name, given) = match argument {
-            Expr::Assign(ExprAssign { left, right, .. }) => (super::written(left), &**right),
+            Expr::Assign(ExprAssign { left, right, .. }) => (written(left), &**right),
             _ => (name.to_owned(), argument),
         };
         let method = Ident::new(if name == "cap" { "cap" } else { "base" }, argument.span());
@@ -125,17 +127,17 @@ pub(super) fn exponential(call: &mut ExprCall, errors: &Errors) -> Option<Expr> 
                 let wait = in_millis(lit);
                 (wait, parse_quote!(__rt::Duration::ZERO))
             }
-            given => (super::written(given), given.clone()),
+            given => (written(given), given.clone()),
         };
-        written += &format!(".{method}({wait})");
+        bounds += &format!(".{method}({wait})");
         value = parse_quote_spanned!(argument.span()=> #value.#method(#given));
     }
-    errors.at(&call.args, messages::exponential_by_its_bounds(&written));
+    errors.at(&call.args, messages::exponential_by_its_bounds(&bounds));
     Some(value)
 }
 
-/// `sanitize(None)`, of which no type is known.
-pub(super) fn no_value(value: &mut Expr, errors: &Errors) {
+/// Mends `sanitize(None)`, whose type is unknown.
+pub(crate) fn no_value(value: &mut Expr, errors: &Errors) {
     if let Expr::Path(path) = &*value
         && path.path.is_ident("None")
     {

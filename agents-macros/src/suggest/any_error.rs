@@ -1,10 +1,12 @@
-//! What the arms of an agent say of the errors of all its tools, of which no type is known until it is asked for.
+//! Slips in the arms for all tools of an agent. There the type of an error is unknown until it is asked for.
 
-use super::{
-    failure::{TakenFor, is_capitalised, is_returned, taken_for_error, variant_of_another},
-    written,
+use super::failure::{TakenFor, taken_for_error, variant_of_another};
+use crate::{
+    ast::{Arm, failure::is_returned},
+    diag::Errors,
+    messages,
+    syntax::{is_capitalised, written},
 };
-use crate::{ast::Arm, check::messages, diag::Errors};
 use proc_macro2::Span;
 use std::borrow::Cow;
 use syn::{
@@ -14,10 +16,15 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// `execution_error(Returned(Jam::Shut)) => ..` is reported, and read as
-/// `execution_error(Returned(e)) if let Some(Jam::Shut) = e.downcast_ref() => ..`. An arm of which no more is seen than
-/// that its body takes what it binds for the error of one tool is left out.
-pub(super) fn mend<'a>(arm: &'a Arm, errors: &Errors) -> Option<Cow<'a, Arm>> {
+/// Mends an arm that takes any error for that of one tool:
+///
+/// ```text
+/// execution_error(Returned(Jam::Shut)) => ..
+/// execution_error(Returned(e)) if let Some(Jam::Shut) = e.downcast_ref() => ..
+/// ```
+///
+/// An arm is left out if only its body shows that one type is meant.
+pub(crate) fn mend<'a>(arm: &'a Arm, errors: &Errors) -> Option<Cow<'a, Arm>> {
     let Some(pattern) = arm.patterns.first() else {
         return Some(Cow::Borrowed(arm));
     };
@@ -52,7 +59,7 @@ pub(super) fn mend<'a>(arm: &'a Arm, errors: &Errors) -> Option<Cow<'a, Arm>> {
     Some(Cow::Borrowed(arm))
 }
 
-/// The arm that was meant.
+/// Returns the arm that was meant.
 fn asked(arm: &Arm, own: &Pat) -> Arm {
     let e = Ident::new("e", Span::mixed_site());
     let returned: Pat = parse_quote!(Returned(#e));
@@ -73,7 +80,7 @@ fn asked(arm: &Arm, own: &Pat) -> Arm {
     }
 }
 
-/// What stands in each `Returned(..)`.
+/// Collects the pattern in each `Returned(..)`.
 struct Held<'a>(Vec<&'a Pat>);
 
 impl<'ast> Visit<'ast> for Held<'ast> {
@@ -85,8 +92,8 @@ impl<'ast> Visit<'ast> for Held<'ast> {
     }
 }
 
-/// Whether only a value of one type has this form. A name in small letters has any, and what an `AnyError` holds is its
-/// own.
+/// Tells whether only a value of one type fits a pattern. A name in small letters fits any value. The fields of an
+/// `AnyError` are its own.
 fn is_of_one_type(pattern: &Pat) -> bool {
     match pattern {
         Pat::Ident(binding) => match &binding.subpat {

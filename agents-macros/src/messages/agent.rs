@@ -1,7 +1,87 @@
-//! What is said of the methods of an agent: its skills and its knowledge.
+//! Texts about agents, their skills and their knowledge.
 
-use crate::check::names;
 use std::fmt::Display;
+
+pub(crate) fn one_input(name: impl Display) -> String {
+    format!("an agent takes one input: put what `{name}` takes into a struct or a tuple")
+}
+
+pub(crate) fn bodiless_not_async(name: impl Display) -> String {
+    format!("`{name}` has no body, so a model is asked, over the network; write `async fn {name}`")
+}
+
+pub(crate) fn bodiless_result() -> &'static str {
+    "a model gives an answer, no `Result`: write the type of the answer alone; what goes wrong is the error of the run"
+}
+
+pub(crate) fn bodiless_without_answer(name: impl Display) -> String {
+    format!("say what the model is to answer: `fn {name}(..) -> Answer;`")
+}
+
+pub(crate) fn no_prompt(name: impl Display) -> String {
+    format!("tell the model what `{name}` is: write `/// You are ..` above it, or `prompt = ..`")
+}
+
+pub(crate) fn no_prompt_for_skills(name: impl Display, is_described: bool) -> String {
+    let others = match is_described {
+        true => "; the comment above the `impl` is what other agents are told",
+        false => "",
+    };
+    format!(
+        "a model drives `{name}`, so tell it what it is: `#[agent(prompt = \"You are ..\")]`{others}"
+    )
+}
+
+pub(crate) fn name_of_a_model(name: &str) -> String {
+    format!("this is the name of a model; say who runs it: `model = ollama({name:?})`")
+}
+
+pub(crate) fn undescribed_agent(name: impl Display) -> String {
+    format!("say what agent `{name}` does: write `/// ..` above it, or `description = ..`")
+}
+
+pub(crate) fn no_model_here(key: impl Display, name: impl Display) -> String {
+    format!(
+        "`{key}` is for a model, and `{name}` has a body: no model is asked; remove the one or the other"
+    )
+}
+
+pub(crate) fn no_skill(ty: impl Display) -> String {
+    format!("`{ty}` has no skill, so nothing could be asked of it: mark a method `#[skill]`")
+}
+
+pub(crate) fn bodiless_without_skill(name: impl Display) -> String {
+    format!("`{name}` has no body; mark it `#[skill]` if the model is to do the work")
+}
+
+pub(crate) fn skill_without_self(name: impl Display) -> String {
+    format!("a skill belongs to its agent: write `fn {name}(&self, ..)`")
+}
+
+pub(crate) fn by_shared_reference(what: &str) -> String {
+    format!(
+        "an agent may be asked many things at once, so {what} takes `&self`; keep what changes behind a `Mutex`"
+    )
+}
+
+pub(crate) fn skills_differ(
+    what: &str,
+    this: impl Display,
+    first: impl Display,
+    other: impl Display,
+) -> String {
+    format!(
+        "the skills of one agent share their {what}: this is `{this}`, and `{first}` has `{other}`"
+    )
+}
+
+pub(crate) fn trait_impl() -> &'static str {
+    "an agent is made of an `impl` block of its own: write `impl Type { .. }`, without a trait"
+}
+
+pub(crate) fn unnamed_type() -> &'static str {
+    "the agent takes its name from its type: write `impl Type { .. }`"
+}
 
 pub(crate) fn skill_lists_types(found: impl Display) -> String {
     format!(
@@ -9,8 +89,8 @@ pub(crate) fn skill_lists_types(found: impl Display) -> String {
     )
 }
 
-pub(crate) fn not_among_tools_of_agent(tool: &str, listed: &[&str]) -> String {
-    match names::nearest(tool, listed) {
+pub(crate) fn not_among_tools_of_agent(tool: &str, meant: Option<&str>) -> String {
+    match meant {
         Some(meant) => format!("`{tool}` is not among the agent's tools; did you mean `{meant}`?"),
         None => format!(
             "`{tool}` is not among the agent's tools; add it to `tools = [..]` of `#[agent(..)]`, or remove it here"

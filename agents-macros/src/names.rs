@@ -1,31 +1,13 @@
-//! Names: what was meant, and what a function's name makes of its type.
+//! Names of types, and names on the wire.
 
 use syn::{Ident, ext::IdentExt};
 
-/// The known name that `found` was probably meant to be: the one most like it, or the one of which it is a word.
-pub(crate) fn nearest<'k>(found: &str, known: &[&'k str]) -> Option<&'k str> {
-    let found = found.to_lowercase();
-    let most_like = known
-        .iter()
-        .map(|name| (strsim::jaro_winkler(&found, &name.to_lowercase()), *name))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name);
-    most_like.or_else(|| {
-        let mut with_it = known
-            .iter()
-            .filter(|name| name.split('_').any(|word| word == found));
-        let only = with_it.next()?;
-        with_it.next().is_none().then_some(*only)
-    })
-}
-
-/// The name without `r#`.
+/// Returns the name without `r#`.
 pub(crate) fn plain(ident: &Ident) -> String {
     ident.unraw().to_string()
 }
 
-/// `read_file` to `ReadFile`, at the same place.
+/// Returns `ReadFile` for `read_file`, at the same place.
 pub(crate) fn type_name(function: &Ident) -> Ident {
     let plain = plain(function);
     let mut name: String = plain.split('_').map(capitalised).collect();
@@ -38,8 +20,8 @@ pub(crate) fn type_name(function: &Ident) -> Ident {
     Ident::new(&name, function.span())
 }
 
-/// Types and variants that are in scope everywhere, by std's prelude or by ours: what is written by hand or by a
-/// macro means these. Of traits such as `Send` none are here, since the words for them are good names of tools.
+/// Types and variants in every scope, by the prelude of std or by ours. Code by hand and by macros means these.
+/// Traits such as `Send` are not listed: the words for them are good names of tools.
 const IN_SCOPE: &[&str] = &[
     "Box",
     "Err",
@@ -61,12 +43,12 @@ const IN_SCOPE: &[&str] = &[
     "ToolFailure",
 ];
 
-/// Whether a type of this name would hide one that everybody means.
+/// Tells whether a type of this name would hide a common one.
 pub(crate) fn hides_another(ty: &Ident) -> bool {
     IN_SCOPE.iter().any(|name| ty == name)
 }
 
-/// `FileManager` to `file_manager`, `HTTPClient` to `http_client`.
+/// Returns `file_manager` for `FileManager`, and `http_client` for `HTTPClient`.
 pub(crate) fn wire_name(ty: &Ident) -> String {
     let letters: Vec<char> = plain(ty).chars().collect();
     let mut name = String::new();

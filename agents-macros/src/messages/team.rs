@@ -1,8 +1,6 @@
-//! What is said about structures and branches.
+//! Texts about teams and branches.
 
-use crate::{lower::written, parse::keys::Key};
 use std::fmt::Display;
-use syn::Expr;
 
 pub(crate) const NO_ROOT: &str =
     "a team begins with whoever is asked: write `structure!(Lead.delegates(Coder))`";
@@ -19,8 +17,8 @@ pub(crate) fn behind_a_place(method: impl Display) -> String {
     )
 }
 
-pub(crate) fn wants_brackets(key: &Key) -> String {
-    format!("put the tools into brackets: `.{}`", key.usage)
+pub(crate) fn wants_brackets(usage: &str) -> String {
+    format!("put the tools into brackets: `.{usage}`")
 }
 
 pub(crate) fn names_no_tool(found: impl Display) -> String {
@@ -37,25 +35,17 @@ pub(crate) fn tool_by_value(ty: impl Display) -> String {
     format!("name the tool alone, `{ty}`: its value stands in the agent's `tools = [..]`")
 }
 
-pub(crate) fn says_nothing(key: &Key) -> String {
-    format!(
-        "an empty `.{}(..)` says nothing; write `.{}`, or remove it",
-        key.name, key.usage
-    )
+pub(crate) fn says_nothing(method: &str, usage: &str) -> String {
+    format!("an empty `.{method}(..)` says nothing; write `.{usage}`, or remove it")
 }
 
 pub(crate) fn one_budget() -> &'static str {
     "a place has one budget: `.budget(tokens(500_000).time(minutes(30)))`"
 }
 
-/// `bounds` are written as in an attribute: `max_turns = 3`.
-pub(crate) fn budget_is_a_value(bounds: &[Expr]) -> String {
-    let calls = bounds.iter().filter_map(|bound| match bound {
-        Expr::Assign(set) => Some(format!(".{}({})", written(&set.left), written(&set.right))),
-        _ => None,
-    });
-    let calls: String = calls.collect();
-    format!("here a budget is a value: write `.budget(Budget::new(){calls})`")
+/// `bounds` are calls on a `Budget`: `.max_turns(3)`.
+pub(crate) fn budget_is_a_value(bounds: &str) -> String {
+    format!("here a budget is a value: write `.budget(Budget::new(){bounds})`")
 }
 
 pub(crate) fn delegates_in_brackets() -> &'static str {

@@ -1,15 +1,14 @@
-//! `escalate("no", severity: High)`: reported, and read as what was meant.
+//! Slips such as `escalate("no", severity: High)`, with `:` for `=`.
 
-use super::keys;
-use crate::{check::messages, diag::Errors};
+use crate::{diag::Errors, keys, messages};
 use proc_macro2::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
 
-/// The tokens with `=` where a key of a verb is set with `:`, which means nothing there.
-pub(super) fn replaced(tokens: TokenStream, errors: &Errors) -> TokenStream {
+/// Replaces `:` by `=` where a key of a verb is set. A `:` means nothing there.
+pub(crate) fn replaced(tokens: TokenStream, errors: &Errors) -> TokenStream {
     within(tokens.clone(), errors).unwrap_or(tokens)
 }
 
-/// `None` if there is nothing to replace: brackets that stay as they are keep their own places.
+/// Replaces colons in brackets; `None` if there is none. Unchanged brackets keep their places.
 fn within(tokens: TokenStream, errors: &Errors) -> Option<TokenStream> {
     let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut is_changed = false;
@@ -32,7 +31,7 @@ fn within(tokens: TokenStream, errors: &Errors) -> Option<TokenStream> {
     is_changed.then(|| tokens.into_iter().collect())
 }
 
-/// `severity: High` to `severity = High`
+/// Replaces `severity: High` by `severity = High`.
 fn keys_set(arguments: TokenStream, errors: &Errors) -> Option<TokenStream> {
     let mut tokens: Vec<TokenTree> = arguments.into_iter().collect();
     let mut is_changed = false;
@@ -52,7 +51,7 @@ fn keys_set(arguments: TokenStream, errors: &Errors) -> Option<TokenStream> {
     is_changed.then(|| tokens.into_iter().collect())
 }
 
-/// Whether a verb stands at the end.
+/// Tells whether a verb stands at the end.
 fn is_called(before: &[TokenTree]) -> bool {
     matches!(before, [.., TokenTree::Ident(name)] if keys::is_verb(name))
 }

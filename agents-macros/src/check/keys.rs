@@ -1,0 +1,120 @@
+//! The rules for the keys of attributes.
+
+use crate::{
+    ast::{Entry, Value},
+    diag::Errors,
+    keys::{self, Key, Takes},
+    messages,
+    names::plain,
+    suggest::{self, nearest},
+};
+use syn::{Expr, ExprLit, Ident, Lit};
+
+/// Checks the entries of one attribute: each key is known, stands there once, and has a value of its form.
+///
+/// What is reported is left out. A misspelt key is read as the one that was meant, so that it is not missing as well.
+pub(super) fn entries(
+    attribute: &str,
+    entries: &mut Vec<Entry>,
+    known: &'static [Key],
+    errors: &Errors,
+) {
+    known_once(attribute, entries, known, errors);
+    // The order of reports: the path to the runtime, effects, values, flags, notes.
+    let rank = |key: &&Key| match key.takes {
+        Takes::Path => 0,
+        _ if keys::EFFECTS.contains(&key.name) => 1,
+        Takes::Nothing => 3,
+        Takes::Text => 4,
+        _ => 2,
+    };
+    let mut ordered: Vec<&Key> = known.iter().collect();
+    ordered.sort_by_key(rank);
+    for key in ordered {
+        let of_key = |entry: &Entry| plain(&entry.key) == key.name;
+        entries.retain_mut(|entry| !of_key(entry) || fits(entry, key, errors));
+    }
+}
+
+/// Reports unknown keys, and keys given twice at both places. Of two the first counts.
+fn known_once(attribute: &str, entries: &mut Vec<Entry>, known: &'static [Key], errors: &Errors) {
+    let names: Vec<&str> = known.iter().map(|key| key.name).collect();
+    let mut kept: Vec<Entry> = Vec::new();
+    let mut reported: Vec<String> = Vec::new();
+    let mut misspelt: Vec<Entry> = Vec::new();
+    for mut entry in std::mem::take(entries) {
+        let name = plain(&entry.key);
+        if !names.contains(&name.as_str()) {
+            let is_bound = attribute == "agent" && keys::BUDGET.contains(&name.as_str());
+            let elsewhere = messages::said_elsewhere(attribute, &name);
+            let message = match elsewhere {
+                Some(instead) => instead.to_owned(),
+                None if is_bound => messages::bound_outside_budget(&name),
+                None => suggest::unknown(&format!("`#[{attribute}]` key"), &name, &names),
+            };
+            errors.at(&entry.key, message);
+            if elsewhere.is_none()
+                && let Some(meant) = nearest(&name, &names)
+            {
+                entry.key = Ident::new(meant, entry.key.span());
+                misspelt.push(entry);
+            }
+        } else if let Some(first) = kept.iter().find(|first| plain(&first.key) == name) {
+            if !reported.contains(&name) {
+                errors.at(&first.key, messages::twice(&name));
+                reported.push(name.clone());
+            }
+            errors.at(&entry.key, messages::twice(&name));
+        } else {
+            kept.push(entry);
+        }
+    }
+    for entry in misspelt {
+        if kept.iter().all(|other| other.key != entry.key) {
+            kept.push(entry);
+        }
+    }
+    *entries = kept;
+}
+
+/// Checks the form of a value. A key that takes nothing counts without the value that it is given.
+fn fits(entry: &mut Entry, key: &Key, errors: &Errors) -> bool {
+    let fits = match (key.takes, &entry.value) {
+        (Takes::Nothing, Value::Nothing) => true,
+        (Takes::Nothing, _) => {
+            errors.at(&entry.key, messages::takes_nothing(key.name));
+            entry.value = Value::Nothing;
+            return true;
+        }
+        (Takes::Path, Value::Is(value)) => return is_path(value, errors),
+        (Takes::Value, Value::Is(_)) => true,
+        (Takes::Words, Value::Is(Expr::Lit(literal))) => matches!(literal.lit, Lit::Str(_)),
+        (Takes::Code, Value::Is(Expr::Lit(_))) => false,
+        (Takes::Words | Takes::Code, Value::Is(_)) => true,
+        (Takes::Text, Value::Is(Expr::Lit(ExprLit { lit, .. }))) => matches!(lit, Lit::Str(_)),
+        (Takes::List, Value::List(_)) => true,
+        (Takes::Bounds, Value::Is(_) | Value::Group(_)) => true,
+        _ => false,
+    };
+    if !fits {
+        errors.at(&entry.key, messages::written_as(key.name, key.usage));
+    }
+    fits
+}
+
+/// Checks that the value of `crate = path::to::agents` is a path.
+fn is_path(value: &Expr, errors: &Errors) -> bool {
+    let is_path = matches!(value, Expr::Path(path) if path.qself.is_none());
+    if !is_path {
+        errors.at(value, messages::crate_wants_a_path());
+    }
+    is_path
+}
+
+/// Checks the value of one key, if it is there. A value that does not fit is left out with its key.
+pub(super) fn value(entries: &mut Vec<Entry>, key: &str, mut fits: impl FnMut(&mut Expr) -> bool) {
+    entries.retain_mut(|entry| match &mut entry.value {
+        Value::Is(value) if plain(&entry.key) == key => fits(value),
+        _ => true,
+    });
+}

@@ -1,0 +1,130 @@
+//! The rules for the keys of `#[agent(..)]` that are settings.
+
+use super::keys;
+use crate::{
+    ast::{Element, Entry, Value},
+    diag::Errors,
+    keys::BUDGET,
+    messages,
+    model::Budget,
+    names::{plain, type_name},
+    suggest,
+    syntax::{function, pair, written},
+};
+use syn::{Expr, ExprLit, Ident, Lit, RangeLimits};
+
+/// Checks the values of settings, each by itself. What is reported is left out.
+pub(super) fn settings(entries: &mut Vec<Entry>, errors: &Errors) {
+    keys::value(entries, "model", |value| model(value, errors));
+    elements(entries, "tools", |tool_| tool(tool_, errors));
+    for entry in entries.iter_mut().filter(|entry| entry.key == "budget") {
+        if let Value::Group(bounds) = &mut entry.value {
+            budget(bounds, errors);
+        }
+    }
+    elements(entries, "policies", |element| policy(element, errors));
+    elements(entries, "fixers", |element| fixer(element, errors));
+}
+
+/// Checks each element of the list of one key.
+pub(super) fn elements(entries: &mut [Entry], key: &str, mut fits: impl FnMut(&Element) -> bool) {
+    for entry in entries.iter_mut().filter(|entry| plain(&entry.key) == key) {
+        if let Value::List(elements) = &mut entry.value {
+            elements.retain(&mut fits);
+        }
+    }
+}
+
+/// Checks that a model is more than its name: `model = ollama("qwen3:4b")`.
+fn model(value: &Expr, errors: &Errors) -> bool {
+    match value {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(name),
+            ..
+        }) => {
+            errors.at(name, messages::name_of_a_model(&name.value()));
+            false
+        }
+        _ => true,
+    }
+}
+
+/// Checks an element of `[ReadFile, ..more]`. A range is a spread that lost its comma; a function is not its tool.
+fn tool(element: &Element, errors: &Errors) -> bool {
+    let Element::One(tool) = element else {
+        return true;
+    };
+    if let Some(function) = function(tool) {
+        let message = messages::function_in_list(function, &type_name(function));
+        errors.at(tool, message);
+        return false;
+    }
+    if let Expr::Range(range) = tool
+        && matches!(range.limits, RangeLimits::HalfOpen(_))
+        && let Some(end) = &range.end
+    {
+        errors.at(range, messages::spread_of_a_list(written(end)));
+        return false;
+    }
+    true
+}
+
+/// Checks an element of `[SqlFixer]`.
+fn fixer(element: &Element, errors: &Errors) -> bool {
+    let (Element::One(agent) | Element::Spread(_, agent)) = element;
+    let function = function(agent);
+    if let Some(function) = function {
+        let message = messages::function_for_agent(function, &type_name(function));
+        errors.at(agent, message);
+    }
+    function.is_none()
+}
+
+/// Checks an element of `[("github_*", ToolPolicy::new().confirm())]`.
+fn policy(element: &Element, errors: &Errors) -> bool {
+    match element {
+        Element::One(Expr::Tuple(pair)) if pair.elems.len() == 2 => true,
+        Element::One(other) | Element::Spread(_, other) => {
+            errors.at(other, messages::policy_is_a_pair(written(other)));
+            false
+        }
+    }
+}
+
+/// Checks `budget(max_turns = 10, tokens = 5_000)`: known bounds, each once and with a value.
+fn budget(bounds: &mut Vec<Expr>, errors: &Errors) {
+    if let [value] = bounds.as_slice()
+        && Budget::is_value(value)
+    {
+        return;
+    }
+    let mut seen: Vec<Ident> = Vec::new();
+    bounds.retain(|bound| {
+        let (name, value) = match pair(bound.clone()) {
+            Ok(bound) => bound,
+            Err(other) => {
+                let message = messages::budget_wants_values(written(&other));
+                errors.at(&other, message);
+                return false;
+            }
+        };
+        if !BUDGET.contains(&plain(&name).as_str()) {
+            errors.at(&name, suggest::unknown("bound", &name, BUDGET));
+            return false;
+        }
+        if let Some(first) = seen.iter().find(|first| **first == name) {
+            errors.at(first, messages::twice(&name));
+            errors.at(&name, messages::twice(&name));
+            return false;
+        }
+        if let Expr::Lit(number) = &value
+            && name == "time"
+        {
+            let message = suggest::duration_without_unit("the time", "time", &number.lit);
+            errors.at(number, message);
+            return false;
+        }
+        seen.push(name);
+        true
+    });
+}

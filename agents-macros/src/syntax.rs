@@ -1,0 +1,285 @@
+//! Questions about the user's tokens, without any knowledge of agents.
+
+use crate::{keys::is_verb, names::plain};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{
+    Attribute, Expr, FnArg, GenericArgument, Ident, Macro, Meta, Pat, PatType, Path, PathArguments,
+    ReceiverKind, Signature, Token, Type, TypeReference, ext::IdentExt, parse::Parser,
+    punctuated::Punctuated, visit::Visit,
+};
+
+/// Returns tokens as a person would write them: `Vec<String>` and not `Vec < String >`.
+pub(crate) fn written(ty: &impl ToTokens) -> String {
+    let mut text = ty.to_token_stream().to_string();
+    for (spaced, tight) in [
+        (" :: ", "::"),
+        (" < ", "<"),
+        (" >", ">"),
+        ("& ", "&"),
+        (" , ", ", "),
+        (" ;", ";"),
+        (":: ", "::"),
+    ] {
+        text = text.replace(spaced, tight);
+    }
+    text
+}
+
+/// Removes the invisible brackets that `macro_rules!` leaves around an expression.
+pub(crate) fn ungrouped(expr: Expr) -> Expr {
+    match expr {
+        Expr::Group(group) if group.attrs.is_empty() => ungrouped(*group.expr),
+        other => other,
+    }
+}
+
+/// Splits `max_turns = 1` into its key and its value. Gives any other expression back.
+pub(crate) fn pair(value: Expr) -> Result<(Ident, Expr), Box<Expr>> {
+    if let Expr::Assign(assign) = &value
+        && let Expr::Path(left) = &*assign.left
+        && let Some(name) = left.path.get_ident()
+    {
+        return Ok((name.clone(), ungrouped((*assign.right).clone())));
+    }
+    Err(Box::new(value))
+}
+
+/// Splits `api` or `ttl(expr)` into the word and what it is given.
+pub(crate) fn word(value: &Expr) -> Option<(&Ident, Option<&Expr>)> {
+    match value {
+        Expr::Path(path) => Some((path.path.get_ident()?, None)),
+        Expr::Call(call) if call.args.len() < 2 => match &*call.func {
+            Expr::Path(path) => Some((path.path.get_ident()?, call.args.first())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Returns the name of a function that an expression leads to. No type is written in lower case.
+pub(crate) fn function(expr: &Expr) -> Option<&Ident> {
+    let Expr::Path(path) = expr else { return None };
+    let name = &path.path.segments.last()?.ident;
+    let is_function = name != "self" && plain(name).starts_with(char::is_lowercase);
+    is_function.then_some(name)
+}
+
+/// Returns the path in `Self::by_hand`.
+pub(crate) fn own(expr: &Expr) -> Option<&Path> {
+    match expr {
+        Expr::Path(path) if is_own(&path.path) => Some(&path.path),
+        _ => None,
+    }
+}
+
+/// Tells whether a path has the form `Self::by_hand`.
+pub(crate) fn is_own(path: &Path) -> bool {
+    path.segments.len() == 2 && path.segments[0].ident == "Self"
+}
+
+/// Returns the name in `Severity::High`, whether the type is imported or not.
+pub(crate) fn spelled_severity(path: &Path) -> Option<&Ident> {
+    let mut names = path.segments.iter().map(|segment| &segment.ident);
+    match (path.leading_colon, names.next(), names.next(), names.next()) {
+        (None, Some(of), Some(name), None) if of == "Severity" => Some(name),
+        _ => None,
+    }
+}
+
+/// Tells whether a name begins as variants do.
+pub(crate) fn is_capitalised(name: &Ident) -> bool {
+    name.to_string().starts_with(char::is_uppercase)
+}
+
+/// Removes brackets around a type: visible ones, and the invisible ones of `macro_rules!`.
+pub(crate) fn bare(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => bare(&group.elem),
+        Type::Paren(paren) => bare(&paren.elem),
+        other => other,
+    }
+}
+
+/// Returns the last name of a type's path: `ToolContext` for `agents::ToolContext`.
+pub(crate) fn last_name(ty: &Type) -> Option<String> {
+    match bare(ty) {
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .map(|segment| segment.ident.unraw().to_string()),
+        _ => None,
+    }
+}
+
+/// Returns a type argument by its index: `E` in `Result<T, E>` has index 1.
+pub(crate) fn argument(ty: &Type, n: usize) -> Option<&Type> {
+    let Type::Path(path) = bare(ty) else {
+        return None;
+    };
+    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else {
+        return None;
+    };
+    match arguments.args.get(n)? {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    }
+}
+
+/// Tells whether `impl Trait` or `_` stands in a type, so that it cannot be named elsewhere.
+pub(crate) fn is_opaque(ty: &Type) -> bool {
+    struct Finder(bool);
+    impl<'ast> Visit<'ast> for Finder {
+        fn visit_type_impl_trait(&mut self, _: &'ast syn::TypeImplTrait) {
+            self.0 = true;
+        }
+
+        fn visit_type_infer(&mut self, _: &'ast syn::TypeInfer) {
+            self.0 = true;
+        }
+    }
+    let mut finder = Finder(false);
+    finder.visit_type(ty);
+    finder.0
+}
+
+/// Returns the first reference in a type.
+pub(crate) fn borrow_in(ty: &Type) -> Option<TypeReference> {
+    struct Finder(Option<TypeReference>);
+    impl<'ast> Visit<'ast> for Finder {
+        fn visit_type_reference(&mut self, ty: &'ast TypeReference) {
+            self.0.get_or_insert_with(|| ty.clone());
+        }
+        // The parameters of `fn(&str)` borrow nothing.
+        fn visit_type_fn_ptr(&mut self, _: &'ast syn::TypeFnPtr) {}
+        fn visit_parenthesized_generic_arguments(
+            &mut self,
+            _: &'ast syn::ParenthesizedGenericArguments,
+        ) {
+        }
+    }
+    let mut finder = Finder(None);
+    finder.visit_type(ty);
+    finder.0
+}
+
+/// Tells whether a reference is a `&'static T`.
+pub(crate) fn is_static(ty: &TypeReference) -> bool {
+    ty.lifetime
+        .as_ref()
+        .is_some_and(|lifetime| lifetime.ident == "static")
+}
+
+/// Returns the type behind all its references.
+pub(crate) fn unreferenced(ty: &Type) -> &Type {
+    match bare(ty) {
+        Type::Reference(reference) => unreferenced(&reference.elem),
+        other => other,
+    }
+}
+
+/// Tells whether a type has no size, as far as its name tells: `str`, `Path`, `[T]` and `dyn Trait`.
+pub(crate) fn is_unsized_by_name(ty: &Type) -> bool {
+    matches!(bare(ty), Type::Slice(_) | Type::TraitObject(_))
+        || matches!(last_name(ty).as_deref(), Some("str" | "Path"))
+}
+
+/// Returns the name of a parameter: `path` in `mut path: PathBuf`. A pattern that takes a value apart has none.
+pub(crate) fn parameter_name(typed: &PatType) -> Option<&Ident> {
+    match &*typed.pat {
+        Pat::Ident(pattern) if pattern.subpat.is_none() && pattern.by_ref.is_none() => {
+            Some(&pattern.ident)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the parameters of a function without `self`.
+pub(crate) fn typed(sig: &Signature) -> impl Iterator<Item = &PatType> {
+    sig.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(typed) => Some(typed),
+        FnArg::Receiver(_) => None,
+    })
+}
+
+/// Tells whether a function takes `&self`.
+pub(crate) fn takes_self_by_reference(sig: &Signature) -> bool {
+    sig.receiver()
+        .is_some_and(|receiver| matches!(receiver.kind, ReceiverKind::Reference(_, _, None)))
+}
+
+/// Tells whether a function has type parameters, or predicates about types.
+pub(crate) fn is_generic(sig: &Signature) -> bool {
+    !sig.generics.params.is_empty() || sig.generics.where_clause.is_some()
+}
+
+/// Tells whether a type is the context of a run or of a call, or a reference to one.
+pub(crate) fn is_context(ty: &Type) -> bool {
+    let name = last_name(unreferenced(ty));
+    matches!(name.as_deref(), Some("RunContext" | "ToolContext"))
+}
+
+/// Returns the last name of a type's path, as it is written.
+pub(crate) fn type_ident(ty: &Type) -> Option<&Ident> {
+    match bare(ty) {
+        Type::Path(path) => path.path.segments.last().map(|segment| &segment.ident),
+        _ => None,
+    }
+}
+
+/// Tells whether a type is a `ToolContext`, or a reference to one.
+pub(crate) fn is_tool_context(ty: &Type) -> bool {
+    last_name(unreferenced(ty)).as_deref() == Some("ToolContext")
+}
+
+/// Returns the name of an attribute: `serde` for `#[serde(..)]`.
+pub(crate) fn attribute_name(attribute: &Attribute) -> String {
+    let segments = attribute
+        .path()
+        .segments
+        .iter()
+        .map(|segment| segment.ident.to_string());
+    segments.collect::<Vec<_>>().join("::")
+}
+
+/// Tells whether an attribute sets a lint level, which may stand on a parameter.
+pub(crate) fn is_lint_level(attribute: &Attribute) -> bool {
+    ["allow", "expect", "warn", "deny", "forbid"]
+        .iter()
+        .any(|level| attribute.path().is_ident(level))
+}
+
+/// Tells whether one of these attributes has `key` in its parentheses: `flatten` in `#[serde(flatten)]`.
+pub(crate) fn has_key(attrs: &[Attribute], key: &str) -> bool {
+    let has = |list: &syn::MetaList| {
+        list.tokens
+            .clone()
+            .into_iter()
+            .any(|token| matches!(token, TokenTree::Ident(ident) if ident == key))
+    };
+    attrs
+        .iter()
+        .any(|attribute| matches!(&attribute.meta, Meta::List(list) if has(list)))
+}
+
+/// Visits the arguments of a macro such as `dbg!`, in which a verb means what it means elsewhere.
+///
+/// A macro without a verb in it stays as it is.
+pub(crate) fn handed_to(called: &mut Macro, visit: impl FnMut(&mut Expr)) {
+    let list = Punctuated::<Expr, Token![,]>::parse_terminated;
+    if names_a_verb(called.tokens.clone())
+        && let Ok(mut list) = list.parse2(called.tokens.clone())
+    {
+        list.iter_mut().for_each(visit);
+        called.tokens = list.into_token_stream();
+    }
+}
+
+fn names_a_verb(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(name) => is_verb(&name),
+        TokenTree::Group(group) => names_a_verb(group.stream()),
+        _ => false,
+    })
+}
