@@ -26,7 +26,7 @@ pub struct Change {
     /// text from which a number, a boolean or an allowed value was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
-    /// Mark of an uncertain change: the text could have meant something else.
+    /// `true` if the change is uncertain: the text could have meant something else.
     ///
     /// An uncertain reading is likely right. A caller that acts on it and cannot undo the action should reject it and
     /// ask for the text again.

@@ -49,7 +49,7 @@ pub(super) struct Coercer<'s> {
     lists: u8,
     /// Calls of [`Self::value`] that are open.
     depth: usize,
-    /// Mark of a text that is still being written, so that required fields may be to come.
+    /// `true` if the text is still being written, so that required fields may follow.
     pub(super) grows: bool,
     /// Node of the string that is still being written.
     pub(super) open: Option<usize>,

@@ -39,7 +39,7 @@ pub struct Growing {
     pub json: String,
     /// Path of the string that is still being written.
     pub open: Option<String>,
-    /// Mark of a value whose closing bracket is there.
+    /// `true` once the value's closing bracket has arrived.
     pub is_whole: bool,
 }
 
@@ -142,7 +142,7 @@ fn shaped(
 struct Begun {
     json: String,
     is_whole: bool,
-    /// Mark of a last value that is a string without an end so far.
+    /// `true` if the last value is a string without a closing quote so far.
     in_string: bool,
 }
 

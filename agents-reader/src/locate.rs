@@ -136,7 +136,7 @@ struct Search<'a, 's> {
     refusal: Option<ReadError>,
     refused: usize,
     attempts: usize,
-    /// Mark of a begun object that could not be read, so that later values may be pieces of it.
+    /// `true` if an object began that could not be read, so that later values may be pieces of it.
     broken: bool,
     /// Bytes that may still be read in vain.
     spare: usize,

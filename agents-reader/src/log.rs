@@ -4,8 +4,7 @@ use super::change::{Change, ChangeKind, Changes};
 
 const KINDS: usize = ChangeKind::Duplicate as usize + 1;
 
-/// Maximum number of changes of a kind that are listed in full. A document with ten thousand single quotes has one
-/// habit, not ten thousand stories.
+/// Maximum number of changes of a kind that are listed in full; further ones are only counted.
 const TOLD: u32 = 8;
 
 /// Collects changes while reading, and can take them back.
@@ -15,9 +14,9 @@ pub(super) struct Log {
     counts: [u32; KINDS],
     /// Number of uncertain changes among those listed.
     uncertain: u32,
-    /// Mark that brackets, quotes, commas or colons were supplied: a piece may be in the wrong place.
+    /// `true` if brackets, quotes, commas or colons were supplied, so that a piece may be in the wrong place.
     rebuilt: bool,
-    /// Mark that a value was taken out of a list, or of a member whose name says nothing of a wrapper.
+    /// `true` if a value was taken out of a list, or of a member whose name says nothing of a wrapper.
     unnamed_wrapper: bool,
 }
 

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn all_are_found_in_the_order_of_the_schema() {
+    fn errors_are_listed_in_schema_order() {
         for lenient in [false, true] {
             check(
                 lenient,
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_says_which_alternative_is_meant() {
+    fn tags_select_an_alternative() {
         check(
             false,
             json!({"city": "a", "nights": 1, "pay": {"by": "card", "cvc": "x"}}),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_leniency_settles_nothing_is_said() {
+    fn lenient_mode_omits_repairable_errors() {
         let arguments = json!({"City": "a", "nights": "2", "class": null, "more": 1, "guests": 7});
         check(
             true,
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_that_refer_to_each_other_end() {
+    fn recursive_alternatives_end() {
         let schema = json!({
             "properties": {"a": {"$ref": "#/definitions/One"}, "b": {"type": "integer"}},
             "definitions": {
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn many_are_counted_and_a_few_are_told() {
+    fn errors_beyond_the_limit_are_counted() {
         let sizes: Vec<String> = (0..20_000).map(|n| format!("\"k{n}\": []")).collect();
         let text = format!(
             "{{\"city\": \"a\", \"nights\": 1, \"sizes\": {{{}}}}}",

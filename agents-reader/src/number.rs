@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_in_another_notation_is_told_from_one_beside_which_something_stands() {
+    fn other_notations_are_told_from_numbers_with_marks() {
         let how = |text: &str| number(text).map(|(_, how)| how);
         for text in [
             "+5",
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_not_whole() {
+    fn only_whole_numbers_become_integers() {
         for text in ["", "-", "1.5", "7\u{200b}<think>...Non", "1e400", "0x10"] {
             assert_eq!(whole(text), None, "{text}");
         }
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn two_or_half_a_number_is_refused() {
+    fn ambiguous_numbers_are_refused() {
         for text in [
             "",
             "five",

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_a_number_is_no_style() {
+    fn separators_in_numbers_are_no_style() {
         for (one, two) in [
             ("1.5", "15"),
             ("-5", "5"),

@@ -14,7 +14,7 @@ struct Spelling {
     from: usize,
     /// Start of the copy in the second buffer.
     made: Option<usize>,
-    /// Mark of a string whose backslashes are all meant as they stand.
+    /// `true` if all backslashes of the string are literal.
     literal: bool,
 }
 

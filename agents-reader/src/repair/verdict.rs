@@ -3,7 +3,7 @@
 //! A quote ends a string if the text behind it could follow a string. Otherwise the quote belongs to the text and
 //! should have been escaped. A bounded look ahead decides.
 
-use super::{Failure, Parser, Shape, ahead::ENDS, quotes::Quote};
+use super::{Failure, Parser, Shape, lookahead::ENDS, quotes::Quote};
 use crate::error::ReadError;
 
 /// Role of a quote inside a string.
