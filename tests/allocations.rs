@@ -1,6 +1,6 @@
-//! What a turn costs where nobody looks on, counted in allocations: time would depend on the machine.
+//! Cost of a turn without listeners, counted in allocations. Unlike time, that count does not depend on the machine.
 //!
-//! A program of its own, for it counts by taking the place of the allocator.
+//! This test is a program of its own, since it replaces the allocator to count.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
@@ -57,7 +57,7 @@ impl Model for Calling {
     }
 }
 
-/// What a run of so many turns allocates.
+/// Returns the allocations of a run with this number of turns.
 fn run_of(turns: usize) -> AllocationInfo {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()

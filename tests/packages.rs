@@ -108,7 +108,7 @@ impl Package {
         fs::write(self.folder.join(file), text).unwrap();
     }
 
-    /// What cargo prints when it is called so: it succeeds, and has nothing to warn of.
+    /// Runs a cargo command, checks that it succeeds without warnings, and returns its output.
     fn cargo(&self, command: &str) -> String {
         let lines: String = self.added.values().map(String::as_str).collect();
         let Package { name, profiles, .. } = self;

@@ -1,4 +1,4 @@
-//! What the house has promised of itself.
+//! Rules of this repository that can be checked by reading its files.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
@@ -174,7 +174,7 @@ fn modules_look_up() {
     );
 }
 
-/// What stands right behind `crate::`, in paths and in lists.
+/// Returns the names directly after `crate::`, in paths and in lists.
 fn names_of_the_crate(text: &str) -> Vec<String> {
     let code = text
         .lines()

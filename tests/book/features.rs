@@ -42,7 +42,7 @@ fn rows(page: &str, heading: &str) -> Vec<Vec<String>> {
     .collect()
 }
 
-/// What a row is to begin with: the features in the order of the table do not matter.
+/// Returns the rows in alphabetical order, since the order of the table does not matter.
 fn sorted(mut rows: Vec<(String, String)>) -> Vec<(String, String)> {
     rows.sort();
     rows

@@ -36,7 +36,7 @@ fn prose(page: &str) -> String {
     lines.join("\n")
 }
 
-/// Where a page's links lead: `[text](here)`, but not what stands in backticks.
+/// Returns the targets of a page's links, `[text](here)`, except for text in backticks.
 fn links(page: &str) -> Vec<String> {
     let prose = prose(page);
     let mut links = Vec::new();

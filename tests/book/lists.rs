@@ -4,7 +4,7 @@
 use crate::{read, root, texts};
 use std::{collections::BTreeSet, fs, path::Path};
 
-/// What stands below `<!-- {mark}: a b c -->`: made of `a b c` by `list`.
+/// Checks that the text below each `<!-- {mark}: a b c -->` is what `list` makes of `a b c`.
 fn lists(path: &str, mark: &str, list: impl Fn(&str) -> Vec<String>) -> Vec<String> {
     let page = read(path);
     let mark = format!("<!-- {mark}: ");
@@ -137,7 +137,7 @@ fn every_defect_is_listed() {
     }
 }
 
-/// Whether such an error is made there, and not only spoken of in a comment.
+/// Returns `true` if a source file creates such an error, apart from comments.
 fn is_made_in(source: &Path) -> bool {
     let source = fs::read_to_string(source).unwrap();
     let mut code = source
@@ -146,7 +146,7 @@ fn is_made_in(source: &Path) -> bool {
     code.any(|line| line.contains("ErrorKind::Build"))
 }
 
-/// Something a person is told, with a way out or a reason.
+/// Returns `true` if a text is a message for people, with a remedy or a reason.
 fn is_message(text: &str) -> bool {
     text.split_whitespace().count() > 5 && !text.ends_with(['.', '\n'])
 }

@@ -4,7 +4,7 @@
 use crate::read;
 use std::collections::BTreeSet;
 
-/// Where each enum of the core has its table. Its head begins with the enum's name.
+/// Pages with the tables of the core's enums. The head of a table begins with the enum's name.
 const TABLES: [(&str, &[(&str, &str)]); 6] = [
     (
         "errors.md",

@@ -15,10 +15,10 @@ use std::{
     thread,
 };
 
-/// Nobody listens there, so whoever would talk to a server does without.
+/// Address without a server, so that the examples run offline.
 const NOBODY: &str = "127.0.0.1:9";
 
-/// What an example prints.
+/// Runs an example and returns its output.
 fn output(example: &str, args: &[&str], ollama: &str) -> String {
     let program = built::EXAMPLES.join(format!("{example}{EXE_SUFFIX}"));
     let output = Command::new(program)

@@ -71,7 +71,7 @@ fn its_own(error: CallError<'_, AnyError>, cx: &ErrorContext) -> Option<Plan> {
     }
 }
 
-/// What the model is told of one call, and how often the tool ran.
+/// Returns the text that the model gets as the result of one call.
 async fn told(agent: AgentBuilder<'static, String, String>, arguments: &str) -> String {
     let script = [Script::call("stock", arguments), Script::text("end")];
     let (model, handle) = ScriptedModel::new(script);

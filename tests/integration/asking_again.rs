@@ -132,7 +132,7 @@ impl Model for Stammers {
     }
 }
 
-/// What was shown of the answer while it was written.
+/// Returns a listener and the text of the answer that it was shown.
 fn shown() -> (Arc<Mutex<String>>, impl Fn(&Event) + Send + Sync + 'static) {
     let shown = Arc::<Mutex<String>>::default();
     let also = shown.clone();

@@ -209,7 +209,7 @@ async fn a_model_that_fails_ends_the_run_with_its_words() {
 /// A tool whose schema says more than its type.
 #[agents::tool(none)]
 async fn roll(
-    /// How many dice.
+    /// Number of dice.
     #[schemars(range(min = 1, max = 6))]
     dice: i64,
 ) -> i64 {

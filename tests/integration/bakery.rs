@@ -28,9 +28,9 @@ tool! {
     /// Bake something.
     #[tool(writes, timeout = Duration::from_secs(60))]
     pub(crate) async fn bake(
-        /// What.
+        /// Kind of bread.
         what: String,
-        /// How many.
+        /// Number of pieces.
         #[serde(default)] count: Option<u32>,
     ) -> Result<String, Trouble> {
         match what.as_str() {

@@ -29,7 +29,7 @@ fn forever(effects: Effects) -> ToolSpec {
     spec("look", effects).cache(Cache::Forever)
 }
 
-/// One reply after the other with these calls of `look`, and an answer.
+/// Returns a script of replies with these calls of `look`, and an answer.
 fn script(replies: &[&[&str]]) -> Vec<Script> {
     let calls = |args: &&[&str]| Script::calls(args.iter().map(|args| ("look", *args)));
     replies
@@ -39,7 +39,7 @@ fn script(replies: &[&[&str]]) -> Vec<Script> {
         .collect()
 }
 
-/// Which of the calls came from the cache.
+/// Returns, for each call, `true` if its result came from the cache.
 fn cached(outcome: &Outcome<String>) -> Vec<bool> {
     let cached = outcome.outputs.receipts().map(|receipt| {
         assert!(receipt.is_ok(), "{receipt:?}");
@@ -54,7 +54,7 @@ type Worker = ModelAgent<'static, String, String>;
 /// For whom a run works, with which secret.
 struct Who(Scope, Option<&'static str>);
 
-/// Whether the call of this run comes from this cache, if it has one.
+/// Returns `true` if the call of this run is answered from the cache.
 async fn hits(tool: &FnTool, cache: Option<&SharedCache>, Who(scope, secret): Who) -> bool {
     let (agent, _) = agent_with([tool.clone()], script(&[&["{}"]]));
     let mut run = agent.run("go").scope(scope);

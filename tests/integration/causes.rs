@@ -1,4 +1,4 @@
-//! What caused an error is told with it, and kept.
+//! Causes of errors: messages and receipts include them.
 
 use agents::{
     ErrorKind,

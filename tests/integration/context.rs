@@ -1,4 +1,4 @@
-//! What a tool may know about the call it serves.
+//! The context of a call, as its tool sees it.
 
 use agents::{
     Agent, AgentBuilder, Budget, Effects, ToolContext,

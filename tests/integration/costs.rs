@@ -1,4 +1,4 @@
-//! What models cost: counted as it accrues, and bounded before the next one is asked.
+//! Cost of models: it is counted during the run, and checked before each request.
 
 use crate::world::{Add, agent_with, put_down};
 use agents::{
@@ -13,14 +13,15 @@ use agents::{
 use serde_json::json;
 use std::sync::Arc;
 
-/// It uses 10 tokens of input and 5 of output a turn: at 2 and 4 a million, 0.00004.
+/// Creates an agent that never ends. Each turn has 10 input and 5 output tokens, which cost 0.00004 at 2 and 4 per
+/// million.
 fn endless() -> (ModelAgent<'static, String, String>, ScriptedModel) {
     let (model, handle) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
     let agent = AgentBuilder::new("adder").tool(Add).model(model).build();
     (agent, handle)
 }
 
-/// Takes a second for each reply, so that requests overlap.
+/// A model that takes a second for each reply, so that requests overlap.
 struct Thinking(ScriptedModel);
 
 #[agents::async_trait]

@@ -35,7 +35,7 @@ fn time() -> Budget {
     Budget::new().time(Duration::from_secs(2))
 }
 
-/// What the receipts say, each behind the name of its tool.
+/// Returns the tool and the error message of each receipt.
 fn told(outcome: &Outcome<String>) -> Vec<(String, Option<String>)> {
     let receipts = outcome.outputs.receipts();
     receipts

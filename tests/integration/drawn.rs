@@ -1,4 +1,4 @@
-//! What a picture of a run shows of work that did not come to its end: no line is missing.
+//! Timelines of runs with unfinished work: every step has its line.
 
 use agents::{
     console,
@@ -18,7 +18,7 @@ tool! {
     /// Opens.
     #[tool(none)]
     async fn open(
-        /// How.
+        /// Way in which the call ends.
         how: String,
     ) -> Result<String, String> {
         match how.as_str() {
@@ -63,7 +63,7 @@ impl Upper {
     });
 }
 
-/// What is written, to be looked at.
+/// A writer that keeps the written text for the test.
 #[derive(Clone, Default)]
 pub(super) struct Paper(pub(super) Arc<Mutex<Vec<u8>>>);
 

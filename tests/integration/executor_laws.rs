@@ -1,5 +1,4 @@
-//! What holds whatever a run is told about its calls: rules, caches, limits, caps, and how many run
-//! at once.
+//! Property tests of the executor, for all rules, caches, rate limits, size limits and degrees of parallelism.
 
 use crate::world::spec;
 use agents::{
@@ -18,7 +17,7 @@ use tokio::time::sleep;
 
 const TOOLS: [&str; 5] = ["read", "write", "alone", "old", "blocked"];
 
-/// What a call is told to do.
+/// Arguments that decide what a call does.
 const DEEDS: [&str; 5] = [
     r#"{"do":"work"}"#,
     r#"{"do":"fail"}"#,
@@ -211,7 +210,7 @@ proptest! {
         }
     }
 
-    /// How many run at once changes when things happen and nothing else.
+    /// The number of parallel calls changes only the times, not the results.
     #[test]
     fn how_many_run_at_once_changes_no_result(case in case(), parallel in 1..20_usize) {
         let case = Case { rate: None, ..case };

@@ -26,7 +26,7 @@ tool! {
     ) -> u32 { altitude }
 }
 
-/// What was seen of a run.
+/// Observable results of a run.
 struct Seen {
     outcome: Outcome<String>,
     lines: Vec<String>,

@@ -1,4 +1,4 @@
-//! What stands around a run and does not answer: each has a bound, and costs a call at most.
+//! Services around a run that do not answer: each has a time limit, and costs one call at most.
 //!
 //! Caches and blob stores that hang are in `caching` and `blobs`.
 

@@ -187,7 +187,7 @@ async fn after_an_execution_that_failed_it_is_its_failure_that_is_told() {
     );
 }
 
-/// What was given for a failure has not taken the place of what ran, if it never ran itself.
+/// A replacement that a limiter held back never ran, so it is recorded as an attempt.
 #[tokio::test]
 async fn a_repair_that_is_held_back_was_a_try() {
     let schema = json!({"type": "object"});

@@ -26,7 +26,7 @@ const FIND_OUT: &str = "find that out before calling it again";
 const NOT_AGAIN: &str =
     "it was not run again with other arguments, since that could have done it twice";
 
-/// What an execution does.
+/// Behaviour of an execution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Does {
     Late,
@@ -35,7 +35,7 @@ enum Does {
     Pays,
 }
 
-/// What an arm may say.
+/// Decision of an arm.
 #[derive(Clone, Debug)]
 enum Try {
     Fix(u32),
@@ -52,7 +52,7 @@ struct Case {
     effects: Effects,
     is_idempotent: bool,
     tries: Vec<Try>,
-    /// Which round a limiter holds back, a rule denies, or a person.
+    /// Number of the round that a limiter holds back; the next two fields are for a rule and a person.
     held_back: u32,
     denied: u32,
     disapproved: u32,
@@ -184,13 +184,13 @@ fn receipt(outcome: &Outcome<String>) -> &ToolEnvelope {
     outcome.outputs.receipts().next().unwrap()
 }
 
-/// All that the receipt's error says.
+/// Returns the message and the remark of the receipt's error.
 fn said(receipt: &ToolEnvelope) -> String {
     let error = receipt.error.as_ref().expect("it failed");
     format!("{}; {}", error.message, error.remark().unwrap_or_default())
 }
 
-/// A run in time that passes when nothing else happens.
+/// Runs a future with a paused clock, which advances only while all tasks wait.
 fn run<T>(work: impl Future<Output = T>) -> T {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_time().start_paused(true).build().unwrap();

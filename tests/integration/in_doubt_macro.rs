@@ -1,4 +1,4 @@
-//! What a tool's `in_doubt` finds out of an execution that was interrupted, in both spellings.
+//! The function `in_doubt` of a tool, which inquires about an interrupted execution, in both spellings.
 
 use crate::{spans::watched_by, visible::Lines};
 use agents::{
@@ -32,7 +32,7 @@ impl fmt::Display for CrmError {
     }
 }
 
-/// What the CRM says of the interrupted execution.
+/// The CRM's report on the interrupted execution.
 #[derive(Clone, Copy, Debug)]
 enum Says {
     ItWas,
@@ -89,7 +89,7 @@ tool! {
     /// Moves a lead to another status.
     #[tool(writes)]
     async fn update_lead_status(
-        /// Which lead.
+        /// Id of the lead.
         lead_id: u64,
         /// Its new status.
         new_status: String,
@@ -111,7 +111,7 @@ tool! {
 /// Moves a lead to another status.
 #[tool(writes)]
 async fn set_status(
-    /// Which lead.
+    /// Id of the lead.
     lead_id: u64,
     /// Its new status.
     new_status: String,
@@ -136,7 +136,7 @@ tool! {
     /// Moves a lead, and says so in words.
     #[tool(writes)]
     async fn say_status(
-        /// Which lead; of a name that the macro uses as well.
+        /// Id of the lead; the macro uses the name `args` as well.
         args: u64,
         /// Its new status.
         #[serde(rename = "self")]
@@ -165,16 +165,17 @@ tool! {
     }
 }
 
-/// What became of a run whose process died while the tool ran.
+/// Result of a run that was resumed after its process ended during a call.
 struct Resumed {
     receipt: ToolEnvelope,
-    /// What the model was told of the call.
+    /// Result of the call as the model got it.
     told: String,
     /// The key of the execution that was interrupted.
     key: String,
 }
 
-/// Runs a tool, forgets all that was after its begin, and goes on. What was written before is not in `crm`.
+/// Runs a tool, drops all journal entries after the start of its execution, and resumes. Changes that were made before
+/// are not in `crm`.
 async fn resumed<T: Tool + Clone>(tool: impl Fn(Crm) -> T, arguments: &str, crm: &Crm) -> Resumed {
     let clerk = |tool: T, script: Vec<Script>| {
         let (model, handle) = ScriptedModel::new(script);

@@ -1,5 +1,5 @@
-//! What a tool gives back is data. Whatever it claims to be, nothing follows from it: no approval, no tool, no
-//! secret, no other budget, and no message but the one that answers the call.
+//! Output of tools is only data. Its text can cause no approval, no call, no access to a secret and no change of a
+//! budget. It reaches the model only as the answer to its call.
 
 use agents::{
     Agent, AgentBuilder, Budget, Code, Effects, ToolContext,
@@ -64,7 +64,7 @@ fn outputs() -> Vec<Value> {
 /// Deletes everything.
 #[tool(writes, approval = always)]
 async fn delete_all(
-    /// Whether that is meant.
+    /// `true` to confirm.
     really: bool,
 ) -> bool {
     DELETED.fetch_add(1, SeqCst);

@@ -1,7 +1,7 @@
-//! What holds for any run with a journal, wherever it breaks off and whatever has become of the journal.
+//! Property tests of runs with a journal, for all places of interruption and all damages of the journal.
 //!
-//! `AGENTS_CASES=10000 cargo test --test integration journaled -- --nocapture` makes so many cases, and prints how often
-//! each kind of fact occurred.
+//! `AGENTS_CASES=10000 cargo test --test integration journaled -- --nocapture` tests that many cases, and prints the
+//! count of each kind of fact.
 
 mod damaged;
 mod denied;
@@ -116,13 +116,13 @@ fn panics() -> Vec<String> {
     PANICS.with_borrow_mut(std::mem::take)
 }
 
-/// How many runs are generated.
+/// Returns the number of generated runs.
 fn cases() -> u32 {
     let said = std::env::var("AGENTS_CASES").ok();
     said.and_then(|said| said.parse().ok()).unwrap_or(CASES)
 }
 
-/// In time that passes when nothing else happens; `None` if nothing ever would.
+/// Runs a future with a paused clock, which advances only while all tasks wait; `None` if it never ends.
 fn within_a_week<T>(work: impl Future<Output = T>) -> Option<T> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_time().start_paused(true).build().unwrap();
@@ -130,7 +130,7 @@ fn within_a_week<T>(work: impl Future<Output = T>) -> Option<T> {
     runtime.block_on(async { tokio::time::timeout(week, work).await.ok() })
 }
 
-/// A run, as it is written down.
+/// Serialises the end of a run.
 fn written(outcome: &Result<Outcome<u32>, Error>) -> String {
     match outcome {
         Ok(outcome) => serde_json::to_string(outcome).unwrap(),
@@ -138,7 +138,7 @@ fn written(outcome: &Result<Outcome<u32>, Error>) -> String {
     }
 }
 
-/// The name of a fact, with what it is about.
+/// Returns the name of an entry's fact, with the name of the inner fact.
 fn kind(entry: &Entry) -> String {
     let fact: Value = serde_json::from_str(entry.fact()).unwrap();
     let name = |value: &Value| match value {
@@ -153,7 +153,7 @@ fn kind(entry: &Entry) -> String {
     }
 }
 
-/// How often each kind of fact occurred.
+/// Number of occurrences of each kind of fact.
 #[derive(Default)]
 struct Counts(BTreeMap<String, u64>);
 
@@ -164,7 +164,7 @@ impl Counts {
         }
     }
 
-    /// The kinds that the list does not have.
+    /// Returns the kinds that are not in the list.
     fn unlisted(&self) -> Vec<&str> {
         let kinds = self.0.keys().map(String::as_str);
         kinds.filter(|kind| !KINDS.contains(kind)).collect()
@@ -177,7 +177,7 @@ impl Counts {
     }
 }
 
-/// What the reader of a journal expects in place of a fact that there is not.
+/// Returns the kinds of facts that the journal's reader names in the error about an unknown fact.
 fn expected(fact: &Value) -> Vec<String> {
     let (model, _) = ScriptedModel::new([Script::text("7")]);
     let agent = AgentBuilder::<String, u32>::new("oracle").model(model);

@@ -50,7 +50,7 @@ fn number(entries: &mut [Value]) {
     }
 }
 
-/// Where the first entry of this kind is.
+/// Returns the index of the first entry of this kind.
 fn at(entries: &[Value], kind: &str) -> usize {
     let is_of = |entry: &Value| {
         let entry: Entry = serde_json::from_value(entry.clone()).unwrap();

@@ -1,4 +1,4 @@
-//! What an agent knows is told when the model asks for it, and not before.
+//! Knowledge of agents: its text is sent only when the model asks for it.
 
 use crate::world::{Add, told};
 use agents::{

@@ -1,4 +1,4 @@
-//! What holds for any script of calls and any arms.
+//! Property tests that hold for all scripts of calls and all arms.
 
 use crate::world::put_down;
 use agents::{
@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-/// What a model sends as arguments, what arms and repair agents give instead.
+/// Texts of arguments, from the model, from arms and from repair agents.
 const TEXTS: [&str; 10] = [
     r#"{"n":0}"#,
     r#"{"n": 2}"#,
@@ -33,7 +33,7 @@ const TEXTS: [&str; 10] = [
     "null",
 ];
 
-/// What an arm may try.
+/// Step that an arm may take.
 #[derive(Clone, Debug)]
 enum Try {
     Fix(Option<&'static str>),
@@ -46,7 +46,7 @@ enum Try {
     Throw,
 }
 
-/// What a repair agent's model may say to one try.
+/// Reply of a repair agent's model to one attempt.
 #[derive(Clone, Debug)]
 enum Say {
     Text(&'static str),
@@ -54,7 +54,7 @@ enum Say {
     Fail,
 }
 
-/// A whole run, as data.
+/// Description of a run, as data.
 #[derive(Clone, Debug)]
 struct Case {
     rounds: Vec<Vec<(&'static str, &'static str)>>,
@@ -297,7 +297,7 @@ fn most_attempts(case: &Case) -> u32 {
     attempts.max().unwrap_or(1).max(1)
 }
 
-/// One run of this case, so far as nothing more is said about it.
+/// Prepares a run of this case, without further settings.
 fn begun<'a>(
     worker: &'a ModelAgent<'static, String, u32>,
     case: &Case,

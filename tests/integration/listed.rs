@@ -27,7 +27,8 @@ fn schema() -> Value {
     json!({"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]})
 }
 
-/// What a server of issues lists; each call says its name and arguments, or fails for issue 13.
+/// Returns the tools that an issue tracker's server lists. A call returns its name and arguments, and fails for issue
+/// 13.
 fn github() -> ToolSet {
     let tools = listed(json!([
         {"name": "github_get_issue", "description": "Reads an issue.", "inputSchema": schema(),
@@ -216,7 +217,7 @@ async fn a_tool_that_asks_for_itself_is_asked_as_well() {
     /// Pays.
     #[tool(writes, approval = when(|args, _| args.amount > 100))]
     async fn pay(
-        /// How much.
+        /// Amount to pay.
         amount: u32,
     ) -> u32 {
         amount

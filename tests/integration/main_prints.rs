@@ -1,4 +1,4 @@
-//! What a program prints whose `main` returns the error of a run.
+//! Output of a program whose `main` returns the error of a run.
 
 use agents::{
     Agent, AgentBuilder, Error, ErrorKind,

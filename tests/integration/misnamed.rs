@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex};
 
-/// What a worker makes of this reply: its answer, what the model was told of calls, and what was shown of its text.
+/// Runs a worker with this reply. Returns its answer, the results of calls as the model got them, and the text shown
+/// to the listener.
 async fn run<O: agents::agent::Data + schemars::JsonSchema>(
     content: &str,
     prompted: bool,

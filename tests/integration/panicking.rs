@@ -78,7 +78,7 @@ async fn who_only_looks_on_stops_nothing() {
     assert!(seen.load(SeqCst) > 10, "all of them were told");
 }
 
-/// What the run left behind, and how it failed.
+/// Runs an agent that panics, and returns the outcome and the error.
 async fn left<A: Agent<In = String>>(agent: A) -> (Outcome<A::Out>, Error)
 where
     A::Out: std::fmt::Debug + Clone,

@@ -1,4 +1,4 @@
-//! What other frameworks get wrong, one turn each.
+//! Regression tests for defects of other frameworks, one turn each.
 
 use crate::world::{Add, told, work};
 use agents::{
@@ -67,7 +67,7 @@ async fn an_unknown_tool_is_answered() {
     assert_eq!(told(&handle).len(), 1);
 }
 
-/// One tool call needs two turns; a default of one fails the run after the tool has run.
+/// A tool call needs two turns. With a default of one, the run would fail after the tool has run.
 #[tokio::test]
 async fn the_default_budget_is_enough_for_a_tool_call() {
     let (outcome, _) = work([

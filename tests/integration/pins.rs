@@ -1,4 +1,4 @@
-//! Which receipt comes out of a handle, over all its settings.
+//! Receipts that a pinned handle resolves to, with all settings.
 
 use crate::world::{agent_with, spec};
 use agents::{
@@ -45,7 +45,7 @@ const ON_MISSING: [OnMissing; 3] = [
     OnMissing::StaleLastSuccess,
 ];
 
-/// What comes out: the argument of the call, or the error's text.
+/// Resolves a handle; returns the argument of the call, or the error's text.
 fn out(pin: &PinnedHandle, now: &AgentOutputs, before: Option<&AgentOutputs>) -> String {
     let n = |receipt: &ToolEnvelope| receipt.input.to_value().unwrap()["n"].to_string();
     match pin.resolve(now, before) {

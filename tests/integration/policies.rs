@@ -18,7 +18,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering::SeqCst},
 };
 
-/// What became of one call each of these tools, under this rule.
+/// Calls each of these tools once under this rule, and returns the results.
 async fn under(
     rule: impl Policy,
     specs: Vec<ToolSpec>,

@@ -76,7 +76,7 @@ async fn ids_do_not_depend_on_spelling_and_do_on_digits() {
     );
 }
 
-/// One of everything a call can be.
+/// Generates calls of every kind.
 fn call() -> impl Strategy<Value = (String, String)> {
     prop_oneof![
         (any::<i32>(), any::<i32>())
@@ -196,12 +196,12 @@ proptest! {
     }
 }
 
-/// What is ordered, in lines.
+/// Orders items.
 #[agents::tool(none)]
 async fn order(
     /// The lines.
     lines: Vec<Line>,
-    /// How fast.
+    /// Speed of the delivery.
     #[serde(default)]
     speed: Option<Speed>,
     /// The day.
@@ -219,7 +219,7 @@ struct Line {
     price: Option<f64>,
 }
 
-/// How fast something is.
+/// Speed of a delivery.
 #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 enum Speed {
     Slow,

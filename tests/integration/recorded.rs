@@ -27,7 +27,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// How often tools have run.
+/// Number of executions of tools.
 #[derive(Clone, Default)]
 pub(crate) struct Runs(Arc<AtomicU32>);
 

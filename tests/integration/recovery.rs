@@ -23,7 +23,7 @@ use std::{
 /// Counts the runs, and fails as often as it is told to.
 #[tool(reads)]
 pub(crate) async fn flaky(
-    /// What.
+    /// Number that is returned.
     n: u32,
     #[inject] runs: Arc<AtomicU32>,
     #[inject] failures: u32,

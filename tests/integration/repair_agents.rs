@@ -11,7 +11,7 @@ use agents::{
 };
 use std::sync::Arc;
 
-/// What a model-driven repair agent is given, and how often it is asked.
+/// Returns an agent with a model-driven repair agent, and the handles of both models.
 fn with_model_fixer(script: Vec<Script>, retries: u32) -> (Plain, ScriptedModel, ScriptedModel) {
     let (fixer_model, fixer_handle) = ScriptedModel::new(script);
     let fixer = Arc::new(

@@ -1,5 +1,4 @@
-//! What happens to a repair that is under way: a run that is cancelled, or put down, and the model that
-//! it is driven by.
+//! Repairs during which the run is cancelled or interrupted, and the models of repair agents.
 
 use crate::recovery::{Plain, tool_with};
 use agents::{

@@ -1,4 +1,4 @@
-//! What stood there before: a change that was made to a call or an answer says what it replaced.
+//! Replaced texts: a change of a call or an answer records what it replaced.
 
 use crate::bakery::Trouble;
 use agents::{
@@ -13,9 +13,9 @@ tool! {
     /// Order bread.
     #[tool(reads)]
     async fn order(
-        /// What.
+        /// Kind of bread.
         what: String,
-        /// How many.
+        /// Number of pieces.
         count: u32,
     ) -> Result<String, Trouble> {
         match what.as_str() {

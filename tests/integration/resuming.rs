@@ -44,17 +44,17 @@ async fn stored(terms: impl FnOnce(Run<'_, Worker>) -> Run<'_, Worker>) -> PutDo
     put_down_after(&journal, "replied", 1)
 }
 
-/// Goes on with it.
+/// Resumes the stored run.
 fn resumed<'a>(agent: &'a Worker, stored: &PutDown) -> Run<'a, Worker> {
     agent.run("go").journal(stored.journal())
 }
 
-/// It writes, and is done.
+/// Returns the rest of the script: a call of `write`, and an answer.
 fn rest() -> Vec<Script> {
     vec![Script::call("write", "{}"), Script::text("done")]
 }
 
-/// Why the run does not go on.
+/// Returns the reason why a run cannot be resumed.
 async fn refusal(run: Run<'_, Worker>) -> String {
     let error = run.outcome().await.unwrap_err();
     assert!(error.is_build());

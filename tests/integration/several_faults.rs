@@ -1,4 +1,4 @@
-//! Where several fields are wrong at once: all of them are told in one turn, and the arms see them.
+//! Arguments with several wrong fields: the model is told of all in one turn, and the arms get all.
 
 use agents::{
     Agent, AgentBuilder,

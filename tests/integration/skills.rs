@@ -1,4 +1,4 @@
-//! Which of several skills answers, and what the model has for it.
+//! Choice among several skills, and the tools and prompts of each.
 
 mod choosing;
 mod defaults;
@@ -41,7 +41,7 @@ fn script() -> Vec<Script> {
     ]
 }
 
-/// What the model was told to be.
+/// Returns the system prompt of a request.
 fn system(asked: &agents::testing::ReceivedRequest) -> &str {
     match &asked.messages[0] {
         agents::model::Message::System { content } => content,

@@ -30,7 +30,7 @@ use std::{
 /// Writes a file.
 #[tool(writes)]
 async fn write_file(
-    /// Where.
+    /// Path of the file.
     path: String,
 ) -> String {
     format!("wrote {path}")

@@ -1,4 +1,4 @@
-//! What receipts, models and pictures are told of calls that failed, or that somebody had to decide about.
+//! Failed calls, and calls that somebody decided about, on receipts, in the model's results and in timelines.
 
 use crate::{
     bakery::{Bake, Baker, bakery, baking, run},
@@ -165,7 +165,7 @@ async fn an_approval_leaves_its_time_on_the_receipt_and_in_the_pictures() {
     tells_the_same(&recorded, &outcome);
 }
 
-/// What is drawn while a run goes on.
+/// A writer that keeps the timeline drawn during a run.
 #[derive(Clone, Default)]
 struct Paper(Arc<Mutex<Vec<u8>>>);
 

@@ -34,7 +34,7 @@ fn booking(effects: Effects) -> ToolSpec {
     ToolSpec::new("book", "Books a room.", effects, schema)
 }
 
-/// What a call with these arguments came to, and what the model was told of it.
+/// Runs a call with these arguments; returns the outcome and the result as the model got it.
 async fn call(effects: Effects, arguments: &str) -> (Outcome<String>, String) {
     let tool = FnTool::with_spec(booking(effects), |args, _| async move {
         Ok::<_, Infallible>(format!("booked {args}"))
@@ -184,7 +184,7 @@ async fn what_can_mean_one_thing_only_is_written() {
     }
 }
 
-/// What broke off does not lack a field, nor is its last value a wrong one.
+/// Cut-off arguments are reported as cut off, not as arguments with a missing or wrong field.
 #[tokio::test]
 async fn what_broke_off_is_told_as_that() {
     for (arguments, why) in [

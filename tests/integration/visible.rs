@@ -1,4 +1,4 @@
-//! What recovery does is seen in three places: the receipt, the events and `tracing`.
+//! Steps of recovery appear on the receipt, in events and in `tracing`.
 
 use agents::{
     Agent, AgentBuilder, Error, console,
@@ -75,7 +75,7 @@ tool! {
     /// Fails once.
     #[tool(reads)]
     async fn shaky(
-        /// How many.
+        /// Number that is returned.
         count: u32,
     ) -> Result<u32, String> {
         match RUNS.fetch_add(1, SeqCst) {
@@ -217,7 +217,7 @@ async fn escalations_are_in_the_log() {
     assert_eq!(lines.of("escalation settled;").len(), 1);
 }
 
-/// Nothing of it moves the cursor, is unseen or turns the text around.
+/// Returns `true` if a line has no control characters, invisible characters or changes of direction.
 fn is_safe(line: &str) -> bool {
     let deceives = |c| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     !line.chars().any(|c| c.is_control() || deceives(c))
@@ -289,7 +289,7 @@ async fn a_model_that_is_asked_again_is_a_line_in_the_log() {
     );
 }
 
-/// What ends a run is told, also where nobody stopped it.
+/// An error that ends a run is shown, even if nobody stopped the run.
 #[tokio::test]
 async fn a_model_that_fails_is_a_line_on_the_console() {
     let (model, _) = ScriptedModel::new([Script::fail("the cable is cut")]);

@@ -33,9 +33,9 @@ pub(crate) async fn add(
 /// Reads a file.
 #[tool(reads)]
 pub(crate) async fn read_file(
-    /// Where it is.
+    /// Path of the file.
     path: String,
-    /// How many lines at most.
+    /// Maximum number of lines.
     #[serde(default)]
     lines: Option<u32>,
 ) -> io::Result<String> {
@@ -48,14 +48,14 @@ pub(crate) async fn read_file(
 /// Waits.
 #[tool(none)]
 pub(crate) async fn wait(
-    /// How long.
+    /// Time in milliseconds.
     millis: u64,
 ) -> u64 {
     tokio::time::sleep(Duration::from_millis(millis)).await;
     millis
 }
 
-/// Never comes back.
+/// Never returns.
 #[tool(none, timeout = Duration::from_millis(50))]
 pub(crate) async fn hang() -> String {
     std::future::pending().await
@@ -67,7 +67,7 @@ pub(crate) async fn panics() -> String {
     panic!("the disk is on fire")
 }
 
-/// How often [`write_file`] ran.
+/// Number of executions of [`write_file`].
 pub(crate) static WRITES: AtomicU32 = AtomicU32::new(0);
 
 /// Writes a file.
@@ -265,7 +265,8 @@ fn is_ending(entries: &[Entry]) -> bool {
     runs > 0 || repairs > 0
 }
 
-/// The run of this journal, put down after each of its entries but those that are stored together with the next.
+/// Returns the run of this journal, interrupted after each of its entries. Entries that are stored together with the
+/// next are left out.
 pub(crate) fn put_down(journal: &MemoryJournal) -> Vec<PutDown> {
     let entries = journal.entries();
     assert!(!entries.is_empty(), "nothing was stored");
@@ -276,14 +277,14 @@ pub(crate) fn put_down(journal: &MemoryJournal) -> Vec<PutDown> {
     ends.map(|end| PutDown(entries[..end].to_vec())).collect()
 }
 
-/// The run of this journal, put down when a fact of this kind was there for the nth time.
+/// Returns the run of this journal, interrupted after the `nth` fact of this kind.
 pub(crate) fn put_down_after(journal: &MemoryJournal, kind: &str, nth: usize) -> PutDown {
     let mut all = put_down(journal).into_iter();
     let found = all.find(|one| one.count(kind) == nth);
     found.unwrap_or_else(|| panic!("it never comes to `{kind}` for the {nth}. time"))
 }
 
-/// Checks that a run that went on has left behind what it would have left in one go.
+/// Checks that a resumed run has the same result as a run without interruption.
 pub(crate) fn same<O: fmt::Debug>(resumed: &Outcome<O>, whole: &Outcome<O>, at: &PutDown) {
     let result = |outcome: &Outcome<O>| match &outcome.result {
         Ok(answer) => format!("{answer:?}"),

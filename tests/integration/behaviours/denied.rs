@@ -103,7 +103,7 @@ async fn for_a_text_that_cannot_be_read_the_text_is_told() {
     }
 }
 
-/// What the model itself asked for is denied as ever, and no arm rescues it.
+/// A denied call with the model's own arguments is not repaired by an arm.
 #[tokio::test]
 async fn for_the_model_s_own_arguments_the_denial_is_told() {
     for asks in [false, true] {

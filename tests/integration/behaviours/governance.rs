@@ -1,4 +1,4 @@
-//! Who may say no, and what a run that was put down holds to.
+//! Denials by rules and approvers, and conditions that a resumed run has to keep.
 
 use super::*;
 use crate::world::put_down_after;
@@ -8,7 +8,7 @@ use ::agents::{
 };
 use serde_json::json;
 
-/// A tool that writes, and what it ran with.
+/// Returns a tool that writes, and the arguments that it ran with.
 fn gated() -> (FnTool, Arc<Mutex<Vec<String>>>) {
     let ran: Arc<Mutex<Vec<String>>> = Arc::default();
     let seen = ran.clone();
@@ -22,7 +22,7 @@ fn gated() -> (FnTool, Arc<Mutex<Vec<String>>>) {
     (tool, ran)
 }
 
-// 52: a tool that asks for nobody's word runs where there is nobody.
+// 52: a tool that needs no approval runs without an approver.
 #[tokio::test]
 async fn a_tool_that_asks_for_nobody_s_word_runs_where_there_is_nobody() {
     let seen = call(0, r#"{"n":1}"#, no_arms()).await;
@@ -31,8 +31,8 @@ async fn a_tool_that_asks_for_nobody_s_word_runs_where_there_is_nobody() {
     assert_eq!(seen.count(asked), 0);
 }
 
-// 55: what was approved runs as it was shown; there is no editing behind the model's back: who wants
-// it otherwise says how, and the model calls again.
+// 55: an approved call runs exactly as it was shown. An approver cannot edit a call; a requested revision goes to the
+// model, which calls again.
 #[tokio::test]
 async fn a_call_to_be_revised_does_not_run_and_the_changed_one_is_asked_about_anew() {
     let (tool, ran) = gated();

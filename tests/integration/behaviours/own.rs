@@ -1,4 +1,4 @@
-//! What recovery has to do beyond a peer's defects: long arguments, panics, what was already done.
+//! Recovery beyond the listed behaviours: long arguments, panics, and effects that already happened.
 
 use super::*;
 use ::agents::{Effects, recovery::*, tool::FnTool};

@@ -179,7 +179,7 @@ async fn the_calls_of_one_reply_recover_by_themselves_and_are_answered_in_order(
     }
 }
 
-/// What the model is told when these layers have an arm.
+/// Returns the call's result as the model gets it, if these layers have an arm.
 async fn layers(for_tool: bool, own: bool, default: bool) -> String {
     fn says(who: &str, speaks: bool) -> Option<Plan> {
         let decision: Decision<Execution> = feedback(format!("[{who}]"));

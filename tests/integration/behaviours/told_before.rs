@@ -1,5 +1,4 @@
-//! What a repair agent is told of the failures before the one at hand: all of them, from what the model wrote, and
-//! nothing twice.
+//! Earlier failures in the report to a repair agent: all of them, beginning with the model's own text, and none twice.
 
 use super::*;
 use ::agents::{recovery::*, run::Approval};

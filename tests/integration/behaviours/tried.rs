@@ -1,4 +1,4 @@
-//! What was tried for a call, as its receipt and the console tell it.
+//! Attempted repairs of a call, on its receipt and on the console.
 
 use super::*;
 use ::agents::{
@@ -63,7 +63,7 @@ async fn what_the_model_sent_is_kept_beside_everything_that_was_tried() {
     );
 }
 
-/// Whoever stands before it takes none of its tries.
+/// Attempts of an earlier repair agent do not count against a later one.
 #[tokio::test]
 async fn a_repair_agent_counts_its_own_tries() {
     let (first, _) = scribe(|_| Ok("worse".into()));

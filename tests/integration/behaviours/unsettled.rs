@@ -1,10 +1,10 @@
-//! What is said of a call whose repairs were in vain: what was wrong with it, and not with them.
+//! Calls whose repairs all failed: messages describe the original failure, not the failed repairs.
 
 use super::*;
 use ::agents::{Severity, reader::ChangeKind, recovery::*, run::RepairKind};
 use serde_json::json;
 
-/// Arms for every kind: each asks this repair agent, and says which it was.
+/// Creates arms for every kind of error. Each asks this repair agent, and names itself in a hint.
 fn each_with_a_hint(agent: ScribeAgent, retries: u32) -> impl Arms {
     move |error: CallError<'_, AnyError>, _: &ErrorContext| {
         let agent = agent.clone();

@@ -11,7 +11,7 @@ pub(crate) struct Pool;
 async fn read_under(
     #[inject] root: &String,
     #[inject] pool: Pool,
-    /// Which.
+    /// Path of the file.
     path: String,
 ) -> String {
     let _ = pool;

@@ -1,5 +1,5 @@
-//! What nobody plans for: escalations at once, in races, at the end of a budget or of the run, and handlers
-//! that are no help.
+//! Escalations in unusual situations: several at once, in races, at the end of a budget or of the run, and with
+//! handlers that do not help.
 
 use super::own::{Work, asks};
 use super::team::{Plain, coder, passes_on};

@@ -1,4 +1,4 @@
-//! What a tree of agents shares: budgets, and the end.
+//! Limits shared by a tree of agents: budgets, and the end of the run.
 
 use super::team::{Plain, passes_on};
 use agents::{

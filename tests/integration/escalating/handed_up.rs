@@ -1,4 +1,4 @@
-//! What delegates hand up themselves, what comes at once, and what is put down on the way.
+//! Escalations raised by delegates, several escalations at once, and escalations in an interrupted run.
 
 use super::{
     own::{Work, asks},

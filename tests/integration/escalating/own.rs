@@ -14,7 +14,7 @@ tool! {
     /// Does what it is told, or gives up as badly as it is told.
     #[tool(reads)]
     pub(crate) async fn work(
-        /// What.
+        /// Name of the work.
         what: String,
     ) -> Result<String, String> {
         match what.as_str() {

@@ -149,13 +149,13 @@ async fn a_conversation_does_not_go_on_with_what_was_given_up() {
     );
 }
 
-/// How often [`note`] ran.
+/// Number of executions of [`note`].
 static NOTES: AtomicU32 = AtomicU32::new(0);
 
 /// Writes something down.
 #[tool(writes)]
 async fn note(
-    /// What.
+    /// Text of the note.
     text: String,
 ) -> String {
     NOTES.fetch_add(1, SeqCst);

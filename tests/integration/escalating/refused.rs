@@ -1,4 +1,4 @@
-//! What a handler says that cannot be done: the escalation climbs on, and everybody can see why.
+//! Resolutions that cannot be carried out: the escalation climbs on, and the reason is recorded.
 
 use super::own::{Work, asks};
 use super::team::{Plain, coder, passes_on};
@@ -124,7 +124,7 @@ async fn whoever_is_above_reads_what_was_refused_below() {
 /// Writes something down.
 #[tool(writes)]
 async fn jot(
-    /// What.
+    /// Text of the note.
     text: String,
 ) -> String {
     text

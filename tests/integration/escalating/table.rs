@@ -1,4 +1,4 @@
-//! Which verb? The rows of the table in the book's chapter "Recovery by example", each as a run.
+//! The table "Which verb?" of the book's chapter "Recovery by example", with a run for each row.
 
 use super::team::Plain;
 use crate::world::told;
@@ -54,14 +54,14 @@ fn nonsense(request: Repair) -> String {
     format!("nonsense {}", request.attempt)
 }
 
-/// How often the network was asked.
+/// Number of network requests.
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
 tool! {
     /// Store a report.
     #[tool(writes, idempotent)]
     async fn store(
-        /// Where.
+        /// Path of the report.
         path: String,
     ) -> Result<String, Trouble> {
         Err(match path.as_str() {

@@ -17,7 +17,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// Those who are to be asked about an escalation that takes this way, and the whole way that it takes.
+/// Returns the agents that have to handle an escalation on this way, and the path that it has to take.
 fn expected(known: &Known, way: &[String]) -> (Vec<String>, Vec<String>) {
     let settles = |name: &String| known.does[name].is_some_and(Does::settles);
     let end = way.iter().position(settles).map_or(way.len(), |at| at + 1);
@@ -26,7 +26,7 @@ fn expected(known: &Known, way: &[String]) -> (Vec<String>, Vec<String>) {
     (handlers.cloned().collect(), path)
 }
 
-/// What ends work in which others may be on their way up.
+/// Returns `true` if a settlement ends work in which other escalations may be climbing.
 fn cuts(settled: &Settlement) -> bool {
     !matches!(
         settled,
@@ -48,7 +48,7 @@ fn end(outcome: Outcome<String>) -> (Result<String, String>, bool, Vec<String>) 
     (result, outcome.partial, receipts)
 }
 
-/// What was told of escalations.
+/// Escalations seen in events.
 #[derive(Default)]
 struct Seen {
     raised: Vec<String>,

@@ -1,4 +1,4 @@
-//! What comes back.
+//! Answers of HTTP servers as results of calls.
 
 use super::server::{Answer, Server, call, get, json, run, with};
 use agents::{Code, http::Method};

@@ -1,4 +1,4 @@
-//! What is not allowed, and is not done.
+//! HTTP requests that are not allowed are not sent.
 
 use super::server::{Server, call, get, json, with};
 use agents::{

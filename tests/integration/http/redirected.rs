@@ -1,4 +1,4 @@
-//! What a redirect leads to, and what it does not take along.
+//! Redirects: their targets are checked, and secrets are not sent to another server.
 
 use super::server::{Answer, Server, call, get, json, with};
 use agents::{
@@ -45,7 +45,7 @@ fn with_secrets(first: &Server, second: &Server) -> HttpTool {
         })
 }
 
-/// Which of its requests a server got a secret with.
+/// Returns, for each request of a server, `true` if it carried the secrets.
 fn had_secrets(server: &Server) -> Vec<bool> {
     let asked = server.asked();
     let had = asked.iter().map(|asked| {

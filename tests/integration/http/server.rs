@@ -23,13 +23,13 @@ pub(crate) struct Server {
     asked: Arc<Mutex<Vec<String>>>,
 }
 
-/// What is answered to a path: the bytes, and what to do after them.
+/// Answer to a path: its bytes, and the behaviour after them.
 pub(crate) enum Answer {
-    /// These bytes, and the connection is closed.
+    /// Sends these bytes and closes the connection.
     Bytes(String),
-    /// These, again and again, for as long as anybody reads.
+    /// Sends these bytes repeatedly until the client stops reading.
     Forever(String),
-    /// These, and then nothing for ever.
+    /// Sends these bytes, then nothing, and keeps the connection open.
     Hang(String),
 }
 
@@ -121,7 +121,7 @@ async fn serve(
     stream.shutdown().await
 }
 
-/// One call of the tool, by an agent whose approver says yes to everything.
+/// Runs one call of the tool, with an approver that approves everything, and returns its receipt.
 pub(crate) async fn call(tool: HttpTool, arguments: serde_json::Value) -> Arc<ToolEnvelope> {
     let outcome = run(tool, arguments).await;
     let id = &outcome.outputs.tool_order[0];
@@ -146,7 +146,7 @@ pub(crate) async fn run(tool: HttpTool, arguments: serde_json::Value) -> Outcome
         .unwrap()
 }
 
-/// What `GET` of this URL gives.
+/// Returns the answer to a `GET` request of this URL.
 pub(crate) async fn get(tool: HttpTool, url: &str) -> Result<HttpAnswer, ErrorReceipt> {
     let receipt = call(tool, serde_json::json!({ "url": url })).await;
     match &receipt.error {

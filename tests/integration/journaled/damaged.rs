@@ -14,10 +14,10 @@ use proptest::{prelude::*, test_runner::TestCaseError};
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How often a journal is damaged.
+/// Number of damages tried on each journal.
 const TIMES: usize = 40;
 
-/// A source of chance.
+/// A random number generator.
 struct Chance(u64);
 
 impl Chance {
@@ -30,7 +30,7 @@ impl Chance {
     }
 }
 
-/// How it is damaged.
+/// Kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Damage {
     Removed,
@@ -123,7 +123,7 @@ fn change(value: &mut Value, chance: &mut Chance) {
     };
 }
 
-/// One damage to a journal of this case.
+/// Damages the entry at `at`.
 fn damage(entries: &mut Vec<Value>, at: usize, damage: Damage, chance: &mut Chance) {
     match damage {
         Damage::Removed => {

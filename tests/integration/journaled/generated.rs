@@ -29,7 +29,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// What a panic says that is a part of the case.
+/// Message of panics that are part of a case.
 pub(super) const MEANT: &str = "meant to panic";
 
 const TEXTS: [&str; 10] = [
@@ -45,7 +45,7 @@ const TEXTS: [&str; 10] = [
     "null",
 ];
 
-/// What an arm may try.
+/// Step that an arm may take.
 #[derive(Clone, Debug)]
 pub(super) enum Try {
     Fix(Option<&'static str>),
@@ -58,7 +58,7 @@ pub(super) enum Try {
     Throw,
 }
 
-/// What a repair agent's model says to one try.
+/// Reply of a repair agent's model to one attempt.
 #[derive(Clone, Debug)]
 enum Say {
     Text(&'static str),
@@ -66,7 +66,7 @@ enum Say {
     Fail,
 }
 
-/// What the lead does about an escalation.
+/// Response of the lead to an escalation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Handler {
     None,
@@ -77,44 +77,44 @@ enum Handler {
     Skill,
 }
 
-/// What is around a model whose requests may fail.
+/// Wrapper around a model whose requests may fail.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Around {
     Nothing,
-    /// Every other request fails, and is made again.
+    /// Every other request fails, and is retried.
     Retry,
-    /// A model before it fails every request.
+    /// A model that fails every request comes first.
     Other,
 }
 
-/// A whole run, as data.
+/// Description of a run, as data.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     rounds: Vec<Vec<(&'static str, String)>>,
     answers: Vec<&'static str>,
-    /// Arms for arguments that cannot be read, for those that do not fit, for executions and for answers.
+    /// Arms for unreadable arguments, unfit arguments, executions and answers.
     tries: [Vec<Try>; 4],
     scribe: Vec<Say>,
     handler: Handler,
-    /// Whether the model chooses a skill, and how often it names none first.
+    /// Number of replies without a skill's name before the model chooses a skill; `None` if it does not choose.
     choosing: Option<usize>,
-    /// Which execution a limiter holds back.
+    /// Number of the execution that a limiter holds back.
     held_back: Option<u32>,
-    /// What is around the model of the lead.
+    /// Wrapper around the lead's model.
     around: Around,
-    /// Whether several calls run at once, and one of them may end the run.
+    /// `true` if several calls run at once, and one of them may end the run.
     is_race: bool,
-    /// What the helper does about what it cannot do.
+    /// Severity of the helper's escalations.
     stuck: Severity,
-    /// Chance, for what is done with the journal.
+    /// Seed for the changes of the journal.
     pub(super) seed: u64,
 }
 
 impl Case {
-    /// A limiter counts in its process, and a run is cancelled in its process: then another process may come to
-    /// another end. A repair agent that gives up is asked again if the process ends before its word is stored, and may
-    /// have no turn left for that. An agent that code runs and that fails is run again if the process ends before the
-    /// code does, and may not fail then. Which of two ends comes first is left to chance.
+    /// Returns `true` if the case ends alike wherever it is interrupted. A limiter's counts and a cancellation do not
+    /// survive the process. A repair agent that gives up is asked again if the process ends before its reply is
+    /// stored, and may have no turn left. An agent that failed inside a function is run again, and may succeed then.
+    /// The order of two simultaneous ends is random.
     pub(super) fn comes_to_the_same_end(&self) -> bool {
         let mut calls = self.rounds.iter().flatten();
         let mut said = self.scribe.iter();
@@ -255,14 +255,14 @@ pub(super) struct Effect {
     pub(super) attempt: u32,
 }
 
-/// What is outside of the process.
+/// State outside of the process.
 #[derive(Clone)]
 pub(super) struct World(Arc<Mutex<Ledger>>);
 
 #[derive(Default)]
 struct Ledger {
     effects: Vec<Effect>,
-    /// How often anybody was asked for anything.
+    /// Number of requests to models and approvers.
     asked: u32,
 }
 
@@ -659,7 +659,7 @@ fn judge(request: &ApprovalRequest) -> Approval {
     }
 }
 
-/// One run of this case, or one that goes on.
+/// Runs a case, or resumes it.
 pub(super) async fn run(
     case: &Case,
     world: &World,

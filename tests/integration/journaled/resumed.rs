@@ -12,14 +12,14 @@ use proptest::{prelude::*, test_runner::TestCaseError};
 
 type Ended = Result<Outcome<u32>, Error>;
 
-/// What came of resuming a run.
+/// Result of resuming a run.
 pub(super) struct Resumed {
     pub(super) runs: u64,
     /// The entries that were added.
     pub(super) new: Vec<Vec<Entry>>,
 }
 
-/// Runs it, and again with the whole journal.
+/// Runs a case, and checks that a second run with the complete journal gives the same result.
 fn go(
     case: &Case,
     world: &World,
@@ -65,7 +65,7 @@ fn tells_the_same(entries: &[Entry], ended: &Ended) -> Result<(), TestCaseError>
     Ok(())
 }
 
-/// Where two texts part.
+/// Returns the surroundings of the first difference of two texts.
 fn difference(first: &str, again: &str) -> Option<(String, String)> {
     let at = first.bytes().zip(again.bytes()).position(|(a, b)| a != b);
     let at = at.unwrap_or(first.len().min(again.len()));
@@ -81,7 +81,7 @@ pub(super) fn whole(case: &Case, world: &World) -> Result<(Vec<Entry>, Ended), T
     go(case, world, Vec::new())
 }
 
-/// What the run came to, as far as it is the same wherever the run was interrupted.
+/// Returns the parts of a run's end that do not depend on the place of interruption.
 fn end(ended: &Ended) -> (Result<u32, ErrorKind>, bool, String) {
     match ended {
         Ok(outcome) => {
@@ -98,7 +98,7 @@ fn end(ended: &Ended) -> (Result<u32, ErrorKind>, bool, String) {
     }
 }
 
-/// Nobody knows what an interrupted execution did.
+/// Returns `true` if the effect of an interrupted execution is unknown.
 fn is_in_doubt(entries: &[Entry]) -> bool {
     let is_unknown =
         |entry: &Entry| entry.kind() == "interrupted" && entry.fact().contains("unknown");

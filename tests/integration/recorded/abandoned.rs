@@ -12,7 +12,7 @@ use agents::{
     testing::{Script, ScriptedModel},
 };
 
-/// How many calls there are, when one of them goes wrong so.
+/// Returns the number of calls and the recording of a run in which one call fails in this way.
 async fn complete(trouble: &str) -> (usize, Recorded) {
     let (first, recorded) = run(bakery(), baking(&["rolls", trouble, "buns"])).await;
     tells_the_same(&recorded, &first);

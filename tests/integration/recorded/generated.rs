@@ -8,7 +8,7 @@ use proptest::{
 };
 use std::cell::Cell;
 
-/// One reply of a generated model: calls, each a tool and its arguments.
+/// Reply of a generated model: a list of calls, each with a tool and its arguments.
 type Said = Vec<(&'static str, String)>;
 
 const TOOLS: [&str; 13] = [

@@ -1,4 +1,4 @@
-//! Where a run would have gone.
+//! Runs with a changed result of a call, also called what-if runs.
 
 use super::{Runs, busy, goes_on, recorded, spec, tool};
 use agents::{

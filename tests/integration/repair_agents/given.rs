@@ -1,4 +1,4 @@
-//! What a repair agent is given: the text that failed, or the whole report.
+//! Input of repair agents: the text that failed, or the complete report.
 
 use crate::recovery::{Plain, one_call, tool_with};
 use agents::{
@@ -27,9 +27,9 @@ tool! {
     /// Save a contact.
     #[tool(none, strict)]
     async fn save_contact(
-        /// Whose.
+        /// Name of the person.
         name: String,
-        /// All the numbers.
+        /// Phone numbers of the person.
         phones: Vec<String>,
     ) -> String { format!("{name}: {}", phones.join(", ")) }
 

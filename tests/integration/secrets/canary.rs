@@ -37,7 +37,7 @@ const SPELLED: [&str; 8] = [
 /// Gives its key away, in one of these ways.
 #[tool(reads)]
 async fn careless(
-    /// Which way.
+    /// Number of the way.
     way: usize,
     cx: &ToolContext,
 ) -> Result<serde_json::Value, String> {
@@ -77,7 +77,7 @@ impl ToolCache for OpenCache {
 /// Repeats what it is told.
 #[tool(writes, approval = always)]
 async fn publish(
-    /// What.
+    /// Text to publish.
     text: String,
 ) -> Result<String, String> {
     Err(format!("cannot publish {text}"))

@@ -49,13 +49,13 @@ where
     kept.text()
 }
 
-/// What of the secret can still be read, where that is more than a few characters.
+/// Returns the parts of the secret that occur in a text; a part has five characters.
 fn left(written: &str) -> Vec<&str> {
     let parts = (0..SECRET.len() - 5).map(|from| &SECRET[from..from + 5]);
     parts.filter(|part| written.contains(part)).collect()
 }
 
-/// An agent with one tool, which fails with what it is given as `say` and takes a number `n`; its arms do as well.
+/// Creates an agent with one tool that takes `say` and a number `n`, and fails with `say`. Its arms also fail with it.
 fn agent(
     script: impl IntoIterator<Item = Script>,
 ) -> agents::agent::ModelAgent<'static, String, u32> {

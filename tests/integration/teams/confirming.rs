@@ -1,4 +1,4 @@
-//! What a person has to approve.
+//! Tools that a person has to approve.
 
 use super::*;
 use crate::world::PutDown;

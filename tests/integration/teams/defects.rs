@@ -1,8 +1,8 @@
-//! What cannot work is said before anything runs: all of it, each with the way to the agent.
+//! Defects of teams: all of them are reported before a run, each with the path to its agent.
 
 use super::*;
 
-/// The defects of a team, without the first line.
+/// Returns the defects of a team, without the first line of the message.
 fn defects<A>(team: &Team<A>) -> Vec<String> {
     match team.check() {
         Ok(()) => Vec::new(),

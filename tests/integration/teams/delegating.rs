@@ -45,7 +45,7 @@ async fn a_delegate_is_a_tool_of_its_parent() {
 async fn a_delegate_takes_an_object_as_it_is_and_nothing_as_nothing() {
     #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
     struct Order {
-        /// What.
+        /// Item to order.
         what: String,
         many: u32,
     }

@@ -1,4 +1,4 @@
-//! What an agent may use at its place.
+//! Grants: the tools that an agent may use at its place in a team.
 
 use super::*;
 

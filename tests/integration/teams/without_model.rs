@@ -1,4 +1,4 @@
-//! Whoever cannot work without a model and has none is named before anything runs.
+//! Agents without the model that they need: they are named before a run.
 
 use super::*;
 use agents::compose::{first_of, forum, settled};
@@ -42,7 +42,7 @@ fn undriven(name: &str) -> String {
     format!("agent `{name}` has no model; {WAYS_OUT}")
 }
 
-/// What is said of a run, of which no part may have begun; with a model nothing is.
+/// Returns the error of a run without a model, and checks that no part of it has begun.
 async fn refused<A: Agent<In = String>>(agent: A, runs: &AtomicU32) -> String {
     let error = agent.run("go".to_owned()).outcome().await.err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Build);

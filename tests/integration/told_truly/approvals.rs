@@ -1,4 +1,4 @@
-//! Who decided about a call, and how long that took.
+//! Approvals on receipts: the person who decided, and the time that the decision took.
 
 use crate::world::{agent_with, counted, recorded, spec, tells_the_same};
 use agents::{
@@ -53,7 +53,7 @@ const FIELDS: [&str; 12] = [
     "attempts",
 ];
 
-/// Who approved or denied each call.
+/// Returns, for each call, the person who approved or denied it.
 fn names(outcome: &Outcome<String>) -> Vec<Option<&str>> {
     fn by(receipt: &ToolEnvelope) -> Option<&str> {
         match &receipt.error {

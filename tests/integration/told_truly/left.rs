@@ -1,4 +1,4 @@
-//! What was left undone: when it was left, and why, on a tape as without one.
+//! Abandoned calls: receipts have the time and the reason, with a journal as without one.
 
 use crate::{
     escalating::{
@@ -125,7 +125,7 @@ async fn an_agent_that_leaves_with_a_critical_escalation_says_so() {
     );
 }
 
-/// When the call was left, and when all of it was over.
+/// Returns the error of the abandoned call, and its duration.
 async fn when(run: impl AsyncFn(Option<MemoryJournal>) -> Outcome<String>) -> (String, Duration) {
     let receipt = left(run).await;
     (said(&receipt).to_owned(), receipt.duration())

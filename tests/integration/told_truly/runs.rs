@@ -1,4 +1,4 @@
-//! When a run began, by which name, and what ends it.
+//! Start times, ids and cancellation of runs.
 
 use crate::world::{agent_with, put_down_after, spec, worker};
 use agents::{

@@ -18,7 +18,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// What an agent does about every escalation that comes to it.
+/// Response of an agent to every escalation that reaches it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Does {
     Model,
@@ -31,7 +31,7 @@ pub(super) enum Does {
 }
 
 impl Does {
-    /// It goes no further.
+    /// Returns `true` if this response ends the escalation.
     pub(super) fn settles(self) -> bool {
         !matches!(self, Does::Raise(_) | Does::Inherit)
     }
@@ -48,7 +48,7 @@ impl Does {
         }
     }
 
-    /// What has to be in the receipt.
+    /// Returns the settlement that the receipt has to record.
     pub(super) fn settlement(self, agent: String, escalation: &Escalation) -> Option<Settlement> {
         Some(match self {
             Does::Model => Settlement::RetriedWithModel {
@@ -148,9 +148,9 @@ tool! {
     /// Cannot do it.
     #[tool(reads)]
     async fn fail(
-        /// Which one it is.
+        /// Id of the failure.
         id: String,
-        /// How bad that is.
+        /// Severity of the failure.
         severity: String,
     ) -> Result<String, String> {
         Err(format!("{severity} {id}"))
@@ -209,17 +209,17 @@ impl Model for Steady {
     }
 }
 
-/// Who was asked about what, in order.
+/// Handlers that were called, with the escalation, in order.
 pub(super) type Asked = Arc<Mutex<Vec<(String, String)>>>;
 
-/// What there is to know of a tree: the agents by name, and the way up from each call that fails.
+/// Description of a generated tree: the agents by name, and the path of each failing call.
 #[derive(Default)]
 pub(super) struct Known {
     pub(super) does: BTreeMap<String, Option<Does>>,
     pub(super) ways: BTreeMap<String, Vec<String>>,
 }
 
-/// Puts a tree together.
+/// Builds a tree.
 pub(super) struct Builder {
     pub(super) asked: Asked,
     pub(super) known: Known,
