@@ -28,7 +28,7 @@ async fn add(
 #[agent(tools = [Add], budget(max_turns = 1000, max_tool_calls = 1000, max_recursion = 5000))]
 async fn math(question: String) -> String;
 
-/// Calls so many times, then answers; keeps nothing.
+/// A model that makes this number of calls, then answers. It records nothing.
 struct Calling(usize);
 
 #[async_trait]
@@ -71,12 +71,12 @@ fn run_of(turns: usize) -> AllocationInfo {
     })
 }
 
-/// The figures are those of today and a tenth: whoever needs more says so here.
+/// The bounds are today's figures plus a tenth; a change that needs more has to raise them here.
 #[test]
 fn a_turn_that_nobody_watches_allocates_little() {
-    // The check of each run is no part of what users pay.
+    // Users do not pay for the checks that tests run on each outcome.
     agents::testing::check_runs(false);
-    // What is made once in a program.
+    // The first run also allocates everything that is made once per program.
     run_of(1);
     let (short, long) = (run_of(28), run_of(128));
     let turns = 100;

@@ -186,7 +186,7 @@ async fn an_agents_arm_for_a_tool_is_asked_before_the_tool() {
     );
 }
 
-/// A repair agent that knows more than the text.
+/// A repair agent with knowledge beyond the text.
 #[derive(Clone)]
 struct Pattern {
     path: String,

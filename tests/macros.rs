@@ -235,7 +235,7 @@ async fn an_agent_that_can_fail_gives_its_answer_or_its_error() {
     assert_eq!(error.kind(), ErrorKind::Failed);
     assert!(error.to_string().ends_with("nothing to count"), "{error}");
     assert_eq!(Count.description(), "Counts.");
-    // An error of the framework is not made one of the body.
+    // An error of the framework is not converted to the body's error type.
     assert_eq!(Outer.run("").await.unwrap_err().message(), error.message());
 }
 
@@ -353,7 +353,7 @@ mod lent {
 }
 
 mod renamed {
-    //! `crate = path`, for those who call `agents` something else.
+    //! The key `crate = path`, for programs that rename `agents`.
 
     use agents as toolbox;
     use toolbox::{agent, prelude::Tool, tool};

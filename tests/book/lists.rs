@@ -13,7 +13,7 @@ fn lists(path: &str, mark: &str, list: impl Fn(&str) -> Vec<String>) -> Vec<Stri
     let mut all = Vec::new();
     for part in parts {
         let (sources, rest) = part.split_once(" -->\n").unwrap();
-        // A list from before goes.
+        // The old list is removed.
         let rest = match rest.strip_prefix("\n```text\n") {
             Some(before) => before.split_once("\n```\n").unwrap().1,
             None => rest,
@@ -32,7 +32,7 @@ fn lists(path: &str, mark: &str, list: impl Fn(&str) -> Vec<String>) -> Vec<Stri
         expected += &format!("{mark}{sources} -->\n\n```text\n{lines}\n```\n{rest}");
     }
     if std::env::var_os("UPDATE_EXPECT").is_some() {
-        // At one stroke: other tests read the page meanwhile.
+        // The file is replaced at once, since other tests read it meanwhile.
         let (page, new) = (root().join(path), root().join(format!("{path}.new")));
         fs::write(&new, &expected).unwrap();
         fs::rename(new, page).unwrap();
@@ -48,7 +48,7 @@ fn lists(path: &str, mark: &str, list: impl Fn(&str) -> Vec<String>) -> Vec<Stri
     all
 }
 
-/// The first line of each error; where that says nothing, with what the label below it says.
+/// Returns the first line of each error, or the label below it if the first line is too general.
 fn first_lines(snapshot: &str) -> Vec<String> {
     let mut rest = snapshot.lines();
     let mut errors = Vec::new();
@@ -102,9 +102,9 @@ fn every_defect_is_listed() {
             .filter(|text| is_message(text))
             .collect()
     });
-    // Whoever adds a defect somewhere else is told to name the file on the page.
+    // A defect that is added in another file has to be listed on the page.
     let elsewhere = [
-        // The innermost reason, which others have put into words.
+        // The innermost cause, which other files describe.
         "agents-core/src/engine/drive.rs",
         "agents-core/src/run/settings.rs",
         "agents-core/src/run/stop.rs",
@@ -112,9 +112,9 @@ fn every_defect_is_listed() {
         "agents-core/src/error/mod.rs",
         "agents-core/src/error/cause.rs",
         "agents-core/src/compose/mod.rs",
-        // Looked at there, and not made.
+        // This file examines such errors, but creates none.
         "agents-core/src/run/repair.rs",
-        // Said there in words of its own.
+        // These files have their own wording.
         "agents-core/src/compose/first.rs",
         "agents-core/src/recovery/verbs.rs",
     ];

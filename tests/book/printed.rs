@@ -15,7 +15,7 @@ use std::{
     },
 };
 
-/// A clock that is read every 250 milliseconds.
+/// A clock that advances by 250 milliseconds at each reading.
 #[derive(Default)]
 struct Ticking(AtomicU64);
 

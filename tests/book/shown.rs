@@ -23,7 +23,7 @@ fn what_is_shown_of_a_case_is_what_it_says() {
     }
     let headings = page.lines().filter(|line| line.starts_with("## ")).count();
     assert_eq!(headings, 20);
-    // Each mistake has its code and what is said about it.
+    // The page quotes both the code and the message of each mistake.
     for case in shown.iter().filter_map(|case| case.strip_suffix(".rs")) {
         assert!(shown.contains(&format!("{case}.stderr")), "{case}");
     }

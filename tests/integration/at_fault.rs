@@ -83,7 +83,7 @@ tool! {
 }
 
 tool! {
-    /// Whatever is at fault becomes `supplied`.
+    /// Replaces any wrong field by `supplied`.
     #[tool(none)]
     async fn unguarded(
         /// The first.

@@ -19,7 +19,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::SeqCst},
 };
 
-/// Each reading is 250 ms after the one before.
+/// A clock that advances by 250 ms at each reading.
 struct Ticking(AtomicU64);
 
 impl Clock for Ticking {
@@ -275,7 +275,7 @@ fn handles() {
     );
 }
 
-/// The ids of the calls of one run.
+/// Returns the ids of the calls of one run.
 async fn ids() -> Vec<String> {
     let (tool, _) = crate::world::counted(spec("look", Effects::Reads).version("2.0.0"));
     let calls = [

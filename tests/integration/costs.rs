@@ -105,7 +105,7 @@ async fn a_model_without_a_price_is_never_free() {
          what it costs with `.run(..).price(\"scripted\", input, output)`"
     );
     assert_eq!(handle.count(), 0);
-    // Without a bound it may be asked; then what the run has cost is not known.
+    // Without a budget a model without a price may be asked; the cost of the run is then unknown.
     let (agent, _) = agent_with([], [Script::text("hi")]);
     assert_eq!(agent.run("go").outcome().await.unwrap().cost, None);
 }
@@ -134,7 +134,7 @@ async fn runs_within_a_run_are_paid_by_both() {
     assert_eq!(outcome.cost, Some(Cost::of(0.00012)));
 }
 
-/// A bound is looked at before each request; what is under way by then is paid as well.
+/// A budget is checked before each request; requests that are already running still cost.
 #[tokio::test(start_paused = true)]
 async fn agents_at_once_go_over_by_one_request_each_and_no_more() {
     let endless = Script::call("wait", r#"{"millis":1}"#);

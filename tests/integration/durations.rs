@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-/// A clock that is put forward by hand.
+/// A clock that tests advance themselves.
 #[derive(Clone, Default)]
 struct Hands(Arc<AtomicU64>);
 
@@ -74,7 +74,7 @@ async fn a_run_without_calls_is_a_line() {
 
 static CRIED: LazyLock<Hands> = LazyLock::new(Hands::default);
 
-/// Says it louder.
+/// Repeats a text in capital letters.
 #[agent]
 fn crier(text: String) -> String {
     CRIED.forward(250);

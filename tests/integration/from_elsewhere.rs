@@ -1,4 +1,4 @@
-//! Arguments whose types say less than a model has to be told.
+//! Arguments with types of other crates, which need a schema from attributes.
 
 use agents::{
     prelude::*,

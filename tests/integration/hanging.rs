@@ -14,7 +14,7 @@ use agents::{
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 use tokio::time::Instant;
 
-/// A limiter that does not work.
+/// A limiter that panics or never answers.
 enum Broken {
     Panics,
     Hangs,
@@ -62,7 +62,7 @@ impl Secrets for Silent {
     }
 }
 
-/// Asks for its key.
+/// Reads its secret key.
 #[tool(reads, timeout = Duration::from_secs(7))]
 async fn locked(cx: &ToolContext) -> Result<String, SecretError> {
     cx.secret("key").await.map(|_| "open".to_owned())

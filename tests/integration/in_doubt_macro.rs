@@ -41,7 +41,7 @@ enum Says {
     Away,
 }
 
-/// A CRM that notes with which keys it was written to, and by which it was asked.
+/// A CRM that records the keys of its writes and of its inquiries.
 #[derive(Clone)]
 struct Crm {
     says: Says,
@@ -133,7 +133,7 @@ in_doubt!(SetStatus, |key| {
 });
 
 tool! {
-    /// Moves a lead, and says so in words.
+    /// Moves a lead to another status, and returns a text.
     #[tool(writes)]
     async fn say_status(
         /// Id of the lead; the macro uses the name `args` as well.
@@ -150,7 +150,7 @@ tool! {
     }
 
     in_doubt(key) => {
-        // Errors of several types, none of them the tool's.
+        // Errors of several types, none of them the tool's error type.
         let _: u32 = "7".parse()?;
         if matches!(crm.says, Says::Away) {
             Err(anyhow::anyhow!("nobody at home"))?;
@@ -170,7 +170,7 @@ struct Resumed {
     receipt: ToolEnvelope,
     /// Result of the call as the model got it.
     told: String,
-    /// The key of the execution that was interrupted.
+    /// Idempotency key of the interrupted execution.
     key: String,
 }
 
@@ -206,7 +206,7 @@ async fn resumed<T: Tool + Clone>(tool: impl Fn(Crm) -> T, arguments: &str, crm:
 
 const ARGUMENTS: &str = r#"{"lead_id": 7, "new_status": "won"}"#;
 
-/// Both spellings, and what the tool's output is as it was found and as it is written.
+/// Runs a check with both spellings of the tool, on a resumed run each.
 macro_rules! both {
     ($says:expr, |$resumed:ident, $crm:ident| $check:block) => {{
         let $crm = Crm::new($says);
@@ -249,7 +249,7 @@ async fn what_cannot_be_told_may_have_taken_effect() {
             assert_eq!(crm.asked(), [resumed.key]);
             assert!(!resumed.receipt.is_ok());
             assert!(resumed.told.contains(UNKNOWN), "{}", resumed.told);
-            // An error of `in_doubt` is none of the tool's.
+            // An error of `in_doubt` is not reported as the tool's error.
             assert!(!resumed.told.contains("away"), "{}", resumed.told);
         });
     }

@@ -27,10 +27,10 @@ use std::{
     time::Duration,
 };
 
-/// Number of generated runs, unless the environment says another.
+/// Default number of generated runs.
 const CASES: u32 = 40;
 
-/// Number from which on every kind of fact has to have occurred, so often each.
+/// Number of runs from which on every kind of fact has to occur [`EACH`] times.
 const ALL: u32 = 10_000;
 const EACH: u64 = 100;
 
@@ -86,7 +86,7 @@ const KINDS: [&str; 48] = [
     "worked",
 ];
 
-/// The kinds that are read, and never written: what has become of an escalation is in `decided`.
+/// Kinds that are read but never written: `decided` has the end of an escalation.
 const UNWRITTEN: [&str; 1] = ["call.climbed"];
 
 thread_local! {
@@ -94,7 +94,7 @@ thread_local! {
     static LISTENS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Writes down every panic of this thread that is not meant.
+/// Records every unintended panic of this thread.
 fn listen_for_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -111,7 +111,7 @@ fn listen_for_panics() {
     LISTENS.set(true);
 }
 
-/// The panics so far, which were not meant.
+/// Returns the unintended panics so far.
 fn panics() -> Vec<String> {
     PANICS.with_borrow_mut(std::mem::take)
 }

@@ -1,4 +1,4 @@
-//! Tools that come in a list from elsewhere, under policies by their names.
+//! Tools from a server's list, with policies by their names.
 
 use crate::world::{Add, WriteFile, told};
 use agents::{
@@ -58,7 +58,7 @@ fn triage() -> AgentBuilder<'static, String, String> {
         .tools(github())
 }
 
-/// Runs these calls; gives what the model was told, and who was asked for.
+/// Runs these calls; returns the results as the model got them, and the calls that needed approval.
 async fn run(
     agent: ModelAgent<'static, String, String>,
     calls: &[(&str, &str)],
@@ -210,7 +210,7 @@ async fn a_policy_can_ask_for_more_than_a_tool_and_not_for_less() {
     );
 }
 
-/// A tool's own conditions go on to count under a policy with others.
+/// A tool's own approval condition still holds under a policy with another one.
 #[tokio::test]
 async fn a_tool_that_asks_for_itself_is_asked_as_well() {
     use agents::tool;

@@ -7,7 +7,7 @@ use agents::{
 };
 use std::{env, io, process::Command};
 
-/// Not a test: what the next one looks at.
+/// Program that the next test runs.
 #[tokio::test]
 #[ignore = "run by the test below"]
 async fn a_main_that_fails() -> Result<(), Error> {

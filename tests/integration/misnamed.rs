@@ -1,4 +1,4 @@
-//! A reply that is one call and nothing else, of a tool that there is not.
+//! Replies that consist of one call of an unknown tool.
 
 use crate::world::{told, worker};
 use agents::{
@@ -45,7 +45,7 @@ const NEARLY: [&str; 3] = [
     "\n{\"name\":\"read_fiel\",\"arguments\":{}}\n",
 ];
 
-/// A name that is like no tool's.
+/// A name that resembles no tool's name.
 const FAR: &str = r#"{"name": "Zoë Quist", "arguments": {"for": 3, "against": 1}}"#;
 
 #[tokio::test]

@@ -145,7 +145,7 @@ async fn a_schema_is_not_forced_while_tools_are_offered() {
     assert!(handle.requests()[0].format.is_none());
 }
 
-/// A call that is spoken of in a sentence, executed.
+/// A call that is only mentioned in a sentence was executed.
 #[tokio::test]
 async fn a_call_in_the_middle_of_a_sentence_is_not_made() {
     let prose = r#"You would call it like this: {"name": "add", "arguments": {"left": 2, "right": 3}} and then read the sum."#;

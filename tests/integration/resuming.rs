@@ -1,4 +1,4 @@
-//! A stored run goes on under the terms that it had, and in its trace.
+//! Resumed runs keep the settings of the stored run, and its trace.
 
 use crate::{
     traces::{traced, tree},
@@ -23,7 +23,7 @@ use std::{
 
 type Worker = ModelAgent<'static, String, String>;
 
-/// Writes, and says for whom the run works; how often it wrote.
+/// Creates an agent with a tool that writes and a tool that returns the scope; also returns the count of writes.
 fn worker(script: Vec<Script>) -> (Worker, Arc<AtomicU32>) {
     let (write, writes) = counted(spec("write", Effects::Writes));
     let whose = FnTool::with_spec(spec("whose", Effects::Reads), |_, cx| {
@@ -35,7 +35,7 @@ fn worker(script: Vec<Script>) -> (Worker, Arc<AtomicU32>) {
     (agent.model(model).build(), writes)
 }
 
-/// The run as it is when its model has made a first call.
+/// Returns a run that was interrupted after its model's first call.
 async fn stored(terms: impl FnOnce(Run<'_, Worker>) -> Run<'_, Worker>) -> PutDown {
     let journal = MemoryJournal::new();
     let (agent, _) = worker(vec![Script::call("whose", "{}"), Script::text("done")]);

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 
 type Plain = ModelAgent<'static, String, String>;
 
-/// Three skills between which only a model can choose.
+/// Creates an agent with three skills, among which only a model can choose.
 fn clerk() -> AgentBuilder<'static, String, String> {
     AgentBuilder::new("clerk")
         .prompt("You are a clerk.")
@@ -59,7 +59,7 @@ async fn what_is_said_of_a_skill_is_told_to_the_model_also_if_there_is_one_alone
         #[skill]
         async fn answer(&self, question: String) -> String;
 
-        /// Says where.
+        /// Repeats a question about a place.
         #[skill(when = |question| question.contains("where"))]
         fn place(&self, question: String) -> String {
             question
@@ -72,7 +72,7 @@ async fn what_is_said_of_a_skill_is_told_to_the_model_also_if_there_is_one_alone
         system(&handle.requests()[0]),
         "You are a guide.\n\nAlways answer in French."
     );
-    // What others are told of the agent is its own.
+    // The agent's description is its own, not that of a skill.
     assert_eq!(Guide.description(), "You are a guide.");
 }
 

@@ -208,7 +208,7 @@ async fn a_tool_runs_only_so_often() {
     assert_eq!(three(limiter, "acme").await[0], too_often);
 }
 
-/// A limit is no failure that the tool has returned, and whoever judges it is told so.
+/// A refusal by a limiter is not an error returned by the tool, and arms are told so.
 #[tokio::test]
 async fn what_a_limit_refuses_comes_from_the_limit() {
     let (tool, _) = counted(spec("search", Effects::Reads));

@@ -1,4 +1,4 @@
-//! `on_tool_use`: every call is told once, however it ended.
+//! The hook `on_tool_use` is called once for every call, however it ended.
 
 use crate::world::{Add, Wait};
 use agents::{

@@ -25,7 +25,7 @@ use tracing::{
     span::{Attributes, Record},
 };
 
-/// Keeps every line that is logged, outside of spans.
+/// A subscriber that records each logged line outside of spans.
 #[derive(Clone, Default)]
 pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
 
@@ -59,7 +59,7 @@ impl Subscriber for Lines {
 }
 
 impl Lines {
-    /// The lines that begin so.
+    /// Returns the lines that begin with this text.
     pub(crate) fn of(&self, beginning: &str) -> Vec<String> {
         let all = self.0.lock().unwrap();
         all.iter()
@@ -92,7 +92,7 @@ tool! {
 
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
-/// Mends at the third try.
+/// Repairs at the third attempt.
 #[agent]
 fn mender(_broken: String) -> Result<String, Error> {
     match ASKED.fetch_add(1, SeqCst) {
@@ -185,14 +185,14 @@ async fn repairs_of_the_answer_are_in_the_outcome_and_in_the_log() {
     assert_eq!(lines.of("answer repaired;").len(), 1);
 }
 
-/// Never mends anything.
+/// Never repairs anything.
 #[agent]
 fn hopeless(_broken: String) -> Result<String, Error> {
     Err(Error::new(agents::ErrorKind::Failed, "beyond me"))
 }
 
 tool! {
-    /// Gives up.
+    /// Escalates.
     #[tool(none)]
     async fn giver() -> Result<u32, String> { Err("no".into()) }
 

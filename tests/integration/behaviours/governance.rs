@@ -76,7 +76,7 @@ async fn a_call_to_be_revised_does_not_run_and_the_changed_one_is_asked_about_an
     assert_eq!(attempts, [0, 1]);
 }
 
-/// The journal of a run that posts.
+/// Returns the journal of a run with a call of `post`.
 async fn posted() -> MemoryJournal {
     let journal = MemoryJournal::new();
     let script = [Script::call("post", r#"{"to":"ada"}"#), Script::text("end")];
@@ -89,8 +89,8 @@ async fn posted() -> MemoryJournal {
     journal
 }
 
-// 56: the tools are those the agent has now. A stored call to one that is gone does not run, and one that has to be
-// approved now is asked about now.
+// 56: a resumed run has the agent's current tools. A stored call of a removed tool does not run, and a call that now
+// needs approval is asked about.
 #[tokio::test]
 async fn a_stored_call_runs_only_if_the_agent_may_make_it_now() {
     let journal = posted().await;
@@ -111,7 +111,7 @@ async fn a_stored_call_runs_only_if_the_agent_may_make_it_now() {
         .unwrap();
     assert!(handle.requests()[0].last().contains("not any more"));
     assert!(ran.lock().unwrap().is_empty());
-    // When it is settled, nothing is left to ask or to run.
+    // Nothing is asked or run after the call is settled.
     let settled = put_down_after(&journal, "settled", 1);
     let (tool, ran) = gated();
     let (model, handle) = ScriptedModel::new([Script::text("end")]);

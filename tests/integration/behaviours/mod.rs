@@ -116,7 +116,7 @@ pub(crate) async fn job(
     }
 }
 
-/// The arms of an agent.
+/// Default arms of an agent, as a function.
 pub(crate) trait Arms:
     Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'static
 {
@@ -191,7 +191,7 @@ async fn see(failures: u32, script: Vec<Script>, arms: impl Arms) -> Seen {
     }
 }
 
-/// Any agent, on this script.
+/// Runs any agent with this script.
 async fn watch(agent: AgentBuilder<'static, String, String>, script: Vec<Script>) -> Seen {
     let (model, handle) = ScriptedModel::new(script);
     let events: Arc<Mutex<Vec<Event>>> = Arc::default();
@@ -240,7 +240,7 @@ impl Seen {
     }
 }
 
-/// A repair agent without a model, and what it was asked.
+/// Returns a repair agent without a model, and the requests that it got.
 fn scribe(
     answer: impl Fn(&Repair) -> Result<String, Error> + Send + Sync + 'static,
 ) -> (ScribeAgent, Arc<Mutex<Vec<Repair>>>) {

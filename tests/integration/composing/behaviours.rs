@@ -15,8 +15,7 @@ async fn an_agent_runs_by_itself_as_often_as_one_likes_before_it_is_placed() {
     assert_eq!(placed.run("b").await.unwrap(), "c(B)");
 }
 
-// 47: each speaks after those before it, so that there is something to answer; whoever watches is told
-// who is at work.
+// 47: each speaker gets the earlier contributions. Listeners are told who is speaking.
 #[tokio::test]
 async fn what_each_speaker_does_is_told_under_its_own_name() {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -65,8 +64,8 @@ async fn what_goes_in_again_is_of_the_type_that_goes_in() {
     );
 }
 
-// 51: there is no voting but the function that counts the votes; results come in the order in which the
-// agents are written, whoever was first, so that a tie is always settled alike.
+// 51: votes are counted by a function of the user. Results come in the order in which the agents are written, so that
+// a tie is always settled alike.
 #[tokio::test(start_paused = true)]
 async fn a_tie_of_votes_goes_to_the_first_that_is_written() {
     let votes = |name, seconds, vote: &'static str| {

@@ -17,7 +17,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Counts those who wait.
+/// Counts the waiting calls.
 struct Waiting(Arc<AtomicU32>);
 
 impl Waiting {

@@ -1,4 +1,4 @@
-//! Several at once, one after another, and what is left of work that was given up.
+//! Several escalations, in parallel and in sequence, and the remains of dropped work.
 
 use super::own::{Work, asks};
 use super::team::Plain;

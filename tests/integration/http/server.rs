@@ -1,4 +1,4 @@
-//! A server that says what a test wants, byte for byte, and keeps what it was asked.
+//! A scripted server that sends given bytes, and records its requests.
 
 use agents::{
     Agent, AgentBuilder, Outcome,
@@ -16,7 +16,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// The server; `asked` holds the requests, head and body.
+/// A running server; `asked` holds its requests, head and body.
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) port: u16,
@@ -57,7 +57,7 @@ impl Server {
             while let Ok((stream, _)) = listener.accept().await {
                 let (kept, answer) = (kept.clone(), answer.clone());
                 tokio::spawn(async move {
-                    // Whoever has heard enough leaves.
+                    // The client may close the connection early.
                     let _ = serve(stream, &kept, &*answer).await;
                 });
             }
@@ -73,7 +73,7 @@ impl Server {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// The tool that may ask this server.
+    /// Returns a tool that may ask this server.
     pub(crate) fn tool(&self) -> HttpTool {
         HttpTool::new()
             .allow_private_host(&format!("127.0.0.1:{}", self.port))

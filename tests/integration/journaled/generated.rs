@@ -1,4 +1,4 @@
-//! Generated runs, and the world in which their tools take effect.
+//! Generated runs, and the state that their tools change.
 
 mod models;
 
@@ -164,7 +164,7 @@ fn cases(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
         let n = digits(&arguments);
         match tool {
             "helper" | "clerk" => (tool, format!(r#"{{"input":"{n}"}}"#)),
-            // What was looked at before is looked at again.
+            // The same arguments occur repeatedly, so that the cache is used.
             "look" => (tool, format!(r#"{{"n":{}}}"#, 4 + n % 2)),
             _ => (tool, arguments),
         }
@@ -179,7 +179,7 @@ fn cases(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
         1 => Just(Say::Fail),
     ];
     let handlers = match deadly {
-        // What is decided for one call comes to nothing if another one ends the run.
+        // A decision for one call has no effect if another call ends the run.
         true if is_race => vec![
             Handler::Model,
             Handler::Model,
@@ -236,18 +236,18 @@ fn cases(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
         })
 }
 
-/// Several calls at once, calls one by one that may end the run, or several at once that may.
+/// Generates several calls per reply, single calls that may end the run, or several that may.
 pub(super) fn case() -> impl Strategy<Value = Case> {
     prop_oneof![2 => cases(3, false), 2 => cases(1, true), 1 => cases(3, true)]
 }
 
-/// The number that the digits of a text are.
+/// Returns the number that the digits of a text form.
 fn digits(text: &str) -> u32 {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     digits.parse().unwrap_or_default()
 }
 
-/// An effect: of which tool, under which key, in which execution.
+/// An effect, with its tool, its key and its execution.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Effect {
     pub(super) tool: &'static str,
@@ -271,7 +271,7 @@ impl World {
         World::of(Vec::new())
     }
 
-    /// A world in which this has happened.
+    /// Creates a world with these effects.
     pub(super) fn of(effects: Vec<Effect>) -> World {
         World(Arc::new(Mutex::new(Ledger { effects, asked: 0 })))
     }
@@ -284,7 +284,7 @@ impl World {
         self.ledger().asked += 1;
     }
 
-    /// Returns how often a model, a tool, an arm, an approver or a handler was asked.
+    /// Returns the number of requests to models, tools, arms, approvers and handlers.
     pub(super) fn asked(&self) -> u32 {
         self.ledger().asked
     }
@@ -302,7 +302,7 @@ impl World {
         self.ledger().effects.iter().any(|one| one.key == key)
     }
 
-    /// Returns what was done, each once: a service knows a key that it has seen. The id of the run is left out.
+    /// Returns the effects without repetitions, since services recognise a key. The id of the run is left out.
     pub(super) fn done(&self) -> BTreeSet<(&'static str, String)> {
         let all = self.effects().into_iter();
         all.map(|one| (one.tool, of_call(&one.key))).collect()
@@ -335,7 +335,7 @@ fn number(args: &Value) -> u64 {
     args["n"].as_u64().unwrap_or_default()
 }
 
-/// A tool that writes: it fails before it does anything, or panics when it has, as its argument says.
+/// Creates a tool that writes. By its argument, it fails before its effect, or panics after it.
 fn writer(world: &World, name: &'static str, spec: ToolSpec) -> FnTool {
     let world = world.clone();
     FnTool::with_spec(spec, move |args, cx: ToolContext| {
@@ -347,7 +347,7 @@ fn writer(world: &World, name: &'static str, spec: ToolSpec) -> FnTool {
                 return Err(format!("{n} cannot be done"));
             }
             world.takes_effect(name, &cx);
-            // What can be found out about is found to have ended well.
+            // A tool with an inquiry never fails after its effect.
             assert!(n % 7 != 6 || name == "wire", "{MEANT}: {n}");
             tokio::task::yield_now().await;
             Ok(format!("did {n}"))
@@ -355,7 +355,7 @@ fn writer(world: &World, name: &'static str, spec: ToolSpec) -> FnTool {
     })
 }
 
-/// A tool that reads: it fails the first time, or always panics, as its argument says.
+/// Creates a tool that reads. By its argument, it fails the first time, or always panics.
 fn reader(world: &World) -> FnTool {
     let world = world.clone();
     FnTool::with_spec(
@@ -375,7 +375,7 @@ fn reader(world: &World) -> FnTool {
     )
 }
 
-/// A tool that reads, and always fails: several of its calls fail at once.
+/// Creates a tool that reads and always fails; several of its calls fail in parallel.
 fn jams(world: &World) -> FnTool {
     let world = world.clone();
     FnTool::with_spec(spec("jam", Effects::Reads), move |_, _| {
@@ -384,7 +384,7 @@ fn jams(world: &World) -> FnTool {
     })
 }
 
-/// A tool whose result is cached, and may be long.
+/// Creates a tool whose result is cached, and may be long.
 fn looker(world: &World) -> FnTool {
     let world = world.clone();
     let spec = spec("look", Effects::Reads).cache(Cache::Forever);
@@ -423,7 +423,7 @@ fn helper(case: &Case, world: &World, name: &'static str) -> Worker<String> {
         .build()
 }
 
-/// A tool that runs the helper: as a part of the run, or as a run of its own.
+/// Creates a tool that runs the helper, as a part of the run or as a separate run.
 fn asks(case: &Case, world: &World) -> FnTool {
     let (helper, world) = (Arc::new(helper(case, world, "helper")), world.clone());
     FnTool::with_spec(spec("ask", Effects::None), move |args, _| {
@@ -442,7 +442,7 @@ fn asks(case: &Case, world: &World) -> FnTool {
     })
 }
 
-/// A tool that runs the clerk, for which it needs leave.
+/// Creates a tool that runs the clerk, which needs approval.
 fn fetches(world: &World) -> FnTool {
     let world = world.clone();
     FnTool::with_spec(spec("fetch", Effects::None), move |args, _| {
@@ -457,7 +457,7 @@ fn fetches(world: &World) -> FnTool {
     })
 }
 
-/// A tool that runs the drafter until its draft has an odd number.
+/// Creates a tool that runs the drafter until its draft has an odd number.
 fn polishes(world: &World) -> FnTool {
     let drafter: Worker<String> = AgentBuilder::new("drafter")
         .model(Drafting(world.clone()))
@@ -561,7 +561,7 @@ fn handled(case: &Case, world: &World) -> Resolution<String, u32> {
     }
 }
 
-/// The model of the lead, and what is around it.
+/// Returns the model of the lead with its wrapper.
 fn driving(case: &Case, world: &World) -> Arc<dyn Model> {
     let planned = Planned(case.clone(), world.clone(), "planned");
     match case.around {
@@ -693,10 +693,10 @@ pub(super) async fn run(
     }
 }
 
-/// Returns what has happened in the world when the journal has come so far: all that was begun, or only what is known
-/// to have ended. `None` if that is the same.
+/// Returns the effects that happened before the end of this journal: all that were begun, or only those known to have
+/// ended. `None` if both are the same.
 pub(super) fn effects_of(entries: &[Entry], all: &[Effect], is_done: bool) -> Option<Vec<Effect>> {
-    // The place of a call, and how often it was begun so far.
+    // Calls by place, with the number of executions begun so far.
     let mut running: BTreeMap<(u64, u64, u64), Effect> = BTreeMap::new();
     let mut happened = Vec::new();
     for entry in entries {

@@ -1,4 +1,4 @@
-//! A run goes on wherever its journal breaks off, and does nothing twice.
+//! Resuming: a run continues from any entry of its journal, and repeats no effect.
 
 use super::{
     generated::{Case, World, effects_of, run},
@@ -47,8 +47,8 @@ fn go(
     Ok((entries, ended))
 }
 
-/// Without the agent, the journal tells the outcome to the byte. Where traces are shown is a matter of the process, and
-/// no fact of the run.
+/// Checks that the journal alone gives the same outcome, byte for byte. The link to a trace belongs to the process,
+/// and is left out.
 fn tells_the_same(entries: &[Entry], ended: &Ended) -> Result<(), TestCaseError> {
     let recorded = Recorded::of(entries.to_vec());
     let recorded = recorded.map_err(|error| TestCaseError::fail(format!("it is refused: {error}")));
@@ -76,7 +76,7 @@ fn difference(first: &str, again: &str) -> Option<(String, String)> {
     (first != again).then(|| (around(first), around(again)))
 }
 
-/// The whole run: its journal and its outcome.
+/// A complete run: its journal and its outcome.
 pub(super) fn whole(case: &Case, world: &World) -> Result<(Vec<Entry>, Ended), TestCaseError> {
     go(case, world, Vec::new())
 }
@@ -105,7 +105,7 @@ fn is_in_doubt(entries: &[Entry]) -> bool {
     entries.iter().any(is_unknown)
 }
 
-/// Goes on behind every entry, and once more behind one of those that are added then.
+/// Resumes the run after every entry, and once more after one of the entries added then.
 pub(super) fn everywhere(
     case: &Case,
     world: &World,
@@ -130,7 +130,7 @@ pub(super) fn everywhere(
             resumed.runs += 1;
             check(case, &world, &journal, &ended, whole, &first, at)?;
             resumed.new.push(journal[at..].to_vec());
-            // Once more, within what was added.
+            // Resumes once more within the added entries.
             chance = chance
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
@@ -174,7 +174,7 @@ fn check(
     Ok(())
 }
 
-/// The journal, to be read.
+/// Formats the journal for a message.
 pub(super) fn told(entries: &[Entry]) -> String {
     let line = |entry: &Entry| {
         let mut fact = entry.fact().to_owned();

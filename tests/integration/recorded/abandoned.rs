@@ -1,4 +1,4 @@
-//! Calls that were left unsettled are in the journal like all others, and can be changed.
+//! Abandoned calls: the journal has them like all others, and a what-if run can change them.
 
 use crate::{
     bakery::{Baker, Shop, bakery, baking, run},

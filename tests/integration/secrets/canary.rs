@@ -1,4 +1,4 @@
-//! A secret goes every way there is, and nothing that is written holds it.
+//! Leaks a secret in every possible way, and checks that no written text contains it.
 
 use crate::spans::All;
 use agents::{
@@ -21,7 +21,7 @@ use std::{
     time::Duration,
 };
 
-/// The secret, and how it looks when it has been encoded.
+/// The secret in all its encodings.
 const SECRET: &str = "s3cr/t \"K\u{e9}y\"+42";
 const SPELLED: [&str; 8] = [
     SECRET,
@@ -34,7 +34,7 @@ const SPELLED: [&str; 8] = [
     "s3cr%2ft+%22K%c3%a9y%22%2b42",
 ];
 
-/// Gives its key away, in one of these ways.
+/// Leaks its key in one of several ways.
 #[tool(reads)]
 async fn careless(
     /// Number of the way.
@@ -53,14 +53,14 @@ async fn careless(
     }
 }
 
-/// Gives its key away once, and is not asked again.
+/// Leaks its key once; its result is cached.
 #[tool(reads, cache = forever)]
 async fn remembered(cx: &ToolContext) -> Result<String, String> {
     let key = cx.secret("k").await?;
     Ok(format!("the key is {}", key.expose_secret()))
 }
 
-/// A cache of which everybody can see what it keeps.
+/// A cache whose content the test can read.
 struct OpenCache(Kept);
 
 #[agents::async_trait]
@@ -74,7 +74,7 @@ impl ToolCache for OpenCache {
     }
 }
 
-/// Repeats what it is told.
+/// Fails with its text.
 #[tool(writes, approval = always)]
 async fn publish(
     /// Text to publish.
@@ -83,7 +83,7 @@ async fn publish(
     Err(format!("cannot publish {text}"))
 }
 
-/// A repair agent that talks too much.
+/// A repair agent that leaks the secret.
 struct Blabber;
 
 #[agents::async_trait]
@@ -177,7 +177,7 @@ impl Kept {
     }
 }
 
-/// Says yes to the first, no to the second, and so on.
+/// Approves and denies in turn.
 async fn judge() -> Approval {
     match JUDGED.with(|judged| judged.replace(judged.get() + 1)) % 2 {
         0 => Approval::Approve,
@@ -198,8 +198,7 @@ fn hits(text: &str) -> Vec<String> {
     SPELLED.iter().filter_map(found).map(around).collect()
 }
 
-/// Runs it all, and gives everything that was written: by subscribers and into the journal, and what is left after the
-/// run.
+/// Performs the run, and returns all written text: from subscribers, from the journal and from the outcome.
 async fn everything(journal: &MemoryJournal) -> String {
     let kept = Kept::default();
     let (events, uses, asked) = (kept.clone(), kept.clone(), kept.clone());
@@ -307,7 +306,7 @@ async fn recorded_replies_have_the_secret_where_it_was() {
     assert_eq!((model.left(), model.difference()), (0, None), "{result:?}");
 }
 
-/// Not a test: what the next one looks at.
+/// Program that the next test runs.
 #[tokio::test]
 #[ignore = "run by the test below"]
 async fn a_program_that_panics() {
@@ -328,7 +327,7 @@ async fn a_program_that_panics() {
                 key.expose_secret()
             );
             let key = key.expose_secret().to_owned();
-            // Beside the run, where nobody catches it.
+            // A panic in another thread, which the run cannot catch.
             let _ = std::thread::spawn(move || panic!("a thread with {key}")).join();
             let key = cx.secret("k").await?;
             match key.expose_secret() {

@@ -63,7 +63,7 @@ impl Clerk {
         }
     );
 
-    // Of the tools here `read_file` alone is used, and that may be tried again.
+    // This skill uses only `read_file`, which may be retried.
     on_error!(
         Self::look_again,
         match error {

@@ -1,4 +1,4 @@
-//! A team, drawn.
+//! Charts of teams.
 
 use super::*;
 

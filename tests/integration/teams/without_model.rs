@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 const WAYS_OUT: &str = "name one with `#[agent(model = ..)]` or `AgentBuilder::model`, or give one to the whole run with `.run(..).model(..)`";
 
-/// Two skills between which a model has to choose.
+/// Creates an agent with two skills, among which a model has to choose.
 fn torn(name: &'static str) -> Plain {
     torn_builder(name).build()
 }
@@ -22,7 +22,7 @@ fn torn_builder(name: &'static str) -> AgentBuilder<'static, String, String> {
         .skill(skill("right"))
 }
 
-/// An agent with a body, which counts how often it runs.
+/// Creates an agent with a body that counts its runs.
 fn body(name: &'static str, runs: &Arc<AtomicU32>) -> Plain {
     let runs = runs.clone();
     let body = Skill::native("work", "Works.", move |task: String| {
@@ -54,7 +54,7 @@ async fn refused<A: Agent<In = String>>(agent: A, runs: &AtomicU32) -> String {
 async fn an_agent_by_itself() {
     let runs = Arc::default();
     assert_eq!(refused(torn("a"), &runs).await, undecided("a"));
-    // A condition that holds for this input does not settle it for the next.
+    // A condition that holds for this input need not hold for the next.
     let some = torn_builder("a")
         .skill(Skill::native("short", "Short.", |_| async { Ok(String::new()) }).when(|_| true))
         .build();

@@ -20,7 +20,7 @@ use std::{
     time::Duration,
 };
 
-/// Waits for ever, beside what is given up.
+/// Creates an agent with a call that waits for a long time, and another that escalates.
 fn coder(how: &str) -> Plain {
     let (model, _) = ScriptedModel::new([Script::calls([
         ("wait", r#"{"millis":60000}"#.to_owned()),
@@ -33,7 +33,7 @@ fn coder(how: &str) -> Plain {
         .build()
 }
 
-/// The receipt of the call that was left: the same with and without a journal, and as that tells it.
+/// Returns the receipt of the abandoned call, and checks that it is the same with and without a journal.
 async fn left(run: impl AsyncFn(Option<MemoryJournal>) -> Outcome<String>) -> ToolEnvelope {
     let journal = MemoryJournal::new();
     let plain = run(None).await;
@@ -94,7 +94,7 @@ async fn work_that_an_escalation_ends_says_so() {
     assert!(said(&receipt).starts_with(why), "{}", said(&receipt));
 }
 
-/// A tool whose body runs agents.
+/// Creates a tool whose body runs agents.
 fn asking<Fut: Future<Output = Result<String, Error>> + Send + 'static>(
     body: impl Fn() -> Fut + Send + Sync + 'static,
 ) -> FnTool {
@@ -197,7 +197,7 @@ async fn an_agent_that_nobody_waits_for_leaves_its_calls_then_and_not_at_the_end
     }
 }
 
-/// An agent whose work is that of another, after it has asked a third.
+/// An agent that asks one agent, and then leaves the work to another.
 struct Audited(Plain, Plain);
 
 #[async_trait]

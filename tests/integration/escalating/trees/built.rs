@@ -1,4 +1,4 @@
-//! Trees of agents as they are made up, and as they are put together.
+//! Generated trees of agents, as data and as teams.
 
 use crate::escalating::team::{Deputy, Plain};
 use agents::{
@@ -82,11 +82,11 @@ pub(super) struct Tree {
 
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    /// Its calls are given up, as badly as this: all of them at once.
+    /// The calls of the agent escalate with these severities, all in parallel.
     Fails(Vec<&'static str>),
-    /// Two such agents side by side, as one.
+    /// Two such agents in parallel, as one agent.
     Pair(Box<[Tree; 2]>),
-    /// Asks the first so many of those below, at once.
+    /// The agent asks the first ones of its delegates, in parallel.
     Leads(Vec<Tree>, usize),
 }
 
@@ -125,7 +125,7 @@ pub(super) fn trees() -> impl Strategy<Value = Tree> {
             },
         )
     });
-    // A pair has nobody above it.
+    // A pair cannot be the root, so it gets an agent above it.
     (does(), tree).prop_map(|(does, tree)| match tree.kind {
         Kind::Pair(_) => Tree {
             does,
@@ -145,7 +145,7 @@ fn named(severity: &str) -> Severity {
 }
 
 tool! {
-    /// Cannot do it.
+    /// Fails with this severity.
     #[tool(reads)]
     async fn fail(
         /// Id of the failure.
@@ -164,7 +164,7 @@ tool! {
     }
 }
 
-/// Makes its calls, and then says what came of them; whenever it is asked.
+/// A model that makes its calls and then answers with their results, in any request.
 struct Steady {
     id: &'static str,
     calls: Vec<(String, String)>,
@@ -249,7 +249,7 @@ impl Builder {
             .build()
     }
 
-    /// An agent whose calls fail, below those of the way.
+    /// Creates an agent whose calls fail, with the agents of `way` above it.
     fn fails(&mut self, name: &str, does: Option<Does>, calls: &[&str], way: &[String]) -> Plain {
         let mut failing = Vec::new();
         for (nth, severity) in calls.iter().enumerate() {
@@ -262,7 +262,8 @@ impl Builder {
         self.agent(name, does, failing)
     }
 
-    /// The agent with those below it, whose way up is `way`; and the name of the tool that it is.
+    /// Creates an agent with its delegates; `way` lists the agents above it. Also returns the name of the agent's
+    /// tool.
     fn member(&mut self, tree: &Tree, name: &str, way: &[String]) -> (Member<Part>, String) {
         match &tree.kind {
             Kind::Fails(calls) => {
