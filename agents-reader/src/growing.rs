@@ -69,7 +69,7 @@ pub fn growing(text: &str, schema: &Schema) -> Option<Growing> {
                 Some(None) => tried = 0,
                 None => {}
             },
-            b'{' | b'[' if tried < MOST_TRIED && (b == b'{' || types.has(Types::ARRAY)) => {
+            b'{' | b'[' if tried < MAX_CANDIDATES && (b == b'{' || types.has(Types::ARRAY)) => {
                 tried += 1;
                 let later_thought = text[at..].contains("</think");
                 if !later_thought && let Some(found) = value(text, at, schema) {
@@ -84,7 +84,7 @@ pub fn growing(text: &str, schema: &Schema) -> Option<Growing> {
 }
 
 /// Maximum number of places at which a value is tried.
-const MOST_TRIED: usize = 8;
+const MAX_CANDIDATES: usize = 8;
 
 /// Reads the value that begins at `start`.
 fn value(text: &str, start: usize, schema: &Schema) -> Option<Growing> {

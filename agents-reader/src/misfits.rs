@@ -70,7 +70,10 @@ impl Search<'_, '_> {
 
     fn misfit(&mut self, at: usize, shape_at: usize, misfit: Misfit) {
         let shape = self.schema.shape(shape_at);
-        if let Some(branch) = self.meant(at, shape).filter(|_| self.depth < 2 * MAX_DEPTH) {
+        if let Some(branch) = self
+            .intended_alternative(at, shape)
+            .filter(|_| self.depth < 2 * MAX_DEPTH)
+        {
             return self.value(at, branch);
         }
         let before = self.count();
@@ -81,7 +84,7 @@ impl Search<'_, '_> {
             _ => {}
         }
         if self.count() == before {
-            self.tell(at, shape_at, misfit);
+            self.record_misfit(at, shape_at, misfit);
         }
     }
 
@@ -135,7 +138,7 @@ impl Search<'_, '_> {
     }
 
     /// Returns the only alternative that a value can be meant for, by its type and its tags.
-    fn meant(&self, at: usize, shape: &Shape) -> Option<usize> {
+    fn intended_alternative(&self, at: usize, shape: &Shape) -> Option<usize> {
         let (schema, tape) = (self.schema, self.tape);
         let agrees = |branch: usize| {
             let shape = schema.shape(branch);
@@ -147,17 +150,17 @@ impl Search<'_, '_> {
             })
         };
         let is_object = tape.kind(at) == Kind::Object;
-        let mut meant = shape.branches.iter().copied().filter(|&branch| {
+        let mut alternatives = shape.branches.iter().copied().filter(|&branch| {
             schema.types(branch).has(type_of(tape, at)) && (!is_object || agrees(branch))
         });
-        match (meant.next(), meant.next()) {
+        match (alternatives.next(), alternatives.next()) {
             (Some(only), None) => Some(only),
             _ => None,
         }
     }
 
     /// Adds the error of a value that does not fit, if no error within the value is known.
-    fn tell(&mut self, at: usize, shape_at: usize, misfit: Misfit) {
+    fn record_misfit(&mut self, at: usize, shape_at: usize, misfit: Misfit) {
         let (schema, tape) = (self.schema, self.tape);
         if !self.lenient {
             // A type that ignores unknown keys reads it.

@@ -7,7 +7,7 @@ use self::beside::{compared, qualified, scaled};
 use super::{scalar::How, strict};
 
 /// Maximum length of a text in which a number is looked for; a longer text is about something else.
-pub(super) const LONGEST: usize = 400;
+pub(super) const MAX_LEN: usize = 400;
 
 /// Returns the only number in a text.
 pub(super) fn number(text: &str) -> Option<(String, How)> {
@@ -15,7 +15,7 @@ pub(super) fn number(text: &str) -> Option<(String, How)> {
     if strict::number(text.as_bytes(), 0) == Some(text.len()) {
         return Some((text.into(), How::Plain));
     }
-    if text.len() > LONGEST {
+    if text.len() > MAX_LEN {
         return None;
     }
     let bytes = text.as_bytes();
@@ -186,7 +186,7 @@ fn is_currency(c: char) -> bool {
 }
 
 /// Returns a number as an integer, if it is whole: `5.0`, `1e3`.
-pub(super) fn whole(number: &str) -> Option<String> {
+pub(super) fn to_integer(number: &str) -> Option<String> {
     let (sign, unsigned) = match number.strip_prefix('-') {
         Some(unsigned) => ("-", unsigned),
         None => ("", number),
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn only_whole_numbers_become_integers() {
         for text in ["", "-", "1.5", "7\u{200b}<think>...Non", "1e400", "0x10"] {
-            assert_eq!(whole(text), None, "{text}");
+            assert_eq!(to_integer(text), None, "{text}");
         }
         for (text, want) in [
             ("5.0", "5"),
@@ -317,7 +317,7 @@ mod tests {
             ("-20e-1", "-2"),
             ("0.0", "0"),
         ] {
-            assert_eq!(whole(text).as_deref(), Some(want), "{text}");
+            assert_eq!(to_integer(text).as_deref(), Some(want), "{text}");
         }
     }
 
@@ -374,7 +374,7 @@ mod tests {
             ("1e-1", None),
             ("9007199254740993.00", Some("9007199254740993")),
         ] {
-            assert_eq!(whole(text).as_deref(), want, "{text}");
+            assert_eq!(to_integer(text).as_deref(), want, "{text}");
         }
     }
 }

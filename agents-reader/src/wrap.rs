@@ -48,7 +48,7 @@ const ENVELOPE: [&str; 16] = [
 ];
 
 /// Maximum depth of wrappers inside each other.
-const MOST_WRAPPED: u8 = 4;
+const MAX_WRAPPERS: u8 = 4;
 
 impl Coercer<'_> {
     /// Writes a whole document in the shape of the whole schema.
@@ -60,13 +60,13 @@ impl Coercer<'_> {
         let root = self.schema.root();
         let types = self.schema.types(root);
         let mut ways = vec![Unwrapping::Direct];
-        if depth < MOST_WRAPPED && !types.has(Types::OBJECT) && tape.kind(at) == Kind::Object {
+        if depth < MAX_WRAPPERS && !types.has(Types::OBJECT) && tape.kind(at) == Kind::Object {
             let members: Vec<_> = tape.members(at).collect();
             if let [only] = members[..] {
                 ways.push(Unwrapping::Member(only));
             }
         }
-        if depth < MOST_WRAPPED && types.has(Types::OBJECT) {
+        if depth < MAX_WRAPPERS && types.has(Types::OBJECT) {
             match tape.kind(at) {
                 Kind::Object => match self.wrapped(tape, at) {
                     Some(Wrapped::Only(member)) => ways.push(Unwrapping::Member(member)),
@@ -189,7 +189,7 @@ impl Coercer<'_> {
             if !is_envelope {
                 let note = format!("left out: it stands beside {}", tape.text(wrapper));
                 let change = Change::new(ChangeKind::DroppedKey, name, note).uncertain();
-                self.log.add_change(change.was_whole(tape.text(value)));
+                self.log.add_change(change.was_or_length(tape.text(value)));
                 sum += cost::DROPPED;
             }
         }
