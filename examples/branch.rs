@@ -1,4 +1,4 @@
-//! A branch: who goes on is decided by a `match` on what came out, and no case can be forgotten.
+//! A branch: a `match` on an agent's output selects the next agent, and the compiler checks that no case is missing.
 //!
 //! `cargo run --example branch`
 //!
@@ -46,7 +46,7 @@ impl Reporter {
 #[tokio::main]
 async fn main() -> Result<(), Error> {
     let reporter = Reporter { to: "Ada".into() };
-    // The agents are moved into the branch; what stands in the arms is all there is.
+    // The agents are moved into the branch, which owns them.
     let shipped = branch!(
         Review,
         match verdict {

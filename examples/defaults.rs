@@ -1,8 +1,8 @@
-//! One opinion for all tools of an agent, and another for the one that destroys.
+//! Recovery arms for all tools of an agent, and different arms for the one that deletes.
 //!
 //! `cargo run --example defaults`
 //!
-//! No server is asked: a scripted model says what `main` gives it.
+//! No server is needed: a scripted model gives the replies listed in `main`.
 
 use agents::{
     console::print_line,
@@ -20,7 +20,7 @@ use std::{
     },
 };
 
-/// Files that fail as often as they are told to before they work.
+/// A disk that fails a set number of times before it works.
 #[derive(Clone, Default)]
 struct Disk {
     failures: Arc<AtomicU32>,
@@ -41,7 +41,7 @@ impl Disk {
 /// Read a file.
 #[tool(reads)]
 async fn read_file(
-    /// Which.
+    /// Path of the file.
     path: String,
     #[inject] disk: Disk,
 ) -> io::Result<String> {
@@ -51,9 +51,9 @@ async fn read_file(
 /// Write a file.
 #[tool(writes, idempotent)]
 async fn write_file(
-    /// Which.
+    /// Path of the file.
     path: String,
-    /// What.
+    /// New content of the file.
     content: String,
     #[inject] disk: Disk,
 ) -> io::Result<String> {
@@ -64,21 +64,21 @@ async fn write_file(
 /// Delete a file.
 #[tool(writes)]
 async fn delete_file(
-    /// Which.
+    /// Path of the file.
     path: String,
     #[inject] disk: Disk,
 ) -> io::Result<String> {
     disk.touch().map(|()| format!("{path} is gone"))
 }
 
-/// Takes what stands in backticks for the path.
+/// Reads the path from text in backticks.
 #[agent]
 fn path_fixer(request: Repair) -> Result<String, Error> {
     let path = request.raw.split('`').nth(1).unwrap_or_default();
     Ok(json!({ "path": path }).to_string())
 }
 
-/// `@notes.md`
+/// Reads the path from text such as `@notes.md`.
 fn try_cleanup(raw: &str) -> Option<String> {
     let path = raw.strip_prefix('@')?;
     Some(json!({ "path": path }).to_string())
@@ -101,14 +101,14 @@ impl DataOps {
     #[skill]
     async fn operate(&self, request: String) -> String;
 
-    // For every tool that has no arm of that kind itself.
+    // These arms apply to every tool without an arm of the same kind.
     on_error!(match error {
         invalid_args(raw, _) => fix(try_cleanup(raw)).or(fix(agent = PathFixer, retries = 2)),
         execution_error(_) => retry(max_attempts = 3, backoff = exponential()),
     });
 
-    // Without these arms the `retry` above would not compile: `delete_file` writes, and is not
-    // idempotent. What it cannot read is still repaired by the default.
+    // Without this arm, the `retry` above would not compile: `delete_file` writes and is not idempotent. The default
+    // still repairs its invalid arguments.
     on_error!(
         DeleteFile,
         match error {

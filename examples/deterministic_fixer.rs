@@ -1,8 +1,8 @@
-//! A repair agent that is a plain function: no model, no cost, the interface of any other agent.
+//! A repair agent that is a plain function: it needs no model, costs nothing, and is used like any other agent.
 //!
 //! `cargo run --example deterministic_fixer`
 //!
-//! No server is asked: a scripted model says what `main` gives it.
+//! No server is needed: a scripted model gives the replies listed in `main`.
 
 use agents::{
     Severity,
@@ -12,8 +12,8 @@ use agents::{
     testing::{Script, ScriptedModel},
 };
 
-/// Repairs JSON by string surgery.
-// It has a body and takes a `String`, so it is given the text that failed and nothing else.
+/// Repairs JSON by editing the text.
+// An agent with a body needs no model. Since its input is a `String`, it gets only the text that failed.
 #[agent]
 fn string_fixer(broken: String) -> Result<String, Error> {
     if broken.contains("BEGIN PGP MESSAGE") {
@@ -26,7 +26,7 @@ fn string_fixer(broken: String) -> Result<String, Error> {
     Ok(mended(&broken))
 }
 
-/// Without a fence, with double quotes, without commas before a closing bracket.
+/// Removes a fence and commas before closing brackets, and makes quotes double.
 fn mended(raw: &str) -> String {
     let text = strip_fences(raw).replace('\'', "\"");
     let mut parts = text.split(',').peekable();
@@ -45,12 +45,12 @@ fn mended(raw: &str) -> String {
 
 tool! {
     /// Save a contact.
-    // Reading would mend all of this by itself; `strict` leaves it to the arms.
+    // The reader could repair all of this itself; `strict` leaves the repair to the arms.
     #[tool(writes, strict)]
     async fn save_contact(
-        /// Whose.
+        /// Name of the person.
         name: String,
-        /// All the numbers.
+        /// Phone numbers of the person.
         phones: Vec<String>,
     ) -> String {
         format!("{name}: {}", phones.join(", "))
@@ -68,7 +68,7 @@ async fn address_book(request: String) -> String;
 #[tokio::main]
 async fn main() -> Result<(), Error> {
     println!("A scripted model makes the mistakes; the repair agent is a function.");
-    // It is still the function that was written.
+    // The repair function can also be called directly.
     println!("{}", mended("{'name': 'Ada', 'phones': ['1', '2',],}"));
 
     let (model, handle) = ScriptedModel::new([

@@ -1,5 +1,5 @@
-//! A malformed call, all the way: a cleanup, a repair agent that tries in vain and gives up, the coder who
-//! decides what that means, and the lead above the coder.
+//! The complete path of a malformed call. First a cleanup function and a repair agent try to repair it. If both fail,
+//! the failure escalates to the coder, and then to the lead.
 //!
 //! `cargo run --example escalation_flow`
 //!
@@ -16,7 +16,7 @@
 //!                   └ throw ─► the run ends
 //! ```
 //!
-//! No server is asked: scripted models play the agents.
+//! No server is needed: scripted models play the agents.
 
 use agents::{
     console::print_line,
@@ -30,7 +30,7 @@ use agents::{
 #[agent(budget(max_turns = 1))]
 async fn json_fixer(request: Repair) -> String;
 
-/// Takes `main.rs: // empty` for what it means; nothing, if it is not written so.
+/// Repairs text such as `main.rs: // empty`; returns `None` for any other text.
 fn cleanup(raw: &str) -> Option<String> {
     let (path, content) = raw.split_once(": ")?;
     Some(serde_json::json!({ "path": path, "content": content }).to_string())
@@ -40,9 +40,9 @@ tool! {
     /// Write a source file.
     #[tool(writes, idempotent)]
     async fn write_file(
-        /// Where.
+        /// Path of the file.
         path: String,
-        /// The whole content.
+        /// Complete content of the file.
         content: String,
     ) -> String {
         format!("{path}: {} bytes", content.len())
@@ -63,7 +63,7 @@ impl Coder {
     #[skill]
     async fn code(&self, task: String) -> String;
 
-    // The one who knows what the code is for decides what a failure means, or hands it on.
+    // The coder decides what a failure means for its task, or passes it on.
     on_escalation!(match escalation.severity {
         Low | Medium => retry_with_model(self.stronger.clone()),
         High => escalate(escalation.reason, severity = High),
@@ -122,7 +122,7 @@ async fn run(title: &str, script: Vec<Script>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The call that nothing but the model itself can mend.
+/// Returns a call that no function can repair.
 fn malformed() -> Script {
     Script::call("write_file", "please write main.rs with an empty main")
 }

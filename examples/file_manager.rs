@@ -1,9 +1,9 @@
-//! A file manager whose tools have opinions about their own failures, on a real folder.
+//! A file manager on a real folder, whose tools say how to handle their own failures.
 //!
 //! `cargo run --example file_manager`
 //!
-//! No server is asked: a scripted model makes the mistakes that small models make. Give the run
-//! `ollama("qwen2.5:7b")` instead and nothing else changes.
+//! No server is needed: a scripted model makes the mistakes that small models make. With `ollama("qwen2.5:7b")`
+//! instead, the rest of the program stays the same.
 
 use agents::{
     console::print_line,
@@ -23,7 +23,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering::SeqCst},
 };
 
-/// A path within the folder, with slashes.
+/// A path inside the folder, with slashes.
 #[derive(Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 #[schemars(with = "String", inline)]
@@ -40,7 +40,7 @@ impl TryFrom<String> for Inside {
     }
 }
 
-/// Where a path is on the disk, which happens to sleep now and then.
+/// Returns the full path of a file; fails on some calls, as a disk does that has to wake up.
 fn wake(root: &Path, path: &Inside) -> io::Result<PathBuf> {
     static USES: AtomicU32 = AtomicU32::new(0);
     match USES.fetch_add(1, SeqCst) {
@@ -72,12 +72,12 @@ tool! {
 
 tool! {
     /// Write content to a file.
-    // Twice the same content is as good as once, so it may be retried.
+    // Writing the same content twice has no further effect, so the tool may be retried.
     #[tool(writes, idempotent)]
     async fn write_file(
         /// Path, relative to the folder.
         path: Inside,
-        /// What to write.
+        /// New content of the file.
         content: String,
         #[inject] root: PathBuf,
     ) -> io::Result<String> {
@@ -106,14 +106,14 @@ tool! {
         names.sort();
         Ok(names)
     }
-    // No arms: the agent's defaults are enough.
+    // Without arms of its own, this tool uses the agent's defaults.
 }
 
 /// You repair the JSON of tool calls. Answer with the JSON alone.
 #[agent(budget(max_turns = 1))]
 async fn json_fixer(request: Repair) -> String;
 
-/// `path <- content`, as this model likes to write. Nothing means: ask somebody else.
+/// Repairs text such as `path <- content`; returns `None` for any other text, so that the next step is tried.
 fn try_cleanup(raw: &str) -> Option<String> {
     let (path, content) = raw.split_once(" <- ")?;
     Some(json!({ "path": path, "content": content }).to_string())
@@ -152,9 +152,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (model, _) = ScriptedModel::new([
         Script::call("list_dir", r#"{"path": ""}"#),
         Script::call("read_file", "The file is config.json, I believe."),
-        // Asked to repair that, it fails once ..
+        // First reply of the repair agent, which is no repair.
         Script::text("config.json"),
-        // .. and then knows how.
+        // Second reply of the repair agent, which repairs the call.
         Script::text(r#"{"path": "config.json"}"#),
         Script::call("read_file", r#"{"path": "notes/todo.md"}"#),
         Script::call("write_file", "summary.md <- It listens on port 8080."),
@@ -169,7 +169,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .run("What does config.json say? Write it down.")
         .model(model)
         .on_event(|event| match event.kind {
-            // The hook below has a line for what a call came to.
+            // The hook below prints a line for each call.
             EventKind::CallEnded(_) => {}
             _ => print_line(event),
         })

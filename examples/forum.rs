@@ -1,8 +1,8 @@
-//! A forum: several agents discuss, each sees what was said before, and a captain decides.
+//! A forum: several agents discuss, each sees the earlier contributions, and a captain decides.
 //!
 //! `cargo run --example forum`
 //!
-//! No server is asked: a scripted model plays all three, and `main` prints what it was asked.
+//! No server is needed: a scripted model plays all three agents, and `main` prints its requests.
 
 use agents::{
     compose::{Transcript, forum},

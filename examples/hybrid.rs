@@ -1,9 +1,9 @@
-//! A repair in two steps: first a function, and where that gives nothing, a repair agent.
+//! A repair in two steps: first a function, then a repair agent if the function returns `None`.
 //!
 //! `cargo run --example hybrid`
 //!
-//! No server is asked: a scripted model says what `main` gives it, for the agent and for its repair
-//! agent. What reads, repairs and runs the calls is live.
+//! No server is needed: a scripted model gives the replies listed in `main`, for the agent and for its repair agent.
+//! Reading, repairing and running the calls is real.
 
 use agents::{
     console::print_line,
@@ -17,9 +17,9 @@ tool! {
     /// Create a task.
     #[tool(writes)]
     async fn create_task(
-        /// What is to be done.
+        /// Title of the task.
         title: String,
-        /// How urgent it is: 1 is now, 5 is some day.
+        /// Priority of the task, from 1 (now) to 5 (some day).
         priority: u8,
     ) -> String {
         format!("created: {title} ({priority})")
@@ -30,7 +30,7 @@ tool! {
     }
 }
 
-/// `Buy milk !1`, as people write their lists. Nothing means: this takes more than string surgery.
+/// Reads a task such as `Buy milk !1`; returns `None` for any other text.
 fn try_cleanup(raw: &str) -> Option<String> {
     let (title, priority) = raw.rsplit_once(" !")?;
     let priority: u8 = priority.trim().parse().ok()?;
@@ -38,8 +38,7 @@ fn try_cleanup(raw: &str) -> Option<String> {
 }
 
 /// You repair the JSON of tool calls. Answer with the JSON alone.
-// Without a model of its own it asks its caller's; `model = ollama("qwen2.5:7b").temperature(0.0)`
-// would give it one.
+// A repair agent without a model uses its caller's; `model = ollama("qwen2.5:7b").temperature(0.0)` would set one.
 #[agent(budget(max_turns = 1))]
 async fn json_fixer(request: Repair) -> String;
 
@@ -51,18 +50,18 @@ async fn secretary(request: String) -> String;
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("A scripted model makes the mistakes; reading and repairing are live.");
     let (model, handle) = ScriptedModel::new([
-        // A comma too many and a number in quotes: reading mends them, and no arm is asked.
+        // A comma too many and a number in quotes: the reader repairs both, so that no arm runs.
         Script::call(
             "create_task",
             r#"{"title": "Water the plants", "priority": "3",}"#,
         ),
-        // No JSON at all, but the function knows it.
+        // No JSON, but the function can read it.
         Script::call("create_task", "Buy milk !1"),
-        // Not even the function can read this.
+        // Text that the function cannot read either.
         Script::call("create_task", "the rent has to be paid, it is urgent"),
-        // The repair agent says this the first time it is asked ..
+        // First reply of the repair agent.
         Script::text("Sure! A task needs a title and a priority."),
-        // .. and this the second time, when it has been told why that was no repair.
+        // Second reply of the repair agent, which was told why the first failed.
         Script::text(r#"{"title": "Pay the rent", "priority": 1}"#),
         Script::text("Three tasks are on your list."),
     ]);

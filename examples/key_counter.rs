@@ -1,10 +1,9 @@
-//! How many keys has this JSON? The tool refuses what is none, its repair agent finds out what was
-//! meant, and the model asks again.
+//! Counts the keys of a JSON object. The tool refuses malformed JSON, its repair agent suggests the intended JSON, and
+//! the model calls again.
 //!
 //! `cargo run --example key_counter`
 //!
-//! No server is asked: a scripted model says what `main` gives it, for the agent and for its repair
-//! agent.
+//! No server is needed: a scripted model gives the replies listed in `main`, for the agent and for its repair agent.
 
 use agents::{
     prelude::*,
@@ -30,8 +29,8 @@ tool! {
     }
 
     on_error {
-        // The arguments were read and fit: it is the tool that cannot work with them. What a repair
-        // agent gives here are other arguments, which pass everything again.
+        // The arguments fit the schema, but the tool failed with them. The repair agent's result is a new set of
+        // arguments, which passes all checks again.
         execution_error(Returned(_)) => fix(agent = JsonFixer, retries = 2),
     }
 }
@@ -44,7 +43,7 @@ async fn json_analyst(question: String) -> u32;
 const MALFORMED: &str = r#"{"json": "{name: world, age: 30, active: true}"}"#;
 const CORRECTED: &str = r#"{"json": "{\"name\": \"world\", \"age\": 30, \"active\": true}"}"#;
 
-/// One run on a script: a line for each call, and the answer.
+/// Performs a run with a script, and prints each call and the answer.
 async fn ask(title: &str, script: impl IntoIterator<Item = Script>) -> Result<(), Error> {
     println!("\n{title}");
     let keys = JsonAnalyst

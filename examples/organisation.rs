@@ -1,9 +1,9 @@
-//! An organisation: its chart, and an escalation that climbs from the coder past the code master to
-//! the head of the project, who settles it in four different ways.
+//! An organisation: its chart, and escalations from the coder past the code master to the head of the project. The
+//! head settles them in four different ways.
 //!
 //! `cargo run --example organisation`
 //!
-//! No server is asked: one scripted model plays all agents, a line of the script for each turn.
+//! No server is needed: one scripted model plays all agents, with one line of the script for each turn.
 
 use agents::{
     console::print_line,
@@ -12,10 +12,10 @@ use agents::{
 };
 
 tool! {
-    /// Write down what is to be built.
+    /// Write a specification.
     #[tool(writes)]
     async fn create_spec(
-        /// The whole text.
+        /// Complete text of the specification.
         text: String,
     ) -> String {
         format!("spec of {} words", text.split_whitespace().count())
@@ -23,10 +23,10 @@ tool! {
 }
 
 tool! {
-    /// Search what was written down.
+    /// Search the specifications.
     #[tool(reads)]
     async fn search_spec(
-        /// For what.
+        /// Words to search for.
         words: String,
     ) -> String {
         format!("nothing about {words}")
@@ -37,7 +37,7 @@ tool! {
     /// Draw a diagram.
     #[tool(none)]
     async fn draw_uml(
-        /// Of what.
+        /// Subject of the diagram.
         what: String,
     ) -> String {
         format!("[{what}]")
@@ -48,9 +48,9 @@ tool! {
     /// Write a file.
     #[tool(writes, idempotent)]
     async fn write_file(
-        /// Where.
+        /// Path of the file.
         path: String,
-        /// The whole content.
+        /// Complete content of the file.
         content: String,
     ) -> String {
         format!("{path}: {} bytes", content.len())
@@ -61,7 +61,7 @@ tool! {
     /// Read a file.
     #[tool(reads)]
     async fn read_file(
-        /// Where.
+        /// Path of the file.
         path: String,
     ) -> String {
         format!("the content of {path}")
@@ -72,12 +72,12 @@ tool! {
     /// Compile a file.
     #[tool(none)]
     async fn compile(
-        /// Which.
+        /// Path of the file.
         path: String,
     ) -> Result<String, String> {
         match path.as_str() {
             "main.rs" => Ok("compiles".into()),
-            // Otherwise how bad it is, so that each way can be seen.
+            // Any other path is the severity of the failure, so that the example shows each case.
             bad => Err(bad.into()),
         }
     }
@@ -101,7 +101,7 @@ tool! {
 }
 
 tool! {
-    /// Bring it to the customers.
+    /// Deploy the program to the customers.
     #[tool(writes, external)]
     async fn deploy() -> String {
         "live".into()
@@ -116,7 +116,7 @@ async fn spec_master(task: String) -> String;
 #[agent(tools = [DrawUml])]
 async fn uml_drawer(task: String) -> String;
 
-// Has no `on_escalation`: what the coder hands up passes by.
+// Without `on_escalation`, the coder's escalations pass through to the next agent.
 /// You see to it that code is written, tested and deployed.
 #[agent(tools = [WriteFile, Compile, ReadFile, RunTests, Deploy])]
 async fn code_master(task: String) -> String;
@@ -140,7 +140,7 @@ impl Project {
     #[skill(when = |goal: &String| !goal.is_empty())]
     async fn lead(&self, goal: String) -> String;
 
-    /// Asks the customer to want something else.
+    /// Asks the customer to accept less.
     #[skill]
     fn renegotiate(&self, goal: String) -> String {
         format!(
@@ -157,7 +157,7 @@ impl Project {
     });
 }
 
-/// One run in which compiling ends so.
+/// Performs a run in which compiling `path` fails in the way that `path` names.
 async fn run(path: &str) -> Result<(), Error> {
     let (stronger, _) = ScriptedModel::new([
         Script::call("compile", r#"{"path": "main.rs"}"#),
@@ -189,7 +189,7 @@ async fn run(path: &str) -> Result<(), Error> {
         Script::call("code_master", r#"{"input": "build the parser"}"#),
         Script::call("coder", r#"{"input": "write the parser"}"#),
         Script::call("compile", format!(r#"{{"path": "{path}"}}"#)),
-        // Only where a stronger model has helped the coder out does anybody go on from here.
+        // These replies are used only if a stronger model has helped the coder.
         Script::text("the coder says that it compiles"),
         Script::text("the parser is built"),
     ]);

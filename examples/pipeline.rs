@@ -1,11 +1,10 @@
-//! A pipeline: what one agent gives, the next one takes; three review at once; a draft is made again
-//! until it is good enough. What is put together is an agent, and a type that does not fit is an
-//! error when it is compiled.
+//! A pipeline: each agent takes the output of the one before, three agents review at once, and a draft is improved
+//! until it is good enough. A composition is an agent again, and the compiler checks that the types fit.
 //!
 //! `cargo run --example pipeline`
 //!
-//! These agents are plain functions, so that nothing but the composition is to be seen; any of them
-//! could be driven by a model.
+//! These agents are plain functions, so that the example shows only the composition. Any of them could be driven by a
+//! model.
 
 use agents::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -16,7 +15,7 @@ struct Draft {
     score: u32,
 }
 
-/// Takes a request apart.
+/// Splits a request into points.
 #[agent]
 fn parse(request: String) -> Vec<String> {
     request.split(" and ").map(str::to_owned).collect()
@@ -31,7 +30,7 @@ fn write(points: Vec<String>) -> Draft {
     }
 }
 
-/// Makes a draft better.
+/// Improves a draft.
 #[agent]
 fn improve(draft: Draft) -> Draft {
     println!("  improved from {}", draft.score);
@@ -41,25 +40,25 @@ fn improve(draft: Draft) -> Draft {
     }
 }
 
-/// Looks for holes.
+/// Reviews the security.
 #[agent]
 fn security(draft: Draft) -> String {
     format!("no holes in {:?}", draft.text)
 }
 
-/// Looks at the style.
+/// Reviews the style.
 #[agent]
 fn style(draft: Draft) -> String {
     format!("{} exclamation marks", draft.text.matches('!').count())
 }
 
-/// Looks at the speed.
+/// Reviews the speed.
 #[agent]
 fn performance(draft: Draft) -> String {
     format!("{} bytes", draft.text.len())
 }
 
-/// Makes one report of three.
+/// Merges three reports into one.
 #[agent]
 fn merge(reports: (String, String, String)) -> String {
     let (security, style, performance) = reports;

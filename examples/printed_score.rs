@@ -1,13 +1,13 @@
-//! Scores the reader of printed calls on JSON Lines of model texts.
+//! Scores the reader of printed calls on model texts in JSON Lines files.
 //!
 //! ```text
 //! cargo run --release --quiet --example printed_score -- FILE.jsonl… [--by FIELD] [--without VALUE…]
 //! ```
 //!
-//! A case is right when it yields the same calls, by name and value, in the
-//! same order; a negative one when it yields none. `--show` prints what went wrong.
+//! A case is right if the reader finds the same calls, by name and value, in the same order. A case without calls is
+//! right if the reader finds none. `--show` prints the wrong ones.
 
-#![allow(clippy::print_stdout)] // Its output is what it is for.
+#![allow(clippy::print_stdout)] // The result is printed.
 
 #[allow(dead_code, reason = "each example uses a part of it")]
 mod score;
@@ -90,7 +90,7 @@ fn is_right(case: &Value, show: bool) -> bool {
     same
 }
 
-/// The arguments as a value, mended if they were printed damaged.
+/// Returns the arguments of a call as a value, repaired if they were damaged.
 fn arguments(call: &PrintedCall, schema: &Value) -> Option<Value> {
     if call.intact {
         return serde_json::from_str(&call.arguments).ok();

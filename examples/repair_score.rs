@@ -2,11 +2,10 @@
 //!
 //! `cargo run --release --example repair_score -- FILE.jsonl… [--by FIELD] [--without VALUE…] [--objects]`
 //!
-//! A case has `input`, mostly a `schema`, and either `expect`, the value that is
-//! meant, or nothing, when any value that fits the schema is right. `--show wrong`
-//! and `--show refused` print what was not read right.
+//! A case has `input`, usually a `schema`, and possibly `expect`, the intended value. Without `expect`, any value that
+//! fits the schema is right. `--show wrong` and `--show refused` print the cases of that outcome.
 
-#![allow(clippy::print_stdout)] // Its output is what it is for.
+#![allow(clippy::print_stdout)] // The result is printed.
 
 #[allow(dead_code, reason = "each example uses a part of it")]
 mod score;

@@ -1,10 +1,10 @@
-//! An agent with two skills, tools that are spread in, a repair policy that is a function shared by
-//! all tools, and arms for its own final answer.
+//! An agent with two skills, a computed list of tools, a repair policy shared by all tools, and arms for its final
+//! answer.
 //!
 //! `cargo run --example shared_policy`
 //!
-//! No server is asked: a scripted model makes the mistakes that small models make. Give the run
-//! `ollama("qwen2.5:7b")` instead and nothing else changes.
+//! No server is needed: a scripted model makes the mistakes that small models make. With `ollama("qwen2.5:7b")`
+//! instead, the rest of the program stays the same.
 
 use agents::{
     console::print_line,
@@ -29,7 +29,7 @@ tool! {
     pub async fn read_file(
         /// Path, relative to the workspace.
         path: PathBuf,
-        /// How many lines at most.
+        /// Maximum number of lines.
         #[serde(default)] lines: Option<u32>,
     ) -> io::Result<String> {
         static RUNS: AtomicU32 = AtomicU32::new(0);
@@ -57,7 +57,7 @@ tool! {
 pub async fn write_file(
     /// Path, relative to the workspace.
     path: String,
-    /// What to write.
+    /// New content of the file.
     content: String,
     #[inject] root: PathBuf,
 ) -> io::Result<String> {
@@ -83,7 +83,7 @@ pub async fn delete_file(
     Err(io::Error::other(format!("{path} is locked")))
 }
 
-/// Repairs JSON by string surgery: no model, no cost, the same interface.
+/// Repairs JSON by editing the text, without a model.
 #[agent]
 fn json_fixer(request: Repair) -> String {
     let path = request
@@ -94,10 +94,10 @@ fn json_fixer(request: Repair) -> String {
     json!({ "path": path }).to_string()
 }
 
-/// What is known of the files.
+/// Summary of the files.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct Summary {
-    /// In a sentence.
+    /// Summary in one sentence.
     text: String,
 }
 
@@ -146,7 +146,7 @@ impl FileManager {
     );
 }
 
-/// A clean-up of our own, for what no schema can settle.
+/// Repairs a notation that no schema describes: `file: PATH`.
 fn my_cleanup(raw: &Raw<'_>) -> Option<String> {
     let path = raw.strip_prefix("file: ")?;
     Some(json!({ "path": path }).to_string())
@@ -160,7 +160,7 @@ fn words_to_number(value: Option<&Value>) -> Option<u32> {
     }
 }
 
-/// A shared policy is a function.
+/// Returns the recovery decision that all tools share.
 fn patient(failure: Failure<'_, AnyError>) -> Decision<Execution> {
     use agents::recovery::*;
     match failure {
@@ -169,7 +169,7 @@ fn patient(failure: Failure<'_, AnyError>) -> Decision<Execution> {
     }
 }
 
-/// An answer in prose is a summary already.
+/// Wraps an answer in prose as a summary.
 fn as_summary(raw: &str) -> Option<String> {
     Some(json!({ "text": raw }).to_string())
 }

@@ -1,17 +1,16 @@
-//! Scores the reader on what a small model really says when it is asked for arguments, one case a
-//! line.
+//! Scores the reader on arguments that a small model wrote, one case per line.
 //!
 //! `cargo run --release --example small_model_score -- FILE.jsonl… [--by FIELD] [--without VALUE…]`
 //!
-//! A case has `input`, what the model said, the `schema` it was given, and `acceptable`: for each
-//! field the values that are right, `""` among them where it may be absent.
+//! A case has the model's text as `input`, its `schema`, and `acceptable`: the right values of each field. The value
+//! `""` means that the field may be missing.
 //!
-//! Where `OLLAMA_HOST` is set and answers, a second line tells what is left of that when the same
-//! texts are the arguments of real calls, and a repair agent is asked about each that does not fit,
-//! up to three times. It is driven by the model that `AGENTS_MODEL` names, and may hand a call up or
-//! end its run, as any repair agent may. `--show repairs` tells what happens to each call.
+//! If a server answers at `OLLAMA_HOST`, a second line scores repairs. The same texts are then arguments of real
+//! calls, and a repair agent is asked up to three times about each call that does not fit. `AGENTS_MODEL` names its
+//! model. Like any repair agent, it may escalate a call or end its run. `--show repairs` prints the steps of each
+//! call.
 
-#![allow(clippy::print_stdout)] // Its output is what it is for.
+#![allow(clippy::print_stdout)] // The result is printed.
 
 #[allow(dead_code, reason = "each example uses a part of it")]
 mod score;
@@ -52,14 +51,14 @@ async fn main() {
     }
 }
 
-/// What a text is read as, or why it is refused.
+/// Value of a text, or the reason why it was refused.
 type Reading = Result<Value, String>;
 
 fn input(case: &Value) -> &str {
     case["input"].as_str().unwrap_or_default()
 }
 
-/// The reader alone.
+/// Reads a case without repairs.
 fn read(case: &Value) -> Reading {
     let schema = Schema::new(&case["schema"]);
     let reading = schema
@@ -80,7 +79,7 @@ fn small_model() -> Ollama {
     ollama(env::var("AGENTS_MODEL").unwrap_or_else(|_| "smollm2:135m".into()))
 }
 
-/// Whether there is a server that can run the repair agent's model.
+/// Returns `true` if a server can run the repair agent's model.
 async fn has_model() -> bool {
     if env::var_os("OLLAMA_HOST").is_none_or(|host| host.is_empty()) {
         return false;
@@ -95,14 +94,14 @@ async fn has_model() -> bool {
         .is_ok()
 }
 
-/// Calls the one tool it has.
+/// An agent that calls its only tool.
 struct Caller {
     tool: FnTool,
 }
 
 #[agent(prompt = "Call the tool.", tools = [self.tool.clone()])]
 impl Caller {
-    /// Calls it.
+    /// Calls the tool.
     #[skill]
     async fn call(&self, request: String) -> String;
 
@@ -112,7 +111,7 @@ impl Caller {
     });
 }
 
-/// The text as the arguments of a call, and what arrives at the tool.
+/// Passes the text as arguments of a call, and returns the arguments that the tool received.
 async fn call(case: &Value, options: &Options) -> Reading {
     let name = case["tool"].as_str().unwrap_or("tool");
     let schema = case["schema"].clone();
@@ -137,7 +136,7 @@ async fn call(case: &Value, options: &Options) -> Reading {
     }
 }
 
-/// What became of one case.
+/// Outcome of a case.
 struct Judged {
     valid: bool,
     accepted: bool,
@@ -185,7 +184,7 @@ fn judge(case: &Value, reading: &Reading) -> Judged {
     }
 }
 
-/// Each given value is among those that are right, and what is absent may be.
+/// Returns `true` if each value is acceptable and each missing field may be missing.
 fn is_accepted(value: &Value, acceptable: &Value) -> bool {
     let (Some(given), Some(fields)) = (value.as_object(), acceptable.as_object()) else {
         return false;
@@ -200,7 +199,8 @@ fn is_accepted(value: &Value, acceptable: &Value) -> bool {
         })
 }
 
-/// Within an object that is right, each member again has a list of values.
+/// Returns `true` if a value is equal to an acceptable one. The members of an acceptable object have lists of values
+/// in turn.
 fn is_right(value: &Value, right: &Value) -> bool {
     match (value, right) {
         (Value::Object(_), Value::Object(fields)) if fields.values().all(Value::is_array) => {
@@ -217,7 +217,7 @@ fn is_right(value: &Value, right: &Value) -> bool {
     }
 }
 
-/// Whether a text holds every leaf of a value, up to case and the format of numbers.
+/// Returns `true` if a text holds every leaf of a value, up to case and the format of numbers.
 fn holds_all(text: &str, value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -236,7 +236,7 @@ fn holds_all(text: &str, value: &Value) -> bool {
     }
 }
 
-/// Letters and digits alone, in lower case.
+/// Returns the letters and digits of a text in lower case.
 fn plain(text: &str) -> String {
     let text = text.replace("\\n", " ").replace("\\t", " ");
     text.chars()
@@ -245,7 +245,7 @@ fn plain(text: &str) -> String {
         .collect()
 }
 
-/// Whether a number stands in a text, with or without separators of thousands.
+/// Returns `true` if a text holds a number, with or without thousands separators.
 fn holds_number(text: &str, number: f64) -> bool {
     let inside = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');
     let among = |text: &str| {

@@ -1,10 +1,8 @@
-//! A repair agent with a model that decides for itself: it repairs, it hands the failure up, or it
-//! ends everything.
+//! A model-driven repair agent that decides what to do: it repairs the call, escalates the failure, or ends the run.
 //!
 //! `cargo run --example smart_fixer`
 //!
-//! No server is asked: a scripted model says what `main` gives it, for the agent and for its repair
-//! agent.
+//! No server is needed: a scripted model gives the replies listed in `main`, for the agent and for its repair agent.
 
 use agents::{
     console::print_line,
@@ -16,7 +14,7 @@ use agents::{
 /// Repair the JSON that you are given, and answer with it. Where commas and quotes are not the problem
 /// (the fields are another tool's, or a value is missing that you cannot know), call `escalate` and say
 /// why. Where there was never any JSON, call `throw_exception`.
-// The two tools are not listed here: a repair agent has them while it repairs, and at no other time.
+// These two tools are not listed here: every repair agent has them, but only during a repair.
 #[agent(budget(max_turns = 3))]
 async fn smart_fixer(request: Repair) -> String;
 
@@ -24,9 +22,9 @@ tool! {
     /// Create a task.
     #[tool(writes)]
     async fn create_task(
-        /// What is to be done.
+        /// Title of the task.
         title: String,
-        /// Who does it.
+        /// Person who does the task.
         owner: String,
     ) -> String {
         format!("{owner}: {title}")
@@ -42,7 +40,7 @@ tool! {
 #[agent(tools = [CreateTask])]
 async fn secretary(request: String) -> String;
 
-/// One run on a script, and how it ended.
+/// Performs a run with a script, and prints the outcome.
 async fn run(title: &str, script: Vec<Script>) -> Result<(), Error> {
     println!("\n{title}");
     let (model, handle) = ScriptedModel::new(script);
@@ -54,7 +52,7 @@ async fn run(title: &str, script: Vec<Script>) -> Result<(), Error> {
         .await?;
     let errors = outcome.outputs.receipts().filter_map(|r| r.error.as_ref());
     for error in errors.filter(|error| error.kind == "EscalationError") {
-        // The escalation is a value: here as it stands on the receipt.
+        // The escalation is data on the receipt.
         let details = error.details.clone().unwrap_or_default();
         println!(
             "escalation: source {}, severity {}, attempts {}, reason {:?}",
@@ -110,7 +108,7 @@ async fn main() -> Result<(), Error> {
                 "throw_exception",
                 r#"{"reason": "these are the bytes of a program"}"#,
             ),
-            // Nobody is asked after that.
+            // No request follows.
         ],
     )
     .await

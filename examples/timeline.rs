@@ -1,9 +1,9 @@
-//! What a run did and when, drawn while it goes on and after it has ended.
+//! Draws a timeline of a run, both during the run and after its end.
 //!
 //! `cargo run --example timeline`
 //!
-//! No server is asked: a scripted model says what `main` gives it. On a terminal the picture is drawn
-//! anew with everything that happens; elsewhere there is a line for each step when it ends.
+//! No server is needed: a scripted model gives the replies listed in `main`. On a terminal, the timeline is redrawn at
+//! each event. Elsewhere, a line is printed at the end of each step.
 
 use agents::{
     prelude::*,
@@ -21,7 +21,7 @@ tool! {
     /// Fetch a page.
     #[tool(reads)]
     async fn fetch(
-        /// Which page.
+        /// Name of the page.
         page: String,
     ) -> io::Result<String> {
         static FAILURES: AtomicU32 = AtomicU32::new(0);
@@ -42,7 +42,7 @@ tool! {
     /// Ask a translator.
     #[tool(none)]
     async fn translate(
-        /// What.
+        /// Text to translate.
         text: String,
     ) -> Result<String, Error> {
         Translator.run(text).await

@@ -1,6 +1,6 @@
-//! What a turn costs where nobody looks on, counted in allocations: time would depend on the machine.
+//! Cost of a turn without listeners, counted in allocations. Unlike time, that count does not depend on the machine.
 //!
-//! A program of its own, for it counts by taking the place of the allocator.
+//! This test is a program of its own, since it replaces the allocator to count.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
@@ -28,7 +28,7 @@ async fn add(
 #[agent(tools = [Add], budget(max_turns = 1000, max_tool_calls = 1000, max_recursion = 5000))]
 async fn math(question: String) -> String;
 
-/// Calls so many times, then answers; keeps nothing.
+/// A model that makes this number of calls, then answers. It records nothing.
 struct Calling(usize);
 
 #[async_trait]
@@ -57,7 +57,7 @@ impl Model for Calling {
     }
 }
 
-/// What a run of so many turns allocates.
+/// Returns the allocations of a run with this number of turns.
 fn run_of(turns: usize) -> AllocationInfo {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -71,12 +71,12 @@ fn run_of(turns: usize) -> AllocationInfo {
     })
 }
 
-/// The figures are those of today and a tenth: whoever needs more says so here.
+/// The bounds are today's figures plus a tenth; a change that needs more has to raise them here.
 #[test]
 fn a_turn_that_nobody_watches_allocates_little() {
-    // The check of each run is no part of what users pay.
+    // Users do not pay for the checks that tests run on each outcome.
     agents::testing::check_runs(false);
-    // What is made once in a program.
+    // The first run also allocates everything that is made once per program.
     run_of(1);
     let (short, long) = (run_of(28), run_of(128));
     let turns = 100;

@@ -24,7 +24,7 @@ tool! {
     pub async fn read_file(
         /// Path, relative to the workspace.
         path: String,
-        /// How many lines at most.
+        /// Maximum number of lines.
         #[serde(default)]
         lines: Option<u32>,
         #[inject] root: String,
@@ -120,7 +120,7 @@ fn what_no_arm_answers_is_left_to_the_next_layer() {
 /// Write a file.
 #[agents::tool(writes, idempotent)]
 async fn write_file(
-    /// What.
+    /// Text of the file.
     text: String,
 ) -> Result<(), String> {
     Err(text)
@@ -186,7 +186,7 @@ async fn an_agents_arm_for_a_tool_is_asked_before_the_tool() {
     );
 }
 
-/// A repair agent that knows more than the text.
+/// A repair agent with knowledge beyond the text.
 #[derive(Clone)]
 struct Pattern {
     path: String,
@@ -206,7 +206,7 @@ tool! {
     /// Lists a folder.
     #[tool(reads)]
     async fn list(
-        /// Which.
+        /// Path of the file.
         path: String,
         #[inject] pattern: Pattern,
     ) -> String {

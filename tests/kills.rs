@@ -1,7 +1,7 @@
-//! Runs that are killed at any moment and started again: nothing is lost, and nothing is done twice.
+//! Runs that are killed at random moments and restarted: no payment is lost or repeated.
 //!
-//! `AGENTS_KILLS=200 cargo test --test kills -- --nocapture` kills until so many kills have hit a running payment; a
-//! few are enough for every day. The controls do it wrong on purpose, so that the test is seen to find it.
+//! `AGENTS_KILLS=200 cargo test --test kills -- --nocapture` kills until this number of kills have hit a running
+//! payment; the default is small. Controls with deliberate errors show that the test finds double payments.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
@@ -27,7 +27,7 @@ fn wanted() -> usize {
     said.and_then(|said| said.parse().ok()).unwrap_or(24)
 }
 
-/// An example, built.
+/// Returns the path of a built example.
 fn example(name: &str) -> PathBuf {
     built::EXAMPLES.join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }
@@ -67,7 +67,7 @@ impl Files {
         command.spawn().unwrap()
     }
 
-    /// Keys and amounts in the ledger.
+    /// Returns the keys and amounts in the ledger.
     fn paid(&self) -> Vec<(String, String)> {
         let text = fs::read_to_string(&self.ledger).unwrap_or_default();
         let pairs = text.lines().filter_map(|line| line.split_once(' '));
@@ -76,7 +76,7 @@ impl Files {
             .collect()
     }
 
-    /// The last fact that is stored: its name, and the key of the payment if it is an intent.
+    /// Returns the name of the last stored fact, and the payment's key if it is an intent.
     fn last_fact(&self) -> (String, Option<String>) {
         let text = fs::read_to_string(&self.journal).unwrap_or_default();
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -95,11 +95,11 @@ impl Files {
     }
 }
 
-/// Count of what the kills have hit, and of what came of it.
+/// Counts of kills and of their results.
 #[derive(Debug, Default)]
 struct Found {
     runs: usize,
-    /// By the last fact that was stored.
+    /// Kills by the last stored fact.
     kills: BTreeMap<String, usize>,
     before_effect: usize,
     after_effect: usize,
@@ -115,7 +115,7 @@ impl Found {
     }
 }
 
-/// A number below this one, by chance.
+/// Returns a random number below this one.
 fn below(state: &mut u64, bound: u64) -> u64 {
     *state = state
         .wrapping_mul(6_364_136_223_846_793_005)
@@ -123,7 +123,7 @@ fn below(state: &mut u64, bound: u64) -> u64 {
     (*state >> 33) % bound
 }
 
-/// Waits so long for the process, then kills it; its output if it had ended.
+/// Waits this long for a process, then kills it; returns its output if it had ended.
 fn wait(mut child: Child, time: Duration) -> Option<String> {
     let began = Instant::now();
     loop {
@@ -142,7 +142,7 @@ fn wait(mut child: Child, time: Duration) -> Option<String> {
     }
 }
 
-/// Kills and starts again until `enough`.
+/// Kills and restarts runs until [`enough`].
 fn kill(test: &str, exe: &str, how: &[&str], enough: impl Fn(&Found) -> bool) -> Found {
     let (files, exe) = (Files::new(test), example(exe));
     assert!(exe.exists(), "{} is built by `cargo test`", exe.display());
@@ -187,13 +187,13 @@ fn kill(test: &str, exe: &str, how: &[&str], enough: impl Fn(&Found) -> bool) ->
     found
 }
 
-/// The figures of `paid P, in doubt D`.
+/// Returns the numbers in `paid P, in doubt D`.
 fn counts(line: &str) -> Option<(usize, usize)> {
     let (paid, in_doubt) = line.strip_prefix("paid ")?.split_once(", in doubt ")?;
     Some((paid.parse().ok()?, in_doubt.parse().ok()?))
 }
 
-/// Returns `true` if so many kills have hit a payment, and both sides of its effect.
+/// Returns `true` if enough kills have hit a payment, before and after its effect.
 fn enough(found: &Found) -> bool {
     let (wanted, side) = (wanted(), wanted() / 10);
     found.hits() >= wanted && found.before_effect >= side && found.after_effect >= side

@@ -1,5 +1,5 @@
-//! The front page and the tutorial, followed by somebody who has nothing else: a package with the dependencies that
-//! these pages name and no others, the files that they show, the commands that they say, and what these print.
+//! Follows the front page and the tutorial in a new package. Uses only the dependencies, files and commands of these
+//! pages, and compares the output.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
@@ -17,7 +17,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(path)).unwrap()
 }
 
-/// The fenced blocks of a page, in order: what stands behind the fence, and the lines within.
+/// Returns the fenced blocks of a page, in order, each with its info string and its text.
 fn blocks(page: &str) -> Vec<(&str, &str)> {
     let mut blocks = Vec::new();
     let mut rest = page;
@@ -29,16 +29,16 @@ fn blocks(page: &str) -> Vec<(&str, &str)> {
     blocks
 }
 
-/// The commands of a `console` block.
+/// Returns the commands of a `console` block.
 fn commands(block: &str) -> impl Iterator<Item = &str> {
     block.lines().filter_map(|line| line.strip_prefix("$ "))
 }
 
-/// A package as a reader has it.
+/// A package as a reader of the book creates it.
 struct Package {
     name: String,
     folder: PathBuf,
-    /// Lines of the manifest, by crate.
+    /// Dependency lines of the manifest, by crate.
     added: BTreeMap<String, String>,
     profiles: String,
 }
@@ -56,10 +56,10 @@ impl Package {
         }
     }
 
-    /// `cargo add` with these arguments. What was added first stays.
+    /// Performs `cargo add` with these arguments; an existing dependency is kept.
     fn add(&mut self, arguments: &str) {
         let mut names = Vec::new();
-        // The lock file has the version.
+        // The version comes from the lock file.
         let mut keys = String::from("version = \"*\"");
         let mut words = arguments.split_whitespace();
         while let Some(word) = words.next() {
@@ -82,7 +82,7 @@ impl Package {
         }
     }
 
-    /// Does what a chapter says; gives what a program has printed.
+    /// Performs a command of a chapter; returns the output of `cargo run`.
     fn follow(&mut self, command: &str) -> Option<String> {
         match command {
             "cargo run" => return Some(self.cargo("run")),
@@ -94,7 +94,7 @@ impl Package {
                     "{ran}"
                 );
             }
-            // There is a folder already.
+            // The folder exists already.
             "cargo new shelf && cd shelf" => {}
             other => match other.strip_prefix("cargo add ") {
                 Some(arguments) => self.add(arguments),
@@ -108,7 +108,7 @@ impl Package {
         fs::write(self.folder.join(file), text).unwrap();
     }
 
-    /// What cargo prints when it is called so: it succeeds, and has nothing to warn of.
+    /// Runs a cargo command, checks that it succeeds without warnings, and returns its output.
     fn cargo(&self, command: &str) -> String {
         let lines: String = self.added.values().map(String::as_str).collect();
         let Package { name, profiles, .. } = self;
@@ -151,7 +151,7 @@ fn the_front_page_names_all_that_its_program_needs() {
         }
     }
     assert!(package.added.contains_key("agents"), "what is to be added?");
-    // With these profiles, what `tests/features.rs` has checked is not checked again.
+    // With these profiles, cargo reuses the builds of `tests/features.rs`.
     let workspace = read("Cargo.toml");
     let (_, profiles) = workspace.split_once("\n[profile.dev]\n").unwrap();
     package.profiles = profiles.to_owned();
@@ -165,8 +165,8 @@ const TUTORIAL: [&str; 4] = [
     "two-of-them.md",
 ];
 
-/// Does what the chapters say, block by block: each Rust block is the file that its first line names, each `console`
-/// block is done, and a `text` block is all that the program before it printed.
+/// Follows the chapters block by block. A Rust block is the file named in its first line, a `console` block is
+/// executed, and a `text` block is the complete output of the program before it.
 #[test]
 fn the_tutorial_can_be_walked() {
     let mut package = Package::new("shelf");
@@ -207,7 +207,7 @@ fn the_tutorial_can_be_walked() {
     }
 }
 
-/// A line without how long something took, which is different each time.
+/// Removes durations from a line, since they differ each time.
 fn without_times(line: &str) -> &str {
     let line = line.split(" again in ").next().unwrap();
     let took = line.rfind("  (").filter(|_| line.ends_with("s)"));

@@ -1,4 +1,4 @@
-//! What the house has promised of itself.
+//! Rules of this repository that can be checked by reading its files.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
@@ -73,7 +73,7 @@ fn the_core_reaches_nothing_outside() {
         );
     }
     for file in files("agents-core/src", ".rs") {
-        // What is recorded of tests is written to files, in tests alone.
+        // The recorder of tests writes files, and is used only in tests.
         if file.ends_with("testing/oracle.rs") {
             continue;
         }
@@ -95,8 +95,8 @@ fn the_reader_depends_on_none_of_our_crates() {
     assert!(!dependencies.contains("agents"), "{dependencies}");
 }
 
-/// The list and the table under "Layers" in ARCHITECTURE.md: a module names those above it, and the table says
-/// which files look down.
+/// Checks modules against "Layers" in ARCHITECTURE.md. A module may name only those above it; the table lists the
+/// exceptions.
 #[test]
 fn modules_look_up() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -118,7 +118,7 @@ fn modules_look_up() {
         })
         .collect();
     let sources = root.join("agents-core/src");
-    // What the root re-exports is the module's that it comes from.
+    // A name that the root re-exports belongs to its module.
     let facade = fs::read_to_string(sources.join("lib.rs")).unwrap();
     let exports = facade
         .lines()
@@ -174,7 +174,7 @@ fn modules_look_up() {
     );
 }
 
-/// What stands right behind `crate::`, in paths and in lists.
+/// Returns the names directly after `crate::`, in paths and in lists.
 fn names_of_the_crate(text: &str) -> Vec<String> {
     let code = text
         .lines()
@@ -222,7 +222,7 @@ fn names_of_the_crate(text: &str) -> Vec<String> {
     names
 }
 
-/// The table in `tests/integration/behaviours/mod.rs`: every row has a test that there is, or a reason.
+/// Checks the table in `tests/integration/behaviours/mod.rs`: every row names an existing test, or a reason.
 #[test]
 fn every_behaviour_has_its_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -233,7 +233,7 @@ fn every_behaviour_has_its_test() {
             (file.with_extension(""), text)
         })
         .collect();
-    // Names are as they are seen from the table, or from the root of the tests.
+    // Names are relative to the table, or to the root of the tests.
     let is_there = |name: &str| {
         let (module, function) = name.rsplit_once("::").unwrap();
         let module = Path::new(&module.replace("::", "/")).to_owned();

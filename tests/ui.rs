@@ -1,6 +1,6 @@
-//! What the compiler says about mistakes: a file for each mistake, named after it.
+//! Compiler messages about mistakes, with a file for each mistake, named after it.
 //!
-//! `TRYBUILD=overwrite cargo test --test ui` blesses what it says now; `cargo test --test ui -- ui
+//! `TRYBUILD=overwrite cargo test --test ui` accepts the current messages. `cargo test --test ui -- ui
 //! trybuild=borrowed` runs the cases whose path contains `borrowed`.
 
 #[rustversion::attr(not(stable(1.95)), ignore = "blessed on 1.95")]
@@ -19,7 +19,7 @@ fn ui() {
     cases.compile_fail("tests/ui/types/*.rs");
 }
 
-/// What is wrong in agents and their organisation and can be seen before anything runs, and the cases in which it is.
+/// Mistakes in agents and their organisation that are found before a run, with the cases that show them.
 const MISTAKES: [(&str, &[&str]); 15] = [
     (
         "an agent has one place",

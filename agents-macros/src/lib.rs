@@ -40,7 +40,6 @@ mod check;
 mod diag;
 mod expand;
 // The book's list of words is compared with this file.
-#[path = "parse/keys.rs"]
 mod keys;
 mod lower;
 mod messages;

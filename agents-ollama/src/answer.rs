@@ -1,48 +1,48 @@
-//! Lines -> one [`Reply`]. The whole answer at once is a stream of one line.
+//! Builds one [`Reply`] from the lines of an answer. An answer in one document is read as a stream of one line.
 
 use crate::wire::{Line, error_text};
 use agents_core::model::{Delta, FinishReason, Reply, ToolCall};
 
-/// Where pieces go as they come.
+/// Callback for the pieces of an answer as they arrive.
 pub(crate) type Sink<'a> = Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)>;
 
-/// Why a line ended the answer.
+/// Reason why a line ended the answer.
 #[derive(Debug)]
-pub(crate) enum Fault {
-    /// It is not what the protocol promises.
+pub(crate) enum AnswerError {
+    /// The line is not the JSON that the protocol requires.
     NotJson(serde_json::Error),
-    /// The server reported an error in the place of an answer.
+    /// The server reported an error instead of an answer.
     Reported(String),
 }
 
-impl Fault {
-    /// Whether it would have been JSON, had there been more of it.
-    pub(crate) fn is_cut(&self) -> bool {
-        matches!(self, Fault::NotJson(error) if error.is_eof())
+impl AnswerError {
+    /// Returns `true` if the JSON ended too early, but had no other error.
+    pub(crate) fn is_truncated(&self) -> bool {
+        matches!(self, AnswerError::NotJson(error) if error.is_eof())
     }
 }
 
-/// An answer that is being put together.
+/// An answer that is still being received.
 #[derive(Default)]
 pub(crate) struct Answer {
     content: String,
     thinking: String,
     calls: Vec<ToolCall>,
     reply: Reply,
-    spoke: bool,
+    has_message: bool,
     done: Option<bool>,
 }
 
 impl Answer {
     /// Reads every document in `bytes`: one for a whole answer, or a line of a stream.
-    pub(crate) fn read(&mut self, bytes: &[u8], sink: Sink<'_>) -> Result<(), Fault> {
+    pub(crate) fn read(&mut self, bytes: &[u8], sink: Sink<'_>) -> Result<(), AnswerError> {
         for line in serde_json::Deserializer::from_slice(bytes).into_iter::<Line<'_>>() {
-            self.take(line.map_err(Fault::NotJson)?, sink)?;
+            self.take(line.map_err(AnswerError::NotJson)?, sink)?;
         }
         Ok(())
     }
 
-    fn take(&mut self, line: Line<'_>, sink: Sink<'_>) -> Result<(), Fault> {
+    fn take(&mut self, line: Line<'_>, sink: Sink<'_>) -> Result<(), AnswerError> {
         let Line {
             message,
             done,
@@ -52,17 +52,17 @@ impl Answer {
             error,
         } = line;
         if let Some(error) = error {
-            return Err(Fault::Reported(error_text(error)));
+            return Err(AnswerError::Reported(error_text(error)));
         }
         if self.is_done() {
             return Ok(());
         }
         if let Some(said) = message {
-            self.spoke = true;
+            self.has_message = true;
             piece(&mut self.thinking, &said.thinking.0, sink, Delta::Thinking);
             piece(&mut self.content, &said.content.0, sink, Delta::Text);
             let calls = said.tool_calls.unwrap_or_default();
-            // They stay in the conversation: no room for more than there are.
+            // Calls stay in the conversation, so spare capacity would be kept as well.
             self.calls.reserve_exact(calls.len());
             for call in calls {
                 self.calls.push(ToolCall {
@@ -85,27 +85,27 @@ impl Answer {
         Ok(())
     }
 
-    /// Whether the server said that this was all.
+    /// Returns `true` if the server sent `"done": true`.
     pub(crate) fn is_done(&self) -> bool {
         self.done == Some(true)
     }
 
-    /// Whether there was a message at all, and nothing said that more would come.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.spoke && self.done != Some(false)
+    /// Returns `true` if there was a message and no `"done": false`.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.has_message && self.done != Some(false)
     }
 
-    /// Whether anything was said.
-    pub(crate) fn spoke(&self) -> bool {
-        self.spoke
+    /// Returns `true` if any line had a message.
+    pub(crate) fn has_message(&self) -> bool {
+        self.has_message
     }
 
-    /// What was said so far, in characters.
+    /// Returns the number of characters received so far.
     pub(crate) fn len(&self) -> usize {
         self.content.chars().count() + self.thinking.chars().count()
     }
 
-    /// The answer.
+    /// Converts the answer into a reply.
     pub(crate) fn into_reply(self) -> Reply {
         let Answer {
             content,

@@ -1,17 +1,17 @@
-//! History -> the bytes of a request. What was encoded for one turn is not encoded again for the
-//! next: it stays in the history's slot, and a turn costs one copy of it.
+//! Encodes a request's body. Messages that were encoded for one turn are kept in the history's slot, so that the next
+//! turn only copies them.
 //!
 //! ```text
 //! {"model":..,"stream":  false  ,"options":{..}  ,"tools":[..]  ,"messages":[  ..  ]  ,"format":{..}  }
-//! └── Ready::head ────┘         └─ settings ───┘ └─ ToolSet ──┘             slot      └─ last turn ──┘
+//! └──── head ─────────┘         └─ settings ───┘ └─ ToolSet ──┘             slot      └─ last turn ──┘
 //! ```
 
-use crate::config::Ready;
+use crate::config::RequestTemplate;
 use agents_core::model::{Message, Request, ToolCall, prompted};
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How this request offers its tools, and so how its history is spelled.
+/// Way in which a request offers its tools, which decides how its history is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Native,
@@ -19,31 +19,35 @@ pub(crate) enum Mode {
     Constrained,
 }
 
-/// What the history's slot holds: messages as JSON, each with a comma after it.
+/// The content of the history's slot: messages as JSON, each with a comma after it.
 #[derive(Default)]
 struct Encoded {
-    spelling: Spelling,
-    covered: usize,
+    key: CacheKey,
+    message_count: usize,
     messages: Vec<u8>,
-    /// The grammar's schema, where there is one.
+    /// Schema of the grammar in constrained mode; otherwise empty.
     format: String,
 }
 
-/// Whose bytes these are: as long as it is equal, they can be taken further. Where the tools are
-/// part of the first message, they count.
+/// Key that decides whether encoded messages can be extended. Hashes the tools if they are part of the first message.
 #[derive(Default, PartialEq)]
-enum Spelling {
+enum CacheKey {
     #[default]
     Native,
     Prompted(u64),
     Constrained(u64),
 }
 
-/// The request's body.
-pub(crate) fn body(ready: &Ready, request: &Request<'_>, mode: Mode, stream: bool) -> Vec<u8> {
+/// Encodes the body of a request.
+pub(crate) fn body(
+    template: &RequestTemplate,
+    request: &Request<'_>,
+    mode: Mode,
+    stream: bool,
+) -> Vec<u8> {
     request.history().wire(|encoded: &mut Encoded, messages| {
-        encoded.catch_up(request, messages, mode);
-        let Ready { head, settings, .. } = ready;
+        encoded.encode_new(request, messages, mode);
+        let RequestTemplate { head, settings, .. } = template;
         let tools = if mode == Mode::Native {
             request.tools_json()
         } else {
@@ -62,7 +66,7 @@ pub(crate) fn body(ready: &Ready, request: &Request<'_>, mode: Mode, stream: boo
         body.extend_from_slice(encoded.messages.strip_suffix(b",").unwrap_or_default());
         body.push(b']');
         match request.format() {
-            // A model that has to follow a schema cannot call.
+            // A model that has to follow a schema cannot call tools.
             Some(format) if !request.has_tools() => {
                 body.extend_from_slice(b",\"format\":");
                 json(&mut body, format);
@@ -79,26 +83,27 @@ pub(crate) fn body(ready: &Ready, request: &Request<'_>, mode: Mode, stream: boo
 }
 
 impl Encoded {
-    /// Encodes the messages that are new. Begins anew where the bytes are somebody else's.
-    fn catch_up(&mut self, request: &Request<'_>, messages: &[Message], mode: Mode) {
-        let spelling = Spelling::of(request, mode);
-        if self.spelling != spelling || self.covered > messages.len() {
+    /// Encodes the new messages. Starts over if the kept bytes have another key, or cover more messages than there
+    /// are.
+    fn encode_new(&mut self, request: &Request<'_>, messages: &[Message], mode: Mode) {
+        let key = CacheKey::of(request, mode);
+        if self.key != key || self.message_count > messages.len() {
             *self = Encoded {
-                spelling,
+                key,
                 ..Encoded::default()
             };
         }
         if mode == Mode::Native {
-            messages[self.covered..]
+            messages[self.message_count..]
                 .iter()
-                .for_each(|message| self.native(message));
+                .for_each(|message| self.push_native(message));
         } else {
-            self.plain(request, messages, mode);
+            self.push_all_as_text(request, messages, mode);
         }
-        self.covered = messages.len();
+        self.message_count = messages.len();
     }
 
-    fn native(&mut self, message: &Message) {
+    fn push_native(&mut self, message: &Message) {
         let out = &mut self.messages;
         match message {
             Message::System { content } => open(out, "system", content),
@@ -123,56 +128,56 @@ impl Encoded {
         out.extend_from_slice(b"},");
     }
 
-    fn plain(&mut self, request: &Request<'_>, messages: &[Message], mode: Mode) {
-        let mut new = messages[self.covered..].iter();
-        if self.covered == 0 && request.has_tools() && !messages.is_empty() {
+    fn push_all_as_text(&mut self, request: &Request<'_>, messages: &[Message], mode: Mode) {
+        let mut new = messages[self.message_count..].iter();
+        if self.message_count == 0 && request.has_tools() && !messages.is_empty() {
             let instructions = prompted::instructions(request.tools());
             match messages.first() {
                 Some(Message::System { content }) => {
                     new.next();
-                    self.text(
+                    self.push_text(
                         "system",
                         &format!("{}\n\n{instructions}", content.trim_end()),
                     );
                 }
-                _ => self.text("system", &instructions),
+                _ => self.push_text("system", &instructions),
             }
             for example in prompted::examples(request.tools()) {
-                self.plainly(&example, mode);
+                self.push_message_as_text(&example, mode);
             }
             if mode == Mode::Constrained {
                 self.format = prompted::constrained(request.tools(), request.format());
             }
         }
         for message in new {
-            self.plainly(message, mode);
+            self.push_message_as_text(message, mode);
         }
     }
 
-    fn plainly(&mut self, message: &Message, mode: Mode) {
+    fn push_message_as_text(&mut self, message: &Message, mode: Mode) {
         match (message, mode) {
             (Message::Assistant { content, calls, .. }, Mode::Constrained) if calls.is_empty() => {
-                self.text("assistant", &prompted::answer_text(content));
+                self.push_text("assistant", &prompted::answer_text(content));
             }
             _ => {
                 let (role, text) = prompted::plain(message);
-                self.text(role, &text);
+                self.push_text(role, &text);
             }
         }
     }
 
-    fn text(&mut self, role: &str, content: &str) {
+    fn push_text(&mut self, role: &str, content: &str) {
         open(&mut self.messages, role, content);
         self.messages.extend_from_slice(b"},");
     }
 }
 
-impl Spelling {
+impl CacheKey {
     fn of(request: &Request<'_>, mode: Mode) -> Self {
         match mode {
-            Mode::Native => Spelling::Native,
-            Mode::Prompted => Spelling::Prompted(fingerprint(request)),
-            Mode::Constrained => Spelling::Constrained(fingerprint(request)),
+            Mode::Native => CacheKey::Native,
+            Mode::Prompted => CacheKey::Prompted(fingerprint(request)),
+            Mode::Constrained => CacheKey::Constrained(fingerprint(request)),
         }
     }
 }
@@ -185,9 +190,8 @@ fn fingerprint(request: &Request<'_>) -> u64 {
     tools.finish()
 }
 
-/// The model's own message. Ollama reads `arguments` into a map and refuses a request in which
-/// they are anything else; so a call that was never valid goes back as the text it was, and a
-/// good one exactly as the model wrote it.
+/// Encodes a message of the model. Ollama refuses a request in which `arguments` is not an object. A malformed call is
+/// therefore sent as part of the text, and a valid call exactly as the model wrote it.
 fn assistant(out: &mut Vec<u8>, content: &str, thinking: Option<&str>, calls: &[ToolCall]) {
     let (good, bad): (Vec<_>, Vec<_>) = calls
         .iter()

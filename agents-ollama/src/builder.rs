@@ -1,13 +1,13 @@
-//! Everything that can be set, as a chain of calls.
+//! Builder methods for the settings of a client.
 
 use crate::{KeepAlive, Ollama, Think, ToolMode, config::Config, host, settings::Header};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
-/// Creates a model of an Ollama server, by the name that `ollama list` shows.
+/// Creates a client for a model, by the name that `ollama list` shows.
 ///
-/// The server is the one that `OLLAMA_HOST` names, as for Ollama's own programs, or the one on
-/// this machine. Nothing is sent before the first question.
+/// The server is the one that `OLLAMA_HOST` names, or the one on this machine. Ollama's own programs choose it the
+/// same way. Nothing is sent before the first request.
 ///
 /// ```
 /// # mod agents { pub use agents_ollama::ollama; }
@@ -24,7 +24,7 @@ pub fn ollama(name: impl Into<String>) -> Ollama {
 
 impl Ollama {
     fn set(mut self, change: impl FnOnce(&mut Config)) -> Self {
-        // `make_mut` would keep what was worked out from the old settings.
+        // `make_mut` would keep the request template of the old settings.
         let mut config = Config::clone(&self.config);
         change(&mut config);
         self.config = Arc::new(config);
@@ -33,9 +33,9 @@ impl Ollama {
 
     /// Sets the server's address: `http://host:port`, or any form that `OLLAMA_HOST` may take.
     ///
-    /// What is no address at all is reported by the first question. A user name and a password in
-    /// it, `http://user:password@host`, are sent as `Authorization: Basic` and shown nowhere;
-    /// [`bearer`](Self::bearer) and [`header`](Self::header) come before them.
+    /// An invalid address is reported by the first request. A user name and a password in the address,
+    /// `http://user:password@host`, are sent as `Authorization: Basic` and never shown. [`bearer`](Self::bearer) and
+    /// [`header`](Self::header) take precedence over them.
     ///
     /// ```
     /// # mod agents { pub use agents_ollama::ollama; }
@@ -82,8 +82,7 @@ impl Ollama {
 
     /// Sets the size of the context window in tokens.
     ///
-    /// Ollama cuts off the oldest messages that do not fit, silently: with tools, its default may
-    /// be too small.
+    /// Ollama silently drops the oldest messages that do not fit. With tools, its default size may be too small.
     ///
     /// ```
     /// # mod agents { pub use agents_ollama::ollama; }
@@ -164,15 +163,15 @@ impl Ollama {
 
     /// Sets how long to wait for the next byte; five minutes by default.
     ///
-    /// A model that has to be loaded first says nothing for a while, and without streaming neither
-    /// does one that is thinking.
+    /// A model that has to be loaded sends nothing for a while. Without streaming, neither does a model that is
+    /// thinking.
     #[must_use]
     pub fn timeout(self, wait: Duration) -> Self {
         self.set(|config| config.wait = wait)
     }
 
-    /// Turns streaming on or off; without it, whole answers are asked for even where somebody
-    /// watches them being written.
+    /// Turns streaming on or off; on by default. Without streaming, the server sends each answer in one document even
+    /// if the request has a sink.
     #[must_use]
     pub fn streaming(self, streaming: bool) -> Self {
         self.set(|config| config.streaming = streaming)

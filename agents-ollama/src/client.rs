@@ -1,15 +1,15 @@
-//! The client: what it is set to, and one question at a time.
+//! The client: chooses the tool mode, sends chat requests, and lists models.
 
 use crate::{
-    answer::{Answer, Fault},
+    answer::{Answer, AnswerError},
     body::{Mode, body},
-    config::{Config, Ready},
-    error::{Place, Refusal, refuses_tools},
-    learned,
-    receive::{salvaged, streamed, unwrapped, whole},
+    config::{Config, RequestTemplate},
+    error::{ErrorContext, Refusal, refuses_tools},
+    receive::{complete, streamed, unwrap_constrained, with_call},
     salvage,
     settings::ToolMode,
-    transport::{self, Body, Broken, Post},
+    tool_support,
+    transport::{self, Body, HttpRequest, TransportError},
 };
 use agents_core::model::{Model, ModelError, ModelErrorKind, Reply, Request, prompted};
 use async_trait::async_trait;
@@ -21,13 +21,13 @@ use std::{
     time::Duration,
 };
 
-/// Whether the server is there is a question for this long.
-const GLANCE: Duration = Duration::from_millis(500);
+/// Time limit of [`Ollama::is_up`].
+const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A model on an Ollama server, made by [`ollama`](crate::ollama).
 ///
-/// Cloning is cheap. What a server says about a model is known to all clients of the process that
-/// are made after it, and to clones. Connections are shared by all clients of a tokio runtime.
+/// Cloning is cheap. A server's report that a model has no tools is remembered for the process. Clones know of it, and
+/// so do clients made later. All clients of a tokio runtime share their connections.
 ///
 /// ```
 /// # mod agents { pub use agents_core::*; pub use agents_ollama::ollama; }
@@ -52,23 +52,23 @@ impl Model for Ollama {
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        let ready = self.config.ready()?;
-        let mode = self.mode(ready, &request);
-        match self.ask(ready, &request, mode).await {
-            Err(Asked::NoTools) => {
+        let template = self.config.template()?;
+        let mode = self.mode(template, &request);
+        match self.ask(template, &request, mode).await {
+            Err(ChatError::NoTools) => {
                 tracing::info!(
                     model = self.config.name,
                     "the model has no tools; offering them by prompt from now on"
                 );
-                ready.no_tools.store(true, Ordering::Relaxed);
-                learned::without(&ready.server, &self.config.name);
-                self.ask(ready, &request, Mode::Prompted).await
+                template.no_tools.store(true, Ordering::Relaxed);
+                tool_support::record_no_tools(&template.server, &self.config.name);
+                self.ask(template, &request, Mode::Prompted).await
             }
             answered => answered,
         }
         .map_err(|asked| match asked {
-            Asked::Failed(error) => error,
-            Asked::NoTools => ModelError::new(
+            ChatError::Failed(error) => error,
+            ChatError::NoTools => ModelError::new(
                 ModelErrorKind::Refused,
                 "a prompt cannot be refused for its tools",
             ),
@@ -76,67 +76,76 @@ impl Model for Ollama {
     }
 }
 
-/// Why there is no reply.
-enum Asked {
-    /// Tools were offered on the understanding that this might happen.
+/// Reason why a chat request has no reply.
+enum ChatError {
+    /// The server refused the tools, and [`ToolMode::Auto`] permits another request without them.
     NoTools,
     Failed(ModelError),
 }
 
-impl From<ModelError> for Asked {
+impl From<ModelError> for ChatError {
     fn from(error: ModelError) -> Self {
-        Asked::Failed(error)
+        ChatError::Failed(error)
     }
 }
 
 impl Ollama {
-    fn mode(&self, ready: &Ready, request: &Request<'_>) -> Mode {
+    fn mode(&self, template: &RequestTemplate, request: &Request<'_>) -> Mode {
         match self.config.tools {
-            ToolMode::Auto if ready.no_tools.load(Ordering::Relaxed) => Mode::Prompted,
+            ToolMode::Auto if template.no_tools.load(Ordering::Relaxed) => Mode::Prompted,
             ToolMode::Auto | ToolMode::Native => Mode::Native,
             ToolMode::Prompted => Mode::Prompted,
-            // Where there is nothing to do but to answer, or to give up, no form is needed.
+            // Without a tool that does work, the model can only answer or give up: no grammar is needed.
             ToolMode::Constrained if !prompted::any_work(request.tools()) => Mode::Prompted,
             ToolMode::Constrained => Mode::Constrained,
         }
     }
 
-    fn place<'a>(&'a self, ready: &'a Ready, path: &'static str) -> Place<'a> {
-        Place {
+    fn error_context<'a>(
+        &'a self,
+        template: &'a RequestTemplate,
+        path: &'static str,
+    ) -> ErrorContext<'a> {
+        ErrorContext {
             model: &self.config.name,
-            server: &ready.server,
+            server: &template.server,
             path,
             wait: self.config.wait,
         }
     }
 
-    async fn ask(&self, ready: &Ready, request: &Request<'_>, mode: Mode) -> Result<Reply, Asked> {
+    async fn ask(
+        &self,
+        template: &RequestTemplate,
+        request: &Request<'_>,
+        mode: Mode,
+    ) -> Result<Reply, ChatError> {
         let grammar = mode == Mode::Constrained && request.has_tools();
         let stream = self.config.streaming && request.sink().is_some();
-        // The text of a constrained reply is JSON around what is meant: nothing to show.
+        // A constrained reply is JSON around the answer, so its text is not streamed.
         let sink = if grammar { None } else { request.sink() };
 
-        let mut post = Post::new(body(ready, request, mode, stream).into());
+        let mut post = HttpRequest::new(body(template, request, mode, stream).into());
         *post.method_mut() = Method::POST;
-        *post.uri_mut() = ready.chat.clone();
-        *post.headers_mut() = ready.headers.clone();
-        let place = self.place(ready, "api/chat");
-        let response = transport::send(post, &ready.route, self.config.wait)
+        *post.uri_mut() = template.chat.clone();
+        *post.headers_mut() = template.headers.clone();
+        let context = self.error_context(template, "api/chat");
+        let response = transport::send(post, &template.route, self.config.wait)
             .await
-            .map_err(|broken| place.broken(&broken))?;
+            .map_err(|failure| context.transport(&failure))?;
 
         let status = response.status();
         if status != StatusCode::OK {
-            return self.refused(&place, response, request, mode).await;
+            return self.refused(&context, response, request, mode).await;
         }
         let body = response.into_body();
         let reply = if stream {
-            streamed(&place, body, request, sink).await?
+            streamed(&context, body, request, sink).await?
         } else {
-            whole(&place, body, request, sink).await?
+            complete(&context, body, request, sink).await?
         };
         Ok(if grammar {
-            unwrapped(reply, request.sink())
+            unwrap_constrained(reply, request.sink())
         } else {
             Reply {
                 prompted: mode == Mode::Prompted && request.has_tools(),
@@ -145,14 +154,14 @@ impl Ollama {
         })
     }
 
-    /// The server answered with another status than 200.
+    /// Turns a response with another status than 200 into an error, or into the call that it reports.
     async fn refused(
         &self,
-        place: &Place<'_>,
+        context: &ErrorContext<'_>,
         response: Response<Body>,
         request: &Request<'_>,
         mode: Mode,
-    ) -> Result<Reply, Asked> {
+    ) -> Result<Reply, ChatError> {
         let refusal = Refusal::of(&response);
         let read = |bytes: &[u8], _| {
             let said = Refusal::said(bytes);
@@ -162,17 +171,17 @@ impl Ollama {
                 && request.has_tools()
                 && said.as_deref().is_some_and(refuses_tools)
             {
-                return Err(Asked::NoTools);
+                return Err(ChatError::NoTools);
             }
             if let Some(call) = said
                 .as_deref()
                 .and_then(|text| salvage::call(text, request))
             {
-                return Ok(salvaged(Answer::default(), call));
+                return Ok(with_call(Answer::default(), call));
             }
-            Err(place.refused(&refusal, bytes).into())
+            Err(context.refused(&refusal, bytes).into())
         };
-        response.into_body().whole(read).await
+        response.into_body().read_all(read).await
     }
 
     /// Returns the server's address, without credentials.
@@ -211,28 +220,30 @@ impl Ollama {
         struct Tag {
             name: String,
         }
-        let ready = self.config.ready()?;
-        let place = self.place(ready, "api/tags");
+        let template = self.config.template()?;
+        let context = self.error_context(template, "api/tags");
         let response = self
-            .get(ready, "api/tags", self.config.wait)
+            .get(template, "api/tags", self.config.wait)
             .await
-            .map_err(|broken| place.broken(&broken))?;
+            .map_err(|failure| context.transport(&failure))?;
         let refusal = Refusal::of(&response);
-        let read =
-            |bytes: &[u8], broken: Option<Broken>| match serde_json::from_slice::<Tags>(bytes) {
-                _ if refusal.status != StatusCode::OK => Err(place.refused(&refusal, bytes)),
-                Ok(tags) => Ok(tags
-                    .models
-                    .into_iter()
-                    .flatten()
-                    .map(|tag| tag.name)
-                    .collect()),
-                Err(error) => Err(match broken {
-                    Some(broken) => place.broken(&broken),
-                    None => place.fault(Fault::NotJson(error), bytes),
-                }),
-            };
-        response.into_body().whole(read).await
+        let read = |bytes: &[u8], failure: Option<TransportError>| match serde_json::from_slice::<
+            Tags,
+        >(bytes)
+        {
+            _ if refusal.status != StatusCode::OK => Err(context.refused(&refusal, bytes)),
+            Ok(tags) => Ok(tags
+                .models
+                .into_iter()
+                .flatten()
+                .map(|tag| tag.name)
+                .collect()),
+            Err(error) => Err(match failure {
+                Some(failure) => context.transport(&failure),
+                None => context.invalid_answer(AnswerError::NotJson(error), bytes),
+            }),
+        };
+        response.into_body().read_all(read).await
     }
 
     /// Returns whether an Ollama server answers, within half a second.
@@ -251,23 +262,23 @@ impl Ollama {
     /// # }
     /// ```
     pub async fn is_up(&self) -> bool {
-        let Ok(ready) = self.config.ready() else {
+        let Ok(template) = self.config.template() else {
             return false;
         };
-        let answered = self.get(ready, "api/version", GLANCE).await;
+        let answered = self.get(template, "api/version", PROBE_TIMEOUT).await;
         answered.is_ok_and(|response| response.status() == StatusCode::OK)
     }
 
     async fn get(
         &self,
-        ready: &Ready,
+        template: &RequestTemplate,
         path: &str,
         wait: Duration,
-    ) -> Result<Response<Body>, Broken> {
-        let mut get = Post::default();
-        *get.uri_mut() = ready.route.target(ready.base.endpoint(path));
-        *get.headers_mut() = ready.headers.clone();
-        transport::send(get, &ready.route, wait).await
+    ) -> Result<Response<Body>, TransportError> {
+        let mut get = HttpRequest::default();
+        *get.uri_mut() = template.route.target(template.base.endpoint(path));
+        *get.headers_mut() = template.headers.clone();
+        transport::send(get, &template.route, wait).await
     }
 }
 

@@ -1,10 +1,10 @@
-//! The settings of a client, and what is worked out from them once.
+//! The settings of a client, and the request template that is made from them once.
 
 use crate::{
     host::{self, Address},
-    learned,
     route::Route,
     settings::{Header, KeepAlive, Think, ToolMode},
+    tool_support,
 };
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
 use http::{
@@ -20,8 +20,8 @@ use std::{
     time::Duration,
 };
 
-/// Long enough for a big model to come off a slow disk.
-const WAIT: Duration = Duration::from_secs(300);
+/// Default time limit for the next byte: long enough to load a big model from a slow disk.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
 #[derive(Debug)]
 pub(crate) struct Config {
@@ -36,12 +36,12 @@ pub(crate) struct Config {
     pub(crate) streaming: bool,
     pub(crate) tools: ToolMode,
     pub(crate) headers: Vec<Header>,
-    ready: OnceLock<Result<Ready, ModelError>>,
+    template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
 
-/// What every request has in common.
+/// The parts that all requests of a client have in common.
 #[derive(Debug)]
-pub(crate) struct Ready {
+pub(crate) struct RequestTemplate {
     pub(crate) base: Address,
     pub(crate) chat: Uri,
     pub(crate) server: String,
@@ -49,9 +49,9 @@ pub(crate) struct Ready {
     pub(crate) headers: HeaderMap,
     /// The start of the body, up to the value of `stream`.
     pub(crate) head: Vec<u8>,
-    /// What follows that value: everything else that is set, each with a comma before it.
+    /// The part of the body after the value of `stream`: all other settings, each with a comma before it.
     pub(crate) settings: Vec<u8>,
-    /// The server said that the model has no tools: from then on they are offered by prompt.
+    /// `true` once the server refused tools for this model, so that the prompt describes them.
     pub(crate) no_tools: AtomicBool,
 }
 
@@ -64,15 +64,15 @@ impl Config {
             options: Vec::new(),
             keep_alive: None,
             think: None,
-            wait: WAIT,
+            wait: DEFAULT_TIMEOUT,
             streaming: true,
             tools: ToolMode::Auto,
             headers: Vec::new(),
-            ready: OnceLock::new(),
+            template: OnceLock::new(),
         }
     }
 
-    /// Sets an option; the last word counts.
+    /// Sets an option; the last value for a name applies.
     pub(crate) fn set_option(&mut self, name: String, value: Value) {
         match self.options.iter_mut().find(|(known, _)| *known == name) {
             Some((_, held)) => *held = value,
@@ -80,15 +80,15 @@ impl Config {
         }
     }
 
-    /// What is worked out once, at the first request.
-    pub(crate) fn ready(&self) -> Result<&Ready, ModelError> {
-        self.ready
+    /// Returns the request template, and makes it at the first request.
+    pub(crate) fn template(&self) -> Result<&RequestTemplate, ModelError> {
+        self.template
             .get_or_init(|| self.prepare())
             .as_ref()
             .map_err(Clone::clone)
     }
 
-    fn prepare(&self) -> Result<Ready, ModelError> {
+    fn prepare(&self) -> Result<RequestTemplate, ModelError> {
         let base = self
             .base
             .as_ref()
@@ -115,7 +115,7 @@ impl Config {
         if let Some(login) = route.login() {
             headers.insert(PROXY_AUTHORIZATION, login.clone());
         }
-        // What is said of a header counts, whatever the address says.
+        // A header set by the user replaces a login in the address.
         for Header { name, value } in &self.headers {
             let wrong = || {
                 let message = format!(
@@ -129,11 +129,11 @@ impl Config {
             headers.insert(key, value);
         }
         let server = base.to_string();
-        Ok(Ready {
+        Ok(RequestTemplate {
             base: base.clone(),
             chat: route.target(chat),
             route,
-            no_tools: learned::has_no_tools(&server, &self.name).into(),
+            no_tools: tool_support::has_no_tools(&server, &self.name).into(),
             server,
             headers,
             head: format!(
@@ -164,14 +164,14 @@ impl Config {
     }
 }
 
-/// The server's name, which has a port where that is not the scheme's own.
+/// Returns the value of the header `Host`, with the port unless it is the scheme's default.
 fn host(address: &Uri) -> HeaderValue {
     let server = address.authority().map_or("", |server| server.as_str());
     HeaderValue::from_bytes(server.as_bytes()).expect("a host has no control characters")
 }
 
 impl Clone for Config {
-    /// A copy that is about to be changed: what was worked out does not come along.
+    /// Copies the settings without the request template, since the copy is about to be changed.
     fn clone(&self) -> Self {
         let Config {
             name,
@@ -184,7 +184,7 @@ impl Clone for Config {
             streaming,
             tools,
             headers,
-            ready: _,
+            template: _,
         } = self;
         Config {
             name: name.clone(),
@@ -197,7 +197,7 @@ impl Clone for Config {
             streaming: *streaming,
             tools: *tools,
             headers: headers.clone(),
-            ready: OnceLock::new(),
+            template: OnceLock::new(),
         }
     }
 }

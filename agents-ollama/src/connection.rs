@@ -1,10 +1,10 @@
-//! One connection, moved by whoever waits for it.
+//! One HTTP connection, driven by the task that waits for the response.
 //!
-//! A connection that is a task of its own is polled by another thread than the run, as a rule: each
-//! answer wakes that thread, and that one the run, several times a turn. Here the task that asks
-//! moves the bytes as well, and only the answer's arrival wakes anybody.
+//! A connection in a task of its own is usually polled by another thread than the run. Each answer then wakes that
+//! thread, which wakes the run, several times a turn. Here the requesting task also reads and writes the bytes, so
+//! that an answer wakes only that task.
 
-use crate::{route::Stream, transport::Post};
+use crate::{route::Stream, transport::HttpRequest};
 use http::Response;
 use http_body_util::Full;
 use hyper::{
@@ -19,19 +19,19 @@ use std::{
 
 pub(crate) struct Connection {
     requests: http1::SendRequest<Full<Bytes>>,
-    /// Moves the bytes; gone when the connection has ended.
+    /// Reads and writes the bytes; `None` once the connection has ended.
     driver: Option<Box<http1::Connection<Stream, Full<Bytes>>>>,
 }
 
-/// Why there is no answer, and the request if none of it was sent.
+/// Reason why a request has no response, and the request itself if none of it was sent.
 pub(crate) struct Unanswered {
-    pub(crate) request: Option<Box<Post>>,
+    pub(crate) request: Option<Box<HttpRequest>>,
     pub(crate) why: hyper::Error,
 }
 
 impl Connection {
-    /// HTTP on a stream that has just been opened.
-    pub(crate) async fn on(stream: Stream) -> hyper::Result<Connection> {
+    /// Starts HTTP on a newly opened stream.
+    pub(crate) async fn handshake(stream: Stream) -> hyper::Result<Connection> {
         let (requests, driver) = http1::handshake(stream).await?;
         Ok(Connection {
             requests,
@@ -39,11 +39,14 @@ impl Connection {
         })
     }
 
-    /// Sends a request and waits for the head of the answer.
-    pub(crate) async fn ask(&mut self, request: Post) -> Result<Response<Incoming>, Unanswered> {
+    /// Sends a request and waits for the head of the response.
+    pub(crate) async fn send(
+        &mut self,
+        request: HttpRequest,
+    ) -> Result<Response<Incoming>, Unanswered> {
         let mut answer = pin!(self.requests.try_send_request(request));
         let answered = poll_fn(|cx| {
-            // Whatever moving the bytes brings is there at once.
+            // The driver comes first, so that the response sees all bytes that have arrived.
             self.drive(cx);
             answer.as_mut().poll(cx)
         });
@@ -53,13 +56,13 @@ impl Connection {
         })
     }
 
-    /// The next piece of the answer's body.
+    /// Polls for the next piece of the response's body.
     pub(crate) fn poll_frame(
         &mut self,
         body: &mut Incoming,
         cx: &mut Context<'_>,
     ) -> Poll<Option<hyper::Result<Frame<Bytes>>>> {
-        // Asking comes first: nothing is read that nobody has asked for.
+        // The body is polled first: the driver reads only bytes that were requested.
         let mut frame = Pin::new(&mut *body).poll_frame(cx);
         if frame.is_pending() {
             self.drive(cx);
@@ -68,18 +71,18 @@ impl Connection {
         frame
     }
 
-    /// Moves what can be moved now.
+    /// Reads and writes as many bytes as possible without waiting.
     pub(crate) fn drive(&mut self, cx: &mut Context<'_>) {
         if let Some(driver) = &mut self.driver
             && Pin::new(driver).poll(cx).is_ready()
         {
-            // Who waits for an answer is told by its end.
+            // A task that waits for the response gets the error from there.
             self.driver = None;
         }
     }
 
-    /// Whether another request can be sent on it, as far as is known.
-    pub(crate) fn is_free(&self) -> bool {
+    /// Returns `true` if the connection can take another request, as far as is known.
+    pub(crate) fn is_reusable(&self) -> bool {
         self.driver.is_some() && self.requests.is_ready()
     }
 }

@@ -1,6 +1,6 @@
-//! What went wrong -> a [`ModelError`] that says the way out.
+//! Converts failures into a [`ModelError`] that says what to do.
 
-use crate::{answer::Fault, transport::Broken, wire::error_text};
+use crate::{answer::AnswerError, transport::TransportError, wire::error_text};
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
 use http::{
     Response, StatusCode,
@@ -10,22 +10,22 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::time::Duration;
 
-/// What the messages need to know about the client.
+/// The client's settings that error messages name.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ErrorContext<'a> {
     pub(crate) model: &'a str,
     pub(crate) server: &'a str,
-    /// What of the server was asked.
+    /// Path of the request, such as `api/chat`.
     pub(crate) path: &'static str,
     pub(crate) wait: Duration,
 }
 
-/// The head of an answer with another status than 200.
+/// The head of a response with another status than 200.
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
-    /// Where the server wanted to send us.
+    /// Target of a redirect.
     redirect: Option<String>,
-    /// How long it wants to be left alone; a date is not read.
+    /// Wait that the server asks for, in seconds; a date is ignored.
     retry_after: Option<Duration>,
 }
 
@@ -41,7 +41,7 @@ impl Refusal {
         }
     }
 
-    /// The server's own words, if it has any.
+    /// Returns the error message in a response's body, if there is one.
     pub(crate) fn said(body: &[u8]) -> Option<String> {
         #[derive(Deserialize)]
         struct Said<'a> {
@@ -53,50 +53,52 @@ impl Refusal {
     }
 }
 
-impl Place<'_> {
-    /// The bytes did not come.
-    pub(crate) fn broken(&self, broken: &Broken) -> ModelError {
-        let Place { server, wait, .. } = self;
-        match broken {
-            Broken::Connect(why) => ModelError::new(
+impl ErrorContext<'_> {
+    /// Describes a failure of the transport.
+    pub(crate) fn transport(&self, failure: &TransportError) -> ModelError {
+        let ErrorContext { server, wait, .. } = self;
+        match failure {
+            TransportError::Connect(why) => ModelError::new(
                 Kind::Unreachable,
                 format!(
                     "nobody answers at {server} ({why}): start Ollama with `ollama serve`, or say where it is with \
                      the environment variable OLLAMA_HOST or `.url(..)`"
                 ),
             ),
-            Broken::Cut(why) => ModelError::new(
+            TransportError::Interrupted(why) => ModelError::new(
                 Kind::Interrupted,
                 format!("{server} broke off before it answered ({why})"),
             ),
-            Broken::Silent => ModelError::new(
+            TransportError::TimedOut => ModelError::new(
                 Kind::TimedOut,
                 format!(
                     "no byte from {server} for {wait:?}: the model may still be loading; wait longer with \
                      `.timeout(..)`, or keep it loaded with `.keep_alive(..)`"
                 ),
             ),
-            Broken::TooLong => ModelError::new(
+            TransportError::TooLong => ModelError::new(
                 Kind::Malformed,
                 format!(
                     "{server} sent more than {} MiB: no answer is as long as that",
                     crate::transport::MAX_BODY >> 20
                 ),
             ),
-            Broken::Setup(why) => ModelError::new(Kind::Setup, why.clone()),
-            Broken::NoRuntime => ModelError::new(
+            TransportError::Setup(why) => ModelError::new(Kind::Setup, why.clone()),
+            TransportError::NoRuntime => ModelError::new(
                 Kind::Setup,
                 "a model can only be asked inside a tokio runtime",
             ),
         }
     }
 
-    /// The answer ended, or the connection did, before the server said that it was done.
-    pub(crate) fn broke_off(&self, said: usize, broken: Option<&Broken>) -> ModelError {
-        let Place { server, .. } = self;
-        match broken {
-            Some(broken @ (Broken::Silent | Broken::TooLong)) => self.broken(broken),
-            Some(Broken::Cut(why)) => ModelError::new(
+    /// Describes an answer that ended before the server sent `"done": true`.
+    pub(crate) fn truncated(&self, said: usize, failure: Option<&TransportError>) -> ModelError {
+        let ErrorContext { server, .. } = self;
+        match failure {
+            Some(failure @ (TransportError::TimedOut | TransportError::TooLong)) => {
+                self.transport(failure)
+            }
+            Some(TransportError::Interrupted(why)) => ModelError::new(
                 Kind::Interrupted,
                 format!("the answer of {server} broke off after {said} characters ({why})"),
             ),
@@ -109,27 +111,27 @@ impl Place<'_> {
         }
     }
 
-    /// What came is no answer.
-    pub(crate) fn fault(&self, fault: Fault, body: &[u8]) -> ModelError {
-        let Place { server, .. } = self;
-        match fault {
-            Fault::NotJson(error) => ModelError::new(
+    /// Describes a body that is no answer, or an error that the server reported in it.
+    pub(crate) fn invalid_answer(&self, error: AnswerError, body: &[u8]) -> ModelError {
+        let ErrorContext { server, .. } = self;
+        match error {
+            AnswerError::NotJson(error) => ModelError::new(
                 Kind::Malformed,
                 format!(
                     "{server} did not answer as Ollama does ({error}): `{}`",
                     excerpt(body)
                 ),
             ),
-            Fault::Reported(text) => ModelError::new(
+            AnswerError::Reported(text) => ModelError::new(
                 Kind::Refused,
                 format!("Ollama at {server} reported: {text}"),
             ),
         }
     }
 
-    /// JSON, but nobody said anything in it.
+    /// Describes an answer without a `message`.
     pub(crate) fn no_message(&self, body: &[u8]) -> ModelError {
-        let Place { server, .. } = self;
+        let ErrorContext { server, .. } = self;
         ModelError::new(
             Kind::Malformed,
             format!(
@@ -139,9 +141,9 @@ impl Place<'_> {
         )
     }
 
-    /// The server answered with something else than 200.
+    /// Describes a response with another status than 200.
     pub(crate) fn refused(&self, refusal: &Refusal, body: &[u8]) -> ModelError {
-        let Place {
+        let ErrorContext {
             server,
             model,
             path,
@@ -217,15 +219,15 @@ impl Place<'_> {
     }
 }
 
-/// What Ollama says when tools are offered to a model that has no template for them.
+/// Returns `true` for Ollama's message that a model has no template for tools.
 pub(crate) fn refuses_tools(text: &str) -> bool {
     text.contains("does not support tools")
 }
 
-/// What was received, short enough for a message; it ends with `…` where there was more, by which the masker knows
-/// the beginning of a secret.
+/// Returns the start of a body, short enough for a message. A shortened text ends with `…`, by which the masker
+/// recognises the beginning of a secret.
 fn excerpt(body: &[u8]) -> String {
-    const ENOUGH: usize = 160;
+    const MAX_CHARS: usize = 160;
     let text = String::from_utf8_lossy(body);
     let mut words = String::new();
     for word in text.split_whitespace() {
@@ -233,7 +235,7 @@ fn excerpt(body: &[u8]) -> String {
             words.push(' ');
         }
         words.push_str(word);
-        if let Some((end, _)) = words.char_indices().nth(ENOUGH) {
+        if let Some((end, _)) = words.char_indices().nth(MAX_CHARS) {
             words.truncate(end);
             words.push('…');
             return words;
@@ -250,7 +252,7 @@ mod tests {
     use super::excerpt;
 
     #[test]
-    fn whatever_is_left_out_leaves_a_sign() {
+    fn a_shortened_excerpt_ends_with_an_ellipsis() {
         assert_eq!(excerpt(b" \n "), "(nothing)");
         assert_eq!(excerpt(b"bad\n  gateway"), "bad gateway");
         let wide = format!("{}hunter2", " \n".repeat(1_000));

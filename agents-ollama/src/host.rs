@@ -1,32 +1,32 @@
-//! Where Ollama is: the forms that `OLLAMA_HOST` and [`Ollama::url`](crate::Ollama::url) may take.
+//! Parses server addresses: the forms that `OLLAMA_HOST` and [`Ollama::url`](crate::Ollama::url) may take.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use http::{HeaderValue, Uri, uri::Authority};
 use percent_encoding::percent_decode_str;
 use std::fmt::{self, Display};
 
-/// The port Ollama listens on when nobody says otherwise.
+/// Default port of Ollama.
 const PORT: u16 = 11434;
 
-/// No address is as long as this, in bytes.
-const LONGEST: usize = 4096;
+/// Maximum length of an address in bytes.
+const MAX_LENGTH: usize = 4096;
 
-/// The address of a server. Shown without its login and its query, which may be secrets.
+/// The address of a server. `Display` omits its login and its query, which may be secrets.
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
     https: bool,
-    /// An IPv6 address has its brackets here.
+    /// Host name or IP address; an IPv6 address is in brackets.
     host: String,
     port: Option<u16>,
-    /// Empty, or with a slash before it and none behind: a proxy may have added it.
+    /// Path prefix of a proxy: empty, or with a leading slash and no trailing one.
     path: String,
-    /// Empty, or with its question mark.
+    /// Query: empty, or with its question mark.
     query: String,
-    /// `Authorization: Basic`, where there was a user name or a password.
+    /// Value of `Authorization: Basic`, if the address had a user name or a password.
     pub(crate) login: Option<HeaderValue>,
 }
 
-/// The address in the environment, or this machine.
+/// Reads the address from `OLLAMA_HOST`; the default is this machine.
 pub(crate) fn from_env() -> Result<Address, String> {
     match std::env::var("OLLAMA_HOST") {
         Ok(host) => parse(&host),
@@ -34,13 +34,12 @@ pub(crate) fn from_env() -> Result<Address, String> {
     }
 }
 
-/// Reads an address as Ollama's own programs do: `host`, `host:port`, `:port`, `[v6]:port`, each
-/// with or without a scheme and a path. Without a scheme the port is 11434 unless given; with one
-/// it is the scheme's. An address to listen on (`0.0.0.0`, `[::]`) means this machine. A user name and
-/// a password may stand before the host: `user:password@host`.
+/// Parses an address as Ollama's own programs do: `host`, `host:port`, `:port` or `[v6]:port`. Each form may have a
+/// scheme and a path. The default port is 11434 without a scheme, and the scheme's own with one. A listening address
+/// (`0.0.0.0`, `[::]`) means this machine. A user name and a password may precede the host: `user:password@host`.
 pub(crate) fn parse(text: &str) -> Result<Address, String> {
     let text = text.trim().trim_matches(['"', '\'']).trim();
-    if text.len() > LONGEST {
+    if text.len() > MAX_LENGTH {
         return Err(format!(
             "{} bytes are no address for Ollama: write `http://host:port`, or `host:port`",
             text.len()
@@ -56,24 +55,24 @@ pub(crate) fn parse(text: &str) -> Result<Address, String> {
     if !matches!(scheme, "http" | "https") {
         return Err(wrong(&"its scheme is neither `http` nor `https`"));
     }
-    let place_ends = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (place, path) = rest.split_at(place_ends);
+    let authority_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(authority_end);
     if path.contains('@') {
         return Err(wrong(
             &"in a user name or a password, `/` is written `%2F`, `?` is `%3F` and `#` is `%23`",
         ));
     }
-    let (login, place) = match place.rsplit_once('@') {
-        Some((login, place)) => (basic(login), place),
-        None => (None, place),
+    let (login, host_port) = match authority.rsplit_once('@') {
+        Some((login, host_port)) => (basic(login), host_port),
+        None => (None, authority),
     };
-    let place = match place {
+    let authority = match host_port {
         "" if login.is_none() => "127.0.0.1".to_owned(),
         bare if is_bare_v6(bare) => format!("[{bare}]"),
         port if port.starts_with(':') && login.is_none() => format!("127.0.0.1{port}"),
         given => given.to_owned(),
     };
-    let authority: Authority = place.parse().map_err(|e| wrong(&e))?;
+    let authority: Authority = authority.parse().map_err(|e| wrong(&e))?;
     let host = match authority.host() {
         "" => return Err(wrong(&"there is no host in it")),
         "0.0.0.0" => "127.0.0.1",
@@ -85,7 +84,7 @@ pub(crate) fn parse(text: &str) -> Result<Address, String> {
         None if text.contains("://") => None,
         None => Some(PORT),
     };
-    // With something before it, so that an empty path is one, too.
+    // The host before it makes an empty path valid.
     let path: Uri = format!("http://host{path}")
         .parse()
         .map_err(|e| wrong(&e))?;
@@ -102,7 +101,7 @@ pub(crate) fn parse(text: &str) -> Result<Address, String> {
     })
 }
 
-/// The text without all that may be a user name or a password, however it is written.
+/// Removes everything from an address that may be a user name or a password, even if the address is invalid.
 fn without_login(text: &str) -> String {
     let Some((before, place)) = text.rsplit_once('@') else {
         return text.to_owned();
@@ -113,7 +112,7 @@ fn without_login(text: &str) -> String {
     }
 }
 
-/// A user name and a password as the header that carries them.
+/// Encodes a user name and a password as the value of `Authorization: Basic`.
 fn basic(login: &str) -> Option<HeaderValue> {
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
     let mut login: Vec<u8> = percent_decode_str(user).collect();
@@ -127,7 +126,7 @@ fn basic(login: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// Several colons without brackets: an IPv6 address on its own.
+/// Returns `true` for an IPv6 address without brackets.
 fn is_bare_v6(place: &str) -> bool {
     !place.starts_with('[') && place.parse::<std::net::Ipv6Addr>().is_ok()
 }
@@ -137,13 +136,13 @@ impl Address {
         self.https
     }
 
-    /// The address of one of the server's functions.
+    /// Returns the URI of one of the server's endpoints, such as `api/chat`.
     pub(crate) fn endpoint(&self, function: &str) -> Uri {
         let endpoint = format!("{self}/{function}{}", self.query);
         endpoint.parse().expect("its parts have been read before")
     }
 
-    /// Whether the server is on this machine, where no proxy has a place.
+    /// Returns `true` if the server is on this machine, which is reached without a proxy.
     pub(crate) fn is_loopback(&self) -> bool {
         let bare = self.host.trim_start_matches('[').trim_end_matches(']');
         bare.eq_ignore_ascii_case("localhost")
@@ -153,7 +152,7 @@ impl Address {
     }
 }
 
-/// As people may see it: without a user name, a password or a query.
+/// Shows the address without a user name, a password or a query.
 impl Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = if self.https { "https" } else { "http" };
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_is_none_says_what_to_write() {
+    fn errors_for_an_invalid_address() {
         assert_eq!(
             parse("ftp://gpu-box").unwrap_err(),
             "`ftp://gpu-box` is no address for Ollama (its scheme is neither `http` nor `https`): write `http://host:port`, or `host:port`"
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_an_address_has_endpoints() {
+    fn every_valid_address_has_endpoints() {
         let long = "x".repeat(70_000);
         assert_eq!(
             parse(&format!("gpu-box/{long}")).unwrap_err(),
@@ -318,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_is_known() {
+    fn loopback_addresses() {
         for (text, expect) in [
             ("localhost", true),
             ("127.0.0.2:1", true),

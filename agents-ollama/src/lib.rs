@@ -1,6 +1,7 @@
 //! The Ollama client of `agents`.
 //!
-//! A model is a name; the server is the one on this machine, or the one that `OLLAMA_HOST` names:
+//! A model is named as `ollama list` names it. The server is the one on this machine, or the one that `OLLAMA_HOST`
+//! names:
 //!
 //! ```no_run
 //! # mod agents { pub use agents_core::*; pub use agents_ollama::ollama; }
@@ -18,36 +19,37 @@
 //! # }
 //! ```
 //!
-//! # What it speaks
+//! # Protocol
 //!
-//! The native `/api/chat`, never `/v1`: there Ollama ignores `num_ctx` and `think`. The answer
-//! comes whole, or line by line when somebody listens (`Request::with_sink`); both give the same
-//! reply. Calls keep their arguments as the model wrote them, down to the last digit.
+//! The client speaks the native `/api/chat`. It never uses `/v1`, where Ollama ignores `num_ctx` and `think`. The
+//! answer comes in one document, or line by line if the request has a sink (`Request::with_sink`). Both ways give the
+//! same reply. Tool calls keep their arguments exactly as the model wrote them, down to the last digit.
 //!
 //! # Models without tools
 //!
-//! A model that has no template for tools makes Ollama refuse the request. The client notices once,
-//! for all clients of the process, and offers tools by prompt from then on: [`ToolMode::Auto`]. For models that are too small to
-//! keep to a form there is [`ToolMode::Constrained`].
+//! Ollama refuses a request with tools if the model has no template for them. The client remembers that for all
+//! clients of the process. From then on it describes the tools in the prompt: see [`ToolMode::Auto`].
+//! [`ToolMode::Constrained`] is for models too small to follow a format on their own.
 //!
-//! # When it fails
+//! # Errors
 //!
-//! Every error says the way out: no server (`ollama serve`), no such model (`ollama pull`), a
-//! model that cannot think, silence ([`Ollama::timeout`]), an answer that broke off. One request is
-//! one request: who wants another one writes [`.retry(3)`](agents_core::Model::retry). A call that
-//! Ollama could not read itself (`error parsing tool call`) is no error here: it is handed on as
-//! the malformed call it is, for `on_error` to repair.
+//! Every error says what to do about it. Examples are a missing server (`ollama serve`) or model (`ollama pull`), a
+//! model that cannot think, a timeout ([`Ollama::timeout`]) and an answer that broke off. The client sends each
+//! request once; [`.retry(3)`](agents_core::Model::retry) adds retries. Ollama sometimes cannot parse a model's tool
+//! call (`error parsing tool call`). The client returns such a call as a malformed call instead of an error, so that
+//! `on_error` can repair it.
 //!
-//! # The way to the server
+//! # Proxies and TLS
 //!
-//! Plain HTTP, or HTTPS with the feature `tls`: rustls, with the certificates that the operating system trusts.
-//! `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` are read as curl reads them, at the first request of a client;
-//! a server on this machine is asked without a proxy. Redirects are not followed: the error names where to.
+//! The client connects over plain HTTP, or over HTTPS with the feature `tls`. TLS uses rustls with the certificates
+//! that the operating system trusts. A client reads `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` at its
+//! first request, as curl reads them. Requests to this machine bypass the proxy. Redirects are not followed: the error
+//! names their target.
 //!
 //! # Speed
 //!
-//! What was encoded for one turn is not encoded again for the next, and replies are read from the
-//! bytes they came in: the cost of a turn does not grow with the conversation.
+//! Messages encoded for one turn are reused in the next, and replies are parsed from the received bytes. The cost of a
+//! turn therefore does not grow with the conversation.
 
 mod answer;
 mod body;
@@ -57,12 +59,12 @@ mod config;
 mod connection;
 mod error;
 mod host;
-mod learned;
 mod pool;
 mod receive;
 mod route;
 mod salvage;
 mod settings;
+mod tool_support;
 mod transport;
 mod wire;
 

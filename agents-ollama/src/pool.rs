@@ -1,9 +1,9 @@
-//! The connections that are kept for the next request.
+//! A pool of connections that are kept for later requests.
 
 use crate::{
     connection::Connection,
     route::{Connector, Route},
-    transport::Broken,
+    transport::TransportError,
 };
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
@@ -14,30 +14,31 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-/// A connection that nobody has used for so long is closed, within the same time again.
-const IDLE: Duration = Duration::from_secs(90);
+/// Time after which an unused connection may be closed. The check runs once in that time, so that a connection lasts
+/// twice as long at most.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// The connections of one way in one tokio runtime, which has to be there for them: handing them to
-/// another runtime would tie two together that know nothing of each other.
+/// The connections of one route in one tokio runtime. Connections are not shared between runtimes, since each
+/// connection depends on the runtime that opened it.
 pub(crate) struct Pool {
     runtime: Id,
     route: Route,
     connector: Connector,
-    free: Mutex<Vec<Free>>,
+    idle: Mutex<Vec<IdleConnection>>,
 }
 
-struct Free {
+struct IdleConnection {
     connection: Connection,
     since: Instant,
 }
 
-/// Each lives as long as its keeper, which ends with its runtime.
+/// All pools. A pool lives as long as its task `close_idle_connections`, which ends with the runtime.
 static POOLS: Mutex<Vec<Weak<Pool>>> = Mutex::new(Vec::new());
 
 impl Pool {
-    /// The pool of this way in the runtime we are on.
-    pub(crate) fn of(route: &Route) -> Result<Arc<Pool>, Broken> {
-        let runtime = Handle::try_current().map_err(|_| Broken::NoRuntime)?;
+    /// Returns the pool of this route in the current runtime.
+    pub(crate) fn of(route: &Route) -> Result<Arc<Pool>, TransportError> {
+        let runtime = Handle::try_current().map_err(|_| TransportError::NoRuntime)?;
         let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
         let held = pools
             .iter()
@@ -49,54 +50,54 @@ impl Pool {
         let pool = Arc::new(Pool {
             runtime: runtime.id(),
             route: route.clone(),
-            connector: route.connector().map_err(Broken::Setup)?,
-            free: Mutex::default(),
+            connector: route.connector().map_err(TransportError::Setup)?,
+            idle: Mutex::default(),
         });
         pools.retain(|pool| pool.strong_count() > 0);
         pools.push(Arc::downgrade(&pool));
-        runtime.spawn(keep(pool.clone()));
+        runtime.spawn(close_idle_connections(pool.clone()));
         Ok(pool)
     }
 
-    /// The connection that was used last; nothing is known of it but that it was open then.
+    /// Takes the most recently used connection; the server may have closed it meanwhile.
     pub(crate) fn take(&self) -> Option<Connection> {
-        self.free().pop().map(|free| free.connection)
+        self.idle().pop().map(|idle| idle.connection)
     }
 
-    /// Another connection.
-    pub(crate) async fn open(&self) -> Result<Connection, Broken> {
+    /// Opens a new connection.
+    pub(crate) async fn open(&self) -> Result<Connection, TransportError> {
         let stream = self.connector.open(self.route.server()).await;
-        let stream = stream.map_err(|error| Broken::connect(&*error))?;
-        Connection::on(stream)
+        let stream = stream.map_err(|error| TransportError::connect(&*error))?;
+        Connection::handshake(stream)
             .await
-            .map_err(|error| Broken::cut(&error))
+            .map_err(|error| TransportError::interrupted(&error))
     }
 
-    /// Keeps a connection, if it can be used again.
+    /// Keeps a connection for later requests if it is reusable.
     pub(crate) fn put(&self, connection: Connection) {
-        if connection.is_free() {
+        if connection.is_reusable() {
             let since = Instant::now();
-            self.free().push(Free { connection, since });
+            self.idle().push(IdleConnection { connection, since });
         }
     }
 
-    /// Closes what nobody has used for long; whether anything is left.
-    fn close_old(&self) -> bool {
-        let mut free = self.free();
-        free.retain(|free| free.since.elapsed() < IDLE);
-        !free.is_empty()
+    /// Closes the connections that were unused for too long; returns `true` if others are left.
+    fn close_expired(&self) -> bool {
+        let mut idle = self.idle();
+        idle.retain(|idle| idle.since.elapsed() < IDLE_TIMEOUT);
+        !idle.is_empty()
     }
 
-    fn free(&self) -> MutexGuard<'_, Vec<Free>> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    fn idle(&self) -> MutexGuard<'_, Vec<IdleConnection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Closes old connections for as long as there are any, or anybody who may bring one.
-async fn keep(pool: Arc<Pool>) {
+/// Closes idle connections until none is left and the pool has no other owner.
+async fn close_idle_connections(pool: Arc<Pool>) {
     loop {
-        sleep(IDLE).await;
-        if !pool.close_old() && Arc::strong_count(&pool) == 1 {
+        sleep(IDLE_TIMEOUT).await;
+        if !pool.close_expired() && Arc::strong_count(&pool) == 1 {
             return;
         }
     }

@@ -1,10 +1,10 @@
-//! Bytes -> a [`Reply`], all at once or as they come. Both give the same.
+//! Reads a [`Reply`] from a body, in one document or as a stream. Both give the same reply.
 
 use crate::{
-    answer::{Answer, Fault, Sink},
-    error::Place,
+    answer::{Answer, AnswerError, Sink},
+    error::ErrorContext,
     salvage,
-    transport::{Body, Broken},
+    transport::{Body, TransportError},
 };
 use agents_core::model::{
     Delta, ModelError, Reply, Request, ToolCall,
@@ -12,51 +12,51 @@ use agents_core::model::{
 };
 use std::time::Duration;
 
-/// How long to wait for the end of the body once the server has said that it is done: only a
-/// connection that has been read to its end can be used again.
-const FAREWELL: Duration = Duration::from_millis(250);
+/// Time limit for the end of the body after `"done": true`. Only a connection that was read to its end can be used
+/// again.
+const END_OF_BODY_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// The answer, all at once.
-pub(crate) async fn whole(
-    place: &Place<'_>,
+/// Reads an answer that comes in one document.
+pub(crate) async fn complete(
+    context: &ErrorContext<'_>,
     body: Body,
     request: &Request<'_>,
     sink: Sink<'_>,
 ) -> Result<Reply, ModelError> {
-    let read = |bytes: &[u8], broken: Option<Broken>| {
+    let read = |bytes: &[u8], failure: Option<TransportError>| {
         let mut answer = Answer::default();
         match answer.read(bytes, sink) {
-            Err(fault) if broken.is_some() || fault.is_cut() => {
-                return Err(place.broke_off(answer.len(), broken.as_ref()));
+            Err(error) if failure.is_some() || error.is_truncated() => {
+                return Err(context.truncated(answer.len(), failure.as_ref()));
             }
-            Err(fault) => return ended(place, answer, fault, bytes, request),
+            Err(error) => return call_or_error(context, answer, error, bytes, request),
             Ok(()) => {}
         }
-        if answer.is_done() || (broken.is_none() && answer.is_whole()) {
+        if answer.is_done() || (failure.is_none() && answer.is_complete()) {
             return Ok(answer.into_reply());
         }
-        if answer.spoke() || broken.is_some() || bytes.is_empty() {
-            return Err(place.broke_off(answer.len(), broken.as_ref()));
+        if answer.has_message() || failure.is_some() || bytes.is_empty() {
+            return Err(context.truncated(answer.len(), failure.as_ref()));
         }
-        Err(place.no_message(bytes))
+        Err(context.no_message(bytes))
     };
-    body.whole(read).await
+    body.read_all(read).await
 }
 
-/// The answer as it is written, line by line.
+/// Reads an answer as a stream of lines.
 pub(crate) async fn streamed(
-    place: &Place<'_>,
+    context: &ErrorContext<'_>,
     mut body: Body,
     request: &Request<'_>,
     sink: Sink<'_>,
 ) -> Result<Reply, ModelError> {
     let mut answer = Answer::default();
     let mut rest = Vec::new();
-    let broken = loop {
+    let failure = loop {
         let piece = match body.next().await {
             Ok(Some(piece)) => piece,
             Ok(None) => break None,
-            Err(broken) => break Some(broken),
+            Err(failure) => break Some(failure),
         };
         let piece = piece.as_ref();
         let Some(end) = piece.iter().rposition(|byte| *byte == b'\n') else {
@@ -67,69 +67,69 @@ pub(crate) async fn streamed(
         let read = if rest.is_empty() {
             answer
                 .read(lines, sink)
-                .map_err(|fault| (fault, lines.to_vec()))
+                .map_err(|error| (error, lines.to_vec()))
         } else {
             rest.extend_from_slice(lines);
             answer
                 .read(&rest, sink)
-                .map_err(|fault| (fault, rest.clone()))
+                .map_err(|error| (error, rest.clone()))
         };
-        if let Err((fault, bytes)) = read {
-            return ended(place, answer, fault, &bytes, request);
+        if let Err((error, bytes)) = read {
+            return call_or_error(context, answer, error, &bytes, request);
         }
         rest.clear();
         rest.extend_from_slice(begun);
         if answer.is_done() {
-            if body.is_whole() {
+            if body.is_complete() {
                 break None;
             }
-            body.hurry(FAREWELL);
+            body.shorten_timeout(END_OF_BODY_TIMEOUT);
         }
     };
-    // The last line may do without its end.
+    // The last line may lack its line feed.
     if !answer.is_done() && !rest.is_empty() {
         match answer.read(&rest, sink) {
-            Err(fault) if broken.is_some() || fault.is_cut() => {
-                return Err(place.broke_off(answer.len(), broken.as_ref()));
+            Err(error) if failure.is_some() || error.is_truncated() => {
+                return Err(context.truncated(answer.len(), failure.as_ref()));
             }
-            Err(fault) => return ended(place, answer, fault, &rest, request),
+            Err(error) => return call_or_error(context, answer, error, &rest, request),
             Ok(()) => {}
         }
     }
-    if answer.is_done() || (broken.is_none() && answer.is_whole()) {
+    if answer.is_done() || (failure.is_none() && answer.is_complete()) {
         return Ok(answer.into_reply());
     }
-    if !answer.spoke() && broken.is_none() && !rest.is_empty() {
-        return Err(place.no_message(&rest));
+    if !answer.has_message() && failure.is_none() && !rest.is_empty() {
+        return Err(context.no_message(&rest));
     }
-    Err(place.broke_off(answer.len(), broken.as_ref()))
+    Err(context.truncated(answer.len(), failure.as_ref()))
 }
 
-/// Something else came in the place of an answer.
-fn ended(
-    place: &Place<'_>,
+/// Converts an invalid answer into an error, or into the call that its error message reports.
+fn call_or_error(
+    context: &ErrorContext<'_>,
     answer: Answer,
-    fault: Fault,
+    error: AnswerError,
     bytes: &[u8],
     request: &Request<'_>,
 ) -> Result<Reply, ModelError> {
-    if let Fault::Reported(text) = &fault
+    if let AnswerError::Reported(text) = &error
         && let Some(call) = salvage::call(text, request)
     {
-        return Ok(salvaged(answer, call));
+        return Ok(with_call(answer, call));
     }
-    Err(place.fault(fault, bytes))
+    Err(context.invalid_answer(error, bytes))
 }
 
-/// What was said before the server stumbled over a call, and that call.
-pub(crate) fn salvaged(answer: Answer, call: ToolCall) -> Reply {
+/// Converts an incomplete answer into a reply, and adds the call that the server could not parse.
+pub(crate) fn with_call(answer: Answer, call: ToolCall) -> Reply {
     let mut reply = answer.into_reply();
     reply.calls.push(call);
     reply
 }
 
-/// What a model that was held to the grammar meant.
-pub(crate) fn unwrapped(mut reply: Reply, sink: Sink<'_>) -> Reply {
+/// Converts the JSON of a constrained reply into the call or the answer that it holds.
+pub(crate) fn unwrap_constrained(mut reply: Reply, sink: Sink<'_>) -> Reply {
     match read_constrained(&reply.content) {
         Some(Constrained::Call(call)) => {
             reply.content.clear();

@@ -1,4 +1,4 @@
-//! How a connection to the server is made: straight, or by a proxy that the environment names.
+//! Routes to the server: direct, or through a proxy that the environment names.
 
 use http::{
     HeaderValue, Uri,
@@ -21,14 +21,14 @@ use std::{
 use tokio::{net::TcpStream, time::timeout};
 use tower_service::Service;
 
-/// How long a machine that is there needs to say so.
-const CONNECT: Duration = Duration::from_secs(10);
+/// Time limit for opening a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The way to a server.
+/// A route to a server: its address and the proxy in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
-    /// The server: a scheme, a host and a port.
-    to: Uri,
+    /// Scheme, host and port of the server.
+    server: Uri,
     https: bool,
     proxy: Option<Proxy>,
 }
@@ -40,19 +40,19 @@ struct Proxy {
 }
 
 impl Route {
-    /// The way to this address without a proxy.
+    /// Returns the route to this address without a proxy.
     pub(crate) fn direct(to: &Uri) -> Route {
         let mut server = to.clone().into_parts();
         server.path_and_query = Some(PathAndQuery::from_static("/"));
         Route {
             https: to.scheme() == Some(&Scheme::HTTPS),
-            to: Uri::from_parts(server).expect("an address with another path is one"),
+            server: Uri::from_parts(server).expect("an address with another path is one"),
             proxy: None,
         }
     }
 
-    /// The way to this address as `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` have it,
-    /// read as curl reads them.
+    /// Returns the route to this address by `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, read as curl
+    /// reads them.
     pub(crate) fn from_env(to: &Uri) -> Result<Route, String> {
         let mut route = Route::direct(to);
         if let Some(proxy) = Matcher::from_env().intercept(to) {
@@ -72,11 +72,11 @@ impl Route {
     }
 
     pub(crate) fn server(&self) -> &Uri {
-        &self.to
+        &self.server
     }
 
-    /// An address as the first line of a request has it: with the server only for a proxy that has to be
-    /// told where each request goes.
+    /// Returns the target for the first line of a request. A proxy for plain HTTP needs the full address; otherwise
+    /// the path suffices.
     pub(crate) fn target(&self, address: Uri) -> Uri {
         match address.path_and_query() {
             Some(path) if self.https || self.proxy.is_none() => path.clone().into(),
@@ -84,19 +84,20 @@ impl Route {
         }
     }
 
-    /// What the proxy wants to see with each request. One that connects has seen it by then.
+    /// Returns the login that a proxy for plain HTTP needs with each request. A tunnel gets its login once, when it is
+    /// opened.
     pub(crate) fn login(&self) -> Option<&HeaderValue> {
         let proxy = self.proxy.as_ref().filter(|_| !self.https)?;
         proxy.login.as_ref()
     }
 
-    /// What opens connections on this way.
+    /// Returns a connector for this route.
     pub(crate) fn connector(&self) -> Result<Connector, String> {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
-        // Of several addresses, each has its share of the time.
-        tcp.set_connect_timeout(Some(CONNECT));
+        // If a host name has several addresses, they share the time.
+        tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
         let dial = match self.proxy.clone() {
             None => Dial::Direct(tcp),
             Some(proxy) if !self.https => Dial::Forward(tcp, proxy.uri),
@@ -108,24 +109,24 @@ impl Route {
                 })
             }
         };
-        secured(dial, self.https).map(Connector)
+        with_tls(dial, self.https).map(Connector)
     }
 }
 
 #[cfg(feature = "tls")]
-type Secured = hyper_rustls::HttpsConnector<Dial>;
+type MaybeTls = hyper_rustls::HttpsConnector<Dial>;
 #[cfg(not(feature = "tls"))]
-type Secured = Dial;
+type MaybeTls = Dial;
 
 #[cfg(not(feature = "tls"))]
-fn secured(dial: Dial, _: bool) -> Result<Secured, String> {
+fn with_tls(dial: Dial, _: bool) -> Result<MaybeTls, String> {
     Ok(dial)
 }
 
-/// With the certificates that the operating system trusts, if there is need of any: a machine without them
-/// may still speak plain HTTP. What the program has chosen for its cryptography holds here too.
+/// Adds TLS with the certificates that the operating system trusts. The certificates are loaded only for HTTPS, so
+/// that a machine without any can use plain HTTP. A default `CryptoProvider` that the program installed is used.
 #[cfg(feature = "tls")]
-fn secured(dial: Dial, https: bool) -> Result<Secured, String> {
+fn with_tls(dial: Dial, https: bool) -> Result<MaybeTls, String> {
     use hyper_rustls::{ConfigBuilderExt, HttpsConnectorBuilder};
     use rustls::{
         ClientConfig, RootCertStore,
@@ -135,7 +136,7 @@ fn secured(dial: Dial, https: bool) -> Result<Secured, String> {
         || aws_lc_rs::default_provider().into(),
         std::sync::Arc::clone,
     );
-    let trusting = || {
+    let tls_config = || {
         let config =
             ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
         if https {
@@ -144,45 +145,45 @@ fn secured(dial: Dial, https: bool) -> Result<Secured, String> {
             Ok(config.with_root_certificates(RootCertStore::empty()))
         }
     };
-    let config = trusting().map_err(|error| format!("HTTPS cannot be set up here: {error}"))?;
-    let secured = HttpsConnectorBuilder::new().with_tls_config(config.with_no_client_auth());
-    Ok(secured.https_or_http().enable_http1().wrap_connector(dial))
+    let config = tls_config().map_err(|error| format!("HTTPS cannot be set up here: {error}"))?;
+    let builder = HttpsConnectorBuilder::new().with_tls_config(config.with_no_client_auth());
+    Ok(builder.https_or_http().enable_http1().wrap_connector(dial))
 }
 
 /// An open connection, with TLS where the server asks for it.
-pub(crate) type Stream = <Secured as Service<Uri>>::Response;
+pub(crate) type Stream = <MaybeTls as Service<Uri>>::Response;
 type Tcp = TokioIo<TcpStream>;
-type Failed = Box<dyn Error + Send + Sync>;
+type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Opens connections.
 #[derive(Clone)]
-pub(crate) struct Connector(Secured);
+pub(crate) struct Connector(MaybeTls);
 
 impl Connector {
-    /// Does not wait for ever: a proxy may be there and the server behind it not, or one that does not
-    /// speak TLS.
-    pub(crate) async fn open(&self, server: &Uri) -> Result<Stream, Failed> {
+    /// Opens a connection within [`CONNECT_TIMEOUT`]. A proxy may respond although the server behind it does not, or a
+    /// server may not speak TLS.
+    pub(crate) async fn open(&self, server: &Uri) -> Result<Stream, BoxError> {
         let mut connector = self.0.clone();
-        timeout(CONNECT, connector.call(server.clone())).await?
+        timeout(CONNECT_TIMEOUT, connector.call(server.clone())).await?
     }
 }
 
-/// Opens what is below HTTP, and below TLS where there is TLS.
+/// Opens the TCP connection below TLS and HTTP.
 #[derive(Clone)]
 pub(crate) enum Dial {
     Direct(HttpConnector),
-    /// To a proxy that is told where each request goes: for plain HTTP.
+    /// Connects to a proxy that forwards each request: for plain HTTP.
     Forward(HttpConnector, Uri),
-    /// By a proxy that connects, and sees nothing of what is said: for HTTPS.
+    /// Connects through a proxy's tunnel, whose traffic the proxy cannot read: for HTTPS.
     Tunnel(Tunnel<HttpConnector>),
 }
 
 impl Service<Uri> for Dial {
     type Response = Tcp;
-    type Error = Failed;
-    type Future = Pin<Box<dyn Future<Output = Result<Tcp, Failed>> + Send>>;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<Tcp, BoxError>> + Send>>;
 
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failed>> {
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         match self {
             Dial::Direct(tcp) | Dial::Forward(tcp, _) => tcp.poll_ready(cx).map_err(Into::into),
             Dial::Tunnel(tunnel) => tunnel.poll_ready(cx).map_err(Into::into),
@@ -191,14 +192,14 @@ impl Service<Uri> for Dial {
 
     fn call(&mut self, to: Uri) -> Self::Future {
         match self {
-            Dial::Direct(tcp) => opening(tcp.call(to)),
-            Dial::Forward(tcp, proxy) => opening(tcp.call(proxy.clone())),
-            Dial::Tunnel(tunnel) => opening(tunnel.call(to)),
+            Dial::Direct(tcp) => boxed(tcp.call(to)),
+            Dial::Forward(tcp, proxy) => boxed(tcp.call(proxy.clone())),
+            Dial::Tunnel(tunnel) => boxed(tunnel.call(to)),
         }
     }
 }
 
-fn opening<E: Into<Failed>>(
+fn boxed<E: Into<BoxError>>(
     tcp: impl Future<Output = Result<Tcp, E>> + Send + 'static,
 ) -> <Dial as Service<Uri>>::Future {
     Box::pin(async { tcp.await.map_err(Into::into) })

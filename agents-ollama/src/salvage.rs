@@ -1,9 +1,8 @@
-//! A call that Ollama itself could not read.
+//! Recovers a tool call that Ollama could not parse.
 //!
-//! For some models (gpt-oss above all) the server parses the call, and when the model's JSON is
-//! broken answers `error parsing tool call: raw='..', err=..` instead of what was said. That is
-//! not a failed request: it is a malformed call like any other, and the run knows what to do with
-//! those. See ollama/ollama issues 11704, 12064, 12884 and 17638.
+//! For some models, mainly gpt-oss, the server parses the calls. If the model's JSON is broken, the server answers
+//! `error parsing tool call: raw='..', err=..` instead of the model's message. The client turns that error into a
+//! malformed call, which the run can repair like any other. See ollama/ollama issues 11704, 12064, 12884 and 17638.
 
 use agents_core::{
     model::{Request, ToolCall},
@@ -12,14 +11,14 @@ use agents_core::{
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-/// The call within the server's complaint, if that is what it is about.
+/// Returns the call quoted in an error message of the server, if there is one.
 pub(crate) fn call(complaint: &str, request: &Request<'_>) -> Option<ToolCall> {
     if !request.has_tools() {
         return None;
     }
     let (_, rest) = complaint.split_once("error parsing tool call: raw='")?;
     let (raw, _) = rest.rsplit_once("', err=")?;
-    if let Some((name, arguments)) = named(raw) {
+    if let Some((name, arguments)) = read_named_call(raw) {
         return Some(ToolCall {
             id: String::new(),
             name,
@@ -28,13 +27,13 @@ pub(crate) fn call(complaint: &str, request: &Request<'_>) -> Option<ToolCall> {
     }
     Some(ToolCall {
         id: String::new(),
-        name: whose(raw, request),
+        name: infer_tool_name(raw, request),
         arguments: raw.to_owned(),
     })
 }
 
-/// Some models write the name into the call; then both are known.
-fn named(raw: &str) -> Option<(String, String)> {
+/// Reads a call whose text names its tool, as some models write it.
+fn read_named_call(raw: &str) -> Option<(String, String)> {
     #[derive(Deserialize)]
     struct Named<'a> {
         name: String,
@@ -46,10 +45,10 @@ fn named(raw: &str) -> Option<(String, String)> {
     Some((name, arguments.get().to_owned()))
 }
 
-/// The server drops the name. One tool is offered, or one only has all its required parameters in
-/// the text: that was meant. Otherwise nobody knows, and the nameless call is answered as a call of
-/// an unknown tool, so that the model tries again.
-fn whose(raw: &str, request: &Request<'_>) -> String {
+/// Infers the tool of a call, since the error message has no name. The tool is known if only one is offered, or if
+/// only one has all its required parameters in the text. Otherwise the name is empty, and the call is answered as one
+/// of an unknown tool, so that the model tries again.
+fn infer_tool_name(raw: &str, request: &Request<'_>) -> String {
     let only = |tools: &mut dyn Iterator<Item = &ToolSpec>| match (tools.next(), tools.next()) {
         (Some(tool), None) => Some(tool.name.to_string()),
         _ => None,

@@ -1,9 +1,9 @@
-//! What can be set about a client, as values.
+//! Types of a client's settings.
 
 use serde_json::Value;
 use std::{fmt, time::Duration};
 
-/// How tools are offered to the model.
+/// Way in which tools are offered to the model.
 ///
 /// ```
 /// # mod agents { pub mod ollama { pub use agents_ollama::*; } }
@@ -15,21 +15,20 @@ use std::{fmt, time::Duration};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolMode {
-    /// Through the server, and by prompt once the server reports that the model does not support
-    /// tools.
+    /// Offers tools through the server, and by prompt once the server refuses them for this model.
     #[default]
     Auto,
-    /// Through the server, which fills in the model's template and parses the calls.
+    /// Offers tools through the server, which fills in the model's template and parses the calls.
     Native,
-    /// By prompt with worked examples; the calls are read from the text.
+    /// Describes tools in the prompt, with worked examples; calls are read from the text.
     Prompted,
-    /// By prompt, with a grammar that only permits a call or an answer, for models too small to
-    /// keep to a form.
+    /// Describes tools in the prompt, with a grammar that permits only a call or an answer. For models too small to
+    /// follow a format on their own.
     Constrained,
 }
 
-/// Whether a model thinks before it answers, and how much: `true`, `false`, or one of `"low"`,
-/// `"medium"` and `"high"` for models that know such levels.
+/// Amount of thinking before an answer: `true`, `false`, or a level. The levels `"low"`, `"medium"` and `"high"` are
+/// for models that know them.
 ///
 /// ```
 /// # mod agents { pub use agents_ollama::ollama; }
@@ -53,7 +52,7 @@ impl From<&str> for Think {
     }
 }
 
-/// How long the server keeps a model in memory after an answer.
+/// Time for which the server keeps a model in memory after an answer.
 ///
 /// ```
 /// # mod agents { pub mod ollama { pub use agents_ollama::*; } }
@@ -88,13 +87,13 @@ impl From<&str> for KeepAlive {
 }
 
 impl From<i64> for KeepAlive {
-    /// Seconds; negative is for ever, zero unloads at once.
+    /// Converts seconds; a negative number means for ever, and zero unloads the model at once.
     fn from(seconds: i64) -> Self {
         KeepAlive(seconds.into())
     }
 }
 
-/// A header whose value nobody reads in a log.
+/// A header whose value `Debug` hides.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Header {
     pub(crate) name: String,

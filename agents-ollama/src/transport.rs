@@ -1,4 +1,4 @@
-//! Bytes over HTTP: time limits, size limits, which connection a request takes. Knows nothing of models.
+//! HTTP transport: time limits, size limits and the choice of a connection. Knows nothing about models.
 
 use crate::{
     connection::{Connection, Unanswered},
@@ -17,116 +17,115 @@ use std::{
 };
 use tokio::time::timeout;
 
-/// No answer of a model is as long as this.
+/// Maximum size of a response's body in bytes.
 pub(crate) const MAX_BODY: usize = 64 << 20;
 
-/// Why bytes did not come, or not all of them. A reason is the innermost one: the one that says
-/// something.
+/// Reason why a response is missing or incomplete. Texts are those of the innermost cause, which is the most specific.
 #[derive(Debug)]
-pub(crate) enum Broken {
-    /// No connection.
+pub(crate) enum TransportError {
+    /// No connection could be opened.
     Connect(String),
-    /// The connection was there, and broke.
-    Cut(String),
-    /// Nothing came for as long as the caller was ready to wait.
-    Silent,
-    /// More than [`MAX_BODY`] came.
+    /// The connection was open, and broke.
+    Interrupted(String),
+    /// No byte arrived within the time limit.
+    TimedOut,
+    /// The body is longer than [`MAX_BODY`].
     TooLong,
-    /// This client cannot connect at all.
+    /// The client's settings permit no connection.
     Setup(String),
-    /// There is no tokio runtime here.
+    /// The client was used outside a tokio runtime.
     NoRuntime,
 }
 
-impl Broken {
-    pub(crate) fn connect(error: &dyn Error) -> Broken {
-        Broken::Connect(root_cause(error))
+impl TransportError {
+    pub(crate) fn connect(error: &dyn Error) -> TransportError {
+        TransportError::Connect(root_cause(error))
     }
 
-    pub(crate) fn cut(error: &dyn Error) -> Broken {
-        Broken::Cut(root_cause(error))
+    pub(crate) fn interrupted(error: &dyn Error) -> TransportError {
+        TransportError::Interrupted(root_cause(error))
     }
 }
 
-/// A request with all of its body.
-pub(crate) type Post = Request<Full<Bytes>>;
+/// A request with its complete body.
+pub(crate) type HttpRequest = Request<Full<Bytes>>;
 
-/// Sends a request and waits for the head of the answer.
+/// Sends a request and waits for the head of the response.
 pub(crate) async fn send(
-    request: Post,
+    request: HttpRequest,
     route: &Route,
     wait: Duration,
-) -> Result<Response<Body>, Broken> {
+) -> Result<Response<Body>, TransportError> {
     let pool = Pool::of(route)?;
     let (response, connection) = timeout(wait, exchange(&pool, request))
         .await
-        .map_err(|_| Broken::Silent)??;
+        .map_err(|_| TransportError::TimedOut)??;
     Ok(response.map(|incoming| Body {
         incoming,
-        held: Some((connection, pool)),
+        source: Some((connection, pool)),
         wait,
         taken: 0,
     }))
 }
 
-/// On a connection that is kept if there is one. The server may have closed it: what was not sent
-/// there is sent on the next one.
+/// Sends a request on an idle connection, or on a new one. The server may have closed an idle connection; a request
+/// that was not sent is then sent on the next one.
 async fn exchange(
     pool: &Pool,
-    mut request: Post,
-) -> Result<(Response<Incoming>, Connection), Broken> {
+    mut request: HttpRequest,
+) -> Result<(Response<Incoming>, Connection), TransportError> {
     while let Some(mut kept) = pool.take() {
-        match kept.ask(request).await {
+        match kept.send(request).await {
             Ok(response) => return Ok((response, kept)),
             Err(Unanswered {
                 request: Some(unsent),
                 ..
             }) => request = *unsent,
-            Err(Unanswered { why, .. }) => return Err(Broken::cut(&why)),
+            Err(Unanswered { why, .. }) => return Err(TransportError::interrupted(&why)),
         }
     }
     let mut opened = pool.open().await?;
-    match opened.ask(request).await {
+    match opened.send(request).await {
         Ok(response) => Ok((response, opened)),
-        Err(Unanswered { why, .. }) => Err(Broken::cut(&why)),
+        Err(Unanswered { why, .. }) => Err(TransportError::interrupted(&why)),
     }
 }
 
-/// The body, piece by piece.
+/// The body of a response, read piece by piece.
 pub(crate) struct Body {
     incoming: Incoming,
-    /// What brings it, and where that goes afterwards.
-    held: Option<(Connection, Arc<Pool>)>,
+    /// The connection that delivers the body, and the pool that gets it back at the end.
+    source: Option<(Connection, Arc<Pool>)>,
     wait: Duration,
     taken: usize,
 }
 
 impl Body {
-    /// How much is still to come, where the server has said so.
-    fn left(&self) -> Option<u64> {
+    /// Returns the number of missing bytes, if the server declared the length.
+    fn remaining(&self) -> Option<u64> {
         self.incoming.size_hint().exact()
     }
 
-    /// Whether all has come, where the server has said how much that is.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.left() == Some(0)
+    /// Returns `true` if the server declared the length and all bytes have arrived.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.remaining() == Some(0)
     }
 
-    /// The next piece; `None` after the last.
-    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Broken> {
+    /// Waits for the next piece; `None` after the last.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, TransportError> {
         loop {
             let frame = timeout(self.wait, poll_fn(|cx| self.poll_frame(cx)))
                 .await
-                .map_err(|_| Broken::Silent)?;
+                .map_err(|_| TransportError::TimedOut)?;
             let Some(frame) = frame else { return Ok(None) };
-            let frame = frame.map_err(|error| Broken::cut(&error))?;
-            // What is no data is the trailers: headers that come last.
+            let frame = frame.map_err(|error| TransportError::interrupted(&error))?;
+            // A frame without data holds trailers: headers after the body.
             let Ok(piece) = frame.into_data() else {
                 continue;
             };
             self.taken += piece.len();
             return if self.taken > MAX_BODY {
-                Err(Broken::TooLong)
+                Err(TransportError::TooLong)
             } else {
                 Ok(Some(piece))
             };
@@ -134,32 +133,35 @@ impl Body {
     }
 
     fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<hyper::Result<Frame<Bytes>>>> {
-        let Some((connection, _)) = &mut self.held else {
+        let Some((connection, _)) = &mut self.source else {
             return Poll::Ready(None);
         };
         let frame = connection.poll_frame(&mut self.incoming, cx);
         let ended = matches!(frame, Poll::Ready(None)) || self.incoming.is_end_stream();
-        if ended && let Some((mut connection, pool)) = self.held.take() {
-            // It learns of the end as well, and of what comes after.
+        if ended && let Some((mut connection, pool)) = self.source.take() {
+            // The connection has to process the end of the body before it is reused.
             connection.drive(cx);
             pool.put(connection);
         }
         frame
     }
 
-    /// Waits less from now on.
-    pub(crate) fn hurry(&mut self, wait: Duration) {
+    /// Shortens the time limit for the remaining pieces.
+    pub(crate) fn shorten_timeout(&mut self, wait: Duration) {
         self.wait = self.wait.min(wait);
     }
 
-    /// Hands all of it to `read`, without a copy if it came in one piece. What `read` is given
-    /// may be cut: the second argument says why.
-    pub(crate) async fn whole<R>(mut self, read: impl FnOnce(&[u8], Option<Broken>) -> R) -> R {
-        let expected = self.left();
+    /// Reads the body to its end and passes it to `read`, without a copy if it came in one piece. The body may be
+    /// incomplete; the second argument is then the reason.
+    pub(crate) async fn read_all<R>(
+        mut self,
+        read: impl FnOnce(&[u8], Option<TransportError>) -> R,
+    ) -> R {
+        let expected = self.remaining();
         let first = match self.next().await {
             Ok(Some(first)) => first,
             Ok(None) => return read(b"", None),
-            Err(broken) => return read(b"", Some(broken)),
+            Err(failure) => return read(b"", Some(failure)),
         };
         if expected == Some(first.len() as u64) {
             return read(&first, None);
@@ -169,13 +171,13 @@ impl Body {
             match self.next().await {
                 Ok(Some(piece)) => all.extend_from_slice(&piece),
                 Ok(None) => return read(&all, None),
-                Err(broken) => return read(&all, Some(broken)),
+                Err(failure) => return read(&all, Some(failure)),
             }
         }
     }
 }
 
-/// The innermost of an error's reasons.
+/// Returns the text of an error's innermost cause.
 fn root_cause(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {

@@ -1,4 +1,4 @@
-//! The JSON shapes of Ollama's answers, borrowing from the bytes they came in.
+//! The JSON types of Ollama's answers, which borrow from the received bytes.
 
 use serde::{
     Deserialize, Deserializer,
@@ -7,24 +7,24 @@ use serde::{
 use serde_json::value::RawValue;
 use std::{borrow::Cow, fmt};
 
-/// One document: the whole answer, or a line of a stream.
+/// One JSON document: a complete answer, or a line of a stream.
 #[derive(Deserialize)]
 pub(crate) struct Line<'a> {
     #[serde(borrow)]
-    pub(crate) message: Option<Said<'a>>,
+    pub(crate) message: Option<AnswerMessage<'a>>,
     pub(crate) done: Option<bool>,
     #[serde(borrow, default)]
     pub(crate) done_reason: Text<'a>,
     pub(crate) prompt_eval_count: Option<u64>,
     pub(crate) eval_count: Option<u64>,
-    /// Ollama reports what goes wrong after the headers in the place of an answer.
+    /// Error that occurred after the headers were sent.
     #[serde(borrow)]
     pub(crate) error: Option<&'a RawValue>,
 }
 
-/// What the model said, or the next piece of it.
+/// The model's message, or the next piece of it.
 #[derive(Deserialize)]
-pub(crate) struct Said<'a> {
+pub(crate) struct AnswerMessage<'a> {
     #[serde(borrow, default)]
     pub(crate) content: Text<'a>,
     #[serde(borrow, default)]
@@ -33,7 +33,7 @@ pub(crate) struct Said<'a> {
     pub(crate) tool_calls: Option<Vec<Call<'a>>>,
 }
 
-/// A call. Only newer servers give it an id.
+/// A tool call. Only newer servers give it an id.
 #[derive(Deserialize)]
 pub(crate) struct Call<'a> {
     #[serde(borrow, default)]
@@ -42,19 +42,19 @@ pub(crate) struct Call<'a> {
     pub(crate) function: Function<'a>,
 }
 
-/// Whom to call, and with what.
+/// Name and arguments of a tool call.
 #[derive(Deserialize)]
 pub(crate) struct Function<'a> {
     #[serde(borrow, default)]
     pub(crate) name: Text<'a>,
-    /// As written: a tree would round the numbers.
+    /// Arguments as written, since parsed numbers would be rounded.
     #[serde(borrow)]
     pub(crate) arguments: Option<&'a RawValue>,
 }
 
 impl Function<'_> {
-    /// The arguments as text: an object as it was written, a string (as some servers send them)
-    /// as what it says, nothing as nothing.
+    /// Returns the arguments as text. An object stays as written, a string (which some servers send) is unescaped, and
+    /// absent arguments are empty.
     pub(crate) fn arguments_text(&self) -> String {
         match self.arguments.map(RawValue::get) {
             None | Some("null") => String::new(),
@@ -66,7 +66,7 @@ impl Function<'_> {
     }
 }
 
-/// What an error says: its text, or the message within, or all of it.
+/// Returns the message of an error, which is a string or an object with a `message`; otherwise its JSON.
 pub(crate) fn error_text(error: &RawValue) -> String {
     #[derive(Deserialize)]
     struct Inner {
@@ -78,7 +78,7 @@ pub(crate) fn error_text(error: &RawValue) -> String {
         .unwrap_or_else(|_| text.to_owned())
 }
 
-/// A string, borrowed where it has no escapes; `null` and absence are the empty string.
+/// A string, borrowed if it has no escapes. `null` and a missing field are the empty string.
 #[derive(Default)]
 pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
 

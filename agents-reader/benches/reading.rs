@@ -1,4 +1,4 @@
-//! How fast texts are read, beside parsing valid JSON with `serde_json`.
+//! Speed of reading texts, compared with parsing valid JSON by `serde_json`.
 //!
 //! `cargo bench -p agents-reader`
 //!
@@ -66,7 +66,7 @@ fn main() {
     println!("\nserde_json parses the valid text at {parse:.0} MB/s.");
 }
 
-/// The best rate of several runs, in MB/s.
+/// Returns the best rate of several runs, in MB/s.
 fn best(text: &str, run: impl Fn(&str)) -> f64 {
     let time = |_| {
         let start = Instant::now();

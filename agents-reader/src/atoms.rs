@@ -7,7 +7,7 @@ use super::{
     coerce::{Coercer, Outcome, cost},
     error::{ReadError, ReadErrorKind},
     fit::type_of,
-    number::{fraction, number, whole},
+    number::{fraction, number, to_integer},
     scalar::{self, Guess, How},
     schema::{Shape, Types},
     strict,
@@ -15,7 +15,7 @@ use super::{
 };
 
 /// Maximum number of times that JSON may be nested as a string inside JSON.
-const MOST_NESTED: u8 = 3;
+const MAX_NESTED: u8 = 3;
 
 impl Coercer<'_> {
     pub(super) fn number(&mut self, tape: &Tape<'_>, at: usize, shape_at: usize) -> Outcome {
@@ -30,7 +30,7 @@ impl Coercer<'_> {
             return self.copy(tape, at);
         }
         if shape.types.has(Types::INTEGER) {
-            let Some(whole) = whole(text) else {
+            let Some(integer) = to_integer(text) else {
                 return Err(self.refuse(
                     ReadErrorKind::Mismatch,
                     format!("expected a whole number, got {text}"),
@@ -40,11 +40,11 @@ impl Coercer<'_> {
                 shape
                     .limits
                     .as_ref()
-                    .and_then(|limits| limits.number(&whole)),
+                    .and_then(|limits| limits.number(&integer)),
                 tape,
                 at,
             )?;
-            self.out.push_str(&whole);
+            self.out.push_str(&integer);
             self.log(
                 ChangeKind::Coerced,
                 "whole number written without its fraction",
@@ -52,10 +52,10 @@ impl Coercer<'_> {
             return Ok(cost::SPELLING);
         }
         if shape.types.has(Types::BOOLEAN)
-            && let Some(whole @ ("0" | "1")) = whole(text).as_deref()
+            && let Some(integer @ ("0" | "1")) = to_integer(text).as_deref()
         {
             self.out
-                .push_str(if whole == "1" { "true" } else { "false" });
+                .push_str(if integer == "1" { "true" } else { "false" });
             self.log(ChangeKind::Coerced, "0 or 1 read as a boolean");
             return Ok(cost::TYPE + 1);
         }
@@ -114,7 +114,7 @@ impl Coercer<'_> {
                 true => Some(number),
                 // If points separate thousands, `1.000` is a thousand.
                 false if !bare && number.ends_with(".000") => None,
-                false => whole(&number),
+                false => to_integer(&number),
             };
             let Some(number) = number else {
                 return Err(self.refuse(
@@ -126,8 +126,8 @@ impl Coercer<'_> {
             self.out.push_str(&number);
             return Ok(match (how, bare) {
                 (How::Found, _) => {
-                    let said = || format!("number taken out of {}", tape.excerpt(at));
-                    self.log_was(ChangeKind::Extracted, said, text);
+                    let note = || format!("number taken out of {}", tape.excerpt(at));
+                    self.log_with_original(ChangeKind::Extracted, note, text);
                     cost::FOUND
                 }
                 (_, true) => {
@@ -135,8 +135,8 @@ impl Coercer<'_> {
                     cost::SPELLING
                 }
                 (How::Notation, _) => {
-                    let said = || "number in a string, written as JSON has it".to_owned();
-                    self.log_was(ChangeKind::Coerced, said, text);
+                    let note = || "number in a string, written as JSON has it".to_owned();
+                    self.log_with_original(ChangeKind::Coerced, note, text);
                     cost::TYPE + 1
                 }
                 (How::Plain, _) => {
@@ -151,18 +151,18 @@ impl Coercer<'_> {
             self.out.push_str(if value { "true" } else { "false" });
             return Ok(match how {
                 How::Found => {
-                    let said = || format!("boolean taken out of {}", tape.excerpt(at));
-                    self.log_was(ChangeKind::Extracted, said, text);
+                    let note = || format!("boolean taken out of {}", tape.excerpt(at));
+                    self.log_with_original(ChangeKind::Extracted, note, text);
                     cost::FOUND
                 }
                 _ => {
-                    let said = || format!("{} read as {value}", tape.excerpt(at));
+                    let note = || format!("{} read as {value}", tape.excerpt(at));
                     match (how, bare) {
-                        (_, true) => self.log_with(ChangeKind::Literal, said),
+                        (_, true) => self.log_with(ChangeKind::Literal, note),
                         (How::Plain, _) => {
                             self.log(ChangeKind::Coerced, "boolean taken out of its quotes");
                         }
-                        _ => self.log_was(ChangeKind::Coerced, said, text),
+                        _ => self.log_with_original(ChangeKind::Coerced, note, text),
                     }
                     cost::TYPE + u32::from(how == How::Notation)
                 }
@@ -178,8 +178,8 @@ impl Coercer<'_> {
             self.out.push_str("null");
             match bare {
                 true => {
-                    let said = || format!("{} read as null", tape.excerpt(at));
-                    self.log_with(ChangeKind::Literal, said);
+                    let note = || format!("{} read as null", tape.excerpt(at));
+                    self.log_with(ChangeKind::Literal, note);
                 }
                 false => self.log(ChangeKind::Coerced, "null taken out of its quotes"),
             }
@@ -215,7 +215,7 @@ impl Coercer<'_> {
         let is_list = parts().nth(1).is_some()
             && parts().all(|part| {
                 strict::number(part.as_bytes(), 0) == Some(part.len())
-                    && (types.has(Types::FRACTION) || whole(part).is_some())
+                    && (types.has(Types::FRACTION) || to_integer(part).is_some())
             });
         if !is_number || !is_list || shape.limits.is_some() {
             return Ok(None);
@@ -226,7 +226,7 @@ impl Coercer<'_> {
             self.out.push_str(if n > 0 { "," } else { "" });
             match types.has(Types::FRACTION) {
                 true => self.out.push_str(part),
-                false => self.out.push_str(&whole(part).unwrap_or_default()),
+                false => self.out.push_str(&to_integer(part).unwrap_or_default()),
             }
         }
         self.out.push(']');
@@ -240,7 +240,7 @@ impl Coercer<'_> {
         if !(brackets || inside.starts_with('"')) {
             return Ok(None);
         }
-        if self.nested == MOST_NESTED {
+        if self.nested == MAX_NESTED {
             let reason = "JSON lies in strings in JSON too often; write it as it is";
             return match brackets {
                 true => Err(self.refuse(ReadErrorKind::TooDeep, reason)),
@@ -249,7 +249,7 @@ impl Coercer<'_> {
         }
         // Each branch of a union may ask again.
         self.budget = self.budget.saturating_sub(text.len());
-        let Some((tape, log)) = super::locate::whole(text, &mut self.budget) else {
+        let Some((tape, log)) = super::locate::complete_value(text, &mut self.budget) else {
             return Ok(None);
         };
         let types = self.schema.types(shape_at);
@@ -303,23 +303,24 @@ impl Coercer<'_> {
         let strings: Vec<&str> = values.iter().map(String::as_str).collect();
         // A word is no number: "the answer is 2" is read as 2, and so is `2.0`, but `2.5` is not.
         let is_number = tape.kind(at) == Kind::Number;
-        let as_whole = || {
-            let whole = whole(&text).filter(|_| is_number)?;
+        let as_integer = || {
+            let integer = to_integer(&text).filter(|_| is_number)?;
             let mut numbers = choices.iter();
-            let is_it = |value: &Value| matches!(value, Value::Number(n) if n.to_string() == whole);
+            let is_it =
+                |value: &Value| matches!(value, Value::Number(n) if n.to_string() == integer);
             let n = numbers.position(is_it)?;
             Some((n, How::Notation))
         };
         let named = scalar::choice(&text, &strings)
             .filter(|(_, how)| !(is_number && *how == How::Found))
-            .or_else(as_whole);
+            .or_else(as_integer);
         let Some((n, how)) = named else {
             return Err(self.no_choice(tape, at, shape));
         };
         self.out.push_str(&choices[n].to_string());
         let note = || format!("{} read as {}", tape.excerpt(at), choices[n]);
         match how {
-            How::Found => self.log_was(ChangeKind::Extracted, note, &text),
+            How::Found => self.log_with_original(ChangeKind::Extracted, note, &text),
             _ => self.log_with(ChangeKind::Enum, note),
         }
         Ok(match how {

@@ -26,7 +26,7 @@ pub struct Change {
     /// text from which a number, a boolean or an allowed value was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
-    /// Mark of an uncertain change: the text could have meant something else.
+    /// `true` if the change is uncertain: the text could have meant something else.
     ///
     /// An uncertain reading is likely right. A caller that acts on it and cannot undo the action should reject it and
     /// ask for the text again.
@@ -55,13 +55,13 @@ pub struct Change {
 }
 
 /// Maximum number of characters of a text that a change quotes.
-const ENOUGH: usize = 200;
+const MAX_CHARS: usize = 200;
 
 /// Shortens a text to one line that is enough to recognise it.
 fn in_short(text: &str) -> String {
     let flat = |c: char| if c.is_control() { ' ' } else { c };
-    let mut short: String = text.chars().take(ENOUGH).map(flat).collect();
-    if text.chars().nth(ENOUGH).is_some() {
+    let mut short: String = text.chars().take(MAX_CHARS).map(flat).collect();
+    if text.chars().nth(MAX_CHARS).is_some() {
         short.push('…');
     }
     short
@@ -96,8 +96,8 @@ impl Change {
 
     /// Records the text that was there before, or only its length if it is long. A caller that hides secrets could
     /// not recognise the beginning of one.
-    pub(super) fn was_whole(self, text: &str) -> Self {
-        match text.chars().nth(ENOUGH) {
+    pub(super) fn was_or_length(self, text: &str) -> Self {
+        match text.chars().nth(MAX_CHARS) {
             Some(_) => self.was(&format!("({} characters)", text.chars().count())),
             None => self.was(text),
         }

@@ -29,10 +29,10 @@ pub(super) mod cost {
 }
 
 /// Maximum number of lists that are made around one value; a recursive schema could ask for ever more.
-const MOST_LISTS: u8 = 2;
+const MAX_LISTS: u8 = 2;
 
 /// Maximum depth of a document, including parsed strings and added lists.
-const MOST_DEEP: usize = 2 * MAX_DEPTH;
+const MAX_DOCUMENT_DEPTH: usize = 2 * MAX_DEPTH;
 
 pub(super) type Outcome = Result<u32, ReadError>;
 
@@ -49,7 +49,7 @@ pub(super) struct Coercer<'s> {
     lists: u8,
     /// Calls of [`Self::value`] that are open.
     depth: usize,
-    /// Mark of a text that is still being written, so that required fields may be to come.
+    /// `true` if the text is still being written, so that required fields may follow.
     pub(super) grows: bool,
     /// Node of the string that is still being written.
     pub(super) open: Option<usize>,
@@ -85,7 +85,7 @@ impl<'s> Coercer<'s> {
         })?;
         #[cfg(test)]
         super::laws::step(1);
-        if self.depth == MOST_DEEP {
+        if self.depth == MAX_DOCUMENT_DEPTH {
             return Err(self.refuse(ReadErrorKind::TooDeep, "values nest too deep; flatten them"));
         }
         self.depth += 1;
@@ -291,7 +291,7 @@ impl<'s> Coercer<'s> {
         else {
             return Err(self.mismatch(tape, at, shape_at));
         };
-        if shape.first.len() > 1 || self.lists == MOST_LISTS {
+        if shape.first.len() > 1 || self.lists == MAX_LISTS {
             return Err(self.mismatch(tape, at, shape_at));
         }
         self.log(ChangeKind::Listed, "one value made a list of one");
@@ -333,9 +333,14 @@ impl<'s> Coercer<'s> {
     }
 
     /// Adds a change at the current path, with the text that was there before.
-    pub(super) fn log_was(&mut self, kind: ChangeKind, note: impl FnOnce() -> String, was: &str) {
+    pub(super) fn log_with_original(
+        &mut self,
+        kind: ChangeKind,
+        note: impl FnOnce() -> String,
+        was: &str,
+    ) {
         let Self { log, path, .. } = self;
-        log.add_was(kind, || path.clone(), note, was);
+        log.add_with_original(kind, || path.clone(), note, was);
     }
 
     pub(super) fn within(

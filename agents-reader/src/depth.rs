@@ -22,7 +22,7 @@ use super::{
 /// Names the byte at which the text nests too deep.
 pub fn check_depth(text: &str) -> Result<(), ReadError> {
     let opens = |byte: &&u8| matches!(byte, b'{' | b'[');
-    // Most texts have fewer brackets than that.
+    // Most texts have fewer brackets than the maximum depth, so counting them suffices.
     if text.as_bytes().iter().filter(opens).count() <= MAX_DEPTH {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Maximum number of errors that are listed; further errors are only counted.
-const MOST: usize = 64;
+const MAX_ERRORS: usize = 64;
 
 /// Result of reading a text, for a caller that has to explain it.
 ///
@@ -84,7 +84,7 @@ pub fn diagnose<'a>(text: &'a str, schema: &Schema) -> Diagnosis<'a> {
     let Ok(reading) = super::lenient(text) else {
         return unreadable(error);
     };
-    let found = schema.misfits(&reading.json, true, MOST);
+    let found = schema.misfits(&reading.json, true, MAX_ERRORS);
     Diagnosis {
         errors: match found.listed.is_empty() {
             true => vec![error],
@@ -102,7 +102,7 @@ impl Schema {
     pub fn diagnose_strictly<'a>(&self, text: &'a str) -> Diagnosis<'a> {
         match super::strictly(text) {
             Ok(Ok(_)) => {
-                let found = self.misfits(text, false, MOST);
+                let found = self.misfits(text, false, MAX_ERRORS);
                 Diagnosis {
                     json: Some(text.into()),
                     changes: Changes::default(),

@@ -339,13 +339,13 @@ pub(super) fn twice() -> String {
 
 /// Returns the allowed values, for a message.
 pub(super) fn one_of(shape: &Shape) -> String {
-    const MOST: usize = 12;
+    const MAX_LISTED: usize = 12;
     let choices = shape.choices.as_deref().unwrap_or_default();
     let mut text = String::from(if choices.len() > 1 { "one of " } else { "" });
-    for (n, choice) in choices.iter().take(MOST).enumerate() {
+    for (n, choice) in choices.iter().take(MAX_LISTED).enumerate() {
         _ = write!(text, "{}{choice}", if n > 0 { ", " } else { "" });
     }
-    if choices.len() > MOST {
+    if choices.len() > MAX_LISTED {
         text.push_str(", …");
     }
     text
@@ -353,12 +353,12 @@ pub(super) fn one_of(shape: &Shape) -> String {
 
 /// Returns the known keys, for a message.
 pub(super) fn known(shape: &Shape) -> String {
-    const MOST: usize = 20;
+    const MAX_LISTED: usize = 20;
     let mut text = String::from("the keys are ");
-    for (n, field) in shape.fields.iter().take(MOST).enumerate() {
+    for (n, field) in shape.fields.iter().take(MAX_LISTED).enumerate() {
         _ = write!(text, "{}`{}`", if n > 0 { ", " } else { "" }, field.name);
     }
-    if shape.fields.len() > MOST {
+    if shape.fields.len() > MAX_LISTED {
         text.push_str(", …");
     }
     text

@@ -39,7 +39,7 @@ pub struct Growing {
     pub json: String,
     /// Path of the string that is still being written.
     pub open: Option<String>,
-    /// Mark of a value whose closing bracket is there.
+    /// `true` once the value's closing bracket has arrived.
     pub is_whole: bool,
 }
 
@@ -69,7 +69,7 @@ pub fn growing(text: &str, schema: &Schema) -> Option<Growing> {
                 Some(None) => tried = 0,
                 None => {}
             },
-            b'{' | b'[' if tried < MOST_TRIED && (b == b'{' || types.has(Types::ARRAY)) => {
+            b'{' | b'[' if tried < MAX_CANDIDATES && (b == b'{' || types.has(Types::ARRAY)) => {
                 tried += 1;
                 let later_thought = text[at..].contains("</think");
                 if !later_thought && let Some(found) = value(text, at, schema) {
@@ -84,7 +84,7 @@ pub fn growing(text: &str, schema: &Schema) -> Option<Growing> {
 }
 
 /// Maximum number of places at which a value is tried.
-const MOST_TRIED: usize = 8;
+const MAX_CANDIDATES: usize = 8;
 
 /// Reads the value that begins at `start`.
 fn value(text: &str, start: usize, schema: &Schema) -> Option<Growing> {
@@ -142,7 +142,7 @@ fn shaped(
 struct Begun {
     json: String,
     is_whole: bool,
-    /// Mark of a last value that is a string without an end so far.
+    /// `true` if the last value is a string without a closing quote so far.
     in_string: bool,
 }
 

@@ -102,7 +102,7 @@ impl Coercer<'_> {
                 let (log, path) = (&mut self.log, &self.path);
                 let note = || "left out, since the schema does not know it".to_owned();
                 let was = tape.text(value);
-                log.add_was(ChangeKind::DroppedKey, || path.clone(), note, was);
+                log.add_with_original(ChangeKind::DroppedKey, || path.clone(), note, was);
                 sum += cost::DROPPED;
                 continue;
             }
@@ -302,7 +302,7 @@ pub(super) fn roles(
         .any(|(n, field)| field.required && !taken.has(n));
     if let Some(n) = missing(any_required)
         && let Some(at) = roles.iter().position(|&role| role == Role::Unknown)
-        && akin(&tape.string(members[at].0), &shape.fields[n].name)
+        && contains_name(&tape.string(members[at].0), &shape.fields[n].name)
         && plausible(tape, members[at].1, schema, shape.fields[n].shape)
     {
         roles[at] = Role::Inferred(n);
@@ -326,7 +326,7 @@ fn says_nothing(tape: &Tape<'_>, value: usize, types: Types) -> bool {
 }
 
 /// Returns true if one name contains the other.
-fn akin(one: &str, two: &str) -> bool {
+fn contains_name(one: &str, two: &str) -> bool {
     let (one_folded, two_folded) = (fold(one), fold(two));
     let (short, long) = if one_folded.len() < two_folded.len() {
         (one_folded, two_folded)

@@ -253,7 +253,7 @@ proptest! {
     }
 
     #[test]
-    fn numbers_keep_every_digit_whatever_is_mended_beside_them(held in raw(), extra in "x_[a-z]{1,8}") {
+    fn repairs_keep_every_digit_of_numbers(held in raw(), extra in "x_[a-z]{1,8}") {
         let want = format!("{{\"held\":{held},\"{extra}\":\"y\"}}");
         let text = format!("{{\"held\":{held},{extra}: 'y',}}");
         let reading = lenient(&text).unwrap();
@@ -261,7 +261,7 @@ proptest! {
     }
 
     #[test]
-    fn a_reading_is_valid_and_reads_as_itself(text in prop_oneof![tangle(0), broken()], schema in schemas()) {
+    fn a_result_is_valid_json_and_reads_as_itself(text in prop_oneof![tangle(0), broken()], schema in schemas()) {
         if let Ok(reading) = lenient(&text) {
             prop_assert!(serde_json::from_str::<&serde_json::value::RawValue>(&reading.json).is_ok(), "{} {}", text, reading.json);
             prop_assert_eq!(lenient(&reading.json).unwrap().json, reading.json.as_ref());
@@ -288,7 +288,7 @@ proptest! {
     }
 
     #[test]
-    fn a_number_out_of_a_string_that_says_more_is_extracted_and_the_string_is_told(text in counted(), whole in any::<bool>()) {
+    fn extracting_a_number_records_the_original_string(text in counted(), whole in any::<bool>()) {
         let kind = if whole { "integer" } else { "number" };
         let schema = json!({"type": "object", "properties": {"n": {"type": kind}}});
         let said = json!({"n": text}).to_string();
@@ -305,7 +305,7 @@ proptest! {
     }
 
     #[test]
-    fn a_change_of_a_key_is_told_of_its_own_field(quotes in prop::collection::vec(0..6usize, 1..8), within in any::<bool>()) {
+    fn key_changes_name_their_own_field(quotes in prop::collection::vec(0..6usize, 1..8), within in any::<bool>()) {
         let (mut members, mut changed) = (Vec::new(), Vec::new());
         for (n, quote) in quotes.into_iter().enumerate() {
             let (open, close) = [("\"", "\""), ("", ""), ("'", "'"), ("“", "”"), ("", "\""), ("`", "`")][quote];
@@ -320,7 +320,7 @@ proptest! {
     }
 
     #[test]
-    fn steps_grow_with_the_text_and_no_faster(unit in tangle(1), before in tangle(0), schema in schemas()) {
+    fn work_is_linear_in_the_text(unit in tangle(1), before in tangle(0), schema in schemas()) {
         let schema = Schema::new(&schema);
         let text = |times: usize| format!("{before}{}", unit.repeat(times));
         let (short, long) = (text(200 / unit.len() + 1), text(2000 / unit.len() + 1));
@@ -331,7 +331,7 @@ proptest! {
 }
 
 #[test]
-fn hostile_texts_end_soon() {
+fn hostile_texts_are_read_quickly() {
     let schema =
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
     let units = [

@@ -39,7 +39,7 @@ pub(super) enum Json {
 }
 
 /// Maximum number of places that are tried.
-const MOST_TRIED: usize = 40;
+const MAX_CANDIDATES: usize = 40;
 
 /// Bytes that all failed attempts together may read beyond the length of the text.
 const SPARE: usize = 20_000;
@@ -83,7 +83,7 @@ pub(super) fn locate(raw: &str, schema: Option<&Schema>, tried: usize) -> Result
 }
 
 /// Reads a text that should be one JSON value without anything around it.
-pub(super) fn whole<'t>(text: &'t str, allowance: &mut usize) -> Option<(Tape<'t>, Log)> {
+pub(super) fn complete_value<'t>(text: &'t str, allowance: &mut usize) -> Option<(Tape<'t>, Log)> {
     let bytes = text.as_bytes();
     let mut tape = Tape::new(text);
     let start = skip_space(bytes, 0);
@@ -136,7 +136,7 @@ struct Search<'a, 's> {
     refusal: Option<ReadError>,
     refused: usize,
     attempts: usize,
-    /// Mark of a begun object that could not be read, so that later values may be pieces of it.
+    /// `true` if an object began that could not be read, so that later values may be pieces of it.
     broken: bool,
     /// Bytes that may still be read in vain.
     spare: usize,
@@ -155,7 +155,7 @@ impl<'a> Search<'a, '_> {
         let bytes = self.raw.as_bytes();
         let mut skipped = Vec::new();
         let mut at = from;
-        while at < to && self.attempts < MOST_TRIED && self.spare > 0 {
+        while at < to && self.attempts < MAX_CANDIDATES && self.spare > 0 {
             match bytes[at] {
                 b'{' | b'[' => at = self.candidate(at, Start::Value, in_thought)?,
                 b'(' if self.called(at) => {
@@ -397,7 +397,7 @@ impl<'a> Search<'a, '_> {
             );
             return false;
         }
-        let repairs = log.told().min(5) as u32;
+        let repairs = log.listed_len().min(5) as u32;
         let mut out = String::new();
         let result = match self.schema {
             Some(schema)

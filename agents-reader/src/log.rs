@@ -4,9 +4,8 @@ use super::change::{Change, ChangeKind, Changes};
 
 const KINDS: usize = ChangeKind::Duplicate as usize + 1;
 
-/// Maximum number of changes of a kind that are listed in full. A document with ten thousand single quotes has one
-/// habit, not ten thousand stories.
-const TOLD: u32 = 8;
+/// Maximum number of changes of a kind that are listed in full; further ones are only counted.
+const MAX_LISTED: u32 = 8;
 
 /// Collects changes while reading, and can take them back.
 #[derive(Debug, Clone, Default)]
@@ -15,9 +14,9 @@ pub(super) struct Log {
     counts: [u32; KINDS],
     /// Number of uncertain changes among those listed.
     uncertain: u32,
-    /// Mark that brackets, quotes, commas or colons were supplied: a piece may be in the wrong place.
+    /// `true` if brackets, quotes, commas or colons were supplied, so that a piece may be in the wrong place.
     rebuilt: bool,
-    /// Mark that a value was taken out of a list, or of a member whose name says nothing of a wrapper.
+    /// `true` if a value was taken out of a list, or of a member whose name says nothing of a wrapper.
     unnamed_wrapper: bool,
 }
 
@@ -38,24 +37,26 @@ impl Log {
         path: impl FnOnce() -> String,
         note: impl Into<String>,
     ) {
-        self.tell(kind, || Change::new(kind, path(), note));
+        self.record(kind, || Change::new(kind, path(), note));
     }
 
     /// Adds a change of text that is gone, wholly or in part.
-    pub(super) fn add_was(
+    pub(super) fn add_with_original(
         &mut self,
         kind: ChangeKind,
         path: impl FnOnce() -> String,
         note: impl FnOnce() -> String,
         was: &str,
     ) {
-        self.tell(kind, || Change::new(kind, path(), note()).was_whole(was));
+        self.record(kind, || {
+            Change::new(kind, path(), note()).was_or_length(was)
+        });
     }
 
     /// Adds an uncertain change that is built already.
     pub(super) fn add_change(&mut self, change: Change) {
         self.counts[change.kind as usize] += 1;
-        if self.uncertain < TOLD {
+        if self.uncertain < MAX_LISTED {
             self.uncertain += 1;
             self.changes.push(change);
         }
@@ -68,16 +69,16 @@ impl Log {
         path: impl FnOnce() -> String,
         note: impl Into<String>,
     ) {
-        match self.uncertain < TOLD {
+        match self.uncertain < MAX_LISTED {
             true => self.add_change(Change::new(kind, path(), note).uncertain()),
             false => self.counts[kind as usize] += 1,
         }
     }
 
-    fn tell(&mut self, kind: ChangeKind, change: impl FnOnce() -> Change) {
+    fn record(&mut self, kind: ChangeKind, change: impl FnOnce() -> Change) {
         let count = &mut self.counts[kind as usize];
         *count += 1;
-        if *count <= TOLD {
+        if *count <= MAX_LISTED {
             self.changes.push(change());
         }
     }
@@ -89,7 +90,7 @@ impl Log {
         path: impl FnOnce() -> String,
         note: impl FnOnce() -> String,
     ) {
-        if self.counts[kind as usize] < TOLD {
+        if self.counts[kind as usize] < MAX_LISTED {
             self.add(kind, path, note());
         } else {
             self.counts[kind as usize] += 1;
@@ -138,13 +139,13 @@ impl Log {
     }
 
     /// Returns the number of changes that are listed.
-    pub(super) fn told(&self) -> usize {
+    pub(super) fn listed_len(&self) -> usize {
         self.changes.len()
     }
 
-    /// Sets the path of all changes listed after the first `told`.
-    pub(super) fn place_since(&mut self, told: usize, path: &str) {
-        for change in &mut self.changes[told..] {
+    /// Sets the path of all changes listed from index `first` on.
+    pub(super) fn set_path_since(&mut self, first: usize, path: &str) {
+        for change in &mut self.changes[first..] {
             path.clone_into(&mut change.path);
         }
     }
@@ -215,14 +216,14 @@ impl Log {
         if self.rebuilt && self.any(ChangeKind::Closed) {
             self.doubt(ChangeKind::Coerced);
         }
-        let mut told = [0; KINDS];
+        let mut listed = [0; KINDS];
         for change in &self.changes {
-            told[change.kind as usize] += 1;
+            listed[change.kind as usize] += 1;
         }
         let mut seen = [false; KINDS];
         for n in 0..self.changes.len() {
             let kind = self.changes[n].kind;
-            let more = self.counts[kind as usize].saturating_sub(told[kind as usize]);
+            let more = self.counts[kind as usize].saturating_sub(listed[kind as usize]);
             if more > 0 && !std::mem::replace(&mut seen[kind as usize], true) {
                 let note = format!("{more} more: {}", self.changes[n].note);
                 self.changes.push(Change::new(kind, "", note));

@@ -70,7 +70,10 @@ impl Search<'_, '_> {
 
     fn misfit(&mut self, at: usize, shape_at: usize, misfit: Misfit) {
         let shape = self.schema.shape(shape_at);
-        if let Some(branch) = self.meant(at, shape).filter(|_| self.depth < 2 * MAX_DEPTH) {
+        if let Some(branch) = self
+            .intended_alternative(at, shape)
+            .filter(|_| self.depth < 2 * MAX_DEPTH)
+        {
             return self.value(at, branch);
         }
         let before = self.count();
@@ -81,7 +84,7 @@ impl Search<'_, '_> {
             _ => {}
         }
         if self.count() == before {
-            self.tell(at, shape_at, misfit);
+            self.record_misfit(at, shape_at, misfit);
         }
     }
 
@@ -135,7 +138,7 @@ impl Search<'_, '_> {
     }
 
     /// Returns the only alternative that a value can be meant for, by its type and its tags.
-    fn meant(&self, at: usize, shape: &Shape) -> Option<usize> {
+    fn intended_alternative(&self, at: usize, shape: &Shape) -> Option<usize> {
         let (schema, tape) = (self.schema, self.tape);
         let agrees = |branch: usize| {
             let shape = schema.shape(branch);
@@ -147,17 +150,17 @@ impl Search<'_, '_> {
             })
         };
         let is_object = tape.kind(at) == Kind::Object;
-        let mut meant = shape.branches.iter().copied().filter(|&branch| {
+        let mut alternatives = shape.branches.iter().copied().filter(|&branch| {
             schema.types(branch).has(type_of(tape, at)) && (!is_object || agrees(branch))
         });
-        match (meant.next(), meant.next()) {
+        match (alternatives.next(), alternatives.next()) {
             (Some(only), None) => Some(only),
             _ => None,
         }
     }
 
     /// Adds the error of a value that does not fit, if no error within the value is known.
-    fn tell(&mut self, at: usize, shape_at: usize, misfit: Misfit) {
+    fn record_misfit(&mut self, at: usize, shape_at: usize, misfit: Misfit) {
         let (schema, tape) = (self.schema, self.tape);
         if !self.lenient {
             // A type that ignores unknown keys reads it.
@@ -225,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn all_are_found_in_the_order_of_the_schema() {
+    fn errors_are_listed_in_schema_order() {
         for lenient in [false, true] {
             check(
                 lenient,
@@ -248,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_says_which_alternative_is_meant() {
+    fn tags_select_an_alternative() {
         check(
             false,
             json!({"city": "a", "nights": 1, "pay": {"by": "card", "cvc": "x"}}),
@@ -267,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_leniency_settles_nothing_is_said() {
+    fn lenient_mode_omits_repairable_errors() {
         let arguments = json!({"City": "a", "nights": "2", "class": null, "more": 1, "guests": 7});
         check(
             true,
@@ -288,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_that_refer_to_each_other_end() {
+    fn recursive_alternatives_end() {
         let schema = json!({
             "properties": {"a": {"$ref": "#/definitions/One"}, "b": {"type": "integer"}},
             "definitions": {
@@ -302,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn many_are_counted_and_a_few_are_told() {
+    fn errors_beyond_the_limit_are_counted() {
         let sizes: Vec<String> = (0..20_000).map(|n| format!("\"k{n}\": []")).collect();
         let text = format!(
             "{{\"city\": \"a\", \"nights\": 1, \"sizes\": {{{}}}}}",

@@ -7,7 +7,7 @@ use self::beside::{compared, qualified, scaled};
 use super::{scalar::How, strict};
 
 /// Maximum length of a text in which a number is looked for; a longer text is about something else.
-pub(super) const LONGEST: usize = 400;
+pub(super) const MAX_LEN: usize = 400;
 
 /// Returns the only number in a text.
 pub(super) fn number(text: &str) -> Option<(String, How)> {
@@ -15,7 +15,7 @@ pub(super) fn number(text: &str) -> Option<(String, How)> {
     if strict::number(text.as_bytes(), 0) == Some(text.len()) {
         return Some((text.into(), How::Plain));
     }
-    if text.len() > LONGEST {
+    if text.len() > MAX_LEN {
         return None;
     }
     let bytes = text.as_bytes();
@@ -186,7 +186,7 @@ fn is_currency(c: char) -> bool {
 }
 
 /// Returns a number as an integer, if it is whole: `5.0`, `1e3`.
-pub(super) fn whole(number: &str) -> Option<String> {
+pub(super) fn to_integer(number: &str) -> Option<String> {
     let (sign, unsigned) = match number.strip_prefix('-') {
         Some(unsigned) => ("-", unsigned),
         None => ("", number),
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_in_another_notation_is_told_from_one_beside_which_something_stands() {
+    fn other_notations_are_told_from_numbers_with_marks() {
         let how = |text: &str| number(text).map(|(_, how)| how);
         for text in [
             "+5",
@@ -307,9 +307,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_not_whole() {
+    fn only_whole_numbers_become_integers() {
         for text in ["", "-", "1.5", "7\u{200b}<think>...Non", "1e400", "0x10"] {
-            assert_eq!(whole(text), None, "{text}");
+            assert_eq!(to_integer(text), None, "{text}");
         }
         for (text, want) in [
             ("5.0", "5"),
@@ -317,12 +317,12 @@ mod tests {
             ("-20e-1", "-2"),
             ("0.0", "0"),
         ] {
-            assert_eq!(whole(text).as_deref(), Some(want), "{text}");
+            assert_eq!(to_integer(text).as_deref(), Some(want), "{text}");
         }
     }
 
     #[test]
-    fn two_or_half_a_number_is_refused() {
+    fn ambiguous_numbers_are_refused() {
         for text in [
             "",
             "five",
@@ -374,7 +374,7 @@ mod tests {
             ("1e-1", None),
             ("9007199254740993.00", Some("9007199254740993")),
         ] {
-            assert_eq!(whole(text).as_deref(), want, "{text}");
+            assert_eq!(to_integer(text).as_deref(), want, "{text}");
         }
     }
 }

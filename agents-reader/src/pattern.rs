@@ -47,7 +47,7 @@ enum Tree {
 }
 
 /// Maximum size of a program; larger ones are not worth running.
-const MOST_OPS: usize = 2000;
+const MAX_OPS: usize = 2000;
 
 impl Pattern {
     pub(super) fn new(pattern: &str) -> Option<Self> {
@@ -116,7 +116,7 @@ impl Pattern {
 }
 
 fn emit(tree: &Tree, program: &mut Vec<Op>) -> Option<()> {
-    if program.len() > MOST_OPS {
+    if program.len() > MAX_OPS {
         return None;
     }
     match tree {
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn catastrophes_are_linear() {
+    fn backtracking_patterns_take_linear_time() {
         let text = "a".repeat(5000);
         assert_eq!(
             Pattern::new("^(a*)*b$").map(|pattern| pattern.matches(&text)),

@@ -1,7 +1,7 @@
 //! Booleans, allowed values and names, in all their spellings.
 
 use super::{
-    number::{LONGEST, negated, number},
+    number::{MAX_LEN, negated, number},
     repair::bare::literal,
     strict,
     tape::Kind,
@@ -20,7 +20,7 @@ pub(super) enum How {
 
 /// Returns the boolean that a text means.
 pub(super) fn boolean(text: &str) -> Option<(bool, How)> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_LEN {
         return None;
     }
     let word = text.trim().to_ascii_lowercase();
@@ -67,7 +67,7 @@ pub(super) fn choice(text: &str, allowed: &[&str]) -> Option<(usize, How)> {
     let text = text.trim();
     let folded = fold(text);
     let lower = text.to_lowercase();
-    let short = text.len() <= LONGEST && !negated(text);
+    let short = text.len() <= MAX_LEN && !negated(text);
     let steps: [(How, Alike<'_>); 5] = [
         (How::Plain, &|value| value == text),
         (How::Notation, &|value| value.eq_ignore_ascii_case(text)),
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_a_number_is_no_style() {
+    fn separators_in_numbers_are_no_style() {
         for (one, two) in [
             ("1.5", "15"),
             ("-5", "5"),

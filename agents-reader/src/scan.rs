@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_what_a_plain_loop_finds() {
+    fn agrees_with_a_simple_loop() {
         let text = "abcdefgh\"ijk\\lm\u{1f}n'é—o\n  ü\u{7f}";
         let slow = |from: usize, other: u8| {
             text.bytes()

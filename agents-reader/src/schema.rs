@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_that_are_said_twice_both_hold() {
+    fn duplicate_bounds_both_hold() {
         let schema = Schema::new(&json!({
             "allOf": [
                 {"minimum": 5, "maxLength": 4, "pattern": "^a"},

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_what_the_standard_takes() {
+    fn accepts_standard_json() {
         for text in [
             "0",
             "-0.5e+10",
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_the_standard_refuses() {
+    fn refuses_nonstandard_json() {
         for text in [
             "",
             "01",

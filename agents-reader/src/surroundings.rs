@@ -38,14 +38,14 @@ impl Place {
 
     /// Reports the text that was left aside. `lost` is text beside the value that may belong to it, and `before` is
     /// the text up to the value.
-    pub(super) fn tell(self, log: &mut Log, rivals: bool, lost: Option<&str>, before: &str) {
+    pub(super) fn report(self, log: &mut Log, rivals: bool, lost: Option<&str>, before: &str) {
         if rivals {
             let note = "taken as the best of several values in the text";
             return log.add(ChangeKind::Chosen, String::new, note);
         }
         if let Some(lost) = lost {
             let change = Change::new(ChangeKind::Located, "", LOST).uncertain();
-            return log.add_change(change.was_whole(lost.trim()));
+            return log.add_change(change.was_or_length(lost.trim()));
         }
         let note = match self {
             Self::Alone => return,

@@ -29,7 +29,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     pub(super) kind: Kind,
-    /// Mark of a node whose text lies in the second buffer.
+    /// `true` if the node's text lies in the second buffer.
     pub(super) made: bool,
     pub(super) start: u32,
     pub(super) end: u32,
@@ -42,7 +42,7 @@ pub(super) struct Tape<'a> {
     pub(super) source: Cow<'a, str>,
     pub(super) made: String,
     pub(super) nodes: Vec<Node>,
-    /// Mark of a source that is valid JSON, so that its parts can be copied as they stand.
+    /// `true` if the source is valid JSON, so that its parts can be copied as they stand.
     pub(super) intact: bool,
     /// Nodes that the end of the text closed, unless brackets stood there; an object among them may lack members.
     pub(super) unclosed: Vec<u32>,

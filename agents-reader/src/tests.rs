@@ -1,4 +1,4 @@
-//! Reading as a whole, with a schema and without.
+//! Tests of all steps together, with and without a schema.
 
 mod schemas;
 
@@ -136,7 +136,7 @@ fn wrappers_come_off() {
 }
 
 #[test]
-fn what_is_not_said_is_not_made_up() {
+fn missing_values_are_not_invented() {
     refused(
         "",
         ReadErrorKind::NoJson,
@@ -189,7 +189,7 @@ fn what_is_not_said_is_not_made_up() {
 }
 
 #[test]
-fn the_best_of_several_is_taken() {
+fn the_best_of_several_values_is_taken() {
     let call = r#"{"city": "Oslo", "nights": 2}"#;
     for text in [
         format!("<think>{{\"city\": \"Rome\", \"nights\": 1}} or {{so}}</think>\n{call}"),
@@ -232,7 +232,7 @@ fn unions_take_the_branch_that_fits() {
 }
 
 #[test]
-fn a_misfit_is_named() {
+fn errors_name_the_field() {
     let says = |text: &str| fits(text, &trip()).unwrap_err().to_string();
     assert_eq!(
         says(r#"{"city": "Oslo", "nights": "2"}"#),
@@ -295,7 +295,7 @@ fn prose_with_a_comma_is_no_list() {
 }
 
 #[test]
-fn of_two_objects_in_a_row_neither_is_chosen() {
+fn two_adjacent_objects_are_ambiguous() {
     let two = r#"{"city": "Oslo", "nights": 2}{"city": "Rome", "nights": 2}"#;
     let says = "several JSON values; write one (at byte 29)";
     refused(two, ReadErrorKind::Ambiguous, says);
@@ -307,7 +307,7 @@ fn of_two_objects_in_a_row_neither_is_chosen() {
 }
 
 #[test]
-fn a_field_said_twice_in_two_styles() {
+fn a_field_in_two_spellings() {
     for (text, want) in [
         (r#"{"city": "Oslo", "nights": 2, "Nights": "2"}"#, None),
         (r#"{"city": "Oslo", "nights": 2, "Nights": 3}"#, None),
@@ -332,7 +332,7 @@ fn a_field_said_twice_in_two_styles() {
 
 /// Checks that only the length of a long dropped value is given: a caller could not mask half a secret.
 #[test]
-fn of_a_long_value_that_was_dropped_its_length_is_told() {
+fn long_dropped_values_are_noted_by_length() {
     let was = |value: &str| {
         let text = format!(r#"{{"city": "Oslo", "nights": 2, "memo": "{value}"}}"#);
         let reading = read(&text, &trip()).unwrap();
@@ -343,7 +343,7 @@ fn of_a_long_value_that_was_dropped_its_length_is_told() {
 }
 
 #[test]
-fn a_note_says_what_was_there() {
+fn changes_quote_the_original_text() {
     for (pets, kind, note) in [
         ("yes", ChangeKind::Literal, "yes read as true"),
         (r#""yes""#, ChangeKind::Coerced, r#""yes" read as true"#),

@@ -1,4 +1,4 @@
-//! Small helpers for arms of one's own.
+//! Text helpers for programs with repair functions of their own.
 
 use std::borrow::Cow;
 

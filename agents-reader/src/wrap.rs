@@ -48,7 +48,7 @@ const ENVELOPE: [&str; 16] = [
 ];
 
 /// Maximum depth of wrappers inside each other.
-const MOST_WRAPPED: u8 = 4;
+const MAX_WRAPPERS: u8 = 4;
 
 impl Coercer<'_> {
     /// Writes a whole document in the shape of the whole schema.
@@ -59,20 +59,20 @@ impl Coercer<'_> {
     fn unwrapped(&mut self, tape: &Tape<'_>, at: usize, depth: u8) -> Outcome {
         let root = self.schema.root();
         let types = self.schema.types(root);
-        let mut ways = vec![Way::Direct];
-        if depth < MOST_WRAPPED && !types.has(Types::OBJECT) && tape.kind(at) == Kind::Object {
+        let mut ways = vec![Unwrapping::Direct];
+        if depth < MAX_WRAPPERS && !types.has(Types::OBJECT) && tape.kind(at) == Kind::Object {
             let members: Vec<_> = tape.members(at).collect();
             if let [only] = members[..] {
-                ways.push(Way::Member(only));
+                ways.push(Unwrapping::Member(only));
             }
         }
-        if depth < MOST_WRAPPED && types.has(Types::OBJECT) {
+        if depth < MAX_WRAPPERS && types.has(Types::OBJECT) {
             match tape.kind(at) {
                 Kind::Object => match self.wrapped(tape, at) {
-                    Some(Wrapped::Only(member)) => ways.push(Way::Member(member)),
+                    Some(Wrapped::Only(member)) => ways.push(Unwrapping::Member(member)),
                     // Read directly, the arguments would be left out, and the tool's name would be taken for one
                     // of them.
-                    Some(Wrapped::Named(member)) => ways = vec![Way::Member(member)],
+                    Some(Wrapped::Named(member)) => ways = vec![Unwrapping::Member(member)],
                     Some(Wrapped::Among((key, _))) => {
                         let note =
                             "left out, and may hold arguments that belong to those beside it";
@@ -86,28 +86,28 @@ impl Coercer<'_> {
                 },
                 Kind::Array if !types.has(Types::ARRAY) => {
                     if let [only] = tape.children(at).collect::<Vec<_>>()[..] {
-                        ways = vec![Way::Element(only)];
+                        ways = vec![Unwrapping::Element(only)];
                     }
-                    ways.extend(self.only_field(Types::ARRAY).map(Way::Implied));
+                    ways.extend(self.only_field(Types::ARRAY).map(Unwrapping::Implied));
                 }
                 Kind::Number | Kind::True | Kind::False => {
-                    ways.extend(self.only_field(Types::ANY).map(Way::Implied));
+                    ways.extend(self.only_field(Types::ANY).map(Unwrapping::Implied));
                 }
                 // Damaged JSON in a string is no text that was meant.
                 Kind::String
                     if tape.intact && !tape.string(at).trim_start().starts_with(['{', '[']) =>
                 {
-                    ways.extend(self.only_field(Types::STRING).map(Way::Implied));
+                    ways.extend(self.only_field(Types::STRING).map(Unwrapping::Implied));
                 }
                 _ => {}
             }
         }
-        if let [Way::Direct] = ways[..] {
+        if let [Unwrapping::Direct] = ways[..] {
             return self.value(tape, at, root);
         }
         self.cheapest(&ways, |this, &way| match way {
-            Way::Direct => this.value(tape, at, root),
-            Way::Member(member) => {
+            Unwrapping::Direct => this.value(tape, at, root),
+            Unwrapping::Member(member) => {
                 let (key, value) = member;
                 this.log.add_with(ChangeKind::Unwrapped, String::new, || {
                     format!("taken out of {}", tape.text(key))
@@ -118,12 +118,12 @@ impl Coercer<'_> {
                 let beside = this.left_beside(tape, at, member);
                 Ok(cost::SHAPE + beside + this.inside(tape, value, depth)?)
             }
-            Way::Element(value) => {
+            Unwrapping::Element(value) => {
                 this.log.unnamed_wrapper();
                 this.log(ChangeKind::Unwrapped, "taken out of a list of one");
                 Ok(cost::SHAPE + this.inside(tape, value, depth)?)
             }
-            Way::Implied(field) => {
+            Unwrapping::Implied(field) => {
                 let field = &this.schema.shape(root).fields[field];
                 this.log.add_with(ChangeKind::Unwrapped, String::new, || {
                     format!("put into the only field `{}`", field.name)
@@ -189,7 +189,7 @@ impl Coercer<'_> {
             if !is_envelope {
                 let note = format!("left out: it stands beside {}", tape.text(wrapper));
                 let change = Change::new(ChangeKind::DroppedKey, name, note).uncertain();
-                self.log.add_change(change.was_whole(tape.text(value)));
+                self.log.add_change(change.was_or_length(tape.text(value)));
                 sum += cost::DROPPED;
             }
         }
@@ -225,14 +225,16 @@ impl Coercer<'_> {
     }
 }
 
+/// Way to take the arguments out of a document.
 #[derive(Clone, Copy)]
-enum Way {
+enum Unwrapping {
+    /// Reads the document itself as the arguments.
     Direct,
-    /// Out of this member.
+    /// Takes the arguments out of this member.
     Member((usize, usize)),
-    /// Out of a list of one.
+    /// Takes the arguments out of a list of one.
     Element(usize),
-    /// Into the only field there is.
+    /// Puts the value into the only field of the schema.
     Implied(usize),
 }
 

@@ -1,4 +1,4 @@
-//! Damaged texts, a share of what the example `damage` makes: no tool that writes does the wrong thing.
+//! Tests on damaged texts from the example `damage`: a tool that writes never gets wrong arguments.
 
 #[path = "../examples/damage/damages.rs"]
 mod damages;
@@ -10,7 +10,7 @@ mod score;
 
 use score::{Case, Table};
 
-/// Values of which each is damaged in every way.
+/// Number of generated values; each is damaged in every way.
 const VALUES: u64 = 3_000;
 
 fn table(seed: u64) -> Table {
@@ -32,13 +32,13 @@ fn table(seed: u64) -> Table {
 }
 
 #[test]
-fn a_tool_that_writes_does_nothing_else_than_was_meant() {
+fn a_tool_that_writes_never_gets_wrong_arguments() {
     let table = table(7);
     for kind in damages::KINDS {
         let row = table.of(kind);
         assert!(row.n > 20, "{kind} was made {} times only", row.n);
         let wrong = row.writes.wrong as f64 / row.n as f64;
-        // What has no quotes may be meant in several ways, and two kinds of damage may cancel each other out.
+        // Text without quotes may have several meanings, and two kinds of damage may cancel each other out.
         let most = match *kind {
             "unquoted_string" => 0.03,
             "two" => 0.01,

@@ -1,4 +1,4 @@
-//! What is read of a text that grows is the beginning of what is read of the whole.
+//! Property tests of [`growing`]: the value read from a text so far is a beginning of the complete value.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,7 +6,7 @@ use agents_reader::{Schema, growing};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Whether one value may grow into another by writing on.
+/// Returns `true` if more text may turn the first value into the second.
 fn begins(one: &Value, two: &Value) -> bool {
     match (one, two) {
         (Value::Object(one), Value::Object(two)) => one
@@ -43,7 +43,7 @@ fn document() -> impl Strategy<Value = Value> {
         .prop_map(|map| Value::Object(map.into_iter().collect()))
 }
 
-/// A schema that the document fits: of its own types, all of it required.
+/// Returns a schema with the types of the document, in which all fields are required.
 fn schema_of(value: &Value) -> Value {
     match value {
         Value::Null => json!({"type": "null"}),
@@ -99,7 +99,7 @@ proptest! {
             true => serde_json::to_string_pretty(&value).unwrap(),
             false => value.to_string(),
         };
-        // What the text says, where numbers are concerned.
+        // Numbers are compared by their spelling in the text.
         let value: Value = serde_json::from_str(&text).unwrap();
         let schema = match typed {
             true => schema_of(&value),
@@ -120,7 +120,7 @@ proptest! {
 }
 
 #[test]
-fn the_growing_string_is_named() {
+fn the_unfinished_string_is_named() {
     let schema = Schema::new(&json!({
         "type": "object",
         "properties": {
@@ -135,7 +135,7 @@ fn the_growing_string_is_named() {
     .unwrap();
     assert_eq!(found.json, r#"{"lines":[{"text":"a"},{"text":"b\"c"}]}"#);
     assert_eq!(found.open.as_deref(), Some("lines[1].text"));
-    // One of several values is none of them before it is there.
+    // An unfinished value matches none of several allowed values.
     let found = growing(r#"{"level": "low"#, &schema).unwrap();
     assert_eq!((&*found.json, found.open), ("{}", None));
     assert_eq!(
@@ -145,7 +145,7 @@ fn the_growing_string_is_named() {
 }
 
 #[test]
-fn half_a_number_or_a_word_is_left_out_of_damaged_text_too() {
+fn unfinished_numbers_and_words_are_left_out_of_damaged_text() {
     let schema = Schema::new(&json!({"type": "object", "properties": {
         "title": {"type": "string"}, "pages": {"type": "integer"}, "ok": {"type": "boolean"},
     }}));
@@ -172,7 +172,7 @@ fn half_a_number_or_a_word_is_left_out_of_damaged_text_too() {
 }
 
 #[test]
-fn what_stands_around_the_value_is_passed_over() {
+fn text_around_the_value_is_skipped() {
     let schema = Schema::new(&json!({"type": "object", "properties": {"a": {"type": "string"}}}));
     let read = |text| growing(text, &schema).map(|found| (found.json, found.is_whole));
     assert_eq!(read("Let me see"), None);

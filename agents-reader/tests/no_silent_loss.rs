@@ -1,4 +1,4 @@
-//! Text that is dropped and may belong to the call makes the reading uncertain.
+//! Tests that a reading is uncertain if dropped text may belong to the call.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,14 +9,14 @@ use agents_reader::{
 };
 use serde_json::{Value, json};
 
-/// What became of a text: the JSON, and whether reading it was certain.
+/// Reads a text by a schema; returns the JSON, and `true` if the reading is certain.
 fn outcome(text: &str, schema: &Value) -> Option<(String, bool)> {
     let reading = read(text, schema).ok()?;
     let certain = reading.changes.uncertain().is_none();
     Some((reading.json.into_owned(), certain))
 }
 
-/// A tool that writes runs on none of these texts.
+/// Checks that each text is refused or read with uncertainty, so that no tool that writes runs on it.
 fn check_uncertain(schema: &Value, texts: &[&str]) {
     for text in texts {
         if let Some((json, certain)) = outcome(text, schema) {
@@ -25,7 +25,7 @@ fn check_uncertain(schema: &Value, texts: &[&str]) {
     }
 }
 
-/// These texts are read, and with certainty.
+/// Checks that each text is read as this value, with certainty.
 fn check_certain(schema: &Value, texts: &[(&str, &str)]) {
     for (text, json) in texts {
         assert_eq!(
@@ -128,7 +128,7 @@ fn a_known_key_is_never_unwrapped() {
     let text = r#"{"address":{"street":"a","city":"b","item":"tv","notes":"x"}}"#;
     let (json, _) = outcome(text, &schema).unwrap();
     assert_eq!(json, r#"{"address":{"street":"a","city":"b"}}"#);
-    // `item` is required, and stands in the wrong object: nobody takes it out of there.
+    // `item` is required, and stands in the wrong object. The reader does not move it.
     let mut strict = schema.clone();
     strict["required"] = json!(["item"]);
     assert!(read(text, &strict).is_err(), "{text}");
@@ -221,7 +221,7 @@ fn quotes_that_may_enclose_a_member_are_not_taken_for_text() {
 }
 
 #[test]
-fn a_printed_call_that_says_more_than_its_arguments_is_handed_on_in_full() {
+fn a_printed_call_with_extra_members_is_passed_on_in_full() {
     let schema = order();
     let tools = [Declared {
         name: "order",
@@ -259,7 +259,7 @@ fn damaged_json_in_a_string_is_as_uncertain_as_outside_of_it() {
             r#"{"name":"order","arguments":"{\"item\":\"tv, {x}, \"limit\":1}"}"#,
         ],
     );
-    // A tool with one field does not take the damaged object for its text.
+    // A tool with a single text field does not get the damaged object as its text.
     let one =
         json!({"type": "object", "properties": {"item": {"type": "string"}}, "required": ["item"]});
     for text in [

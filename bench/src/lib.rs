@@ -1,8 +1,8 @@
-//! What every contender shares: the task, the figures, how they are taken.
+//! Code shared by all contenders: the task, the figures, and their measurement.
 //!
-//! A contender is a program of its own, so that its CPU time and its memory are its alone. It is
-//! given the server's address, the turns of a run, the runs, and how many go on at once; it prints
-//! one line of JSON.
+//! Each contender is a separate program, so that its CPU time and memory are measured alone. Its arguments are the
+//! server's address, the turns per run, the number of runs, and the number of runs at once. It prints one line of
+//! JSON.
 
 pub mod peers;
 pub mod plot;
@@ -12,12 +12,12 @@ use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use std::{env, fs, future::Future, ops::Range, process::Command, time::Instant};
 
-/// The question every run begins with.
+/// The user's question at the start of every run.
 pub const QUESTION: &str = "What is 17 + 25?";
-/// What every agent is told to be.
+/// The system prompt of every agent.
 pub const PROMPT: &str = "You are a math agent.";
 
-/// What a contender is asked to do.
+/// The work of a contender.
 pub struct Task {
     pub url: String,
     pub runs: usize,
@@ -26,7 +26,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// From the command line: `URL TURNS RUNS WIDTH`.
+    /// Reads the task from the command line: `URL TURNS RUNS WIDTH`.
     pub fn from_args() -> Task {
         let args: Vec<String> = env::args().collect();
         let number = |at: usize| args.get(at).and_then(|text| text.parse().ok()).unwrap_or(1);
@@ -43,7 +43,7 @@ impl Task {
     }
 }
 
-/// What a contender measured.
+/// The measurements of a contender.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Figures {
     pub name: String,
@@ -53,11 +53,11 @@ pub struct Figures {
     pub cpu_us: f64,
     /// Microseconds on the clock for each request to the model.
     pub wall_us: f64,
-    /// Kilobytes of resident memory at the peak beyond those before the runs, for each run at once.
+    /// Kilobytes of peak resident memory beyond the memory before the runs, divided by the number of runs at once.
     pub kb_per_run: f64,
 }
 
-/// Runs the contender's loop and prints its figures. `one` is one whole run and gives its answer.
+/// Runs the contender's loop and prints its figures. `one` performs one run and returns its answer.
 pub async fn measure<F, Fut>(name: &str, task: &Task, one: F)
 where
     F: Fn() -> Fut,
@@ -89,18 +89,18 @@ where
     );
 }
 
-/// CPU time of this process so far, user and system.
+/// Returns the CPU time of this process so far, user and system, in microseconds.
 fn cpu_us() -> f64 {
     ticks(11..13) * 10_000.0
 }
 
-/// CPU time, in seconds, of all that this process has started and seen the end of.
+/// Returns the CPU time of all finished child processes in seconds.
 pub fn children_s() -> f64 {
     ticks(13..15) / 100.0
 }
 
-/// The sum of these fields of `/proc/self/stat`, counted from the one after the name in parentheses, which is
-/// field 3. Linux has 100 ticks a second.
+/// Returns the sum of these fields of `/proc/self/stat`. Field 0 is the first one after the program's name in
+/// parentheses. Linux has 100 ticks a second.
 fn ticks(of: Range<usize>) -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").expect("this needs Linux");
     let fields: Vec<&str> = stat
@@ -127,8 +127,8 @@ fn resident(key: &str) -> u64 {
         .unwrap_or(0)
 }
 
-/// What a program says, without the end of the line; empty if there is none of that name.
-pub fn said(program: &str, args: &[&str]) -> String {
+/// Returns the output of a program without the final line break; empty if the program cannot be run.
+pub fn command_output(program: &str, args: &[&str]) -> String {
     let output = Command::new(program).args(args).output();
     output.map_or_else(
         |_| String::new(),

@@ -1,7 +1,7 @@
-//! Repairers in other languages, installed where nobody else sees them: `json_repair` of PyPI and
-//! `jsonrepair` of npm.
+//! JSON repairers in other languages, installed in a folder of this package: `json_repair` of PyPI and `jsonrepair` of
+//! npm.
 
-use crate::said;
+use crate::command_output;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -10,10 +10,10 @@ use std::{
 
 const JSON_REPAIR: &str = "0.64.4";
 const JSONREPAIR: &str = "3.15.0";
-/// No document takes longer than so many seconds.
-const PATIENCE: &str = "120";
+/// Time limit for a document in seconds.
+const TIMEOUT_SECONDS: &str = "120";
 
-/// A repairer that is a program of its own.
+/// A JSON repairer that runs as a separate program.
 pub struct Peer {
     pub name: String,
     program: PathBuf,
@@ -21,7 +21,7 @@ pub struct Peer {
     modules: PathBuf,
 }
 
-/// Those that can be had on this machine; of the others it is said that they cannot.
+/// Installs the repairers and returns them; prints the names of those that cannot be installed.
 pub fn installed() -> Vec<Peer> {
     let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
     let here = bench.join("target/peers");
@@ -58,8 +58,8 @@ pub fn installed() -> Vec<Peer> {
                 &wanted,
             ],
         );
-    let python_version = said("python3", &["--version"]);
-    let node_version = said("node", &["--version"]);
+    let python_version = command_output("python3", &["--version"]);
+    let node_version = command_output("node", &["--version"]);
     let peers = [
         (
             has_python,
@@ -98,13 +98,13 @@ fn has(program: &Path, args: &[&str]) -> bool {
 }
 
 impl Peer {
-    /// The best time in seconds, and what it has made of the text; `None` if it failed or took too long.
+    /// Repairs a text. Returns the best time in seconds and the repaired text, or `None` on failure or a time-out.
     pub fn repair(&self, text: &str) -> Option<(f64, String)> {
         let folder = self.modules.parent()?;
         let (given, made) = (folder.join("given.txt"), folder.join("made.json"));
         fs::write(&given, text).ok()?;
         let output = Command::new("timeout")
-            .arg(PATIENCE)
+            .arg(TIMEOUT_SECONDS)
             .arg(&self.program)
             .arg(&self.script)
             .args([&given, &made, &self.modules])

@@ -1,4 +1,4 @@
-//! Bars, as SVG: a group for each column of a table, a bar for each row.
+//! Bar charts as SVG: a group for each column of a table, a bar for each row.
 
 use crate::report::{Cell, Table};
 use std::fmt::Write;
@@ -10,7 +10,7 @@ const COLOURS: [&str; 8] = [
     "#8a8f98", "#c2410c", "#e08e45", "#3b6ea8", "#5b9a68", "#7a5ca8", "#a8556b", "#4a9a9a",
 ];
 
-/// The picture of a table. What belongs to a wrong result is hollow.
+/// Draws a table as a bar chart. The bar of a wrong result is hollow.
 pub fn svg(table: &Table, footer: &str) -> String {
     let groups = table.columns.len() as f64;
     let rows = table.rows.len() as f64;
@@ -91,7 +91,7 @@ fn bar(out: &mut String, y: f64, name: &str, cell: Cell, scale: &Scale, colour: 
     );
 }
 
-/// How wide a figure is drawn.
+/// Scale from a figure to the width of its bar.
 struct Scale {
     from: f64,
     to: f64,
@@ -103,7 +103,7 @@ impl Scale {
         let to = values.iter().copied().fold(0.0, f64::max);
         let least = values.iter().copied().filter(|value| *value > 0.0);
         let from = match logarithmic {
-            // A tenth of the least, so that its bar can be seen.
+            // The scale starts at a tenth of the smallest figure, so that its bar is visible.
             true => least.fold(f64::INFINITY, f64::min) / 10.0,
             false => 0.0,
         };

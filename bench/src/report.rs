@@ -1,5 +1,4 @@
-//! What a bench has found: a table, the machine it was taken on, and the date; written as data, as a
-//! picture, and into the README.
+//! Results of a benchmark: a table, the machine and the date, written as JSON, as a chart and into the README.
 
 use crate::plot;
 use agents::run::Timestamp;
@@ -10,20 +9,20 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A table of figures, for people and for machines.
+/// A table of figures.
 #[derive(Debug, Serialize)]
 pub struct Table {
-    /// The name of its files.
+    /// Name of the result files, without extension.
     pub name: String,
-    /// What it shows.
+    /// Title of the chart.
     pub title: String,
-    /// In what the figures are.
+    /// Unit of the figures.
     pub unit: String,
-    /// How they were taken, in a sentence.
+    /// Method of measurement, in a sentence.
     pub method: String,
-    /// What is plotted on a logarithmic scale.
+    /// `true` if the chart has a logarithmic scale.
     pub logarithmic: bool,
-    /// Less is better.
+    /// `true` if smaller figures are better.
     pub less: bool,
     pub columns: Vec<String>,
     pub rows: Vec<Row>,
@@ -32,15 +31,15 @@ pub struct Table {
 #[derive(Debug, Serialize)]
 pub struct Row {
     pub name: String,
-    /// One for each column.
+    /// Figures, one for each column.
     pub cells: Vec<Cell>,
 }
 
-/// A figure; `None` where there is none.
+/// A figure, or an empty cell.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Cell {
     pub value: Option<f64>,
-    /// It belongs to a wrong result.
+    /// `true` if the measured program gave a wrong result.
     pub wrong: bool,
 }
 
@@ -52,7 +51,7 @@ impl Cell {
         }
     }
 
-    /// The figure as people read it: three digits, in brackets if the result is wrong.
+    /// Formats the figure with about three digits, in brackets if the result is wrong.
     pub fn text(&self) -> String {
         let Some(value) = self.value else {
             return "–".to_owned();
@@ -70,7 +69,7 @@ impl Cell {
     }
 }
 
-/// What the figures were taken on.
+/// The machine on which the figures were measured.
 #[derive(Debug, Serialize)]
 pub struct Machine {
     pub cpu: String,
@@ -81,7 +80,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This one.
+    /// Describes this machine.
     pub fn here() -> Machine {
         let file = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let (cpus, memory) = (file("/proc/cpuinfo"), file("/proc/meminfo"));
@@ -97,11 +96,11 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             memory_gib: kib.div_ceil(1 << 20),
             os: format!("{distribution}, Linux {}", kernel.trim()),
-            rustc: crate::said("rustc", &["--version"]),
+            rustc: crate::command_output("rustc", &["--version"]),
         }
     }
 
-    /// In a line.
+    /// Describes the machine in one line.
     pub fn line(&self) -> String {
         let Machine {
             cpu,
@@ -114,7 +113,7 @@ impl Machine {
     }
 }
 
-/// The value of a key in lines of keys and values.
+/// Returns the value of a key from lines of keys and values.
 fn entry<'a>(text: &'a str, key: &str, between: char) -> &'a str {
     let mut lines = text.lines().filter_map(|line| line.split_once(between));
     lines
@@ -122,14 +121,14 @@ fn entry<'a>(text: &'a str, key: &str, between: char) -> &'a str {
         .map_or("unknown", |(_, value)| value.trim())
 }
 
-/// Today, as in 2026-11-22.
+/// Returns the current date, such as 2026-11-22.
 pub fn today() -> String {
     let now = Timestamp::now().to_string();
     now.split('T').next().unwrap_or_default().to_owned()
 }
 
 impl Table {
-    /// Writes `results/NAME.json` and `results/NAME.svg`, and the table into `README.md` where its name stands.
+    /// Writes `results/NAME.json` and `results/NAME.svg`, and puts the table between its markers in `README.md`.
     pub fn write(&self) -> io::Result<()> {
         #[derive(Serialize)]
         struct Stored<'a> {
@@ -158,7 +157,7 @@ impl Table {
         Ok(())
     }
 
-    /// The text with this table between the marks that have its name.
+    /// Returns the text with this table between the markers of its name.
     fn placed_in(&self, text: &str, footer: &str) -> String {
         let (begin, end) = (
             format!("<!-- {} -->\n", self.name),
@@ -185,7 +184,7 @@ impl Table {
         }
     }
 
-    /// As Markdown; also what is printed.
+    /// Formats the table as Markdown.
     pub fn markdown(&self) -> String {
         let mut out = format!("| {} | {} |\n|-|", self.unit, self.columns.join(" | "));
         out.push_str(&"-:|".repeat(self.columns.len()));

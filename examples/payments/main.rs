@@ -1,13 +1,13 @@
-//! Ten payments in one run that may be killed at any moment: none is lost, and none is made twice.
+//! Makes ten payments in one run that may be killed at any moment. No payment is lost, and none is made twice.
 //!
 //! ```text
 //! payments --journal FILE --ledger FILE --tool idempotent|plain [--pause MS]
 //! ```
 //!
-//! A scripted model asks for one payment a reply, whatever it is told. The tool writes `KEY AMOUNT` into the ledger,
-//! with a pause before and after. Started again with the same journal, the run goes on where it was. The last line is
-//! `paid P, in doubt D`. A payment is in doubt if the process ended while it was being made, and nobody knows whether it
-//! was; an `idempotent` tool knows, since it looks into the ledger first.
+//! A scripted model asks for one payment per reply. The tool writes `KEY AMOUNT` into the ledger, with a pause before
+//! and after. A restart with the same journal continues the run. The last line is `paid P, in doubt D`. A payment is
+//! in doubt if the process ended while the tool was running. An `idempotent` tool resolves the doubt, since it looks
+//! into the ledger first.
 
 mod shop;
 
@@ -18,8 +18,8 @@ use agents::{
 };
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
-/// What is said on the command line.
-struct Said {
+/// Options of the command line.
+struct Options {
     journal: PathBuf,
     ledger: PathBuf,
     idempotent: bool,
@@ -29,7 +29,7 @@ struct Said {
 const USAGE: &str =
     "usage: payments --journal FILE --ledger FILE --tool idempotent|plain [--pause MS]";
 
-fn said() -> Option<Said> {
+fn read_options() -> Option<Options> {
     let (mut journal, mut ledger, mut tool, mut pause) = (None, None, None, 20);
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -42,7 +42,7 @@ fn said() -> Option<Said> {
             _ => return None,
         }
     }
-    Some(Said {
+    Some(Options {
         journal: journal?,
         ledger: ledger?,
         idempotent: match &*tool? {
@@ -54,13 +54,17 @@ fn said() -> Option<Said> {
     })
 }
 
-async fn run(said: &Said) -> Result<(), Box<dyn std::error::Error>> {
-    let cashier = shop::cashier(shop::pay(&said.ledger, said.idempotent, said.pause));
+async fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
+    let cashier = shop::cashier(shop::pay(
+        &options.ledger,
+        options.idempotent,
+        options.pause,
+    ));
     let yes = |_: ApprovalRequest| async { Approval::Approve };
     let outcome = cashier
         .run("Pay ten times.")
         .approver(yes)
-        .journal(FileJournal::open(&said.journal, Key::none())?)
+        .journal(FileJournal::open(&options.journal, Key::none())?)
         .outcome()
         .await?;
     let receipts = outcome.outputs.receipts();
@@ -72,11 +76,11 @@ async fn run(said: &Said) -> Result<(), Box<dyn std::error::Error>> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let Some(said) = said() else {
+    let Some(options) = read_options() else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    match run(&said).await {
+    match run(&options).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");

@@ -1,4 +1,4 @@
-//! What the examples share: a model that asks for ten payments, and the tool that makes them.
+//! Code shared by the payment examples: a model that asks for ten payments, and the tool that makes them.
 
 use agents::{
     AgentBuilder, Budget, Effects, Model, ToolContext,
@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-/// Asks for one payment a reply, of amounts 1 to 10.
+/// A model that asks for one payment per reply, with amounts 1 to 10.
 pub(crate) struct Teller;
 
 #[async_trait]
@@ -44,7 +44,7 @@ impl Model for Teller {
     }
 }
 
-/// Returns the tool: it pays by writing a line.
+/// Returns a tool that pays by writing a line into the ledger.
 pub(crate) fn pay(ledger: &Path, idempotent: bool, pause: Duration) -> FnTool {
     let schema = json!({
         "type": "object",

@@ -1,11 +1,11 @@
-//! The example `payments`, done wrong on purpose: what the engine protects from happens here.
+//! The example `payments` with deliberate errors, which cause the double payments that the engine prevents.
 //!
 //! ```text
 //! payments_wrong --journal FILE --ledger FILE --wrong repeats|early [--pause MS]
 //! ```
 //!
-//! `repeats`: the tool says of every execution in doubt that it had no effect, so that it is repeated. `early`: the
-//! journal says that an intent is stored before it is. Killed often enough, both pay twice.
+//! `repeats`: the tool reports that no execution in doubt had an effect, so that each is repeated. `early`: the
+//! journal confirms an intent before it is stored. If killed often enough, both pay twice.
 
 #[path = "../payments/shop.rs"]
 mod shop;
@@ -18,7 +18,7 @@ use agents::{
 };
 use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
-/// Says that entries are stored, and stores them later.
+/// A journal that confirms entries at once, and stores them later.
 struct Early {
     journal: Arc<FileJournal>,
     later: Duration,
@@ -73,19 +73,19 @@ async fn run(
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let words: Vec<_> = std::env::args().skip(1).collect();
-    let said = |name: &str| {
+    let option = |name: &str| {
         let at = words.iter().position(|word| word == name)?;
         words.get(at + 1).cloned()
     };
     let (Some(journal), Some(ledger), Some(wrong)) =
-        (said("--journal"), said("--ledger"), said("--wrong"))
+        (option("--journal"), option("--ledger"), option("--wrong"))
     else {
         eprintln!(
             "usage: payments_wrong --journal FILE --ledger FILE --wrong repeats|early [--pause MS]"
         );
         return ExitCode::from(2);
     };
-    let pause = said("--pause").and_then(|pause| pause.parse().ok());
+    let pause = option("--pause").and_then(|pause| pause.parse().ok());
     let pause = Duration::from_millis(pause.unwrap_or(20));
     match run(journal.into(), ledger.into(), &wrong, pause).await {
         Ok(()) => ExitCode::SUCCESS,

@@ -2,13 +2,13 @@
 //!
 //! `cargo run --example quickstart`
 //!
-//! It talks to the Ollama at `OLLAMA_HOST` (model from `AGENTS_MODEL`, else `qwen3:4b`) when one
-//! answers there. Otherwise it repeats the replies in `recorded.jsonl`: a real conversation with a real model of 135
-//! million parameters, recorded with this program. The replies are the model's own; the tool and
-//! everything that reads them is live.
+//! The program asks the Ollama server at `OLLAMA_HOST`, with the model from `AGENTS_MODEL` (default: `qwen3:4b`). If
+//! no server answers, it replays `recorded.jsonl`. That file is a real conversation with a model of 135 million
+//! parameters, recorded by this program. The replies are recorded, but the tool and the reading of the replies are
+//! live.
 //!
-//! `AGENTS_TOOLS=prompted` (or `constrained`) drives a model that has no tools of its own;
-//! `AGENTS_RECORD=FILE` records the conversation.
+//! `AGENTS_TOOLS=prompted` (or `constrained`) is for models without native tools. `AGENTS_RECORD=FILE` records the
+//! conversation.
 
 use agents::{
     Outcome,
@@ -37,15 +37,15 @@ tool! {
     }
 
     on_error {
-        // Reading has refused to guess. Here we know more: whatever the model called the field, and
-        // whatever it wrote around the number, if there is one number it is the temperature.
+        // The reader does not guess. This tool has a single field, so the only number in the text is the temperature,
+        // whatever the model called it.
         invalid_args(raw, _) => fix(number_as("fahrenheit", raw)),
         deserialization_error(_, _) => fix(number_as("fahrenheit", cx.args()?.as_str())),
         execution_error(Returned(why)) => feedback(format!("{why}: ask for another temperature")),
     }
 }
 
-/// `{"field": n}`, if the text holds exactly one number.
+/// Returns `{"field": n}` if the text holds exactly one number.
 fn number_as(field: &str, text: &str) -> Option<String> {
     let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == '-';
     let mut numbers = text
@@ -77,7 +77,7 @@ impl Weatherman {
     async fn answer(&self, question: String) -> Weather;
 
     on_error!(match error {
-        // A small model answers in a sentence; if it holds one number, that is what was meant.
+        // A small model answers in a sentence. The only number in it is the answer.
         invalid_output(raw, _) => fix(number_as("celsius", raw)),
     });
 }

@@ -1,36 +1,36 @@
-//! What the scoring examples share: their options, the files of cases, and the lines they print.
+//! Code shared by the scoring examples: options, files of cases, and output.
 
 use serde_json::Value;
 use std::{collections::BTreeMap, env, error::Error, fmt::Display, fs, process};
 
-/// What all of them understand.
+/// Command-line options of all scoring examples.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) files: Vec<String>,
-    /// A line for each value of this field.
+    /// Field by which the cases are grouped; each group gets a line.
     pub(crate) by: Option<String>,
-    /// Leaves out the rows with this value, tag or flag.
+    /// Values, tags or flags whose cases are left out.
     pub(crate) without: Vec<String>,
-    /// Leaves out the rows whose answer is neither object nor array.
+    /// `true` to leave out cases whose answer is neither an object nor an array.
     pub(crate) objects: bool,
-    /// Prints what went wrong, or what went wrong in this way.
+    /// Kind of failed cases to print; empty for all.
     pub(crate) show: Option<String>,
 }
 
-/// What is counted over the cases of a file.
+/// Counts over the cases of a file.
 pub(crate) trait Score: Default + Display {
-    /// What became of one case.
+    /// Outcome of a case.
     type Case;
 
     fn add(&mut self, case: &Self::Case);
 }
 
 impl Options {
-    /// From the command line; says how they are used where no file is named.
+    /// Reads the options from the command line; prints the usage and exits if no file is named.
     pub(crate) fn from_args(name: &str) -> Options {
         let mut options = Options::default();
         let mut args = env::args().skip(1).peekable();
-        // Values go on until the next option or file.
+        // Values extend to the next option or file.
         let is_value = |next: &String| !next.starts_with("--") && !next.ends_with(".jsonl");
         while let Some(arg) = args.next() {
             match arg.as_str() {
@@ -54,7 +54,7 @@ impl Options {
         options
     }
 
-    /// Scores every file: its line, and the lines of its groups.
+    /// Scores every file, and prints a line for it and for each of its groups.
     pub(crate) fn score<S: Score>(&self, mut score: impl FnMut(&Value) -> S::Case) {
         for file in &self.files {
             let cases = self.cases(file);
@@ -62,7 +62,7 @@ impl Options {
         }
     }
 
-    /// Prints the line of a file, and those of its groups.
+    /// Prints a line for a file and for each of its groups.
     pub(crate) fn print<'a, S: Score>(
         &self,
         title: &str,
@@ -82,7 +82,7 @@ impl Options {
         }
     }
 
-    /// The cases of a file that are not left out.
+    /// Returns the cases of a file that are not left out.
     pub(crate) fn cases(&self, file: &str) -> Vec<Value> {
         let mut cases = load(file).unwrap_or_else(|error| {
             eprintln!("{file}: {error}");
@@ -103,7 +103,7 @@ fn load(file: &str) -> Result<Vec<Value>, Box<dyn Error>> {
     Ok(lines.map(serde_json::from_str).collect::<Result<_, _>>()?)
 }
 
-/// Whether a case has this value, tag, mode or flag.
+/// Returns `true` if a case has this value, tag, mode or flag.
 pub(crate) fn has(case: &Value, name: &str) -> bool {
     const CONTENT: [&str; 3] = ["input", "expect", "text"];
     case.as_object()
@@ -123,7 +123,7 @@ fn label(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Equality of values, by which `1` is `1.0`. What may lack is `null` where it is expected.
+/// Returns `true` if two values are equal; `1` equals `1.0`. With `may_lack`, an expected `null` may be missing.
 pub(crate) fn equal(one: &Value, two: &Value, may_lack: bool) -> bool {
     match (one, two) {
         (Value::Number(one), Value::Number(two)) => one == two || one.as_f64() == two.as_f64(),

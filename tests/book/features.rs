@@ -1,9 +1,9 @@
-//! The features, and the page that has them.
+//! The features in the manifest equal those on the page about them.
 
 use crate::read;
 use std::collections::BTreeMap;
 
-/// The features of the facade in the manifest: of each whether it is on by default, and the dependencies that it
+/// Returns the facade's features in the manifest. Each has a mark if it is on by default, and the dependencies that it
 /// switches on.
 fn features() -> BTreeMap<String, (bool, Vec<String>)> {
     let manifest = read("Cargo.toml");
@@ -30,7 +30,7 @@ fn features() -> BTreeMap<String, (bool, Vec<String>)> {
     features.into_iter().map(named).collect()
 }
 
-/// The rows of the table below `heading`, each with its cells.
+/// Returns the cells of each row of the table below `heading`.
 fn rows(page: &str, heading: &str) -> Vec<Vec<String>> {
     let (_, page) = page.split_once(heading).unwrap();
     let table = page.lines().skip_while(|line| !line.contains("|-|"));
@@ -42,7 +42,7 @@ fn rows(page: &str, heading: &str) -> Vec<Vec<String>> {
     .collect()
 }
 
-/// What a row is to begin with: the features in the order of the table do not matter.
+/// Returns the rows in alphabetical order, since the order of the table does not matter.
 fn sorted(mut rows: Vec<(String, String)>) -> Vec<(String, String)> {
     rows.sort();
     rows

@@ -1,11 +1,11 @@
-//! What is shown can be copied and run.
+//! Code blocks of the book can be copied and run: few lines are hidden.
 
 use crate::root;
 use std::fs;
 
 #[test]
 fn at_most_two_lines_of_a_block_are_hidden() {
-    // On GitHub they are seen.
+    // GitHub shows hidden lines too.
     for entry in fs::read_dir(root().join("book/src")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|ending| ending == "md") {

@@ -7,7 +7,7 @@ use std::{
     path::PathBuf,
 };
 
-/// The chapters, and the pages beside the code.
+/// Returns the chapters, and the pages beside the code.
 fn pages() -> Vec<PathBuf> {
     let chapters = fs::read_dir(root().join("book/src")).unwrap();
     let chapters = chapters.map(|entry| entry.unwrap().path());
@@ -24,7 +24,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// The page without its code, in which nothing is a link.
+/// Returns a page without its code blocks, which contain no links.
 fn prose(page: &str) -> String {
     let mut is_code = false;
     let lines = page.lines().filter(|line| {
@@ -36,7 +36,7 @@ fn prose(page: &str) -> String {
     lines.join("\n")
 }
 
-/// Where a page's links lead: `[text](here)`, but not what stands in backticks.
+/// Returns the targets of a page's links, `[text](here)`, except for text in backticks.
 fn links(page: &str) -> Vec<String> {
     let prose = prose(page);
     let mut links = Vec::new();
@@ -50,7 +50,7 @@ fn links(page: &str) -> Vec<String> {
     links
 }
 
-/// The anchors of a page's headings, as mdBook and GitHub make them.
+/// Returns the anchors of a page's headings, as mdBook and GitHub make them.
 fn anchors(page: &str) -> BTreeSet<String> {
     let mut seen = BTreeMap::new();
     let prose = prose(page);

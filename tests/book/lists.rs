@@ -4,7 +4,7 @@
 use crate::{read, root, texts};
 use std::{collections::BTreeSet, fs, path::Path};
 
-/// What stands below `<!-- {mark}: a b c -->`: made of `a b c` by `list`.
+/// Checks that the text below each `<!-- {mark}: a b c -->` is what `list` makes of `a b c`.
 fn lists(path: &str, mark: &str, list: impl Fn(&str) -> Vec<String>) -> Vec<String> {
     let page = read(path);
     let mark = format!("<!-- {mark}: ");
@@ -13,7 +13,7 @@ fn lists(path: &str, mark: &str, list: impl Fn(&str) -> Vec<String>) -> Vec<Stri
     let mut all = Vec::new();
     for part in parts {
         let (sources, rest) = part.split_once(" -->\n").unwrap();
-        // A list from before goes.
+        // The old list is removed.
         let rest = match rest.strip_prefix("\n```text\n") {
             Some(before) => before.split_once("\n```\n").unwrap().1,
             None => rest,
@@ -32,7 +32,7 @@ fn lists(path: &str, mark: &str, list: impl Fn(&str) -> Vec<String>) -> Vec<Stri
         expected += &format!("{mark}{sources} -->\n\n```text\n{lines}\n```\n{rest}");
     }
     if std::env::var_os("UPDATE_EXPECT").is_some() {
-        // At one stroke: other tests read the page meanwhile.
+        // The file is replaced at once, since other tests read it meanwhile.
         let (page, new) = (root().join(path), root().join(format!("{path}.new")));
         fs::write(&new, &expected).unwrap();
         fs::rename(new, page).unwrap();
@@ -48,7 +48,7 @@ fn lists(path: &str, mark: &str, list: impl Fn(&str) -> Vec<String>) -> Vec<Stri
     all
 }
 
-/// The first line of each error; where that says nothing, with what the label below it says.
+/// Returns the first line of each error, or the label below it if the first line is too general.
 fn first_lines(snapshot: &str) -> Vec<String> {
     let mut rest = snapshot.lines();
     let mut errors = Vec::new();
@@ -102,9 +102,9 @@ fn every_defect_is_listed() {
             .filter(|text| is_message(text))
             .collect()
     });
-    // Whoever adds a defect somewhere else is told to name the file on the page.
+    // A defect that is added in another file has to be listed on the page.
     let elsewhere = [
-        // The innermost reason, which others have put into words.
+        // The innermost cause, which other files describe.
         "agents-core/src/engine/drive.rs",
         "agents-core/src/context/settings.rs",
         "agents-core/src/run/stop.rs",
@@ -112,9 +112,9 @@ fn every_defect_is_listed() {
         "agents-core/src/error/mod.rs",
         "agents-core/src/error/cause.rs",
         "agents-core/src/compose/mod.rs",
-        // Looked at there, and not made.
+        // This file examines such errors, but creates none.
         "agents-core/src/context/repair.rs",
-        // Said there in words of its own.
+        // These files have their own wording.
         "agents-core/src/compose/first.rs",
         "agents-core/src/recovery/verbs.rs",
     ];
@@ -137,7 +137,7 @@ fn every_defect_is_listed() {
     }
 }
 
-/// Whether such an error is made there, and not only spoken of in a comment.
+/// Returns `true` if a source file creates such an error, apart from comments.
 fn is_made_in(source: &Path) -> bool {
     let source = fs::read_to_string(source).unwrap();
     let mut code = source
@@ -146,7 +146,7 @@ fn is_made_in(source: &Path) -> bool {
     code.any(|line| line.contains("ErrorKind::Build"))
 }
 
-/// Something a person is told, with a way out or a reason.
+/// Returns `true` if a text is a message for people, with a remedy or a reason.
 fn is_message(text: &str) -> bool {
     text.split_whitespace().count() > 5 && !text.ends_with(['.', '\n'])
 }

@@ -1,5 +1,5 @@
-//! The book keeps what it says of itself: links lead somewhere, and the pages that list something have all
-//! of it. `UPDATE_EXPECT=1 cargo test --test book` writes the lists that are made from the sources.
+//! Checks of the book: links have targets, and pages with lists are complete. `UPDATE_EXPECT=1 cargo test --test book`
+//! writes the lists that are made from the sources.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
@@ -23,8 +23,8 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The string literals of a source, without those in comments, and those to which something is set (a
-/// note of an attribute, a constant) or that are logged.
+/// Returns the string literals of a source file. Literals in comments, in assignments (a note of an attribute, a
+/// constant) and in logging are left out.
 fn texts(source: &str) -> Vec<String> {
     let mut texts = Vec::new();
     let mut rest = source;
@@ -54,7 +54,7 @@ fn texts(source: &str) -> Vec<String> {
                         }
                         '\\' => match letters.next().unwrap().1 {
                             'n' => text.push('\n'),
-                            // The literal goes on in the next line.
+                            // The literal continues in the next line.
                             '\n' => is_indent = true,
                             other => text.push(other),
                         },

@@ -1,4 +1,4 @@
-//! What a page says that its program prints is what this prints.
+//! Output quoted in the book equals the output of its programs.
 
 use crate::read;
 use agents::{
@@ -15,7 +15,7 @@ use std::{
     },
 };
 
-/// A clock that is read every 250 milliseconds.
+/// A clock that advances by 250 milliseconds at each reading.
 #[derive(Default)]
 struct Ticking(AtomicU64);
 
@@ -29,7 +29,7 @@ impl Clock for Ticking {
     }
 }
 
-/// Whether the page has this in a block of that kind.
+/// Checks that the page has this output in a block of this kind.
 fn check(page: &str, kind: &str, printed: &str) {
     let shown = read(page).contains(&format!("\n```{kind}\n{printed}\n```\n"));
     assert!(shown, "{page} does not show this:\n{printed}");
@@ -43,7 +43,7 @@ mod receipts {
     async fn look_up(
         /// The word.
         word: String,
-        /// How many meanings at most.
+        /// Maximum number of meanings.
         #[serde(default)]
         most: Option<u32>,
     ) -> Result<Vec<String>, String> {

@@ -1,10 +1,10 @@
-//! What is quoted on the page of likely mistakes is what their cases and snapshots say.
+//! Quotations on the page of likely mistakes equal the ui cases and their snapshots.
 
 use crate::read;
 use std::collections::BTreeSet;
 
-/// What stands below `<!-- shown: tool/undescribed.stderr -->` stands in that file of `tests/ui`, line for line;
-/// `...` stands for lines that are left out.
+/// Checks that the text below each `<!-- shown: tool/undescribed.stderr -->` is in that file of `tests/ui`, line for
+/// line. A line `...` stands for omitted lines.
 #[test]
 fn what_is_shown_of_a_case_is_what_it_says() {
     let page = read("book/src/compile-errors.md");
@@ -23,7 +23,7 @@ fn what_is_shown_of_a_case_is_what_it_says() {
     }
     let headings = page.lines().filter(|line| line.starts_with("## ")).count();
     assert_eq!(headings, 20);
-    // Each mistake has its code and what is said about it.
+    // The page quotes both the code and the message of each mistake.
     for case in shown.iter().filter_map(|case| case.strip_suffix(".rs")) {
         assert!(shown.contains(&format!("{case}.stderr")), "{case}");
     }

@@ -1,10 +1,10 @@
-//! Tables of what there may be, such as kinds of errors and of events: a row for each variant of an enum, with its
-//! name on the wire and what it carries.
+//! Tables of variants, such as kinds of errors and of events. Each variant of an enum has a row with its serialised
+//! name and its fields.
 
 use crate::read;
 use std::collections::BTreeSet;
 
-/// Where each enum of the core has its table. Its head begins with the enum's name.
+/// Pages with the tables of the core's enums. The head of a table begins with the enum's name.
 const TABLES: [(&str, &[(&str, &str)]); 6] = [
     (
         "errors.md",
@@ -43,17 +43,17 @@ const TABLES: [(&str, &[(&str, &str)]); 6] = [
     ("what-a-run-may-do.md", &[("policy/mod.rs", "Verdict")]),
 ];
 
-/// A variant as its source has it.
+/// A variant of an enum, read from its source.
 #[derive(Debug, PartialEq)]
 struct Variant {
     name: String,
-    /// Its name in JSON, where that is another.
+    /// Name in JSON, if it differs.
     wire: Option<String>,
-    /// Its named fields, as JSON has them.
+    /// Named fields, as spelled in JSON.
     fields: Vec<String>,
 }
 
-/// The variants of an enum, in its source.
+/// Returns the variants of an enum from its source.
 fn variants(source: &str, name: &str) -> Vec<Variant> {
     let (before, body) = source
         .split_once(&format!("\npub enum {name} {{\n"))
@@ -92,7 +92,7 @@ fn variants(source: &str, name: &str) -> Vec<Variant> {
     variants
 }
 
-/// `RateLimit` as serde spells it.
+/// Returns a name such as `RateLimit` as serde spells it.
 fn spelled(name: &str, naming: &str) -> String {
     let mut snake = String::new();
     for letter in name.chars() {
@@ -109,7 +109,7 @@ fn spelled(name: &str, naming: &str) -> String {
     }
 }
 
-/// The rows of the table whose head begins so.
+/// Returns the rows of the table whose head begins with this text.
 fn rows<'a>(page: &'a str, head: &str) -> Vec<&'a str> {
     let table = page.split_once(&format!("\n| `{head}` |"));
     let (_, table) = table.unwrap_or_else(|| panic!("there is no table of `{head}`"));
@@ -125,7 +125,7 @@ fn every_variant_has_its_row() {
             let variants = variants(&read(&format!("agents-core/src/{path}")), name);
             assert!(variants.len() > 2, "{name} is read wrongly: {variants:?}");
             let rows = rows(&text, name);
-            // A table says what is on the wire if its first variant is named for that.
+            // A table lists serialised names if its first row has one.
             let has_wire = variants[0].wire.is_some();
             let begins: BTreeSet<_> = rows
                 .iter()
@@ -160,7 +160,7 @@ fn every_variant_has_its_row() {
                     .find(|row| row.starts_with(&format!("| `{variant}` ")));
                 for field in fields {
                     let is_there = row.unwrap().contains(&format!("`{field}`"));
-                    // What an error of a call carries is in its receipt, in words of its own.
+                    // The fields of a call's error have other names on its receipt.
                     assert!(
                         is_there || *name == "ToolError",
                         "{page}, {name}::{variant}: `{field}`"

@@ -1,18 +1,19 @@
-//! The words of the macros, and the page that has them.
+//! The keywords of the macros equal those on the page about them.
 
 use crate::{read, texts};
 
-/// The lists in `agents-macros/src/parse/keys.rs`: what a key's usage or a verb's name is.
+/// Compares the page with the lists in `agents-macros/src/keys.rs`: the usage of each key and the name of each
+/// verb.
 #[test]
 fn every_word_of_the_macros_is_listed() {
     let page = read("book/src/words.md");
-    let source = read("agents-macros/src/parse/keys.rs");
+    let source = read("agents-macros/src/keys.rs");
     let list = |name: &str| {
         let (_, list) = source.split_once(&format!("const {name}: ")).unwrap();
         list.split_once("];\n").unwrap().0.to_owned()
     };
     for name in ["TOOL", "AGENT", "SKILL", "PLACE"] {
-        // Each has a name and how it is written.
+        // Each entry has a name and a spelling.
         let words = texts(&list(name));
         let usages: Vec<_> = words.chunks(2).map(|pair| &pair[1]).collect();
         assert!(!usages.is_empty(), "{name}");

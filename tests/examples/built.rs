@@ -8,8 +8,8 @@ use std::{
     sync::LazyLock,
 };
 
-/// Where the examples are. Cargo builds them beside this test, unless it was told to build this test alone: then they may
-/// be missing or older than what they are made of, and are built here.
+/// Folder of the built examples. Cargo builds them together with this test, unless only this test was requested. The
+/// examples may then be missing or outdated, and are built here.
 pub(crate) static EXAMPLES: LazyLock<PathBuf> = LazyLock::new(|| {
     let this = env::current_exe().unwrap();
     let profile = this.ancestors().nth(2).unwrap();
@@ -39,7 +39,7 @@ pub(crate) fn names() -> Vec<String> {
     files.map(|entry| name(entry.unwrap().path())).collect()
 }
 
-/// Whether an example is there, and younger than every file of which Cargo says that it is made.
+/// Returns `true` if an example is built, and newer than every source file that Cargo lists for it.
 fn is_fresh(folder: &Path, name: &str) -> bool {
     let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
     let Some(built) = changed(&folder.join(format!("{name}{EXE_SUFFIX}"))) else {

@@ -1,4 +1,4 @@
-//! The examples, run: each says what has to be among its lines, in this order.
+//! Runs the examples. Each test lists lines that the output has to contain, in this order.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
@@ -15,10 +15,10 @@ use std::{
     thread,
 };
 
-/// Nobody listens there, so whoever would talk to a server does without.
+/// Address without a server, so that the examples run offline.
 const NOBODY: &str = "127.0.0.1:9";
 
-/// What an example prints.
+/// Runs an example and returns its output.
 fn output(example: &str, args: &[&str], ollama: &str) -> String {
     let program = built::EXAMPLES.join(format!("{example}{EXE_SUFFIX}"));
     let output = Command::new(program)
@@ -32,7 +32,7 @@ fn output(example: &str, args: &[&str], ollama: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Each of these begins or ends a line, in this order.
+/// Checks that each of these texts begins or ends a line, in this order.
 fn check(example: &str, expected: &[&str]) {
     let output = output(example, &[], NOBODY);
     let mut lines = output.lines().map(str::trim);
@@ -117,12 +117,12 @@ fn timeline() {
     check(
         "timeline",
         &[
-            // While it goes on, a line for each step when it ends.
+            // During the run, each step prints a line at its end.
             r#"{"page": "attic"} → UNKNOWN: entity not found"#,
             "✓ fetch",
             "▸ translator",
             "▸ editor",
-            // Afterwards, in the order of the tree.
+            // After the run, the timeline is in the order of the tree.
             "▸ editor",
             "· scripted",
             "✓ fetch",
@@ -188,7 +188,7 @@ fn quickstart() {
     );
 }
 
-/// Answers one chat request after the other with these texts, as Ollama does; gives its address.
+/// Starts a server that answers chat requests with these texts, as Ollama does; returns its address.
 fn server(answers: &'static [&'static str]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -251,12 +251,12 @@ fn small_model_score() {
 
     let address = server(&[
         "Hello.",
-        // The second case, in two tries.
+        // Two attempts for the second case.
         "The base is 10.",
         r#"{"base": 10, "height": 5}"#,
-        // The third.
+        // One for the third case.
         r#"<tool_call>{"name": "escalate", "arguments": {"reason": "no height"}}</tool_call>"#,
-        // Whoever has given up is not asked again.
+        // A repair agent that has given up is not asked again.
         r#"{"base": 10, "height": 5}"#,
     ]);
     let repaired = output("small_model_score", &[file], &address);
@@ -268,7 +268,7 @@ fn small_model_score() {
 fn every_example_is_run_here() {
     let tests = include_str!("main.rs");
     for name in built::names() {
-        // What the scores measure comes from outside.
+        // These examples score files that are not in the repository.
         let elsewhere = [
             "repair_score",
             "printed_score",
@@ -350,7 +350,7 @@ fn branch() {
     );
 }
 
-/// The picture on the front page shows what the example prints today; `scripts/picture` draws it anew.
+/// The picture on the front page shows the example's current output; `scripts/picture` redraws it.
 #[test]
 fn the_picture_of_the_file_manager() {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -369,8 +369,8 @@ fn the_picture_of_the_file_manager() {
     );
 }
 
-/// Without spaces, since the picture breaks lines, and without figures, since waits are random and times differ
-/// (`<1 ms`, `2 ms`).
+/// Removes spaces, since the picture breaks lines, and figures, since waits are random and times differ (`<1 ms`, `2
+/// ms`).
 fn without_times(text: &str) -> String {
     let figures = |c: char| c.is_whitespace() || c.is_ascii_digit() || c == '<';
     text.replace(figures, "")

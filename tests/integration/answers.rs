@@ -87,7 +87,7 @@ async fn a_refused_answer_takes_no_tools_away() {
     assert_eq!(verdict.score, 7);
     let asked = handle.requests();
     let has_tools: Vec<_> = asked.iter().map(|asked| !asked.tools.is_empty()).collect();
-    // Of two answers in a row that were refused, the second is asked for again by its schema alone.
+    // After two refused answers in a row, the next request has only the schema and no tools.
     assert_eq!(has_tools, [true, true, true, true, false, true, true]);
     for asked in &asked {
         assert_eq!(asked.format.is_some(), asked.tools.is_empty());
@@ -174,8 +174,8 @@ async fn an_invalid_output_says_which_field() {
     assert_eq!(agent.run("?").await.unwrap()["b"], 2);
 }
 
-/// A judge who says the same nonsense twice, and is mended each time by an agent that may be asked once
-/// for each answer. So many replies have been given already.
+/// Creates an agent that gives the same invalid answer twice. A repair agent repairs each, with one attempt per
+/// answer. The arguments are the numbers of replies given already.
 fn mended_judge(
     said: usize,
     mended: usize,
@@ -208,7 +208,7 @@ async fn what_may_be_tried_with_an_answer_is_counted_for_each() {
     assert_eq!((model.count(), fixer.count()), (3, 2));
     assert_eq!(whole.usage.requests, 5);
     assert_eq!(whole.result.as_ref().unwrap(), &7);
-    // Both answers are mended under the same words; a run that goes on takes neither for the other.
+    // Both repairs have the same text; a resumed run does not confuse them.
     for at in put_down(&journal) {
         let said = |text: &str| {
             let replies = at.0.iter().filter(|entry| entry.kind() == "replied");

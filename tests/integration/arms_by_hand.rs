@@ -1,4 +1,4 @@
-//! Arms without macros: on tools that are made at run time, and on agents for tools by name.
+//! Recovery arms without macros, on tools made at run time, and on agents for tools by name.
 
 use crate::recovery::Plain;
 use agents::{
@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-/// A tool that fails the first `failures` times, and how often it ran.
+/// Returns a tool that fails the first `failures` times, and the count of its executions.
 fn stock(failures: u32) -> (FnTool, Arc<AtomicU32>) {
     let runs = Arc::new(AtomicU32::new(0));
     let count = runs.clone();
@@ -43,7 +43,7 @@ fn stock(failures: u32) -> (FnTool, Arc<AtomicU32>) {
     (tool, runs)
 }
 
-/// Decides as its text says.
+/// A repair agent that decides by its request.
 #[agents::agent]
 fn scribe(request: String) -> String {
     let _ = request;
@@ -71,7 +71,7 @@ fn its_own(error: CallError<'_, AnyError>, cx: &ErrorContext) -> Option<Plan> {
     }
 }
 
-/// What the model is told of one call, and how often the tool ran.
+/// Returns the text that the model gets as the result of one call.
 async fn told(agent: AgentBuilder<'static, String, String>, arguments: &str) -> String {
     let script = [Script::call("stock", arguments), Script::text("end")];
     let (model, handle) = ScriptedModel::new(script);
@@ -147,7 +147,7 @@ async fn a_stored_plan_finds_a_repair_agent_that_the_tool_lists() {
         .journal(journal.clone())
         .await
         .unwrap();
-    // Put down when the repair agent's model has given its first answer.
+    // The run is interrupted after the first answer of the repair agent's model.
     let stored = crate::world::put_down_after(&journal, "replied", 2);
     let (second, asked) = mender(vec![Script::text(r#"{"n": 7}"#)]);
     let (model, handle) = ScriptedModel::new([Script::text("end")]);
@@ -186,7 +186,7 @@ async fn arms_for_errors_of_another_type_are_refused_when_built() {
     assert_eq!(handle.count(), 0);
 }
 
-/// Wants to be left alone for an hour.
+/// An error that asks for a wait of an hour.
 #[derive(Debug)]
 struct Closed;
 

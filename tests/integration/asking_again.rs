@@ -1,4 +1,4 @@
-//! A model that does not answer: asked again, or another one instead.
+//! Models that do not answer: retries, and other models as replacements.
 
 use agents::{
     Agent, AgentBuilder, Budget, ErrorKind, Model, async_trait,
@@ -104,7 +104,7 @@ async fn a_wait_ends_with_the_run() {
     assert_eq!(start.elapsed(), MINUTE);
 }
 
-/// Breaks off after half a word, at first.
+/// A model that breaks off its first reply within a word.
 #[derive(Clone, Default)]
 struct Stammers(Arc<AtomicUsize>);
 
@@ -132,7 +132,7 @@ impl Model for Stammers {
     }
 }
 
-/// What was shown of the answer while it was written.
+/// Returns a listener and the text of the answer that it was shown.
 fn shown() -> (Arc<Mutex<String>>, impl Fn(&Event) + Send + Sync + 'static) {
     let shown = Arc::<Mutex<String>>::default();
     let also = shown.clone();
@@ -145,7 +145,7 @@ fn shown() -> (Arc<Mutex<String>>, impl Fn(&Event) + Send + Sync + 'static) {
 
 #[tokio::test(start_paused = true)]
 async fn nobody_is_shown_two_beginnings() {
-    // Nobody watches: it is asked again, and another one in its place.
+    // Without a listener, the model is retried or replaced.
     let model = Stammers::default();
     let retried = model.clone().retry(2);
     assert_eq!(clerk(retried).run("go").await.unwrap(), "Oslo");
@@ -153,7 +153,7 @@ async fn nobody_is_shown_two_beginnings() {
     let either = model.clone().or(model);
     assert_eq!(clerk(either).run("go").await.unwrap(), "Oslo");
 
-    // Somebody has seen half of it.
+    // With a listener that has seen half of the reply, there is no retry.
     let model = Stammers::default();
     let ((seen, watch), agent) = (shown(), clerk(model.clone().retry(2)));
     let error = agent.run("go").on_event(watch).await.unwrap_err();
@@ -164,7 +164,7 @@ async fn nobody_is_shown_two_beginnings() {
     agent.run("go").on_event(watch).await.unwrap_err();
     assert_eq!(model.0.load(SeqCst), 1);
 
-    // Somebody watches, but there was nothing to see yet.
+    // With a listener that has seen nothing yet, there is a retry.
     let (first, _) = ScriptedModel::new([busy()]);
     let (second, _) = ScriptedModel::new([busy(), Script::text("Oslo")]);
     let ((seen, watch), agent) = (shown(), clerk(first.or(second.retry(2))));
@@ -233,7 +233,7 @@ async fn each_request_that_failed_is_a_fact_and_recorded_replies_do_not_wait() {
         assert_eq!(fact["tried"]["model"], "scripted");
         assert_eq!(fact["tried"]["error"]["kind"], "overloaded");
     }
-    // Whoever has answered is said.
+    // The journal names the model that has answered.
     let replied = recorded
         .entries()
         .iter()
@@ -247,7 +247,7 @@ async fn each_request_that_failed_is_a_fact_and_recorded_replies_do_not_wait() {
     let run = agent.run("go").override_model(recorded.model());
     assert_eq!(run.await.unwrap(), "here");
     assert_eq!(start.elapsed(), Duration::ZERO);
-    // What was not recorded is for no model to say.
+    // Without a recorded reply, no model is asked.
     let error = agent.run("stop").override_model(recorded.model()).await;
     assert_eq!(error.unwrap_err().kind(), ErrorKind::Replay);
     assert_eq!(handle.count(), 0);
@@ -262,7 +262,7 @@ async fn whoever_failed_is_in_the_error() {
     let error = clerk(large.retry(2).or(small)).run("go").await.unwrap_err();
     let said = "no such model; `scripted` before it: nobody answers; it was asked 2 times";
     assert_eq!(error.message(), said);
-    // Branched on is what was asked last.
+    // The source of the error is the failure of the last model.
     let cause = std::error::Error::source(&error).unwrap();
     let cause = cause.downcast_ref::<ModelError>().unwrap();
     assert_eq!(cause.kind(), Kind::NotFound);

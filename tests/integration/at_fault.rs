@@ -1,4 +1,4 @@
-//! Where arguments are wrong: the very field is named, to the arms and to the model, and can be set right.
+//! Wrong arguments: arms and model get the exact field, and an arm can repair it.
 
 use agents::{
     prelude::*,
@@ -50,22 +50,22 @@ tool! {
     /// Draws.
     #[tool(none)]
     async fn draw(
-        /// What.
+        /// Title of the drawing.
         #[serde(rename = "theTitle", alias = "title")]
         name: String,
-        /// How large.
+        /// Size of the drawing.
         #[serde(default)]
         size: Option<Size>,
-        /// In which layers.
+        /// Sizes of the layers.
         #[serde(default)]
         layers: Vec<Size>,
-        /// Which one.
+        /// Shape to draw.
         #[serde(default)]
         shape: Option<Shape>,
-        /// What then.
+        /// Next step.
         #[serde(default)]
         step: Option<Step>,
-        /// Where.
+        /// Page of the drawing.
         #[serde(flatten)]
         page: Page,
     ) -> String {
@@ -83,7 +83,7 @@ tool! {
 }
 
 tool! {
-    /// Whatever is at fault becomes `supplied`.
+    /// Replaces any wrong field by `supplied`.
     #[tool(none)]
     async fn unguarded(
         /// The first.
@@ -110,7 +110,7 @@ async fn count(
     format!("{numbers:?} {levels:?}")
 }
 
-/// What the model is told of a call.
+/// Returns the text that the model gets as the result of a call.
 async fn told(tool: &str, arguments: Value) -> String {
     let (model, handle) = ScriptedModel::new([
         Script::call(tool, arguments.to_string()),

@@ -1,4 +1,4 @@
-//! Whatever a model sends: a clear error, one receipt, and the run goes on.
+//! Bad arguments lead to a clear error and one receipt, and the run continues.
 
 use crate::world::{told, work, worker};
 use agents::{
@@ -9,7 +9,7 @@ use agents::{
 use serde_json::json;
 use std::{convert::Infallible, sync::LazyLock};
 
-/// Sends these arguments to `add` and gives what the model was told.
+/// Calls `add` with these arguments, and returns the result as the model gets it.
 async fn sent(arguments: impl Into<String>) -> String {
     let (outcome, handle) = work([Script::call("add", arguments), Script::text("on we go")]).await;
     assert_eq!(outcome.result.unwrap(), "on we go");
@@ -80,7 +80,7 @@ async fn two_hundred_levels_are_refused() {
     assert!(told.contains("VALIDATION_ERROR"), "{told}");
 }
 
-/// Takes whatever it is given.
+/// A tool that accepts all arguments.
 struct Any;
 
 impl Tool for Any {
@@ -206,10 +206,10 @@ async fn a_model_that_fails_ends_the_run_with_its_words() {
     );
 }
 
-/// A tool whose schema says more than its type.
+/// A tool whose schema is stricter than its type.
 #[agents::tool(none)]
 async fn roll(
-    /// How many dice.
+    /// Number of dice.
     #[schemars(range(min = 1, max = 6))]
     dice: i64,
 ) -> i64 {

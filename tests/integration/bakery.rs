@@ -1,4 +1,4 @@
-//! A bakery in which much goes wrong: a shop, whose baker bakes.
+//! A team for tests of failures: a shop with a baker as its delegate.
 
 use agents::{
     Agent, Outcome,
@@ -28,9 +28,9 @@ tool! {
     /// Bake something.
     #[tool(writes, timeout = Duration::from_secs(60))]
     pub(crate) async fn bake(
-        /// What.
+        /// Kind of bread.
         what: String,
-        /// How many.
+        /// Number of pieces.
         #[serde(default)] count: Option<u32>,
     ) -> Result<String, Trouble> {
         match what.as_str() {
@@ -59,7 +59,7 @@ tool! {
 #[agent(tools = [Bake])]
 pub(crate) async fn baker(wish: String) -> String;
 
-/// A shop, and the model that it has for hard cases.
+/// A shop with a stronger model for escalations.
 pub(crate) struct Shop {
     stronger: ScriptedModel,
 }
@@ -95,7 +95,7 @@ pub(crate) fn bakery() -> Team<Shop> {
     structure!(Shop::new([Script::text("baked by another")]).delegates(Baker))
 }
 
-/// The model asks the baker, who bakes all of these at once, and then says that it is done.
+/// Returns a script in which the shop asks the baker, who bakes all of these in one reply.
 pub(crate) fn baking(things: &[&str]) -> Vec<Script> {
     let arguments = things.iter().map(|what| format!(r#"{{"what": "{what}"}}"#));
     vec![
@@ -106,7 +106,7 @@ pub(crate) fn baking(things: &[&str]) -> Vec<Script> {
     ]
 }
 
-/// The run of an agent by this script, and what its journal tells.
+/// Runs an agent with this script, and returns its outcome and its recording.
 pub(crate) async fn run<A>(agent: A, script: Vec<Script>) -> (Outcome<String>, Recorded)
 where
     A: Agent<In = String, Out = String>,

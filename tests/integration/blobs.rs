@@ -1,4 +1,4 @@
-//! Outputs that are too large: cut where the limit is, and kept whole where there is a store.
+//! Too large outputs: they are cut at the limit, and kept in full if there is a store.
 
 use crate::world::{agent_with, put_down, spec, told};
 use agents::{
@@ -12,7 +12,7 @@ use agents::{
 use serde_json::Value;
 use std::{io, path::PathBuf, sync::Arc};
 
-/// A tool that gives this back.
+/// Creates a tool that returns this output.
 fn gives(output: Value) -> FnTool {
     FnTool::with_spec(spec("dump", Effects::Reads), move |_, _| {
         let output = output.clone();
@@ -20,7 +20,7 @@ fn gives(output: Value) -> FnTool {
     })
 }
 
-/// The receipt of a call that gives this back, and what the model is told.
+/// Runs a call with this output; returns its receipt, and the result as the model gets it.
 async fn call(
     output: impl Into<Value>,
     limit: Option<usize>,
@@ -89,7 +89,7 @@ async fn letters_stay_whole_and_values_are_kept_as_json() {
     assert_eq!(attachment.content_type.as_deref(), Some("application/json"));
     let kept = store.get(&attachment.url).await.unwrap().unwrap();
     assert_eq!(serde_json::from_slice::<Value>(&kept).unwrap(), value);
-    // What the model reads of a text is the text itself, without quotes and escapes.
+    // A text is measured without the quotes and escapes of its JSON, as the model gets it.
     let (receipt, _) = call("\n".repeat(20), Some(20), Some(store), "").await;
     assert!(!receipt.truncated && receipt.attachments.is_empty());
 }
@@ -104,7 +104,7 @@ async fn without_a_store_it_is_cut_and_that_is_all() {
     );
 }
 
-/// A store that does not work.
+/// A store that fails.
 enum Broken {
     Fails,
     Panics,
@@ -138,7 +138,7 @@ async fn a_store_that_does_not_work_costs_no_receipt() {
     assert!(receipt.attachments.is_empty());
 }
 
-/// A folder of this test's own.
+/// Creates a folder for one test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -175,7 +175,7 @@ async fn a_folder_keeps_each_content_once_for_each_tenant() {
         let files: Vec<_> = std::fs::read_dir(file.unwrap().path()).unwrap().collect();
         assert_eq!(files.len(), 1, "{files:?}");
     }
-    // It gives nothing but what it keeps.
+    // The store returns only files that it keeps.
     let base = urls[0].rsplit_once('/').unwrap().0;
     for foreign in [
         "file:///etc/passwd".to_owned(),
@@ -250,7 +250,7 @@ async fn nobody_else_reads_what_is_kept() {
         let found = std::fs::metadata(path).unwrap().permissions().mode();
         assert_eq!(found & 0o777, mode, "{}", path.display());
     }
-    // Whose file it was before decides.
+    // The permissions of an existing file are kept.
     std::fs::set_permissions(&recorded, PermissionsExt::from_mode(0o640)).unwrap();
     drop(FileJournal::open(&recorded, Key::none()).unwrap());
     let kept = std::fs::metadata(&recorded).unwrap().permissions().mode();

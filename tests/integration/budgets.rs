@@ -250,7 +250,7 @@ async fn time_stands_still_while_a_person_is_asked_and_goes_on_then() {
     }
 }
 
-/// A run of its own within a tool: what is around it waits for the person as well.
+/// A separate run inside a tool: outer deadlines pause while a person decides, too.
 #[tokio::test(start_paused = true)]
 async fn time_stands_still_around_a_run_of_its_own_too() {
     let ask = FnTool::new(

@@ -1,4 +1,4 @@
-//! Results that are reused: by whom, for how long, and what is never kept.
+//! Cached results: who may reuse them, for how long, and which results are never cached.
 
 mod instances;
 
@@ -29,7 +29,7 @@ fn forever(effects: Effects) -> ToolSpec {
     spec("look", effects).cache(Cache::Forever)
 }
 
-/// One reply after the other with these calls of `look`, and an answer.
+/// Returns a script of replies with these calls of `look`, and an answer.
 fn script(replies: &[&[&str]]) -> Vec<Script> {
     let calls = |args: &&[&str]| Script::calls(args.iter().map(|args| ("look", *args)));
     replies
@@ -39,7 +39,7 @@ fn script(replies: &[&[&str]]) -> Vec<Script> {
         .collect()
 }
 
-/// Which of the calls came from the cache.
+/// Returns, for each call, `true` if its result came from the cache.
 fn cached(outcome: &Outcome<String>) -> Vec<bool> {
     let cached = outcome.outputs.receipts().map(|receipt| {
         assert!(receipt.is_ok(), "{receipt:?}");
@@ -51,10 +51,10 @@ fn cached(outcome: &Outcome<String>) -> Vec<bool> {
 
 type Worker = ModelAgent<'static, String, String>;
 
-/// For whom a run works, with which secret.
+/// Scope and secret of a run.
 struct Who(Scope, Option<&'static str>);
 
-/// Whether the call of this run comes from this cache, if it has one.
+/// Returns `true` if the call of this run is answered from the cache.
 async fn hits(tool: &FnTool, cache: Option<&SharedCache>, Who(scope, secret): Who) -> bool {
     let (agent, _) = agent_with([tool.clone()], script(&[&["{}"]]));
     let mut run = agent.run("go").scope(scope);
@@ -81,7 +81,7 @@ async fn the_same_call_runs_once_in_a_run() {
     assert_eq!(runs.load(SeqCst), 2);
     let receipts: Vec<_> = outcome.outputs.receipts().collect();
     assert_eq!(receipts[0].output, receipts[1].output);
-    // Each call is a call of its own: it has its own id, and the model is answered.
+    // Each call has its own id and its own answer, also if its result is cached.
     assert_eq!(outcome.outputs.tools_by_id.len(), 4);
     assert_eq!(handle.requests().pop().unwrap().results().len(), 1);
 }
@@ -288,7 +288,7 @@ async fn when_the_first_is_gone_another_takes_over() {
     assert_eq!(runs.load(SeqCst), 2);
 }
 
-/// A tool within which the same call is made again.
+/// A tool that makes the same call inside its body does not wait for itself.
 #[tokio::test(start_paused = true)]
 async fn a_call_does_not_wait_for_itself() {
     let depth = Arc::new(AtomicU32::new(0));
@@ -338,7 +338,7 @@ async fn what_is_partial_is_not_kept() {
     assert_eq!(runs.load(SeqCst), 2);
 }
 
-/// A cache that does not work.
+/// A cache that fails.
 enum Broken {
     Fails,
     Hangs,

@@ -181,7 +181,7 @@ async fn a_printed_call_is_understood() {
     assert_eq!(told(&handle), ["3"]);
 }
 
-/// As a call of its own it is told what it got wrong; it was the answer.
+/// A printed call of an unknown tool is answered with an error; it is not taken for the final answer.
 #[tokio::test]
 async fn a_printed_call_of_an_unknown_tool_is_a_call() {
     let printed = r#"<tool_call>{"name": "Add", "arguments": {"left": 1, "right": 2}}</tool_call>"#;

@@ -15,7 +15,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Set when it is dropped.
+/// Sets a flag when it is dropped.
 struct Freed(Arc<AtomicBool>);
 
 impl Drop for Freed {
@@ -24,7 +24,7 @@ impl Drop for Freed {
     }
 }
 
-/// A tool that never returns, and whether its body and what it spawned are gone.
+/// Returns a tool that never returns, and flags that are set when its body and its child task are dropped.
 fn sleeper() -> (FnTool, Arc<AtomicBool>, Arc<AtomicBool>) {
     let (body, child) = (
         Arc::new(AtomicBool::new(false)),

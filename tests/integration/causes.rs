@@ -1,4 +1,4 @@
-//! What caused an error is told with it, and kept.
+//! Causes of errors: messages and receipts include them.
 
 use agents::{
     ErrorKind,
@@ -28,7 +28,7 @@ fn load() -> Load {
     Load(io::Error::other("disk on fire"))
 }
 
-/// An error that says nothing but its text.
+/// An error without a source.
 #[derive(Debug)]
 struct Bare;
 
@@ -62,7 +62,7 @@ async fn as_text() -> Result<String, Bare> {
     Err(Bare)
 }
 
-/// Fails with what caused it.
+/// Fails with a typed error that has a source.
 #[agent]
 async fn typed(_request: String) -> Result<String, Load> {
     Err(load())

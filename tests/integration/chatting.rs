@@ -1,4 +1,4 @@
-//! A conversation goes on over several runs.
+//! Conversations over several runs.
 
 use crate::world::{Add, Hang, put_down};
 use agents::{
@@ -186,7 +186,7 @@ impl Desk {
     #[skill]
     async fn answer(&self, request: String) -> String;
 
-    /// Says what it was told to say.
+    /// Repeats the requested word.
     #[skill(when = |request| request.starts_with("say "))]
     fn say(&self, request: String) -> Result<String, Error> {
         let word = request.trim_start_matches("say ").to_owned();
@@ -253,7 +253,7 @@ async fn choosing_a_skill_knows_what_was_said_and_is_no_part_of_it() {
     );
 }
 
-/// A client that encodes, and says how much it had to.
+/// A client that encodes messages, and records how many were new.
 struct Encoding(ScriptedModel, Arc<Mutex<Vec<usize>>>);
 
 #[agents::async_trait]

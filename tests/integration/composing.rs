@@ -1,4 +1,4 @@
-//! Agents put together: order, concurrency, failure, storing.
+//! Compositions of agents: order, concurrency, failure and storing.
 
 mod again;
 mod behaviours;
@@ -48,7 +48,7 @@ where
         .build()
 }
 
-/// Says its name after so many seconds.
+/// Creates an agent that answers with its name after this many seconds.
 fn after(name: &'static str, seconds: u64) -> Plain {
     native(name, move |input: String| async move {
         sleep(Duration::from_secs(seconds)).await;
@@ -56,7 +56,7 @@ fn after(name: &'static str, seconds: u64) -> Plain {
     })
 }
 
-/// Fails after so many seconds.
+/// Creates an agent that fails after this many seconds.
 fn fails(name: &'static str, seconds: u64) -> Plain {
     failing(name, seconds, || {
         Error::new(ErrorKind::Failed, "out of order")
@@ -79,7 +79,7 @@ impl Drop for Freed {
     }
 }
 
-/// Never answers; counts when what it was doing is dropped.
+/// Creates an agent that never answers, and counts when its work is dropped.
 fn endless(name: &'static str, freed: &Arc<AtomicU32>) -> Plain {
     let freed = freed.clone();
     native(name, move |_| {
@@ -91,7 +91,7 @@ fn endless(name: &'static str, freed: &Arc<AtomicU32>) -> Plain {
     })
 }
 
-/// A model-driven agent that says this, at 15 tokens each.
+/// Creates a model-driven agent that gives these answers, at 15 tokens each.
 fn says<const N: usize>(name: &'static str, texts: [&str; N]) -> Plain {
     let (model, _) = ScriptedModel::new(texts.map(Script::text));
     AgentBuilder::new(name).model(model).build()
@@ -115,7 +115,7 @@ async fn map_works_in_the_agent_s_place() {
         (length.name(), length.run("abc").await.unwrap()),
         ("shout", 3)
     );
-    // No level of its own: a bound on depth does not see it.
+    // `map` adds no level, so a bound on depth does not count it.
     let mapped = says("a", ["x"]).map(|text| text.len()).map(|n| n + 1);
     assert_eq!(
         mapped.run("x").budget(tokens(100).depth(0)).await.unwrap(),
@@ -260,7 +260,7 @@ async fn a_shared_budget_ends_the_whole_and_nothing_swallows_it() {
     );
     assert!(outcome.result.unwrap_err().is_budget());
     assert_eq!((outcome.usage.requests, freed.load(SeqCst)), (3, 2));
-    // The same for an agent's own bound.
+    // The same holds for an agent's own budget.
     let outcome = first_of((greedy(), endless("a", &freed)))
         .run("x")
         .outcome()
@@ -274,7 +274,7 @@ async fn a_shared_budget_ends_the_whole_and_nothing_swallows_it() {
         })
     );
     assert_eq!(freed.load(SeqCst), 3);
-    // Two together use up what neither would alone.
+    // The two agents together exceed the budget; neither would alone.
     let pair = (says("a", ["x"]), says("b", ["y"])).then(says("c", ["z"]).into_pair());
     let outcome = pair.run("x").budget(tokens(30)).outcome().await.unwrap();
     assert!(matches!(

@@ -1,4 +1,4 @@
-//! What a tool may know about the call it serves.
+//! The context of a call, as its tool sees it.
 
 use agents::{
     Agent, AgentBuilder, Budget, Effects, ToolContext,
@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-/// Tells what it knows.
+/// Returns the content of its context.
 #[agents::tool(none, timeout = Duration::from_secs(7))]
 async fn echo(cx: &ToolContext) -> Value {
     json!({
@@ -140,7 +140,7 @@ async fn a_function_that_takes_the_context_is_tested_as_one() {
     assert!(cx.secret("bank").await.is_err());
 }
 
-/// An arm knows for whom the run works, which one it is, and how much time is left.
+/// An arm gets the scope of the run, its id and its remaining time.
 #[tokio::test(start_paused = true)]
 async fn an_arm_knows_the_run_around_the_call() {
     let fetch = FnTool::new(

@@ -1,4 +1,4 @@
-//! What others rely on, as it stands on the wire.
+//! Serialised forms that users store or exchange.
 
 use crate::world::{agent_with, spec};
 use agents::{
@@ -19,7 +19,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::SeqCst},
 };
 
-/// Each reading is 250 ms after the one before.
+/// A clock that advances by 250 ms at each reading.
 struct Ticking(AtomicU64);
 
 impl Clock for Ticking {
@@ -32,7 +32,7 @@ impl Clock for Ticking {
     }
 }
 
-/// One of everything a receipt can say.
+/// Returns outputs with one receipt of every kind.
 async fn outputs() -> AgentOutputs {
     let search = spec("web_search", Effects::Reads)
         .version("1.2.0")
@@ -55,7 +55,7 @@ async fn outputs() -> AgentOutputs {
     run.outcome().await.unwrap().outputs
 }
 
-/// What it is on the wire; from there it comes back as it was.
+/// Checks a value's serialised form, and that deserialising gives the value again.
 fn wire<T: Serialize + DeserializeOwned + PartialEq + fmt::Debug>(value: &T, expected: Expect) {
     let text = serde_json::to_string_pretty(value).unwrap();
     assert_eq!(serde_json::from_str::<T>(&text).unwrap(), *value);
@@ -275,7 +275,7 @@ fn handles() {
     );
 }
 
-/// The ids of the calls of one run.
+/// Returns the ids of the calls of one run.
 async fn ids() -> Vec<String> {
     let (tool, _) = crate::world::counted(spec("look", Effects::Reads).version("2.0.0"));
     let calls = [
@@ -289,7 +289,7 @@ async fn ids() -> Vec<String> {
     outputs.tool_order.iter().map(ToString::to_string).collect()
 }
 
-/// They are part of what others keep: they may change only on purpose.
+/// Ids are stored by users, so they may change only on purpose.
 #[tokio::test]
 async fn ids_of_calls_are_these_on_any_machine() {
     let ids = ids().await;

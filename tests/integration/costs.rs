@@ -1,4 +1,4 @@
-//! What models cost: counted as it accrues, and bounded before the next one is asked.
+//! Cost of models: it is counted during the run, and checked before each request.
 
 use crate::world::{Add, agent_with, put_down};
 use agents::{
@@ -14,14 +14,15 @@ use agents::{
 use serde_json::json;
 use std::sync::Arc;
 
-/// It uses 10 tokens of input and 5 of output a turn: at 2 and 4 a million, 0.00004.
+/// Creates an agent that never ends. Each turn has 10 input and 5 output tokens, which cost 0.00004 at 2 and 4 per
+/// million.
 fn endless() -> (ModelAgent<'static, String, String>, ScriptedModel) {
     let (model, handle) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
     let agent = AgentBuilder::new("adder").tool(Add).model(model).build();
     (agent, handle)
 }
 
-/// Takes a second for each reply, so that requests overlap.
+/// A model that takes a second for each reply, so that requests overlap.
 struct Thinking(ScriptedModel);
 
 #[agents::async_trait]
@@ -105,7 +106,7 @@ async fn a_model_without_a_price_is_never_free() {
          what it costs with `.run(..).price(\"scripted\", input, output)`"
     );
     assert_eq!(handle.count(), 0);
-    // Without a bound it may be asked; then what the run has cost is not known.
+    // Without a budget a model without a price may be asked; the cost of the run is then unknown.
     let (agent, _) = agent_with([], [Script::text("hi")]);
     assert_eq!(agent.run("go").outcome().await.unwrap().cost, None);
 }
@@ -134,7 +135,7 @@ async fn runs_within_a_run_are_paid_by_both() {
     assert_eq!(outcome.cost, Some(Cost::of(0.00012)));
 }
 
-/// A bound is looked at before each request; what is under way by then is paid as well.
+/// A budget is checked before each request; requests that are already running still cost.
 #[tokio::test(start_paused = true)]
 async fn agents_at_once_go_over_by_one_request_each_and_no_more() {
     let endless = Script::call("wait", r#"{"millis":1}"#);

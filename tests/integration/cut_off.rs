@@ -1,4 +1,4 @@
-//! Calls that their run's end cut off: what their receipts, the log and the spans say of them.
+//! Calls cut off by the end of their run, on receipts, in the log and in spans.
 
 use crate::{
     traces::{attribute, traced, tree},
@@ -21,7 +21,7 @@ async fn clerk(work: String) -> String;
 #[agent]
 async fn lead(work: String) -> String;
 
-/// The lead hands the work to the clerk, who makes a call and is at another when the time is over.
+/// Runs a lead and a clerk; the time is over during the clerk's second call.
 fn script() -> ScriptedModel {
     let (model, _) = ScriptedModel::new([
         Script::call("clerk", r#"{"input": "add, then rest"}"#),
@@ -35,7 +35,7 @@ fn time() -> Budget {
     Budget::new().time(Duration::from_secs(2))
 }
 
-/// What the receipts say, each behind the name of its tool.
+/// Returns the tool and the error message of each receipt.
 fn told(outcome: &Outcome<String>) -> Vec<(String, Option<String>)> {
     let receipts = outcome.outputs.receipts();
     receipts
@@ -69,7 +69,7 @@ async fn the_receipt_of_a_delegate_points_to_those_of_its_calls() {
     tells_the_same(&recorded, &outcome);
 }
 
-/// The delegate has no turns left, or the run no tokens: that ends the run, from within the call or from above it.
+/// The delegate's turns or the run's tokens are used up, which ends the run from inside or from above the call.
 #[tokio::test]
 async fn the_receipt_of_a_call_says_whether_the_run_was_ended_from_within_it() {
     for (turns, tokens, why) in [

@@ -1,4 +1,4 @@
-//! What a picture of a run shows of work that did not come to its end: no line is missing.
+//! Timelines of runs with unfinished work: every step has its line.
 
 use agents::{
     console,
@@ -18,7 +18,7 @@ tool! {
     /// Opens.
     #[tool(none)]
     async fn open(
-        /// How.
+        /// Way in which the call ends.
         how: String,
     ) -> Result<String, String> {
         match how.as_str() {
@@ -63,7 +63,7 @@ impl Upper {
     });
 }
 
-/// What is written, to be looked at.
+/// A writer that keeps the written text for the test.
 #[derive(Clone, Default)]
 pub(super) struct Paper(pub(super) Arc<Mutex<Vec<u8>>>);
 
@@ -78,7 +78,7 @@ impl Write for Paper {
     }
 }
 
-/// The marks and names of a picture, indented as they are in it.
+/// Returns the marks and names of a timeline, with their indentation.
 fn names(drawn: &str) -> Vec<String> {
     let name = |line: &str| {
         let named = line.trim_start();
@@ -129,7 +129,7 @@ async fn see(how: &str) -> Seen {
     }
 }
 
-/// Each line of the one picture is a line of the other.
+/// Checks the lines of the final timeline, and that the live one has the same lines.
 fn check(seen: &Seen, drawn: &[&str]) {
     assert_eq!(seen.drawn, drawn);
     let mut live: Vec<_> = drawn.to_vec();
@@ -167,7 +167,7 @@ async fn work_that_was_given_up_for_a_partial_result_is_seen() {
     );
 }
 
-/// The delegate's line says why its work was left.
+/// Checks that the delegate's line has the reason why its work was abandoned.
 #[track_caller]
 fn says_why(seen: &Seen, why: &str) {
     let mut delegate = seen
@@ -239,7 +239,7 @@ async fn a_call_that_was_printed_as_text_is_a_call_of_its_turn() {
     );
 }
 
-/// Says more than it may.
+/// A model whose reply is cut off at its maximum length.
 struct Wordy;
 
 #[agents::async_trait]
@@ -309,7 +309,7 @@ async fn what_is_partial_and_what_ended_a_run_is_in_its_outcome_as_data() {
     );
     assert_eq!(json["stopped"]["thrown"]["source"], "open");
 
-    // What a body gives may hold what nobody is to read.
+    // The output of a body may contain a secret.
     let teller = AgentBuilder::<String, String>::new("teller").skill(agents::agent::Skill::native(
         "tell",
         "Tells.",

@@ -1,4 +1,4 @@
-//! How long a run, a call and a try to repair one took, as the console says it.
+//! Durations of runs, calls and repair attempts, as the console shows them.
 
 use agents::{
     Agent, AgentBuilder, Budget, Effects,
@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-/// A clock that is put forward by hand.
+/// A clock that tests advance themselves.
 #[derive(Clone, Default)]
 struct Hands(Arc<AtomicU64>);
 
@@ -49,7 +49,7 @@ impl Clock for Hands {
     }
 }
 
-/// What the console says of a run.
+/// Runs an agent and returns the console's lines.
 async fn lines<A: Agent<In = String>>(run: Run<'_, A>) -> Vec<String> {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = lines.clone();
@@ -74,7 +74,7 @@ async fn a_run_without_calls_is_a_line() {
 
 static CRIED: LazyLock<Hands> = LazyLock::new(Hands::default);
 
-/// Says it louder.
+/// Repeats a text in capital letters.
 #[agent]
 fn crier(text: String) -> String {
     CRIED.forward(250);
@@ -126,9 +126,9 @@ tool! {
     /// Adds.
     #[tool(none)]
     async fn sum(
-        /// One.
+        /// Left operand.
         left: u32,
-        /// Another.
+        /// Right operand.
         right: u32,
     ) -> u32 { left + right }
 

@@ -1,4 +1,4 @@
-//! Escalations: where they come to, and what becomes of them.
+//! Escalations: the agents that they reach, and their settlements.
 
 mod adverse;
 mod bounds;

@@ -83,7 +83,7 @@ async fn whoever_listens_is_added_to_those_who_do() {
         .on_tool_use(move |_, _, _| d())
         .await
         .unwrap();
-    // A call is settled, and the run ends.
+    // The settlement of the call, and the end of the run.
     let expected = ["c", "d", "a", "b"];
     assert_eq!(*told.lock().unwrap(), expected);
 }
@@ -124,8 +124,8 @@ fn name(kind: &EventKind) -> &'static str {
     }
 }
 
-/// The model has one id for a call and the receipt another: events say which of the two they give, and
-/// those of one call have one place.
+/// A call has one id in the model's reply and another on its receipt. Events name one of the two, and all events of a
+/// call have the same place.
 #[tokio::test]
 async fn ids_of_a_call_are_told_apart() {
     let script = [

@@ -1,5 +1,4 @@
-//! What holds whatever a run is told about its calls: rules, caches, limits, caps, and how many run
-//! at once.
+//! Property tests of the executor, for all rules, caches, rate limits, size limits and degrees of parallelism.
 
 use crate::world::spec;
 use agents::{
@@ -18,7 +17,7 @@ use tokio::time::sleep;
 
 const TOOLS: [&str; 5] = ["read", "write", "alone", "old", "blocked"];
 
-/// What a call is told to do.
+/// Arguments that decide what a call does.
 const DEEDS: [&str; 5] = [
     r#"{"do":"work"}"#,
     r#"{"do":"fail"}"#,
@@ -93,14 +92,14 @@ fn tools() -> ToolSet {
     ToolSet::new().with_all(specs.map(tool))
 }
 
-/// In time that passes when nothing else happens.
+/// Runs a future with a paused clock, which advances only while all tasks wait.
 fn block_on<T>(work: impl Future<Output = T>) -> T {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_time().start_paused(true).build().unwrap();
     runtime.block_on(work)
 }
 
-/// The calls that the model makes, by tool and arguments.
+/// Calls of the model, by tool and arguments.
 fn calls(case: &Case) -> impl Iterator<Item = Vec<(&'static str, &'static str)>> {
     let tool = |at: usize| TOOLS.get(at).copied().unwrap_or("nowhere");
     let deed = |at: usize| DEEDS.get(at).copied().unwrap_or("rubbish");
@@ -155,8 +154,8 @@ async fn run(case: &Case) -> (Outcome<String>, ScriptedModel) {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
-    /// Every call that the model made leaves one receipt, in its place, with one of output and error;
-    /// and the model is told once about each of those before it is asked again.
+    /// Every call leaves one receipt, in the model's order, with either an output or an error. The model gets the
+    /// result of each once, before its next turn.
     #[test]
     fn every_call_leaves_one_receipt(case in case()) {
         let (outcome, handle) = block_on(run(&case));
@@ -183,7 +182,7 @@ proptest! {
         prop_assert_eq!(told, before);
     }
 
-    /// Whatever a run is told, its outputs have these fields, and its receipts those, of these kinds.
+    /// For all settings, outputs and receipts have these fields of these types.
     #[test]
     fn outputs_have_one_shape(case in case()) {
         let (outcome, _) = block_on(run(&case));
@@ -211,7 +210,7 @@ proptest! {
         }
     }
 
-    /// How many run at once changes when things happen and nothing else.
+    /// The number of parallel calls changes only the times, not the results.
     #[test]
     fn how_many_run_at_once_changes_no_result(case in case(), parallel in 1..20_usize) {
         let case = Case { rate: None, ..case };

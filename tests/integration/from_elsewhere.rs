@@ -1,4 +1,4 @@
-//! Arguments whose types say less than a model has to be told.
+//! Arguments with types of other crates, which need a schema from attributes.
 
 use agents::{
     prelude::*,
@@ -30,14 +30,14 @@ fn colour<'de, D: Deserializer<'de>>(from: D) -> Result<Colour, D::Error> {
 /// Notes.
 #[tool(none, approval = when(|args, _| args.at.0 > 3))]
 async fn note(
-    /// When.
+    /// Time of the event.
     #[serde(with = "stamp")]
     #[schemars(with = "u64")]
     at: Stamp,
-    /// Where.
+    /// Place of the event.
     #[schemars(with = "String")]
     place: Place,
-    /// In which colour.
+    /// Colour of the event.
     #[serde(deserialize_with = "colour")]
     colour: Colour,
 ) -> String {

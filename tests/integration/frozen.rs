@@ -1,13 +1,13 @@
-//! Journals as they were written once, in `tests/fixtures/journals`: later versions read them, and go on with them.
+//! Stored journals in `tests/fixtures/journals`, which later versions have to read and resume.
 //!
-//! These files are never rewritten. A new format adds new files, and readers for the old ones stay. What makes files
-//! for the present format is [`make`]:
+//! These files are never rewritten. A new format adds new files, and its readers still read the old ones. [`make`]
+//! writes files of the present format:
 //!
 //! ```console
 //! $ cargo test --test integration frozen::make -- --ignored
 //! ```
 //!
-//! It leaves alone what is there.
+//! Existing files are kept.
 
 use agents::{
     Agent, AgentBuilder, Effects, Outcome,
@@ -39,10 +39,10 @@ const KEY: &[u8; 32] = b"the key of the frozen journals..";
 /// A finished run, without a key.
 const FINISHED: &str = "1_finished.jsonl";
 
-/// A finished run, with a key: with an approval, two repairs, an escalation and a run of its own within it.
+/// A finished run with a key; it has an approval, two repairs, an escalation and a separate run inside.
 const EVENTFUL: &str = "1_eventful.jsonl";
 
-/// A run that breaks off while a tool that writes is at work, with a key.
+/// A run with a key that breaks off during the call of a tool that writes.
 const BROKEN_OFF: &str = "1_broken_off.jsonl";
 
 fn path(name: &str) -> PathBuf {
@@ -54,7 +54,7 @@ fn text(name: &str) -> String {
     fs::read_to_string(path(name)).unwrap()
 }
 
-/// A copy of a frozen journal, which may be changed. It is gone in the end.
+/// A copy of a frozen journal that a test may change; it is deleted at the end.
 struct Copy(PathBuf);
 
 impl Copy {
@@ -82,7 +82,7 @@ fn spec(name: &'static str, effects: Effects) -> ToolSpec {
 
 type Worker<O> = ModelAgent<'static, String, O>;
 
-/// An agent that looks once.
+/// Creates an agent that makes one call of a tool that reads.
 fn looker() -> Worker<u32> {
     let look = FnTool::with_spec(spec("look", Effects::Reads), |args, _| async move {
         Ok::<_, io::Error>(args["n"].clone())
@@ -90,7 +90,7 @@ fn looker() -> Worker<u32> {
     AgentBuilder::new("looker").tool(look).build()
 }
 
-/// An agent that pays; `hangs` if the payment never comes through.
+/// Creates an agent that pays; if `hangs`, the payment never ends.
 fn payer(hangs: bool, paid: &Arc<AtomicU32>) -> Worker<String> {
     let paid = paid.clone();
     let pay = FnTool::with_spec(spec("pay", Effects::Writes), move |_, _| {
@@ -105,7 +105,7 @@ fn payer(hangs: bool, paid: &Arc<AtomicU32>) -> Worker<String> {
     AgentBuilder::new("payer").tool(pay).build()
 }
 
-/// An agent to which much happens.
+/// Creates the agent of the eventful run.
 fn lead(colleague: ScriptedModel, spare: ScriptedModel) -> Worker<u32> {
     let signed = spec("sign", Effects::Writes)
         .idempotent()
@@ -137,7 +137,7 @@ fn lead(colleague: ScriptedModel, spare: ScriptedModel) -> Worker<u32> {
         .build()
 }
 
-/// Writes the journals of the present format that are not there yet.
+/// Writes the missing journals of the present format.
 #[tokio::test(start_paused = true)]
 #[ignore = "writes files that are kept"]
 async fn make() {
@@ -170,10 +170,10 @@ async fn make() {
         let agent = payer(true, &Arc::default());
         let run = agent.run("go").model(ScriptedModel::new(script).0);
         let run = run.journal(journal).outcome();
-        // Before the time of the tool is over.
+        // Ends before the tool's time limit.
         let a_second = Duration::from_secs(1);
         assert!(tokio::time::timeout(a_second, run).await.is_err());
-        // What is left of the run is stored by a task of its own.
+        // A separate task stores the rest of the run.
         tokio::time::sleep(a_second).await;
     }
 }
@@ -194,7 +194,7 @@ async fn a_finished_run_of_format_1_is_read() {
     assert_eq!(receipt.name, "look");
     assert_eq!(receipt.output.as_ref().unwrap().as_str(), "7");
 
-    // Its agent gives the same, and nobody is asked.
+    // The agent gives the same answer without a request.
     let copy = Copy::of(text(FINISHED).as_bytes());
     let journal = FileJournal::open(&copy.0, Key::none()).unwrap();
     let agent = looker();
@@ -281,7 +281,7 @@ async fn a_run_of_format_1_that_breaks_off_goes_on() {
     assert_eq!(written(&told), written(&outcome));
 }
 
-/// Checks this for so many cases.
+/// Runs a property test with this number of cases.
 fn check<S: Strategy>(
     cases: u32,
     strategy: S,
@@ -294,7 +294,7 @@ fn check<S: Strategy>(
     TestRunner::new(config).run(&strategy, law).unwrap();
 }
 
-/// The number of the line at this position, its end included.
+/// Returns the number of the line at this position; a line includes its line feed.
 fn line_of(bytes: &[u8], at: usize) -> usize {
     1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count()
 }
@@ -302,7 +302,7 @@ fn line_of(bytes: &[u8], at: usize) -> usize {
 #[test]
 fn a_changed_byte_is_refused_and_its_line_is_named() {
     let bytes = text(EVENTFUL).into_bytes();
-    // Without its end the last line is one that was never committed.
+    // Without its line feed, the last line was never committed.
     let positions = 0..bytes.len() - 1;
     check(1000, (positions, 1..=255_u8), |(at, by)| {
         let mut changed = bytes.clone();
@@ -310,7 +310,7 @@ fn a_changed_byte_is_refused_and_its_line_is_named() {
         let copy = Copy::of(&changed);
         let said = FileJournal::open(&copy.0, KEY).map_err(|error| error.to_string());
         let said = said.err().unwrap_or_default();
-        // What does not begin like a journal is none; another number is another format.
+        // A file with another beginning is no journal, and another number is another format.
         let names_it = match line_of(&bytes, at) {
             1 => [
                 "line 1 was altered",
@@ -347,7 +347,7 @@ fn no_text_makes_the_reader_panic() {
         }
         Ok(())
     });
-    // What is nearly a journal.
+    // Texts that are nearly a journal.
     let frozen = [FINISHED, EVENTFUL, BROKEN_OFF].map(text);
     let part = (
         0..3_usize,
@@ -367,7 +367,7 @@ fn no_text_makes_the_reader_panic() {
     });
 }
 
-/// Facts at any place of any run, in any order, as nobody wrote them who has the key.
+/// Facts at any place of any run, in any order, which nobody with the key wrote.
 #[test]
 fn no_facts_make_the_reader_panic() {
     let frozen = [FINISHED, EVENTFUL, BROKEN_OFF].map(text);
@@ -387,7 +387,7 @@ fn no_facts_make_the_reader_panic() {
         };
         let started = json!([1, 1_700_000_000_000_u64, 0, 0, facts[0]]);
         let entries = [started].into_iter().chain((2..).zip(all).map(entry));
-        // Each is read with all that goes before it, as far as it follows.
+        // Each entry is read with all entries before it, as far as they are valid.
         let mut follow: Vec<Entry> = Vec::new();
         for entry in entries {
             let mut entry = entry;

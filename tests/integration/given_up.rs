@@ -1,4 +1,4 @@
-//! Repair agents that give up, end the run or are cut off: what is told of a call is what is known.
+//! Repair agents that give up, end the run or are cut off: receipts tell only known facts of a call.
 
 use agents::{
     Agent, AgentBuilder, Effects, Error, Outcome,
@@ -26,7 +26,7 @@ tool! {
     ) -> u32 { altitude }
 }
 
-/// What was seen of a run.
+/// Observable results of a run.
 struct Seen {
     outcome: Outcome<String>,
     lines: Vec<String>,
@@ -49,7 +49,7 @@ impl Seen {
     }
 }
 
-/// A call of `point` that cannot be read, and what one who may be cancelled decides about it.
+/// Runs a call of `point` with unreadable arguments, with this decision of the arm and this cancellation.
 async fn seen(
     decide: impl Fn() -> Decision<InvalidArgs> + Send + Sync + 'static,
     cancel: CancellationToken,
@@ -104,7 +104,7 @@ async fn a_way_out_that_was_taken_took_effect() {
         assert_eq!(receipt.error, None);
         assert_eq!(receipt.output.as_ref().unwrap().as_str(), did);
         assert_eq!(receipt.attempts.len(), 1);
-        // Nothing that the run was for has succeeded.
+        // No call of the run has succeeded.
         assert_eq!(seen.outcome.outputs.last_tool, None);
         assert_eq!(receipt.attempts[0].error, None);
         assert!(
@@ -128,19 +128,19 @@ async fn of_two_ways_out_at_once_the_first_is_taken() {
     assert_eq!(error.message, "the repair had ended before");
 }
 
-/// Takes a poem for sabotage.
+/// Throws.
 #[agent]
 fn thrower(repair: Repair) -> Result<String, Error> {
     Err(Error::thrown(format!("pirates, {}", repair.raw)))
 }
 
-/// Asks somebody who throws.
+/// Asks an agent that throws.
 #[agent]
 async fn asker(repair: Repair) -> Result<String, Error> {
     Thrower.run(repair).await
 }
 
-/// Asks somebody who throws, in a run of its own.
+/// Asks an agent that throws, in a separate run.
 #[agent]
 async fn apart(repair: Repair) -> Result<String, Error> {
     Thrower.run(repair).outcome().await?.result
@@ -257,7 +257,7 @@ async fn what_failed_already_is_shown_as_the_try_that_it_was() {
     assert!(seen.has_line(line), "{:?}", seen.lines);
 }
 
-/// Says something else each time.
+/// Gives another invalid text at each attempt.
 #[agent]
 fn talker(repair: Repair) -> String {
     "again ".repeat(repair.attempt as usize)
@@ -279,7 +279,7 @@ async fn that_there_may_be_no_more_repairs_is_said() {
             .any(|line| line.starts_with("✗ point ") && line.contains(EIGHT))
     );
 
-    // Eight were enough here, and nothing was left untried.
+    // Eight attempts were all that the plan had, so none was left out.
     let seen = mended_by(Talker, 8).await;
     let receipt = seen.receipt("point");
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What stands around a run and does not answer: each has a bound, and costs a call at most.
+//! Services around a run that do not answer: each has a time limit, and costs one call at most.
 //!
 //! Caches and blob stores that hang are in `caching` and `blobs`.
 
@@ -14,7 +14,7 @@ use agents::{
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 use tokio::time::Instant;
 
-/// A limiter that does not work.
+/// A limiter that panics or never answers.
 enum Broken {
     Panics,
     Hangs,
@@ -62,7 +62,7 @@ impl Secrets for Silent {
     }
 }
 
-/// Asks for its key.
+/// Reads its secret key.
 #[tool(reads, timeout = Duration::from_secs(7))]
 async fn locked(cx: &ToolContext) -> Result<String, SecretError> {
     cx.secret("key").await.map(|_| "open".to_owned())

@@ -1,4 +1,4 @@
-//! Calls that a limiter holds back: they have not run, and a retry waits until they may.
+//! Calls that a limiter holds back: they have not run, and a retry waits until they are allowed.
 
 use agents::{
     Agent, AgentBuilder, Code, Effects,
@@ -20,7 +20,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Sounds the depth; gives the number of the execution, as it knows it itself.
+/// Returns the number of its execution, as its context has it.
 fn sounder(runs: &Arc<AtomicU32>) -> ModelAgent<'static, String, String> {
     let runs = runs.clone();
     let spec = ToolSpec::new(
@@ -51,7 +51,7 @@ fn receipts(outputs: &AgentOutputs) -> Vec<&ToolEnvelope> {
     outputs.receipts().collect()
 }
 
-/// Gives no leave for so long after it was asked first; every question is counted.
+/// A limiter that refuses for a certain time after the first request, and counts the requests.
 struct Tide {
     low_for: Duration,
     began: Mutex<Option<Instant>>,
@@ -81,7 +81,7 @@ impl RateLimiter for Tide {
     }
 }
 
-/// Says that it will not be long, and it is.
+/// A limiter that announces a shorter wait than the real one.
 struct Shut(Arc<Tide>);
 
 #[async_trait]
@@ -187,7 +187,7 @@ async fn after_an_execution_that_failed_it_is_its_failure_that_is_told() {
     );
 }
 
-/// What was given for a failure has not taken the place of what ran, if it never ran itself.
+/// A replacement that a limiter held back never ran, so it is recorded as an attempt.
 #[tokio::test]
 async fn a_repair_that_is_held_back_was_a_try() {
     let schema = json!({"type": "object"});
@@ -229,7 +229,7 @@ async fn a_repair_that_is_held_back_was_a_try() {
     );
 }
 
-/// Gives leave to these questions, from 1, and to no other.
+/// A limiter that allows the requests with these numbers, counted from 1.
 struct Leaves(&'static [u32], AtomicU32);
 
 #[async_trait]
@@ -242,7 +242,7 @@ impl RateLimiter for Leaves {
     }
 }
 
-/// Whatever was given after an execution and never ran was a try, also what was given for the limit.
+/// Replacement arguments that never ran are recorded as attempts, including those given for the limit.
 #[tokio::test]
 async fn all_that_was_given_for_a_limit_is_told() {
     for (second, ended) in [("rubbish", 2), (r#"{"n":1}"#, 3)] {

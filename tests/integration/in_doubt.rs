@@ -1,4 +1,4 @@
-//! Executions of which nobody knows whether they took effect: they are told, and nothing does their work twice.
+//! Executions with an unknown effect: they are reported, and nothing repeats their work.
 
 use crate::world::{PutDown, put_down};
 use agents::{
@@ -26,7 +26,7 @@ const FIND_OUT: &str = "find that out before calling it again";
 const NOT_AGAIN: &str =
     "it was not run again with other arguments, since that could have done it twice";
 
-/// What an execution does.
+/// Behaviour of an execution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Does {
     Late,
@@ -35,7 +35,7 @@ enum Does {
     Pays,
 }
 
-/// What an arm may say.
+/// Decision of an arm.
 #[derive(Clone, Debug)]
 enum Try {
     Fix(u32),
@@ -45,14 +45,14 @@ enum Try {
     Escalate,
 }
 
-/// A tool that pays, what it does one time after another, what an arm says, and what stands in the way of a round.
+/// A tool that pays, with its behaviour in each execution, the arm's decisions, and obstacles in single rounds.
 #[derive(Clone, Debug)]
 struct Case {
     does: Vec<Does>,
     effects: Effects,
     is_idempotent: bool,
     tries: Vec<Try>,
-    /// Which round a limiter holds back, a rule denies, or a person.
+    /// Number of the round that a limiter holds back; the next two fields are for a rule and a person.
     held_back: u32,
     denied: u32,
     disapproved: u32,
@@ -127,7 +127,7 @@ impl RateLimiter for HoldsBack {
     }
 }
 
-/// The run, how often the tool ran, and what the model was told.
+/// Returns the outcome, the number of executions, and the result as the model got it.
 async fn paid(case: &Case) -> (Outcome<String>, u32, String) {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
     let mut spec =
@@ -184,13 +184,13 @@ fn receipt(outcome: &Outcome<String>) -> &ToolEnvelope {
     outcome.outputs.receipts().next().unwrap()
 }
 
-/// All that the receipt's error says.
+/// Returns the message and the remark of the receipt's error.
 fn said(receipt: &ToolEnvelope) -> String {
     let error = receipt.error.as_ref().expect("it failed");
     format!("{}; {}", error.message, error.remark().unwrap_or_default())
 }
 
-/// A run in time that passes when nothing else happens.
+/// Runs a future with a paused clock, which advances only while all tasks wait.
 fn run<T>(work: impl Future<Output = T>) -> T {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_time().start_paused(true).build().unwrap();
@@ -230,8 +230,8 @@ fn case() -> impl Strategy<Value = Case> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1024) })]
 
-    /// The model and the receipt's error tell of an execution of which the effect is not known, unless a later one
-    /// succeeded or the tool does not write; and nothing runs after it that could do it twice.
+    /// The model and the receipt are told of an execution with unknown effect, unless a later one succeeded or the
+    /// tool does not write. No execution follows that could repeat the effect.
     #[test]
     fn what_may_have_taken_effect_is_told_and_not_done_twice(case in case()) {
         let (outcome, runs, told) = run(paid(&case));
@@ -320,7 +320,7 @@ async fn an_idempotent_tool_runs_again_and_what_may_have_been_is_still_told() {
     assert_eq!(&*error.message, "the bank is shut");
     assert_eq!(error.remark(), Some(&*format!("it has run: {late}")));
 
-    // Denied in its second round, which is not the whole truth either.
+    // The second round is denied; the message also has to mention the first.
     let case = Case::new([Does::Late], [Try::Retry]).idempotent();
     let denied = Case { denied: 3, ..case };
     let (_, runs, told) = paid(&denied).await;
@@ -328,14 +328,14 @@ async fn an_idempotent_tool_runs_again_and_what_may_have_been_is_still_told() {
     assert!(told.contains("the rules are against it"), "{told}");
     assert!(told.ends_with(&format!("it has run: {late}")), "{told}");
 
-    // What succeeds in the end has settled it.
+    // A final success resolves the doubt.
     let case = Case::new([Does::Late], [Try::Retry]).idempotent();
     let (outcome, _, told) = paid(&case).await;
     assert!(receipt(&outcome).is_ok());
     assert_eq!(told, "paid");
 }
 
-/// Each stored state of the run leads to the same end.
+/// Resuming from each entry gives the same result.
 #[tokio::test(start_paused = true)]
 async fn a_stored_run_knows_what_may_have_taken_effect() {
     let schema = json!({"type": "object"});

@@ -1,4 +1,4 @@
-//! What a tool's `in_doubt` finds out of an execution that was interrupted, in both spellings.
+//! The function `in_doubt` of a tool, which inquires about an interrupted execution, in both spellings.
 
 use crate::{spans::watched_by, visible::Lines};
 use agents::{
@@ -33,7 +33,7 @@ impl fmt::Display for CrmError {
     }
 }
 
-/// What the CRM says of the interrupted execution.
+/// The CRM's report on the interrupted execution.
 #[derive(Clone, Copy, Debug)]
 enum Says {
     ItWas,
@@ -42,7 +42,7 @@ enum Says {
     Away,
 }
 
-/// A CRM that notes with which keys it was written to, and by which it was asked.
+/// A CRM that records the keys of its writes and of its inquiries.
 #[derive(Clone)]
 struct Crm {
     says: Says,
@@ -90,7 +90,7 @@ tool! {
     /// Moves a lead to another status.
     #[tool(writes)]
     async fn update_lead_status(
-        /// Which lead.
+        /// Id of the lead.
         lead_id: u64,
         /// Its new status.
         new_status: String,
@@ -112,7 +112,7 @@ tool! {
 /// Moves a lead to another status.
 #[tool(writes)]
 async fn set_status(
-    /// Which lead.
+    /// Id of the lead.
     lead_id: u64,
     /// Its new status.
     new_status: String,
@@ -134,10 +134,10 @@ in_doubt!(SetStatus, |key| {
 });
 
 tool! {
-    /// Moves a lead, and says so in words.
+    /// Moves a lead to another status, and returns a text.
     #[tool(writes)]
     async fn say_status(
-        /// Which lead; of a name that the macro uses as well.
+        /// Id of the lead; the macro uses the name `args` as well.
         args: u64,
         /// Its new status.
         #[serde(rename = "self")]
@@ -151,7 +151,7 @@ tool! {
     }
 
     in_doubt(key) => {
-        // Errors of several types, none of them the tool's.
+        // Errors of several types, none of them the tool's error type.
         let _: u32 = "7".parse()?;
         if matches!(crm.says, Says::Away) {
             Err(anyhow::anyhow!("nobody at home"))?;
@@ -166,16 +166,17 @@ tool! {
     }
 }
 
-/// What became of a run whose process died while the tool ran.
+/// Result of a run that was resumed after its process ended during a call.
 struct Resumed {
     receipt: ToolEnvelope,
-    /// What the model was told of the call.
+    /// Result of the call as the model got it.
     told: String,
-    /// The key of the execution that was interrupted.
+    /// Idempotency key of the interrupted execution.
     key: String,
 }
 
-/// Runs a tool, forgets all that was after its begin, and goes on. What was written before is not in `crm`.
+/// Runs a tool, drops all journal entries after the start of its execution, and resumes. Changes that were made before
+/// are not in `crm`.
 async fn resumed<T: Tool + Clone>(tool: impl Fn(Crm) -> T, arguments: &str, crm: &Crm) -> Resumed {
     let clerk = |tool: T, script: Vec<Script>| {
         let (model, handle) = ScriptedModel::new(script);
@@ -206,7 +207,7 @@ async fn resumed<T: Tool + Clone>(tool: impl Fn(Crm) -> T, arguments: &str, crm:
 
 const ARGUMENTS: &str = r#"{"lead_id": 7, "new_status": "won"}"#;
 
-/// Both spellings, and what the tool's output is as it was found and as it is written.
+/// Runs a check with both spellings of the tool, on a resumed run each.
 macro_rules! both {
     ($says:expr, |$resumed:ident, $crm:ident| $check:block) => {{
         let $crm = Crm::new($says);
@@ -249,7 +250,7 @@ async fn what_cannot_be_told_may_have_taken_effect() {
             assert_eq!(crm.asked(), [resumed.key]);
             assert!(!resumed.receipt.is_ok());
             assert!(resumed.told.contains(UNKNOWN), "{}", resumed.told);
-            // An error of `in_doubt` is none of the tool's.
+            // An error of `in_doubt` is not reported as the tool's error.
             assert!(!resumed.told.contains("away"), "{}", resumed.told);
         });
     }

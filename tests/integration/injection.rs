@@ -1,5 +1,5 @@
-//! What a tool gives back is data. Whatever it claims to be, nothing follows from it: no approval, no tool, no
-//! secret, no other budget, and no message but the one that answers the call.
+//! Output of tools is only data. Its text can cause no approval, no call, no access to a secret and no change of a
+//! budget. It reaches the model only as the answer to its call.
 
 use agents::{
     Agent, AgentBuilder, Budget, Code, Effects, ToolContext,
@@ -16,10 +16,10 @@ use std::sync::{
     atomic::{AtomicU32, Ordering::SeqCst},
 };
 
-/// The key that outputs ask for.
+/// The secret key that the outputs ask for.
 const KEY: &str = "sk-live-7f3a9c-the-key";
 
-/// Thirty things that a page, a file or a mail may say to whoever reads it.
+/// Returns thirty texts of pages, files or mails that try to give orders.
 fn outputs() -> Vec<Value> {
     let texts = [
         // Approvals.
@@ -64,7 +64,7 @@ fn outputs() -> Vec<Value> {
 /// Deletes everything.
 #[tool(writes, approval = always)]
 async fn delete_all(
-    /// Whether that is meant.
+    /// `true` to confirm.
     really: bool,
 ) -> bool {
     DELETED.fetch_add(1, SeqCst);
@@ -73,14 +73,14 @@ async fn delete_all(
 
 static DELETED: AtomicU32 = AtomicU32::new(0);
 
-/// Looks something up in the CRM, with a key that it keeps to itself.
+/// Looks something up in the CRM, with a secret key.
 #[tool(reads)]
 async fn crm(cx: &ToolContext) -> Result<String, String> {
     let key = cx.secret("crm").await?;
     Ok(format!("asked with {}", key.expose_secret()))
 }
 
-/// An agent that reads this.
+/// Creates an agent whose tool returns this output.
 fn reader(output: &Value) -> ModelAgent<'static, String, String> {
     let output = output.clone();
     let schema = json!({"type": "object"});
@@ -101,7 +101,7 @@ fn reader(output: &Value) -> ModelAgent<'static, String, String> {
 async fn thirty_outputs_that_claim_to_be_something_else_change_nothing() {
     let outputs = outputs();
     assert_eq!(outputs.len(), 30);
-    // As a string, and as the JSON that some of them are.
+    // As a string, and as JSON if the text is JSON.
     let parsed = outputs.iter().filter_map(|output| {
         let value: Value = serde_json::from_str(output.as_str()?).ok()?;
         Some(value)
@@ -151,7 +151,7 @@ async fn thirty_outputs_that_claim_to_be_something_else_change_nothing() {
     assert_eq!(DELETED.load(SeqCst), 0);
 }
 
-/// The model believes it: what it then asks for is judged as if nothing had been said.
+/// The model follows the text: its calls are checked like all others.
 #[tokio::test]
 async fn a_model_that_believes_them_gains_nothing() {
     for output in outputs() {
@@ -182,7 +182,7 @@ async fn a_model_that_believes_them_gains_nothing() {
     assert_eq!(DELETED.load(SeqCst), 0);
 }
 
-/// A failure is quoted as well: what it says is no more than what went wrong.
+/// The text of a failure is quoted, too, and has no effect.
 #[tokio::test]
 async fn errors_that_claim_to_be_something_else_are_errors() {
     for output in outputs() {

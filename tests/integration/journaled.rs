@@ -1,7 +1,7 @@
-//! What holds for any run with a journal, wherever it breaks off and whatever has become of the journal.
+//! Property tests of runs with a journal, for all places of interruption and all damages of the journal.
 //!
-//! `AGENTS_CASES=10000 cargo test --test integration journaled -- --nocapture` makes so many cases, and prints how often
-//! each kind of fact occurred.
+//! `AGENTS_CASES=10000 cargo test --test integration journaled -- --nocapture` tests that many cases, and prints the
+//! count of each kind of fact.
 
 mod damaged;
 mod denied;
@@ -27,10 +27,10 @@ use std::{
     time::Duration,
 };
 
-/// Number of generated runs, unless the environment says another.
+/// Default number of generated runs.
 const CASES: u32 = 40;
 
-/// Number from which on every kind of fact has to have occurred, so often each.
+/// Number of runs from which on every kind of fact has to occur [`EACH`] times.
 const ALL: u32 = 10_000;
 const EACH: u64 = 100;
 
@@ -92,7 +92,7 @@ const KINDS: [&str; 54] = [
     "working",
 ];
 
-/// The kinds that are read, and never written: what has become of an escalation is in `decided`.
+/// Kinds that are read but never written: `decided` has the end of an escalation.
 const UNWRITTEN: [&str; 1] = ["call.climbed"];
 
 thread_local! {
@@ -100,7 +100,7 @@ thread_local! {
     static LISTENS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Writes down every panic of this thread that is not meant.
+/// Records every unintended panic of this thread.
 fn listen_for_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -117,18 +117,18 @@ fn listen_for_panics() {
     LISTENS.set(true);
 }
 
-/// The panics so far, which were not meant.
+/// Returns the unintended panics so far.
 fn panics() -> Vec<String> {
     PANICS.with_borrow_mut(std::mem::take)
 }
 
-/// How many runs are generated.
+/// Returns the number of generated runs.
 fn cases() -> u32 {
     let said = std::env::var("AGENTS_CASES").ok();
     said.and_then(|said| said.parse().ok()).unwrap_or(CASES)
 }
 
-/// In time that passes when nothing else happens; `None` if nothing ever would.
+/// Runs a future with a paused clock, which advances only while all tasks wait; `None` if it never ends.
 fn within_a_week<T>(work: impl Future<Output = T>) -> Option<T> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_time().start_paused(true).build().unwrap();
@@ -136,7 +136,7 @@ fn within_a_week<T>(work: impl Future<Output = T>) -> Option<T> {
     runtime.block_on(async { tokio::time::timeout(week, work).await.ok() })
 }
 
-/// A run, as it is written down.
+/// Serialises the end of a run.
 fn written(outcome: &Result<Outcome<u32>, Error>) -> String {
     match outcome {
         Ok(outcome) => serde_json::to_string(outcome).unwrap(),
@@ -144,7 +144,7 @@ fn written(outcome: &Result<Outcome<u32>, Error>) -> String {
     }
 }
 
-/// The name of a fact, with what it is about.
+/// Returns the name of an entry's fact, with the name of the inner fact.
 fn kind(entry: &Entry) -> String {
     let fact: Value = serde_json::from_str(entry.fact()).unwrap();
     let name = |value: &Value| match value {
@@ -159,7 +159,7 @@ fn kind(entry: &Entry) -> String {
     }
 }
 
-/// How often each kind of fact occurred.
+/// Number of occurrences of each kind of fact.
 #[derive(Default)]
 struct Counts(BTreeMap<String, u64>);
 
@@ -170,7 +170,7 @@ impl Counts {
         }
     }
 
-    /// The kinds that the list does not have.
+    /// Returns the kinds that are not in the list.
     fn unlisted(&self) -> Vec<&str> {
         let kinds = self.0.keys().map(String::as_str);
         kinds.filter(|kind| !KINDS.contains(kind)).collect()
@@ -183,7 +183,7 @@ impl Counts {
     }
 }
 
-/// What the reader of a journal expects in place of a fact that there is not.
+/// Returns the kinds of facts that the journal's reader names in the error about an unknown fact.
 fn expected(fact: &Value) -> Vec<String> {
     let (model, _) = ScriptedModel::new([Script::text("7")]);
     let agent = AgentBuilder::<String, u32>::new("oracle").model(model);

@@ -1,4 +1,4 @@
-//! A journal that is not that of the run, or is not as it was written, is refused before anything is asked or run.
+//! Journals that belong to another run or were altered: they are refused before any request or execution.
 
 use crate::world::{PutDown, agent_with, put_down, same, spec, worker};
 use agents::{
@@ -9,7 +9,7 @@ use agents::{
 };
 use serde_json::{Value, json};
 
-/// The journal of a run of the worker that made one call.
+/// Returns the journal of a run of the worker with one call.
 async fn written() -> MemoryJournal {
     let journal = MemoryJournal::new();
     let call = Script::call("add", r#"{"left":1,"right":2}"#);
@@ -20,7 +20,7 @@ async fn written() -> MemoryJournal {
     journal
 }
 
-/// Runs this agent with this input and this journal; it is refused, and nobody is asked.
+/// Runs an agent with a journal, and checks that it is refused without a request; returns the error.
 async fn refused(agent: &impl Agent<In = String>, input: &str, journal: MemoryJournal) -> String {
     let (model, handle) = ScriptedModel::new([]);
     let before = journal.entries();
@@ -32,7 +32,7 @@ async fn refused(agent: &impl Agent<In = String>, input: &str, journal: MemoryJo
     error.to_string()
 }
 
-/// Why the worker refuses its journal when the entries of it have been changed so.
+/// Changes a journal's entries, and returns the error with which the worker refuses it.
 async fn changed(change: impl FnOnce(&mut Vec<Value>)) -> String {
     let written = written().await.entries();
     let values = written.iter().map(serde_json::to_value);
@@ -43,14 +43,14 @@ async fn changed(change: impl FnOnce(&mut Vec<Value>)) -> String {
     refused(&worker::<u32>(), "go", MemoryJournal::of(entries)).await
 }
 
-/// Gives the entries the numbers that they have in this order.
+/// Renumbers the entries in their present order.
 fn number(entries: &mut [Value]) {
     for (seq, entry) in (1..).zip(entries) {
         entry[0] = json!(seq);
     }
 }
 
-/// Where the first entry of this kind is.
+/// Returns the index of the first entry of this kind.
 fn at(entries: &[Value], kind: &str) -> usize {
     let is_of = |entry: &Value| {
         let entry: Entry = serde_json::from_value(entry.clone()).unwrap();
@@ -116,7 +116,7 @@ async fn entries_in_another_order_are_refused() {
     }
 }
 
-/// Numbers can be changed as well. What does not follow is still seen.
+/// An entry that cannot follow the one before is found, even if the numbers were adjusted.
 #[tokio::test]
 async fn an_entry_that_does_not_follow_is_named() {
     let why = changed(|entries| {
@@ -172,7 +172,7 @@ async fn a_finished_run_is_not_begun_again_however_often_it_is_asked_for() {
     }
 }
 
-/// A tool that runs an agent in a run of its own, and what that one was asked.
+/// Creates an agent whose tool runs another agent in a separate run; also returns both models.
 fn boss(asked: usize, told: usize) -> (impl Agent<In = String, Out = String>, [ScriptedModel; 2]) {
     let (model, colleague) = ScriptedModel::new([Script::text("yes")].into_iter().skip(told));
     let ask = FnTool::with_spec(spec("ask", Effects::Reads), move |_, _| {

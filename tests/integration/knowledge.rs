@@ -1,4 +1,4 @@
-//! What an agent knows is told when the model asks for it, and not before.
+//! Knowledge of agents: its text is sent only when the model asks for it.
 
 use crate::world::{Add, told};
 use agents::{
@@ -22,7 +22,7 @@ async fn it_is_a_tool_without_arguments_whose_text_is_made_when_asked_for() {
     ]);
     let (made, log) = (Arc::new(AtomicU32::new(0)), Log::default());
     let (making, style, tool, event) = (made.clone(), log.clone(), log.clone(), log.clone());
-    // The text is lent by the agent's surroundings: it needs not live for ever.
+    // The text is borrowed and need not be `'static`.
     let text = String::from("One line a change.");
     let agent = AgentBuilder::<String, String>::new("writer")
         .tool(Add)

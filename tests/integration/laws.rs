@@ -1,4 +1,4 @@
-//! What holds for any script of calls and any arms.
+//! Property tests that hold for all scripts of calls and all arms.
 
 use crate::world::put_down;
 use agents::{
@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-/// What a model sends as arguments, what arms and repair agents give instead.
+/// Texts of arguments, from the model, from arms and from repair agents.
 const TEXTS: [&str; 10] = [
     r#"{"n":0}"#,
     r#"{"n": 2}"#,
@@ -33,7 +33,7 @@ const TEXTS: [&str; 10] = [
     "null",
 ];
 
-/// What an arm may try.
+/// Step that an arm may take.
 #[derive(Clone, Debug)]
 enum Try {
     Fix(Option<&'static str>),
@@ -46,7 +46,7 @@ enum Try {
     Throw,
 }
 
-/// What a repair agent's model may say to one try.
+/// Reply of a repair agent's model to one attempt.
 #[derive(Clone, Debug)]
 enum Say {
     Text(&'static str),
@@ -54,7 +54,7 @@ enum Say {
     Fail,
 }
 
-/// A whole run, as data.
+/// Description of a run, as data.
 #[derive(Clone, Debug)]
 struct Case {
     rounds: Vec<Vec<(&'static str, &'static str)>>,
@@ -114,13 +114,13 @@ fn case(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
         })
 }
 
-/// Several calls at once, or calls one by one that may end the run: which of two ends comes first
-/// is left to chance.
+/// Generates several calls per reply, or single calls that may end the run. The order of two simultaneous ends would
+/// be random.
 fn any_case() -> impl Strategy<Value = Case> {
     prop_oneof![case(3, false), case(1, true)]
 }
 
-/// Says what it says by where the conversation stands, so that it can go on anywhere.
+/// A model whose replies depend only on the conversation, so that a run can be resumed anywhere.
 struct Planned(Case);
 
 #[async_trait]
@@ -184,7 +184,7 @@ fn reply(content: &str, calls: &[(&str, &str)]) -> Reply {
     }
 }
 
-/// Fails so often as its argument says, and hangs at 6: it knows nothing of other runs.
+/// Creates a tool that fails as often as its argument says, and hangs at 6. It keeps no state between runs.
 fn job() -> FnTool {
     let schema = json!({
         "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"],
@@ -261,7 +261,7 @@ fn agent(case: &Case) -> ModelAgent<'static, String, u32> {
         .build()
 }
 
-/// In time that passes when nothing else happens.
+/// Runs a future with a paused clock, which advances only while all tasks wait.
 fn run<T>(work: impl Future<Output = T>) -> T {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime
@@ -273,7 +273,7 @@ fn run<T>(work: impl Future<Output = T>) -> T {
         .expect("a run comes to its end")
 }
 
-/// Everything a run leaves behind, but for its times.
+/// Returns the outcome of a run without its times.
 fn left(outcome: &Outcome<u32>) -> Value {
     let mut outputs = serde_json::to_value(&outcome.outputs).expect("outputs are data");
     fn timeless(value: &mut Value) {
@@ -297,7 +297,7 @@ fn most_attempts(case: &Case) -> u32 {
     attempts.max().unwrap_or(1).max(1)
 }
 
-/// One run of this case, so far as nothing more is said about it.
+/// Prepares a run of this case, without further settings.
 fn begun<'a>(
     worker: &'a ModelAgent<'static, String, u32>,
     case: &Case,
@@ -315,7 +315,7 @@ fn cases() -> ProptestConfig {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Every call ends with one receipt, within its allowances.
+    /// Every call has one receipt, and stays within its limits.
     #[test]
     fn every_call_ends_within_its_allowances(case in prop_oneof![any_case(), case(3, true)]) {
         let replied = Arc::new(Mutex::new(0));
@@ -337,13 +337,13 @@ proptest! {
             let fixed = |change: &&RepairStep| change.kind == RepairKind::Fixed;
             let fixed = receipt.repairs.iter().filter(fixed).count();
             prop_assert!(fixed <= 8);
-            // What is told as fixed was used.
+            // A change marked as fixed was used.
             let never_fitted = receipt.attempts.is_empty()
                 && receipt.error.as_ref().is_some_and(|error| {
                     matches!(&*error.kind, "InvalidArgs" | "DeserializationError")
                 });
             prop_assert!(!never_fitted || fixed == 0, "{:?}", receipt);
-            // A fix may run the call once more than retries would.
+            // A fix permits one more execution than retries alone.
             prop_assert!(receipt.attempts.len() <= most_attempts(&case) as usize + fixed);
             let numbers = receipt.attempts.iter().map(|attempt| attempt.number as usize);
             prop_assert!(numbers.eq(1..=receipt.attempts.len()));
@@ -367,10 +367,10 @@ proptest! {
 }
 
 proptest! {
-    // Each of them is many runs.
+    // Each case performs many runs.
     #![proptest_config(ProptestConfig { cases: 150, ..cases() })]
 
-    /// A run that was put down after any entry of its journal comes to the same end.
+    /// A run that is interrupted after any entry of its journal and resumed has the same result.
     #[test]
     fn every_entry_leads_to_the_same_end(case in any_case()) {
         let journal = MemoryJournal::new();

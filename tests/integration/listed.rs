@@ -1,4 +1,4 @@
-//! Tools that come in a list from elsewhere, under policies by their names.
+//! Tools from a server's list, with policies by their names.
 
 use crate::world::{Add, WriteFile, told};
 use agents::{
@@ -27,7 +27,8 @@ fn schema() -> Value {
     json!({"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]})
 }
 
-/// What a server of issues lists; each call says its name and arguments, or fails for issue 13.
+/// Returns the tools that an issue tracker's server lists. A call returns its name and arguments, and fails for issue
+/// 13.
 fn github() -> ToolSet {
     let tools = listed(json!([
         {"name": "github_get_issue", "description": "Reads an issue.", "inputSchema": schema(),
@@ -57,7 +58,7 @@ fn triage() -> AgentBuilder<'static, String, String> {
         .tools(github())
 }
 
-/// Runs these calls; gives what the model was told, and who was asked for.
+/// Runs these calls; returns the results as the model got them, and the calls that needed approval.
 async fn run(
     agent: ModelAgent<'static, String, String>,
     calls: &[(&str, &str)],
@@ -209,14 +210,14 @@ async fn a_policy_can_ask_for_more_than_a_tool_and_not_for_less() {
     );
 }
 
-/// A tool's own conditions go on to count under a policy with others.
+/// A tool's own approval condition still holds under a policy with another one.
 #[tokio::test]
 async fn a_tool_that_asks_for_itself_is_asked_as_well() {
     use agents::tool;
     /// Pays.
     #[tool(writes, approval = when(|args, _| args.amount > 100))]
     async fn pay(
-        /// How much.
+        /// Amount to pay.
         amount: u32,
     ) -> u32 {
         amount

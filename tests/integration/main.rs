@@ -1,4 +1,4 @@
-//! What a run does, from outside. The model is scripted: these are tests of what is around it.
+//! Tests of runs from outside. Models are scripted, so that these tests cover everything around the model.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]

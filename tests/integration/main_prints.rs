@@ -1,4 +1,4 @@
-//! What a program prints whose `main` returns the error of a run.
+//! Output of a program whose `main` returns the error of a run.
 
 use agents::{
     Agent, AgentBuilder, Error, ErrorKind,
@@ -7,7 +7,7 @@ use agents::{
 };
 use std::{env, io, process::Command};
 
-/// Not a test: what the next one looks at.
+/// Program that the next test runs.
 #[tokio::test]
 #[ignore = "run by the test below"]
 async fn a_main_that_fails() -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! What an agent remembers from one run to the next.
+//! Memory of agents from one run to the next.
 
 use crate::world::{Add, told};
 use agents::{

@@ -1,4 +1,4 @@
-//! A reply that is one call and nothing else, of a tool that there is not.
+//! Replies that consist of one call of an unknown tool.
 
 use crate::world::{told, worker};
 use agents::{
@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex};
 
-/// What a worker makes of this reply: its answer, what the model was told of calls, and what was shown of its text.
+/// Runs a worker with this reply. Returns its answer, the results of calls as the model got them, and the text shown
+/// to the listener.
 async fn run<O: agents::agent::Data + schemars::JsonSchema>(
     content: &str,
     prompted: bool,
@@ -44,7 +45,7 @@ const NEARLY: [&str; 3] = [
     "\n{\"name\":\"read_fiel\",\"arguments\":{}}\n",
 ];
 
-/// A name that is like no tool's.
+/// A name that resembles no tool's name.
 const FAR: &str = r#"{"name": "Zoë Quist", "arguments": {"for": 3, "against": 1}}"#;
 
 #[tokio::test]

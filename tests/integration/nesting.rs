@@ -1,4 +1,4 @@
-//! Agents within agents: one run, one budget, one stop.
+//! Agents within agents: they share the run, its budget and its cancellation.
 
 use crate::world::Add;
 use agents::{
@@ -14,7 +14,7 @@ use std::{sync::Arc, time::Duration};
 
 type Plain = ModelAgent<'static, String, String>;
 
-/// A tool that runs an agent, with whatever its body does around it.
+/// Creates a tool that runs an agent.
 fn asks(agent: Arc<Plain>) -> FnTool {
     FnTool::new(
         "ask",
@@ -23,7 +23,7 @@ fn asks(agent: Arc<Plain>) -> FnTool {
         json!({"type": "object"}),
         move |_, _| {
             let agent = agent.clone();
-            // A body that gives up after a second; a stop must not look like an error to it.
+            // The body has a time limit of a second. A cancellation must not look like an error to it.
             async move {
                 match tokio::time::timeout(Duration::from_secs(1), async {
                     agent.run("help").await
@@ -173,7 +173,7 @@ async fn then_hands_on_and_shares_the_run() {
     assert_eq!(outcome.usage.requests, 2);
 }
 
-/// Runs of their own begin with a new budget, so their nesting is bounded by itself.
+/// Separate runs have new budgets, so their depth of nesting has a separate bound.
 #[tokio::test]
 async fn runs_of_their_own_that_call_each_other_end() {
     fn again() -> FnTool {
@@ -200,7 +200,7 @@ async fn runs_of_their_own_that_call_each_other_end() {
     );
 }
 
-/// Asks the agent that asks.
+/// Asks the agent that calls this tool.
 #[agents::tool(none)]
 async fn ask_again() -> Result<String, Error> {
     Echo.run("again").await
@@ -210,7 +210,8 @@ async fn ask_again() -> Result<String, Error> {
 #[agent(tools = [AskAgain], budget(max_recursion = 1000))]
 async fn echo(task: String) -> String;
 
-/// A level of nesting takes about 80 kB of stack without optimisation, and a task has 2 MB: the levels are on the heap.
+/// A level of nesting takes about 80 kB of stack without optimisation, and a task has 2 MB. The levels are therefore
+/// on the heap.
 #[test]
 fn a_deep_run_comes_to_its_bound_on_a_small_stack() {
     let run = std::thread::Builder::new()

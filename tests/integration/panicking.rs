@@ -1,4 +1,4 @@
-//! Code of the user's that panics takes nothing down but its own part.
+//! Panics in user code: only the part that panics fails.
 
 use crate::world::{Add, told};
 use agents::{
@@ -18,7 +18,7 @@ use std::sync::{
 
 type Plain<O = String> = ModelAgent<'static, String, O>;
 
-/// Gives back what it is given.
+/// Returns its input.
 #[agent]
 fn echo(text: String) -> String {
     text
@@ -30,7 +30,7 @@ fn stumbles(text: String) -> String {
     panic!("over {text}")
 }
 
-/// Panics, a little later.
+/// Panics after its first await.
 #[agent]
 async fn falls(text: String) -> String {
     tokio::task::yield_now().await;
@@ -78,7 +78,7 @@ async fn who_only_looks_on_stops_nothing() {
     assert!(seen.load(SeqCst) > 10, "all of them were told");
 }
 
-/// What the run left behind, and how it failed.
+/// Runs an agent that panics, and returns the outcome and the error.
 async fn left<A: Agent<In = String>>(agent: A) -> (Outcome<A::Out>, Error)
 where
     A::Out: std::fmt::Debug + Clone,
@@ -106,7 +106,7 @@ fn native<O: Data + schemars::JsonSchema>(body: fn(String) -> O) -> Plain<O> {
         .build()
 }
 
-/// Written by hand.
+/// An agent that implements the trait without macros.
 struct ByHand;
 
 #[agents::async_trait]
@@ -214,7 +214,7 @@ async fn a_delegate_that_panics_has_panicked_as_a_tool_does() {
 
 #[tokio::test]
 async fn nothing_is_left_in_disorder() {
-    // The same agent, again, after a run in which it has panicked.
+    // The same agent runs again after a run in which it panicked.
     let fussy: Plain<usize> = AgentBuilder::new("fussy")
         .skill(Skill::native(
             "count",

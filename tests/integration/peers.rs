@@ -1,4 +1,4 @@
-//! What other frameworks get wrong, one turn each.
+//! Regression tests for defects of other frameworks, one turn each.
 
 use crate::world::{Add, told, work};
 use agents::{
@@ -67,7 +67,7 @@ async fn an_unknown_tool_is_answered() {
     assert_eq!(told(&handle).len(), 1);
 }
 
-/// One tool call needs two turns; a default of one fails the run after the tool has run.
+/// A tool call needs two turns. With a default of one, the run would fail after the tool has run.
 #[tokio::test]
 async fn the_default_budget_is_enough_for_a_tool_call() {
     let (outcome, _) = work([
@@ -145,7 +145,7 @@ async fn a_schema_is_not_forced_while_tools_are_offered() {
     assert!(handle.requests()[0].format.is_none());
 }
 
-/// A call that is spoken of in a sentence, executed.
+/// A call that is only mentioned in a sentence was executed.
 #[tokio::test]
 async fn a_call_in_the_middle_of_a_sentence_is_not_made() {
     let prose = r#"You would call it like this: {"name": "add", "arguments": {"left": 2, "right": 3}} and then read the sum."#;

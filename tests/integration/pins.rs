@@ -1,4 +1,4 @@
-//! Which receipt comes out of a handle, over all its settings.
+//! Receipts that a pinned handle resolves to, with all settings.
 
 use crate::world::{agent_with, spec};
 use agents::{
@@ -10,7 +10,7 @@ use agents::{
 use serde_json::json;
 use std::io;
 
-/// A tool that succeeds unless it is told to fail.
+/// Creates a tool that succeeds unless its arguments say otherwise.
 fn tool(name: &'static str) -> FnTool {
     FnTool::with_spec(spec(name, Effects::Reads), |args, _| async move {
         match args["fail"] == true {
@@ -20,7 +20,7 @@ fn tool(name: &'static str) -> FnTool {
     })
 }
 
-/// The outputs of a run that makes these calls, by an agent that has these tools.
+/// Returns the outputs of a run that makes these calls with these tools.
 async fn outputs(tools: &[&'static str], calls: &[(&'static str, &'static str)]) -> AgentOutputs {
     let script = [Script::calls(calls.iter().copied()), Script::text("done")];
     let (agent, _) = agent_with(tools.iter().map(|name| tool(name)), script);
@@ -45,7 +45,7 @@ const ON_MISSING: [OnMissing; 3] = [
     OnMissing::StaleLastSuccess,
 ];
 
-/// What comes out: the argument of the call, or the error's text.
+/// Resolves a handle; returns the argument of the call, or the error's text.
 fn out(pin: &PinnedHandle, now: &AgentOutputs, before: Option<&AgentOutputs>) -> String {
     let n = |receipt: &ToolEnvelope| receipt.input.to_value().unwrap()["n"].to_string();
     match pin.resolve(now, before) {
@@ -148,7 +148,7 @@ async fn what_is_missing_is_null_an_error_or_stale() {
 async fn a_tool_that_is_taken_away_keeps_its_handle() {
     let call = [("search", r#"{"n":1}"#)];
     let with = outputs(&["search"], &call).await;
-    // The model still tries; the agent does not have the tool any more.
+    // The model still calls the tool, but the agent no longer has it.
     let without = outputs(&["other"], &call).await;
     assert!(!without.receipts().next().unwrap().is_ok());
     let mut pins = [

@@ -1,4 +1,5 @@
-//! Rules of a run tighten what agents and tools say, and a denial is a receipt like any other.
+//! Policies of a run: they restrict the settings of agents and tools, and a denial has a receipt like any other
+//! failure.
 
 use crate::world::{Add, agent_with, counted, errors, spec, told};
 use agents::{
@@ -18,7 +19,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering::SeqCst},
 };
 
-/// What became of one call each of these tools, under this rule.
+/// Calls each of these tools once under this rule, and returns the results.
 async fn under(
     rule: impl Policy,
     specs: Vec<ToolSpec>,
@@ -105,7 +106,7 @@ async fn tools_are_named_by_patterns() {
     );
 }
 
-/// A tool that takes an amount.
+/// Creates a tool that takes an amount.
 fn pay() -> (FnTool, Arc<AtomicU32>) {
     let schema = json!({
         "type": "object", "properties": {"amount": {"type": "integer"}}, "required": ["amount"],
@@ -136,7 +137,7 @@ async fn rules_see_the_arguments_as_they_will_run() {
         Script::text("done"),
     ];
     let (model, _) = ScriptedModel::new(script);
-    // A repair cannot get past a rule: changed arguments pass everything again.
+    // A repair cannot bypass a policy, since changed arguments pass all checks again.
     let agent = AgentBuilder::<String, String>::new("clerk")
         .tool(pay)
         .on_error(|error, _| match error {
@@ -150,7 +151,7 @@ async fn rules_see_the_arguments_as_they_will_run() {
     let errors = errors(&outcome.outputs);
     assert_eq!(errors[0], None);
     assert_eq!(errors[1], denied("more than 100"));
-    // What was given in vain does not hide what was wrong.
+    // A failed repair does not hide the original error.
     assert_eq!(errors[2].as_ref().unwrap().0, Code::ValidationError);
     let repaired = outcome.outputs.receipts().last().unwrap();
     assert_eq!(repaired.input.as_str(), r#"{"amount":"a lot"}"#);
@@ -306,7 +307,7 @@ async fn a_rule_that_panics_has_not_allowed_anything() {
     );
     assert_eq!(handle.count(), 0);
 
-    // Nobody can confirm that a model is asked.
+    // A request to a model cannot be confirmed, so it is denied.
     let run = agent.run("go").policy(|_: &Action<'_>| Verdict::Confirm);
     assert!(run.await.unwrap_err().is_denied());
 }
@@ -323,7 +324,7 @@ async fn a_run_within_a_run_is_under_its_rules() {
         json!({"type": "object"}),
         move |_, _| {
             let nested = nested.clone();
-            // A scope of its own makes it a run of its own.
+            // A scope makes it a separate run.
             async move { nested.run("go").scope("other").await }
         },
     );

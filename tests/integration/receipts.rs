@@ -1,4 +1,4 @@
-//! The shapes that others rely on.
+//! Shapes of outputs and receipts that users rely on.
 
 use crate::world::work;
 use agents::{
@@ -76,7 +76,7 @@ async fn ids_do_not_depend_on_spelling_and_do_on_digits() {
     );
 }
 
-/// One of everything a call can be.
+/// Generates calls of every kind.
 fn call() -> impl Strategy<Value = (String, String)> {
     prop_oneof![
         (any::<i32>(), any::<i32>())
@@ -92,8 +92,8 @@ fn call() -> impl Strategy<Value = (String, String)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever is called, every call leaves one receipt with exactly one of output and error, in
-    /// the model's order, and the model is told once about each.
+    /// Every call leaves one receipt, in the model's order, with either an output or an error. The model gets the
+    /// result of each call once.
     #[test]
     fn every_call_leaves_one_receipt(replies in prop::collection::vec(prop::collection::vec(call(), 1..5), 1..4)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
@@ -162,7 +162,7 @@ fn an_escalation_on_the_wire() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(50))]
 
-    /// However a run is configured, what it leaves behind has the same shape.
+    /// The shape of outputs is the same for every configuration of a run.
     #[test]
     fn the_shape_never_depends_on_the_configuration(
         strict in any::<bool>(),
@@ -196,12 +196,12 @@ proptest! {
     }
 }
 
-/// What is ordered, in lines.
+/// Orders items.
 #[agents::tool(none)]
 async fn order(
     /// The lines.
     lines: Vec<Line>,
-    /// How fast.
+    /// Speed of the delivery.
     #[serde(default)]
     speed: Option<Speed>,
     /// The day.
@@ -219,7 +219,7 @@ struct Line {
     price: Option<f64>,
 }
 
-/// How fast something is.
+/// Speed of a delivery.
 #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 enum Speed {
     Slow,
@@ -308,7 +308,7 @@ fn an_error_has_one_name_on_the_wire() {
             (&**name, &*error.receipt().kind),
             (error.kind(), error.kind())
         );
-        // As it was written before.
+        // The serialised form of an earlier version.
         let old = json!({ (name.trim_end_matches("Error")): written[name] });
         assert_eq!(serde_json::from_value::<ToolError>(old).unwrap(), error);
         assert_eq!(serde_json::from_value::<ToolError>(written).unwrap(), error);

@@ -1,4 +1,4 @@
-//! A recorded run: told without its agent, repeated on its replies, and with something changed.
+//! Recorded runs: read without their agent, replayed with their replies, and replayed with a change.
 
 mod abandoned;
 mod ended;
@@ -28,7 +28,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// How often tools have run.
+/// Number of executions of tools.
 #[derive(Clone, Default)]
 pub(crate) struct Runs(Arc<AtomicU32>);
 
@@ -42,7 +42,7 @@ impl Runs {
     }
 }
 
-/// Repairs by writing what fits.
+/// A repair agent that gives valid arguments.
 struct Mender;
 
 #[agents::async_trait]
@@ -76,7 +76,7 @@ fn tool(runs: &Runs, name: &'static str, work: Work) -> FnTool {
     })
 }
 
-/// Fails in a way that only the live error tells.
+/// Fails in two of three executions, with an error that a recording keeps only as text.
 fn flaky(n: i64, run: u32) -> io::Result<Value> {
     match (n + i64::from(run)) % 3 {
         0 => Ok(json!("at last")),
@@ -89,13 +89,13 @@ fn is_reset(error: &AnyError) -> bool {
     error.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionReset)
 }
 
-/// A tool for everything that a call may come to.
+/// Creates a tool for every possible end of a call.
 fn tools(runs: &Runs) -> [FnTool; 9] {
     let double = |n: i64, _| Ok(json!({ "doubled": n.wrapping_mul(2) }));
     let fails = |n, _| Err(io::Error::other(format!("no {n}")));
     let panics = |n, _| panic!("at {n}");
     let long = |n: i64, _| Ok(Value::from("x".repeat(n.unsigned_abs() as usize % 400)));
-    // What it says differs each time it runs.
+    // The output differs each time.
     let clock = |_, run| Ok(json!({ "ticks": run, "at": format!("{:?}", SystemTime::now()) }));
     let (once, again) = (runs.clone(), runs.clone());
     let gated = spec("deletes", Effects::Writes).approval(Asks::Always);
@@ -103,7 +103,7 @@ fn tools(runs: &Runs) -> [FnTool; 9] {
         once.one();
         async { Ok::<_, io::Error>("gone") }
     });
-    // It ends the run: by its arm, or from within.
+    // Calls that end the run: by an arm, or from inside.
     let ends = FnTool::with_spec(spec("ends", Effects::None), |args, _| async move {
         match args["n"].as_i64().unwrap_or_default().rem_euclid(4) {
             0 => Err("it is over".to_owned()),
@@ -131,7 +131,7 @@ fn tools(runs: &Runs) -> [FnTool; 9] {
     ]
 }
 
-/// An agent that throws where its answer is no number.
+/// An agent that throws if its answer is no number.
 fn thrower() -> ModelAgent<'static, String, u64> {
     let agent = AgentBuilder::<String, u64>::new("thrower").prompt("Count.");
     let throws = |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
@@ -173,7 +173,7 @@ pub(crate) fn busy(runs: &Runs) -> ModelAgent<'static, String, String> {
     agent.fixer(Mender).on_error(arms).build()
 }
 
-/// Says yes and no in turn.
+/// Creates an approver that approves and denies in turn.
 fn judge() -> impl Fn(ApprovalRequest) -> Ready<Approval> {
     let asked = Runs::default();
     move |_| {
@@ -194,7 +194,7 @@ pub(crate) async fn recorded(script: Vec<Script>) -> (Outcome<String>, Recorded,
     (outcome, recorded, runs)
 }
 
-/// The run that goes on with a journal, on recorded replies; and what tools ran.
+/// Resumes a run with a journal and recorded replies; also returns the count of executions.
 pub(crate) async fn goes_on(
     journal: MemoryJournal,
     model: &RecordedModel,
@@ -236,7 +236,7 @@ async fn a_journal_tells_all_that_a_run_has_left_behind() {
     let (first, recorded, runs) = recorded(one_of_each()).await;
     assert!(runs.count() > 10);
     tells_the_same(&recorded, &first);
-    // And to the agent too: nothing is asked, and no tool runs.
+    // The agent also gets the same results, without a request or an execution.
     let journal = MemoryJournal::of(recorded.entries().to_vec());
     let model = recorded.model();
     let (again, runs) = goes_on(journal, &model).await;
@@ -267,7 +267,7 @@ async fn what_is_in_it() {
     );
 }
 
-/// An agent whose tools give the same each time.
+/// Runs an agent whose tools always return the same.
 async fn worked() -> (Outcome<String>, Recorded) {
     let calls = (0..3).map(|n| Script::call("add", format!(r#"{{"left":{n},"right":1}}"#)));
     let (model, _) = ScriptedModel::new(calls.chain([Script::text("done")]));
@@ -328,7 +328,7 @@ async fn the_first_difference_is_named() {
     let error = fewer.build().run("go").model(recorded.model()).await;
     let error = error.unwrap_err().to_string();
     assert!(error.contains("request 1 offers other tools"), "{error}");
-    // It has said all that it has, and is asked for more.
+    // All recorded replies are used up, and a further one is requested.
     let model = recorded.model();
     agent.run("go").model(model.clone()).await.unwrap();
     let error = agent.run("go").model(model).await.unwrap_err().to_string();
@@ -379,7 +379,7 @@ async fn a_request_that_the_run_did_not_wait_for_ends_the_repetition() {
     assert!(error.to_string().ends_with(said), "{error}");
 }
 
-/// A captain whose tool asks a hand, in a run of its own, and takes whatever comes of it.
+/// Creates a captain whose tool runs another agent in a separate run, and accepts any result.
 fn captain(order: &'static str) -> ModelAgent<'static, String, String> {
     let ask = FnTool::with_spec(spec("ask", Effects::Reads), move |_, _| async move {
         let hand = AgentBuilder::<String, String>::new("hand").build();

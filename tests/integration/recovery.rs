@@ -1,4 +1,4 @@
-//! Arms, repair agents, allowances.
+//! Recovery: arms, repair agents and limits.
 
 use agents::{
     Agent, AgentBuilder, Code, Error, ErrorKind, Severity,
@@ -20,10 +20,10 @@ use std::{
     time::Duration,
 };
 
-/// Counts the runs, and fails as often as it is told to.
+/// Counts its executions, and fails the first `failures` times.
 #[tool(reads)]
 pub(crate) async fn flaky(
-    /// What.
+    /// Number that is returned.
     n: u32,
     #[inject] runs: Arc<AtomicU32>,
     #[inject] failures: u32,
@@ -48,7 +48,7 @@ pub(crate) fn tool_with(failures: u32) -> (Flaky, Arc<AtomicU32>) {
 pub(crate) type Plain = ModelAgent<'static, String, String>;
 type Arm = fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan>;
 
-/// An agent with one flaky tool and these default arms, on this script.
+/// Creates an agent with one flaky tool, these default arms and this script.
 fn agent(tool: Flaky, arms: Arm, script: Vec<Script>) -> (Plain, ScriptedModel) {
     let (model, handle) = ScriptedModel::new(script);
     (
@@ -130,7 +130,7 @@ fn every_five_seconds(error: CallError<'_, AnyError>, _: &ErrorContext) -> Optio
     Some(decision.into())
 }
 
-/// Knows when to come back.
+/// An error that says when to retry.
 #[derive(Debug)]
 struct TooMany;
 
@@ -150,7 +150,7 @@ impl ToolFailure for TooMany {
     }
 }
 
-/// Is busy.
+/// Fails as busy.
 #[tool(reads)]
 async fn busy() -> Result<(), TooMany> {
     Err(TooMany)

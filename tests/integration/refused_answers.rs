@@ -1,4 +1,4 @@
-//! An answer that does not fit: it is seen as soon as that is known, and what was tried on it is kept.
+//! Refused answers: they are reported at once, and the attempts to repair them are kept.
 
 use super::drawn::Paper;
 use crate::world::{put_down, same};
@@ -17,7 +17,7 @@ fn unfit(text: &str) -> String {
     format!("expected an integer, got {text}")
 }
 
-/// Says again what it was told, in more words; but some things it knows better.
+/// A repair agent that repeats the text, but repairs a few known ones.
 #[agent]
 fn mender(repair: Repair) -> Result<String, Error> {
     assert_eq!(
@@ -157,7 +157,7 @@ async fn what_was_tried_on_an_answer_that_went_back_is_kept() {
             "`mender` gave the answer anew".into()
         ]
     );
-    // Also if the next answer needs no help.
+    // The record is kept if the next answer is valid.
     let seen = see(&["who knows", "5"]).await;
     assert_eq!(
         seen.repairs(),
@@ -165,7 +165,7 @@ async fn what_was_tried_on_an_answer_that_went_back_is_kept() {
     );
     let json = serde_json::to_string(&seen.outcome).unwrap();
     assert!(json.contains("who knows or more"), "{json}");
-    // And if there is none.
+    // The record is kept if no valid answer follows.
     let seen = see(&["who knows", "done for"]).await;
     assert!(seen.outcome.result.is_err());
     assert_eq!(
@@ -240,7 +240,7 @@ async fn a_run_that_was_stored_still_knows_what_was_tried() {
         let outcome = run.outcome().await.unwrap();
         same(&outcome, &whole, &at);
         assert_eq!(outcome.repairs, whole.repairs, "{at}");
-        // An agent that was interrupted at its work works again, and that is a step as well.
+        // An interrupted repair agent runs again, and that is a step as well.
         if at.0.last().is_some_and(|last| last.kind() == "replied") {
             assert_eq!(kinds(&outcome), kinds(&whole), "{at}");
         }

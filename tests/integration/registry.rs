@@ -1,4 +1,4 @@
-//! Versions of one tool, and what becomes of those that are not to be used.
+//! Versions of tools, and tools that are deprecated or blocked.
 
 use agents::{
     Agent, AgentBuilder, Code, Effects,
@@ -60,7 +60,7 @@ async fn two_versions_in_one_run() {
     );
     let ids = &outcome.outputs.tool_order;
     assert_ne!(ids[0], ids[1]);
-    // The model is answered under the names that it used, and told which version is which.
+    // The model gets results under the names that it used, and learns which version each is.
     let request = handle.requests().pop().unwrap();
     let answered: Vec<_> = request
         .results()
@@ -155,7 +155,7 @@ async fn blocked_tools_are_refused_and_not_offered() {
         "there is no tool `rea`; did you mean `read`?"
     );
 
-    // An agent that has nothing else has no tools.
+    // An agent without other tools has none.
     let tools = registry.pick(["read@1.0.0"]).unwrap();
     let (outcome, handle) = run(tools, &[("read", "{}")]).await;
     assert!(handle.requests()[0].tools.is_empty());

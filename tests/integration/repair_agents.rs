@@ -1,4 +1,4 @@
-//! Repair agents: what they are given, and those that a model drives.
+//! Repair agents: their input, and agents driven by a model.
 
 mod given;
 mod wire;
@@ -11,7 +11,7 @@ use agents::{
 };
 use std::sync::Arc;
 
-/// What a model-driven repair agent is given, and how often it is asked.
+/// Returns an agent with a model-driven repair agent, and the handles of both models.
 fn with_model_fixer(script: Vec<Script>, retries: u32) -> (Plain, ScriptedModel, ScriptedModel) {
     let (fixer_model, fixer_handle) = ScriptedModel::new(script);
     let fixer = Arc::new(
@@ -116,7 +116,7 @@ async fn a_repair_agent_s_own_budget_uses_up_a_try() {
 
 #[tokio::test]
 async fn what_a_repair_agent_could_not_complete_makes_nothing_else_partial() {
-    // It gives itself up half way, and what it has by then happens to fit.
+    // The repair agent gives up during its work, although its text so far fits.
     let (fixer_model, _) = ScriptedModel::new([Script::text("not a list")]);
     let clerk = AgentBuilder::<String, Vec<u32>>::new("clerk")
         .model(fixer_model)
@@ -187,7 +187,7 @@ async fn a_repair_that_has_a_reason_in_it_gives_nothing_up() {
     assert!(told.contains(r#"tried `{"reason": "it is late""#), "{told}");
 }
 
-/// A tiny model that is held to "a call or an answer" would have to choose between its answer and an end.
+/// With a grammar of calls and answers, a tiny model would have to choose between its answer and giving up.
 #[tokio::test]
 async fn no_grammar_holds_a_repair_agent_to_giving_up() {
     let repairing = |answer| {
@@ -225,7 +225,7 @@ async fn no_grammar_holds_a_repair_agent_to_giving_up() {
         system.starts_with("Repair JSON.\n\nOnly if it cannot be repaired"),
         "{system}"
     );
-    // It can, all the same.
+    // The model can still give up.
     let said = r#"{"name": "escalate", "arguments": {"reason": "this is a poem"}}"#;
     let (agent, handle, _asked) = repairing(said);
     agent.run("go").await.unwrap();

@@ -1,5 +1,4 @@
-//! What happens to a repair that is under way: a run that is cancelled, or put down, and the model that
-//! it is driven by.
+//! Repairs during which the run is cancelled or interrupted, and the models of repair agents.
 
 use crate::recovery::{Plain, tool_with};
 use agents::{
@@ -23,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 type Mender = ModelAgent<'static, Repair, String>;
 
-/// An agent whose call cannot be read, and which this one is asked to mend.
+/// Creates an agent whose call cannot be read, and is repaired by this agent.
 fn mended_by(mender: Mender) -> AgentBuilder<'static, String, String> {
     let mender = Arc::new(mender);
     let listed = mender.clone();
@@ -47,7 +46,7 @@ fn broken() -> Script {
     Script::call("flaky", "gibberish")
 }
 
-/// Names of the tools in the receipts, and whether the call succeeded.
+/// Returns the tools of the receipts, each with `true` if the call succeeded.
 fn receipts(outcome: &Outcome<String>) -> Vec<(String, bool)> {
     let receipts = outcome.outputs.receipts();
     receipts
@@ -79,7 +78,7 @@ async fn a_cancelled_repair_asks_nobody_any_more_and_closes_its_receipts() {
     let outcome = agent.run("go").cancel(token).outcome().await.unwrap();
     assert_eq!(outcome.stopped, Some(Stopped::Cancelled));
     assert_eq!((handle.count(), asked.count()), (1, 1));
-    // The call that was being mended has the failure that it had, the tool's is left undone.
+    // The call under repair keeps its failure; the call of the repair agent is abandoned.
     assert_eq!(
         receipts(&outcome),
         [("flaky".to_owned(), false), ("look".to_owned(), false)]
@@ -98,7 +97,7 @@ async fn a_cancelled_repair_asks_nobody_any_more_and_closes_its_receipts() {
     assert_eq!(error.kind(), ErrorKind::Cancelled);
 }
 
-/// A repair agent that has to ask a person before it may look something up, and how often it did.
+/// Creates a repair agent whose tool needs approval; also returns the count of its executions.
 fn asking(model: ScriptedModel) -> (Mender, Arc<AtomicU32>) {
     let looked = Arc::new(AtomicU32::new(0));
     let count = looked.clone();
@@ -162,7 +161,7 @@ async fn a_repair_that_waits_for_a_person_is_put_down_and_goes_on_where_it_was()
         };
         let run = agent.run("go").journal(stored.journal()).approver(answers);
         let outcome = run.outcome().await.unwrap();
-        // The models are asked for what comes next, and for nothing that they have said.
+        // The models get only the next requests, and none that they have answered.
         assert_eq!((second_model.count(), second_fixer.count()), (1, 1));
         assert_eq!(questions.load(SeqCst), 1);
         assert_eq!(looked.load(SeqCst), u32::from(approved));
@@ -181,13 +180,13 @@ async fn a_repair_that_waits_for_a_person_is_put_down_and_goes_on_where_it_was()
 #[tokio::test]
 async fn a_repair_agent_without_a_model_is_driven_by_its_caller_s() {
     let script = || [broken(), Script::text(r#"{"n": 3}"#), Script::text("end")];
-    // The caller's own, though the run has another.
+    // The caller's model, although the run has another.
     let (model, handle) = ScriptedModel::new(script());
     let (other, not_asked) = ScriptedModel::new([]);
     let agent: Plain = mended_by(mender().build()).model(model).build();
     assert_eq!(agent.run("go").model(other).await.unwrap(), "end");
     assert_eq!((handle.count(), not_asked.count()), (3, 0));
-    // The run's, where the caller has none either.
+    // The run's model, if the caller has none.
     let (model, handle) = ScriptedModel::new(script());
     let agent: Plain = mended_by(mender().build()).build();
     assert_eq!(agent.run("go").model(model).await.unwrap(), "end");
@@ -212,7 +211,7 @@ async fn without_any_model_the_agent_and_its_repair_agents_are_named_before_anyt
          or give one to the whole run with `.run(..).model(..)`; the repair agents of its arms (`mender`) are driven by the same, \
          unless they bring their own"
     );
-    // One that has to choose among its skills is driven by the caller's model for that as well.
+    // A repair agent that chooses among its skills also uses the caller's model.
     let script = [
         broken(),
         Script::text("by_hand"),
@@ -262,12 +261,13 @@ async fn a_run_that_is_stored_refuses_a_repair_agent_that_it_would_not_find_agai
             && error.to_string().contains("`fixers = [..]`"),
         "{error}"
     );
-    // A run that nobody stores never looks for it.
+    // A run without a journal never looks for the repair agent.
     assert_eq!(unlisted().run("go").await.unwrap(), "end");
     assert_eq!(asked.count(), 1);
 }
 
-/// A text that waits to run when the run ends has not run: the receipt has what the model sent, and the text as a try.
+/// A replacement that is still waiting when the run ends has not run. The receipt has the model's text, and the
+/// replacement as an attempt.
 #[tokio::test(start_paused = true)]
 async fn a_text_that_waited_when_the_run_ended_was_a_try() {
     for with_approval in [true, false] {
@@ -314,7 +314,7 @@ async fn a_text_that_waited_when_the_run_ended_was_a_try() {
     }
 }
 
-/// A limiter that takes its time.
+/// A limiter that answers slowly.
 struct Never;
 
 #[agents::async_trait]
@@ -325,7 +325,7 @@ impl agents::rate::RateLimiter for Never {
     }
 }
 
-/// However long the texts are, the line of a failed try ends with its reason.
+/// The line of a failed attempt ends with its reason, even if the texts are long.
 #[tokio::test]
 async fn the_reason_of_a_failed_try_stands_on_its_line() {
     let long = format!("The JSON for `flaky` cannot be used: {}", "hm ".repeat(200));

@@ -1,4 +1,4 @@
-//! What stood there before: a change that was made to a call or an answer says what it replaced.
+//! Replaced texts: a change of a call or an answer records what it replaced.
 
 use crate::bakery::Trouble;
 use agents::{
@@ -13,9 +13,9 @@ tool! {
     /// Order bread.
     #[tool(reads)]
     async fn order(
-        /// What.
+        /// Kind of bread.
         what: String,
-        /// How many.
+        /// Number of pieces.
         count: u32,
     ) -> Result<String, Trouble> {
         match what.as_str() {
@@ -42,7 +42,7 @@ async fn ordered(arguments: &str) -> Outcome<String> {
     run.outcome().await.unwrap()
 }
 
-/// The changes of the only call: of what kind, where, what they say, and what was there.
+/// Returns the changes of the only call, with kind, path, note and replaced text.
 async fn changes(arguments: &str) -> Vec<(RepairKind, String, String, Option<String>)> {
     let outcome = ordered(arguments).await;
     let receipt = outcome.outputs.receipts().next().unwrap();
@@ -92,7 +92,7 @@ async fn a_value_that_was_sanitized() {
 #[tokio::test]
 async fn arguments_that_were_fixed() {
     let anew = "`fix` gave the arguments anew";
-    // What could not be read, and a value in what was given for it.
+    // The unreadable text, and a value in its replacement.
     assert_eq!(
         changes("rolls,\n many").await,
         [
@@ -100,7 +100,7 @@ async fn arguments_that_were_fixed() {
             fixed("count", "`sanitize` replaced it", Some(r#""many""#)),
         ]
     );
-    // What was executed: that the model wanted something else is not forgotten.
+    // The executed arguments; the model's own arguments are kept as well.
     assert_eq!(
         changes(r#"{"what":"gas","count":1}"#).await,
         [fixed("", anew, Some(r#"{"what":"gas","count":1}"#))]
@@ -109,7 +109,7 @@ async fn arguments_that_were_fixed() {
 
 #[tokio::test]
 async fn as_much_of_it_as_is_worth_telling_and_no_secret() {
-    // It is hidden where it stands, and where only its beginning would be told.
+    // A secret is masked in full texts, and in shortened ones that keep only its beginning.
     let filler = "rolls ".repeat(100);
     let long = format!("sesame-open {}sesame-open{filler}", &filler[..183]);
     let [(.., Some(was)), _] = &changes(&long).await[..] else {

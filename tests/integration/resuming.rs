@@ -1,4 +1,4 @@
-//! A stored run goes on under the terms that it had, and in its trace.
+//! Resumed runs keep the settings of the stored run, and its trace.
 
 use crate::{
     traces::{traced, tree},
@@ -24,7 +24,7 @@ use std::{
 
 type Worker = ModelAgent<'static, String, String>;
 
-/// Writes, and says for whom the run works; how often it wrote.
+/// Creates an agent with a tool that writes and a tool that returns the scope; also returns the count of writes.
 fn worker(script: Vec<Script>) -> (Worker, Arc<AtomicU32>) {
     let (write, writes) = counted(spec("write", Effects::Writes));
     let whose = FnTool::with_spec(spec("whose", Effects::Reads), |_, cx| {
@@ -36,7 +36,7 @@ fn worker(script: Vec<Script>) -> (Worker, Arc<AtomicU32>) {
     (agent.model(model).build(), writes)
 }
 
-/// The run as it is when its model has made a first call.
+/// Returns a run that was interrupted after its model's first call.
 async fn stored(terms: impl FnOnce(Run<'_, Worker>) -> Run<'_, Worker>) -> PutDown {
     let journal = MemoryJournal::new();
     let (agent, _) = worker(vec![Script::call("whose", "{}"), Script::text("done")]);
@@ -45,17 +45,17 @@ async fn stored(terms: impl FnOnce(Run<'_, Worker>) -> Run<'_, Worker>) -> PutDo
     put_down_after(&journal, "replied", 1)
 }
 
-/// Goes on with it.
+/// Resumes the stored run.
 fn resumed<'a>(agent: &'a Worker, stored: &PutDown) -> Run<'a, Worker> {
     agent.run("go").journal(stored.journal())
 }
 
-/// It writes, and is done.
+/// Returns the rest of the script: a call of `write`, and an answer.
 fn rest() -> Vec<Script> {
     vec![Script::call("write", "{}"), Script::text("done")]
 }
 
-/// Why the run does not go on.
+/// Returns the reason why a run cannot be resumed.
 async fn refusal(run: Run<'_, Worker>) -> String {
     let error = run.outcome().await.unwrap_err();
     assert!(error.is_build());

@@ -1,4 +1,4 @@
-//! Secrets: whose are used, and that nobody sees them.
+//! Secrets: the owners whose secrets are used, and masking.
 
 mod canary;
 mod cut;

@@ -1,4 +1,4 @@
-//! Where several fields are wrong at once: all of them are told in one turn, and the arms see them.
+//! Arguments with several wrong fields: the model is told of all in one turn, and the arms get all.
 
 use agents::{
     Agent, AgentBuilder,
@@ -60,7 +60,7 @@ tool! {
     }
 }
 
-/// The receipt of a call, and what the model was told of it.
+/// Runs a call; returns its receipt, and the result as the model got it.
 async fn called(tool: &str, arguments: Value) -> (Value, String) {
     let (model, handle) = ScriptedModel::new([
         Script::call(tool, arguments.to_string()),
@@ -152,7 +152,7 @@ tool! {
     on_error { deserialization_error(_, _) => fix(agent = Mender) }
 }
 
-/// Mends what it has been told of, and nothing else.
+/// Repairs exactly the fields named in the request.
 #[agent]
 fn mender(repair: Repair) -> String {
     let told = |field: &str| repair.error.contains(&format!("field `{field}`"));
@@ -197,7 +197,7 @@ async fn of_an_answer_all_are_told_at_once_as_well() {
     );
 }
 
-/// The arm for the field that is at fault is asked, whatever else a lenient reading has to settle.
+/// The arm for the wrong field runs, whatever other fields the lenient reading can repair.
 #[tokio::test]
 async fn what_is_settled_without_the_model_is_not_at_fault() {
     for arguments in [
@@ -216,7 +216,7 @@ async fn what_is_settled_without_the_model_is_not_at_fault() {
     assert_eq!(receipt["error"]["details"]["path"], "nights");
 }
 
-/// A hint comes from the arm for the field that is at fault first; of what is merely missing nobody has begun to read.
+/// The hint comes from the arm for the first wrong field; missing fields come last.
 #[tokio::test]
 async fn the_arm_for_the_field_at_fault_first_gives_the_hint() {
     let hints = |arguments: Value| async move {

@@ -1,4 +1,4 @@
-//! Which of several skills answers, and what the model has for it.
+//! Choice among several skills, and the tools and prompts of each.
 
 mod choosing;
 mod defaults;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 
 type Plain = ModelAgent<'static, String, String>;
 
-/// Three skills between which only a model can choose.
+/// Creates an agent with three skills, among which only a model can choose.
 fn clerk() -> AgentBuilder<'static, String, String> {
     AgentBuilder::new("clerk")
         .prompt("You are a clerk.")
@@ -42,7 +42,7 @@ fn script() -> Vec<Script> {
     ]
 }
 
-/// What the model was told to be.
+/// Returns the system prompt of a request.
 fn system(asked: &agents::testing::ReceivedRequest) -> &str {
     match &asked.messages[0] {
         agents::model::Message::System { content } => content,
@@ -60,7 +60,7 @@ async fn what_is_said_of_a_skill_is_told_to_the_model_also_if_there_is_one_alone
         #[skill]
         async fn answer(&self, question: String) -> String;
 
-        /// Says where.
+        /// Repeats a question about a place.
         #[skill(when = |question| question.contains("where"))]
         fn place(&self, question: String) -> String {
             question
@@ -73,7 +73,7 @@ async fn what_is_said_of_a_skill_is_told_to_the_model_also_if_there_is_one_alone
         system(&handle.requests()[0]),
         "You are a guide.\n\nAlways answer in French."
     );
-    // What others are told of the agent is its own.
+    // The agent's description is its own, not that of a skill.
     assert_eq!(Guide.description(), "You are a guide.");
 }
 

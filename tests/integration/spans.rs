@@ -1,4 +1,4 @@
-//! The `tracing` spans, and what stays out of them.
+//! Spans for `tracing`, and data that they must not contain.
 
 use crate::world::worker;
 use agents::{
@@ -18,7 +18,7 @@ use tracing::{
 
 type Fields = BTreeMap<String, String>;
 
-/// Keeps every span's name and fields.
+/// A subscriber that records each span's name and fields.
 #[derive(Clone, Default)]
 struct Spans(Arc<Mutex<Vec<(&'static str, Fields)>>>);
 
@@ -58,8 +58,8 @@ impl Subscriber for Spans {
     fn exit(&self, _: &Id) {}
 }
 
-/// While the guard lives, this thread is watched. Another subscriber, which nobody looks at, keeps
-/// `tracing` from taking what some other thread wants for what all of them want.
+/// Sets a subscriber for this thread while the guard lives. A second, unused subscriber keeps `tracing` from caching
+/// one thread's interests for all.
 pub(crate) fn watched_by(
     subscriber: impl Subscriber + Send + Sync,
 ) -> tracing::subscriber::DefaultGuard {
@@ -168,7 +168,7 @@ async fn content_is_there_only_when_asked_for() {
     }
 }
 
-/// Keeps everything that is traced, at every level, as text.
+/// A subscriber that records everything at every level, as text.
 #[derive(Clone, Default)]
 pub(crate) struct All(Arc<Mutex<String>>);
 
@@ -207,7 +207,7 @@ impl Subscriber for All {
     fn exit(&self, _: &Id) {}
 }
 
-/// Prints every event in a line, through a writer of its own.
+/// A subscriber that prints each event as a line, through a separate writer.
 pub(crate) struct Printing<W>(W);
 
 impl<W> Printing<W> {

@@ -1,4 +1,4 @@
-//! Runs whose process ends, and what the journal promises of them.
+//! Runs whose process ends, and the guarantees of their journals.
 
 use agents::{
     Agent, AgentBuilder, Code, Effects, ErrorKind, ToolContext,
@@ -171,7 +171,7 @@ async fn what_is_idempotent_is_repeated_with_its_key_and_at_most_three_times() {
 
 #[tokio::test]
 async fn an_intent_that_cannot_be_stored_has_no_effect() {
-    /// Is full when something is about to be done.
+    /// A journal that fails at the first intent.
     struct Full;
 
     #[async_trait]
@@ -230,7 +230,7 @@ async fn a_yes_is_stored_with_what_it_was_said_to() {
     run.journal(journal.clone()).await.unwrap();
     assert_eq!(asked.load(SeqCst), 1);
 
-    // The process ended between the yes and the intent.
+    // The process ended between the approval and the intent.
     let cut = up_to(&journal, "decided", 1);
     ran.lock().unwrap().clear();
     let rest = model(vec![Script::text("done")]);
@@ -333,7 +333,7 @@ async fn a_stored_call_goes_on_with_the_version_of_the_tool_that_it_was_made_of(
     );
     assert_eq!(ran.lock().unwrap().len(), 1);
 
-    // Where nothing is open, another version may be used.
+    // Another version may be used if no call is open.
     let cut = up_to(&journal, "settled", 1);
     let rest = model(vec![Script::text("done")]);
     next.run("go").model(rest).journal(cut).await.unwrap();
@@ -378,7 +378,7 @@ async fn time_that_was_used_before_counts() {
             Err(_) => {
                 waits += 1;
                 assert!(waits < 5, "it works for longer than it may");
-                // What was dropped is stored a moment later.
+                // The drop is stored a moment later.
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 cut = MemoryJournal::of(cut.entries());
             }
@@ -500,7 +500,7 @@ async fn a_run_of_its_own_in_a_tool_is_stored_with_the_run_around_it() {
         "the approver of the run around decides"
     );
 
-    // The process ended when the run within had paid: it does not pay again.
+    // The process ended after the inner run had paid; the resumed run does not pay again.
     let cut = up_to(&journal, "ended", 1);
     let rest = model(script().into_iter().skip(2).collect());
     let run = agent.run("go").model(rest).approver(yes).journal(cut);
@@ -508,7 +508,7 @@ async fn a_run_of_its_own_in_a_tool_is_stored_with_the_run_around_it() {
     assert_eq!(ran.lock().unwrap().len(), 1);
 }
 
-/// A file that is gone when the test is.
+/// A file that is deleted at the end of the test.
 struct Path(PathBuf);
 
 impl Path {
@@ -614,7 +614,7 @@ async fn whatever_is_altered_removed_or_moved_is_refused_and_named() {
             .to_string()
             .contains("the journal has a key; open it with that")
     );
-    // Without a key anybody can write a digest that fits; what does not follow is refused all the same.
+    // Without a key, anybody can write a matching digest; an entry that cannot follow is refused all the same.
     let journal = FileJournal::open(&path.0, KEY).unwrap();
     let mut entries = journal.entries();
     entries.remove(3);
@@ -755,7 +755,7 @@ async fn a_run_that_is_dropped_gives_up_no_call_and_goes_on() {
         outcome = run.into_future() => panic!("{outcome:?}"),
         () = runs.notified() => {}
     }
-    // The rest is stored by a task of its own.
+    // A separate task stores the rest.
     let begun = || {
         journal
             .entries()

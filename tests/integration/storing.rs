@@ -1,4 +1,4 @@
-//! A run can be put down between any two steps and picked up again.
+//! Runs can be interrupted between any two steps and resumed.
 
 use crate::world::{put_down, put_down_after, same, worker};
 use agents::{
@@ -18,7 +18,7 @@ fn script() -> Vec<Script> {
     ]
 }
 
-/// A model that goes on where a conversation stands.
+/// Returns a model that continues the script after this number of replies.
 fn rest(after: usize) -> ScriptedModel {
     ScriptedModel::new(script().into_iter().skip(after)).0
 }
@@ -38,12 +38,12 @@ async fn from_every_entry_it_comes_to_the_same_end() {
     }
 }
 
-/// A stored plan names its repair agent; the tool whose arms named it has it.
+/// A stored plan names its repair agent, which is found in the arms of the tool.
 #[tokio::test]
 async fn a_stored_plan_finds_the_repair_agent_of_a_tool_s_own_arms() {
     use agents::{AgentBuilder, prelude::*};
 
-    /// Mends. It is asked twice: the first answer is no help.
+    /// Repairs. Its first answer is invalid, so it is asked twice.
     #[agent(model = ScriptedModel::new([Script::text("no help"), Script::text(r#"{"n": 1}"#)]).0, budget(max_turns = 1))]
     async fn mender(request: String) -> String;
 
@@ -68,7 +68,7 @@ async fn a_stored_plan_finds_the_repair_agent_of_a_tool_s_own_arms() {
     let (model, _) = ScriptedModel::new(script());
     let run = agent.run("go").model(model).journal(journal.clone());
     run.await.unwrap();
-    // Where the repair agent has answered for the first time.
+    // The run is interrupted after the repair agent's first answer.
     let stored = put_down_after(&journal, "replied", 2);
     assert!(stored.text().contains("mender"), "{}", stored.text());
     assert_eq!(stored.count("repaired"), 0);

@@ -1,4 +1,4 @@
-//! Agents that have delegates: what they may use, whom they can ask, what is refused beforehand.
+//! Teams: grants, delegates, and defects found before a run.
 
 mod bounds;
 mod charts;
@@ -31,7 +31,7 @@ use std::{
 /// Writes a file.
 #[tool(writes)]
 async fn write_file(
-    /// Where.
+    /// Path of the file.
     path: String,
 ) -> String {
     format!("wrote {path}")
@@ -65,7 +65,7 @@ fn all_tools() -> ToolSet {
         .with(Deploy)
 }
 
-/// An agent with all the tools that is driven by a script, and what its model was asked.
+/// Creates an agent with all tools and this script; also returns its model.
 fn driven(name: &'static str, script: impl IntoIterator<Item = Script>) -> (Plain, ScriptedModel) {
     let (model, handle) = ScriptedModel::new(script);
     (tooled(name).model(model).build(), handle)
@@ -77,12 +77,12 @@ fn tooled(name: &'static str) -> AgentBuilder<'static, String, String> {
         .tools(all_tools())
 }
 
-/// An agent with all the tools, for teams that do not run.
+/// Creates an agent with all tools, for teams that do not run.
 fn idle(name: &'static str) -> Plain {
     tooled(name).build()
 }
 
-/// An agent without tools, driven by a script.
+/// Creates an agent without tools and with this script.
 fn lead(script: impl IntoIterator<Item = Script>) -> (Plain, ScriptedModel) {
     let (model, handle) = ScriptedModel::new(script);
     (

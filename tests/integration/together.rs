@@ -1,4 +1,4 @@
-//! Which calls run at once, how often, and that each of many is answered in its place.
+//! Parallel calls: which run at once, how often, and that each gets its own result.
 
 use crate::world::{agent_with, counted, errors, spec, told};
 use agents::{
@@ -23,10 +23,10 @@ use std::{
 };
 use tokio::time::{Instant, sleep};
 
-/// What happened, in order.
+/// Log of events, in order.
 type Log = Arc<Mutex<Vec<String>>>;
 
-/// A tool that takes so long as it is told and says when it begins and ends.
+/// Creates a tool that takes the time in its arguments, and logs its beginning and end.
 fn logged(spec: ToolSpec, log: &Log) -> FnTool {
     let log = log.clone();
     FnTool::with_spec(spec, move |args, _| {
@@ -173,7 +173,7 @@ async fn sixty_four_calls_leave_sixty_four_receipts_in_order() {
     assert_eq!((&*told[6], &*told[63]), ("6", "63"));
 }
 
-/// What becomes of three calls of a tool that may be called once a minute.
+/// Calls a tool three times whose rate is limited to once a minute, and returns the results.
 async fn three(limiter: impl RateLimiter, tenant: &str) -> Vec<Option<(Code, String)>> {
     let (tool, runs) = counted(spec("search", Effects::Reads));
     let calls = [("search", "{}"); 3];
@@ -208,7 +208,7 @@ async fn a_tool_runs_only_so_often() {
     assert_eq!(three(limiter, "acme").await[0], too_often);
 }
 
-/// A limit is no failure that the tool has returned, and whoever judges it is told so.
+/// A refusal by a limiter is not an error returned by the tool, and arms are told so.
 #[tokio::test]
 async fn what_a_limit_refuses_comes_from_the_limit() {
     let (tool, _) = counted(spec("search", Effects::Reads));
@@ -308,7 +308,7 @@ async fn what_comes_from_a_cache_costs_no_leave() {
     assert_eq!(runs.load(SeqCst), 1);
 }
 
-/// Those who wait for a person hold nobody up.
+/// A call that waits for approval does not delay other calls.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_waits_for_approval_takes_no_place() {
     let (asks, _) = counted(spec("asks", Effects::Reads).approval(agents::tool::Approval::Always));

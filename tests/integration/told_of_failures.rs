@@ -1,4 +1,4 @@
-//! What receipts, models and pictures are told of calls that failed, or that somebody had to decide about.
+//! Failed calls, and calls that somebody decided about, on receipts, in the model's results and in timelines.
 
 use crate::{
     bakery::{Bake, Baker, bakery, baking, run},
@@ -53,7 +53,7 @@ async fn of_what_writes_it_is_not_known_whether_it_did_when_its_time_is_over() {
         requests[1].last()
     );
 
-    // What does not write may be called again.
+    // A tool that does not write may be called again.
     let agent: ModelAgent<'_, String, String> = AgentBuilder::new("idle").tool(Hang).build();
     let (model, _) = ScriptedModel::new([Script::call("hang", "{}"), Script::text("done")]);
     let outcome = agent.run("x").model(model).outcome().await.unwrap();
@@ -78,7 +78,7 @@ async fn a_throw_leaves_its_reason_on_the_receipt_of_its_call() {
     assert_eq!(thrown.error.as_ref().unwrap().kind, "ExecutionError");
     assert_eq!(reason(other), None);
 
-    // Also one of the tool itself.
+    // A failure of the tool itself counts as well.
     let bell = FnTool::new(
         "bell",
         "Rings.",
@@ -96,7 +96,7 @@ const AGAIN: &str = "make the call again, correctly, if it is still needed";
 const NOT_AGAIN: &str = "the tool has run, and may have taken effect though it failed, so find that out before making \
     the call again";
 
-/// A baker who gives up what cannot be read, and is given another model then; and what that is told.
+/// Runs a baker that escalates unreadable arguments and gets another model; also returns the request to that model.
 async fn taken_over(arguments: &str) -> (Outcome<String>, String) {
     let (stronger, handle) = ScriptedModel::new([Script::text("done")]);
     let (model, _) = ScriptedModel::new([Script::call("bake", arguments)]);
@@ -122,7 +122,7 @@ async fn taken_over(arguments: &str) -> (Outcome<String>, String) {
 async fn who_takes_over_is_not_told_to_do_again_what_may_have_been_done() {
     let (outcome, said) = taken_over(r#"{"what": "flour"}"#).await;
     assert!(said.ends_with(NOT_AGAIN), "{said}");
-    // No arm has said that.
+    // No arm gave this text.
     let error = receipts(&outcome)[0].error.as_ref().unwrap();
     assert_eq!(error.hint(), None);
     let details = error.details.as_ref().unwrap();
@@ -131,7 +131,7 @@ async fn who_takes_over_is_not_told_to_do_again_what_may_have_been_done() {
         "{details}"
     );
 
-    // What never ran has done nothing.
+    // A call that never ran had no effect.
     let (_, said) = taken_over(r#"{"what": 3, "count": "x"}"#).await;
     assert!(said.ends_with(AGAIN), "{said}");
 }
@@ -165,7 +165,7 @@ async fn an_approval_leaves_its_time_on_the_receipt_and_in_the_pictures() {
     tells_the_same(&recorded, &outcome);
 }
 
-/// What is drawn while a run goes on.
+/// A writer that keeps the timeline drawn during a run.
 #[derive(Clone, Default)]
 struct Paper(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! Receipts, events and tapes say what happened, all of it, when it did.
+//! Receipts, events and journals are complete, and have the right times.
 
 mod approvals;
 mod done;

@@ -1,4 +1,4 @@
-//! A run is one trace, however it is put together; and what a trace is told of each call.
+//! Traces: a run is one trace, with a span and fields for each call.
 
 use crate::world::worker;
 use agents::{
@@ -31,13 +31,13 @@ pub(crate) async fn traced<T>(run: impl Future<Output = T>) -> (T, Vec<SpanData>
     (done, exporter.get_finished_spans().unwrap())
 }
 
-/// Cannot repair anything.
+/// A repair agent that always fails.
 #[agent]
 fn hopeless(_broken: String) -> Result<String, Error> {
     Err(Error::new(ErrorKind::Failed, "no idea"))
 }
 
-/// Checks that it is one tree, and draws it.
+/// Checks that the spans form one tree, and draws the tree.
 pub(crate) fn tree(spans: &[SpanData]) -> String {
     let traces: BTreeSet<_> = spans
         .iter()
@@ -80,7 +80,8 @@ pub(crate) fn attribute<'a>(span: &'a SpanData, key: &str) -> Option<&'a Value> 
         .map(|attribute| &attribute.value)
 }
 
-/// A tool that fails twice and then runs three agents: here, in another task, and as a run of its own.
+/// Creates a tool that fails twice and then runs three agents: in the same task, in another task, and in a separate
+/// run.
 fn busy() -> FnTool {
     let failures = Mutex::new(2);
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});

@@ -1,5 +1,4 @@
-//! A tool that writes does not run on what may have been meant otherwise; one that reads does, and it is on
-//! the receipt.
+//! Uncertain arguments: a tool that writes does not run on them. A tool that reads does, and the receipt says so.
 
 use agents::{
     Agent, AgentBuilder, Effects,
@@ -34,7 +33,7 @@ fn booking(effects: Effects) -> ToolSpec {
     ToolSpec::new("book", "Books a room.", effects, schema)
 }
 
-/// What a call with these arguments came to, and what the model was told of it.
+/// Runs a call with these arguments; returns the outcome and the result as the model got it.
 async fn call(effects: Effects, arguments: &str) -> (Outcome<String>, String) {
     let tool = FnTool::with_spec(booking(effects), |args, _| async move {
         Ok::<_, Infallible>(format!("booked {args}"))
@@ -86,7 +85,7 @@ const DOUBTFUL: [(&str, ChangeKind, &str); 17] = [
         ChangeKind::CutOff,
         "the text ended inside a string, which was closed",
     ),
-    // A field that nobody has to give may have been to come.
+    // An optional field may have followed.
     (
         r#"{"nights":2,"guest":"Ida","#,
         ChangeKind::CutOff,
@@ -173,7 +172,7 @@ async fn what_can_mean_one_thing_only_is_written() {
         r#"{'guest': 'Ida', nights: "3",}"#,
         "```json\n{\"guest\":\"Ida\",\"nights\":3}\n```",
         r#"Sure, I do that: {"guest":"Ida","nights":3}"#,
-        // The brace is there: it is the quote that is missing.
+        // The brace is there, so only the quote is missing.
         r#"{"nights":3,"guest":"Ida}"#,
         r#"{"nights":3,"quiet":true,"extras":[],"at":{"view":"sea","floor":2},"guest":"Ida""#,
         r#"{"nights":3,"quiet":true,"extras":[],"guest":"Ida","at":{"floor":2,"view":"sea""#,
@@ -184,7 +183,7 @@ async fn what_can_mean_one_thing_only_is_written() {
     }
 }
 
-/// What broke off does not lack a field, nor is its last value a wrong one.
+/// Cut-off arguments are reported as cut off, not as arguments with a missing or wrong field.
 #[tokio::test]
 async fn what_broke_off_is_told_as_that() {
     for (arguments, why) in [
@@ -207,7 +206,7 @@ async fn what_broke_off_is_told_as_that() {
     }
 }
 
-/// An arm may take the responsibility; then whoever approves sees that it did.
+/// An arm may accept uncertain arguments; the approver then sees that it did.
 #[tokio::test]
 async fn an_arm_settles_a_doubt_and_the_approver_sees_it() {
     let spec = booking(Effects::Writes).approval(tool::Approval::Always);

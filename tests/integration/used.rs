@@ -1,4 +1,4 @@
-//! `on_tool_use`: every call is told once, however it ended.
+//! The hook `on_tool_use` is called once for every call, however it ended.
 
 use crate::world::{Add, Wait};
 use agents::{
@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-/// What was told, and by whom.
+/// Lines recorded by the `on_tool_use` hooks, with the name of the hook.
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<Vec<String>>>);
 
@@ -43,7 +43,7 @@ fn time() -> Budget {
     Budget::new().time(Duration::from_secs(2))
 }
 
-/// Who uses something, and what.
+/// An agent whose hook records the use of its tools.
 #[derive(Clone, Default)]
 struct Recorder {
     told: Told,
@@ -87,7 +87,7 @@ async fn the_definition_of_an_agent_says_who_is_told() {
 const NAP: &str = r#"{"millis": 60000}"#;
 const SUM: &str = r#"{"left": 1, "right": 2}"#;
 
-/// As many are told by the run as there are receipts.
+/// Checks that the run's hook was called once for each receipt.
 fn are_all(told: &Told, outcome: &Outcome<String>) {
     let of_run = told
         .sorted()

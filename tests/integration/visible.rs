@@ -1,4 +1,4 @@
-//! What recovery does is seen in three places: the receipt, the events and `tracing`.
+//! Steps of recovery appear on the receipt, in events and in `tracing`.
 
 use agents::{
     Agent, AgentBuilder, Error, console,
@@ -25,7 +25,7 @@ use tracing::{
     span::{Attributes, Record},
 };
 
-/// Keeps every line that is logged, outside of spans.
+/// A subscriber that records each logged line outside of spans.
 #[derive(Clone, Default)]
 pub(crate) struct Lines(Arc<Mutex<Vec<String>>>);
 
@@ -59,7 +59,7 @@ impl Subscriber for Lines {
 }
 
 impl Lines {
-    /// The lines that begin so.
+    /// Returns the lines that begin with this text.
     pub(crate) fn of(&self, beginning: &str) -> Vec<String> {
         let all = self.0.lock().unwrap();
         all.iter()
@@ -75,7 +75,7 @@ tool! {
     /// Fails once.
     #[tool(reads)]
     async fn shaky(
-        /// How many.
+        /// Number that is returned.
         count: u32,
     ) -> Result<u32, String> {
         match RUNS.fetch_add(1, SeqCst) {
@@ -92,7 +92,7 @@ tool! {
 
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
-/// Mends at the third try.
+/// Repairs at the third attempt.
 #[agent]
 fn mender(_broken: String) -> Result<String, Error> {
     match ASKED.fetch_add(1, SeqCst) {
@@ -185,14 +185,14 @@ async fn repairs_of_the_answer_are_in_the_outcome_and_in_the_log() {
     assert_eq!(lines.of("answer repaired;").len(), 1);
 }
 
-/// Never mends anything.
+/// Never repairs anything.
 #[agent]
 fn hopeless(_broken: String) -> Result<String, Error> {
     Err(Error::new(agents::ErrorKind::Failed, "beyond me"))
 }
 
 tool! {
-    /// Gives up.
+    /// Escalates.
     #[tool(none)]
     async fn giver() -> Result<u32, String> { Err("no".into()) }
 
@@ -217,7 +217,7 @@ async fn escalations_are_in_the_log() {
     assert_eq!(lines.of("escalation settled;").len(), 1);
 }
 
-/// Nothing of it moves the cursor, is unseen or turns the text around.
+/// Returns `true` if a line has no control characters, invisible characters or changes of direction.
 fn is_safe(line: &str) -> bool {
     let deceives = |c| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     !line.chars().any(|c| c.is_control() || deceives(c))
@@ -289,7 +289,7 @@ async fn a_model_that_is_asked_again_is_a_line_in_the_log() {
     );
 }
 
-/// What ends a run is told, also where nobody stopped it.
+/// An error that ends a run is shown, even if nobody stopped the run.
 #[tokio::test]
 async fn a_model_that_fails_is_a_line_on_the_console() {
     let (model, _) = ScriptedModel::new([Script::fail("the cable is cut")]);

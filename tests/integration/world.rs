@@ -1,4 +1,4 @@
-//! The tools and agents that the tests use.
+//! Tools, agents and checks shared by the tests.
 
 use agents::{
     Agent, AgentBuilder, Code, Effects, Outcome,
@@ -34,9 +34,9 @@ pub(crate) async fn add(
 /// Reads a file.
 #[tool(reads)]
 pub(crate) async fn read_file(
-    /// Where it is.
+    /// Path of the file.
     path: String,
-    /// How many lines at most.
+    /// Maximum number of lines.
     #[serde(default)]
     lines: Option<u32>,
 ) -> io::Result<String> {
@@ -49,14 +49,14 @@ pub(crate) async fn read_file(
 /// Waits.
 #[tool(none)]
 pub(crate) async fn wait(
-    /// How long.
+    /// Time in milliseconds.
     millis: u64,
 ) -> u64 {
     tokio::time::sleep(Duration::from_millis(millis)).await;
     millis
 }
 
-/// Never comes back.
+/// Never returns.
 #[tool(none, timeout = Duration::from_millis(50))]
 pub(crate) async fn hang() -> String {
     std::future::pending().await
@@ -68,7 +68,7 @@ pub(crate) async fn panics() -> String {
     panic!("the disk is on fire")
 }
 
-/// How often [`write_file`] ran.
+/// Number of executions of [`write_file`].
 pub(crate) static WRITES: AtomicU32 = AtomicU32::new(0);
 
 /// Writes a file.
@@ -81,7 +81,7 @@ pub(crate) async fn write_file(
     path
 }
 
-/// An agent with all of these tools.
+/// Creates an agent with all of these tools.
 pub(crate) fn worker<O: agents::agent::Data + schemars::JsonSchema>()
 -> ModelAgent<'static, String, O> {
     AgentBuilder::<String, O>::new("worker")
@@ -109,7 +109,7 @@ pub(crate) async fn work(
     (outcome, handle)
 }
 
-/// Returns what the model was told about the calls of its last reply.
+/// Returns the results of the last reply's calls, as the model got them.
 pub(crate) fn told(handle: &ScriptedModel) -> Vec<String> {
     let last = handle.requests().pop().expect("the model was asked");
     last.results()
@@ -118,7 +118,7 @@ pub(crate) fn told(handle: &ScriptedModel) -> Vec<String> {
         .collect()
 }
 
-/// A tool that says what it was called with, and how often it ran.
+/// Creates a tool that returns its arguments; also returns the count of its executions.
 pub(crate) fn counted(spec: ToolSpec) -> (FnTool, Arc<AtomicU32>) {
     let runs = Arc::new(AtomicU32::new(0));
     let count = runs.clone();
@@ -129,12 +129,12 @@ pub(crate) fn counted(spec: ToolSpec) -> (FnTool, Arc<AtomicU32>) {
     (tool, runs)
 }
 
-/// A tool that takes any object.
+/// Creates the declaration of a tool that takes any object.
 pub(crate) fn spec(name: &'static str, effects: Effects) -> ToolSpec {
     ToolSpec::new(name, "Does it.", effects, json!({"type": "object"}))
 }
 
-/// An agent with these tools, on a script of its own.
+/// Creates an agent with these tools and this script; also returns its model.
 pub(crate) fn agent_with(
     tools: impl IntoIterator<Item = FnTool>,
     script: impl IntoIterator<Item = Script>,
@@ -156,7 +156,7 @@ pub(crate) fn errors(outputs: &AgentOutputs) -> Vec<Option<(Code, String)>> {
     outputs.receipts().map(error).collect()
 }
 
-/// The outcome of a run, and the run as its journal has it.
+/// Performs a run with a journal; returns its outcome and its recording.
 pub(crate) async fn recorded<A: Agent>(run: Run<'_, A>) -> (Outcome<A::Out>, Recorded) {
     let journal = MemoryJournal::new();
     let outcome = run.journal(journal.clone()).outcome().await.unwrap();
@@ -165,7 +165,7 @@ pub(crate) async fn recorded<A: Agent>(run: Run<'_, A>) -> (Outcome<A::Out>, Rec
     (outcome, Recorded::of(entries).unwrap())
 }
 
-/// Checks that a recorded run tells all that the run has left behind, to the byte.
+/// Checks that a recording gives the same outcome as the run, byte for byte.
 pub(crate) fn tells_the_same<O: DeserializeOwned + fmt::Debug>(
     recorded: &Recorded,
     outcome: &Outcome<O>,
@@ -190,12 +190,12 @@ pub(crate) fn tells_the_same<O: DeserializeOwned + fmt::Debug>(
     assert_eq!(said(&told), said(outcome));
 }
 
-/// A journal as it was when the process of its run ended.
+/// Journal of an interrupted run, up to the end of its process.
 #[derive(Clone)]
 pub(crate) struct PutDown(pub(crate) Vec<Entry>);
 
 impl PutDown {
-    /// The journal of the process that goes on with the run: it reads what the other has written.
+    /// Returns the journal for the resuming process, read from the entries of the first.
     pub(crate) fn journal(&self) -> MemoryJournal {
         let written = serde_json::to_string(&self.0).expect("entries can be written");
         MemoryJournal::of(serde_json::from_str(&written).expect("entries can be read"))
@@ -212,7 +212,7 @@ impl PutDown {
         self.count("replied")
     }
 
-    /// All of its facts, as they are written.
+    /// Returns all facts, as they are serialised.
     pub(crate) fn text(&self) -> String {
         let facts: Vec<_> = self.0.iter().map(Entry::fact).collect();
         facts.join("\n")
@@ -226,8 +226,8 @@ impl fmt::Display for PutDown {
     }
 }
 
-/// Kinds of facts that are stored together, since nothing is waited for in between: a failure and what the arms decided about it, what
-/// became of an escalation and who goes on with that, what ends a run and that it does.
+/// Kinds of facts that are stored together, since nothing is awaited in between. Examples are a failure and the
+/// decision about it, a settlement and the agent that continues, and the cause of an end and the end.
 const TOGETHER: [(&str, &str); 7] = [
     ("ended", "planned"),
     ("planned", "stopped"),
@@ -241,7 +241,7 @@ const TOGETHER: [(&str, &str); 7] = [
 /// Returns `true` if the next entry is stored together with these.
 fn goes_on(entries: &[Entry], next: &str) -> bool {
     let last = entries.last().map_or("", Entry::kind);
-    // What is dropped is dropped with what takes its place.
+    // Dropped work is stored together with its replacement.
     let is_dropped = matches!(next, "abandoned" | "dropped" | "void");
     is_dropped
         || (last, next) == ("abandoned", "settled")
@@ -266,7 +266,8 @@ fn is_ending(entries: &[Entry]) -> bool {
     runs > 0 || repairs > 0
 }
 
-/// The run of this journal, put down after each of its entries but those that are stored together with the next.
+/// Returns the run of this journal, interrupted after each of its entries. Entries that are stored together with the
+/// next are left out.
 pub(crate) fn put_down(journal: &MemoryJournal) -> Vec<PutDown> {
     let entries = journal.entries();
     assert!(!entries.is_empty(), "nothing was stored");
@@ -277,14 +278,14 @@ pub(crate) fn put_down(journal: &MemoryJournal) -> Vec<PutDown> {
     ends.map(|end| PutDown(entries[..end].to_vec())).collect()
 }
 
-/// The run of this journal, put down when a fact of this kind was there for the nth time.
+/// Returns the run of this journal, interrupted after the `nth` fact of this kind.
 pub(crate) fn put_down_after(journal: &MemoryJournal, kind: &str, nth: usize) -> PutDown {
     let mut all = put_down(journal).into_iter();
     let found = all.find(|one| one.count(kind) == nth);
     found.unwrap_or_else(|| panic!("it never comes to `{kind}` for the {nth}. time"))
 }
 
-/// Checks that a run that went on has left behind what it would have left in one go.
+/// Checks that a resumed run has the same result as a run without interruption.
 pub(crate) fn same<O: fmt::Debug>(resumed: &Outcome<O>, whole: &Outcome<O>, at: &PutDown) {
     let result = |outcome: &Outcome<O>| match &outcome.result {
         Ok(answer) => format!("{answer:?}"),

@@ -29,11 +29,12 @@ fn sources() -> Vec<(String, String)> {
                 continue;
             }
             let place = path.strip_prefix(&root).expect("a path below the root");
-            let first = match place == Path::new("parse/keys.rs") {
-                true => place.iter().next_back(),
-                false => place.iter().next(),
-            };
-            let module = first.expect("a name").to_string_lossy().replace(".rs", "");
+            let module = place
+                .iter()
+                .next()
+                .expect("a name")
+                .to_string_lossy()
+                .replace(".rs", "");
             if path.extension().is_some_and(|ending| ending == "rs")
                 && module != "lib"
                 && module != "tests"

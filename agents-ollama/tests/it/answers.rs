@@ -1,9 +1,9 @@
-//! What comes back, whole and in pieces: the same reply.
+//! Replies: an answer in one document and a streamed one give the same reply.
 
 use crate::{HELLO, ask, call, history, listen, server::*, tools, user};
 use agents_core::model::{FinishReason, Model, Reply, Request, Usage};
 
-/// The same answer as a stream, and as one document.
+/// An answer as a stream of lines, and as one document.
 struct Case {
     name: &'static str,
     lines: &'static [&'static str],
@@ -95,7 +95,7 @@ async fn blocking_and_streaming_give_equal_replies() {
 }
 
 #[tokio::test]
-async fn where_a_stream_is_cut_into_pieces_does_not_matter() {
+async fn a_stream_gives_the_same_reply_however_it_is_split() {
     for Case {
         name,
         lines,
@@ -118,7 +118,7 @@ async fn where_a_stream_is_cut_into_pieces_does_not_matter() {
 }
 
 #[tokio::test]
-async fn what_a_reply_holds() {
+async fn fields_of_a_reply() {
     let reply = whole(CASES[3].whole).await;
     assert_eq!(
         reply,
@@ -184,20 +184,20 @@ async fn arguments_stay_as_they_were_written() {
 }
 
 #[tokio::test]
-async fn odd_but_readable_answers() {
+async fn unusual_answers_are_read() {
     for body in [
-        // null where there is nothing, as Go likes to write it
+        // `null` for missing fields, as Go writes them
         r#"{"message":{"role":"assistant","content":"hello","thinking":null,"tool_calls":null},"done":true,"done_reason":null,"eval_count":null}"#,
-        // a server that streams although it was asked not to
+        // a stream although `stream` was false
         "{\"message\":{\"content\":\"hel\"},\"done\":false}\n{\"message\":{\"content\":\"lo\"},\"done\":true}\n",
-        // spread over lines
+        // one document over several lines
         "{\n  \"message\": {\n    \"content\": \"hello\"\n  },\n  \"done\": true\n}\n",
-        // one that never heard of `done`
+        // no `done` at all
         r#"{"message":{"content":"hello"}}"#,
     ] {
         assert_eq!(whole(body).await.content, "hello", "{body}");
     }
-    // blank lines, carriage returns and something after the end
+    // blank lines, carriage returns, and text after the end
     let (reply, heard) = pieces([
         "\r\n{\"message\":{\"content\":\"hel\"},\"done\":false}\r\n\n",
         "{\"message\":{\"content\":\"lo\"},\"done\":true}\n\n{\"message\":{\"content\":\"!\"},\"done\":false}\n",
@@ -210,7 +210,7 @@ async fn odd_but_readable_answers() {
 }
 
 #[tokio::test]
-async fn nobody_listens_to_a_client_that_does_not_stream() {
+async fn streaming_can_be_turned_off() {
     let server = Server::plays([Answer::json(200, HELLO)]).await;
     let history = history([user("hi")]);
     let (reply, heard) = listen(&server.model().streaming(false), Request::new(&history)).await;
@@ -233,7 +233,7 @@ async fn a_stream_leaves_the_connection_usable() {
 }
 
 #[tokio::test]
-async fn a_server_that_lingers_after_the_end_costs_no_answer() {
+async fn a_stream_need_not_end_after_done() {
     let line = format!("{HELLO}\n");
     let server = Server::plays([Answer::begun().piece(&line).wait(5_000)]).await;
     let history = history([user("hi")]);
@@ -260,7 +260,7 @@ async fn a_server_that_lingers_after_the_end_costs_no_answer() {
 }
 
 #[tokio::test]
-async fn one_client_answers_many_at_once() {
+async fn one_client_serves_concurrent_requests() {
     let server = Server::plays([Answer::json(200, HELLO)]).await;
     let (model, tools) = (server.model(), tools());
     let asked: Vec<_> = (0..50)
@@ -278,8 +278,8 @@ async fn one_client_answers_many_at_once() {
     assert_eq!(server.seen().len(), 50);
 }
 
-/// Connections are driven by the runtime that opened them: a client that outlives one must not
-/// hand its connections to the next.
+/// Connections depend on the runtime that opened them. A client that outlives a runtime must not reuse its connections
+/// in the next.
 #[test]
 fn a_client_survives_its_runtime() {
     let rt = || {
@@ -297,7 +297,7 @@ fn a_client_survives_its_runtime() {
     let model = server.model();
     let idle = rt();
     idle.block_on(ask(&model)).unwrap();
-    // `idle` still exists, but nobody drives it.
+    // `idle` still exists, but nothing polls its tasks.
     assert_eq!(rt().block_on(ask(&model)).unwrap().content, "hello");
     assert_eq!(rt().block_on(ask(&model)).unwrap().content, "hello");
 }

@@ -1,4 +1,4 @@
-//! When a connection is used again, and when it is closed.
+//! Connections: reuse and closing.
 
 use crate::{HELLO, ask, history, listen, server::*, user};
 use agents_core::model::{ModelErrorKind as Kind, Request};
@@ -8,13 +8,13 @@ use std::{
 };
 use tokio::time::{advance, pause, resume, timeout};
 
-/// Which connection each request came over.
+/// Returns the number of the connection of each request.
 fn connections(server: &Server) -> Vec<usize> {
     server.seen().iter().map(|seen| seen.connection).collect()
 }
 
 #[tokio::test]
-async fn a_connection_that_the_server_closed_meanwhile_costs_no_answer() {
+async fn a_request_survives_a_closed_idle_connection() {
     let server = Server::plays([
         Answer::json(200, HELLO).and([Step::Cut]),
         Answer::json(200, HELLO),
@@ -23,14 +23,14 @@ async fn a_connection_that_the_server_closed_meanwhile_costs_no_answer() {
     let model = server.model();
     for _ in 0..3 {
         assert_eq!(ask(&model).await.unwrap().content, "hello");
-        // The end of a connection is news from the kernel.
+        // The kernel needs a moment to report that the connection was closed.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(connections(&server), [0, 1, 1]);
 }
 
 #[tokio::test]
-async fn a_server_that_says_that_it_will_close_is_taken_at_its_word() {
+async fn a_connection_with_connection_close_is_not_reused() {
     let server = Server::plays([Answer::with_head(200, "connection: close\r\n", HELLO)]).await;
     let model = server.model();
     for _ in 0..2 {
@@ -55,7 +55,7 @@ async fn a_request_that_was_sent_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn an_answer_that_was_given_up_leaves_nothing_to_the_next_request() {
+async fn a_cancelled_request_does_not_disturb_the_next() {
     let half = Answer::begun().piece("{\"message\":{\"content\":\"x\"},\"done\":false}\n");
     let server = Server::plays([
         Answer::nothing().wait(2_000),
@@ -73,7 +73,7 @@ async fn an_answer_that_was_given_up_leaves_nothing_to_the_next_request() {
 }
 
 #[tokio::test]
-async fn what_many_opened_at_once_serves_those_who_come_after() {
+async fn connections_of_concurrent_requests_are_reused() {
     let server = Server::plays([Answer::json(200, HELLO).wait(30)]).await;
     let model = server.model();
     for _ in 0..3 {
@@ -93,7 +93,7 @@ async fn what_many_opened_at_once_serves_those_who_come_after() {
 }
 
 #[tokio::test]
-async fn what_nobody_uses_is_closed() {
+async fn idle_connections_are_closed() {
     let server = Server::plays([Answer::json(200, HELLO)]).await;
     let model = server.model();
     ask(&model).await.unwrap();

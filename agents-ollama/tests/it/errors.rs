@@ -1,11 +1,11 @@
-//! What can go wrong, and what is said about it.
+//! Error kinds and messages of the client.
 
 use crate::{HELLO, ask, history, listen, server::*, user};
 use agents_core::model::{ModelError, ModelErrorKind as Kind, Request};
 use agents_ollama::{Ollama, ollama};
 use std::time::Duration;
 
-/// The error of the first question, whole and streamed, with the server's address as `SERVER`.
+/// Returns the error of a request without and with streaming, with the server's address as `SERVER`.
 async fn both(answer: Answer, set: impl Fn(Ollama) -> Ollama) -> [ModelError; 2] {
     let server = Server::plays([answer]).await;
     let model = set(server.model());
@@ -54,7 +54,7 @@ async fn a_server_that_is_not_ollama() {
 }
 
 #[tokio::test]
-async fn nobody_listens() {
+async fn an_unreachable_server() {
     let port = tokio::net::TcpListener::bind("127.0.0.1:0")
         .await
         .unwrap()
@@ -76,7 +76,7 @@ async fn nobody_listens() {
 }
 
 #[tokio::test]
-async fn an_address_or_a_header_that_is_none() {
+async fn an_invalid_address_or_header() {
     let error = ask(&ollama("m").url("ftp://gpu-box")).await.unwrap_err();
     assert_eq!((error.kind(), error.is_transient()), (Kind::Setup, false));
     assert_eq!(
@@ -151,7 +151,7 @@ async fn refusals() {
 }
 
 #[tokio::test]
-async fn a_server_with_too_much_to_do() {
+async fn an_overloaded_server() {
     let busy = r#"{"error":"server busy, please try again.  maximum pending requests exceeded"}"#;
     check(
         Answer::json(503, busy),
@@ -169,7 +169,7 @@ async fn a_server_with_too_much_to_do() {
 }
 
 #[tokio::test]
-async fn what_may_be_answered_a_moment_later() {
+async fn transient_errors_are_marked_as_such() {
     for (answer, transient) in [
         (Answer::json(400, "{}"), false),
         (Answer::json(404, "{}"), false),
@@ -190,7 +190,7 @@ async fn what_may_be_answered_a_moment_later() {
 }
 
 #[tokio::test]
-async fn a_server_that_was_asked_for_its_models_says_why_not() {
+async fn errors_of_listing_models() {
     for (status, body, message) in [
         (
             404,
@@ -238,7 +238,7 @@ async fn redirects_are_not_followed() {
 }
 
 #[tokio::test]
-async fn an_error_in_the_place_of_an_answer() {
+async fn an_error_instead_of_an_answer() {
     for (error, text) in [
         (
             r#"{"error":"llama runner process has terminated: exit status 2"}"#,
@@ -274,7 +274,7 @@ async fn an_error_in_the_place_of_an_answer() {
 }
 
 #[tokio::test]
-async fn answers_that_are_none() {
+async fn malformed_answers() {
     check(
         Answer::json(200, "<html><body>Sign in, please</body></html>"),
         Kind::Malformed,
@@ -313,7 +313,7 @@ async fn answers_that_are_none() {
 async fn a_stream_that_breaks_off() {
     let begun = "{\"message\":{\"role\":\"assistant\",\"content\":\"Grüße\"},\"done\":false}\n";
     let never = "the answer of SERVER broke off after 5 characters: it never said `\"done\": true`";
-    // the body ends as it should, but too early
+    // the body ends properly, but before `done`
     check(Answer::pieces([begun]), Kind::Interrupted, None, never).await;
     check(
         Answer::pieces([begun, "{\"message\":{\"conte"]),
@@ -329,7 +329,7 @@ async fn a_stream_that_breaks_off() {
         &never.replace('5', "0"),
     )
     .await;
-    // the connection ends
+    // the connection breaks
     for answer in [
         Answer::begun().piece(begun).cut(),
         Answer::begun().piece(begun).piece("{\"mess").cut(),
@@ -344,7 +344,7 @@ async fn a_stream_that_breaks_off() {
             );
         }
     }
-    // before there was anything
+    // the connection breaks before the first byte
     let [whole, streamed] = both(Answer::nothing().cut(), |model| model).await;
     for error in [whole, streamed] {
         assert_eq!(error.kind(), Kind::Interrupted);
@@ -358,7 +358,7 @@ async fn a_stream_that_breaks_off() {
 }
 
 #[tokio::test]
-async fn silence_has_an_end_and_a_slow_drip_has_none() {
+async fn the_timeout_counts_from_the_last_byte() {
     let message = "no byte from SERVER for 200ms: the model may still be loading; wait longer with `.timeout(..)`, or \
                    keep it loaded with `.keep_alive(..)`";
     let hurried = |model: Ollama| model.timeout(Duration::from_millis(200));
@@ -388,7 +388,7 @@ async fn silence_has_an_end_and_a_slow_drip_has_none() {
 }
 
 #[tokio::test]
-async fn an_answer_without_end() {
+async fn an_endless_answer() {
     let line = format!(
         "{{\"message\":{{\"content\":\"{}\"}},\"done\":false}}\n",
         "x".repeat(1 << 20)

@@ -1,4 +1,4 @@
-//! The client against a server on this machine that says exactly what a test tells it to.
+//! Tests of the client against a local server that sends what each test specifies.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,9 +7,9 @@ mod connections;
 mod errors;
 mod modes;
 mod peers;
+mod proxies_and_tls;
 mod requests;
 mod server;
-mod ways;
 
 use agents_core::{
     Effects,
@@ -19,7 +19,7 @@ use agents_core::{
 use serde_json::json;
 use std::{convert::Infallible, sync::Mutex};
 
-/// The whole answer in one document.
+/// A complete answer in one document.
 const HELLO: &str = r#"{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"hello"},"done_reason":"stop","done":true,"total_duration":5,"prompt_eval_count":10,"eval_count":2}"#;
 
 fn system(content: &str) -> Message {
@@ -62,7 +62,7 @@ fn history(messages: impl IntoIterator<Item = Message>) -> History {
     History::from(messages.into_iter().collect::<Vec<_>>())
 }
 
-/// `read_file(path)` and `add(left, right)`.
+/// Returns the tools `read_file(path)` and `add(left, right)`.
 fn tools() -> ToolSet {
     let path = json!({ "type": "string", "description": "Path, relative to the workspace." });
     let number = json!({ "type": "integer" });
@@ -88,13 +88,13 @@ fn tool(spec: ToolSpec) -> FnTool {
     FnTool::with_spec(spec, |_, _| async { Ok::<_, Infallible>(()) })
 }
 
-/// Asks once, with nothing but the word `hi`.
+/// Sends one request with the message `hi`.
 async fn ask(model: &impl Model) -> Result<Reply, ModelError> {
     let history = history([user("hi")]);
     model.chat(Request::new(&history)).await
 }
 
-/// Asks with somebody listening; what was heard comes along.
+/// Sends a request with a sink; returns the reply and the pieces that the sink received.
 async fn listen(
     model: &impl Model,
     request: Request<'_>,

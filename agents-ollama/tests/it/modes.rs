@@ -1,4 +1,4 @@
-//! Models that have no tools, and how they get them.
+//! Tool modes: native, by prompt, and constrained by a grammar.
 
 use crate::{HELLO, call, history, listen, result, said, server::*, system, tools, user};
 use agents_core::model::{History, Model, ModelErrorKind, Request, prompted};
@@ -14,7 +14,7 @@ fn parsed(body: &str) -> Value {
 #[tokio::test]
 async fn a_refusal_of_tools_is_noticed_once() {
     let server = Server::plays([Answer::json(400, NO_TOOLS), Answer::json(200, HELLO)]).await;
-    // A name of its own: what is learned of a model lasts as long as the process.
+    // A model name of its own, since refused tools are remembered for the process.
     let (model, tools) = (ollama("without-tools").url(&server.url), tools());
     let clone = model.clone().temperature(0.0);
     let mut history = history([system("You help.  "), user("hi")]);
@@ -61,7 +61,7 @@ async fn a_refusal_of_tools_is_noticed_once() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_made_anew_for_each_run_is_not_refused_for_each() {
+async fn refused_tools_are_remembered_across_clients() {
     let server = Server::plays([Answer::json(400, NO_TOOLS), Answer::json(200, HELLO)]).await;
     let (history, tools) = (history([user("hi")]), tools());
     for _ in 0..3 {
@@ -81,7 +81,7 @@ async fn a_client_that_is_made_anew_for_each_run_is_not_refused_for_each() {
 }
 
 #[tokio::test]
-async fn native_means_native() {
+async fn native_mode_never_falls_back() {
     let server = Server::plays([Answer::json(400, NO_TOOLS)]).await;
     let (history, tools) = (history([user("hi")]), tools());
     let model = server.model().tools(ToolMode::Native);
@@ -101,7 +101,7 @@ async fn native_means_native() {
 }
 
 #[tokio::test]
-async fn a_prompt_grows_at_its_end_too() {
+async fn a_prompted_history_is_only_appended_to() {
     let server = Server::plays([Answer::json(200, HELLO)]).await;
     let (model, tools) = (server.model().tools(ToolMode::Prompted), tools());
     let mut history = history([user("hi")]);
@@ -120,7 +120,7 @@ async fn a_prompt_grows_at_its_end_too() {
     for (before, after) in bodies.iter().zip(&bodies[1..]) {
         assert!(after.starts_with(before.strip_suffix("]}").unwrap()));
     }
-    // There was no system prompt: now there is one.
+    // The instructions become the system prompt.
     assert_eq!(parsed(&bodies[0])["messages"][0]["role"], "system");
     // The last turn of a run has no tools, but perhaps a format.
     let schema = json!({ "type": "object" });
@@ -152,7 +152,7 @@ async fn a_reply_says_whether_the_tools_were_offered_by_prompt() {
 }
 
 #[tokio::test]
-async fn one_history_changes_its_spelling() {
+async fn one_history_is_encoded_for_each_mode() {
     let server = Server::plays([Answer::json(200, HELLO)]).await;
     let (history, tools) = (
         history([
@@ -194,7 +194,7 @@ fn speaking(content: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn a_grammar_leaves_a_call_or_an_answer() {
+async fn constrained_replies_are_a_call_or_an_answer() {
     let server = Server::plays([
         speaking(r#"{"name": "add", "arguments": {"left": 1, "right": 90071992547409931}}"#),
         speaking(r#"{"answer": "It is done."}"#),

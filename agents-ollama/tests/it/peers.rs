@@ -1,4 +1,4 @@
-//! Defects of other clients, so that they never become ours. The numbers are theirs.
+//! Regression tests for defects of other clients. The numbers are issues of those projects.
 
 use crate::{HELLO, ask, call, history, listen, result, said, server::*, tools, user};
 use agents_core::model::{Model, ModelErrorKind, Request};
@@ -52,7 +52,7 @@ async fn no_format_beside_tools() {
 
 /// AutoAgents: `keep_alive` of 0 unloads the model after every call.
 #[tokio::test]
-async fn keep_alive_is_the_servers_business() {
+async fn keep_alive_is_not_sent_by_default() {
     let server = Server::plays([Answer::json(200, HELLO)]).await;
     ask(&server.model()).await.unwrap();
     assert!(!server.bodies()[0].contains("keep_alive"));
@@ -138,8 +138,8 @@ async fn failures_have_kinds() {
     );
 }
 
-/// ollama 11704, 12064, 12884, 17638: the server cannot read its own model's call and fails the
-/// request. It is the model's mistake, and there is a call to repair.
+/// ollama 11704, 12064, 12884, 17638: the server cannot parse its model's call and fails the request. The client
+/// returns the call for repair.
 #[tokio::test]
 async fn a_call_that_ollama_could_not_read() {
     let tools = tools();
@@ -147,7 +147,7 @@ async fn a_call_that_ollama_could_not_read() {
         format!("error parsing tool call: raw='{raw}', err=invalid character '}}' after object key")
     };
     for (raw, expect) in [
-        // the name is lost, and the parameters tell
+        // no name, but only one tool has these parameters
         (
             r#"{"path": "a.txt"}]"#,
             call("", "read_file", r#"{"path": "a.txt"}]"#),
@@ -161,7 +161,7 @@ async fn a_call_that_ollama_could_not_read() {
             r#"{"name":"add","parameters":{"left": 1,"right":2}}]"#,
             call("", "add", r#"{"left": 1,"right":2}"#),
         ),
-        // nobody knows whom it was for
+        // neither name nor parameters identify the tool
         ("ls -R\n', err=", call("", "", "ls -R\n', err=")),
     ] {
         let error = json!({ "error": complaint(raw) }).to_string();
@@ -185,7 +185,7 @@ async fn a_call_that_ollama_could_not_read() {
             (vec![expect], Some("hm"))
         );
     }
-    // Without tools there was nothing to call: then it is an error.
+    // Without tools there is no call to repair, so the message is an error.
     let server = Server::plays([Answer::json(
         500,
         &json!({ "error": complaint("{") }).to_string(),

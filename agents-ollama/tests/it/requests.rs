@@ -1,4 +1,4 @@
-//! What is sent: every field, in an order that stays.
+//! Requests: their fields, in a stable order.
 
 use crate::{HELLO, ask, call, history, result, said, server::*, system, tools, user};
 use agents_core::model::{History, Message, Model, Request};
@@ -20,7 +20,7 @@ async fn sent(
 }
 
 #[tokio::test]
-async fn the_least_request() {
+async fn a_minimal_request() {
     let body = sent(|model| model, [user("hi")]).await;
     assert_eq!(
         body,
@@ -29,7 +29,7 @@ async fn the_least_request() {
 }
 
 #[tokio::test]
-async fn everything_that_can_be_set() {
+async fn every_setting_is_sent() {
     let all = |model: Ollama| {
         model
             .temperature(0.0)
@@ -199,7 +199,7 @@ async fn each_turn_continues_the_bytes_of_the_last() {
         let common = before.strip_suffix("]}").unwrap();
         assert!(after.starts_with(common), "{before}\n{after}");
     }
-    // What the slot helps to build is what would be built without it.
+    // The body is the same without the kept bytes.
     let fresh = Server::plays([Answer::json(200, HELLO)]).await;
     let whole = History::from(history.messages()[..history.messages().len() - 2].to_vec());
     fresh
@@ -275,7 +275,7 @@ fn secrets_do_not_show() {
     assert_eq!(model.provider(), "ollama");
 }
 
-/// The environment belongs to the process, so another one is asked: this program itself.
+/// The environment belongs to the process, so this test runs itself in another process.
 #[test]
 fn ollama_host_is_honoured() {
     if std::env::var("TELL_ADDRESS").is_ok() {
@@ -374,7 +374,7 @@ async fn a_user_and_a_password_in_the_address_are_sent() {
 }
 
 #[tokio::test]
-async fn a_password_in_an_address_that_is_none_is_not_shown() {
+async fn a_password_in_an_invalid_address_is_not_shown() {
     let model = ollama("m").url("http://me:hunter2@box:port");
     let error = ask(&model).await.unwrap_err();
     for seen in [error.to_string(), format!("{model:?}"), model.address()] {

@@ -1,5 +1,5 @@
-//! A server that plays what it is given: bytes, in the pieces, at the times and with the cuts that
-//! a test wants. It knows enough of HTTP to be talked to, and keeps what it was sent.
+//! A scripted server: sends given bytes in given pieces, with pauses and cuts. It implements only as much HTTP as the
+//! tests need, and records the requests.
 
 use std::{
     collections::VecDeque,
@@ -11,17 +11,17 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// One request, as it arrived.
+/// A recorded request.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     /// Request line and headers.
     pub(crate) head: String,
     pub(crate) body: String,
-    /// Which connection it came over, counting from 0.
+    /// Number of the connection, counting from 0.
     pub(crate) connection: usize,
 }
 
-/// What the server does with its side of the connection.
+/// An action of the server on a connection.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Send(Vec<u8>),
@@ -29,12 +29,12 @@ pub(crate) enum Step {
     Cut,
 }
 
-/// How one request is answered.
+/// The answer to one request, as a list of steps.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer(Vec<Step>);
 
 impl Answer {
-    /// A document at once, with its length.
+    /// Creates an answer of one JSON document, with its length in the head.
     pub(crate) fn json(status: u16, body: &str) -> Self {
         Answer::with_head(status, "content-type: application/json\r\n", body)
     }
@@ -47,7 +47,7 @@ impl Answer {
         Answer(vec![Step::Send(text.into_bytes())])
     }
 
-    /// A stream of these pieces, each a chunk of its own.
+    /// Creates a stream of these pieces, each as a chunk.
     pub(crate) fn pieces(pieces: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
         Answer::begun()
             .and(
@@ -58,7 +58,7 @@ impl Answer {
             .and([Step::Send(b"0\r\n\r\n".to_vec())])
     }
 
-    /// Only the head of a stream.
+    /// Creates the head of a stream.
     pub(crate) fn begun() -> Self {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n";
         Answer(vec![Step::Send(head.into())])
@@ -93,14 +93,14 @@ fn chunk(piece: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The server, and what it has seen.
+/// A running server and its recorded requests.
 pub(crate) struct Server {
     pub(crate) url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Server {
-    /// Plays one answer a request, and the last one for ever.
+    /// Starts a server that sends one answer per request, and repeats the last.
     pub(crate) async fn plays(answers: impl IntoIterator<Item = Answer>) -> Self {
         let answers = Arc::new(Mutex::new(answers.into_iter().collect::<VecDeque<_>>()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -117,7 +117,7 @@ impl Server {
         Server { url, seen }
     }
 
-    /// A client of this server, for the model `m`.
+    /// Returns a client of this server for the model `m`.
     pub(crate) fn model(&self) -> agents_ollama::Ollama {
         agents_ollama::ollama("m").url(&self.url)
     }
@@ -126,7 +126,7 @@ impl Server {
         self.seen.lock().unwrap().clone()
     }
 
-    /// The bodies of the requests, oldest first.
+    /// Returns the bodies of the requests, oldest first.
     pub(crate) fn bodies(&self) -> Vec<String> {
         self.seen().into_iter().map(|seen| seen.body).collect()
     }

@@ -2,13 +2,13 @@
 
 #![allow(clippy::ptr_arg, reason = "all damages are functions of one type")]
 
-use crate::generate::{Dice, Meant, Piece, What, quoted};
+use crate::generate::{Dice, Piece, PieceKind, Sample, quoted};
 use serde_json::Value;
 
-/// Damages a text, piece by piece; `None` where the damage does not apply.
+/// Function that damages a text, piece by piece; returns `None` if the damage does not apply.
 type Damage = fn(&mut Vec<Piece>, &mut Dice) -> Option<()>;
 
-/// Kinds of damage by name. `two` is not among them: it is two of these.
+/// Kinds of damage by name. The kind `two` combines two of them and is not listed.
 const DAMAGES: [(&str, Damage); 34] = [
     ("trailing_comma", trailing_comma),
     ("leading_comma", leading_comma),
@@ -86,7 +86,7 @@ pub(crate) const KINDS: &[&str] = &[
 ];
 
 /// Returns the text of a value damaged in each way that applies, with the kind of the damage.
-pub(crate) fn all(value: &Meant, seed: u64, index: u64) -> Vec<(&'static str, String)> {
+pub(crate) fn all(value: &Sample, seed: u64, index: u64) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     for (n, (kind, damage)) in DAMAGES.iter().enumerate() {
         let mut dice = Dice::new(seed, index, n as u64 + 1);
@@ -117,21 +117,21 @@ fn joined(pieces: &[Piece]) -> String {
     pieces.iter().map(|piece| piece.text.as_str()).collect()
 }
 
-/// Index of a piece for which `is` holds, chosen by chance.
+/// Returns the index of a random piece for which `is` holds.
 fn some(pieces: &[Piece], dice: &mut Dice, is: impl Fn(&Piece) -> bool) -> Option<usize> {
     let all: Vec<usize> = (0..pieces.len()).filter(|&at| is(&pieces[at])).collect();
     (!all.is_empty()).then(|| all[dice.below(all.len())])
 }
 
-fn is(what: What) -> impl Fn(&Piece) -> bool {
-    move |piece| piece.what == what
+fn is(kind: PieceKind) -> impl Fn(&Piece) -> bool {
+    move |piece| piece.kind == kind
 }
 
 fn insert(pieces: &mut Vec<Piece>, at: usize, text: &str) -> Option<()> {
     pieces.insert(
         at,
         Piece {
-            what: What::Space,
+            kind: PieceKind::Space,
             text: text.to_owned(),
         },
     );
@@ -158,17 +158,17 @@ fn replace(
     any
 }
 
-/// Whether the bracket at `at` has nothing inside.
+/// Returns `true` if the bracket at `at` has nothing inside.
 fn is_empty_close(pieces: &[Piece], at: usize) -> bool {
     let before = pieces[..at]
         .iter()
         .rev()
-        .find(|piece| piece.what != What::Space);
-    before.is_none_or(|piece| piece.what == What::Open)
+        .find(|piece| piece.kind != PieceKind::Space);
+    before.is_none_or(|piece| piece.kind == PieceKind::Open)
 }
 
 fn trailing_comma(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
-    let at = some(pieces, dice, is(What::Close))?;
+    let at = some(pieces, dice, is(PieceKind::Close))?;
     if is_empty_close(pieces, at) {
         return None;
     }
@@ -176,49 +176,49 @@ fn trailing_comma(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
 }
 
 fn leading_comma(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
-    let at = some(pieces, dice, is(What::Open))?;
+    let at = some(pieces, dice, is(PieceKind::Open))?;
     insert(pieces, at + 1, ",")
 }
 
 fn double_comma(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
-    let at = some(pieces, dice, is(What::Comma))?;
+    let at = some(pieces, dice, is(PieceKind::Comma))?;
     insert(pieces, at, ",")
 }
 
 fn missing_comma(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
-    let at = some(pieces, dice, is(What::Comma))?;
+    let at = some(pieces, dice, is(PieceKind::Comma))?;
     // Without a space two numbers would become one.
-    pieces[at].text = match pieces[at + 1].what {
-        What::Space => String::new(),
+    pieces[at].text = match pieces[at + 1].kind {
+        PieceKind::Space => String::new(),
         _ => " ".to_owned(),
     };
     Some(())
 }
 
 fn missing_colon(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
-    let at = some(pieces, dice, is(What::Colon))?;
+    let at = some(pieces, dice, is(PieceKind::Colon))?;
     pieces[at].text = " ".to_owned();
     Some(())
 }
 
 fn equals(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
     let with = *dice.one(&["=", " = ", " => "].each_ref());
-    replace(pieces, dice, is(What::Colon), |_| with.to_owned())
+    replace(pieces, dice, is(PieceKind::Colon), |_| with.to_owned())
 }
 
 fn semicolons(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
-    replace(pieces, dice, is(What::Comma), |_| ";".to_owned())
+    replace(pieces, dice, is(PieceKind::Comma), |_| ";".to_owned())
 }
 
-/// Whether a piece is a string that no damage has touched.
+/// Returns `true` if a piece is an undamaged string.
 fn is_text(piece: &Piece) -> bool {
-    matches!(piece.what, What::String | What::Key)
+    matches!(piece.kind, PieceKind::String | PieceKind::Key)
         && piece.text.len() > 1
         && piece.text.starts_with('"')
         && piece.text.ends_with('"')
 }
 
-/// The inside of a JSON string.
+/// Returns the inside of a JSON string.
 fn inside(text: &str) -> &str {
     text.get(1..text.len().saturating_sub(1))
         .unwrap_or_default()
@@ -248,14 +248,14 @@ fn unquoted_keys(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
     replace(
         pieces,
         dice,
-        |piece| piece.what == What::Key && is_text(piece),
+        |piece| piece.kind == PieceKind::Key && is_text(piece),
         |text| inside(text).to_owned(),
     )
 }
 
 fn unquoted_string(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
     let is_plain =
-        |piece: &Piece| piece.what == What::String && is_text(piece) && piece.text.len() > 2;
+        |piece: &Piece| piece.kind == PieceKind::String && is_text(piece) && piece.text.len() > 2;
     let at = some(pieces, dice, is_plain)?;
     pieces[at].text = inside(&pieces[at].text).to_owned();
     Some(())
@@ -277,7 +277,7 @@ fn extra_quote(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
 }
 
 fn doubled_colon(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
-    let at = some(pieces, dice, is(What::Colon))?;
+    let at = some(pieces, dice, is(PieceKind::Colon))?;
     insert(pieces, at, ":")
 }
 
@@ -289,7 +289,7 @@ fn extra_opener(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
 
 fn unescaped_quotes(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
     let at = some(pieces, dice, |piece| {
-        piece.what == What::String && piece.text.contains("\\\"")
+        piece.kind == PieceKind::String && piece.text.contains("\\\"")
     })?;
     pieces[at].text = pieces[at].text.replace("\\\"", "\"");
     Some(())
@@ -302,13 +302,13 @@ fn extra_closer(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
 }
 
 fn wrong_closer(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
-    let at = some(pieces, dice, is(What::Close))?;
+    let at = some(pieces, dice, is(PieceKind::Close))?;
     pieces[at].text = if pieces[at].text == "}" { "]" } else { "}" }.to_owned();
     Some(())
 }
 
 fn missing_closer(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
-    let at = some(pieces, dice, is(What::Close))?;
+    let at = some(pieces, dice, is(PieceKind::Close))?;
     pieces.remove(at);
     Some(())
 }
@@ -330,7 +330,7 @@ fn truncated(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
 
 fn comment(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
     let at = some(pieces, dice, |piece| {
-        matches!(piece.what, What::Comma | What::Open)
+        matches!(piece.kind, PieceKind::Comma | PieceKind::Open)
     })?;
     let text = *dice.one(
         &[
@@ -368,10 +368,10 @@ fn tags(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
 
 fn python(pieces: &mut Vec<Piece>, _: &mut Dice) -> Option<()> {
     for piece in pieces.iter_mut() {
-        piece.text = match (piece.what, piece.text.as_str()) {
-            (What::Scalar, "true") => "True".to_owned(),
-            (What::Scalar, "false") => "False".to_owned(),
-            (What::String | What::Key, text)
+        piece.text = match (piece.kind, piece.text.as_str()) {
+            (PieceKind::Scalar, "true") => "True".to_owned(),
+            (PieceKind::Scalar, "false") => "False".to_owned(),
+            (PieceKind::String | PieceKind::Key, text)
                 if text.starts_with('"') && !text.contains('\'') && !text.contains("\\\"") =>
             {
                 format!("'{}'", inside(text))
@@ -382,17 +382,17 @@ fn python(pieces: &mut Vec<Piece>, _: &mut Dice) -> Option<()> {
     Some(())
 }
 
-/// `tool(key=value, …)`.
+/// Writes the value as a call: `tool(key=value, …)`.
 fn call(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
     let mut depth = 0;
     for piece in pieces.iter_mut() {
-        match piece.what {
-            What::Open => depth += 1,
-            What::Close => depth -= 1,
-            What::Key if depth == 1 && is_text(piece) => {
+        match piece.kind {
+            PieceKind::Open => depth += 1,
+            PieceKind::Close => depth -= 1,
+            PieceKind::Key if depth == 1 && is_text(piece) => {
                 piece.text = inside(&piece.text).to_owned()
             }
-            What::Colon if depth == 1 => piece.text = "=".to_owned(),
+            PieceKind::Colon if depth == 1 => piece.text = "=".to_owned(),
             _ => {}
         }
     }
@@ -413,14 +413,14 @@ fn wrapped(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
     insert(pieces, pieces.len(), after)
 }
 
-/// A part of the value, or the whole, as JSON in a string.
+/// Writes a part of the value, or the whole, as JSON in a string.
 fn stringified(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
-    let from = some(pieces, dice, is(What::Open))?;
+    let from = some(pieces, dice, is(PieceKind::Open))?;
     let mut depth = 0;
     let to = pieces[from..].iter().position(|piece| {
-        match piece.what {
-            What::Open => depth += 1,
-            What::Close => depth -= 1,
+        match piece.kind {
+            PieceKind::Open => depth += 1,
+            PieceKind::Close => depth -= 1,
             _ => {}
         }
         depth == 0
@@ -440,10 +440,10 @@ fn key_case(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
     let style = dice.below(3);
     let mut depth = 0;
     for piece in pieces.iter_mut() {
-        match piece.what {
-            What::Open => depth += 1,
-            What::Close => depth -= 1,
-            What::Key if depth == 1 => piece.text = restyled(&piece.text, style),
+        match piece.kind {
+            PieceKind::Open => depth += 1,
+            PieceKind::Close => depth -= 1,
+            PieceKind::Key if depth == 1 => piece.text = restyled(&piece.text, style),
             _ => {}
         }
     }
@@ -470,14 +470,17 @@ fn restyled(key: &str, style: usize) -> String {
 }
 
 fn quoted_scalars(pieces: &mut Vec<Piece>, dice: &mut Dice) -> Option<()> {
-    replace(pieces, dice, is(What::Scalar), |text| {
+    replace(pieces, dice, is(PieceKind::Scalar), |text| {
         Value::from(text).to_string()
     })
 }
 
 fn raw_newlines(pieces: &mut Vec<Piece>, _: &mut Dice) -> Option<()> {
-    for piece in pieces.iter_mut().filter(|piece| piece.what == What::String) {
-        // Behind a backslash that is escaped itself, `n` is a letter.
+    for piece in pieces
+        .iter_mut()
+        .filter(|piece| piece.kind == PieceKind::String)
+    {
+        // After an escaped backslash, `n` is a letter.
         let parts = piece
             .text
             .split("\\\\")

@@ -3,11 +3,11 @@
 use agents_reader::Schema;
 use serde_json::{Map, Value, json};
 
-/// A source of numbers that depends on nothing but its seed (SplitMix64).
+/// A random number generator that depends only on its seed (SplitMix64).
 pub(crate) struct Dice(u64);
 
 impl Dice {
-    /// Creates the source of one case and one purpose.
+    /// Creates the generator for one purpose of one case.
     pub(crate) fn new(seed: u64, index: u64, purpose: u64) -> Self {
         let mut dice = Dice(
             seed ^ index.wrapping_mul(0xD6E8_FEB8_6659_FD93)
@@ -25,24 +25,24 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// Returns a number below `sides`.
-    pub(crate) fn below(&mut self, sides: usize) -> usize {
-        (self.next() % sides.max(1) as u64) as usize
+    /// Returns a random number below `bound`.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound.max(1) as u64) as usize
     }
 
-    /// Returns true once in `sides` times.
-    pub(crate) fn once_in(&mut self, sides: usize) -> bool {
-        self.below(sides) == 0
+    /// Returns `true` with a probability of one in `bound`.
+    pub(crate) fn once_in(&mut self, bound: usize) -> bool {
+        self.below(bound) == 0
     }
 
-    /// Returns one of these.
+    /// Returns a random item of a list.
     pub(crate) fn one<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
         of[self.below(of.len())]
     }
 }
 
 /// A schema and a value that fits it, with its text.
-pub(crate) struct Meant {
+pub(crate) struct Sample {
     /// The schema of the value.
     pub(crate) schema: Value,
     /// The schema, compiled.
@@ -56,13 +56,13 @@ pub(crate) struct Meant {
 /// A piece of JSON text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Piece {
-    pub(crate) what: What,
+    pub(crate) kind: PieceKind,
     pub(crate) text: String,
 }
 
 /// Kind of a [`Piece`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum PieceKind {
     Open,
     Close,
     Comma,
@@ -157,14 +157,14 @@ const CHOICES: [&[&str]; 4] = [
 ];
 
 /// Generates the schema and the value of a case.
-pub(crate) fn value(seed: u64, index: u64) -> Meant {
+pub(crate) fn value(seed: u64, index: u64) -> Sample {
     let mut dice = Dice::new(seed, index, 0);
     let (schema, meant) = object(&mut dice, 0);
     let style = dice.below(4);
     let mut pieces = Vec::new();
     write(&meant, style, 0, &mut pieces);
     let meant = meant.json();
-    Meant {
+    Sample {
         compiled: Schema::new(&schema),
         schema,
         meant,
@@ -172,7 +172,7 @@ pub(crate) fn value(seed: u64, index: u64) -> Meant {
     }
 }
 
-/// A value whose members keep their order.
+/// A JSON value whose members keep their order.
 enum Tree {
     Scalar(String),
     String(String),
@@ -219,7 +219,7 @@ fn object(dice: &mut Dice, depth: usize) -> (Value, Tree) {
             members.push((name.to_owned(), value));
         }
     }
-    // The order of a model is not that of the schema.
+    // A model need not write members in the order of the schema.
     if dice.once_in(3) {
         members.reverse();
     }
@@ -271,7 +271,7 @@ fn any(dice: &mut Dice, depth: usize) -> (Value, Tree) {
     }
 }
 
-/// Another value of the same schema.
+/// Generates another value of the same schema.
 fn like(dice: &mut Dice, schema: &Value, first: &Tree) -> Tree {
     match (schema["type"].as_str(), first) {
         (Some("string"), _) => Tree::String(text(dice)),
@@ -328,22 +328,22 @@ fn number(dice: &mut Dice) -> String {
 
 /// Writes a value: compact, with spaces, or indented.
 fn write(value: &Tree, style: usize, depth: usize, out: &mut Vec<Piece>) {
-    let mut put = |what, text: &str| {
+    let mut put = |kind, text: &str| {
         out.push(Piece {
-            what,
+            kind,
             text: text.to_owned(),
         });
     };
     let line = |depth: usize| format!("\n{}", "  ".repeat(depth));
     match value {
-        Tree::Scalar(text) => put(What::Scalar, text),
-        Tree::String(text) => put(What::String, &quoted(text)),
+        Tree::Scalar(text) => put(PieceKind::Scalar, text),
+        Tree::String(text) => put(PieceKind::String, &quoted(text)),
         Tree::List(_) | Tree::Object(_) => {
             let (open, close) = match value {
                 Tree::List(_) => ("[", "]"),
                 _ => ("{", "}"),
             };
-            put(What::Open, open);
+            put(PieceKind::Open, open);
             let parts: Vec<(Option<&str>, &Tree)> = match value {
                 Tree::List(items) => items.iter().map(|item| (None, item)).collect(),
                 Tree::Object(members) => members
@@ -354,38 +354,38 @@ fn write(value: &Tree, style: usize, depth: usize, out: &mut Vec<Piece>) {
             };
             let empty = parts.is_empty();
             for (n, (key, part)) in parts.into_iter().enumerate() {
-                let mut put = |what, text: &str| {
+                let mut put = |kind, text: &str| {
                     out.push(Piece {
-                        what,
+                        kind,
                         text: text.to_owned(),
                     });
                 };
                 if n > 0 {
-                    put(What::Comma, ",");
+                    put(PieceKind::Comma, ",");
                     if style == 1 || style == 2 {
-                        put(What::Space, " ");
+                        put(PieceKind::Space, " ");
                     }
                 }
                 if style == 3 {
-                    put(What::Space, &line(depth + 1));
+                    put(PieceKind::Space, &line(depth + 1));
                 }
                 if let Some(key) = key {
-                    put(What::Key, &quoted(key));
-                    put(What::Colon, ":");
+                    put(PieceKind::Key, &quoted(key));
+                    put(PieceKind::Colon, ":");
                     if style > 0 {
-                        put(What::Space, " ");
+                        put(PieceKind::Space, " ");
                     }
                 }
                 write(part, style, depth + 1, out);
             }
             if style == 3 && !empty {
                 out.push(Piece {
-                    what: What::Space,
+                    kind: PieceKind::Space,
                     text: line(depth),
                 });
             }
             out.push(Piece {
-                what: What::Close,
+                kind: PieceKind::Close,
                 text: close.to_owned(),
             });
         }

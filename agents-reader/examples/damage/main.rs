@@ -1,4 +1,4 @@
-//! Counts what becomes of damaged tool calls: how many are read right, refused, or read wrong.
+//! Counts how many damaged tool calls are read right, refused, or read wrong.
 //!
 //! ```text
 //! cargo run --release -p agents-reader --example damage -- [--n N] [--seed S] [--show KIND]
@@ -13,7 +13,7 @@
 //! uncertain reading. A line is printed for each kind of damage, and one for all. `--show KIND` prints on
 //! standard error what a tool that writes would do wrong.
 
-#![allow(clippy::print_stdout)] // Its output is what it is for.
+#![allow(clippy::print_stdout)] // A program that prints its result.
 
 mod damages;
 mod generate;

@@ -13,7 +13,7 @@ pub(crate) struct Case<'a> {
     pub(crate) kind: &'a str,
     /// Schema of the value.
     pub(crate) schema: &'a Value,
-    /// The same schema, if it was compiled before.
+    /// Compiled form of `schema`, if it is available.
     pub(crate) compiled: Option<&'a Schema>,
     /// Value that the text had before it was damaged.
     pub(crate) meant: &'a Value,
@@ -65,7 +65,7 @@ impl Row {
     }
 }
 
-/// A row for each kind of damage, in the order in which the kinds were first seen.
+/// Outcomes by kind of damage, in the order in which the kinds were first seen.
 #[derive(Default)]
 pub(crate) struct Table {
     order: Vec<String>,
@@ -154,7 +154,7 @@ impl Table {
     }
 }
 
-/// Whether two values are the same; `1` and `1.0` are.
+/// Returns `true` if two values are equal; `1` equals `1.0`.
 fn same(one: &Value, two: &Value) -> bool {
     match (one, two) {
         (Value::Number(one), Value::Number(two)) => one == two || one.as_f64() == two.as_f64(),

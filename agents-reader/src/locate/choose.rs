@@ -58,7 +58,7 @@ impl<'a> Search<'a, '_> {
             .flatten();
         let mut found = self.found.swap_remove(best);
         let before = &self.raw[..found.start];
-        found.place.tell(&mut found.log, rivals, lost, before);
+        found.place.report(&mut found.log, rivals, lost, before);
         Ok(found)
     }
 

@@ -37,7 +37,7 @@ pub(super) enum Body {
 pub(super) struct Call {
     pub(super) name: String,
     pub(super) arguments: String,
-    /// Mark of arguments that are the text of the whole call, since it holds more than arguments of the tool.
+    /// `true` if the arguments are the text of the whole call, since it holds more than arguments of the tool.
     pub(super) in_full: bool,
 }
 

@@ -9,7 +9,7 @@ use super::table::{MESSAGE, MESSAGE_END};
 use super::text::Cursor;
 
 /// Maximum length of a header; other text that begins like a header must not be held back.
-const LONGEST: usize = 256;
+const MAX_LEN: usize = 256;
 
 impl Look<'_> {
     pub(super) fn starts_header(&self, mut cursor: Cursor<'_, '_>) -> bool {
@@ -21,7 +21,7 @@ impl Look<'_> {
         let from = cursor.at;
         while !cursor.looking_at(MESSAGE) {
             let char = cursor.next_char()?;
-            if char == '\n' || cursor.at - from > LONGEST {
+            if char == '\n' || cursor.at - from > MAX_LEN {
                 return None;
             }
         }

@@ -1,4 +1,5 @@
-//! Looks at a place in the text. A look changes nothing, so its answer may be put off.
+//! Detection of calls, thinking and markers at one place in the text. Detection has no side effects, so it can be
+//! repeated when more text has arrived.
 
 use super::body::{self, Body, Call};
 use super::envelope::{self, Bare};
@@ -12,8 +13,8 @@ use super::table::{
 use super::text::{Cursor, Text};
 use super::tools::Tools;
 
-/// Maximum length of a look that costs nothing.
-const CHEAP: usize = 64;
+/// Number of bytes that a single look may examine free of charge.
+const FREE_WORK: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Mode {
@@ -24,7 +25,7 @@ pub(super) enum Mode {
     Closing,
 }
 
-/// Result of a look at a place.
+/// Result of a look at one place: the next step of the scanner.
 pub(super) enum Step {
     /// Content, up to this place.
     Say(usize),
@@ -55,14 +56,14 @@ pub(super) enum Step {
     Closed,
 }
 
-/// Circumstances of a look, apart from the text.
+/// Input of a look besides the text.
 pub(super) struct Look<'a> {
     pub(super) tools: Tools<'a>,
     pub(super) place: &'a Place,
-    /// Mark that only text in a wrapper is a call.
+    /// `true` if only text in a wrapper is a call.
     pub(super) wrapped_only: bool,
-    /// Mark that too much was looked at in vain already.
-    pub(super) tired: bool,
+    /// `true` if the allowance of the search for calls is used up.
+    pub(super) exhausted: bool,
 }
 
 impl Look<'_> {
@@ -95,7 +96,7 @@ impl Look<'_> {
         };
         found.unwrap_or_else(|| {
             let to = at + plain_len(text.rest(at));
-            if text.work() > CHEAP {
+            if text.work() > FREE_WORK {
                 Step::Failed(to, text.work())
             } else {
                 Step::Say(to)
@@ -133,7 +134,7 @@ impl Look<'_> {
             .iter()
             .find(|wrapper| cursor.looking_at(wrapper.open))?;
         let out_of_place = wrapper.syntax == Syntax::AtemXml && !self.place.starts_message();
-        if out_of_place || self.tired {
+        if out_of_place || self.exhausted {
             return None;
         }
         let mut after = cursor;
@@ -197,7 +198,7 @@ impl Look<'_> {
     }
 
     fn bare(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
-        if self.wrapped_only || self.tired || !self.place.stands_free() {
+        if self.wrapped_only || self.exhausted || !self.place.stands_free() {
             return None;
         }
         let list = cursor.looking_at("[");
@@ -235,7 +236,7 @@ impl Look<'_> {
     fn fence(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
         let mut inside = cursor;
         let opens = self.place.starts_line() && !self.place.in_code();
-        if self.wrapped_only || self.tired || !opens || !inside.eat("```") {
+        if self.wrapped_only || self.exhausted || !opens || !inside.eat("```") {
             return None;
         }
         let language = inside.take_while(|c| c.is_alphanumeric() || c == '_');
@@ -270,7 +271,7 @@ impl Look<'_> {
 
     /// Reads `f({"n":5})` on a line of its own.
     fn name(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
-        if self.wrapped_only || self.tired || self.place.in_code() {
+        if self.wrapped_only || self.exhausted || self.place.in_code() {
             return None;
         }
         let mut after = cursor;

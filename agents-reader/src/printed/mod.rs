@@ -30,7 +30,6 @@ mod pairs;
 mod params;
 mod place;
 mod python;
-mod said;
 mod scan;
 mod schema;
 mod stream;
@@ -40,6 +39,7 @@ mod table;
 mod tests;
 mod text;
 mod tools;
+mod untagged;
 
 use serde_json::Value;
 
@@ -65,7 +65,7 @@ pub struct PrintedCall {
     /// If the call holds more than the tool's arguments, this is the whole call, such as
     /// `{"name": "f", "arguments": {"n": 1}, "m": 2}`. Reading it reports the dropped text, so nothing is lost.
     pub arguments: String,
-    /// Mark of `arguments` that are valid JSON of the arguments, without anything else.
+    /// `true` if `arguments` is valid JSON of the arguments, without anything else.
     pub intact: bool,
     /// Syntax in which the call was printed.
     pub syntax: Syntax,
@@ -98,10 +98,7 @@ pub struct Printed {
 /// assert_eq!(said.content.trim(), "Let me see.");
 /// assert_eq!((&*said.calls[0].name, &*said.calls[0].arguments), ("weather", r#"{"city": "Oslo"}"#));
 ///
-/// // A tool of this name there is not; and without tags this could be anybody's data.
-/// let said = read("<tool_call>{\"name\": \"rm\", \"arguments\": {}}</tool_call>", &tools);
-/// assert_eq!((said.calls.len(), &*said.undeclared[0].name), (0, "rm"));
-/// assert_eq!(read("{\"name\": \"rm\", \"arguments\": {}}", &tools).undeclared, []);
+/// // No tool has the name `rm`. Without tags, the JSON may be data and is no call.
 /// ```
 pub fn read(text: &str, tools: &[Declared<'_>]) -> Printed {
     if !table::SIGNS.iter().any(|sign| text.contains(sign)) {

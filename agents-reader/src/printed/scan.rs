@@ -8,8 +8,8 @@ use super::text::Text;
 use super::tools::Tools;
 use super::{Declared, Printed, PrintedCall, Syntax, json};
 
-/// Number of bytes that may be looked at in vain before the search for calls ends. Text that is nearly a call over
-/// and over would take quadratic time otherwise.
+/// Number of bytes that may be examined without finding a call before the search for calls ends. Otherwise, text that
+/// repeats the beginning of a call would take quadratic time.
 const FUEL: usize = 1 << 20;
 
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Scanner<'a> {
     mode: Mode,
     place: Place,
     fuel: usize,
-    /// Mark of unclosed thinking, in which only text in a wrapper is a call.
+    /// `true` inside unclosed thinking, where only text in a wrapper is a call.
     wrapped_only: bool,
     out: Printed,
 }
@@ -62,7 +62,7 @@ impl<'a> Scanner<'a> {
         self.out
     }
 
-    /// Reads thinking that never ended once more, since it may have ended in a call.
+    /// Reads unclosed thinking a second time, since it may have ended in a call.
     fn reconsider_thinking(&mut self) {
         let Some(thinking) = self.out.thinking.take() else {
             return;
@@ -80,7 +80,7 @@ impl<'a> Scanner<'a> {
             tools: Tools(self.tools),
             place: &self.place,
             wrapped_only: self.wrapped_only,
-            tired: self.fuel == 0,
+            exhausted: self.fuel == 0,
         }
     }
 
@@ -98,7 +98,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Performs the steps that looks have found.
+/// Performs the steps found by the detection.
 impl Scanner<'_> {
     fn take(&mut self, text: &Text<'_>, at: usize, step: Step) -> usize {
         match step {

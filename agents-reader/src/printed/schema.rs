@@ -19,14 +19,14 @@ pub(super) struct Types {
 }
 
 /// Maximum depth of references, since a schema that refers to itself must not be followed for ever.
-const DEPTH: usize = 8;
+const MAX_REFERENCES: usize = 8;
 
 impl Types {
     /// Returns the types of one parameter of a tool.
     pub(super) fn of(tool: &Value, parameter: &str) -> Self {
         let mut types = Self::default();
         if let Some(schema) = property(tool, parameter) {
-            types.add(tool, schema, DEPTH);
+            types.add(tool, schema, MAX_REFERENCES);
         }
         types
     }

@@ -31,7 +31,7 @@ pub struct Stream<'a> {
 }
 
 /// Number of looks that each byte, and each chunk, pays for.
-const LOOKS: usize = 16;
+const LOOKS_PER_BYTE: usize = 16;
 
 impl<'a> Stream<'a> {
     /// Creates a reader of an answer in which these tools may be called.
@@ -54,7 +54,7 @@ impl<'a> Stream<'a> {
     /// Adds the next chunk and returns the content that can be shown now.
     pub fn push(&mut self, chunk: &str) -> String {
         self.held.push_str(chunk);
-        self.credit += LOOKS * (chunk.len() + LOOKS);
+        self.credit += LOOKS_PER_BYTE * (chunk.len() + LOOKS_PER_BYTE);
         if self.credit >= self.held.len() {
             self.credit -= self.held.len();
             let used = self.scanner.advance(&self.held);

@@ -7,7 +7,7 @@ pub(super) struct Wrapper {
     pub(super) open: &'static str,
     pub(super) close: &'static str,
     pub(super) syntax: Syntax,
-    /// Mark of an opening that is itself the first part of the body.
+    /// `true` if the opening is itself the first part of the body.
     pub(super) keep_open: bool,
 }
 
@@ -97,7 +97,7 @@ pub(super) struct Dialect {
     pub(super) param_end: &'static str,
     /// Text after a name in an opening tag.
     pub(super) name_end: &'static str,
-    /// Mark of a family that prints a line break on both sides of a value.
+    /// `true` if the family prints a line break on both sides of a value.
     pub(super) padded: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Text without quotes.
 
-use super::{ChangeKind, Failure, Parser, ReadErrorKind, Shape, ahead::ENDS, quotes::Quote};
+use super::{ChangeKind, Failure, Parser, ReadErrorKind, Shape, lookahead::ENDS, quotes::Quote};
 use crate::{
     error::ReadError,
     strict,

@@ -22,7 +22,7 @@ impl Parser<'_> {
             _ => {}
         }
         self.separated = false;
-        let told = self.log.told();
+        let logged = self.log.listed_len();
         let marked = self.past_mark(self.at);
         if marked > self.at {
             self.at = marked;
@@ -45,7 +45,7 @@ impl Parser<'_> {
             (None, None) => self.bare_key()?,
         };
         self.top().key = node;
-        self.place_since(told);
+        self.set_path_since(logged);
         self.skip_trivia()?;
         let bytes = self.bytes;
         match bytes.get(self.at) {
@@ -84,7 +84,7 @@ impl Parser<'_> {
             first && self.top().shape == Shape::Object && matches!(self.peek(), Some(b',' | b'}'));
         if set {
             self.become_set(node as usize, quoted, start);
-            self.place_since(told);
+            self.set_path_since(logged);
             return Ok(self.complete());
         }
         if quoted && self.starts_value(self.at) {
@@ -101,10 +101,10 @@ impl Parser<'_> {
 
     /// Moves the changes of a key to the path of its own field. While the key was read, the path was that of the
     /// field before.
-    fn place_since(&mut self, told: usize) {
-        if self.log.told() > told {
+    fn set_path_since(&mut self, first: usize) {
+        if self.log.listed_len() > first {
             let path = path(&self.tape, &self.frames);
-            self.log.place_since(told, &path);
+            self.log.set_path_since(first, &path);
         }
     }
 

@@ -4,11 +4,11 @@
 //! on a stack of bounded depth, never on the call stack. Looks ahead are paid for from an allowance that is
 //! proportional to the text. Reading therefore stays linear, whatever the input.
 
-mod ahead;
 pub(super) mod bare;
 mod close;
 mod escape;
 mod key;
+mod lookahead;
 mod quotes;
 mod string;
 #[cfg(test)]
@@ -106,7 +106,7 @@ enum Shape {
 struct Frame {
     node: u32,
     shape: Shape,
-    /// Mark of an object that was opened by `{{`.
+    /// `true` if the object was opened by `{{`.
     doubled: bool,
     /// Key whose value is being read, or the last key.
     key: u32,
@@ -140,11 +140,11 @@ struct Parser<'a> {
     log: Log,
     /// Number of bytes that looks ahead may still read.
     allowance: usize,
-    /// Mark that a comma was just read.
+    /// `true` if the last token was a comma.
     separated: bool,
-    /// Mark that the early end of the text is already among the changes.
+    /// `true` if the early end of the text is already among the changes.
     closed_early: bool,
-    /// Mark that the braces around the members were left out, so that members may have list marks.
+    /// `true` if the braces around the members were left out, so that members may have list marks.
     loose: bool,
     /// Number of quotes without an escape inside the string being read.
     inner: u32,

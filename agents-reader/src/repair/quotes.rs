@@ -48,7 +48,7 @@ impl Quote {
     }
 
     /// Returns the byte to look for besides `"`: the first byte of a mark that may close.
-    pub(super) fn lead(self) -> u8 {
+    pub(super) fn first_byte(self) -> u8 {
         match self {
             Self::Double => b'"',
             Self::Single => b'\'',

@@ -14,7 +14,7 @@ struct Spelling {
     from: usize,
     /// Start of the copy in the second buffer.
     made: Option<usize>,
-    /// Mark of a string whose backslashes are all meant as they stand.
+    /// `true` if all backslashes of the string are literal.
     literal: bool,
 }
 
@@ -53,7 +53,7 @@ impl Parser<'_> {
             self.begin(&mut spelling);
         }
         loop {
-            at = string_special(self.bytes, at, quote.lead());
+            at = string_special(self.bytes, at, quote.first_byte());
             let Some(&b) = self.bytes.get(at) else {
                 return self.unclosed(quote, body);
             };
@@ -158,7 +158,7 @@ impl Parser<'_> {
             b'\\' => match strict::escape(&self.bytes[at..]) {
                 Some(width) => return Ok(at + width),
                 // `C:\Users\new`: one backslash is no escape, so none of them is.
-                None if !spelling.literal && self.drive(spelling.body) => {
+                None if !spelling.literal && self.starts_drive_path(spelling.body) => {
                     spelling.literal = true;
                     spelling.from = spelling.body;
                     if let Some(start) = spelling.made {
@@ -200,7 +200,7 @@ impl Parser<'_> {
     }
 
     /// Returns true if a string starts like a path on a drive whose first backslash is not escaped.
-    fn drive(&self, body: usize) -> bool {
+    fn starts_drive_path(&self, body: usize) -> bool {
         matches!(self.bytes.get(body..), Some([letter, b':', b'\\', next, ..])
             if letter.is_ascii_alphabetic() && *next != b'\\')
     }

@@ -1,4 +1,4 @@
-//! Changes that need no schema.
+//! Tests of repairs that need no schema.
 
 use crate::{ChangeKind, ReadErrorKind, lenient};
 

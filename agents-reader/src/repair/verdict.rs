@@ -3,7 +3,7 @@
 //! A quote ends a string if the text behind it could follow a string. Otherwise the quote belongs to the text and
 //! should have been escaped. A bounded look ahead decides.
 
-use super::{Failure, Parser, Shape, ahead::ENDS, quotes::Quote};
+use super::{Failure, Parser, Shape, lookahead::ENDS, quotes::Quote};
 use crate::error::ReadError;
 
 /// Role of a quote inside a string.
@@ -141,7 +141,7 @@ impl Parser<'_> {
         let rest = &self.bytes[at + quote.map_or(0, Quote::width)..];
         self.spend(rest.len().min(80))?;
         let word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | 0x80..);
-        let closes = |b: &u8| quote.is_some_and(|quote| quote.lead() == *b);
+        let closes = |b: &u8| quote.is_some_and(|quote| quote.first_byte() == *b);
         Ok(rest.len() < 80 && rest.iter().all(|b| word(b) || closes(b)))
     }
 

@@ -37,7 +37,7 @@ struct Compiler<'a> {
 }
 
 /// Maximum number of places in a schema; further places accept anything.
-const MOST_SHAPES: usize = 20_000;
+const MAX_SHAPES: usize = 20_000;
 
 impl<'a> Compiler<'a> {
     fn compile(&mut self, parts: Vec<Part<'a>>) -> usize {
@@ -68,7 +68,7 @@ impl<'a> Compiler<'a> {
             limits: None,
         });
         self.known.insert(key, at);
-        if at < MOST_SHAPES {
+        if at < MAX_SHAPES {
             let shape = self.shape(&flat, at);
             self.shapes[at] = shape;
         }
@@ -357,11 +357,13 @@ fn limits(map: &Map<String, Value>, into: &mut Option<Box<Limits>>) {
         return;
     }
     // If parts of an `allOf` give a bound twice, both hold.
-    fn bound<T: PartialOrd>(held: &mut Option<T>, said: Option<T>, tighter: fn(&T, &T) -> bool) {
-        if let Some(said) = said
-            && held.as_ref().is_none_or(|held| tighter(&said, held))
+    fn bound<T: PartialOrd>(current: &mut Option<T>, new: Option<T>, tighter: fn(&T, &T) -> bool) {
+        if let Some(new) = new
+            && current
+                .as_ref()
+                .is_none_or(|current| tighter(&new, current))
         {
-            *held = Some(said);
+            *current = Some(new);
         }
     }
     let limits = into.get_or_insert_default();

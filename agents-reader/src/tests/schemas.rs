@@ -1,4 +1,4 @@
-//! Small schemas, each with a question of its own.
+//! Tests of single features with small schemas.
 
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ fn allowed_whole_numbers_with_a_type() {
 }
 
 #[test]
-fn what_could_be_a_thousand_is_not_one() {
+fn a_possible_thousand_is_not_read_as_one() {
     let schema = json!({"properties": {"n": {"type": "integer"}, "x": {"type": "number"}}});
     let refusal = read(r#"{"n": "1.000"}"#, &schema).unwrap_err();
     let says = r#"field `n`: expected a whole number, got "1.000""#;
@@ -56,7 +56,7 @@ fn what_could_be_a_thousand_is_not_one() {
 }
 
 #[test]
-fn a_short_name_that_is_a_word_of_the_missing_one() {
+fn a_key_that_is_part_of_the_missing_field() {
     let schema = json!({"properties": {"user_id": {"type": "integer"}}, "required": ["user_id"]});
     let renamed = read(r#"{"id": 5}"#, &schema).unwrap();
     assert_eq!(renamed.json, r#"{"user_id":5}"#);
@@ -88,7 +88,7 @@ fn json_in_strings_too_often() {
 }
 
 #[test]
-fn a_piece_of_something_broken_is_not_the_whole() {
+fn a_piece_of_a_broken_object_is_not_the_value() {
     let schema = json!({"type": "object", "properties": {"kind_mode": {"type": "string"}}});
     // With its key renamed, the inner object would fit.
     let alone = read(r#"{"kind": "a"}"#, &schema).unwrap();

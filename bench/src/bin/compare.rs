@@ -1,12 +1,12 @@
-//! Runs every contender on the same work, in turn, and prints what they cost side by side.
+//! Runs every contender on the same work and prints their costs side by side.
 //!
 //! `cargo run --release --manifest-path bench/Cargo.toml [-- [ROUNDS] [CONTENDERS] [--write]]`
 //!
-//! Contenders are named by their programs, as in `hand ours wire`; all run unless some are named. With `--write` the
-//! figures go into `results/` and the README.
+//! Arguments such as `hand ours wire` select contenders by their programs; the default is all. `--write` writes the
+//! figures into `results/` and the README.
 //!
-//! The server has one core, the contenders the other (`taskset`), one worker thread each. Each
-//! figure is the best of the rounds: the machine is shared, and what disturbs only ever adds.
+//! The server runs on one core and the contender on the other (`taskset`), with one worker thread each. Each figure is
+//! the best of the rounds, since other programs on the machine only add time.
 
 use agents_bench::{
     Figures,
@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-/// What is measured: a name, the turns, the runs, how many at once, and the model's delay in ms.
+/// Workloads: name, turns, runs, runs at once, and the model's delay in milliseconds.
 const WORK: [(&str, usize, usize, usize, u64); 3] = [
     ("10 turns, one run at a time", 10, 1000, 1, 0),
     ("100 turns, one run at a time", 100, 100, 1, 0),
@@ -28,9 +28,9 @@ const WORK: [(&str, usize, usize, usize, u64); 3] = [
 const CONTENDERS: [&str; 6] = ["hand", "ours", "everything", "wire", "autoagents", "rig"];
 
 fn main() {
-    let said: Vec<String> = std::env::args().skip(1).collect();
-    let rounds = said.iter().find_map(|text| text.parse().ok()).unwrap_or(3);
-    let named = |bin: &&str| said.iter().any(|text| text == bin);
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let rounds = args.iter().find_map(|text| text.parse().ok()).unwrap_or(3);
+    let named = |bin: &&str| args.iter().any(|text| text == bin);
     let mut contenders: Vec<&str> = CONTENDERS.into_iter().filter(named).collect();
     if contenders.is_empty() {
         contenders = CONTENDERS.into();
@@ -93,14 +93,14 @@ fn main() {
         }
         found.push(best);
     }
-    if said.iter().any(|text| text == "--write") {
+    if args.iter().any(|text| text == "--write") {
         for table in tables(&found, rounds) {
             table.write().expect("the results can be written");
         }
     }
 }
 
-/// What is kept of it: CPU for a turn, and memory for a run.
+/// Returns the tables of CPU time per turn and memory per run.
 fn tables(found: &[Vec<Figures>], rounds: usize) -> [Table; 2] {
     let [short, long, wide] = found else {
         panic!("every work has its figures");
@@ -153,7 +153,7 @@ fn tables(found: &[Vec<Figures>], rounds: usize) -> [Table; 2] {
     [turns, memory]
 }
 
-/// The other programs of this package; `cargo run` builds only this one.
+/// Builds the other programs of this package; `cargo run` builds only this one.
 fn build() {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
     let status = Command::new(env!("CARGO"))

@@ -1,14 +1,13 @@
-//! What it takes to compile a minimal agent: one tool, one model, in each framework and by hand.
+//! Measures the compile time of a minimal agent, with one tool and one model, in each framework and by hand.
 //!
 //! `cargo run --release --manifest-path bench/Cargo.toml --bin compile [-- --write]`
 //!
-//! Takes minutes: everything is compiled from nothing, in folders of its own. The packages are in `minimal/`,
-//! and have the versions that this package's lock file has.
+//! The measurement takes minutes, since each package in `minimal/` is compiled from scratch in an empty folder. The
+//! packages use the versions of this package's lock file.
 
 use agents_bench::{
-    children_s,
+    children_s, command_output,
     report::{Cell, Row, Table},
-    said,
 };
 use std::{
     collections::BTreeSet,
@@ -18,7 +17,7 @@ use std::{
     time::Instant,
 };
 
-/// A name, its folder, and what cargo is told besides.
+/// Contenders: name, folder, and further arguments for cargo.
 const CONTENDERS: [(&str, &str, &[&str]); 5] = [
     ("by hand", "hand", &[]),
     ("agents", "agents", &[]),
@@ -26,8 +25,8 @@ const CONTENDERS: [(&str, &str, &[&str]); 5] = [
     ("AutoAgents 0.4", "autoagents", &[]),
     ("rig 0.44", "rig", &[]),
 ];
-/// No compilation takes longer than so many seconds.
-const PATIENCE: &str = "2400";
+/// Time limit for a compilation in seconds.
+const TIMEOUT_SECONDS: &str = "2400";
 
 fn main() {
     let mut rows = Vec::new();
@@ -62,7 +61,7 @@ fn main() {
     }
 }
 
-/// One of the packages.
+/// A package in `minimal/`.
 struct Package {
     folder: PathBuf,
     target: PathBuf,
@@ -79,7 +78,7 @@ impl Package {
                 .join(name.replace([' ', ','], "-")),
             more,
         };
-        // Everybody gets the versions that are measured elsewhere, too.
+        // All contenders use the versions that the other benchmarks use.
         let lock = package.folder.join("Cargo.lock");
         fs::copy(bench.join("Cargo.lock"), lock).expect("the lock file can be copied");
         assert!(
@@ -109,7 +108,7 @@ impl Package {
         ]
     }
 
-    /// How many crates are compiled into it, for whatever runs it.
+    /// Returns the number of crates that the package depends on.
     fn crates(&self) -> usize {
         let manifest = self.folder.join("Cargo.toml");
         let manifest = manifest.to_string_lossy();
@@ -125,8 +124,8 @@ impl Package {
             &manifest,
         ];
         args.extend(self.more);
-        let tree = said("cargo", &args);
-        // `{p}` says of packages from a folder where they lie.
+        let tree = command_output("cargo", &args);
+        // `{p}` prints a local package with its path.
         let names: BTreeSet<_> = tree
             .lines()
             .map(|line| line.trim_end_matches(" (*)"))
@@ -135,7 +134,7 @@ impl Package {
         names.len().saturating_sub(1)
     }
 
-    /// Seconds on the clock and of CPU; `None` if it does not compile in time.
+    /// Builds the package and returns its wall time and CPU time in seconds; `None` on failure or a time-out.
     fn build(&self) -> Option<(f64, f64)> {
         let (clock, cpu) = (Instant::now(), children_s());
         let status = self.cargo("build", &["--offline"]).status().ok()?;
@@ -147,7 +146,7 @@ impl Package {
     fn cargo(&self, verb: &str, args: &[&str]) -> Command {
         let mut command = Command::new("timeout");
         command
-            .args([PATIENCE, "cargo", verb, "--quiet"])
+            .args([TIMEOUT_SECONDS, "cargo", verb, "--quiet"])
             .args(args);
         command
             .arg("--manifest-path")

@@ -1,5 +1,5 @@
-//! Ours again, with everything on that a run may be given: a subscriber, rules, a cache, a secret to
-//! mask, a rate limiter and a journal.
+//! The contender `ours` with all options of a run: a subscriber, rules, a cache, a secret to mask, a rate limiter and
+//! a journal.
 
 use agents::{Ollama, async_trait, journal::{Entry, Journal, JournalError}, policy::{deny_tools, no_external, read_only}, prelude::*, rate::{MemoryLimiter, Rate}, tool};
 use agents_bench::{QUESTION, Task, measure};
@@ -19,7 +19,7 @@ async fn add(
     left + right
 }
 
-/// A journal that serialises its entries as a file would, and writes them nowhere.
+/// A journal that serialises its entries as a file journal does, but discards them.
 struct Nowhere;
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! The loop as one writes it by hand, with reqwest and serde_json and nothing else.
+//! A tool loop written by hand with only reqwest and serde_json.
 
 use agents_bench::{PROMPT, QUESTION, Task, measure};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Ours, as a user writes it: validation, recovery and receipts on.
+//! This framework as a user writes it: with validation, recovery and receipts.
 
 use agents::{Ollama, prelude::*, tool};
 use agents_bench::{QUESTION, Task, measure};

@@ -1,9 +1,9 @@
-//! How fast documents of about a megabyte are read, beside `serde_json`, `jsonrepair-rs`, `json_repair` of
-//! PyPI and `jsonrepair` of npm; and how long texts take that were made to take long.
+//! Measures the speed of reading documents of about a megabyte. Compares `serde_json`, `jsonrepair-rs`, `json_repair`
+//! of PyPI and `jsonrepair` of npm. Also measures texts that were made to take long.
 //!
 //! `cargo run --release --manifest-path bench/Cargo.toml --bin repair [-- --write]`
 //!
-//! A speed in brackets belongs to a wrong value or a refusal.
+//! A speed in brackets means that the value was wrong or the text was refused.
 
 use agents::reader::{self, Schema};
 use agents_bench::{
@@ -28,7 +28,7 @@ fn main() {
     }
 }
 
-/// How fast each repairer is on documents of about a megabyte, and whether it is right.
+/// Measures speed and correctness of each repairer on documents of about a megabyte.
 fn megabytes() -> Table {
     let truth = calls();
     let schema = Schema::new(&schema());
@@ -48,7 +48,7 @@ fn megabytes() -> Table {
     })
     .collect();
     for (name, text) in documents(&truth) {
-        // What was cut off is lost: any value will do.
+        // The cut-off part is lost, so any value counts as right.
         let right = |json: &str| {
             serde_json::from_str::<Value>(json)
                 .is_ok_and(|value| name == "truncated" || value == truth)
@@ -96,7 +96,7 @@ fn megabytes() -> Table {
     }
 }
 
-/// The speed of the best of some runs; in brackets unless it is right.
+/// Returns the speed of the best run, marked as wrong unless `right`.
 fn speed(text: &str, right: bool, run: impl Fn(&str)) -> Cell {
     let best = (0..RUNS).map(|_| time(|| run(black_box(text))));
     megabytes_a_second(text, best.min().unwrap_or_default().as_secs_f64(), right)
@@ -115,7 +115,7 @@ fn time(run: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// One ordinary call, over and over: what reading adds to deserialising.
+/// Measures the overhead of reading over deserialising, on a small call.
 fn small() {
     const TIMES: u32 = 20_000;
     let call = json!([{
@@ -250,7 +250,7 @@ fn schema() -> Value {
     })
 }
 
-/// The value as Python prints it.
+/// Formats a value as Python prints it.
 fn python(value: &Value) -> String {
     match value {
         Value::Null => "None".into(),

@@ -1,5 +1,5 @@
-//! A model that never thinks: it asks for `add` until TURNS results are in the conversation, then
-//! says "done". It speaks Ollama's `/api/chat`.
+//! A scripted model behind Ollama's `/api/chat`. It calls `add` until the conversation has TURNS results, then answers
+//! "done".
 
 use http_body_util::{BodyExt, Full};
 use hyper::{

@@ -1,7 +1,7 @@
-//! The floor: what lies below every loop. The requests are built before, the answers are read and not parsed.
+//! The lower bound of all contenders: requests are built in advance, and answers are read but not parsed.
 //!
-//! HTTP is hyper's, as under ours, and whoever waits for an answer moves the bytes; the requests are, byte for byte,
-//! those that ours sends.
+//! HTTP comes from hyper, as in `ours`, and the task that waits for an answer drives the connection. The requests
+//! equal those of `ours` byte for byte.
 
 use agents_bench::{PROMPT, QUESTION, Task, measure};
 use http_body_util::{BodyExt, Full};
@@ -52,7 +52,7 @@ async fn main() {
     .await;
 }
 
-/// The request of a turn, after so many calls.
+/// Returns the request's body after this number of calls.
 fn body(calls: usize) -> Bytes {
     let mut text = format!(
         r#"{{"model":"bench","stream":false,"tools":[{TOOL}],"messages":[{{"role":"system","content":"{PROMPT}"}},{{"role":"user","content":"{QUESTION}"}}"#
@@ -69,12 +69,12 @@ fn body(calls: usize) -> Bytes {
     text.into()
 }
 
-/// The tool as ours declares it.
+/// Declaration of the tool as `ours` sends it.
 const TOOL: &str = r#"{"function":{"description":"Add two integers.","name":"add","parameters":{"additionalProperties":false,"properties":{"left":{"description":"Left operand","format":"int64","type":"integer"},"right":{"description":"Right operand","format":"int64","type":"integer"}},"required":["left","right"],"type":"object"}},"type":"function"}"#;
 
 type Driver = http1::Connection<TokioIo<TcpStream>, Full<Bytes>>;
 
-/// A connection, moved by whoever waits for it.
+/// A connection, driven by the task that waits for its answer.
 struct Connection {
     requests: SendRequest<Full<Bytes>>,
     driver: Box<Driver>,
@@ -99,17 +99,17 @@ impl Connection {
         let answer = requests.send_request(request);
         let answer = moved(driver, answer).await.expect("the server answers");
         let body = moved(driver, answer.into_body().collect()).await;
-        // The connection learns of the end as well.
+        // The connection has to process the end of the body.
         poll_fn(|cx| Poll::Ready(drive(driver, cx))).await;
         body.expect("the answer is whole").to_bytes()
     }
 }
 
-/// Waits for what a connection brings, and moves it meanwhile.
+/// Waits for a result of a connection, and drives the connection meanwhile.
 async fn moved<F: Future>(driver: &mut Driver, waiting: F) -> F::Output {
     let mut waiting = pin!(waiting);
     poll_fn(|cx| {
-        // Asking comes first: nothing is read that nobody has asked for.
+        // The result is polled first: the driver reads only bytes that were requested.
         let asked = waiting.as_mut().poll(cx);
         if asked.is_ready() {
             return asked;
@@ -121,6 +121,6 @@ async fn moved<F: Future>(driver: &mut Driver, waiting: F) -> F::Output {
 }
 
 fn drive(driver: &mut Driver, cx: &mut Context<'_>) {
-    // That it has ended is told to whoever waits for an answer.
+    // A task that waits for an answer gets the error from there.
     let _ = Pin::new(driver).poll(cx);
 }

@@ -21,7 +21,7 @@ struct Ticket {
     done: bool,
 }
 
-// 37: there are no partial values: an answer in which a field is missing is none, and the model is told.
+// 37: there are no partial values. An answer with a missing field is refused, and the model is told why.
 #[tokio::test]
 async fn an_answer_without_a_required_field_is_none_and_the_model_is_told_which() {
     let (model, handle) = ScriptedModel::new([
@@ -206,8 +206,7 @@ async fn what_is_used_up_is_counted_for_each_run() {
     assert_eq!(runs.load(SeqCst), 2);
 }
 
-// 44: there is no memory behind one's back: without one, a run knows what it is given, and nothing of
-// another.
+// 44: there is no implicit memory. Without an explicit one, a run knows only its input.
 #[tokio::test]
 async fn a_run_knows_nothing_of_another() {
     let (model, handle) = ScriptedModel::new([Script::text("noted"), Script::text("who?")]);
@@ -221,7 +220,7 @@ async fn a_run_knows_nothing_of_another() {
     );
 }
 
-// 54: a call that was refused counts like any other, so that a model which insists comes to an end.
+// 54: a refused call counts like any other, so that a model which repeats it comes to an end.
 #[tokio::test]
 async fn a_refused_call_counts_like_any_other() {
     let (model, handle) = ScriptedModel::new([

@@ -4,7 +4,7 @@ use super::*;
 use ::agents::{Code, Effects, reader, recovery::*, run::Approval, tool::FnTool, tool::ToolSpec};
 use serde_json::json;
 
-/// The call, without arms, is answered with this.
+/// Returns the answer to a call without arms.
 async fn check(arguments: &str, told: &str) {
     let seen = call(0, arguments, no_arms()).await;
     assert_eq!(seen.told(), told, "{arguments}");
@@ -17,7 +17,7 @@ async fn a_number_for_a_string_and_a_string_for_a_number_are_read() {
     check(r#"{"n": "1"}"#, "did 1").await;
 }
 
-// 24: what the schema cannot settle is a `deserialization_error`, not an `invalid_args`.
+// 24: a value of the wrong type is a `deserialization_error`, not an `invalid_args`.
 #[tokio::test]
 async fn a_word_for_a_number_is_mended_without_another_turn() {
     let arms = on_field(|value, fault| {
@@ -70,7 +70,7 @@ async fn mended_arguments_are_validated_again_with_the_new_error() {
     assert!(faults.len() == 2 && faults[0] != faults[1], "{faults:?}");
 }
 
-// 26, further: what is mended is gated again.
+// 26, further: repaired arguments need approval again.
 #[tokio::test]
 async fn mended_arguments_are_approved_again() {
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -102,7 +102,7 @@ async fn mended_arguments_are_approved_again() {
     assert_eq!(*asked.lock().unwrap(), [r#"{"to":"a"}"#, r#"{"to":"b"}"#]);
 }
 
-// 27: then the model is told; the run lives.
+// 27: the model then gets the error, and the run continues.
 #[tokio::test]
 async fn eight_texts_at_most_are_tried_for_one_call() {
     let (agent, asked) = scribe(|repair| Ok(format!("nonsense {}", repair.attempt)));
@@ -185,7 +185,7 @@ async fn keys_that_are_not_strings_become_strings() {
     );
 }
 
-// 31: too long is an error of this call; the run goes on.
+// 31: too long arguments are an error of the call; the run continues.
 #[tokio::test]
 async fn arguments_over_the_limit_are_refused_by_their_bytes_on_the_wire() {
     let (model, handle) = ScriptedModel::new([
@@ -252,7 +252,7 @@ async fn what_reading_changed_is_told_and_in_the_receipt() {
     assert!(seen.receipt().repairs.is_empty());
 }
 
-// 33, further: an event tells how the arguments at hand were changed, and nothing of those before.
+// 33, further: an event lists the changes of the current arguments only.
 #[tokio::test]
 async fn a_change_is_told_once_of_the_arguments_that_are_used() {
     let mended = |error: CallError<'_, AnyError>, _: &ErrorContext| match error {

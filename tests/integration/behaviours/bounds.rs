@@ -1,4 +1,4 @@
-//! Budgets and deadlines around recovery: whose they are, and what they count.
+//! Budgets and deadlines around recovery: which agent they belong to, and what they count.
 
 use super::*;
 use ::agents::{
@@ -14,7 +14,7 @@ fn anything() -> Value {
     json!({"type": "object"})
 }
 
-/// An agent whose repair agent is driven by this model, within this budget.
+/// Creates an agent whose repair agent has this model and this budget.
 fn repaired_by(model: ScriptedModel, budget: Budget) -> AgentBuilder<'static, String, String> {
     let agent = AgentBuilder::<Repair, String>::new("scribe")
         .budget(budget)
@@ -34,7 +34,7 @@ fn broken() -> Vec<Script> {
     vec![Script::call("job", "three"), Script::text("end")]
 }
 
-/// (d) A repair agent's own bounds are its own: each uses up a try and ends nothing else.
+/// (d) A repair agent that exceeds its own budget uses up one attempt, and ends nothing else.
 #[tokio::test(start_paused = true)]
 async fn a_repair_agent_s_own_budget_ends_a_try() {
     let budgets = [
@@ -76,7 +76,7 @@ async fn a_repair_agent_s_own_budget_ends_a_try() {
     }
 }
 
-/// (d) The caller's bounds are the caller's, wherever they are passed.
+/// (d) The caller's budget ends the caller, also if it is exceeded within a repair.
 #[tokio::test]
 async fn the_caller_s_budget_ends_the_run_within_a_repair() {
     let (model, handle) = ScriptedModel::always(Script::call("nothing", "{}"));
@@ -99,7 +99,7 @@ async fn the_caller_s_budget_ends_the_run_within_a_repair() {
     assert_eq!(seen.outcome.stopped, Some(stopped));
 }
 
-/// (d) The bound of a repair agent that is passed within a repair of its own call is still its own.
+/// (d) The budget of a repair agent ends only that agent, also if it is exceeded within a repair of its own call.
 #[tokio::test]
 async fn an_outer_repair_s_budget_passed_within_an_inner_one_ends_the_outer_try() {
     let (inner_model, _) = ScriptedModel::always(Script::call("nothing", "{}"));
@@ -203,7 +203,7 @@ async fn the_time_of_a_run_covers_repairs_and_waits() {
     );
 }
 
-/// (g) (h) Repairs that cost nobody anything.
+/// (g) (h) Repairs whose cost is not counted.
 #[tokio::test]
 async fn the_cost_of_a_repair_is_the_caller_s() {
     let (model, handle) = ScriptedModel::new([Script::text("worse"), Script::text(r#"{"n":3}"#)]);

@@ -1,4 +1,4 @@
-//! A peer's defects, and our own that must not come back.
+//! Regression tests for defects of another framework and our own.
 
 use super::*;
 use ::agents::{
@@ -15,12 +15,12 @@ fn anything() -> Value {
     json!({"type": "object"})
 }
 
-/// Retries whatever fails, however it fails.
+/// Returns arms that retry every failure.
 fn stubborn() -> impl Arms {
     on_failure(|_| retry().max_attempts(5).backoff(none()))
 }
 
-/// A tool that runs an agent, after it has failed so often.
+/// Creates a tool that fails `failures` times, then runs an agent.
 fn asks(agent: Plain, failures: u32) -> FnTool {
     let agent = Arc::new(agent);
     FnTool::new(
@@ -124,7 +124,7 @@ async fn a_retry_neither_swallows_an_approval_nor_asks_it_again() {
     );
 }
 
-/// (b) The same, one agent deeper: the deadline of the outer tool stands still while a person thinks.
+/// (b) The same one agent deeper: the deadline of the outer tool pauses while a person decides.
 #[tokio::test(start_paused = true)]
 async fn a_deadline_stands_still_while_a_person_is_asked() {
     let send = FnTool::with_spec(
@@ -243,7 +243,7 @@ async fn a_cancellation_ends_a_back_off() {
     assert_eq!(runs.load(SeqCst), 1);
 }
 
-/// (e) A way to call tools that passes recovery by: whoever listens gets the same run.
+/// (e) A second way to call tools that bypasses recovery: a run with listeners is the same as without.
 #[tokio::test]
 async fn listening_to_a_run_changes_nothing() {
     let script = || {
@@ -297,7 +297,7 @@ async fn listening_to_a_run_changes_nothing() {
     assert!(listened.model.requests()[0].streamed && !quiet.requests()[0].streamed);
 }
 
-/// (i) Nothing means the same in every kind: the next step, then the model.
+/// (i) `None` means the same for every kind of error: the next step, then the model.
 #[tokio::test]
 async fn nothing_falls_through_in_every_kind() {
     for (failures, arguments) in [(0, "three"), (0, r#"{"n":"x"}"#), (1, r#"{"n":1}"#)] {

@@ -1,4 +1,4 @@
-//! Arguments that were given for a failure and may not run: they were a try, and what is wrong is wrong still.
+//! Replacement arguments that are denied: they count as an attempt, and the original failure stays.
 
 use super::*;
 use ::agents::{
@@ -14,7 +14,7 @@ use serde_json::json;
 const SENT: &str = r#"{"n":50}"#;
 const GIVEN: &str = r#"{"n":5}"#;
 
-/// A call of a tool that writes half and fails, and arms that give other arguments, which nobody allows.
+/// Runs a call of a tool that fails halfway, with arms that give other arguments, which are denied.
 async fn booked(sent: &str, asks: bool) -> (Outcome<String>, String, Vec<String>) {
     let ran: Arc<Mutex<Vec<String>>> = Arc::default();
     let log = ran.clone();
@@ -103,7 +103,7 @@ async fn for_a_text_that_cannot_be_read_the_text_is_told() {
     }
 }
 
-/// What the model itself asked for is denied as ever, and no arm rescues it.
+/// A denied call with the model's own arguments is not repaired by an arm.
 #[tokio::test]
 async fn for_the_model_s_own_arguments_the_denial_is_told() {
     for asks in [false, true] {

@@ -1,4 +1,4 @@
-//! Who may say no, and what a run that was put down holds to.
+//! Denials by rules and approvers, and conditions that a resumed run has to keep.
 
 use super::*;
 use crate::world::put_down_after;
@@ -9,7 +9,7 @@ use ::agents::{
 };
 use serde_json::json;
 
-/// A tool that writes, and what it ran with.
+/// Returns a tool that writes, and the arguments that it ran with.
 fn gated() -> (FnTool, Arc<Mutex<Vec<String>>>) {
     let ran: Arc<Mutex<Vec<String>>> = Arc::default();
     let seen = ran.clone();
@@ -23,7 +23,7 @@ fn gated() -> (FnTool, Arc<Mutex<Vec<String>>>) {
     (tool, ran)
 }
 
-// 52: a tool that asks for nobody's word runs where there is nobody.
+// 52: a tool that needs no approval runs without an approver.
 #[tokio::test]
 async fn a_tool_that_asks_for_nobody_s_word_runs_where_there_is_nobody() {
     let seen = call(0, r#"{"n":1}"#, no_arms()).await;
@@ -32,8 +32,8 @@ async fn a_tool_that_asks_for_nobody_s_word_runs_where_there_is_nobody() {
     assert_eq!(seen.count(asked), 0);
 }
 
-// 55: what was approved runs as it was shown; there is no editing behind the model's back: who wants
-// it otherwise says how, and the model calls again.
+// 55: an approved call runs exactly as it was shown. An approver cannot edit a call; a requested revision goes to the
+// model, which calls again.
 #[tokio::test]
 async fn a_call_to_be_revised_does_not_run_and_the_changed_one_is_asked_about_anew() {
     let (tool, ran) = gated();
@@ -77,7 +77,7 @@ async fn a_call_to_be_revised_does_not_run_and_the_changed_one_is_asked_about_an
     assert_eq!(attempts, [0, 1]);
 }
 
-/// The journal of a run that posts.
+/// Returns the journal of a run with a call of `post`.
 async fn posted() -> MemoryJournal {
     let journal = MemoryJournal::new();
     let script = [Script::call("post", r#"{"to":"ada"}"#), Script::text("end")];
@@ -90,8 +90,8 @@ async fn posted() -> MemoryJournal {
     journal
 }
 
-// 56: the tools are those the agent has now. A stored call to one that is gone does not run, and one that has to be
-// approved now is asked about now.
+// 56: a resumed run has the agent's current tools. A stored call of a removed tool does not run, and a call that now
+// needs approval is asked about.
 #[tokio::test]
 async fn a_stored_call_runs_only_if_the_agent_may_make_it_now() {
     let journal = posted().await;
@@ -112,7 +112,7 @@ async fn a_stored_call_runs_only_if_the_agent_may_make_it_now() {
         .unwrap();
     assert!(handle.requests()[0].last().contains("not any more"));
     assert!(ran.lock().unwrap().is_empty());
-    // When it is settled, nothing is left to ask or to run.
+    // Nothing is asked or run after the call is settled.
     let settled = put_down_after(&journal, "settled", 1);
     let (tool, ran) = gated();
     let (model, handle) = ScriptedModel::new([Script::text("end")]);

@@ -1,7 +1,7 @@
-//! How failing calls behave, one sentence a test.
+//! Behaviour of failing calls; each test is named by a sentence.
 //!
-//! Another framework, whose tests are good reading, has these 56 behaviours. Ours are listed beside them: the
-//! test that shows each, and where ours differ, why. `tests/tidy.rs` looks whether the tests are there.
+//! The table lists 56 behaviours of another framework's tests. For each, it names our tests and explains any
+//! difference. `tests/tidy.rs` checks that the named tests exist.
 //!
 //! | | behaviour | tests | what is different |
 //! |-|-|-|-|
@@ -99,12 +99,12 @@ use std::{
 pub(crate) type Plain = ModelAgent<'static, String, String>;
 pub(crate) type ScribeAgent = Arc<ModelAgent<'static, Repair, String>>;
 
-/// Counts its runs, and fails as often as it is told to.
+/// Counts its runs, and fails `failures` times at first.
 #[tool(reads)]
 pub(crate) async fn job(
-    /// What.
+    /// Number that is returned.
     n: u32,
-    /// For whom.
+    /// Name of the customer.
     #[serde(default)]
     name: Option<String>,
     #[inject] runs: Arc<AtomicU32>,
@@ -116,7 +116,7 @@ pub(crate) async fn job(
     }
 }
 
-/// The arms of an agent.
+/// Default arms of an agent, as a function.
 pub(crate) trait Arms:
     Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'static
 {
@@ -162,7 +162,7 @@ fn on_failure(
     }
 }
 
-/// What can be seen of a run from outside.
+/// Observable results of a run.
 struct Seen {
     outcome: Outcome<String>,
     model: ScriptedModel,
@@ -170,13 +170,13 @@ struct Seen {
     runs: u32,
 }
 
-/// One call of [`job`], which fails so often at first, and an answer.
+/// Runs one call of [`job`], which fails `failures` times at first, and an answer.
 async fn call(failures: u32, arguments: &str, arms: impl Arms) -> Seen {
     let script = vec![Script::call("job", arguments), Script::text("end")];
     see(failures, script, arms).await
 }
 
-/// An agent with [`job`] and these default arms, on this script.
+/// Runs a script with an agent that has [`job`] and these default arms.
 async fn see(failures: u32, script: Vec<Script>, arms: impl Arms) -> Seen {
     let runs = Arc::new(AtomicU32::new(0));
     let tool = Job {
@@ -191,7 +191,7 @@ async fn see(failures: u32, script: Vec<Script>, arms: impl Arms) -> Seen {
     }
 }
 
-/// Any agent, on this script.
+/// Runs any agent with this script.
 async fn watch(agent: AgentBuilder<'static, String, String>, script: Vec<Script>) -> Seen {
     let (model, handle) = ScriptedModel::new(script);
     let events: Arc<Mutex<Vec<Event>>> = Arc::default();
@@ -214,7 +214,7 @@ async fn watch(agent: AgentBuilder<'static, String, String>, script: Vec<Script>
 }
 
 impl Seen {
-    /// What the model was told about its first call; nothing if it was not asked again.
+    /// Returns the first call's result as the model got it; empty if no request followed.
     fn told(&self) -> String {
         let requests = self.model.requests();
         let first = requests
@@ -240,7 +240,7 @@ impl Seen {
     }
 }
 
-/// A repair agent without a model, and what it was asked.
+/// Returns a repair agent without a model, and the requests that it got.
 fn scribe(
     answer: impl Fn(&Repair) -> Result<String, Error> + Send + Sync + 'static,
 ) -> (ScribeAgent, Arc<Mutex<Vec<Repair>>>) {

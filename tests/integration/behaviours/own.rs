@@ -1,4 +1,4 @@
-//! What recovery has to do beyond a peer's defects: long arguments, panics, what was already done.
+//! Recovery beyond the listed behaviours: long arguments, panics, and effects that already happened.
 
 use super::*;
 use ::agents::{Effects, recovery::*, tool::FnTool};
@@ -32,7 +32,7 @@ async fn an_arm_sees_the_whole_of_long_arguments() {
     assert_eq!(*lengths.lock().unwrap(), [raw.len()]);
 }
 
-/// An object in a fence, with a field of another type: it was read, so a field is at fault.
+/// An object in a fence with a field of another type can be read, so the failure is in the field.
 #[tokio::test]
 async fn a_wrong_field_in_malformed_text_is_a_deserialization_error() {
     for arguments in [
@@ -45,7 +45,7 @@ async fn a_wrong_field_in_malformed_text_is_a_deserialization_error() {
     }
 }
 
-/// The schema is content, the type is not: the value is put into what was read.
+/// The value fits the schema but not the type: a sanitized value is put into the arguments that were read.
 #[tokio::test]
 async fn sanitize_works_on_what_was_read_from_malformed_text() {
     /// Pings.
@@ -85,7 +85,7 @@ async fn a_panicking_repair_agent_uses_up_a_try() {
     assert_eq!(asked.lock().unwrap()[0].attempt, 2);
 }
 
-/// A call that ran keeps its receipt, whatever its neighbour does to the run.
+/// A finished call keeps its receipt, even if a parallel call ends the run.
 #[tokio::test]
 async fn a_throw_does_not_take_the_receipts_of_calls_that_ran() {
     let done = FnTool::new(
@@ -124,7 +124,7 @@ async fn a_throw_does_not_take_the_receipts_of_calls_that_ran() {
     assert!(names.contains(&"done".to_owned()), "{names:?}");
 }
 
-/// A body that runs an agent again in its second attempt is not given the first one's answer.
+/// A tool's body runs an agent in each attempt; the second attempt does not get the stored answer of the first.
 #[tokio::test]
 async fn a_stored_run_keeps_the_attempts_of_a_body_that_runs_an_agent_apart() {
     use crate::world::{put_down, same};
@@ -189,7 +189,7 @@ async fn a_stored_run_keeps_the_attempts_of_a_body_that_runs_an_agent_apart() {
     }
 }
 
-/// An arm is the user's code: a panic there is a failure of the call and of nothing else.
+/// A panic in an arm, which is user code, fails only the call.
 #[tokio::test]
 async fn a_panicking_arm_does_not_end_the_run() {
     let seen = call(0, "one", on_args(|_, _| panic!("never thought of that"))).await;
@@ -202,7 +202,7 @@ async fn a_panicking_arm_does_not_end_the_run() {
     );
 }
 
-/// Strict reading, said of a tool, of an agent or of a run: nothing is mended, and nothing runs.
+/// With strict reading, set on a tool, an agent or a run, nothing is repaired and nothing runs.
 #[tokio::test]
 async fn strict_is_strict_wherever_it_is_said() {
     /// Counts.

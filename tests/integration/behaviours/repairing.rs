@@ -65,7 +65,7 @@ async fn text_that_does_not_read_uses_up_a_try() {
     assert!(seen.told().starts_with("ERROR VALIDATION_ERROR"));
 }
 
-// 14: all tries spent is no error of its own; the next step of the plan follows, then the model.
+// 14: used-up attempts are no separate error. The next step of the plan follows, then the model.
 #[tokio::test]
 async fn spent_tries_fall_through_to_the_next_step() {
     let (agent, asked) = scribe(|_| Err(Error::new(ErrorKind::Model, "no")));
@@ -107,7 +107,7 @@ async fn an_escalating_repair_agent_ends_the_repair_with_its_reason_and_severity
     );
 }
 
-// The whole way: code, then three tries, then the escalation says how many there were.
+// The complete path: code, then three attempts, then an escalation that reports their number.
 #[tokio::test]
 async fn an_escalation_counts_the_tries_before_it() {
     let (agent, _) = scribe(|repair| match repair.attempt {
@@ -191,7 +191,7 @@ async fn the_model_is_told_of_an_escalation_and_may_call_again() {
     assert_eq!(failed, 1, "an escalated call does not look like a success");
 }
 
-/// Mends by string surgery, or judges.
+/// Repairs by editing the text, or gives up.
 #[agent]
 fn regex_fixer(broken: Repair) -> Result<String, Error> {
     match &*broken.raw {
@@ -223,7 +223,7 @@ async fn a_repair_agent_without_a_model_may_mend_escalate_and_throw() {
 // A repair agent may take plain text: that is the text that failed, or everything in words.
 #[tokio::test]
 async fn a_repair_agent_may_take_plain_text() {
-    /// Looks for what it needs.
+    /// Checks that the request contains everything a repair agent needs.
     fn look(request: String) -> String {
         let complete = ["`job`", "JSON Schema", "The JSON: seven"]
             .iter()
@@ -261,7 +261,7 @@ async fn a_severity_is_read_in_any_case_and_high_when_it_is_none() {
     }
 }
 
-// 21: a misspelt severity is no other severity, and nobody gives up without saying why.
+// 21: a misspelt severity is refused, and so is an escalation without a reason.
 #[tokio::test]
 async fn an_unknown_severity_is_refused_with_the_list() {
     let list = r#"expected one of "LOW", "MEDIUM", "HIGH", "CRITICAL", got "apocalyptic""#;
@@ -307,7 +307,7 @@ async fn a_critical_escalation_from_the_tool_ends_the_run() {
     assert_eq!(seen.model.count(), 1);
 }
 
-// 22: they exist within a repair and nowhere else, without being asked for.
+// 22: both tools exist only within a repair, and need no declaration.
 #[tokio::test]
 async fn escalate_and_throw_exist_only_within_a_repair() {
     let (agent, handle) = model_scribe([Script::text(r#"{"n":1}"#)]);
@@ -319,7 +319,7 @@ async fn escalate_and_throw_exist_only_within_a_repair() {
     assert!(alone.requests()[0].tools.is_empty());
 }
 
-// A repair agent whose tools fail, and whose repair agent's tools fail, and so on, ends.
+// Repair agents whose tools fail and are repaired by further repair agents come to an end.
 #[tokio::test]
 async fn repairs_within_repairs_are_bounded() {
     fn nested(deep: u32) -> ScribeAgent {

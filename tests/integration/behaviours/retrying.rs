@@ -1,4 +1,4 @@
-//! Retries and what stands around them.
+//! Retries, and their interplay with arms, layers and listeners.
 
 use super::*;
 use ::agents::{Code, Severity, recovery::*, tool::FnTool};
@@ -17,7 +17,7 @@ async fn a_call_that_fails_once_runs_twice_and_the_loop_goes_on() {
     assert_eq!(seen.outcome.result.unwrap(), "end");
 }
 
-// 2: `max_attempts` counts every execution, not those after the first; the last failure is told.
+// 2: `max_attempts` counts every execution, including the first. The model gets the last failure.
 #[tokio::test]
 async fn spent_retries_leave_the_last_failure_and_the_attempts_in_the_receipt() {
     let seen = call(100, r#"{"n":1}"#, retry_to(4)).await;
@@ -58,7 +58,7 @@ async fn arms_without_one_for_the_kind_change_nothing() {
     assert_eq!(seen.told(), "ERROR UNKNOWN (Terminal) in `job`: failure 1");
 }
 
-// 5: giving nothing is no decision in every kind alike; it never ends the run.
+// 5: `None` is no decision for any kind of error; it never ends the run.
 #[tokio::test]
 async fn an_arm_that_gives_nothing_leaves_the_failure_to_the_model() {
     let seen = call(0, "gibberish", on_args(|_, _| fix(None))).await;
@@ -168,7 +168,7 @@ async fn the_calls_of_one_reply_recover_by_themselves_and_are_answered_in_order(
 }
 
 ::agents::prelude::tool! {
-    /// Fails, and may have an arm of its own.
+    /// Fails; the tool may have an arm.
     #[tool(none)]
     async fn fails(#[inject] own: bool) -> Result<(), io::Error> {
         Err(io::Error::other(format!("no ({own})")))
@@ -179,7 +179,7 @@ async fn the_calls_of_one_reply_recover_by_themselves_and_are_answered_in_order(
     }
 }
 
-/// What the model is told when these layers have an arm.
+/// Returns the call's result as the model gets it, if these layers have an arm.
 async fn layers(for_tool: bool, own: bool, default: bool) -> String {
     fn says(who: &str, speaks: bool) -> Option<Plan> {
         let decision: Decision<Execution> = feedback(format!("[{who}]"));

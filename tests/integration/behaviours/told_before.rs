@@ -1,5 +1,4 @@
-//! What a repair agent is told of the failures before the one at hand: all of them, from what the model wrote, and
-//! nothing twice.
+//! Earlier failures in the report to a repair agent: all of them, beginning with the model's own text, and none twice.
 
 use super::*;
 use ::agents::{recovery::*, run::Approval};
@@ -81,7 +80,7 @@ async fn of_a_repair_in_need_of_repair_the_text_before_it_is_told() {
     assert_eq!(story(&asked[0]), [["the model", "four, please", unread]]);
 }
 
-/// The plan for what the model wrote goes on, and so does its story.
+/// The plan for the model's text continues after a denial, and so does the list of earlier failures.
 #[tokio::test]
 async fn what_was_denied_was_a_try() {
     let (agent, asked) = scribe(|_| Err(Error::new(::agents::ErrorKind::Failed, "no idea")));
@@ -123,7 +122,8 @@ async fn what_was_denied_was_a_try() {
     );
 }
 
-/// The tool whose call it is to repair is not among its own: that is told in a receipt, and the trace says whose it is.
+/// A repair agent that calls the failed tool gets an error, since that is none of its tools. The trace names the
+/// repair agent as the caller.
 #[tokio::test]
 async fn a_call_that_a_repair_agent_makes_is_known_by_its_caller() {
     let script = [Script::call("job", r#"{"n": 3}"#), Script::text("3")];

@@ -1,4 +1,4 @@
-//! What was tried for a call, as its receipt and the console tell it.
+//! Attempted repairs of a call, on its receipt and on the console.
 
 use super::*;
 use ::agents::{
@@ -63,7 +63,7 @@ async fn what_the_model_sent_is_kept_beside_everything_that_was_tried() {
     );
 }
 
-/// Whoever stands before it takes none of its tries.
+/// Attempts of an earlier repair agent do not count against a later one.
 #[tokio::test]
 async fn a_repair_agent_counts_its_own_tries() {
     let (first, _) = scribe(|_| Ok("worse".into()));
@@ -181,7 +181,7 @@ async fn a_repair_agent_that_cannot_be_asked_is_asked_once_and_the_next_has_its_
         let told: Vec<_> = repairs(&seen).into_iter().map(|(_, told)| told).collect();
         let one = format!("`scribe` {did}: {text}");
         assert_eq!(told, vec![one; times]);
-        // Whoever could not be asked has tried nothing.
+        // A repair agent that could not be asked is no attempt.
         let [escalation] = &seen.outcome.escalations[..] else {
             panic!("{:?}", seen.outcome.escalations)
         };
@@ -233,7 +233,7 @@ async fn a_hint_stands_behind_the_error_in_the_receipt_on_the_console_and_in_the
     );
     let drawn = timeline::of(&seen.outcome).width(200).to_string();
     assert!(drawn.contains("hint: send a number"), "{drawn}");
-    // What stands behind an escalation is said where it is settled.
+    // The settlement shows the result of an escalation.
     let seen = call(0, "three", on_args(|_, _| escalate("too hard"))).await;
     assert_eq!(seen.error().hint(), None, "no arm gave one");
     let lines = lines(&seen);

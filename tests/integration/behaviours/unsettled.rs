@@ -1,10 +1,10 @@
-//! What is said of a call whose repairs were in vain: what was wrong with it, and not with them.
+//! Calls whose repairs all failed: messages describe the original failure, not the failed repairs.
 
 use super::*;
 use ::agents::{Severity, reader::ChangeKind, recovery::*, run::RepairKind};
 use serde_json::json;
 
-/// Arms for every kind: each asks this repair agent, and says which it was.
+/// Creates arms for every kind of error. Each asks this repair agent, and names itself in a hint.
 fn each_with_a_hint(agent: ScribeAgent, retries: u32) -> impl Arms {
     move |error: CallError<'_, AnyError>, _: &ErrorContext| {
         let agent = agent.clone();
@@ -160,8 +160,8 @@ async fn the_plan_before_goes_on_where_the_one_for_a_repair_ends() {
     assert_eq!(kinds, [tried, tried, tried, RepairKind::Fixed]);
 }
 
-/// The model did not write `four`: what an arm says of it is for whoever gives the next text, not for the model or for
-/// those above.
+/// The text `four` comes from an arm. A hint about it goes to the next repair step, not to the model or to agents
+/// above.
 #[tokio::test]
 async fn what_an_arm_says_of_a_repair_is_for_the_next_try() {
     let said: [fn() -> Decision<Deserialization>; 2] = [
@@ -257,7 +257,7 @@ async fn a_value_that_settles_its_field_leaves_the_next_to_be_told() {
         seen.told()
     );
     assert_eq!(seen.error().details.as_ref().unwrap()["path"], "name");
-    // One that does not settle it was a try, and what the model wrote there is wrong still.
+    // A replacement that does not fit is an attempt, and the model's own value is still reported as wrong.
     let arms = on_field(|_, _| sanitize("a few"));
     let seen = call(0, r#"{"n": "four"}"#, arms).await;
     assert!(seen.told().contains("\"four\""), "{}", seen.told());

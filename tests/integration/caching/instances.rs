@@ -1,8 +1,8 @@
-//! Values of one tool that have other things injected; caches of other makes.
+//! Caching for tools with different injected values, and for caches written by users.
 
 use super::*;
 
-/// Not `Hash`: all of them are taken for one.
+/// A type without `Hash`, so that all its values count as equal.
 #[derive(Clone)]
 pub(crate) struct Pool;
 
@@ -11,7 +11,7 @@ pub(crate) struct Pool;
 async fn read_under(
     #[inject] root: &String,
     #[inject] pool: Pool,
-    /// Which.
+    /// Path of the file.
     path: String,
 ) -> String {
     let _ = pool;

@@ -1,11 +1,11 @@
-//! What others' operators do, as far as the other files here do not show it.
+//! Behaviour of other frameworks' composition operators that the other files here do not test.
 
 use super::*;
 use agents::run::{Event, EventKind};
 use serde::{Deserialize, Serialize};
 
-// 45: an agent that holds state is moved into its place, so that a second one does not compile
-// (`tests/ui/compose/placed_twice.rs`); running it by itself is no place.
+// 45: an agent with state is moved into a composition, so that using it twice does not compile
+// (`tests/ui/compose/placed_twice.rs`). Running it directly does not move it.
 #[tokio::test]
 async fn an_agent_runs_by_itself_as_often_as_one_likes_before_it_is_placed() {
     let agent = shout();
@@ -15,8 +15,7 @@ async fn an_agent_runs_by_itself_as_often_as_one_likes_before_it_is_placed() {
     assert_eq!(placed.run("b").await.unwrap(), "c(B)");
 }
 
-// 47: each speaks after those before it, so that there is something to answer; whoever watches is told
-// who is at work.
+// 47: each speaker gets the earlier contributions. Listeners are told who is speaking.
 #[tokio::test]
 async fn what_each_speaker_does_is_told_under_its_own_name() {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -38,14 +37,14 @@ async fn what_each_speaker_does_is_told_under_its_own_name() {
     assert_eq!(*seen.lock().unwrap(), ["initiator", "critic", "captain"]);
 }
 
-/// What a draft became, and what is to be asked of the next.
+/// A draft with its score.
 #[derive(Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 struct Draft {
     text: String,
     score: u32,
 }
 
-// 48: `Done` is what ends it, and what goes in again is made from what came out.
+// 48: `Done` ends the loop; otherwise the next input is made from the last output.
 #[tokio::test]
 async fn what_goes_in_again_is_of_the_type_that_goes_in() {
     let writer = native("writer", |wish: String| async move {
@@ -65,8 +64,8 @@ async fn what_goes_in_again_is_of_the_type_that_goes_in() {
     );
 }
 
-// 51: there is no voting but the function that counts the votes; results come in the order in which the
-// agents are written, whoever was first, so that a tie is always settled alike.
+// 51: votes are counted by a function of the user. Results come in the order in which the agents are written, so that
+// a tie is always settled alike.
 #[tokio::test(start_paused = true)]
 async fn a_tie_of_votes_goes_to_the_first_that_is_written() {
     let votes = |name, seconds, vote: &'static str| {

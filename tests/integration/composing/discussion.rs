@@ -4,7 +4,7 @@ use super::*;
 
 type Heard = Arc<Mutex<Vec<Transcript<String>>>>;
 
-/// Says its name, and keeps what it has heard.
+/// Creates a speaker that answers with its name, and records the transcript.
 fn speaker(name: &'static str, heard: &Heard) -> Plain<Transcript<String>> {
     let heard = heard.clone();
     native(name, move |transcript: Transcript<String>| {

@@ -66,7 +66,7 @@ async fn what_losers_have_spent_stays_charged_with_their_receipts() {
         .tool(crate::world::Wait)
         .model(model)
         .build();
-    // Within another composite, of which nothing but its receipts is left when it has answered.
+    // Inside another composition, only the receipts are left after the answer.
     let race = first_of((slow, after("fast", 1)))
         .then(shout())
         .then(after("last", 1));
@@ -93,7 +93,7 @@ async fn what_losers_have_spent_stays_charged_with_their_receipts() {
     );
 }
 
-/// Is asked and never answers.
+/// An agent that never answers.
 struct Silent;
 
 #[agents::async_trait]

@@ -144,7 +144,7 @@ async fn nobody_settles_what_is_about_the_whole_run() {
         .await
         .unwrap_err();
     assert!(error.is_escalated() && freed.load(SeqCst) == 2);
-    // An agent that nobody gave a model is a mistake, not a loser.
+    // A missing model is an error of the program; it does not merely lose the race.
     let forgotten: Plain = AgentBuilder::new("forgotten").build();
     let error = first_of((forgotten, after("b", 1)))
         .run("x")

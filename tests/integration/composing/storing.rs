@@ -1,9 +1,9 @@
-//! A composite can be put down and picked up again.
+//! Compositions can be interrupted and resumed.
 
 use super::*;
 use crate::world::{put_down, same};
 
-/// A model that says what the request asks for, however often and in whichever order.
+/// Creates an agent whose model answers by the request alone, however often it is asked.
 fn echo(name: &'static str, runs: &Arc<AtomicU32>) -> Plain {
     let script: Vec<_> = (0..20)
         .map(|_| {

@@ -1,5 +1,5 @@
-//! What nobody plans for: escalations at once, in races, at the end of a budget or of the run, and handlers
-//! that are no help.
+//! Escalations in unusual situations: several at once, in races, at the end of a budget or of the run, and with
+//! handlers that do not help.
 
 use super::own::{Work, asks};
 use super::team::{Plain, coder, passes_on};
@@ -25,7 +25,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Gives up as badly as it is told, under this handler; then says what is left of the script.
+/// Creates a clerk with this script and this handler of escalations.
 fn clerk<R: IntoResolution<String, String>>(
     script: impl IntoIterator<Item = Script>,
     handler: impl Fn(Escalation) -> R + Send + Sync + 'static,
@@ -36,7 +36,7 @@ fn clerk<R: IntoResolution<String, String>>(
         .on_escalation(handler)
 }
 
-/// To whom a clerk may leave the work.
+/// Creates an agent to which a clerk may reroute its work.
 fn deputy(script: impl IntoIterator<Item = Script>) -> ModelAgent<'static, String, String> {
     AgentBuilder::new("deputy")
         .tool(Work)
@@ -44,7 +44,7 @@ fn deputy(script: impl IntoIterator<Item = Script>) -> ModelAgent<'static, Strin
         .build()
 }
 
-/// Says what it is given, after so many seconds.
+/// Creates an agent that repeats its input after this many seconds.
 fn after(name: &'static str, seconds: u64) -> Plain {
     let body = move |said: String| async move {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
@@ -116,7 +116,7 @@ async fn what_takes_over_may_be_partial_as_well() {
     assert!(outcome.partial);
 }
 
-/// A boss above two coders that work at once.
+/// Creates a boss above two coders that work in parallel.
 fn above_two<R: IntoResolution<String, String>>(
     how: &str,
     handler: impl Fn(Escalation) -> R + Send + Sync + 'static,
@@ -213,7 +213,7 @@ async fn work_that_begins_anew_is_within_the_same_budget() {
         Settlement::ReroutedToSkill { .. }
     ));
 
-    // Tokens are shared with whoever takes over.
+    // The agent that takes over shares the tokens.
     let agent = clerk([asks("medium")], |_| {
         reroute_to(deputy([asks("fine"), Script::text("never")]))
     })

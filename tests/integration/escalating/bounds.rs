@@ -1,4 +1,4 @@
-//! What a tree of agents shares: budgets, and the end.
+//! Limits shared by a tree of agents: budgets, and the end of the run.
 
 use super::team::{Plain, passes_on};
 use agents::{
@@ -17,7 +17,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Counts those who wait.
+/// Counts the waiting calls.
 struct Waiting(Arc<AtomicU32>);
 
 impl Waiting {

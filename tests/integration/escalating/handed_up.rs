@@ -1,4 +1,4 @@
-//! What delegates hand up themselves, what comes at once, and what is put down on the way.
+//! Escalations raised by delegates, several escalations at once, and escalations in an interrupted run.
 
 use super::{
     own::{Work, asks},
@@ -18,7 +18,7 @@ use agents::{
 };
 use std::sync::{Arc, Mutex};
 
-/// Cannot do it.
+/// Escalates every task.
 #[agent]
 fn desperate(task: String) -> Result<String, Error> {
     match task.as_str() {
@@ -53,7 +53,7 @@ async fn what_a_deterministic_delegate_hands_up_comes_to_its_parent_once() {
         ("desperate", "I cannot")
     );
     assert_eq!(handled[0].path, ["boss"]);
-    // The one that made the call is the boss: that is who goes on with another model.
+    // The boss made the call, so the boss continues with another model.
     assert_eq!(outcome.result.unwrap(), "never asked");
     assert_eq!(settled_kind(&outcome.escalations[0].settled), "model");
 }
@@ -152,7 +152,7 @@ async fn two_at_once_are_settled_one_after_the_other() {
 async fn from_every_entry_the_team_comes_to_the_same_end() {
     for what in ["low", "medium", "high"] {
         let run = |skip: usize| {
-            // One model for all, so that a journal says how much of its script is used up.
+            // All agents share one model, so that a journal shows how much of the script is used up.
             let mut script = vec![
                 Script::call("lead", r#"{"input":"plan it"}"#),
                 Script::call("coder", r#"{"input":"code it"}"#),

@@ -1,5 +1,5 @@
-//! Each escalation that was raised is settled once: in the events, on the console and in the outcome, whatever became
-//! of the work in which it was raised.
+//! Each raised escalation is settled once, in the events, on the console and in the outcome, even if its work is
+//! dropped.
 
 use super::{
     own::Work,
@@ -28,7 +28,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Runs it, and sees to it that everything that was raised is settled once wherever that is to be seen.
+/// Runs an agent, and checks that each raised escalation is settled once in events, lines and outcome.
 pub(super) async fn watched<A: Agent<Out = String>>(
     run: Run<'_, A>,
 ) -> (Outcome<String>, Vec<String>) {
@@ -74,13 +74,13 @@ pub(super) async fn watched<A: Agent<Out = String>>(
     (outcome, lines)
 }
 
-/// Ends everything.
+/// Throws, which ends the run.
 #[tool(none)]
 async fn quit() -> Result<String, Error> {
     Err(Error::thrown("I am off"))
 }
 
-/// A model of that name.
+/// A model with this name.
 struct Named(&'static str, ScriptedModel);
 
 #[agents::async_trait]
@@ -212,7 +212,7 @@ fn by_severity(escalation: Escalation) -> Resolution<String, String> {
     }
 }
 
-/// Everything that calls of one reply may come to at once, alone and below somebody who decides.
+/// All combinations of ends of parallel calls, alone and below an agent that handles escalations.
 #[tokio::test]
 async fn whatever_happens_beside_it() {
     let ends = ["low", "medium", "high", "critical", "throw", "fine"];
@@ -273,7 +273,7 @@ fn slow(seconds: u64) -> FnTool {
     )
 }
 
-/// Its model has not been told when the other call of the reply is still at work.
+/// Creates an agent whose model has no result yet while the other call of the reply is running.
 fn half_told() -> Plain {
     let both = Script::calls([("work", r#"{"what":"medium"}"#), ("slow", "{}")]);
     clerk([both, Script::text("told")]).tool(slow(60)).build()
@@ -308,7 +308,7 @@ async fn whatever_ends_the_work_from_without() {
         (true, alone.map(str::to_owned).to_vec())
     );
 
-    // Code that does not wait for the agent that it runs.
+    // Code that does not wait for the agent that it started.
     let schema = json!({ "type": "object", "properties": {} });
     let impatient = FnTool::new("ask", "Asks.", Effects::None, schema, |_, _| async {
         let agent = half_told();

@@ -1,4 +1,4 @@
-//! Work that was spawned and outlives whoever spawned it.
+//! Spawned work that outlives its parent.
 
 use super::{
     own::{Work, asks},
@@ -20,7 +20,7 @@ use tokio::{sync::Notify, task::JoinHandle};
 
 type Spawned = Arc<Mutex<Option<JoinHandle<Result<String, Error>>>>>;
 
-/// A tool that spawns an agent within the run and does not wait for it.
+/// Creates a tool that spawns an agent within the run and does not wait for it.
 fn spawns(agent: Plain, spawned: &Spawned) -> FnTool {
     let (agent, spawned) = (Arc::new(agent), spawned.clone());
     let schema = json!({ "type": "object", "properties": {} });
@@ -36,7 +36,7 @@ fn taken(spawned: &Spawned) -> JoinHandle<Result<String, Error>> {
     spawned.lock().unwrap().take().unwrap()
 }
 
-/// An agent whose work begins when it is told to, and is given up then.
+/// Creates an agent whose work starts on a signal, and then escalates.
 fn gives_up(begin: &Arc<Notify>, what: &'static str) -> Plain {
     let begin = begin.clone();
     let (model, _) =
@@ -88,7 +88,7 @@ async fn what_comes_to_a_desk_that_was_left_climbs_on() {
             .model(ScriptedModel::new([Script::call("spawn", "{}"), Script::text("led")]).0)
             .on_escalation(|_| return_partial_result("nobody is here to say so".to_owned()))
             .build();
-        // The lead has left when its child is told to begin.
+        // The lead has ended before its child starts.
         let (child, start) = (spawned.clone(), begin.clone());
         let schema = json!({ "type": "object", "properties": {} });
         let join = FnTool::new("join", "Waits.", Effects::None, schema, move |_, _| {

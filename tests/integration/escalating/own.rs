@@ -1,4 +1,4 @@
-//! An agent settles what its own tools give up.
+//! Escalations of an agent's own tools, which the agent settles itself.
 
 use crate::world::{put_down, same};
 use agents::{
@@ -12,10 +12,10 @@ use agents::{
 use std::sync::{Arc, Mutex};
 
 tool! {
-    /// Does what it is told, or gives up as badly as it is told.
+    /// Does the named work, or escalates with the named severity.
     #[tool(reads)]
     pub(crate) async fn work(
-        /// What.
+        /// Name of the work.
         what: String,
     ) -> Result<String, String> {
         match what.as_str() {
@@ -34,7 +34,7 @@ tool! {
     }
 }
 
-/// Settles by severity, as the book does.
+/// An agent that settles escalations by severity, as in the book.
 pub(crate) struct Lead {
     better: ScriptedModel,
 }
@@ -45,7 +45,7 @@ impl Lead {
     #[skill(when = |task: &String| !task.is_empty())]
     async fn lead(&self, task: String) -> String;
 
-    /// Does it without a model.
+    /// Does the work without a model.
     #[skill]
     fn by_hand(&self, task: String) -> String {
         format!("{task}, by hand")

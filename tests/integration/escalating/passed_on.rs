@@ -1,4 +1,4 @@
-//! What agents above say of an escalation that they pass on, and that it is they who say so.
+//! Escalations passed on by agents above: each hop records the agent and its words.
 
 use super::{
     once::{clerk, reply, watched},

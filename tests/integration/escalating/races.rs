@@ -1,4 +1,4 @@
-//! Several at once, one after another, and what is left of work that was given up.
+//! Several escalations, in parallel and in sequence, and the remains of dropped work.
 
 use super::own::{Work, asks};
 use super::team::Plain;
@@ -150,13 +150,13 @@ async fn a_conversation_does_not_go_on_with_what_was_given_up() {
     );
 }
 
-/// How often [`note`] ran.
+/// Number of executions of [`note`].
 static NOTES: AtomicU32 = AtomicU32::new(0);
 
 /// Writes something down.
 #[tool(writes)]
 async fn note(
-    /// What.
+    /// Text of the note.
     text: String,
 ) -> String {
     NOTES.fetch_add(1, SeqCst);

@@ -1,4 +1,4 @@
-//! What a handler says that cannot be done: the escalation climbs on, and everybody can see why.
+//! Resolutions that cannot be carried out: the escalation climbs on, and the reason is recorded.
 
 use super::own::{Work, asks};
 use super::team::{Plain, coder, passes_on};
@@ -17,7 +17,7 @@ use agents::{
 };
 use std::sync::{Arc, Mutex};
 
-/// Gives up as badly as it is told, under this handler; then says `told`.
+/// Creates a clerk that escalates with this severity, has this handler, and then answers `told`.
 fn clerk<R: IntoResolution<String, String>>(
     how: &str,
     handler: impl Fn(agents::escalation::Escalation) -> R + Send + Sync + 'static,
@@ -29,7 +29,7 @@ fn clerk<R: IntoResolution<String, String>>(
         .on_escalation(handler)
 }
 
-/// The lines on a console about what was refused, and how the run ended.
+/// Returns the console's lines about refused resolutions, and the outcome of the run.
 async fn watched(agent: impl Agent<In = String, Out = String>) -> (Vec<String>, Outcome<String>) {
     let lines: Arc<Mutex<Vec<String>>> = Arc::default();
     let sink = lines.clone();
@@ -86,7 +86,7 @@ async fn the_error_says_it_as_well() {
     assert_eq!(error.message(), "the house burns");
     assert_eq!(error.escalation().unwrap().path, ["clerk"]);
 
-    // Plain code above gets the same.
+    // A parent that is plain code gets the same.
     let inner = Arc::new(agent());
     let outer: ModelAgent<'static, String, String> = AgentBuilder::new("outer")
         .skill(Skill::native("ask", "Asks.", move |input: String| {
@@ -124,7 +124,7 @@ async fn whoever_is_above_reads_what_was_refused_below() {
 /// Writes something down.
 #[tool(writes)]
 async fn jot(
-    /// What.
+    /// Text of the note.
     text: String,
 ) -> String {
     text

@@ -1,4 +1,4 @@
-//! Which verb? The rows of the table in the book's chapter "Recovery by example", each as a run.
+//! The table "Which verb?" of the book's chapter "Recovery by example", with a run for each row.
 
 use super::team::Plain;
 use crate::world::told;
@@ -17,7 +17,7 @@ use std::{
 
 const BOOK: &str = include_str!("../../../book/src/recovery-by-example.md");
 
-/// The book has this row.
+/// Checks that the book's table has this row.
 #[track_caller]
 fn row(happened: &str, verb: &str) {
     let row = format!("| {happened} | `{verb}` | ");
@@ -48,20 +48,20 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// Gives nonsense, whatever it is asked.
+/// A repair agent that always gives an invalid text.
 #[agent]
 fn nonsense(request: Repair) -> String {
     format!("nonsense {}", request.attempt)
 }
 
-/// How often the network was asked.
+/// Number of network requests.
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
 tool! {
     /// Store a report.
     #[tool(writes, idempotent)]
     async fn store(
-        /// Where.
+        /// Path of the report.
         path: String,
     ) -> Result<String, Trouble> {
         Err(match path.as_str() {
@@ -91,13 +91,13 @@ tool! {
     }
 }
 
-/// Does it with the tool that replaces the old one.
+/// Stores the report with the tool that replaces the old one.
 #[agent]
 fn archivist(task: String) -> String {
     format!("{task}: archived")
 }
 
-/// A parent that knows its business, and what became of storing a report there.
+/// Runs a parent with handlers that stores a report at this path.
 async fn storing(path: &str) -> (Outcome<String>, ScriptedModel) {
     let arguments = match path {
         "" => "to the archive".to_owned(),
@@ -122,7 +122,7 @@ async fn storing(path: &str) -> (Outcome<String>, ScriptedModel) {
                 Some(return_partial_result("without that report".to_owned()))
             }
             reason if reason.starts_with("deprecated") => Some(reroute_to(Archivist)),
-            // What to do about a full disk its model may decide.
+            // The model decides about a full disk.
             _ => None,
         })
         .build();

@@ -1,4 +1,4 @@
-//! Escalations climb a team: coder ► lead ► boss. The lead takes no part unless a test says so.
+//! A team for tests of escalations: coder ► lead ► boss. The lead has no handler unless a test sets one.
 
 use super::own::{Work, asks};
 use agents::{
@@ -25,7 +25,7 @@ pub(crate) fn coder(script: impl IntoIterator<Item = Script>) -> (Plain, Scripte
     )
 }
 
-/// Asks the delegate below, and says what that said.
+/// Returns a script that asks the delegate below and repeats its answer.
 pub(crate) fn passes_on(to: &str, task: &str) -> [Script; 2] {
     [
         Script::call(to, format!(r#"{{"input":"{task}"}}"#)),
@@ -42,7 +42,7 @@ fn lead(script: impl IntoIterator<Item = Script>) -> Plain {
         .build()
 }
 
-/// A boss with a handler, above a lead without one.
+/// Creates a boss with a handler, above a lead without one.
 pub(crate) fn team<R: IntoResolution<String, String>>(
     coder: Plain,
     handler: impl Fn(Escalation) -> R + Send + Sync + 'static,
@@ -145,7 +145,7 @@ async fn the_handlers_own_work_is_rerouted() {
     );
 }
 
-/// Does what the boss was asked.
+/// Does the boss's work.
 #[agent]
 pub(crate) fn deputy(task: String) -> String {
     format!("{task}, by the deputy")

@@ -1,4 +1,4 @@
-//! A throw crosses everything: code that would look away, runs of their own, tapes.
+//! A throw ends the run through everything: code that ignores errors, separate runs, and journals.
 
 use super::{
     own::{Work, asks},
@@ -15,13 +15,13 @@ use agents::{
 };
 use serde_json::json;
 
-/// Says that nothing may go on.
+/// Throws.
 #[agent]
 fn alarmed(task: String) -> Result<String, Error> {
     Err(Error::thrown(format!("{task}: the safe is open")).context("on patrol"))
 }
 
-/// A tool that does this.
+/// Creates a tool with this body.
 fn tool<Fut>(body: impl Fn() -> Fut + Send + Sync + 'static) -> FnTool
 where
     Fut: Future<Output = Result<String, Error>> + Send + 'static,
@@ -32,7 +32,7 @@ where
     })
 }
 
-/// An agent that calls the tool, and would go on whatever came of it.
+/// Creates an agent that calls the tool, and would continue after any result.
 fn guard(tool: FnTool) -> (Plain, ScriptedModel) {
     let (model, handle) =
         ScriptedModel::new([Script::call("patrol", "{}"), Script::text("all quiet")]);
@@ -86,7 +86,7 @@ async fn code_that_looks_away_does_not_stop_it() {
 
 #[tokio::test]
 async fn a_run_of_its_own_ends_the_run_around_it() {
-    // A model drives this one, and its tool's arms throw.
+    // This agent has a model, and the arms of its tool throw.
     let inner = || -> Plain {
         AgentBuilder::new("inner")
             .tool(Work)
@@ -116,7 +116,7 @@ async fn at_the_top_it_is_the_end_of_the_run_as_anywhere() {
 
 #[tokio::test]
 async fn no_composite_and_no_parent_goes_on_over_it() {
-    /// Does what it is told.
+    /// Repeats its task.
     #[agent]
     async fn calm(task: String) -> String {
         tokio::task::yield_now().await;
@@ -124,7 +124,7 @@ async fn no_composite_and_no_parent_goes_on_over_it() {
     }
     let race = first_of((Calm, Alarmed)).run("a").outcome().await.unwrap();
     is_thrown(&race, "alarmed", "a: the safe is open");
-    // Nor an answer that is there in the same moment.
+    // An answer at the same moment does not help either.
     let at_once: Plain = AgentBuilder::new("at_once")
         .skill(agents::agent::Skill::native(
             "echo",

@@ -1,6 +1,5 @@
-//! In any tree, an escalation comes to the nearest agent above that handles it, once: whatever that one
-//! does about it, however many climb at once, and from wherever a stored run goes on. And each that was raised is
-//! settled once.
+//! Property tests of escalations in generated trees. An escalation reaches the nearest handler above, once, and each
+//! raised escalation is settled once. That holds for every settlement, for parallel escalations, and for resumed runs.
 
 mod built;
 
@@ -18,7 +17,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// Those who are to be asked about an escalation that takes this way, and the whole way that it takes.
+/// Returns the agents that have to handle an escalation on this way, and the path that it has to take.
 fn expected(known: &Known, way: &[String]) -> (Vec<String>, Vec<String>) {
     let settles = |name: &String| known.does[name].is_some_and(Does::settles);
     let end = way.iter().position(settles).map_or(way.len(), |at| at + 1);
@@ -27,7 +26,7 @@ fn expected(known: &Known, way: &[String]) -> (Vec<String>, Vec<String>) {
     (handlers.cloned().collect(), path)
 }
 
-/// What ends work in which others may be on their way up.
+/// Returns `true` if a settlement ends work in which other escalations may be climbing.
 fn cuts(settled: &Settlement) -> bool {
     !matches!(
         settled,
@@ -39,7 +38,8 @@ fn is_dropped(receipt: &EscalationReceipt) -> bool {
     matches!(receipt.settled, Settlement::Dropped { .. })
 }
 
-/// Everything by which two ends of one run are to be the same. How far work had come that was dropped is not.
+/// Returns the parts of an outcome that do not depend on the place of interruption. The progress of dropped work is
+/// left out.
 fn end(outcome: Outcome<String>) -> (Result<String, String>, bool, Vec<String>) {
     let written = |one: &EscalationReceipt| serde_json::to_string(one).unwrap();
     let kept = outcome.escalations.iter().filter(|one| !is_dropped(one));
@@ -49,7 +49,7 @@ fn end(outcome: Outcome<String>) -> (Result<String, String>, bool, Vec<String>) 
     (result, outcome.partial, receipts)
 }
 
-/// What was told of escalations.
+/// Escalations seen in events.
 #[derive(Default)]
 struct Seen {
     raised: Vec<String>,
@@ -100,13 +100,13 @@ fn check(tree: &Tree) -> Result<(), TestCaseError> {
         let mine: Vec<_> = mine.map(|(agent, _)| agent.clone()).collect();
         let mut settled = outcome.escalations.iter();
         match settled.find(|one| one.escalation.reason == *id) {
-            // It was dropped with work that was given up because of another one.
+            // The escalation was dropped with its work, because of another escalation.
             Some(receipt) if is_dropped(receipt) => {
                 prop_assert!(is_cut && raised.len() > 1, "{} came to nothing", id);
                 prop_assert!(handlers.starts_with(&mine), "{:?} of {:?}", mine, handlers);
                 prop_assert!(path.starts_with(&receipt.escalation.path));
             }
-            // Everybody on the way was asked once, nobody else, and it ended where it had to.
+            // Each handler on the path was asked once and no other, and the path ends where expected.
             Some(receipt) => {
                 prop_assert_eq!(&mine, &handlers, "{}", id);
                 prop_assert_eq!(&receipt.escalation.path, &path);

@@ -1,4 +1,4 @@
-//! What comes back.
+//! Answers of HTTP servers as results of calls.
 
 use super::server::{Answer, Server, call, get, json, run, with};
 use agents::{Code, http::Method};
@@ -90,7 +90,7 @@ async fn a_key_that_is_cut_is_hidden() {
     })
     .await;
     for kept in 0..=KEY.len() {
-        // Where the preview ends, where reading ends, and where a failure is told.
+        // The ends of the preview, of reading, and of a failure's message.
         for tool in [
             server.tool().preview(500 + kept),
             server.tool().max_bytes(500 + kept),
@@ -205,7 +205,7 @@ async fn no_connection_and_no_answer() {
     }
     let error = get(server.tool(), &server.url("/cut")).await.unwrap_err();
     assert_eq!(error.code, Code::NetworkError, "{}", error.message);
-    // A port that nobody listens on any more.
+    // A port without a server.
     let gone = tokio::net::TcpListener::bind("127.0.0.1:0")
         .await
         .unwrap()

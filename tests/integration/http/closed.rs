@@ -1,4 +1,4 @@
-//! What is not allowed, and is not done.
+//! HTTP requests that are not allowed are not sent.
 
 use super::server::{Server, call, get, json, with};
 use agents::{
@@ -120,7 +120,7 @@ async fn in_the_clear_only_where_that_was_said() {
         error.unwrap_err().message,
         "the server redirects to `example.com` in the clear, which is not allowed"
     );
-    // Said so, it is another question where the name leads.
+    // If plain HTTP is allowed for a host, its address is still checked.
     let tool = HttpTool::new().allow_host(&format!("http://127.0.0.1:{}", server.port));
     let error = get(tool, &server.url("/")).await.unwrap_err();
     assert!(
@@ -196,7 +196,7 @@ async fn only_reading_unless_somebody_says_otherwise() {
 
     let writing = || server.tool().allow_method(Method::Post);
     assert_eq!(writing().spec().effects, Effects::Writes);
-    // With nobody to ask the answer is no; reading needs nobody.
+    // Without an approver, writing is denied; reading needs no approval.
     let (model, _) = ScriptedModel::new([
         Script::calls([
             (

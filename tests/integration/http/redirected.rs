@@ -1,4 +1,4 @@
-//! What a redirect leads to, and what it does not take along.
+//! Redirects: their targets are checked, and secrets are not sent to another server.
 
 use super::server::{Answer, Server, call, get, json, with};
 use agents::{
@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex};
 
 const STATUSES: [u16; 5] = [301, 302, 303, 307, 308];
 
-/// Redirects `/302?http://elsewhere/` there with that status, and answers what has no question mark.
+/// Starts a server that redirects `/302?http://elsewhere/` to that address with that status, and answers paths without
+/// a question mark.
 async fn redirecting() -> Server {
     Server::start(|path| match path.split_once('?') {
         Some((status, to)) => redirect(status[1..].parse().unwrap(), to),
@@ -34,7 +35,7 @@ fn host(server: &Server) -> String {
     format!("127.0.0.1:{}", server.port)
 }
 
-/// The tool that may ask both, and has a bearer and another header for each.
+/// Creates a tool that may ask both servers, with a bearer and another header for each.
 fn with_secrets(first: &Server, second: &Server) -> HttpTool {
     [first, second]
         .into_iter()
@@ -45,7 +46,7 @@ fn with_secrets(first: &Server, second: &Server) -> HttpTool {
         })
 }
 
-/// Which of its requests a server got a secret with.
+/// Returns, for each request of a server, `true` if it carried the secrets.
 fn had_secrets(server: &Server) -> Vec<bool> {
     let asked = server.asked();
     let had = asked.iter().map(|asked| {
@@ -69,7 +70,7 @@ async fn the_server_that_a_redirect_leads_to_gets_no_secret_not_even_its_own() {
         assert_eq!(had_secrets(&first), [true]);
         assert_eq!(had_secrets(&second), [false], "{status}");
     }
-    // Asked by its own URL, it has it.
+    // A direct request to the server carries the secret.
     let (first, second) = (redirecting().await, redirecting().await);
     let tool = with_secrets(&first, &second);
     get(tool, &second.url("/end")).await.unwrap();
@@ -91,7 +92,7 @@ async fn a_secret_that_is_not_sent_after_a_redirect_is_not_asked_for() {
 async fn a_chain_that_comes_back_to_where_it_began_has_no_secret_again() {
     let (first, second) = (redirecting().await, redirecting().await);
     let tool = with_secrets(&first, &second);
-    // On to another page of the second server, back, and on to another page of the first one.
+    // Redirects to another page of the second server, back, and to another page of the first.
     let back = first.url(&format!("/302?{}", first.url("/end")));
     let there = second.url(&format!("/307?{back}"));
     let on = second.url(&format!("/302?{there}"));
@@ -136,7 +137,7 @@ async fn a_server_under_another_name_is_another_origin() {
     let answer = get(tool(), &url).await.unwrap();
     assert_eq!(answer.url, format!("http://{other}/end"));
     assert_eq!(had_secrets(&server), [true, false]);
-    // Another spelling of the same address is the same origin.
+    // Another spelling of an address is the same origin.
     let url = server.url(&format!("/302?http://2130706433:{}/end", server.port));
     assert_eq!(get(tool(), &url).await.unwrap().url, server.url("/end"));
     assert_eq!(had_secrets(&server)[2..], [true, true]);
@@ -157,7 +158,7 @@ async fn a_refusal_says_that_a_redirect_left_the_secret_behind() {
             host(&second)
         )
     );
-    // Where there is none to be sent, none is missing.
+    // The error does not mention a missing secret if none had to be sent.
     let tool = first.tool().allow_private_host(&host(&second));
     let error = get(tool, &url).await.unwrap_err();
     assert!(!error.message.contains("secret"), "{}", error.message);
@@ -230,14 +231,14 @@ async fn what_a_redirect_leads_to_is_approved_by_itself() {
         *asked.lock().unwrap(),
         [json!(url), json!(second.url("/end"))]
     );
-    // The model saw where to.
+    // The model got the target of the redirect.
     let requests = handle.requests();
     let (_, told) = &requests[1].results()[0];
     assert!(
         told.contains("302") && told.contains(&second.url("/end")),
         "{told}"
     );
-    // It was a call of its own that sent the order and the secret.
+    // A second call sent the order and the secret.
     assert_eq!(had_secrets(&second), [true]);
     assert!(second.asked()[0].starts_with("POST /end") && second.asked()[0].ends_with("order"));
 }

@@ -1,4 +1,4 @@
-//! A server that says what a test wants, byte for byte, and keeps what it was asked.
+//! A scripted server that sends given bytes, and records its requests.
 
 use agents::{
     Agent, AgentBuilder, Outcome,
@@ -16,20 +16,20 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// The server; `asked` holds the requests, head and body.
+/// A running server; `asked` holds its requests, head and body.
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) port: u16,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
-/// What is answered to a path: the bytes, and what to do after them.
+/// Answer to a path: its bytes, and the behaviour after them.
 pub(crate) enum Answer {
-    /// These bytes, and the connection is closed.
+    /// Sends these bytes and closes the connection.
     Bytes(String),
-    /// These, again and again, for as long as anybody reads.
+    /// Sends these bytes repeatedly until the client stops reading.
     Forever(String),
-    /// These, and then nothing for ever.
+    /// Sends these bytes, then nothing, and keeps the connection open.
     Hang(String),
 }
 
@@ -57,7 +57,7 @@ impl Server {
             while let Ok((stream, _)) = listener.accept().await {
                 let (kept, answer) = (kept.clone(), answer.clone());
                 tokio::spawn(async move {
-                    // Whoever has heard enough leaves.
+                    // The client may close the connection early.
                     let _ = serve(stream, &kept, &*answer).await;
                 });
             }
@@ -73,7 +73,7 @@ impl Server {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// The tool that may ask this server.
+    /// Returns a tool that may ask this server.
     pub(crate) fn tool(&self) -> HttpTool {
         HttpTool::new()
             .allow_private_host(&format!("127.0.0.1:{}", self.port))
@@ -121,7 +121,7 @@ async fn serve(
     stream.shutdown().await
 }
 
-/// One call of the tool, by an agent whose approver says yes to everything.
+/// Runs one call of the tool, with an approver that approves everything, and returns its receipt.
 pub(crate) async fn call(tool: HttpTool, arguments: serde_json::Value) -> Arc<ToolEnvelope> {
     let outcome = run(tool, arguments).await;
     let id = &outcome.outputs.tool_order[0];
@@ -146,7 +146,7 @@ pub(crate) async fn run(tool: HttpTool, arguments: serde_json::Value) -> Outcome
         .unwrap()
 }
 
-/// What `GET` of this URL gives.
+/// Returns the answer to a `GET` request of this URL.
 pub(crate) async fn get(tool: HttpTool, url: &str) -> Result<HttpAnswer, ErrorReceipt> {
     let receipt = call(tool, serde_json::json!({ "url": url })).await;
     match &receipt.error {

@@ -1,4 +1,4 @@
-//! A damaged journal is refused, or leads somewhere without running anything.
+//! Damaged journals: they are refused, or the run ends without repeating an execution.
 
 use super::{
     generated::{Case, World, run},
@@ -14,10 +14,10 @@ use proptest::{prelude::*, test_runner::TestCaseError};
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How often a journal is damaged.
+/// Number of damages tried on each journal.
 const TIMES: usize = 40;
 
-/// A source of chance.
+/// A random number generator.
 struct Chance(u64);
 
 impl Chance {
@@ -30,7 +30,7 @@ impl Chance {
     }
 }
 
-/// How it is damaged.
+/// Kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Damage {
     Removed,
@@ -40,7 +40,7 @@ enum Damage {
     Moved,
 }
 
-/// A journal, as values.
+/// A journal as JSON values.
 fn values(entries: &[Entry]) -> Vec<Value> {
     let text = serde_json::to_string(entries).unwrap();
     serde_json::from_str(&text).unwrap()
@@ -54,7 +54,7 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// The value at this number, in the order in which they are written.
+/// Returns the value with this number, in the order of the text.
 fn nth<'v>(value: &'v mut Value, at: &mut usize) -> Option<&'v mut Value> {
     if *at == 0 {
         return Some(value);
@@ -123,7 +123,7 @@ fn change(value: &mut Value, chance: &mut Chance) {
     };
 }
 
-/// One damage to a journal of this case.
+/// Damages the entry at `at`.
 fn damage(entries: &mut Vec<Value>, at: usize, damage: Damage, chance: &mut Chance) {
     match damage {
         Damage::Removed => {
@@ -148,7 +148,7 @@ fn damage(entries: &mut Vec<Value>, at: usize, damage: Damage, chance: &mut Chan
     }
 }
 
-/// A journal that is damaged in one entry.
+/// Damages one entry of a journal.
 pub(super) fn anyhow(case: &Case, entries: &[Entry]) -> Result<(), TestCaseError> {
     let whole = values(entries);
     let mut chance = Chance(case.seed);
@@ -173,7 +173,7 @@ pub(super) fn anyhow(case: &Case, entries: &[Entry]) -> Result<(), TestCaseError
             }
         }
         let text = serde_json::to_string(&damaged).unwrap();
-        // What is no entry any more, no journal gives.
+        // A journal never returns text that is no entry.
         let Ok(entries) = serde_json::from_str::<Vec<Entry>>(&text) else {
             continue;
         };

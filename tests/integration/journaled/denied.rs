@@ -1,4 +1,4 @@
-//! Arguments that a person has denied run neither then nor later.
+//! Arguments that a person has denied never run, even after a resumption.
 
 use agents::{
     Agent, AgentBuilder, Effects,

@@ -1,4 +1,4 @@
-//! Generated runs, and the world in which their tools take effect.
+//! Generated runs, and the state that their tools change.
 
 mod models;
 
@@ -30,7 +30,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// What a panic says that is a part of the case.
+/// Message of panics that are part of a case.
 pub(super) const MEANT: &str = "meant to panic";
 
 const TEXTS: [&str; 10] = [
@@ -46,7 +46,7 @@ const TEXTS: [&str; 10] = [
     "null",
 ];
 
-/// What an arm may try.
+/// Step that an arm may take.
 #[derive(Clone, Debug)]
 pub(super) enum Try {
     Fix(Option<&'static str>),
@@ -59,7 +59,7 @@ pub(super) enum Try {
     Throw,
 }
 
-/// What a repair agent's model says to one try.
+/// Reply of a repair agent's model to one attempt.
 #[derive(Clone, Debug)]
 enum Say {
     Text(&'static str),
@@ -67,7 +67,7 @@ enum Say {
     Fail,
 }
 
-/// What the lead does about an escalation.
+/// Response of the lead to an escalation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Handler {
     None,
@@ -78,44 +78,44 @@ enum Handler {
     Skill,
 }
 
-/// What is around a model whose requests may fail.
+/// Wrapper around a model whose requests may fail.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Around {
     Nothing,
-    /// Every other request fails, and is made again.
+    /// Every other request fails, and is retried.
     Retry,
-    /// A model before it fails every request.
+    /// A model that fails every request comes first.
     Other,
 }
 
-/// A whole run, as data.
+/// Description of a run, as data.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     rounds: Vec<Vec<(&'static str, String)>>,
     answers: Vec<&'static str>,
-    /// Arms for arguments that cannot be read, for those that do not fit, for executions and for answers.
+    /// Arms for unreadable arguments, unfit arguments, executions and answers.
     tries: [Vec<Try>; 4],
     scribe: Vec<Say>,
     handler: Handler,
-    /// Whether the model chooses a skill, and how often it names none first.
+    /// Number of replies without a skill's name before the model chooses a skill; `None` if it does not choose.
     choosing: Option<usize>,
-    /// Which execution a limiter holds back.
+    /// Number of the execution that a limiter holds back.
     held_back: Option<u32>,
-    /// What is around the model of the lead.
+    /// Wrapper around the lead's model.
     around: Around,
-    /// Whether several calls run at once, and one of them may end the run.
+    /// `true` if several calls run at once, and one of them may end the run.
     is_race: bool,
-    /// What the helper does about what it cannot do.
+    /// Severity of the helper's escalations.
     stuck: Severity,
-    /// Chance, for what is done with the journal.
+    /// Seed for the changes of the journal.
     pub(super) seed: u64,
 }
 
 impl Case {
-    /// A limiter counts in its process, and a run is cancelled in its process: then another process may come to
-    /// another end. A repair agent that gives up is asked again if the process ends before its word is stored, and may
-    /// have no turn left for that. An agent that code runs and that fails is run again if the process ends before the
-    /// code does, and may not fail then. Which of two ends comes first is left to chance.
+    /// Returns `true` if the case ends alike wherever it is interrupted. A limiter's counts and a cancellation do not
+    /// survive the process. A repair agent that gives up is asked again if the process ends before its reply is
+    /// stored, and may have no turn left. An agent that failed inside a function is run again, and may succeed then.
+    /// The order of two simultaneous ends is random.
     pub(super) fn comes_to_the_same_end(&self) -> bool {
         let mut calls = self.rounds.iter().flatten();
         let mut said = self.scribe.iter();
@@ -165,7 +165,7 @@ fn cases(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
         let n = digits(&arguments);
         match tool {
             "helper" | "clerk" => (tool, format!(r#"{{"input":"{n}"}}"#)),
-            // What was looked at before is looked at again.
+            // The same arguments occur repeatedly, so that the cache is used.
             "look" => (tool, format!(r#"{{"n":{}}}"#, 4 + n % 2)),
             _ => (tool, arguments),
         }
@@ -180,7 +180,7 @@ fn cases(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
         1 => Just(Say::Fail),
     ];
     let handlers = match deadly {
-        // What is decided for one call comes to nothing if another one ends the run.
+        // A decision for one call has no effect if another call ends the run.
         true if is_race => vec![
             Handler::Model,
             Handler::Model,
@@ -237,18 +237,18 @@ fn cases(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
         })
 }
 
-/// Several calls at once, calls one by one that may end the run, or several at once that may.
+/// Generates several calls per reply, single calls that may end the run, or several that may.
 pub(super) fn case() -> impl Strategy<Value = Case> {
     prop_oneof![2 => cases(3, false), 2 => cases(1, true), 1 => cases(3, true)]
 }
 
-/// The number that the digits of a text are.
+/// Returns the number that the digits of a text form.
 fn digits(text: &str) -> u32 {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     digits.parse().unwrap_or_default()
 }
 
-/// An effect: of which tool, under which key, in which execution.
+/// An effect, with its tool, its key and its execution.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Effect {
     pub(super) tool: &'static str,
@@ -256,14 +256,14 @@ pub(super) struct Effect {
     pub(super) attempt: u32,
 }
 
-/// What is outside of the process.
+/// State outside of the process.
 #[derive(Clone)]
 pub(super) struct World(Arc<Mutex<Ledger>>);
 
 #[derive(Default)]
 struct Ledger {
     effects: Vec<Effect>,
-    /// How often anybody was asked for anything.
+    /// Number of requests to models and approvers.
     asked: u32,
     /// Events that were told, but for pieces of text.
     told: Vec<Event>,
@@ -274,7 +274,7 @@ impl World {
         World::of(Vec::new())
     }
 
-    /// A world in which this has happened.
+    /// Creates a world with these effects.
     pub(super) fn of(effects: Vec<Effect>) -> World {
         World(Arc::new(Mutex::new(Ledger {
             effects,
@@ -290,7 +290,7 @@ impl World {
         self.ledger().asked += 1;
     }
 
-    /// Returns how often a model, a tool, an arm, an approver or a handler was asked.
+    /// Returns the number of requests to models, tools, arms, approvers and handlers.
     pub(super) fn asked(&self) -> u32 {
         self.ledger().asked
     }
@@ -319,7 +319,7 @@ impl World {
         self.ledger().effects.iter().any(|one| one.key == key)
     }
 
-    /// Returns what was done, each once: a service knows a key that it has seen. The id of the run is left out.
+    /// Returns the effects without repetitions, since services recognise a key. The id of the run is left out.
     pub(super) fn done(&self) -> BTreeSet<(&'static str, String)> {
         let all = self.effects().into_iter();
         all.map(|one| (one.tool, of_call(&one.key))).collect()
@@ -352,7 +352,7 @@ fn number(args: &Value) -> u64 {
     args["n"].as_u64().unwrap_or_default()
 }
 
-/// A tool that writes: it fails before it does anything, or panics when it has, as its argument says.
+/// Creates a tool that writes. By its argument, it fails before its effect, or panics after it.
 fn writer(world: &World, name: &'static str, spec: ToolSpec) -> FnTool {
     let world = world.clone();
     FnTool::with_spec(spec, move |args, cx: ToolContext| {
@@ -364,7 +364,7 @@ fn writer(world: &World, name: &'static str, spec: ToolSpec) -> FnTool {
                 return Err(format!("{n} cannot be done"));
             }
             world.takes_effect(name, &cx);
-            // What can be found out about is found to have ended well.
+            // A tool with an inquiry never fails after its effect.
             assert!(n % 7 != 6 || name == "wire", "{MEANT}: {n}");
             tokio::task::yield_now().await;
             Ok(format!("did {n}"))
@@ -372,7 +372,7 @@ fn writer(world: &World, name: &'static str, spec: ToolSpec) -> FnTool {
     })
 }
 
-/// A tool that reads: it fails the first time, or always panics, as its argument says.
+/// Creates a tool that reads. By its argument, it fails the first time, or always panics.
 fn reader(world: &World) -> FnTool {
     let world = world.clone();
     FnTool::with_spec(
@@ -395,7 +395,7 @@ fn reader(world: &World) -> FnTool {
     )
 }
 
-/// A tool that reads, and always fails: several of its calls fail at once.
+/// Creates a tool that reads and always fails; several of its calls fail in parallel.
 fn jams(world: &World) -> FnTool {
     let world = world.clone();
     FnTool::with_spec(spec("jam", Effects::Reads), move |_, _| {
@@ -404,7 +404,7 @@ fn jams(world: &World) -> FnTool {
     })
 }
 
-/// A tool whose result is cached, and may be long.
+/// Creates a tool whose result is cached, and may be long.
 fn looker(world: &World) -> FnTool {
     let world = world.clone();
     let spec = spec("look", Effects::Reads).cache(Cache::Forever);
@@ -443,7 +443,7 @@ fn helper(case: &Case, world: &World, name: &'static str) -> Worker<String> {
         .build()
 }
 
-/// A tool that runs the helper: as a part of the run, or as a run of its own.
+/// Creates a tool that runs the helper, as a part of the run or as a separate run.
 fn asks(case: &Case, world: &World) -> FnTool {
     let (helper, world) = (Arc::new(helper(case, world, "helper")), world.clone());
     FnTool::with_spec(spec("ask", Effects::None), move |args, _| {
@@ -462,7 +462,7 @@ fn asks(case: &Case, world: &World) -> FnTool {
     })
 }
 
-/// A tool that runs the clerk, for which it needs leave.
+/// Creates a tool that runs the clerk, which needs approval.
 fn fetches(world: &World) -> FnTool {
     let world = world.clone();
     FnTool::with_spec(spec("fetch", Effects::None), move |args, _| {
@@ -477,7 +477,7 @@ fn fetches(world: &World) -> FnTool {
     })
 }
 
-/// A tool that runs the drafter until its draft has an odd number.
+/// Creates a tool that runs the drafter until its draft has an odd number.
 fn polishes(world: &World) -> FnTool {
     let drafter: Worker<String> = AgentBuilder::new("drafter")
         .model(Drafting(world.clone()))
@@ -582,7 +582,7 @@ fn handled(case: &Case, world: &World) -> Resolution<String, u32> {
     }
 }
 
-/// The model of the lead, and what is around it.
+/// Returns the model of the lead with its wrapper.
 fn driving(case: &Case, world: &World) -> Arc<dyn Model> {
     let planned = Planned(case.clone(), world.clone(), "planned");
     match case.around {
@@ -680,7 +680,7 @@ fn judge(request: &ApprovalRequest) -> Approval {
     }
 }
 
-/// One run of this case, or one that goes on.
+/// Runs a case, or resumes it.
 pub(super) async fn run(
     case: &Case,
     world: &World,
@@ -715,10 +715,10 @@ pub(super) async fn run(
     }
 }
 
-/// Returns what has happened in the world when the journal has come so far: all that was begun, or only what is known
-/// to have ended. `None` if that is the same.
+/// Returns the effects that happened before the end of this journal: all that were begun, or only those known to have
+/// ended. `None` if both are the same.
 pub(super) fn effects_of(entries: &[Entry], all: &[Effect], is_done: bool) -> Option<Vec<Effect>> {
-    // The place of a call, and how often it was begun so far.
+    // Calls by place, with the number of executions begun so far.
     let mut running: BTreeMap<(u64, u64, u64), Effect> = BTreeMap::new();
     let mut happened = Vec::new();
     for entry in entries {

@@ -1,4 +1,4 @@
-//! A run goes on wherever its journal breaks off, and does nothing twice.
+//! Resuming: a run continues from any entry of its journal, and repeats no effect.
 
 use super::{
     generated::{Case, World, effects_of, run},
@@ -13,14 +13,14 @@ use proptest::{prelude::*, test_runner::TestCaseError};
 
 type Ended = Result<Outcome<u32>, Error>;
 
-/// What came of resuming a run.
+/// Result of resuming a run.
 pub(super) struct Resumed {
     pub(super) runs: u64,
     /// The entries that were added.
     pub(super) new: Vec<Vec<Entry>>,
 }
 
-/// Runs it, and again with the whole journal.
+/// Runs a case, and checks that a second run with the complete journal gives the same result.
 fn go(
     case: &Case,
     world: &World,
@@ -49,8 +49,8 @@ fn go(
     Ok((entries, ended))
 }
 
-/// Without the agent, the journal tells the outcome to the byte. Where traces are shown is a matter of the process, and
-/// no fact of the run.
+/// Checks that the journal alone gives the same outcome, byte for byte. The link to a trace belongs to the process,
+/// and is left out.
 fn tells_the_same(entries: &[Entry], ended: &Ended) -> Result<(), TestCaseError> {
     let recorded = Recorded::of(entries.to_vec());
     let recorded = recorded.map_err(|error| TestCaseError::fail(format!("it is refused: {error}")));
@@ -88,7 +88,7 @@ fn has_the_events(entries: &[Entry], heard: &[Event]) -> Result<(), TestCaseErro
     Ok(())
 }
 
-/// Where two texts part.
+/// Returns the surroundings of the first difference of two texts.
 fn difference(first: &str, again: &str) -> Option<(String, String)> {
     let at = first.bytes().zip(again.bytes()).position(|(a, b)| a != b);
     let at = at.unwrap_or(first.len().min(again.len()));
@@ -99,12 +99,12 @@ fn difference(first: &str, again: &str) -> Option<(String, String)> {
     (first != again).then(|| (around(first), around(again)))
 }
 
-/// The whole run: its journal and its outcome.
+/// A complete run: its journal and its outcome.
 pub(super) fn whole(case: &Case, world: &World) -> Result<(Vec<Entry>, Ended), TestCaseError> {
     go(case, world, Vec::new())
 }
 
-/// What the run came to, as far as it is the same wherever the run was interrupted.
+/// Returns the parts of a run's end that do not depend on the place of interruption.
 fn end(ended: &Ended) -> (Result<u32, ErrorKind>, bool, String) {
     match ended {
         Ok(outcome) => {
@@ -121,14 +121,14 @@ fn end(ended: &Ended) -> (Result<u32, ErrorKind>, bool, String) {
     }
 }
 
-/// Nobody knows what an interrupted execution did.
+/// Returns `true` if the effect of an interrupted execution is unknown.
 fn is_in_doubt(entries: &[Entry]) -> bool {
     let is_unknown =
         |entry: &Entry| entry.kind() == "interrupted" && entry.fact().contains("unknown");
     entries.iter().any(is_unknown)
 }
 
-/// Goes on behind every entry, and once more behind one of those that are added then.
+/// Resumes the run after every entry, and once more after one of the entries added then.
 pub(super) fn everywhere(
     case: &Case,
     world: &World,
@@ -153,7 +153,7 @@ pub(super) fn everywhere(
             resumed.runs += 1;
             check(case, &world, &journal, &ended, whole, &first, at)?;
             resumed.new.push(journal[at..].to_vec());
-            // Once more, within what was added.
+            // Resumes once more within the added entries.
             chance = chance
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
@@ -197,7 +197,7 @@ fn check(
     Ok(())
 }
 
-/// The journal, to be read.
+/// Formats the journal for a message.
 pub(super) fn told(entries: &[Entry]) -> String {
     let line = |entry: &Entry| {
         let mut fact = entry.fact().to_owned();

@@ -1,4 +1,4 @@
-//! A journal grows with the run, and not faster.
+//! The size of a journal is linear in the length of its run.
 
 use agents::{
     Agent, AgentBuilder, Budget, Effects,

@@ -1,4 +1,4 @@
-//! A run within another one may have a journal of its own.
+//! Nested runs with separate journals.
 
 use agents::{
     Agent, AgentBuilder, Effects,

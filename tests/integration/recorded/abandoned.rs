@@ -1,4 +1,4 @@
-//! Calls that were left unsettled are in the journal like all others, and can be changed.
+//! Abandoned calls: the journal has them like all others, and a what-if run can change them.
 
 use crate::{
     bakery::{Baker, Shop, bakery, baking, run},
@@ -12,7 +12,7 @@ use agents::{
     testing::{Script, ScriptedModel},
 };
 
-/// How many calls there are, when one of them goes wrong so.
+/// Returns the number of calls and the recording of a run in which one call fails in this way.
 async fn complete(trouble: &str) -> (usize, Recorded) {
     let (first, recorded) = run(bakery(), baking(&["rolls", trouble, "buns"])).await;
     tells_the_same(&recorded, &first);

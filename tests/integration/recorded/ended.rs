@@ -1,4 +1,4 @@
-//! Runs that ended before their answer are told as they ended.
+//! Recordings of runs that ended before their answer.
 
 use crate::world::{recorded, spec, tells_the_same};
 use agents::{
@@ -14,7 +14,7 @@ use std::{io, time::Duration};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// A helper that throws where nothing can be read.
+/// A helper that throws if its input cannot be read.
 fn thrower() -> ModelAgent<'static, String, u32> {
     AgentBuilder::<String, u32>::new("thrower")
         .on_error(|error, _| match error {
@@ -56,7 +56,7 @@ fn worker() -> ModelAgent<'static, String, String> {
         .on_error(|error, _| match error {
             CallError::Execution(_) => {
                 let hour = exponential().base(Duration::from_secs(3600));
-                // Waits are random: of so many, some are long.
+                // Waits are random; among 20, some are long.
                 let again: Decision<Execution> = retry().max_attempts(20).backoff(hour);
                 Some(again.into())
             }
@@ -124,7 +124,7 @@ async fn one_that_an_agent_within_a_tool_has_ended() {
     assert!(matches!(again.stopped, Some(Stopped::Thrown { .. })));
 }
 
-/// Takes a minute, and asks nobody.
+/// Works for a minute without a request.
 #[agents::agent]
 async fn thinker(task: String) -> String {
     sleep(Duration::from_secs(60)).await;
@@ -154,6 +154,6 @@ async fn one_that_was_dropped_has_no_end() {
     tokio::task::yield_now().await;
     let recorded = Recorded::of(journal.entries()).unwrap();
     assert!(recorded.outcome::<String>().is_none());
-    // The call that had ended has no receipt in it: what is beside it was never answered.
+    // The message has no receipt of the finished call, since its reply was never answered.
     assert_eq!(recorded.messages().len(), 2);
 }

@@ -1,4 +1,4 @@
-//! A thousand runs, each recorded and told again.
+//! Property tests on generated runs, which are recorded and read back.
 
 use super::recorded;
 use agents::testing::Script;
@@ -8,7 +8,7 @@ use proptest::{
 };
 use std::cell::Cell;
 
-/// One reply of a generated model: calls, each a tool and its arguments.
+/// Reply of a generated model: a list of calls, each with a tool and its arguments.
 type Said = Vec<(&'static str, String)>;
 
 const TOOLS: [&str; 13] = [
@@ -39,7 +39,7 @@ fn said() -> impl Strategy<Value = Said> {
     prop::collection::vec((tool, arguments), 0..4)
 }
 
-/// A reply for each turn, and one for each helper that may ask; what is left over ends the run.
+/// Returns a script with a reply for each turn and for each helper that may ask; surplus replies end the run.
 fn script(turns: &[Said]) -> Vec<Script> {
     let mut script = Vec::new();
     for calls in turns.iter().filter(|calls| !calls.is_empty()) {
@@ -51,7 +51,7 @@ fn script(turns: &[Said]) -> Vec<Script> {
     script
 }
 
-/// Says whether the run was stopped.
+/// Checks that a recording gives the same outcome; returns `true` if the run was stopped.
 async fn is_told_again(turns: Vec<Said>) -> Result<bool, TestCaseError> {
     let (first, recorded, _) = recorded(script(&turns)).await;
     let again = recorded.outcome::<String>().unwrap();

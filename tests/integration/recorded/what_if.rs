@@ -1,4 +1,4 @@
-//! Where a run would have gone.
+//! Runs with a changed result of a call, also called what-if runs.
 
 use super::{Runs, busy, goes_on, recorded, spec, tool};
 use agents::{
@@ -98,7 +98,7 @@ async fn a_live_model_goes_on_from_the_change() {
 async fn another_word_of_the_arms() {
     let (first, recorded, _) = recorded(script()).await;
     assert_eq!(first.escalations.len(), 1);
-    // The model would have been told something else.
+    // The model would have got another result.
     let told: Decision<Execution> = feedback("use double instead");
     let (what_if, model) = (recorded.what_if().plan(1, told), recorded.model());
     let (outcome, runs) = goes_on(what_if.journal().unwrap(), &model).await;
@@ -110,7 +110,7 @@ async fn another_word_of_the_arms() {
         "{difference:?}"
     );
     assert_eq!(runs.count(), 0);
-    // The tool runs again, and of its next failure the arms say what they always say.
+    // The tool runs again, and the arms decide about its next failure as usual.
     let tried: Decision<Execution> = retry().max_attempts(3).backoff(none());
     let plan = tried.or(escalate("really").severity(Severity::Low));
     let journal = recorded.what_if().plan(1, plan).journal().unwrap();
@@ -124,7 +124,7 @@ async fn another_word_of_the_arms() {
     assert_eq!(runs.count(), 1);
 }
 
-/// An agent with a tool in whose body another agent makes a call.
+/// Creates an agent with a tool whose body runs another agent, which makes a call.
 fn delver(runs: &Runs) -> ModelAgent<'static, String, String> {
     let within = runs.clone();
     let delve = FnTool::with_spec(spec("delve", Effects::Reads), move |_, _| {
@@ -188,7 +188,7 @@ async fn a_call_that_there_is_not() {
 
 #[tokio::test]
 async fn what_goes_on_beside_a_change_stays() {
-    // Two delegates of one reply: in the work of one of them something changes.
+    // One reply asks two delegates; the result of a call in one of them changes.
     let clerk = |name: &str| {
         let double = tool(&Runs::default(), "double", |n, _| {
             Ok(json!({ "doubled": n * 2 }))

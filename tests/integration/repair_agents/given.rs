@@ -1,4 +1,4 @@
-//! What a repair agent is given: the text that failed, or the whole report.
+//! Input of repair agents: the text that failed, or the complete report.
 
 use crate::recovery::{Plain, one_call, tool_with};
 use agents::{
@@ -27,9 +27,9 @@ tool! {
     /// Save a contact.
     #[tool(none, strict)]
     async fn save_contact(
-        /// Whose.
+        /// Name of the person.
         name: String,
-        /// All the numbers.
+        /// Phone numbers of the person.
         phones: Vec<String>,
     ) -> String { format!("{name}: {}", phones.join(", ")) }
 
@@ -70,7 +70,7 @@ async fn repaired_by(fixer: impl Agent<In = String, Out = String> + 'static) -> 
 
 type Seen = Arc<Mutex<Vec<String>>>;
 
-/// A skill with a body that keeps what it is given, and repairs it.
+/// Creates a native skill that records its input, and repairs it.
 fn kept(seen: &Seen) -> Skill<'static, String, String> {
     let seen = seen.clone();
     Skill::native("mend", "Mends.", move |given: String| {
@@ -79,12 +79,12 @@ fn kept(seen: &Seen) -> Skill<'static, String, String> {
     })
 }
 
-/// An agent with a body that keeps what it is given.
+/// Creates an agent with that skill.
 fn code(seen: &Seen) -> AgentBuilder<'static, String, String> {
     AgentBuilder::new("code").skill(kept(seen))
 }
 
-/// An agent with a model, and what that is asked.
+/// Creates an agent with a model; also returns the model.
 fn driven() -> (AgentBuilder<'static, String, String>, ScriptedModel) {
     let (model, asked) = ScriptedModel::new([Script::text(r#"{"n": 3}"#)]);
     (AgentBuilder::new("driven").model(model), asked)
@@ -151,7 +151,7 @@ async fn a_composite_decides_by_its_first_part() {
     assert!(is_report(asked.requests()[0].last()));
     assert_eq!(one(&seen), r#"{"n": 3}"#);
 
-    // What is put around one agent changes nothing.
+    // A wrapper around an agent changes nothing.
     let seen = Seen::default();
     let fixer = code(&seen).build().map(|text| text).boxed();
     assert_eq!(repaired_by(fixer).await, "3");
@@ -177,7 +177,7 @@ async fn the_agent_of_which_the_way_depends_is_the_first_part() {
     assert_eq!(asked.requests()[0].last(), r#"{"n": 3}"#);
 }
 
-/// An agent by hand, around another one.
+/// An agent without macros that wraps another one.
 struct Around<A>(A);
 
 #[async_trait]

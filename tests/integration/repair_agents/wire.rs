@@ -1,6 +1,6 @@
-//! An Ollama that says what it is told to.
+//! A scripted Ollama server.
 
-/// A tiny model that is held to calls and answers, and what it was asked.
+/// Starts a server with this answer; returns a client in constrained mode, and the receiver of the requests.
 pub(super) fn ollama(
     answer: &'static str,
 ) -> (agents::Ollama, std::sync::mpsc::Receiver<serde_json::Value>) {
@@ -9,8 +9,7 @@ pub(super) fn ollama(
     (agents::ollama("tiny").url(url).tools(constrained), asked)
 }
 
-/// A server on this machine that gives these answers, one for each request, and where it is. What it was
-/// asked comes out of the receiver.
+/// Starts a server that gives these answers, one per request. Returns its address, and the receiver of the requests.
 fn server(
     answers: impl IntoIterator<Item = &'static str>,
 ) -> (String, std::sync::mpsc::Receiver<serde_json::Value>) {
@@ -36,7 +35,7 @@ fn server(
             }
             let mut body = vec![0; length];
             request.read_exact(&mut body).unwrap();
-            // Not every program looks at what was asked.
+            // Some tests do not read the requests.
             let _ = asked.send(serde_json::from_slice(&body).unwrap());
             let message = serde_json::json!({
                 "message": { "role": "assistant", "content": answer },

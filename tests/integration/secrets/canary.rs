@@ -1,4 +1,4 @@
-//! A secret goes every way there is, and nothing that is written holds it.
+//! Leaks a secret in every possible way, and checks that no written text contains it.
 
 use crate::spans::All;
 use agents::{
@@ -22,7 +22,7 @@ use std::{
     time::Duration,
 };
 
-/// The secret, and how it looks when it has been encoded.
+/// The secret in all its encodings.
 const SECRET: &str = "s3cr/t \"K\u{e9}y\"+42";
 const SPELLED: [&str; 8] = [
     SECRET,
@@ -35,10 +35,10 @@ const SPELLED: [&str; 8] = [
     "s3cr%2ft+%22K%c3%a9y%22%2b42",
 ];
 
-/// Gives its key away, in one of these ways.
+/// Leaks its key in one of several ways.
 #[tool(reads)]
 async fn careless(
-    /// Which way.
+    /// Number of the way.
     way: usize,
     cx: &ToolContext,
 ) -> Result<serde_json::Value, String> {
@@ -54,14 +54,14 @@ async fn careless(
     }
 }
 
-/// Gives its key away once, and is not asked again.
+/// Leaks its key once; its result is cached.
 #[tool(reads, cache = forever)]
 async fn remembered(cx: &ToolContext) -> Result<String, String> {
     let key = cx.secret("k").await?;
     Ok(format!("the key is {}", key.expose_secret()))
 }
 
-/// A cache of which everybody can see what it keeps.
+/// A cache whose content the test can read.
 struct OpenCache(Kept);
 
 #[agents::async_trait]
@@ -75,16 +75,16 @@ impl ToolCache for OpenCache {
     }
 }
 
-/// Repeats what it is told.
+/// Fails with its text.
 #[tool(writes, approval = always)]
 async fn publish(
-    /// What.
+    /// Text to publish.
     text: String,
 ) -> Result<String, String> {
     Err(format!("cannot publish {text}"))
 }
 
-/// A repair agent that talks too much.
+/// A repair agent that leaks the secret.
 struct Blabber;
 
 #[agents::async_trait]
@@ -178,7 +178,7 @@ impl Kept {
     }
 }
 
-/// Says yes to the first, no to the second, and so on.
+/// Approves and denies in turn.
 async fn judge() -> Approval {
     match JUDGED.with(|judged| judged.replace(judged.get() + 1)) % 2 {
         0 => Approval::Approve,
@@ -199,8 +199,7 @@ fn hits(text: &str) -> Vec<String> {
     SPELLED.iter().filter_map(found).map(around).collect()
 }
 
-/// Runs it all, and gives everything that was written: by subscribers and into the journal, and what is left after the
-/// run.
+/// Performs the run, and returns all written text: from subscribers, from the journal and from the outcome.
 async fn everything(journal: &MemoryJournal) -> String {
     let kept = Kept::default();
     let (events, uses, asked) = (kept.clone(), kept.clone(), kept.clone());
@@ -308,7 +307,7 @@ async fn recorded_replies_have_the_secret_where_it_was() {
     assert_eq!((model.left(), model.difference()), (0, None), "{result:?}");
 }
 
-/// Not a test: what the next one looks at.
+/// Program that the next test runs.
 #[tokio::test]
 #[ignore = "run by the test below"]
 async fn a_program_that_panics() {
@@ -329,7 +328,7 @@ async fn a_program_that_panics() {
                 key.expose_secret()
             );
             let key = key.expose_secret().to_owned();
-            // Beside the run, where nobody catches it.
+            // A panic in another thread, which the run cannot catch.
             let _ = std::thread::spawn(move || panic!("a thread with {key}")).join();
             let key = cx.secret("k").await?;
             match key.expose_secret() {

@@ -1,4 +1,4 @@
-//! A secret lies across every place at which a text is cut, and no more than a few characters of it are left.
+//! Puts a secret across every place where texts are cut, and checks that at most a few of its characters are left.
 
 use super::canary::Kept;
 use agents::{
@@ -15,13 +15,13 @@ use serde_json::json;
 
 const SECRET: &str = "hunter2-Z9#q!W7&tt";
 
-/// A text of which `kept` characters of the secret lie before the cut behind `at` characters.
+/// Returns a text with `kept` characters of the secret before the cut at `at` characters.
 fn across(at: usize, kept: usize) -> String {
     let before = "x".repeat(at.saturating_sub(kept));
     format!("{before}{SECRET}{}", "z".repeat(at + 100))
 }
 
-/// Runs it, and gives everything that was written.
+/// Runs an agent, and returns all written text.
 async fn written<A: Agent>(run: Run<'_, A>) -> String
 where
     A::Out: std::fmt::Debug,
@@ -49,13 +49,13 @@ where
     kept.text()
 }
 
-/// What of the secret can still be read, where that is more than a few characters.
+/// Returns the parts of the secret that occur in a text; a part has five characters.
 fn left(written: &str) -> Vec<&str> {
     let parts = (0..SECRET.len() - 5).map(|from| &SECRET[from..from + 5]);
     parts.filter(|part| written.contains(part)).collect()
 }
 
-/// An agent with one tool, which fails with what it is given as `say` and takes a number `n`; its arms do as well.
+/// Creates an agent with one tool that takes `say` and a number `n`, and fails with `say`. Its arms also fail with it.
 fn agent(
     script: impl IntoIterator<Item = Script>,
 ) -> agents::agent::ModelAgent<'static, String, u32> {

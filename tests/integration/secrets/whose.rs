@@ -1,4 +1,4 @@
-//! User, then workspace, then organisation; and what happens when nobody has it.
+//! Owners of secrets: user, then workspace, then organisation; and missing secrets.
 
 use agents::{
     Agent, AgentBuilder, Code, Outcome, ToolContext,
@@ -16,7 +16,7 @@ use std::{
     },
 };
 
-/// Tells whose key it was given, and how long that is.
+/// Returns the owner of its key, and the key's length.
 #[tool(reads)]
 async fn whose_key(cx: &ToolContext) -> Result<(SecretScope, usize), SecretError> {
     let secret = cx.secret("crm").await?;
@@ -24,14 +24,14 @@ async fn whose_key(cx: &ToolContext) -> Result<(SecretScope, usize), SecretError
     Ok((secret.scope(), secret.expose_secret().len()))
 }
 
-/// Needs a key, and fails with an error type that knows nothing of keys.
+/// Needs a key, and fails with an unrelated error type.
 #[tool(reads)]
 async fn by_the_way(cx: &ToolContext) -> io::Result<String> {
     let key = cx.secret("crm").await?;
     Ok(format!("{}", key.expose_secret().len()))
 }
 
-/// Fails as `anyhow` does, with more words.
+/// Fails with added context, as `anyhow` does.
 #[tool(reads)]
 async fn with_context(cx: &ToolContext) -> anyhow::Result<String> {
     use anyhow::Context;
@@ -39,7 +39,7 @@ async fn with_context(cx: &ToolContext) -> anyhow::Result<String> {
     Ok("asked".to_owned())
 }
 
-/// Can do without.
+/// Asks for an optional key.
 #[tool(reads)]
 async fn without(cx: &ToolContext) -> Result<String, String> {
     match cx.find_secret("crm").await? {
@@ -52,7 +52,7 @@ fn full_scope() -> Scope {
     Scope::from("acme").domain("sales").user("ada")
 }
 
-/// A store in which these have the secret; somebody else has all of it.
+/// Creates a store with the secret for these owners, and with all secrets for another tenant.
 fn store(present: [bool; 3]) -> SecretStore {
     let mut store = SecretStore::new()
         .org("other", "crm", "of the other tenant")
@@ -173,7 +173,7 @@ async fn the_code_survives_any_error_type() {
     assert_eq!(receipt.attempts.len(), 3, "that has nothing to do with it");
 }
 
-/// A vault whose user part does not answer at first.
+/// A vault whose first request for a user's secret fails.
 struct Vault(Arc<AtomicU32>);
 
 #[agents::async_trait]

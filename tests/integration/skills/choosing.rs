@@ -1,4 +1,4 @@
-//! The turn in which the model says which skill answers.
+//! The turn in which the model chooses a skill.
 
 use super::*;
 use agents::{console, model::Message, observe::StepKind, run::EventKind, timeline};

@@ -1,4 +1,4 @@
-//! What a skill says about failures, for all tools that it uses.
+//! Recovery arms of a skill, which apply to all tools that it uses.
 
 use agents::{
     Agent, AgentBuilder, Error, agent,
@@ -11,7 +11,7 @@ use std::io;
 /// Reads a file.
 #[agents::tool(reads)]
 async fn read_file(
-    /// Which.
+    /// Path of the file.
     path: String,
 ) -> io::Result<String> {
     Err(io::Error::other(format!("no {path}")))
@@ -21,7 +21,7 @@ agents::prelude::tool! {
     /// Writes a file.
     #[tool(writes)]
     async fn write_file(
-        /// Which.
+        /// Path of the file.
         path: String,
     ) -> io::Result<()> { Err(io::Error::other(format!("no {path}"))) }
 
@@ -33,7 +33,7 @@ agents::prelude::tool! {
 /// Deletes a file.
 #[agents::tool(writes)]
 async fn delete_file(
-    /// Which.
+    /// Path of the file.
     path: String,
 ) -> io::Result<()> {
     Err(io::Error::other(format!("no {path}")))
@@ -63,7 +63,7 @@ impl Clerk {
         }
     );
 
-    // Of the tools here `read_file` alone is used, and that may be tried again.
+    // This skill uses only `read_file`, which may be retried.
     on_error!(
         Self::look_again,
         match error {
@@ -84,7 +84,7 @@ impl Clerk {
     });
 }
 
-/// What the model is told of one call in a task, and how often it ran.
+/// Returns the hint that the model gets about one call, and the number of executions.
 async fn told(task: &str, tool: &str, args: &str) -> (String, usize) {
     let (model, handle) = ScriptedModel::new([Script::call(tool, args), Script::text("end")]);
     let outcome = Clerk.run(task).model(model).outcome().await.unwrap();

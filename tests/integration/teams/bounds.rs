@@ -1,4 +1,4 @@
-//! Budgets of places, and the end of a run.
+//! Budgets of places in a team, and their effect on the run.
 
 use super::*;
 use agents::run::Limit;
@@ -15,7 +15,7 @@ fn busy(name: &'static str) -> Plain {
         .build()
 }
 
-/// Takes so long.
+/// Creates an agent that works for this number of seconds.
 fn slow(name: &'static str, seconds: u64) -> Plain {
     AgentBuilder::new(name)
         .skill(Skill::native("wait", "Waits.", move |_| async move {
@@ -44,7 +44,7 @@ fn by(agent: &str, limit: Limit) -> Option<Stopped> {
 async fn the_tighter_bound_counts() {
     let team = structure!(busy("busy").budget(Budget::new().max_turns(3)));
     assert_eq!(stopped(team).await, by("busy", Limit::Turns(3)));
-    // A place may allow more turns than an agent has that says nothing about them.
+    // A place may allow more turns than the default, if the agent sets no bound.
     let team = structure!(busy("busy").budget(Budget::new().max_turns(12)));
     assert_eq!(stopped(team).await, by("busy", Limit::Turns(12)));
     let team = structure!(busy("busy").budget(Budget::new().max_recursion(5)));
@@ -106,12 +106,12 @@ async fn a_delegate_whose_time_is_over_has_failed_and_the_run_goes_on() {
         "{}",
         told(&led)
     );
-    // Without a bound it may take its time: longer than any other tool.
+    // Without a bound, a delegate may take longer than any other tool.
     let (boss, led) = lead(ask("slow"));
     let team = structure!(boss.delegates(slow("slow", 3600)));
     team.run("go").await.unwrap();
     assert_eq!(told(&led), "at last");
-    // An agent's own bound is that of the call as well.
+    // The agent's own bound also applies to the call.
     let (boss, led) = lead(ask("waiting"));
     let schema = json!({ "type": "object", "properties": {} });
     let wait = FnTool::new(

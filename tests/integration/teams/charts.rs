@@ -1,4 +1,4 @@
-//! A team, drawn.
+//! Charts of teams.
 
 use super::*;
 
@@ -73,7 +73,7 @@ fn as_a_graph() {
     );
 }
 
-/// What a place says that does not come to anything is no tool in the chart, and marked there.
+/// A grant that has no effect is not shown as a tool in the chart, but marked.
 #[test]
 fn what_is_wrong_is_marked_where_it_is() {
     let writer: Plain = AgentBuilder::new("writer").tool(Compile).build();

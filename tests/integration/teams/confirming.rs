@@ -1,4 +1,4 @@
-//! What a person has to approve.
+//! Tools that a person has to approve.
 
 use super::*;
 use crate::world::PutDown;
@@ -43,7 +43,7 @@ async fn confirmed_tools_need_a_person_whatever_they_say_themselves() {
     assert_eq!(coded.requests()[1].results()[0].1, "live");
 }
 
-/// A run that waits for a person can be put down; whoever goes on with it brings the decision.
+/// A run that waits for approval can be interrupted, and resumed with the decision.
 #[tokio::test(start_paused = true)]
 async fn a_confirmed_call_goes_on_with_a_decision_that_comes_later() {
     let journal = MemoryJournal::new();
@@ -162,7 +162,7 @@ async fn a_confirmed_delegate_is_confirmed_for_code_as_well() {
             ("lead", "scribe", r#""it""#)
         );
     }
-    // A stored run knows what somebody has said, and nobody is asked again.
+    // A stored decision is used, and nobody is asked again.
     let journal = agents::journal::MemoryJournal::new();
     let yes = |_: ApprovalRequest| async { Approval::Approve };
     let team = team(false);

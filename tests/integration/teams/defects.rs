@@ -1,8 +1,8 @@
-//! What cannot work is said before anything runs: all of it, each with the way to the agent.
+//! Defects of teams: all of them are reported before a run, each with the path to its agent.
 
 use super::*;
 
-/// The defects of a team, without the first line.
+/// Returns the defects of a team, without the first line of the message.
 fn defects<A>(team: &Team<A>) -> Vec<String> {
     match team.check() {
         Ok(()) => Vec::new(),
@@ -56,7 +56,7 @@ async fn all_at_once_and_before_the_first_model_is_asked() {
 
 #[test]
 fn grants_are_handed_down_and_never_widened() {
-    // Through an agent that says nothing, and by an agent that lacks the tool itself.
+    // A grant through an agent without grants, and by an agent that lacks the tool itself.
     let bare: Plain = AgentBuilder::new("bare").build();
     let team = structure!(
         idle("top")
@@ -224,7 +224,7 @@ fn what_would_come_to_nobody() {
         &team,
         "top / sub: it is a team of its own; say what it may use and whom it can ask where that team is put together",
     );
-    // Its own mistakes are found as well.
+    // Defects inside the part are found as well.
     let sub = Member::new(idle("sub"))
         .grant_named("compil")
         .delegate(Member::new(idle("low")).grant_named("x"));
@@ -237,7 +237,7 @@ fn what_would_come_to_nobody() {
             "top / sub / low: `x` is beyond what `sub` is granted; grant it there as well, or leave it out here",
         ]
     );
-    // What the parts have counts all the same.
+    // The tools of the parts count, too.
     let team = structure!(
         idle("top")
             .grants([Compile, RunTests, WriteFile])
@@ -291,7 +291,7 @@ async fn what_an_agent_says_of_itself_is_found_with_the_way_to_it() {
             format!("top / twice: {two_skills}"),
         ]
     );
-    // What it lists can be below it; a part of a whole is asked about itself as well.
+    // A skill may list a delegate of its agent, so one defect is left. A part of a composition is checked as well.
     one(
         &structure!(idle("top").delegates(twice("twice").delegates(idle("coder")))),
         &format!("top / twice: {two_skills}"),
@@ -319,7 +319,7 @@ fn bounds_that_would_come_to_nobody() {
     one(&team.build(), &bounds("1 turn, 2 tool calls"));
     let team = Member::new(whole()).budget(Budget::new().max_recursion(3));
     one(&team.build(), &bounds("3 steps"));
-    // Not through a team either.
+    // A team does not help either.
     let team = Member::new(Member::new(whole()).build()).budget(Budget::new().max_turns(1));
     one(&team.build(), &bounds("1 turn"));
     let part = Member::new(idle("b"))
@@ -365,7 +365,7 @@ async fn what_a_part_would_say_when_it_runs_is_said_when_it_is_put_together() {
         defects(&structure!(idle("top").delegates(part))),
         at("top / broken > b", &all)
     );
-    // Without a team as well, and before the part that would be first has asked its model.
+    // The defect is also found without a team, before the first part has asked its model.
     let (first, asked) = lead([]);
     let both = first.then(broken("broken"));
     let error = both.run("go").model(ScriptedModel::new([]).0).await;

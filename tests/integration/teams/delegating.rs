@@ -45,7 +45,7 @@ async fn a_delegate_is_a_tool_of_its_parent() {
 async fn a_delegate_takes_an_object_as_it_is_and_nothing_as_nothing() {
     #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
     struct Order {
-        /// What.
+        /// Item to order.
         what: String,
         many: u32,
     }
@@ -181,7 +181,7 @@ async fn a_delegate_that_has_no_skill_for_its_input_tells_the_model_that_called(
     assert_eq!(told(&led), "5");
 }
 
-/// A model that makes a call, and then says what came of it: whenever it is asked, and by whomever.
+/// Returns a model that makes a call and then answers with its result, in any request.
 fn steady(tool: &'static str, arguments: &'static str) -> ScriptedModel {
     let script = (0..50).map(|_| {
         Script::with(move |asked| match asked.results().last() {
@@ -221,7 +221,7 @@ async fn from_every_entry_a_team_comes_to_the_same_end() {
         let before = led.count() + coded.count();
         let again = team().run("go").journal(at.journal()).outcome().await;
         crate::world::same(&again.unwrap(), &whole, &at);
-        // What was answered when it was put down is not asked again.
+        // Requests that were answered before the interruption are not repeated.
         let asked = led.count() + coded.count() - before;
         assert_eq!(asked, 4 - at.replies(), "{at}");
     }

@@ -1,8 +1,8 @@
-//! Delegates for code.
+//! Delegates that native code asks.
 
 use super::*;
 
-/// Says what it was given, and what it may use.
+/// Creates an agent that answers with its input and its tools.
 fn coder(name: &'static str) -> (Plain, ScriptedModel) {
     driven(
         name,
@@ -18,7 +18,7 @@ fn coder(name: &'static str) -> (Plain, ScriptedModel) {
     )
 }
 
-/// An agent whose body asks a delegate.
+/// Creates an agent whose body asks a delegate.
 fn asks<F, Fut>(body: F) -> Plain
 where
     F: Fn(String) -> Fut + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! What an agent may use at its place.
+//! Grants: the tools that an agent may use at its place in a team.
 
 use super::*;
 
@@ -44,7 +44,7 @@ async fn nothing_granted_is_no_tools_and_nothing_said_is_all() {
 
 #[tokio::test]
 async fn a_place_goes_for_the_agent_that_has_it_and_for_nobody_whom_it_runs() {
-    // A tool of the placed agent runs another agent of the same make.
+    // A tool of the placed agent runs another agent of the same kind.
     let (inner, asked) = driven("inner", [Script::text("x")]);
     let inner = Arc::new(inner);
     let schema = json!({ "type": "object", "properties": {} });
@@ -124,7 +124,7 @@ async fn a_team_among_the_parts_of_a_delegate_is_held_to_what_is_granted_and_con
             "lead / a > b / b / ops: `lead` has `deploy` with confirmation only; confirm it here as well",
         ]
     );
-    // What a part has with confirmation only, the whole has so as well.
+    // A tool that needs confirmation in a part needs it in the whole.
     let (lead, _) = driven("lead", []);
     let part = structure!(
         idle("b")
@@ -142,7 +142,7 @@ async fn a_team_among_the_parts_of_a_delegate_is_held_to_what_is_granted_and_con
         team.render().to_string(),
         "lead: run_tests, confirm deploy\n└─ a > b\n   └─ b: confirm deploy\n      └─ ops\n"
     );
-    // A part may stand there several times, and nobody takes it for another placing.
+    // A part may occur several times, and counts as the same place.
     let parts = [1, 2, 3].map(|_| structure!(idle("b").delegates(idle("ops"))));
     structure!(idle("lead").delegates(Vec::from(parts)))
         .check()
@@ -160,7 +160,7 @@ async fn memory_and_knowledge_need_no_grant() {
             .build();
         (agent, handle)
     };
-    // Of the one below nothing is said; what is its own is not beyond what is granted above.
+    // The agent below has no grants; its own tools do not exceed the grants above.
     let (coder, _) = knowing("coder", vec![]);
 
     let all = structure!(

@@ -1,4 +1,4 @@
-//! Whoever cannot work without a model and has none is named before anything runs.
+//! Agents without the model that they need: they are named before a run.
 
 use super::*;
 use agents::compose::{first_of, forum, settled};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 const WAYS_OUT: &str = "name one with `#[agent(model = ..)]` or `AgentBuilder::model`, or give one to the whole run with `.run(..).model(..)`";
 
-/// Two skills between which a model has to choose.
+/// Creates an agent with two skills, among which a model has to choose.
 fn torn(name: &'static str) -> Plain {
     torn_builder(name).build()
 }
@@ -22,7 +22,7 @@ fn torn_builder(name: &'static str) -> AgentBuilder<'static, String, String> {
         .skill(skill("right"))
 }
 
-/// An agent with a body, which counts how often it runs.
+/// Creates an agent with a body that counts its runs.
 fn body(name: &'static str, runs: &Arc<AtomicU32>) -> Plain {
     let runs = runs.clone();
     let body = Skill::native("work", "Works.", move |task: String| {
@@ -42,7 +42,7 @@ fn undriven(name: &str) -> String {
     format!("agent `{name}` has no model; {WAYS_OUT}")
 }
 
-/// What is said of a run, of which no part may have begun; with a model nothing is.
+/// Returns the error of a run without a model, and checks that no part of it has begun.
 async fn refused<A: Agent<In = String>>(agent: A, runs: &AtomicU32) -> String {
     let error = agent.run("go".to_owned()).outcome().await.err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Build);
@@ -54,7 +54,7 @@ async fn refused<A: Agent<In = String>>(agent: A, runs: &AtomicU32) -> String {
 async fn an_agent_by_itself() {
     let runs = Arc::default();
     assert_eq!(refused(torn("a"), &runs).await, undecided("a"));
-    // A condition that holds for this input does not settle it for the next.
+    // A condition that holds for this input need not hold for the next.
     let some = torn_builder("a")
         .skill(Skill::native("short", "Short.", |_| async { Ok(String::new()) }).when(|_| true))
         .build();

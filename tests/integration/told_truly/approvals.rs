@@ -1,4 +1,4 @@
-//! Who decided about a call, and how long that took.
+//! Approvals on receipts: the person who decided, and the time that the decision took.
 
 use crate::world::{agent_with, counted, recorded, spec, tells_the_same};
 use agents::{
@@ -26,7 +26,7 @@ fn payer() -> Plain {
     agent_with([counted(pay).0], script).0
 }
 
-/// Ada approves the first, Grace denies the second, and of the third nobody says who sent it back.
+/// Ada approves the first call, Grace denies the second, and the third is sent back without a name.
 async fn on_duty(request: ApprovalRequest) -> Signed {
     match request.args.as_str() {
         r#"{"sum":1}"# => Approval::Approve.by("Ada"),
@@ -53,7 +53,7 @@ const FIELDS: [&str; 12] = [
     "attempts",
 ];
 
-/// Who approved or denied each call.
+/// Returns, for each call, the person who approved or denied it.
 fn names(outcome: &Outcome<String>) -> Vec<Option<&str>> {
     fn by(receipt: &ToolEnvelope) -> Option<&str> {
         match &receipt.error {
@@ -92,7 +92,7 @@ async fn who_decided_is_on_receipts_in_journals_events_and_in_the_pictures() {
         assert!(found, "{said}: {told:?}");
     }
     let receipts: Vec<_> = outcome.outputs.receipts().collect();
-    // What is added stands in `attempts` and in the details of an error: a receipt has its fields, and no more.
+    // The names are in `attempts` and in the details of errors; a receipt has no further fields.
     for receipt in &receipts {
         let json = serde_json::to_value(receipt).unwrap();
         for field in json.as_object().unwrap().keys() {
@@ -109,7 +109,7 @@ async fn who_decided_is_on_receipts_in_journals_events_and_in_the_pictures() {
     tells_the_same(&recorded, &outcome);
 }
 
-/// Each execution is approved by itself; how often, and by whom last, stands in one line.
+/// Each execution is approved separately. The console's line has the number of approvals, and the last approver.
 #[tokio::test]
 async fn the_line_of_a_call_tells_the_last_of_several_approvals() {
     let look = FnTool::with_spec(
@@ -148,7 +148,7 @@ async fn the_line_of_a_call_tells_the_last_of_several_approvals() {
     );
 }
 
-/// The event and the line of the call say the same.
+/// The event and the console's line of a call agree.
 #[tokio::test]
 async fn a_call_that_is_to_be_changed_was_not_denied() {
     let lines = Arc::<Mutex<Vec<String>>>::default();

@@ -1,5 +1,5 @@
-//! What was done is told, and nothing else: an execution that was refused has not run, and a repair agent that was asked
-//! has been asked.
+//! Receipts list only executions that happened. A refused execution has not run, and an interrupted repair agent was
+//! asked.
 
 use crate::world::{agent_with, counted, spec};
 use agents::{

@@ -1,4 +1,4 @@
-//! What was left undone: when it was left, and why, on a tape as without one.
+//! Abandoned calls: receipts have the time and the reason, with a journal as without one.
 
 use crate::{
     escalating::{
@@ -21,7 +21,7 @@ use std::{
     time::Duration,
 };
 
-/// Waits for ever, beside what is given up.
+/// Creates an agent with a call that waits for a long time, and another that escalates.
 fn coder(how: &str) -> Plain {
     let (model, _) = ScriptedModel::new([Script::calls([
         ("wait", r#"{"millis":60000}"#.to_owned()),
@@ -34,7 +34,7 @@ fn coder(how: &str) -> Plain {
         .build()
 }
 
-/// The receipt of the call that was left: the same with and without a journal, and as that tells it.
+/// Returns the receipt of the abandoned call, and checks that it is the same with and without a journal.
 async fn left(run: impl AsyncFn(Option<MemoryJournal>) -> Outcome<String>) -> ToolEnvelope {
     let journal = MemoryJournal::new();
     let plain = run(None).await;
@@ -95,7 +95,7 @@ async fn work_that_an_escalation_ends_says_so() {
     assert!(said(&receipt).starts_with(why), "{}", said(&receipt));
 }
 
-/// A tool whose body runs agents.
+/// Creates a tool whose body runs agents.
 fn asking<Fut: Future<Output = Result<String, Error>> + Send + 'static>(
     body: impl Fn() -> Fut + Send + Sync + 'static,
 ) -> FnTool {
@@ -126,7 +126,7 @@ async fn an_agent_that_leaves_with_a_critical_escalation_says_so() {
     );
 }
 
-/// When the call was left, and when all of it was over.
+/// Returns the error of the abandoned call, and its duration.
 async fn when(run: impl AsyncFn(Option<MemoryJournal>) -> Outcome<String>) -> (String, Duration) {
     let receipt = left(run).await;
     (said(&receipt).to_owned(), receipt.duration())
@@ -198,7 +198,7 @@ async fn an_agent_that_nobody_waits_for_leaves_its_calls_then_and_not_at_the_end
     }
 }
 
-/// An agent whose work is that of another, after it has asked a third.
+/// An agent that asks one agent, and then leaves the work to another.
 struct Audited(Plain, Plain);
 
 #[async_trait]

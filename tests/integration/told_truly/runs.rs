@@ -1,4 +1,4 @@
-//! When a run began, by which name, and what ends it.
+//! Start times, ids and cancellation of runs.
 
 use crate::world::{agent_with, put_down_after, spec, worker};
 use agents::{
@@ -16,7 +16,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// An agent whose tool runs two agents of their own, and the ids of those runs.
+/// Creates an agent whose tool runs two agents in separate runs; also records the ids of those runs.
 fn outer(ids: Arc<Mutex<Vec<String>>>) -> ModelAgent<'static, String, String> {
     let ask = FnTool::with_spec(spec("ask", Effects::Reads), move |_, _| {
         let ids = ids.clone();

@@ -1,4 +1,4 @@
-//! Syntaxes with JSON arguments, and the damage they come with.
+//! Tests of syntaxes with JSON arguments, intact and damaged.
 
 use super::{check, check_content};
 
@@ -100,7 +100,7 @@ fn damaged_arguments_are_handed_on() {
 }
 
 #[test]
-fn what_is_no_json_in_an_envelope_is_kept_whole() {
+fn non_json_arguments_are_kept_whole() {
     let check = |members: &str, expect: &str| {
         let text = format!("<tool_call>{{\"name\": \"note\", {members}}}</tool_call>");
         check(&text, &format!("hermes-json !note {expect}"));

@@ -1,4 +1,4 @@
-//! Laws that hold for every text, made of pieces that can go wrong together.
+//! Property tests on generated texts that mix markers, calls and prose.
 
 use std::time::{Duration, Instant};
 

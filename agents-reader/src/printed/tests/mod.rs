@@ -1,8 +1,8 @@
-//! Tests of the texts that are read, and of the laws for every text.
+//! Tests of finding printed calls: by example, and by properties of every text.
 
-mod built;
 mod json;
 mod laws;
+mod other_syntaxes;
 mod prose;
 mod streams;
 

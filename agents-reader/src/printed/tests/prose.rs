@@ -1,4 +1,4 @@
-//! Texts that look like calls and are none.
+//! Tests of texts that look like calls and are none.
 
 use super::{calls, check_content, check_prose, printed, streamed};
 
@@ -15,7 +15,7 @@ fn undeclared_names() {
     check_prose("<tool_call>lamps</tool_call>");
 }
 
-/// Checks that a call in tags is kept apart, so that somebody can say that its name is wrong.
+/// Checks that a call in tags is reported as undeclared if no tool has its name.
 #[test]
 fn undeclared_names_in_tags() {
     for (text, content) in [
@@ -73,7 +73,7 @@ fn code_and_brackets() {
 }
 
 #[test]
-fn data_of_somebody() {
+fn data_is_no_call() {
     check_prose(r#"{"items": [{"name":"lamp","arguments":{}}]}"#);
     check_prose("{\n  \"calls\": [\n    {\"name\": \"lamp\", \"arguments\": {}}\n  ]\n}");
     check_prose(r#"{"name": "lamp", "price": 5}"#);

@@ -1,4 +1,4 @@
-//! Thinking, and the content that a stream shows at each chunk.
+//! Tests of thinking, and of the content shown after each chunk of a stream.
 
 use super::{check, check_content, printed, streamed, with_tools};
 

@@ -1,4 +1,4 @@
-//! Trees of agents as they are made up, and as they are put together.
+//! Generated trees of agents, as data and as teams.
 
 use crate::escalating::team::{Deputy, Plain};
 use agents::{
@@ -18,7 +18,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// What an agent does about every escalation that comes to it.
+/// Response of an agent to every escalation that reaches it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Does {
     Model,
@@ -31,7 +31,7 @@ pub(super) enum Does {
 }
 
 impl Does {
-    /// It goes no further.
+    /// Returns `true` if this response ends the escalation.
     pub(super) fn settles(self) -> bool {
         !matches!(self, Does::Raise(_) | Does::Inherit)
     }
@@ -48,7 +48,7 @@ impl Does {
         }
     }
 
-    /// What has to be in the receipt.
+    /// Returns the settlement that the receipt has to record.
     pub(super) fn settlement(self, agent: String, escalation: &Escalation) -> Option<Settlement> {
         Some(match self {
             Does::Model => Settlement::RetriedWithModel {
@@ -82,11 +82,11 @@ pub(super) struct Tree {
 
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
-    /// Its calls are given up, as badly as this: all of them at once.
+    /// The calls of the agent escalate with these severities, all in parallel.
     Fails(Vec<&'static str>),
-    /// Two such agents side by side, as one.
+    /// Two such agents in parallel, as one agent.
     Pair(Box<[Tree; 2]>),
-    /// Asks the first so many of those below, at once.
+    /// The agent asks the first ones of its delegates, in parallel.
     Leads(Vec<Tree>, usize),
 }
 
@@ -125,7 +125,7 @@ pub(super) fn trees() -> impl Strategy<Value = Tree> {
             },
         )
     });
-    // A pair has nobody above it.
+    // A pair cannot be the root, so it gets an agent above it.
     (does(), tree).prop_map(|(does, tree)| match tree.kind {
         Kind::Pair(_) => Tree {
             does,
@@ -145,12 +145,12 @@ fn named(severity: &str) -> Severity {
 }
 
 tool! {
-    /// Cannot do it.
+    /// Fails with this severity.
     #[tool(reads)]
     async fn fail(
-        /// Which one it is.
+        /// Id of the failure.
         id: String,
-        /// How bad that is.
+        /// Severity of the failure.
         severity: String,
     ) -> Result<String, String> {
         Err(format!("{severity} {id}"))
@@ -164,7 +164,7 @@ tool! {
     }
 }
 
-/// Makes its calls, and then says what came of them; whenever it is asked.
+/// A model that makes its calls and then answers with their results, in any request.
 struct Steady {
     id: &'static str,
     calls: Vec<(String, String)>,
@@ -209,17 +209,17 @@ impl Model for Steady {
     }
 }
 
-/// Who was asked about what, in order.
+/// Handlers that were called, with the escalation, in order.
 pub(super) type Asked = Arc<Mutex<Vec<(String, String)>>>;
 
-/// What there is to know of a tree: the agents by name, and the way up from each call that fails.
+/// Description of a generated tree: the agents by name, and the path of each failing call.
 #[derive(Default)]
 pub(super) struct Known {
     pub(super) does: BTreeMap<String, Option<Does>>,
     pub(super) ways: BTreeMap<String, Vec<String>>,
 }
 
-/// Puts a tree together.
+/// Builds a tree.
 pub(super) struct Builder {
     pub(super) asked: Asked,
     pub(super) known: Known,
@@ -249,7 +249,7 @@ impl Builder {
             .build()
     }
 
-    /// An agent whose calls fail, below those of the way.
+    /// Creates an agent whose calls fail, with the agents of `way` above it.
     fn fails(&mut self, name: &str, does: Option<Does>, calls: &[&str], way: &[String]) -> Plain {
         let mut failing = Vec::new();
         for (nth, severity) in calls.iter().enumerate() {
@@ -262,7 +262,8 @@ impl Builder {
         self.agent(name, does, failing)
     }
 
-    /// The agent with those below it, whose way up is `way`; and the name of the tool that it is.
+    /// Creates an agent with its delegates; `way` lists the agents above it. Also returns the name of the agent's
+    /// tool.
     fn member(&mut self, tree: &Tree, name: &str, way: &[String]) -> (Member<Part>, String) {
         match &tree.kind {
             Kind::Fails(calls) => {

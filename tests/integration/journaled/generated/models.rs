@@ -1,4 +1,4 @@
-//! The models of a generated run. What one says depends on the conversation alone, so that a run can go on anywhere.
+//! Models of generated runs. Their replies depend only on the conversation, so that a run can be resumed anywhere.
 
 use super::{Case, Say, World, digits};
 use agents::{
@@ -35,7 +35,7 @@ fn replies(request: &Request<'_>) -> usize {
     request.messages().iter().filter(said).count()
 }
 
-/// The model of the lead: it says what it says by where the conversation stands, so that it can go on anywhere.
+/// Model of the lead, whose replies depend only on the conversation.
 pub(super) struct Planned(pub(super) Case, pub(super) World, pub(super) &'static str);
 
 #[async_trait]
@@ -67,7 +67,7 @@ impl Model for Planned {
     }
 }
 
-/// A model whose every other request fails before it is made.
+/// A wrapper that fails every other request without asking the model.
 pub(super) struct Flaky(pub(super) Planned, pub(super) AtomicU32);
 
 #[async_trait]
@@ -85,7 +85,7 @@ impl Model for Flaky {
     }
 }
 
-/// A model that is not there.
+/// A model that cannot be reached.
 pub(super) struct Down(pub(super) World);
 
 #[async_trait]
@@ -100,7 +100,7 @@ impl Model for Down {
     }
 }
 
-/// The model of the drafter: it says the number of its task, and is cut off at some of them.
+/// Model of the drafter: answers with the number of its task, and is cut off for some tasks.
 pub(super) struct Drafting(pub(super) World);
 
 #[async_trait]

@@ -1,26 +1,26 @@
-//! What servers have said about their models, for all clients of the process: a client that is made
-//! anew for each run need not be refused for each.
+//! Models whose servers refused tools, remembered for all clients of the process. A client that is made anew for each
+//! run thus does not repeat the refused request.
 
 use std::{
     collections::VecDeque,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// More models than this are not remembered; the first go first.
-const MOST: usize = 256;
+/// Maximum number of remembered models; the oldest are forgotten first.
+const MAX_ENTRIES: usize = 256;
 
-/// A server, as people see it, and a model of it.
+/// Pairs of a server's address and a model's name, newest first.
 type Known = VecDeque<(String, String)>;
 
 static WITHOUT_TOOLS: Mutex<Known> = Mutex::new(Known::new());
 
-/// Whether the server has said that the model has no tools.
+/// Returns `true` if the server refused tools for this model.
 pub(crate) fn has_no_tools(server: &str, model: &str) -> bool {
     holds(&without_tools(), server, model)
 }
 
-/// The server has said that the model has no tools.
-pub(crate) fn without(server: &str, model: &str) {
+/// Records that the server refused tools for this model.
+pub(crate) fn record_no_tools(server: &str, model: &str) {
     note(&mut without_tools(), server, model);
 }
 
@@ -34,7 +34,7 @@ fn holds(known: &Known, server: &str, model: &str) -> bool {
 
 fn note(known: &mut Known, server: &str, model: &str) {
     if !holds(known, server, model) {
-        known.truncate(MOST - 1);
+        known.truncate(MAX_ENTRIES - 1);
         known.push_front((server.to_owned(), model.to_owned()));
     }
 }
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_is_known_of_that_model_on_that_server() {
+    fn models_are_told_apart_by_server_and_name() {
         let mut known = Known::new();
         note(&mut known, "http://a", "m");
         assert!(holds(&known, "http://a", "m"));
@@ -52,13 +52,13 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_is_forgotten() {
+    fn the_oldest_model_is_forgotten() {
         let mut known = Known::new();
-        for nth in 0..=MOST {
+        for nth in 0..=MAX_ENTRIES {
             note(&mut known, "http://a", &nth.to_string());
             note(&mut known, "http://a", &nth.to_string());
         }
-        assert_eq!(known.len(), MOST);
+        assert_eq!(known.len(), MAX_ENTRIES);
         assert!(!holds(&known, "http://a", "0") && holds(&known, "http://a", "1"));
     }
 }

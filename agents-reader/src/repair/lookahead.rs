@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Maximum length of a key in bytes.
-const KEY: usize = 120;
+const MAX_KEY: usize = 120;
 
 /// Marks that end a document wherever they stand outside strings.
 pub(super) const ENDS: [&[u8]; 3] = [b"```", b"</", b"<|"];
@@ -108,11 +108,11 @@ impl Parser<'_> {
             let from = at + quote.width();
             let end = match quote {
                 Quote::Double | Quote::Single | Quote::Backtick => self
-                    .close_quote(from, quote.lead(), KEY)?
+                    .close_quote(from, quote.first_byte(), MAX_KEY)?
                     .map(|end| end + 1),
                 _ => {
-                    self.spend(KEY)?;
-                    let reach = bytes.len().min(from + KEY);
+                    self.spend(MAX_KEY)?;
+                    let reach = bytes.len().min(from + MAX_KEY);
                     (from..reach).find_map(|at| quote.closes(bytes, at).map(|width| at + width))
                 }
             };
@@ -133,7 +133,7 @@ impl Parser<'_> {
         let mut end = at;
         let mut word = false;
         while let Some(&b) = bytes.get(end)
-            && end < at + KEY
+            && end < at + MAX_KEY
         {
             match b {
                 b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' | 0x80.. => word = true,
@@ -177,7 +177,7 @@ impl Parser<'_> {
     /// Returns true if `name: value` stands at `at`, with a value that could be nothing else.
     pub(super) fn member_ahead(&mut self, at: usize) -> Result<bool, ReadError> {
         let word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | 0x80..);
-        let rest = &self.bytes[at..self.bytes.len().min(at + KEY)];
+        let rest = &self.bytes[at..self.bytes.len().min(at + MAX_KEY)];
         let end = at + rest.iter().position(|b| !word(b)).unwrap_or(rest.len());
         self.spend(end - at)?;
         let colon = self.skip_space_ahead(end)?;

@@ -1,4 +1,4 @@
-//! Syntaxes without JSON: their arguments are built, typed by the schema.
+//! Tests of syntaxes without JSON, whose arguments are converted to JSON by the schema.
 
 use super::{check, check_content, printed};
 
@@ -41,7 +41,7 @@ fn qwen_xml() {
 }
 
 #[test]
-fn python_that_is_to_be_run() {
+fn python_tag_and_tool_code() {
     let call = r#"lamp {"room":"hall","level":3}"#;
     check(
         "```tool_code\nlamp(room=\"hall\", level=3)\n```",

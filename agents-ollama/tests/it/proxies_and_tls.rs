@@ -1,11 +1,10 @@
-//! The ways to a server: proxies, and TLS. Both are set in the environment, and that belongs to the
-//! process, so another one asks: this program itself.
+//! Proxies and TLS. Both depend on the environment of the process, so these tests run this program in another process.
 
 use crate::{HELLO, ask, server::*};
 use agents_ollama::ollama;
 use std::process::Command;
 
-/// What the other process does.
+/// Sends the request of another test, in the process that the test started.
 #[test]
 fn asks_from_another_process() {
     let Ok(url) = std::env::var("ASK") else {
@@ -22,10 +21,14 @@ fn asks_from_another_process() {
     }
 }
 
-/// What a process with this environment is told when it asks there.
+/// Runs a request in a process with this environment, and returns its outcome.
 async fn asked(url: &str, env: &[(&'static str, String)]) -> String {
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "ways::asks_from_another_process", "--nocapture"]);
+    child.args([
+        "--exact",
+        "proxies_and_tls::asks_from_another_process",
+        "--nocapture",
+    ]);
     for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] {
         child.env_remove(name).env_remove(name.to_lowercase());
     }
@@ -41,7 +44,7 @@ fn first_line(seen: &Seen) -> &str {
 }
 
 #[tokio::test]
-async fn a_proxy_for_plain_http_is_told_where_to_go() {
+async fn a_proxy_for_plain_http_gets_the_full_address() {
     let proxy = Server::plays([Answer::json(200, HELLO)]).await;
     let at = proxy.url.replace("://", "://me:hunter2@");
     let told = asked("gpu-box.invalid:8080", &[("HTTP_PROXY", at)]).await;
@@ -61,7 +64,7 @@ async fn a_proxy_for_plain_http_is_told_where_to_go() {
 }
 
 #[tokio::test]
-async fn no_proxy_stands_before_this_machine_or_an_exception() {
+async fn loopback_and_no_proxy_bypass_the_proxy() {
     let (proxy, server) = (
         Server::plays([Answer::json(500, "{}")]).await,
         Server::plays([Answer::json(200, HELLO)]).await,
@@ -78,7 +81,7 @@ async fn no_proxy_stands_before_this_machine_or_an_exception() {
 }
 
 #[tokio::test]
-async fn a_proxy_of_another_kind_is_refused_by_name() {
+async fn an_unsupported_proxy_is_refused_by_name() {
     let env = [("ALL_PROXY", "socks5://me:hunter2@127.0.0.1:9".to_owned())];
     assert_eq!(
         asked("gpu-box.invalid:8080", &env).await,
@@ -98,7 +101,8 @@ mod tls {
     };
     use tokio_rustls::TlsAcceptor;
 
-    /// A certificate for `gpu-box.invalid` and `localhost`, in a file, and a server that has it.
+    /// Starts a server with a certificate for `gpu-box.invalid` and `localhost`; returns the certificate's file, the
+    /// server and its port.
     async fn secured() -> (PathBuf, Server, u16) {
         let names = ["gpu-box.invalid".to_owned(), "localhost".to_owned()];
         let made = rcgen::generate_simple_self_signed(names).unwrap();
@@ -157,7 +161,7 @@ mod tls {
     }
 
     #[tokio::test]
-    async fn a_server_that_does_not_speak_tls_is_not_waited_for_as_a_model_is() {
+    async fn a_tls_handshake_has_a_short_time_limit() {
         let (file, ..) = secured().await;
         let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("https://{}", silent.local_addr().unwrap());
@@ -175,9 +179,9 @@ mod tls {
         std::fs::remove_file(file).unwrap();
     }
 
-    /// Nothing to trust is found there; that is no reason not to speak plain HTTP.
+    /// Plain HTTP works although no certificates are found.
     #[tokio::test]
-    async fn a_machine_without_certificates() {
+    async fn plain_http_works_without_certificates() {
         let server = Server::plays([Answer::json(200, HELLO)]).await;
         let nowhere = [
             ("SSL_CERT_FILE", "/nowhere/at-all.pem".to_owned()),
@@ -192,7 +196,7 @@ mod tls {
     }
 
     #[tokio::test]
-    async fn a_proxy_sees_nothing_of_what_is_said_over_tls() {
+    async fn a_tunnelled_request_is_hidden_from_the_proxy() {
         let (file, server, port) = secured().await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let proxy = format!("http://me:hunter2@{}", listener.local_addr().unwrap());

@@ -12,7 +12,7 @@ impl Look<'_> {
     /// Reads `<|python_tag|>f.call(n=5)` at the end of a message; elsewhere such a call is a line of code.
     pub(super) fn python_tag(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
         let mut after = cursor;
-        if self.place.in_code() || self.tired || !after.eat(PYTHON_TAG) {
+        if self.place.in_code() || self.exhausted || !after.eat(PYTHON_TAG) {
             return None;
         }
         let calls = python::statements(&mut after, self.tools)?;
@@ -37,7 +37,7 @@ impl Look<'_> {
     /// Reads `Action: f` and `Action Input: {"n":5}` as the last two lines.
     pub(super) fn action(&self, cursor: Cursor<'_, '_>) -> Option<Step> {
         let mut after = cursor;
-        if self.wrapped_only || self.tired || self.place.in_code() || !after.eat(ACTION) {
+        if self.wrapped_only || self.exhausted || self.place.in_code() || !after.eat(ACTION) {
             return None;
         }
         after.skip_while(|c| c == ' ');
