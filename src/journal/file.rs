@@ -30,6 +30,9 @@ const FORMAT: u32 = 1;
 /// the journal is opened again, and [`cut`](FileJournal::cut) says so. A line that is whole and not as it was written
 /// is refused, and nothing of the run goes on.
 ///
+/// One handle may be used again, in an `Arc`: a second run with it goes on where the first one ended, or returns its
+/// outcome. Two runs at once are not possible: the second one to write is refused.
+///
 /// The file is readable by its owner alone, and not encrypted.
 pub struct FileJournal {
     path: PathBuf,
@@ -51,7 +54,7 @@ struct Lines {
     key: Key,
     /// Digest of the last line.
     digest: String,
-    /// Entries in them.
+    /// All entries so far: a run that is given the journal again reads them.
     entries: Vec<Entry>,
 }
 
@@ -120,7 +123,7 @@ impl FileJournal {
         &self.path
     }
 
-    /// Returns the entries that were there when the journal was opened.
+    /// Returns the entries so far.
     pub fn entries(&self) -> Vec<Entry> {
         self.lock().lines.entries.clone()
     }
@@ -191,18 +194,21 @@ impl Inner {
     }
 
     /// Writes one line, and waits until it is on the disk.
-    fn append(&mut self, entries: &[Entry]) -> Result<(), JournalError> {
+    fn append(&mut self, entries: Vec<Entry>) -> Result<(), JournalError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
-        let written = self.write(entries);
-        written.map_err(|error| {
+        let last = self.lines.entries.last().map_or(0, Entry::seq);
+        Entry::follows(last, &entries)?;
+        if let Err(error) = self.write(&entries) {
             // What was written of the line is no commit.
             let _ = self.file.set_len(self.end);
             let error = JournalError::new(error.to_string());
             self.failed = Some(error.clone());
-            error
-        })
+            return Err(error);
+        }
+        self.lines.entries.extend(entries);
+        Ok(())
     }
 
     fn write(&mut self, entries: &[Entry]) -> io::Result<()> {
@@ -322,7 +328,7 @@ pub fn recorded(text: &str, key: impl Into<Key>) -> io::Result<Recorded> {
 #[async_trait]
 impl Journal for FileJournal {
     async fn read(&self) -> Result<Vec<Entry>, JournalError> {
-        Ok(std::mem::take(&mut self.lock().lines.entries))
+        Ok(self.entries())
     }
 
     async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
@@ -330,7 +336,7 @@ impl Journal for FileJournal {
         // A disk may take its time.
         let written = tokio::task::spawn_blocking(move || {
             let mut inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
-            inner.append(&entries)
+            inner.append(entries)
         });
         written
             .await

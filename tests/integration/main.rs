@@ -61,6 +61,7 @@ mod replaced;
 mod resuming;
 mod secrets;
 mod several_faults;
+mod shared_journals;
 mod skills;
 mod spans;
 mod stored;
