@@ -8,7 +8,7 @@ use agents::{
     Agent, AgentBuilder, Budget, Effects,
     agent::{ModelAgent, Run},
     journal::MemoryJournal,
-    policy::read_only,
+    policy::{Action, Policy, Verdict, named, read_only},
     rate::{MemoryLimiter, Rate},
     run::{Limit, Stopped},
     testing::{Script, ScriptedModel},
@@ -111,6 +111,79 @@ async fn it_works_for_whom_it_worked() {
             "the stored run worked for somebody else; leave out `.scope(..)`, and it goes on for them"
         );
     }
+}
+
+/// Two rules of one function: their types have one name.
+fn rules() -> [Box<dyn Fn(&Action<'_>) -> Verdict + Send + Sync>; 2] {
+    [
+        Box::new(|action: &Action<'_>| match action {
+            Action::Tool(_) => Verdict::deny("nothing runs"),
+            Action::Model(_) => Verdict::Allow,
+        }),
+        Box::new(|_: &Action<'_>| Verdict::Allow),
+    ]
+}
+
+#[tokio::test]
+async fn a_rule_without_a_name_of_its_own_is_refused() {
+    let [deny, allow] = rules();
+    let journal = MemoryJournal::new();
+    let (agent, writes) = worker(rest());
+    let run = agent.run("go").policy(deny).journal(journal.clone());
+    assert_eq!(
+        refusal(run).await,
+        "a stored run is held to its policies by their names, and one has none; give it one: `.policy(agents::policy::named(\"..\", ..))`"
+    );
+    assert!(journal.entries().is_empty());
+    // Nor does one that is stored go on with such a rule.
+    let stored = stored(|run| run).await;
+    let why = refusal(resumed(&agent, &stored).policy(allow)).await;
+    assert!(why.contains("by their names"), "{why}");
+    assert_eq!(writes.load(SeqCst), 0);
+    // Without a journal no rule needs a name.
+    let [deny, _] = rules();
+    assert_eq!(agent.run("go").policy(deny).await.unwrap(), "done");
+    assert_eq!(writes.load(SeqCst), 0);
+}
+
+#[tokio::test]
+async fn two_rules_with_names_are_told_apart() {
+    let [deny, allow] = rules();
+    let stored = stored(|run| run.policy(named("deny", deny))).await;
+    let (agent, writes) = worker(rest());
+    let why = refusal(resumed(&agent, &stored).policy(named("allow", allow))).await;
+    assert!(
+        why.starts_with("the stored run was under the policy `deny`"),
+        "{why}"
+    );
+    assert_eq!(writes.load(SeqCst), 0);
+}
+
+/// A rule that says its own name.
+struct Nothing;
+
+impl Policy for Nothing {
+    fn judge(&self, _: &Action<'_>) -> Verdict {
+        Verdict::deny("nothing runs")
+    }
+
+    fn name(&self) -> Option<&str> {
+        Some("nothing")
+    }
+}
+
+#[tokio::test]
+async fn a_rule_may_say_its_name_itself() {
+    let stored = {
+        let journal = MemoryJournal::new();
+        let (agent, _) = worker(vec![]);
+        let run = agent.run("go").policy(Nothing).journal(journal.clone());
+        run.await.unwrap_err();
+        put_down_after(&journal, "started", 1)
+    };
+    let (agent, _) = worker(rest());
+    let why = refusal(resumed(&agent, &stored)).await;
+    assert!(why.contains("under the policy `nothing`"), "{why}");
 }
 
 #[tokio::test]

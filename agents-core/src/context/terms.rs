@@ -31,6 +31,16 @@ impl Terms {
         Ok(())
     }
 
+    /// Checks that what is to be stored can be held against what is said later: each policy has a name of its own.
+    pub(crate) fn can_be_kept(settings: &Settings) -> Result<(), Error> {
+        match settings.executor.policies.are_named() {
+            true => Ok(()),
+            false => Err(refused(
+                "a stored run is held to its policies by their names, and one has none; give it one: `.policy(agents::policy::named(\"..\", ..))`",
+            )),
+        }
+    }
+
     /// Rules and limits are code, and have to be said again.
     pub(crate) fn check(&self, settings: &Settings) -> Result<(), Error> {
         let executor = &settings.executor;

@@ -8,7 +8,7 @@ use super::Agent;
 use crate::{
     Error, ErrorKind, Json,
     context::{Going, Root, RunContext, Settings, Talk, Writer},
-    journal::Stored,
+    journal::{Stored, Terms},
     observe, panics,
     place::check_run,
     run::{Outcome, Stop},
@@ -105,6 +105,9 @@ impl<'a, A: Agent> Run<'a, A> {
         let budget = settings.budget.as_ref();
         if let Some(defect) = budget.and_then(|budget| budget.defect("the run")) {
             return Err(Error::new(ErrorKind::Build, defect));
+        }
+        if settings.journal.is_some() || settings.writer.is_some() {
+            Terms::can_be_kept(&settings)?;
         }
         if let Some(journal) = settings.journal.clone() {
             settings.writer = Some(Writer::open(journal, &settings).await?);
