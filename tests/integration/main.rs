@@ -59,6 +59,7 @@ mod repair_agents;
 mod repairs_under_way;
 mod replaced;
 mod resuming;
+mod resuming_models;
 mod secrets;
 mod several_faults;
 mod shared_journals;

@@ -110,6 +110,13 @@ impl Machine {
         }
     }
 
+    /// Has nothing more stored, for this reason: the stored run stays as it is.
+    pub(crate) fn refuse(&self, why: JournalError) {
+        if let Some((writer, _)) = &self.lock().writer {
+            writer.refuse(why);
+        }
+    }
+
     /// Stores all facts so far, without waiting for it.
     pub(crate) fn flush(&self) {
         if let Some((writer, _)) = &self.lock().writer {

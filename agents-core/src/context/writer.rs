@@ -32,6 +32,8 @@ struct Sent {
     kept: Vec<Entry>,
     /// The way to the task, until the run is dropped.
     to: Option<mpsc::UnboundedSender<Order>>,
+    /// Reason for which nothing more is stored.
+    refused: Option<JournalError>,
 }
 
 /// Order to the task: to store these entries.
@@ -64,6 +66,7 @@ impl Writer {
                 runs,
                 kept: Vec::new(),
                 to: Some(to),
+                refused: None,
             }),
             stored: Mutex::new(stored),
         }))
@@ -107,12 +110,22 @@ impl Writer {
             place,
             fact,
         };
-        sent.kept.push(entry);
+        if sent.refused.is_none() {
+            sent.kept.push(entry);
+        }
     }
 
     /// Returns `true` if the run was dropped: then nothing more is stored of it.
     pub(crate) fn is_gone(&self) -> bool {
         self.sent().to.is_none()
+    }
+
+    /// Stores what was taken down so far, and nothing more: what comes then may not be a part of the stored run. The
+    /// first reason counts.
+    pub(crate) fn refuse(&self, why: JournalError) {
+        let mut sent = self.sent();
+        sent.flush();
+        sent.refused.get_or_insert(why);
     }
 
     /// Stores what was taken down so far, without waiting for it.
@@ -123,10 +136,16 @@ impl Writer {
     /// Stores what was taken down so far.
     ///
     /// # Errors
-    /// When that failed, or has failed before.
+    /// When that failed, has failed before, or was refused.
     pub(crate) async fn store(&self) -> Result<(), JournalError> {
         let (done, stored) = oneshot::channel();
-        self.sent().send(Some(done), false);
+        {
+            let mut sent = self.sent();
+            if let Some(why) = &sent.refused {
+                return Err(why.clone());
+            }
+            sent.send(Some(done), false);
+        }
         let ended = || {
             Err(JournalError::new(
                 "the task that writes the journal has ended",
