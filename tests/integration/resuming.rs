@@ -113,6 +113,30 @@ async fn it_works_for_whom_it_worked() {
     }
 }
 
+#[tokio::test]
+async fn of_two_budgets_the_tighter_holds() {
+    let stored = stored(|run| run.budget(Budget::new().tokens(20).max_turns(5))).await;
+    for (said, bound) in [
+        (None, Limit::Tokens(20)),
+        (Some(Budget::new().tokens(100)), Limit::Tokens(20)),
+        (Some(Budget::new().max_turns(9)), Limit::Tokens(20)),
+        (Some(Budget::new().tokens(16)), Limit::Tokens(16)),
+        (Some(Budget::new().max_turns(1)), Limit::Turns(1)),
+    ] {
+        let (agent, _) = worker(rest());
+        let run = resumed(&agent, &stored);
+        let run = match said.clone() {
+            Some(said) => run.budget(said),
+            None => run,
+        };
+        let outcome = run.outcome().await.unwrap();
+        let Some(Stopped::Budget { limit, .. }) = outcome.stopped else {
+            panic!("{said:?} does not end it: {:?}", outcome.result);
+        };
+        assert_eq!(limit, bound, "{said:?}");
+    }
+}
+
 /// Two rules of one function: their types have one name.
 fn rules() -> [Box<dyn Fn(&Action<'_>) -> Verdict + Send + Sync>; 2] {
     [
@@ -187,15 +211,58 @@ async fn a_rule_may_say_its_name_itself() {
 }
 
 #[tokio::test]
-async fn its_budget_holds_unless_another_is_given() {
-    let stored = stored(|run| run.budget(Budget::new().tokens(20))).await;
-    let (agent, _) = worker(rest());
-    let outcome = resumed(&agent, &stored).outcome().await.unwrap();
-    let limit = Limit::Tokens(20);
-    assert!(matches!(outcome.stopped, Some(Stopped::Budget { limit: of, .. }) if of == limit));
-    let (agent, _) = worker(rest());
-    let run = resumed(&agent, &stored).budget(Budget::new().tokens(100));
-    assert_eq!(run.await.unwrap(), "done");
+async fn another_type_of_answer_is_refused() {
+    #[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    struct Report {
+        done: bool,
+    }
+
+    fn of<O: agents::agent::Data + schemars::JsonSchema>() -> ModelAgent<'static, String, O> {
+        let (model, _) = ScriptedModel::new([Script::text(r#"{"done": true}"#)]);
+        AgentBuilder::<String, O>::new("worker")
+            .model(model)
+            .build()
+    }
+
+    let journal = MemoryJournal::new();
+    of::<Report>()
+        .run("go")
+        .journal(journal.clone())
+        .await
+        .unwrap();
+    let expected = "the answer's type has changed since the run was stored: agent `worker` answered by another schema then; finish the run with the type that it had, or start it anew with another journal";
+    for stored in [
+        put_down_after(&journal, "said", 1),
+        PutDown(journal.entries()),
+    ] {
+        let error = of::<bool>()
+            .run("go")
+            .journal(stored.journal())
+            .outcome()
+            .await;
+        assert_eq!(error.unwrap_err().to_string(), expected, "{stored}");
+        let error = of::<String>()
+            .run("go")
+            .journal(stored.journal())
+            .outcome()
+            .await;
+        assert_eq!(error.unwrap_err().to_string(), expected, "{stored}");
+        let report = of::<Report>().run("go").journal(stored.journal()).await;
+        assert!(report.unwrap().done);
+    }
+
+    // A journal that does not say is not bound.
+    let mut entries = journal.entries();
+    let first = serde_json::to_string(&entries[0]).unwrap();
+    let (before, after) = first
+        .split_once(r#""answer":""#)
+        .expect("the type is bound");
+    let (_, after) = after.split_once(r#"","#).unwrap();
+    entries[0] = serde_json::from_str(&format!("{before}{after}")).unwrap();
+    let run = of::<String>();
+    let run = run.run("go").journal(MemoryJournal::of(entries));
+    let why = run.await.unwrap_err().to_string();
+    assert!(!why.contains("type has changed"), "{why}");
 }
 
 #[tokio::test]

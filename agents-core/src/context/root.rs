@@ -22,8 +22,7 @@ pub(crate) struct Root {
     pub(crate) notify: Notify,
     /// Triggered when the run has ended: what was spawned in it and is left ends as well.
     pub(crate) over: CancellationToken,
-    /// The agent that was run and its input, for the journal.
-    origin: Option<(String, Json)>,
+    origin: Option<Origin>,
     pub(crate) watched: Watched,
     secret_scope: OnceLock<Vec<u8>>,
     /// Where in which trace the run was before it was put down.
@@ -33,6 +32,14 @@ pub(crate) struct Root {
     began: OnceLock<Timestamp>,
 }
 
+/// What was run, for the journal.
+pub(crate) struct Origin {
+    pub(crate) agent: String,
+    pub(crate) input: Json,
+    /// What tells the type of the answer apart from any other.
+    pub(crate) answer: Option<Arc<str>>,
+}
+
 impl Root {
     /// Creates what the parts of a run share; `place` is the name of its place in the run around it.
     pub(crate) fn new(
@@ -40,7 +47,7 @@ impl Root {
         agent: &str,
         place: String,
         past: Option<Box<Stored>>,
-        origin: Option<(String, Json)>,
+        origin: Option<Origin>,
     ) -> Arc<Root> {
         let writer = settings.writer.clone();
         let is_resumed = past.is_some();
@@ -118,7 +125,7 @@ impl Root {
         let stored = self.origin.as_ref();
         let stored = stored.filter(|_| self.settings.writer.is_some());
         let (agent, input) = match stored {
-            Some((agent, input)) => (agent.clone(), input.clone()),
+            Some(origin) => (origin.agent.clone(), origin.input.clone()),
             None => (self.node.agent().to_string(), Json::null()),
         };
         Started {
@@ -127,7 +134,9 @@ impl Root {
             agent,
             input,
             place: self.node.path().to_string(),
-            terms: stored.map_or_else(Terms::default, |_| Terms::of(&self.settings)),
+            terms: stored.map_or_else(Terms::default, |origin| {
+                Terms::of(&self.settings, origin.answer.clone())
+            }),
             began,
             trace: stored.and_then(|_| self.trace_place()),
         }

@@ -7,7 +7,7 @@ mod steer;
 use super::Agent;
 use crate::{
     Error, ErrorKind, Json,
-    context::{Going, Root, RunContext, Settings, Talk, Writer},
+    context::{Going, Origin, Root, RunContext, Settings, Talk, Writer},
     journal::{Stored, Terms},
     observe, panics,
     place::check_run,
@@ -123,18 +123,24 @@ impl<'a, A: Agent> Run<'a, A> {
                 Some(_) => writer.stored(),
                 None => writer.stored_at(&place),
             });
+        let profile = panics::said_by(agent.name(), || agent.profile())?;
         if let Some(past) = &past {
             belongs(past, agent.name(), &written(&input)?)?;
-            past.started.terms.take_over(&mut settings)?;
-            past.started.terms.check(&settings)?;
+            let terms = &past.started.terms;
+            terms.fits(agent.name(), profile.answer.as_ref())?;
+            terms.take_over(&mut settings)?;
+            terms.check(&settings)?;
         }
         let past = past.map(Box::new);
         // What a stored run has finished needs no model any more.
         let has_model = past.is_some() || settings.model_for(settings.model.clone()).is_some();
-        let profile = panics::said_by(agent.name(), || agent.profile())?;
         check_run(&profile, has_model)?;
         let origin = match settings.writer.is_some() {
-            true => Some((agent.name().to_owned(), written(&input)?)),
+            true => Some(Origin {
+                agent: agent.name().to_owned(),
+                input: written(&input)?,
+                answer: profile.answer,
+            }),
             false => None,
         };
         let root = Root::new(settings, agent.name(), place, past, origin);
