@@ -5,7 +5,8 @@
 //! {"digest":"..","entries":[[1,1700000000000,0,0,{"started":..}],..]}
 //! ```
 //!
-//! A digest covers the digest before it and the exact bytes of the entries.
+//! A digest covers the digest before it and the exact bytes of the entries. A line has no other spelling than this one, so
+//! that nothing of it is outside of what its digest vouches for.
 
 use super::{Entry, Journal, JournalError, Key, Recorded};
 use crate::files;
@@ -58,18 +59,16 @@ struct Lines {
     entries: Vec<Entry>,
 }
 
-/// First line of the file.
+/// What is looked at in the first line before it is compared with what it has to be.
 #[derive(Deserialize)]
 struct Header {
     agents_journal: u32,
     keyed: bool,
-    digest: String,
 }
 
-/// Any other line.
+/// The same of any other line.
 #[derive(Deserialize)]
 struct Line<'a> {
-    digest: String,
     #[serde(borrow)]
     entries: &'a RawValue,
 }
@@ -180,10 +179,7 @@ impl Inner {
 
     /// Writes the first line.
     fn begin(&mut self) -> io::Result<()> {
-        let keyed = self.lines.key.is_secret();
-        let what = format!("{{\"agents_journal\":{FORMAT},\"keyed\":{keyed}");
-        let digest = self.lines.key.digest("", what.as_bytes());
-        let line = format!("{what},\"digest\":\"{digest}\"}}\n");
+        let (digest, line) = header(&self.lines.key);
         self.file.set_len(0)?;
         self.file.seek(SeekFrom::Start(0))?;
         self.file.write_all(line.as_bytes())?;
@@ -213,8 +209,7 @@ impl Inner {
 
     fn write(&mut self, entries: &[Entry]) -> io::Result<()> {
         let text = serde_json::to_string(entries)?;
-        let digest = self.lines.key.digest(&self.lines.digest, text.as_bytes());
-        let line = format!("{{\"digest\":\"{digest}\",\"entries\":{text}}}\n");
+        let (digest, line) = self.lines.next(&text);
         self.file.seek(SeekFrom::Start(self.end))?;
         self.file.write_all(line.as_bytes())?;
         self.file.sync_data()?;
@@ -224,6 +219,15 @@ impl Inner {
     }
 }
 
+/// Writes the first line: its digest, and the whole of it.
+fn header(key: &Key) -> (String, String) {
+    let keyed = key.is_secret();
+    let what = format!("{{\"agents_journal\":{FORMAT},\"keyed\":{keyed}");
+    let digest = key.digest("", what.as_bytes());
+    let line = format!("{what},\"digest\":\"{digest}\"}}\n");
+    (digest, line)
+}
+
 impl Lines {
     fn new(key: Key) -> Self {
         Lines {
@@ -231,6 +235,13 @@ impl Lines {
             digest: String::new(),
             entries: Vec::new(),
         }
+    }
+
+    /// Writes the next line: its digest, and the whole of it.
+    fn next(&self, entries: &str) -> (String, String) {
+        let digest = self.key.digest(&self.digest, entries.as_bytes());
+        let line = format!("{{\"digest\":\"{digest}\",\"entries\":{entries}}}\n");
+        (digest, line)
     }
 
     /// Reads all whole lines, and returns their length in bytes.
@@ -252,16 +263,16 @@ impl Lines {
     }
 
     fn check_header(&mut self, line: &[u8]) -> io::Result<()> {
-        let Ok(header) = serde_json::from_slice::<Header>(line) else {
+        let Ok(found) = serde_json::from_slice::<Header>(line) else {
             return Err(not_a_journal(line));
         };
-        let format = header.agents_journal;
+        let format = found.agents_journal;
         if format != FORMAT {
             return Err(invalid(format!(
                 "the journal has format {format}; this version reads format {FORMAT}"
             )));
         }
-        match (header.keyed, self.key.is_secret()) {
+        match (found.keyed, self.key.is_secret()) {
             (true, false) => return Err(invalid("the journal has a key; open it with that")),
             (false, true) => {
                 return Err(invalid(
@@ -270,10 +281,8 @@ impl Lines {
             }
             (true, true) | (false, false) => {}
         }
-        let keyed = header.keyed;
-        let what = format!("{{\"agents_journal\":{FORMAT},\"keyed\":{keyed}");
-        let digest = self.key.digest("", what.as_bytes());
-        if digest != header.digest {
+        let (digest, expected) = header(&self.key);
+        if line != expected.as_bytes() {
             return Err(invalid(
                 "line 1 was altered, or the journal has another key",
             ));
@@ -291,8 +300,8 @@ impl Lines {
         let Ok(read) = serde_json::from_slice::<Line<'_>>(line) else {
             return Err(altered());
         };
-        let digest = self.key.digest(&self.digest, read.entries.get().as_bytes());
-        if digest != read.digest {
+        let (digest, expected) = self.next(read.entries.get());
+        if line != expected.as_bytes() {
             return Err(altered());
         }
         let entries: Vec<Entry> = serde_json::from_str(read.entries.get())

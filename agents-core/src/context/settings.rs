@@ -3,7 +3,7 @@
 use super::{Executor, RunContext, Stopwatch, Subscriber, Talk, Writer};
 use crate::{
     Error, ErrorKind,
-    journal::{Journal, Projection},
+    journal::{Journal, Projection, RunKey},
     model::Model,
     run::{Approver, Budget, Clock, SystemClock, ToolEnvelope},
     secret::{Masker, Secrets},
@@ -43,6 +43,8 @@ pub(crate) struct Settings {
     pub(crate) traces_url: Option<Arc<str>>,
     /// How many runs of their own are around this one.
     pub(crate) nested: u32,
+    /// Key of the run around, if there is one.
+    pub(crate) key_around: Option<RunKey>,
     /// The deadline within which this run is.
     pub(crate) watch: Option<Arc<Stopwatch>>,
     pub(crate) tool_timeout: Duration,
@@ -64,6 +66,7 @@ impl Settings {
             let message = format!("runs of their own are nested {DEEPEST} deep");
             return Err(Error::new(ErrorKind::Budget, message));
         }
+        self.key_around = around.root.key();
         self.watch = around.watch().cloned();
         self.tighten(outer);
         self.executor.inherit(&outer.executor);
@@ -169,6 +172,7 @@ impl Default for Settings {
             record_content: false,
             traces_url: None,
             nested: 0,
+            key_around: None,
             watch: None,
             tool_timeout: Duration::from_secs(300),
             max_output_bytes: 2_000_000,

@@ -77,7 +77,7 @@ impl Place<'_> {
                 attempt: context.attempt,
                 tool: spec.key(),
                 key: context.idempotency_key(),
-                digest: self.with_call(Call::input_digest),
+                digest: self.with_call(|call| call.input_digest(self.cx.root.key())),
                 approved_by: self.with_call(Call::approver),
             })
         });
