@@ -292,9 +292,10 @@ impl Lines {
     }
 
     fn read_line(&mut self, number: usize, line: &[u8]) -> io::Result<()> {
+        let first = self.entries.last().map_or(0, Entry::seq).saturating_add(1);
         let altered = || {
             invalid(format!(
-                "line {number} was altered, or lines before it are missing"
+                "line {number} was altered, or lines before it are missing; it should begin with entry {first}"
             ))
         };
         let Ok(read) = serde_json::from_slice::<Line<'_>>(line) else {
