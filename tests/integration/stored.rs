@@ -732,6 +732,70 @@ async fn a_run_that_was_stored_without_a_key_keeps_the_keys_of_its_calls() {
     assert_eq!(ran.lock().unwrap()[1], expected);
 }
 
+/// An output has its secret as arguments have: by a reference, so that whoever undoes the call has the value.
+#[tokio::test]
+async fn a_secret_in_an_output_is_stored_as_a_reference_and_shown_by_its_name() {
+    let secret = "hunter2 \"quoted\"";
+    let schema = json!({"type": "object"});
+    let log_in = FnTool::new(
+        "log_in",
+        "Logs in.",
+        Effects::Reads,
+        schema,
+        move |_, _| async move {
+            Ok::<_, io::Error>(json!({ "session": format!("s-{secret}"), "n": 1 }))
+        },
+    );
+    let agent = AgentBuilder::<String, String>::new("clerk")
+        .tool(log_in)
+        .build();
+    let journal = MemoryJournal::new();
+    let says = || vec![Script::call("log_in", "{}"), Script::text("done")];
+    let run = agent
+        .run("go")
+        .model(model(says()))
+        .secret("crm", secret.to_owned());
+    let whole = run.journal(journal.clone()).outcome().await.unwrap();
+    let shown = r#"{"session":"s-[secret:crm]","n":1}"#;
+    let output = |outcome: &agents::Outcome<String>| {
+        let receipt = outcome.outputs.receipts().next().unwrap();
+        receipt.output.as_ref().unwrap().to_string()
+    };
+    let order = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    assert_eq!(order(&output(&whole)), order(shown));
+    let entries = journal.entries();
+    let ended = entries
+        .iter()
+        .find(|entry| entry.kind() == "ended")
+        .unwrap();
+    assert!(
+        ended.fact().contains("s-\u{e000}1[secret:crm]\u{e001}"),
+        "{}",
+        ended.fact()
+    );
+    assert!(
+        entries
+            .iter()
+            .all(|entry| !entry.fact().contains("hunter2"))
+    );
+
+    for secrets in [Some(secret), None] {
+        let (rest, handle) = ScriptedModel::new([Script::text("done")]);
+        let run = agent
+            .run("go")
+            .model(rest)
+            .journal(up_to(&journal, "ended", 1));
+        let run = match secrets {
+            Some(secret) => run.secret("crm", secret.to_owned()),
+            None => run,
+        };
+        let outcome = run.outcome().await.unwrap();
+        assert_eq!(order(&output(&outcome)), order(shown), "{secrets:?}");
+        let told = handle.requests()[0].last().to_owned();
+        assert_eq!(order(&told), order(shown), "{secrets:?}");
+    }
+}
+
 #[tokio::test]
 async fn one_process_at_a_time_has_a_journal() {
     let path = Path::new("in-use");
