@@ -18,6 +18,7 @@ mod calls;
 mod cancelling;
 mod causes;
 mod chatting;
+mod clocks;
 mod composing;
 mod context;
 mod contracts;

@@ -5,7 +5,7 @@ use crate::{
     Error, ErrorKind,
     journal::{Journal, Projection, RunKey},
     model::Model,
-    run::{Approver, Budget, Clock, SystemClock, ToolEnvelope},
+    run::{Approver, Budget, Clock, SystemClock, Timestamp, ToolEnvelope},
     secret::{Masker, Secrets},
     tool::Scope,
 };
@@ -31,6 +31,8 @@ pub(crate) struct Settings {
     pub(crate) subscribers: Vec<Subscriber>,
     pub(crate) tool_hooks: Vec<ToolHook>,
     pub(crate) clock: Arc<dyn Clock>,
+    /// The clock was said, so that a run within another one keeps it.
+    pub(crate) has_own_clock: bool,
     /// The model that is asked in the place of every other.
     pub(crate) override_model: Option<Arc<dyn Model>>,
     /// Where the facts of the run are stored: as it was given, and once it is read.
@@ -71,6 +73,9 @@ impl Settings {
         self.tighten(outer);
         self.executor.inherit(&outer.executor);
         self.model = self.model.take().or_else(|| around.model().cloned());
+        if !self.has_own_clock {
+            self.clock = Arc::new(TimeOf(outer.clock.clone()));
+        }
         self.approver = self.approver.take().or_else(|| outer.approver.clone());
         if self.journal.is_none() {
             self.writer = outer.writer.clone();
@@ -150,6 +155,15 @@ impl Settings {
     }
 }
 
+/// The time of the run around; the id of a run is its own.
+struct TimeOf(Arc<dyn Clock>);
+
+impl Clock for TimeOf {
+    fn now(&self) -> Timestamp {
+        self.0.now()
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Settings {
@@ -164,6 +178,7 @@ impl Default for Settings {
             subscribers: Vec::new(),
             tool_hooks: Vec::new(),
             clock: Arc::new(SystemClock),
+            has_own_clock: false,
             override_model: None,
             journal: None,
             writer: None,

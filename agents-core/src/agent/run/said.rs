@@ -286,9 +286,14 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets the clock that the run takes its timestamps and its id from.
+    /// Sets the clock that the run takes its timestamps and its id from. A run within this one takes its time from it as
+    /// well, unless it is given a clock of its own.
+    ///
+    /// It tells the time of all that is stored, and when a wait between two attempts is over. Deadlines of this process are
+    /// measured by the system, and so is what runs share: a cache and a rate limiter in memory.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.settings.clock = Arc::new(clock);
+        self.settings.has_own_clock = true;
         self.root()
     }
 
