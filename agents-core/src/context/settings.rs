@@ -24,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) keeper_of_secrets: Option<Arc<dyn Secrets>>,
     /// What hides secrets; shared with the runs within this one.
     pub(crate) masker: Arc<Masker>,
+    /// Models that a stored run finds by their names.
+    pub(crate) known_models: Vec<Arc<dyn Model>>,
     /// Each of these ends the run.
     pub(crate) cancel: Vec<CancellationToken>,
     pub(crate) budget: Option<Budget>,
@@ -80,6 +82,7 @@ impl Settings {
         if self.journal.is_none() {
             self.writer = outer.writer.clone();
         }
+        self.known_models.extend(outer.known_models.iter().cloned());
         let overriding = self.override_model.take();
         self.override_model = overriding.or_else(|| outer.override_model.clone());
         for (name, secret) in &outer.secrets {
@@ -118,6 +121,11 @@ impl Settings {
     /// Returns the model to ask where `own` is the agent's or its caller's.
     pub(crate) fn model_for(&self, own: Option<Arc<dyn Model>>) -> Option<Arc<dyn Model>> {
         self.override_model.clone().or(own)
+    }
+
+    /// Returns the model with this name, if the run was told of one.
+    pub(crate) fn known_model(&self, name: &str) -> Option<&Arc<dyn Model>> {
+        self.known_models.iter().find(|model| model.id() == name)
     }
 
     /// What was given to the run is masked from its beginning.
@@ -172,6 +180,7 @@ impl Default for Settings {
             secrets: BTreeMap::new(),
             keeper_of_secrets: None,
             masker: Masker::new(),
+            known_models: Vec::new(),
             cancel: Vec::new(),
             budget: None,
             approver: None,

@@ -23,7 +23,8 @@ use steer::{steer, stored_outcome};
 /// Dropping the future ends the run at once and frees everything.
 ///
 /// Callbacks, policies and prices add up: [`on_event`](Run::on_event), [`on_tool_use`](Run::on_tool_use),
-/// [`policy`](Run::policy), [`price`](Run::price), and [`secret`](Run::secret) by name. Of every other setting there is one, and the last call counts: the model, the scope, the budget, the
+/// [`policy`](Run::policy), [`price`](Run::price), [`known_model`](Run::known_model), and [`secret`](Run::secret) by name. Of
+/// every other setting there is one, and the last call counts: the model, the scope, the budget, the
 /// cancellation token, the approver, the store of [`secrets`](Run::secrets), the clock and the [`journal`](Run::journal).
 ///
 /// Inside a tool or another agent an awaited run is a part of the run that goes on there. Saying more
