@@ -5,7 +5,8 @@
 //! {"digest":"..","entries":[[1,1700000000000,0,0,{"started":..}],..]}
 //! ```
 //!
-//! A digest covers the digest before it and the exact bytes of the entries.
+//! A digest covers the digest before it and the exact bytes of the entries. A line has no other spelling than this one, so
+//! that nothing of it is outside of what its digest vouches for.
 
 use super::{Entry, Journal, JournalError, Key, Recorded};
 use crate::files;
@@ -30,6 +31,9 @@ const FORMAT: u32 = 1;
 /// the journal is opened again, and [`cut`](FileJournal::cut) says so. A line that is whole and not as it was written
 /// is refused, and nothing of the run goes on.
 ///
+/// One handle may be used again, in an `Arc`: a second run with it goes on where the first one ended, or returns its
+/// outcome. Two runs at once are not possible: the second one to write is refused.
+///
 /// The file is readable by its owner alone, and not encrypted.
 pub struct FileJournal {
     path: PathBuf,
@@ -51,22 +55,20 @@ struct Lines {
     key: Key,
     /// Digest of the last line.
     digest: String,
-    /// Entries in them.
+    /// All entries so far: a run that is given the journal again reads them.
     entries: Vec<Entry>,
 }
 
-/// First line of the file.
+/// What is looked at in the first line before it is compared with what it has to be.
 #[derive(Deserialize)]
 struct Header {
     agents_journal: u32,
     keyed: bool,
-    digest: String,
 }
 
-/// Any other line.
+/// The same of any other line.
 #[derive(Deserialize)]
 struct Line<'a> {
-    digest: String,
     #[serde(borrow)]
     entries: &'a RawValue,
 }
@@ -120,7 +122,7 @@ impl FileJournal {
         &self.path
     }
 
-    /// Returns the entries that were there when the journal was opened.
+    /// Returns the entries so far.
     pub fn entries(&self) -> Vec<Entry> {
         self.lock().lines.entries.clone()
     }
@@ -177,10 +179,7 @@ impl Inner {
 
     /// Writes the first line.
     fn begin(&mut self) -> io::Result<()> {
-        let keyed = self.lines.key.is_secret();
-        let what = format!("{{\"agents_journal\":{FORMAT},\"keyed\":{keyed}");
-        let digest = self.lines.key.digest("", what.as_bytes());
-        let line = format!("{what},\"digest\":\"{digest}\"}}\n");
+        let (digest, line) = header(&self.lines.key);
         self.file.set_len(0)?;
         self.file.seek(SeekFrom::Start(0))?;
         self.file.write_all(line.as_bytes())?;
@@ -191,24 +190,26 @@ impl Inner {
     }
 
     /// Writes one line, and waits until it is on the disk.
-    fn append(&mut self, entries: &[Entry]) -> Result<(), JournalError> {
+    fn append(&mut self, entries: Vec<Entry>) -> Result<(), JournalError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
-        let written = self.write(entries);
-        written.map_err(|error| {
+        let last = self.lines.entries.last().map_or(0, Entry::seq);
+        Entry::follows(last, &entries)?;
+        if let Err(error) = self.write(&entries) {
             // What was written of the line is no commit.
             let _ = self.file.set_len(self.end);
             let error = JournalError::new(error.to_string());
             self.failed = Some(error.clone());
-            error
-        })
+            return Err(error);
+        }
+        self.lines.entries.extend(entries);
+        Ok(())
     }
 
     fn write(&mut self, entries: &[Entry]) -> io::Result<()> {
         let text = serde_json::to_string(entries)?;
-        let digest = self.lines.key.digest(&self.lines.digest, text.as_bytes());
-        let line = format!("{{\"digest\":\"{digest}\",\"entries\":{text}}}\n");
+        let (digest, line) = self.lines.next(&text);
         self.file.seek(SeekFrom::Start(self.end))?;
         self.file.write_all(line.as_bytes())?;
         self.file.sync_data()?;
@@ -218,6 +219,15 @@ impl Inner {
     }
 }
 
+/// Writes the first line: its digest, and the whole of it.
+fn header(key: &Key) -> (String, String) {
+    let keyed = key.is_secret();
+    let what = format!("{{\"agents_journal\":{FORMAT},\"keyed\":{keyed}");
+    let digest = key.digest("", what.as_bytes());
+    let line = format!("{what},\"digest\":\"{digest}\"}}\n");
+    (digest, line)
+}
+
 impl Lines {
     fn new(key: Key) -> Self {
         Lines {
@@ -225,6 +235,13 @@ impl Lines {
             digest: String::new(),
             entries: Vec::new(),
         }
+    }
+
+    /// Writes the next line: its digest, and the whole of it.
+    fn next(&self, entries: &str) -> (String, String) {
+        let digest = self.key.digest(&self.digest, entries.as_bytes());
+        let line = format!("{{\"digest\":\"{digest}\",\"entries\":{entries}}}\n");
+        (digest, line)
     }
 
     /// Reads all whole lines, and returns their length in bytes.
@@ -246,16 +263,16 @@ impl Lines {
     }
 
     fn check_header(&mut self, line: &[u8]) -> io::Result<()> {
-        let Ok(header) = serde_json::from_slice::<Header>(line) else {
+        let Ok(found) = serde_json::from_slice::<Header>(line) else {
             return Err(not_a_journal(line));
         };
-        let format = header.agents_journal;
+        let format = found.agents_journal;
         if format != FORMAT {
             return Err(invalid(format!(
                 "the journal has format {format}; this version reads format {FORMAT}"
             )));
         }
-        match (header.keyed, self.key.is_secret()) {
+        match (found.keyed, self.key.is_secret()) {
             (true, false) => return Err(invalid("the journal has a key; open it with that")),
             (false, true) => {
                 return Err(invalid(
@@ -264,10 +281,8 @@ impl Lines {
             }
             (true, true) | (false, false) => {}
         }
-        let keyed = header.keyed;
-        let what = format!("{{\"agents_journal\":{FORMAT},\"keyed\":{keyed}");
-        let digest = self.key.digest("", what.as_bytes());
-        if digest != header.digest {
+        let (digest, expected) = header(&self.key);
+        if line != expected.as_bytes() {
             return Err(invalid(
                 "line 1 was altered, or the journal has another key",
             ));
@@ -277,16 +292,17 @@ impl Lines {
     }
 
     fn read_line(&mut self, number: usize, line: &[u8]) -> io::Result<()> {
+        let first = self.entries.last().map_or(0, Entry::seq).saturating_add(1);
         let altered = || {
             invalid(format!(
-                "line {number} was altered, or lines before it are missing"
+                "line {number} was altered, or lines before it are missing; it should begin with entry {first}"
             ))
         };
         let Ok(read) = serde_json::from_slice::<Line<'_>>(line) else {
             return Err(altered());
         };
-        let digest = self.key.digest(&self.digest, read.entries.get().as_bytes());
-        if digest != read.digest {
+        let (digest, expected) = self.next(read.entries.get());
+        if line != expected.as_bytes() {
             return Err(altered());
         }
         let entries: Vec<Entry> = serde_json::from_str(read.entries.get())
@@ -322,7 +338,7 @@ pub fn recorded(text: &str, key: impl Into<Key>) -> io::Result<Recorded> {
 #[async_trait]
 impl Journal for FileJournal {
     async fn read(&self) -> Result<Vec<Entry>, JournalError> {
-        Ok(std::mem::take(&mut self.lock().lines.entries))
+        Ok(self.entries())
     }
 
     async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
@@ -330,7 +346,7 @@ impl Journal for FileJournal {
         // A disk may take its time.
         let written = tokio::task::spawn_blocking(move || {
             let mut inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
-            inner.append(&entries)
+            inner.append(entries)
         });
         written
             .await

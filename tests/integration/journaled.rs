@@ -235,6 +235,7 @@ fn a_journal_gives_the_same_outcome_goes_on_anywhere_and_is_refused_where_it_is_
         for new in resumed.new {
             counts.borrow_mut().add(&new);
         }
+        damaged::named(&case, &journal)?;
         damaged::anyhow(&case, &journal)
     });
     LISTENS.set(false);

@@ -8,7 +8,7 @@ use agents::{
     Agent, AgentBuilder, Budget, Effects,
     agent::{ModelAgent, Run},
     journal::MemoryJournal,
-    policy::read_only,
+    policy::{Action, Policy, Verdict, named, read_only},
     rate::{MemoryLimiter, Rate},
     run::{Limit, Stopped},
     testing::{Script, ScriptedModel},
@@ -114,15 +114,155 @@ async fn it_works_for_whom_it_worked() {
 }
 
 #[tokio::test]
-async fn its_budget_holds_unless_another_is_given() {
-    let stored = stored(|run| run.budget(Budget::new().tokens(20))).await;
+async fn of_two_budgets_the_tighter_holds() {
+    let stored = stored(|run| run.budget(Budget::new().tokens(20).max_turns(5))).await;
+    for (said, bound) in [
+        (None, Limit::Tokens(20)),
+        (Some(Budget::new().tokens(100)), Limit::Tokens(20)),
+        (Some(Budget::new().max_turns(9)), Limit::Tokens(20)),
+        (Some(Budget::new().tokens(16)), Limit::Tokens(16)),
+        (Some(Budget::new().max_turns(1)), Limit::Turns(1)),
+    ] {
+        let (agent, _) = worker(rest());
+        let run = resumed(&agent, &stored);
+        let run = match said.clone() {
+            Some(said) => run.budget(said),
+            None => run,
+        };
+        let outcome = run.outcome().await.unwrap();
+        let Some(Stopped::Budget { limit, .. }) = outcome.stopped else {
+            panic!("{said:?} does not end it: {:?}", outcome.result);
+        };
+        assert_eq!(limit, bound, "{said:?}");
+    }
+}
+
+/// Two rules of one function: their types have one name.
+fn rules() -> [Box<dyn Fn(&Action<'_>) -> Verdict + Send + Sync>; 2] {
+    [
+        Box::new(|action: &Action<'_>| match action {
+            Action::Tool(_) => Verdict::deny("nothing runs"),
+            Action::Model(_) => Verdict::Allow,
+        }),
+        Box::new(|_: &Action<'_>| Verdict::Allow),
+    ]
+}
+
+#[tokio::test]
+async fn a_rule_without_a_name_of_its_own_is_refused() {
+    let [deny, allow] = rules();
+    let journal = MemoryJournal::new();
+    let (agent, writes) = worker(rest());
+    let run = agent.run("go").policy(deny).journal(journal.clone());
+    assert_eq!(
+        refusal(run).await,
+        "a stored run is held to its policies by their names, and one has none; give it one: `.policy(agents::policy::named(\"..\", ..))`"
+    );
+    assert!(journal.entries().is_empty());
+    // Nor does one that is stored go on with such a rule.
+    let stored = stored(|run| run).await;
+    let why = refusal(resumed(&agent, &stored).policy(allow)).await;
+    assert!(why.contains("by their names"), "{why}");
+    assert_eq!(writes.load(SeqCst), 0);
+    // Without a journal no rule needs a name.
+    let [deny, _] = rules();
+    assert_eq!(agent.run("go").policy(deny).await.unwrap(), "done");
+    assert_eq!(writes.load(SeqCst), 0);
+}
+
+#[tokio::test]
+async fn two_rules_with_names_are_told_apart() {
+    let [deny, allow] = rules();
+    let stored = stored(|run| run.policy(named("deny", deny))).await;
+    let (agent, writes) = worker(rest());
+    let why = refusal(resumed(&agent, &stored).policy(named("allow", allow))).await;
+    assert!(
+        why.starts_with("the stored run was under the policy `deny`"),
+        "{why}"
+    );
+    assert_eq!(writes.load(SeqCst), 0);
+}
+
+/// A rule that says its own name.
+struct Nothing;
+
+impl Policy for Nothing {
+    fn judge(&self, _: &Action<'_>) -> Verdict {
+        Verdict::deny("nothing runs")
+    }
+
+    fn name(&self) -> Option<&str> {
+        Some("nothing")
+    }
+}
+
+#[tokio::test]
+async fn a_rule_may_say_its_name_itself() {
+    let stored = {
+        let journal = MemoryJournal::new();
+        let (agent, _) = worker(vec![]);
+        let run = agent.run("go").policy(Nothing).journal(journal.clone());
+        run.await.unwrap_err();
+        put_down_after(&journal, "started", 1)
+    };
     let (agent, _) = worker(rest());
-    let outcome = resumed(&agent, &stored).outcome().await.unwrap();
-    let limit = Limit::Tokens(20);
-    assert!(matches!(outcome.stopped, Some(Stopped::Budget { limit: of, .. }) if of == limit));
-    let (agent, _) = worker(rest());
-    let run = resumed(&agent, &stored).budget(Budget::new().tokens(100));
-    assert_eq!(run.await.unwrap(), "done");
+    let why = refusal(resumed(&agent, &stored)).await;
+    assert!(why.contains("under the policy `nothing`"), "{why}");
+}
+
+#[tokio::test]
+async fn another_type_of_answer_is_refused() {
+    #[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    struct Report {
+        done: bool,
+    }
+
+    fn of<O: agents::agent::Data + schemars::JsonSchema>() -> ModelAgent<'static, String, O> {
+        let (model, _) = ScriptedModel::new([Script::text(r#"{"done": true}"#)]);
+        AgentBuilder::<String, O>::new("worker")
+            .model(model)
+            .build()
+    }
+
+    let journal = MemoryJournal::new();
+    of::<Report>()
+        .run("go")
+        .journal(journal.clone())
+        .await
+        .unwrap();
+    let expected = "the answer's type has changed since the run was stored: agent `worker` answered by another schema then; finish the run with the type that it had, or start it anew with another journal";
+    for stored in [
+        put_down_after(&journal, "said", 1),
+        PutDown(journal.entries()),
+    ] {
+        let error = of::<bool>()
+            .run("go")
+            .journal(stored.journal())
+            .outcome()
+            .await;
+        assert_eq!(error.unwrap_err().to_string(), expected, "{stored}");
+        let error = of::<String>()
+            .run("go")
+            .journal(stored.journal())
+            .outcome()
+            .await;
+        assert_eq!(error.unwrap_err().to_string(), expected, "{stored}");
+        let report = of::<Report>().run("go").journal(stored.journal()).await;
+        assert!(report.unwrap().done);
+    }
+
+    // A journal that does not say is not bound.
+    let mut entries = journal.entries();
+    let first = serde_json::to_string(&entries[0]).unwrap();
+    let (before, after) = first
+        .split_once(r#""answer":""#)
+        .expect("the type is bound");
+    let (_, after) = after.split_once(r#"","#).unwrap();
+    entries[0] = serde_json::from_str(&format!("{before}{after}")).unwrap();
+    let run = of::<String>();
+    let run = run.run("go").journal(MemoryJournal::of(entries));
+    let why = run.await.unwrap_err().to_string();
+    assert!(!why.contains("type has changed"), "{why}");
 }
 
 #[tokio::test]

@@ -628,6 +628,175 @@ async fn whatever_is_altered_removed_or_moved_is_refused_and_named() {
 }
 
 #[tokio::test]
+async fn a_line_has_one_spelling() {
+    let path = Path::new("spelling");
+    in_file(&path, 1).await;
+    let whole = fs::read_to_string(&path.0).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    for at in 0..lines.len() {
+        let line = lines[at];
+        let inside = line.strip_suffix('}').unwrap();
+        for other in [
+            format!(r#"{inside},"approved":true}}"#),
+            format!(r#"{{"note":"paid",{}"#, &line[1..]),
+            format!("{line} "),
+            format!(" {line}"),
+            line.replacen(':', ": ", 1),
+        ] {
+            let mut changed: Vec<&str> = lines.clone();
+            changed[at] = &other;
+            fs::write(&path.0, changed.join("\n") + "\n").unwrap();
+            let error = FileJournal::open(&path.0, KEY).unwrap_err().to_string();
+            let named = format!("line {} was altered", at + 1);
+            assert!(error.contains(&named), "{other}: {error}");
+        }
+    }
+    fs::write(&path.0, &whole).unwrap();
+    FileJournal::open(&path.0, KEY).unwrap();
+}
+
+/// The digest of a text that anybody can compute.
+fn plain(text: &str) -> String {
+    let digest = hmac_sha256::Hash::hash(text.as_bytes());
+    digest[..16]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// A short secret is kept as a reference: nothing beside it may tell whether a guess at it is right.
+#[tokio::test]
+async fn what_arguments_are_known_by_tells_nothing_of_them() {
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let agent = clerk(pay(&ran, spec(Effects::Writes).idempotent()));
+    let run = agent
+        .run("go")
+        .model(model(pays(1)))
+        .journal(journal.clone());
+    let outcome = run.outcome().await.unwrap();
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    let begun = journal
+        .entries()
+        .into_iter()
+        .find(|entry| entry.kind() == "begun");
+    let begun = begun.unwrap();
+    let guess = plain(r#"{"sum":1}"#);
+    assert!(!begun.fact().contains(&guess), "{}", begun.fact());
+    assert!(
+        !begun.fact().contains(&*receipt.call_id),
+        "{}",
+        begun.fact()
+    );
+
+    // Another run has other keys for the same; the same run has the same, in any process.
+    let cut = up_to(&journal, "begun", 1);
+    let run = agent
+        .run("go")
+        .model(model(vec![Script::text("done")]))
+        .journal(cut);
+    run.await.unwrap();
+    let other = agent
+        .run("go")
+        .model(model(pays(1)))
+        .journal(MemoryJournal::new());
+    other.await.unwrap();
+    let ran = ran.lock().unwrap();
+    let key = |nth: usize| ran[nth].split([':', ' ']).nth(1).unwrap();
+    assert_eq!(key(0), key(1));
+    assert_ne!(key(0), key(2));
+}
+
+/// A run that was stored before its calls had keys of the run keeps the keys by which services know them.
+#[tokio::test]
+async fn a_run_that_was_stored_without_a_key_keeps_the_keys_of_its_calls() {
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let agent = clerk(pay(&ran, spec(Effects::Writes).idempotent()));
+    let run = agent
+        .run("go")
+        .model(model(pays(1)))
+        .journal(journal.clone());
+    let outcome = run.outcome().await.unwrap();
+    let mut entries = up_to(&journal, "begun", 1).entries();
+    let first = serde_json::to_string(&entries[0]).unwrap();
+    let (before, after) = first.split_once(r#""key":""#).expect("the run has a key");
+    let (_, after) = after.split_once(r#"","#).unwrap();
+    entries[0] = serde_json::from_str(&format!("{before}{after}")).unwrap();
+    let rest = model(vec![Script::text("done")]);
+    let run = agent
+        .run("go")
+        .model(rest)
+        .journal(MemoryJournal::of(entries));
+    run.await.unwrap();
+    let call_id = &outcome.outputs.receipts().next().unwrap().call_id;
+    let expected = format!("{}:{call_id} 1", outcome.run_id);
+    assert_eq!(ran.lock().unwrap()[1], expected);
+}
+
+/// An output has its secret as arguments have: by a reference, so that whoever undoes the call has the value.
+#[tokio::test]
+async fn a_secret_in_an_output_is_stored_as_a_reference_and_shown_by_its_name() {
+    let secret = "hunter2 \"quoted\"";
+    let schema = json!({"type": "object"});
+    let log_in = FnTool::new(
+        "log_in",
+        "Logs in.",
+        Effects::Reads,
+        schema,
+        move |_, _| async move {
+            Ok::<_, io::Error>(json!({ "session": format!("s-{secret}"), "n": 1 }))
+        },
+    );
+    let agent = AgentBuilder::<String, String>::new("clerk")
+        .tool(log_in)
+        .build();
+    let journal = MemoryJournal::new();
+    let says = || vec![Script::call("log_in", "{}"), Script::text("done")];
+    let run = agent
+        .run("go")
+        .model(model(says()))
+        .secret("crm", secret.to_owned());
+    let whole = run.journal(journal.clone()).outcome().await.unwrap();
+    let shown = r#"{"session":"s-[secret:crm]","n":1}"#;
+    let output = |outcome: &agents::Outcome<String>| {
+        let receipt = outcome.outputs.receipts().next().unwrap();
+        receipt.output.as_ref().unwrap().to_string()
+    };
+    let order = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    assert_eq!(order(&output(&whole)), order(shown));
+    let entries = journal.entries();
+    let ended = entries
+        .iter()
+        .find(|entry| entry.kind() == "ended")
+        .unwrap();
+    assert!(
+        ended.fact().contains("s-\u{e000}1[secret:crm]\u{e001}"),
+        "{}",
+        ended.fact()
+    );
+    assert!(
+        entries
+            .iter()
+            .all(|entry| !entry.fact().contains("hunter2"))
+    );
+
+    for secrets in [Some(secret), None] {
+        let (rest, handle) = ScriptedModel::new([Script::text("done")]);
+        let run = agent
+            .run("go")
+            .model(rest)
+            .journal(up_to(&journal, "ended", 1));
+        let run = match secrets {
+            Some(secret) => run.secret("crm", secret.to_owned()),
+            None => run,
+        };
+        let outcome = run.outcome().await.unwrap();
+        assert_eq!(order(&output(&outcome)), order(shown), "{secrets:?}");
+        let told = handle.requests()[0].last().to_owned();
+        assert_eq!(order(&told), order(shown), "{secrets:?}");
+    }
+}
+
+#[tokio::test]
 async fn one_process_at_a_time_has_a_journal() {
     let path = Path::new("in-use");
     let journal = FileJournal::open(&path.0, KEY).unwrap();

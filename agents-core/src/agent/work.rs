@@ -43,6 +43,7 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
         profile.brings_model = self.brain.model.is_some();
         profile.needs_model = self.unmet().into_iter().collect();
         profile.repair_input = self.repair_input.unwrap_or_else(|| self.by_default());
+        profile.answer = Some(self.answer.digest());
         if let Some(memory) = &self.memory {
             profile = profile.with_tools(memory::tools(memory, &self.brain.name));
         }

@@ -1,6 +1,8 @@
 //! The typed end of an agent: what a model says becomes what comes out.
 
 use crate::{
+    hex::id,
+    json::canonical,
     reader::{Changes, Schema},
     tool::{self, ReadError, constrained, schema_of},
 };
@@ -10,7 +12,7 @@ use serde_json::Value;
 use std::{
     any::{Any, TypeId, type_name},
     fmt,
-    sync::{Arc, OnceLock},
+    sync::{Arc, LazyLock, OnceLock},
 };
 
 type ReadAnswer<O> = fn(&str, bool) -> Result<(O, Changes), ReadError>;
@@ -21,6 +23,8 @@ struct AnswerSchema {
     compiled: Schema,
     /// It demands more than reading the type checks.
     constrained: bool,
+    /// Digest of the schema.
+    digest: Arc<str>,
 }
 
 /// How a model's final text becomes an `O`.
@@ -48,6 +52,15 @@ impl<O> Answer<O> {
     /// The schema the model is told of; `None` when any text will do.
     pub(crate) fn schema(&self) -> Option<&Value> {
         self.schema.as_deref().map(|schema| &schema.schema)
+    }
+
+    /// What tells the type apart from any other: a digest of its schema, or a word for plain text.
+    pub(crate) fn digest(&self) -> Arc<str> {
+        static TEXT: LazyLock<Arc<str>> = LazyLock::new(|| "text".into());
+        match &self.schema {
+            Some(schema) => schema.digest.clone(),
+            None => TEXT.clone(),
+        }
     }
 
     /// The name of the answer's type.
@@ -132,7 +145,9 @@ fn schema_once<T: JsonSchema + 'static>() -> Arc<AnswerSchema> {
         .entry(TypeId::of::<T>())
         .or_insert_with(|| {
             let schema = schema_of::<T>();
+            let written = schema.to_string();
             Arc::new(AnswerSchema {
+                digest: id(&hmac_sha256::Hash::hash(canonical(&written).as_bytes())),
                 compiled: Schema::new(&schema),
                 constrained: constrained(&schema),
                 schema,

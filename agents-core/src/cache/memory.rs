@@ -9,7 +9,8 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// A cache in memory with least-recently-used eviction.
+/// A cache in memory with least-recently-used eviction. Runs share it, so that results grow old by the system's time, and
+/// not by the clock of any run.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -79,7 +79,12 @@ impl<A: Agent, B: Agent<In = A::Out>> Agent for Then<A, B> {
     }
 
     fn profile(&self) -> Profile {
-        Profile::of_parts([self.first.profile(), self.second.profile()])
+        let second = self.second.profile();
+        let answer = second.answer.clone();
+        Profile {
+            answer,
+            ..Profile::of_parts([self.first.profile(), second])
+        }
     }
 
     async fn work(&self, cx: &RunContext, input: A::In) -> Result<B::Out, Error> {

@@ -17,6 +17,7 @@ use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+use tokio::sync::Notify;
 
 /// State of a run that goes on in this process.
 pub(crate) struct Machine {
@@ -30,6 +31,8 @@ struct Inner {
     live: Vec<Live>,
     projection: Projection,
     clock: Arc<dyn Clock>,
+    /// Tells whoever polls the run that it is stopped.
+    notify: Arc<Notify>,
     /// Where the facts are stored, and under which number the run is there.
     writer: Option<(Arc<Writer>, u32)>,
     /// What is kept to check that the facts lead to the same state again.
@@ -66,6 +69,7 @@ impl Machine {
         state: State,
         projection: Projection,
         clock: Arc<dyn Clock>,
+        notify: Arc<Notify>,
         writer: Option<(Arc<Writer>, u32)>,
         audience: Audience,
     ) -> Arc<Machine> {
@@ -81,6 +85,7 @@ impl Machine {
                 live: Vec::new(),
                 projection,
                 clock,
+                notify,
                 writer,
             }),
         })
@@ -107,6 +112,13 @@ impl Machine {
         match writer {
             Some((writer, _)) => writer.store().await,
             None => Ok(()),
+        }
+    }
+
+    /// Has nothing more stored, for this reason: the stored run stays as it is.
+    pub(crate) fn refuse(&self, why: JournalError) {
+        if let Some((writer, _)) = &self.lock().writer {
+            writer.refuse(why);
         }
     }
 
@@ -370,10 +382,24 @@ impl Inner {
         }
         match (&self.writer, written) {
             (Some((writer, run)), Some(Ok(fact))) => writer.keep(*run, place, at, fact),
-            (_, Some(Err(error))) => tracing::error!(%error, "a fact cannot be written"),
+            (Some((writer, _)), Some(Err(error))) => {
+                let writer = writer.clone();
+                self.cannot_be_written(&writer, &error);
+            }
             _ => {}
         }
         (after, events)
+    }
+
+    /// A fact cannot be written. Without it the journal would lead elsewhere: nothing more is stored, and the run ends.
+    fn cannot_be_written(&mut self, writer: &Writer, error: &serde_json::Error) {
+        let reason = format!("a fact of the run cannot be written as JSON: {error}");
+        tracing::error!("{reason}");
+        writer.refuse(JournalError::new(&*reason));
+        if self.state.stop.is_none() {
+            self.add(0, Fact::StoppedFromOutside(Stop::Journal { reason }));
+        }
+        self.notify.notify_one();
     }
 
     fn live(&mut self, place: PlaceId) -> &mut Live {
@@ -413,5 +439,50 @@ impl Live {
     fn shared<T: Ord>(&self, bound: impl Fn(&Budget) -> Option<T>) -> Option<T> {
         let own = self.budget.iter().chain(&self.run_budget);
         own.chain(&self.places).filter_map(bound).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        context::Settings,
+        journal::{Journal, MemoryJournal},
+    };
+
+    #[tokio::test]
+    async fn a_fact_that_cannot_be_written_ends_the_run_and_nothing_more_is_stored() {
+        let journal = MemoryJournal::new();
+        let settings = Settings::default();
+        let writer = Writer::open(Arc::new(journal.clone()), &settings)
+            .await
+            .unwrap();
+        let notify = Arc::new(Notify::new());
+        let machine = Machine::new(
+            State::of(String::new(), "clerk"),
+            settings.projection(),
+            settings.clock.clone(),
+            notify.clone(),
+            Some((writer.clone(), 0)),
+            Audience::new("run-1".into(), Vec::new(), settings.masker.clone()),
+        );
+        machine.add(0, Fact::Partial);
+        let error = serde_json::from_str::<u32>("no number").unwrap_err();
+        machine.lock().cannot_be_written(&writer, &error);
+        notify.notified().await;
+        assert!(matches!(
+            machine.look(|state| state.stop.clone()),
+            Some(Stop::Journal { .. })
+        ));
+        machine.add(0, Fact::Anew);
+        let refused = machine.store().await.unwrap_err().to_string();
+        assert!(
+            refused.starts_with("a fact of the run cannot be written as JSON"),
+            "{refused}"
+        );
+        writer.close().await;
+        let stored = journal.read().await.unwrap();
+        let kinds: Vec<_> = stored.iter().map(|entry| entry.kind()).collect();
+        assert_eq!(kinds, ["partial"], "what came before is stored");
     }
 }

@@ -34,7 +34,7 @@ pub(crate) use executor::Executor;
 pub(crate) use node::Node;
 pub(crate) use raised::{Ticket, Waiting};
 pub(crate) use repair::{Passed, RepairScope};
-pub(crate) use root::Root;
+pub(crate) use root::{Origin, Root};
 pub(crate) use settings::Settings;
 pub(crate) use stopwatch::Stopwatch;
 pub(crate) use talk::{Said, Talk};

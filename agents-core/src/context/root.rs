@@ -3,7 +3,7 @@
 use super::{Audience, Node, Settings, machine::Machine, watched::Watched};
 use crate::{
     Json,
-    journal::{Fact, Started, State, Stored, Terms},
+    journal::{Fact, RunKey, Started, State, Stored, Terms},
     model::Usage,
     run::{EventKind, Stop, Timestamp, trace::Trace},
 };
@@ -19,18 +19,27 @@ pub(crate) struct Root {
     pub(crate) settings: Settings,
     pub(crate) run_id: Arc<str>,
     pub(crate) node: Arc<Node>,
-    pub(crate) notify: Notify,
+    pub(crate) notify: Arc<Notify>,
     /// Triggered when the run has ended: what was spawned in it and is left ends as well.
     pub(crate) over: CancellationToken,
-    /// The agent that was run and its input, for the journal.
-    origin: Option<(String, Json)>,
+    origin: Option<Origin>,
     pub(crate) watched: Watched,
     secret_scope: OnceLock<Vec<u8>>,
+    /// Key of what arguments are known by; it is made when it is needed. A run that was stored without one has none.
+    key: OnceLock<Option<RunKey>>,
     /// Where in which trace the run was before it was put down.
     pub(crate) trace_before: Option<String>,
     is_resumed: bool,
     /// When the run began, before it was ever put down.
     began: OnceLock<Timestamp>,
+}
+
+/// What was run, for the journal.
+pub(crate) struct Origin {
+    pub(crate) agent: String,
+    pub(crate) input: Json,
+    /// What tells the type of the answer apart from any other.
+    pub(crate) answer: Option<Arc<str>>,
 }
 
 impl Root {
@@ -40,11 +49,12 @@ impl Root {
         agent: &str,
         place: String,
         past: Option<Box<Stored>>,
-        origin: Option<(String, Json)>,
+        origin: Option<Origin>,
     ) -> Arc<Root> {
         let writer = settings.writer.clone();
         let is_resumed = past.is_some();
         let mut run = None;
+        let mut key = OnceLock::new();
         let (run_id, state, trace_before, began) = match past {
             Some(stored) => {
                 let Stored {
@@ -53,6 +63,7 @@ impl Root {
                     state,
                 } = *stored;
                 run = Some(number);
+                key = OnceLock::from(started.key);
                 (started.run_id, state, started.trace, Some(started.began))
             }
             None => (
@@ -73,10 +84,12 @@ impl Root {
             settings.subscribers.clone(),
             settings.masker.clone(),
         );
+        let notify = Arc::new(Notify::new());
         let node = Node::root(Machine::new(
             state,
             projection,
             settings.clock.clone(),
+            notify.clone(),
             writer,
             audience,
         ));
@@ -84,11 +97,12 @@ impl Root {
             settings,
             run_id,
             node,
-            notify: Notify::new(),
+            notify,
             over: CancellationToken::new(),
             origin,
             watched: Watched::default(),
             secret_scope: OnceLock::new(),
+            key,
             trace_before,
             is_resumed,
             began: began.map_or_else(OnceLock::new, OnceLock::from),
@@ -118,7 +132,7 @@ impl Root {
         let stored = self.origin.as_ref();
         let stored = stored.filter(|_| self.settings.writer.is_some());
         let (agent, input) = match stored {
-            Some((agent, input)) => (agent.clone(), input.clone()),
+            Some(origin) => (origin.agent.clone(), origin.input.clone()),
             None => (self.node.agent().to_string(), Json::null()),
         };
         Started {
@@ -127,7 +141,10 @@ impl Root {
             agent,
             input,
             place: self.node.path().to_string(),
-            terms: stored.map_or_else(Terms::default, |_| Terms::of(&self.settings)),
+            key: stored.and_then(|_| self.key()),
+            terms: stored.map_or_else(Terms::default, |origin| {
+                Terms::of(&self.settings, origin.answer.clone())
+            }),
             began,
             trace: stored.and_then(|_| self.trace_place()),
         }
@@ -144,6 +161,14 @@ impl Root {
     pub(crate) fn secret_scope(&self) -> &[u8] {
         let scope = || self.settings.secret_scope();
         self.secret_scope.get_or_init(scope)
+    }
+
+    /// Returns the key of what arguments are known by.
+    pub(crate) fn key(&self) -> Option<RunKey> {
+        *self.key.get_or_init(|| match &self.settings.key_around {
+            Some(around) => Some(around.within(&self.node.path().to_string())),
+            None => Some(RunKey::random()),
+        })
     }
 
     pub(crate) fn usage(&self) -> Usage {

@@ -3,9 +3,9 @@
 use super::{Executor, RunContext, Stopwatch, Subscriber, Talk, Writer};
 use crate::{
     Error, ErrorKind,
-    journal::{Journal, Projection},
+    journal::{Journal, Projection, RunKey},
     model::Model,
-    run::{Approver, Budget, Clock, SystemClock, ToolEnvelope},
+    run::{Approver, Budget, Clock, SystemClock, Timestamp, ToolEnvelope},
     secret::{Masker, Secrets},
     tool::Scope,
 };
@@ -24,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) keeper_of_secrets: Option<Arc<dyn Secrets>>,
     /// What hides secrets; shared with the runs within this one.
     pub(crate) masker: Arc<Masker>,
+    /// Models that a stored run finds by their names.
+    pub(crate) known_models: Vec<Arc<dyn Model>>,
     /// Each of these ends the run.
     pub(crate) cancel: Vec<CancellationToken>,
     pub(crate) budget: Option<Budget>,
@@ -31,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) subscribers: Vec<Subscriber>,
     pub(crate) tool_hooks: Vec<ToolHook>,
     pub(crate) clock: Arc<dyn Clock>,
+    /// The clock was said, so that a run within another one keeps it.
+    pub(crate) has_own_clock: bool,
     /// The model that is asked in the place of every other.
     pub(crate) override_model: Option<Arc<dyn Model>>,
     /// Where the facts of the run are stored: as it was given, and once it is read.
@@ -43,6 +47,8 @@ pub(crate) struct Settings {
     pub(crate) traces_url: Option<Arc<str>>,
     /// How many runs of their own are around this one.
     pub(crate) nested: u32,
+    /// Key of the run around, if there is one.
+    pub(crate) key_around: Option<RunKey>,
     /// The deadline within which this run is.
     pub(crate) watch: Option<Arc<Stopwatch>>,
     pub(crate) tool_timeout: Duration,
@@ -64,14 +70,19 @@ impl Settings {
             let message = format!("runs of their own are nested {DEEPEST} deep");
             return Err(Error::new(ErrorKind::Budget, message));
         }
+        self.key_around = around.root.key();
         self.watch = around.watch().cloned();
         self.tighten(outer);
         self.executor.inherit(&outer.executor);
         self.model = self.model.take().or_else(|| around.model().cloned());
+        if !self.has_own_clock {
+            self.clock = Arc::new(TimeOf(outer.clock.clone()));
+        }
         self.approver = self.approver.take().or_else(|| outer.approver.clone());
         if self.journal.is_none() {
             self.writer = outer.writer.clone();
         }
+        self.known_models.extend(outer.known_models.iter().cloned());
         let overriding = self.override_model.take();
         self.override_model = overriding.or_else(|| outer.override_model.clone());
         for (name, secret) in &outer.secrets {
@@ -112,6 +123,11 @@ impl Settings {
         self.override_model.clone().or(own)
     }
 
+    /// Returns the model with this name, if the run was told of one.
+    pub(crate) fn known_model(&self, name: &str) -> Option<&Arc<dyn Model>> {
+        self.known_models.iter().find(|model| model.id() == name)
+    }
+
     /// What was given to the run is masked from its beginning.
     pub(crate) fn hide(&self) -> Result<(), Error> {
         for (name, secret) in &self.secrets {
@@ -147,6 +163,15 @@ impl Settings {
     }
 }
 
+/// The time of the run around; the id of a run is its own.
+struct TimeOf(Arc<dyn Clock>);
+
+impl Clock for TimeOf {
+    fn now(&self) -> Timestamp {
+        self.0.now()
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Settings {
@@ -155,12 +180,14 @@ impl Default for Settings {
             secrets: BTreeMap::new(),
             keeper_of_secrets: None,
             masker: Masker::new(),
+            known_models: Vec::new(),
             cancel: Vec::new(),
             budget: None,
             approver: None,
             subscribers: Vec::new(),
             tool_hooks: Vec::new(),
             clock: Arc::new(SystemClock),
+            has_own_clock: false,
             override_model: None,
             journal: None,
             writer: None,
@@ -169,6 +196,7 @@ impl Default for Settings {
             record_content: false,
             traces_url: None,
             nested: 0,
+            key_around: None,
             watch: None,
             tool_timeout: Duration::from_secs(300),
             max_output_bytes: 2_000_000,

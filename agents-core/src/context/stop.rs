@@ -1,7 +1,12 @@
 //! Ends of a run from within it.
 
 use super::{Passed, RunContext};
-use crate::{Error, journal::Fact, recovery::FixError, run::Stop};
+use crate::{
+    Error,
+    journal::{Fact, JournalError},
+    recovery::FixError,
+    run::Stop,
+};
 use std::{convert::Infallible, future::pending};
 
 impl RunContext {
@@ -11,6 +16,14 @@ impl RunContext {
             let reason = format!("the journal cannot be written: {error}");
             match self.stop(Stop::Journal { reason }).await {}
         }
+    }
+
+    /// What is to happen now is no part of the stored run: this process ends it here, and nothing of that is stored, so
+    /// that it can go on as it was.
+    pub(crate) async fn put_down(&self, reason: String) -> Infallible {
+        let machine = self.node.machine();
+        machine.refuse(JournalError::new(&*reason));
+        self.stop(Stop::Journal { reason }).await
     }
 
     /// A bound was passed: that ends the whole run, or the repair to which the bound belongs.

@@ -2,9 +2,10 @@
 
 use super::Settings;
 use crate::{Error, ErrorKind, journal::Terms, tool::Scope};
+use std::sync::Arc;
 
 impl Terms {
-    pub(crate) fn of(settings: &Settings) -> Terms {
+    pub(crate) fn of(settings: &Settings, answer: Option<Arc<str>>) -> Terms {
         let executor = &settings.executor;
         Terms {
             scope: settings.scope.clone(),
@@ -12,11 +13,12 @@ impl Terms {
             strict: settings.strict,
             policies: executor.policies.names(),
             limited: executor.limiter.is_some(),
+            answer,
             max_output_bytes: settings.max_output_bytes,
         }
     }
 
-    /// Takes over the settings of the stored run where nothing else is said now.
+    /// Takes over the settings of the stored run. Of two bounds the tighter one holds.
     pub(crate) fn take_over(&self, settings: &mut Settings) -> Result<(), Error> {
         if settings.scope == Scope::default() {
             settings.scope = self.scope.clone();
@@ -26,9 +28,32 @@ impl Terms {
                 "the stored run worked for somebody else; leave out `.scope(..)`, and it goes on for them",
             ));
         }
-        settings.budget = settings.budget.take().or_else(|| self.budget.clone());
+        settings.budget = match (settings.budget.take(), &self.budget) {
+            (Some(said), Some(stored)) => Some(said.tighter(stored)),
+            (said, stored) => said.or_else(|| stored.clone()),
+        };
         settings.strict |= self.strict;
         Ok(())
+    }
+
+    /// Checks that the agent still answers by the same type.
+    pub(crate) fn fits(&self, agent: &str, answer: Option<&Arc<str>>) -> Result<(), Error> {
+        match &self.answer {
+            Some(stored) if Some(stored) != answer => Err(refused(format!(
+                "the answer's type has changed since the run was stored: agent `{agent}` answered by another schema then; finish the run with the type that it had, or start it anew with another journal"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that what is to be stored can be held against what is said later: each policy has a name of its own.
+    pub(crate) fn can_be_kept(settings: &Settings) -> Result<(), Error> {
+        match settings.executor.policies.are_named() {
+            true => Ok(()),
+            false => Err(refused(
+                "a stored run is held to its policies by their names, and one has none; give it one: `.policy(agents::policy::named(\"..\", ..))`",
+            )),
+        }
     }
 
     /// Rules and limits are code, and have to be said again.

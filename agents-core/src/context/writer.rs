@@ -32,6 +32,8 @@ struct Sent {
     kept: Vec<Entry>,
     /// The way to the task, until the run is dropped.
     to: Option<mpsc::UnboundedSender<Order>>,
+    /// Reason for which nothing more is stored.
+    refused: Option<JournalError>,
 }
 
 /// Order to the task: to store these entries.
@@ -64,6 +66,7 @@ impl Writer {
                 runs,
                 kept: Vec::new(),
                 to: Some(to),
+                refused: None,
             }),
             stored: Mutex::new(stored),
         }))
@@ -107,12 +110,22 @@ impl Writer {
             place,
             fact,
         };
-        sent.kept.push(entry);
+        if sent.refused.is_none() {
+            sent.kept.push(entry);
+        }
     }
 
     /// Returns `true` if the run was dropped: then nothing more is stored of it.
     pub(crate) fn is_gone(&self) -> bool {
         self.sent().to.is_none()
+    }
+
+    /// Stores what was taken down so far, and nothing more: what comes then may not be a part of the stored run. The
+    /// first reason counts.
+    pub(crate) fn refuse(&self, why: JournalError) {
+        let mut sent = self.sent();
+        sent.flush();
+        sent.refused.get_or_insert(why);
     }
 
     /// Stores what was taken down so far, without waiting for it.
@@ -123,10 +136,16 @@ impl Writer {
     /// Stores what was taken down so far.
     ///
     /// # Errors
-    /// When that failed, or has failed before.
+    /// When that failed, has failed before, or was refused.
     pub(crate) async fn store(&self) -> Result<(), JournalError> {
         let (done, stored) = oneshot::channel();
-        self.sent().send(Some(done), false);
+        {
+            let mut sent = self.sent();
+            if let Some(why) = &sent.refused {
+                return Err(why.clone());
+            }
+            sent.send(Some(done), false);
+        }
         let ended = || {
             Err(JournalError::new(
                 "the task that writes the journal has ended",
@@ -283,4 +302,54 @@ async fn restore(entries: &mut [Entry], settings: &Settings) -> Result<(), Error
 
 fn unreadable(error: JournalError) -> Error {
     Error::new(ErrorKind::Journal, error.to_string()).with_source(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Agent, AgentBuilder, Effects,
+        journal::MemoryJournal,
+        testing::{Script, ScriptedModel},
+        tool::FnTool,
+    };
+    use serde_json::json;
+
+    /// Returns the output of the first call, as whoever goes on with these settings has it.
+    async fn output(entries: &[Entry], settings: &Settings) -> Json {
+        let journal = Arc::new(MemoryJournal::of(entries.to_vec()));
+        let writer = Writer::open(journal, settings).await.unwrap();
+        let stored = writer.stored().unwrap();
+        let frames = stored.state.places.iter().flat_map(|place| &place.frame);
+        let call = frames.flat_map(|frame| &frame.calls).next();
+        call.unwrap().result().unwrap().clone().unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_output_is_exact_again_where_its_secret_is_known() {
+        let schema = json!({"type": "object"});
+        let log_in = FnTool::new("log_in", "Logs in.", Effects::Reads, schema, |_, _| async {
+            Ok::<_, std::io::Error>("session hunter/22")
+        });
+        let (model, _) = ScriptedModel::new([Script::call("log_in", "{}"), Script::text("done")]);
+        let agent = AgentBuilder::<String, String>::new("clerk").tool(log_in);
+        let agent = agent.model(model).build();
+        let journal = MemoryJournal::new();
+        let run = agent.run("go").secret("crm", "hunter/22".to_owned());
+        run.journal(journal.clone()).await.unwrap();
+        let entries = journal.entries();
+        let ended = entries.iter().position(|entry| entry.kind() == "ended");
+        let entries = &entries[..=ended.unwrap()];
+        assert!(!entries.iter().any(|entry| entry.fact().contains("hunter")));
+
+        let mut settings = Settings::default();
+        let stored = output(entries, &settings).await;
+        assert!(references(stored.as_str()).contains("crm"), "{stored}");
+        settings
+            .secrets
+            .insert("crm".to_owned(), "hunter/22".to_owned().into());
+        settings.hide().unwrap();
+        let exact = output(entries, &settings).await;
+        assert_eq!(exact.as_str(), r#""session hunter/22""#);
+    }
 }

@@ -95,13 +95,17 @@ fn may_have_another(cx: &RunContext) -> bool {
     })
 }
 
-/// The model that a stored agent was given, asked for again: models are not stored. Every handler on the way is
-/// asked as it was the first time.
+/// Finds the model that a stored agent was given: by its name among those that the run knows. Models are not stored, so if
+/// there is none of that name, every handler on the way is asked for it as it was the first time.
 pub(crate) async fn given(cx: &RunContext) -> Result<(), Error> {
     let Some(given) = cx.node.frame(|frame| frame.given.clone()) else {
         return Ok(());
     };
     if cx.node.given().is_some() {
+        return Ok(());
+    }
+    if let Some(model) = cx.root.settings.known_model(&given.model) {
+        cx.node.give(model.clone());
         return Ok(());
     }
     let escalation = given.escalation.clone();
@@ -113,7 +117,7 @@ pub(crate) async fn given(cx: &RunContext) -> Result<(), Error> {
         _ => Err(Error::new(
             crate::ErrorKind::Replay,
             format!(
-                "the stored run went on with the model `{}` after an escalation, and nobody's `on_escalation` gives that model now",
+                "the stored run went on with the model `{}` after an escalation, and nobody's `on_escalation` gives that model now; say it with `.known_model(..)`",
                 given.model
             ),
         )),

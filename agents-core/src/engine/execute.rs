@@ -34,7 +34,11 @@ impl Place<'_> {
         let key = self.key(tool);
         let cx = &context.cx;
         // On the heap, for it is passed on: calls without a cache are not to be as large.
-        let work = Box::pin(self.run(tool, prepared, context));
+        let work = Box::pin(async {
+            // Whoever is served from it later may not have the secret.
+            let result = self.run(tool, prepared, context).await;
+            result.map(|output| context.masker().json(&output))
+        });
         match cache.serve(key, keep_for, work, || !cx.is_partial()).await {
             Served::Cached(output) => CallFact::Cached(output),
             Served::Ran(result) => self.ended(result, context),
@@ -77,7 +81,7 @@ impl Place<'_> {
                 attempt: context.attempt,
                 tool: spec.key(),
                 key: context.idempotency_key(),
-                digest: self.with_call(Call::input_digest),
+                digest: self.with_call(|call| call.input_digest(self.cx.root.key())),
                 approved_by: self.with_call(Call::approver),
             })
         });
@@ -175,7 +179,7 @@ async fn run(
     };
     let open = spans::Open::of(&span);
     let result = work.instrument(span.clone()).await;
-    let result = hidden(result.map_err(|cause| of_tool(tool.spec(), cause)), context);
+    let result = kept(result.map_err(|cause| of_tool(tool.spec(), cause)), context);
     open.ended();
     spans::executed(&span, context, &result);
     result
@@ -197,7 +201,7 @@ pub(super) async fn find_out(tool: &SharedTool, args: &Json, context: &ToolConte
         .unwrap_or(context.cx.root.settings.tool_timeout);
     let name = &tool.spec().name;
     match tokio::time::timeout(allowed, guarded_while(asked)).await {
-        Ok(Ok(InDoubt::Done(output))) => Interrupted::Done(context.masker().json(&output)),
+        Ok(Ok(InDoubt::Done(output))) => Interrupted::Done(context.masker().kept(&output)),
         Ok(Ok(InDoubt::NotDone)) => Interrupted::NotDone,
         Ok(Ok(InDoubt::Unknown)) => unknown(),
         Ok(Err(panic)) => {
@@ -219,13 +223,13 @@ fn of_tool(spec: &ToolSpec, cause: Cause) -> Cause {
     }
 }
 
-/// What a tool has given back, as everybody else may know it: without secrets, and with the code that
-/// says so if it is one that it lacked.
-fn hidden(result: Result<Json, Cause>, context: &ToolContext) -> Result<Json, Cause> {
+/// What a tool has given back, as a fact holds it: an output with references in place of secrets once it is stored, a
+/// failure without secrets, and with the code that says so if it is one that the tool lacked.
+fn kept(result: Result<Json, Cause>, context: &ToolContext) -> Result<Json, Cause> {
     let masker = context.masker();
     let masked = |cause: Cause| cause.mapped(|text| masker.text(text));
     match (result, context.execution.lacked()) {
-        (Ok(output), _) => Ok(masker.json(&output)),
+        (Ok(output), _) => Ok(masker.kept(&output)),
         (Err(cause), Some(code)) => Err(masked(cause).coded(code)),
         (Err(cause), None) => Err(masked(cause)),
     }

@@ -22,6 +22,7 @@ impl Place<'_> {
         };
         let output = self.with_call(|call| call.result().cloned());
         let Some(Ok(output)) = output else { return };
+        let output = settings.masker.seen(&output);
         let text = output.to_text();
         if text.len() <= settings.max_output_bytes {
             return;

@@ -40,6 +40,9 @@ pub(crate) async fn ask(
         .or_else(|| brain.model.as_ref().or(cx.model()).cloned());
     let model = cx.root.settings.model_for(own);
     let model = &model.ok_or_else(|| Error::new(ErrorKind::Build, brain.undriven()))?;
+    if let Some(reason) = another(brain, cx, &**model) {
+        match cx.put_down(reason).await {}
+    }
     let prices = &cx.root.settings.executor.prices;
     if cx.node.has_cost_bound() && prices.of(model.id(), &Usage::default()).is_none() {
         return Err(no_price(brain, model.id()));
@@ -94,6 +97,19 @@ pub(crate) async fn ask(
     }
     asking.replied(reply, cost, cx.root.settings.max_argument_bytes);
     Ok(())
+}
+
+/// Says why the agent may not go on with this model: its conversation is with another one, and nobody has decided that.
+fn another(brain: &Brain<'_>, cx: &RunContext, model: &dyn Model) -> Option<String> {
+    let (name, id) = (&brain.name, model.id());
+    let before = cx.node.frame(|frame| frame.model.clone())?;
+    let is_meant =
+        *before == *id || cx.root.settings.override_model.is_some() || cx.node.given().is_some();
+    (!is_meant).then(|| {
+        format!(
+            "agent `{name}` of the stored run asked the model `{before}`, and would go on with `{id}`; give it `{before}` again, or say `.override_model(..)` if another one may go on"
+        )
+    })
 }
 
 async fn send(

@@ -15,7 +15,7 @@ use crate::{
     run::Timestamp,
     tool::{self, DynTool, Prepared, SharedTool, ToolContext, ToolSpec},
 };
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Rules by which one call is read and recovered.
 pub(crate) struct Rules<'a> {
@@ -51,20 +51,21 @@ impl<'a> Rules<'a> {
         &self.brain.arms
     }
 
-    /// The time after a wait, in milliseconds since 1970: never before it is over, or whoever said how long it takes
-    /// would be asked too early.
+    /// Returns the time after a wait by the run's clock, in milliseconds since 1970: never before it is over, or whoever
+    /// said how long it takes would be asked too early.
     pub(crate) fn after(&self, wait: Duration) -> u64 {
-        let now = UNIX_EPOCH.elapsed().unwrap_or_default();
-        let millis = |time: Duration| u64::try_from(time.as_nanos().div_ceil(1_000_000));
-        match wait.is_zero() {
-            true => 0,
-            false => millis(now.saturating_add(wait)).unwrap_or(u64::MAX),
+        if wait.is_zero() {
+            return 0;
         }
+        let wait = u64::try_from(wait.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
+        // A part of the millisecond that the clock shows is over.
+        let now = self.cx().now().as_millis().saturating_add(1);
+        now.saturating_add(wait)
     }
 
-    /// Returns the time until then.
+    /// Returns the time until then by the run's clock.
     pub(crate) fn until(&self, millis: u64) -> Duration {
-        Timestamp::from_millis(millis).since(Timestamp::now())
+        Timestamp::from_millis(millis).since(self.cx().now())
     }
 
     pub(super) fn cx(&self) -> &RunContext {

@@ -50,8 +50,9 @@ pub(crate) type SharedHandler<'a, I, O> =
 /// An agent that no model drives cannot go on so, and none goes on so more than three times; then the
 /// escalation climbs on. Calls of one reply may be given a model each: the agent goes on once, with the last of them.
 ///
-/// A model is no data. A stored run that goes on asks the handlers again with the same escalation, and has to
-/// be given a model of the same name: else it ends with [`ErrorKind::Replay`](crate::ErrorKind::Replay).
+/// A model is no data: of it a stored run has the name. It goes on with a [known
+/// model](crate::agent::Run::known_model) of that name. Without one it asks the handlers again with the same escalation, and
+/// ends with [`ErrorKind::Replay`](crate::ErrorKind::Replay) if none of them gives a model of that name.
 ///
 /// ```
 /// # use agents_core as agents;

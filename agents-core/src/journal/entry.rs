@@ -16,6 +16,10 @@ use std::{
 /// The intent to run a tool that writes is stored before the tool runs. If it cannot be stored, the tool does not run,
 /// and the run ends.
 ///
+/// A journal holds one run. Its entries are numbered from 1, without a gap, and a batch begins behind the last entry. A
+/// journal refuses any other batch: [`Entry::follows`] checks that. So two runs that share a journal by mistake do not
+/// mix, and the second of them ends before it has an effect.
+///
 /// [`MemoryJournal`] keeps the facts in memory. `agents::journal::FileJournal` writes them to a file.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a journal",
@@ -30,10 +34,11 @@ pub trait Journal: Send + Sync + 'static {
     /// When they cannot be read, or are not as they were written.
     async fn read(&self) -> Result<Vec<Entry>, JournalError>;
 
-    /// Stores these entries behind the others: all of them, or none. They are durable when this returns.
+    /// Stores these entries behind the others: all of them, or none. They are durable when this returns, and
+    /// [`read`](Journal::read) returns them from then on.
     ///
     /// # Errors
-    /// When they could not be stored.
+    /// When they could not be stored, or do not [follow](Entry::follows) the last entry.
     async fn append(&self, entries: &[Entry]) -> Result<(), JournalError>;
 }
 
@@ -110,6 +115,41 @@ impl Entry {
     /// Returns the number of the entry in its journal, from 1.
     pub fn seq(&self) -> u64 {
         self.seq
+    }
+
+    /// Checks that a batch follows the entry with the number `last`, which is 0 for an empty journal: its numbers begin
+    /// behind that and leave none out. A [`Journal`] stores no other batch.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+    /// use agents::journal::{Entry, MemoryJournal};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, _) = ScriptedModel::new([Script::text("42")]);
+    /// # let agent = AgentBuilder::<String, u32>::new("oracle").model(model).build();
+    /// let journal = MemoryJournal::new();
+    /// agent.run("?").journal(journal.clone()).await?;
+    /// let entries = journal.entries();
+    /// assert!(Entry::follows(2, &entries[2..]).is_ok());
+    /// assert!(Entry::follows(2, &entries[3..]).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When it does not follow.
+    pub fn follows(last: u64, batch: &[Entry]) -> Result<(), JournalError> {
+        let mut before = last;
+        for Entry { seq, .. } in batch {
+            if before.checked_add(1) != Some(*seq) {
+                return Err(JournalError(format!(
+                    "entry {seq} does not follow entry {before}: another run writes to this journal; give each run a journal of its own"
+                )));
+            }
+            before = *seq;
+        }
+        Ok(())
     }
 
     /// Returns the time of the fact.
@@ -221,6 +261,7 @@ impl Journal for MemoryJournal {
 
     async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Entry::follows(all.last().map_or(0, Entry::seq), entries)?;
         all.extend_from_slice(entries);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Facts of a run: the vocabulary of its journal.
 
-use super::{JournalError, Terms, answer::AnswerFact, call::CallFact};
+use super::{JournalError, RunKey, Terms, answer::AnswerFact, call::CallFact};
 use crate::{
     ErrorKind, Json,
     budget::{Cost, nanos},
@@ -136,6 +136,9 @@ pub(crate) struct Started {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) place: String,
     pub(crate) terms: Terms,
+    /// Key of what the arguments of its calls are known by; a run that was stored without one has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) key: Option<RunKey>,
     pub(crate) began: Timestamp,
     /// Position of the run among all traces, if somebody traces it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -100,10 +100,12 @@ impl State {
             Fact::Offered(offer) => self.offers.push(offer),
             // They change nothing, and are told.
             Fact::Tried { .. } | Fact::Working | Fact::Confirming(_) | Fact::Rejected(_) => {}
-            Fact::Asked { .. } => {
+            Fact::Asked { model, .. } => {
                 self.each_up(id, |place| place.steps += 1);
-                self.frame_mut(id).asked = Some(at);
-                let receipts = self.frame_mut(id).gone_on();
+                let frame = self.frame_mut(id);
+                frame.asked = Some(at);
+                frame.model = Some(model);
+                let receipts = frame.gone_on();
                 self.settled.extend(receipts.iter().cloned());
                 after.receipts = receipts;
             }

@@ -49,6 +49,8 @@ pub(crate) struct Frame {
     pub(crate) before: u32,
     /// Time at which the model was asked, until it has replied.
     pub(crate) asked: Option<Timestamp>,
+    /// Name of the model that was asked last.
+    pub(crate) model: Option<Arc<str>>,
     /// The skill that answers, once it is chosen.
     pub(crate) skill: Option<Box<str>>,
     /// The model is choosing the skill: this is the conversation in which it does.
@@ -89,6 +91,7 @@ impl Frame {
             *self = Frame {
                 turns: self.turns,
                 made: self.made,
+                model: self.model.take(),
                 ..Frame::default()
             };
         }

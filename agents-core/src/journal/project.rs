@@ -21,6 +21,7 @@ pub(super) fn close(
     let mut truncated = false;
     let (output, error, content) = match call.result() {
         Some(Ok(output)) => {
+            let output = &masker.seen(output);
             let is_kept = !call.attachments.is_empty();
             let (output, mut text) = capped(output, projection, is_kept, &mut truncated);
             if let Some(remark) = &call.remark {

@@ -2,6 +2,7 @@
 
 use crate::{run::Budget, tool::Scope};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Terms as they are stored. Data is taken over; of code it is known that it was there.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -15,8 +16,11 @@ pub(crate) struct Terms {
     /// Names of the policies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) policies: Vec<String>,
-    /// Tools could run only so often.
+    /// Tools could run only so often. How often is code: what is known later is that there has to be a limit.
     pub(crate) limited: bool,
+    /// What tells the type of the answer apart from any other, where a model gives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<Arc<str>>,
     /// Outputs beyond so many bytes were cut on receipts.
     pub(crate) max_output_bytes: usize,
 }

@@ -36,6 +36,7 @@ impl Run {
                 agent: "lead".into(),
                 input: Json::string("go"),
                 place: String::new(),
+                key: None,
                 terms: Terms::default(),
                 began: Timestamp::default(),
                 trace: None,

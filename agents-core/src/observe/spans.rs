@@ -225,7 +225,8 @@ pub(crate) fn attempt(context: &ToolContext, spec: &ToolSpec) -> Span {
 pub(crate) fn executed(span: &Span, context: &ToolContext, result: &Result<Json, Cause>) {
     match result {
         Ok(output) if context.cx.root.settings.record_content => {
-            span.record("gen_ai.tool.call.result", output.as_str());
+            let seen = context.masker().seen(output);
+            span.record("gen_ai.tool.call.result", seen.as_str());
         }
         Ok(_) => {}
         Err(cause) => {

@@ -44,6 +44,8 @@ pub struct Profile {
     pub(crate) needs_model: Vec<String>,
     /// What it is given as a repair agent.
     pub(crate) repair_input: RepairInput,
+    /// What tells the type of its answer apart from any other, where a model gives it.
+    pub(crate) answer: Option<Arc<str>>,
 }
 
 /// Something that cannot work.
@@ -104,6 +106,7 @@ impl Profile {
             brings_model: false,
             needs_model: Vec::new(),
             repair_input: RepairInput::Raw,
+            answer: None,
         }
     }
 

@@ -101,10 +101,10 @@ pub trait Policy: Send + Sync + 'static {
     /// Decides whether an action may happen.
     fn judge(&self, action: &Action<'_>) -> Verdict;
 
-    /// Returns the name of the policy: a stored run does not go on without a policy of each name that it had. By
-    /// default it is the name of the type.
-    fn name(&self) -> &str {
-        std::any::type_name::<Self>()
+    /// Returns the name of the policy, if it has one. A stored run does not go on without a policy of each name that it
+    /// had, so a run with a journal takes none without a name. [`named`] gives one to a closure.
+    fn name(&self) -> Option<&str> {
+        None
     }
 }
 
@@ -238,12 +238,15 @@ impl Policies {
         self.0.is_empty()
     }
 
-    /// Returns the names of all policies.
+    /// Returns the names of all policies that have one.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.0
-            .iter()
-            .map(|policy| policy.name().to_owned())
-            .collect()
+        let names = self.0.iter().filter_map(|policy| policy.name());
+        names.map(str::to_owned).collect()
+    }
+
+    /// Returns `true` if each policy has a name of its own.
+    pub(crate) fn are_named(&self) -> bool {
+        self.0.iter().all(|policy| policy.name().is_some())
     }
 
     /// The strictest word of all.

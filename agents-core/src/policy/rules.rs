@@ -148,8 +148,8 @@ pub fn confirm_writes() -> impl Policy {
 
 /// Gives a policy a name.
 ///
-/// A stored run does not go on without a policy of each name that it had. The name of a closure is that of its type,
-/// which a compiler may change; a name of its own stays.
+/// A stored run does not go on without a policy of each name that it had. A closure has none of its own, so a run with a
+/// journal refuses it without this. Two policies that differ need two names.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -159,7 +159,7 @@ pub fn confirm_writes() -> impl Policy {
 ///     Action::Tool(call) if call.usage.tokens() > 100_000 => Verdict::Confirm,
 ///     _ => Verdict::Allow,
 /// });
-/// assert_eq!(thrifty.name(), "thrifty");
+/// assert_eq!(thrifty.name(), Some("thrifty"));
 /// ```
 pub fn named(name: impl Into<String>, policy: impl Policy) -> impl Policy {
     Named {
@@ -178,8 +178,8 @@ impl<P: Policy> Policy for Named<P> {
         self.policy.judge(action)
     }
 
-    fn name(&self) -> &str {
-        &self.name
+    fn name(&self) -> Option<&str> {
+        Some(&self.name)
     }
 }
 

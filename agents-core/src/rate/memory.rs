@@ -11,7 +11,8 @@ use tokio::time::Instant;
 
 /// A rate limiter in memory, which counts for each tenant and each tool separately.
 ///
-/// A tool that several limits match has to keep all of them.
+/// A tool that several limits match has to keep all of them. Runs share it, so that it goes by the system's time, and not
+/// by the clock of any run. What it has counted is gone with the process.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -152,7 +152,8 @@ impl ToolContext {
     }
 
     /// Returns an idempotency key for external services: the same for every attempt of this call with these arguments,
-    /// in any process. If an arm or a repair agent changes the arguments after an attempt, the key is another.
+    /// in any process. If an arm or a repair agent changes the arguments after an attempt, the key is another. It is made
+    /// with a random key of the run, so that it tells nothing of the arguments.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -169,7 +170,9 @@ impl ToolContext {
     /// # }
     /// ```
     pub fn idempotency_key(&self) -> String {
-        format!("{}:{}", self.run_id(), self.key)
+        let key = self.cx.root.key();
+        let key = key.map_or_else(|| self.key.clone(), |key| key.digest(&self.key));
+        format!("{}:{key}", self.run_id())
     }
 
     /// Returns the scope that the run works for.

@@ -279,6 +279,52 @@ async fn a_handler_that_panics_is_passed_by() {
     );
 }
 
+/// A model with a name of its own.
+struct Better(ScriptedModel);
+
+#[agents::async_trait]
+impl agents::Model for Better {
+    fn id(&self) -> &str {
+        "better"
+    }
+
+    async fn chat(
+        &self,
+        request: agents::model::Request<'_>,
+    ) -> Result<agents::model::Reply, agents::model::ModelError> {
+        self.0.chat(request).await
+    }
+}
+
+#[tokio::test]
+async fn a_stored_run_finds_the_model_that_it_was_given_by_its_name() {
+    let better = || Better(ScriptedModel::new([asks("second"), Script::text("done")]).0);
+    let times = Arc::new(AtomicU32::new(0));
+    let agent = |script: Vec<Script>| {
+        let times = times.clone();
+        let handler = move |_| {
+            times.fetch_add(1, SeqCst);
+            retry_with_model(better())
+        };
+        clerk(script, handler).build()
+    };
+    let journal = MemoryJournal::new();
+    let first = agent(vec![asks("low")]);
+    first.run("go").journal(journal.clone()).await.unwrap();
+    assert_eq!(times.load(SeqCst), 1);
+    let stored = crate::world::put_down_after(&journal, "replied", 2);
+
+    let (second, rest) = (agent(vec![]), ScriptedModel::new([Script::text("done")]).0);
+    let run = second.run("go").known_model(Better(rest));
+    assert_eq!(run.journal(stored.journal()).await.unwrap(), "done");
+    assert_eq!(times.load(SeqCst), 1, "the handler is not asked again");
+
+    // Where nobody knows a model of that name, it is.
+    let run = second.run("go").journal(stored.journal());
+    assert_eq!(run.await.unwrap(), "done");
+    assert_eq!(times.load(SeqCst), 2);
+}
+
 #[tokio::test]
 async fn a_stored_run_whose_handler_is_no_help_any_more_says_so() {
     let journal = MemoryJournal::new();

@@ -1,4 +1,4 @@
-//! Damaged journals: they are refused, or the run ends without repeating an execution.
+//! Damaged journals: they are refused, or the run ends without repeating an execution. With a key, each change is named.
 
 use super::{
     generated::{Case, World, run},
@@ -8,11 +8,15 @@ use super::{
 };
 use agents::{
     ErrorKind,
-    journal::{Entry, MemoryJournal},
+    journal::{Entry, FileJournal, Journal, MemoryJournal, recorded},
 };
 use proptest::{prelude::*, test_runner::TestCaseError};
 use serde_json::{Value, json};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    env, fs,
+    panic::{AssertUnwindSafe, catch_unwind},
+    process,
+};
 
 /// Number of damages tried on each journal.
 const TIMES: usize = 40;
@@ -197,6 +201,7 @@ pub(super) fn anyhow(case: &Case, entries: &[Entry]) -> Result<(), TestCaseError
                 prop_assert_eq!(world.asked(), 0);
             }
             Some(_) if is_finished => prop_assert_eq!(world.asked(), 0, "{}", what()),
+            // Whatever was changed so that it still follows: only a key vouches for that.
             Some(_) => {}
         }
         let is_out_of_order = !is_renumbered
@@ -210,4 +215,72 @@ pub(super) fn anyhow(case: &Case, entries: &[Entry]) -> Result<(), TestCaseError
         }
     }
     Ok(())
+}
+
+const KEY: &[u8; 32] = b"the key of the damaged journals.";
+
+/// A journal with a key, in a file, that is changed in one fact: the refusal names its line and its entry.
+pub(super) fn named(case: &Case, entries: &[Entry]) -> Result<(), TestCaseError> {
+    let mut chance = Chance(case.seed ^ 1);
+    let (text, firsts) = in_file(entries, &mut chance);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), firsts.len() + 1);
+    prop_assert!(recorded(&text, KEY).is_ok());
+    for _ in 0..TIMES {
+        let at = chance.of(firsts.len());
+        let mut line: Value = serde_json::from_str(lines[at + 1]).unwrap();
+        let before = line["entries"].to_string();
+        let Value::Array(of_line) = &mut line["entries"] else {
+            panic!("a line has entries: {line}");
+        };
+        let nth = chance.of(of_line.len());
+        damage(of_line, nth, Damage::Changed, &mut chance);
+        let after = line["entries"].to_string();
+        if after == before {
+            continue;
+        }
+        let mut changed: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        let digest = &line["digest"];
+        changed[at + 1] = format!(r#"{{"digest":{digest},"entries":{after}}}"#);
+        let refused = recorded(&(changed.join("\n") + "\n"), KEY).map(|_| ());
+        let said = refused.map_err(|error| error.to_string());
+        let expected = format!(
+            "line {} was altered, or lines before it are missing; it should begin with entry {}",
+            at + 2,
+            firsts[at]
+        );
+        prop_assert_eq!(
+            said,
+            Err(expected),
+            "entry {}: {}",
+            firsts[at] + nth as u64,
+            after
+        );
+    }
+    Ok(())
+}
+
+/// Writes the entries into a file, some in each line: its text, and the number of the first entry of each line.
+fn in_file(entries: &[Entry], chance: &mut Chance) -> (String, Vec<u64>) {
+    let name = format!("agents-damaged-{}.jsonl", process::id());
+    let path = env::temp_dir().join(name);
+    let _ = fs::remove_file(&path);
+    let journal = FileJournal::open(&path, KEY).unwrap();
+    let mut firsts = Vec::new();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let mut rest = entries;
+        while let [first, ..] = rest {
+            let (batch, behind) = rest.split_at(rest.len().min(1 + chance.of(9)));
+            journal.append(batch).await.unwrap();
+            firsts.push(first.seq());
+            rest = behind;
+        }
+    });
+    drop(journal);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::remove_file(path).unwrap();
+    (text, firsts)
 }

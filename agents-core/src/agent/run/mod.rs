@@ -7,8 +7,8 @@ mod steer;
 use super::Agent;
 use crate::{
     Error, ErrorKind, Json,
-    context::{Going, Root, RunContext, Settings, Talk, Writer},
-    journal::Stored,
+    context::{Going, Origin, Root, RunContext, Settings, Talk, Writer},
+    journal::{Stored, Terms},
     observe, panics,
     place::check_run,
     run::{Outcome, Stop},
@@ -23,7 +23,8 @@ use steer::{steer, stored_outcome};
 /// Dropping the future ends the run at once and frees everything.
 ///
 /// Callbacks, policies and prices add up: [`on_event`](Run::on_event), [`on_tool_use`](Run::on_tool_use),
-/// [`policy`](Run::policy), [`price`](Run::price), and [`secret`](Run::secret) by name. Of every other setting there is one, and the last call counts: the model, the scope, the budget, the
+/// [`policy`](Run::policy), [`price`](Run::price), [`known_model`](Run::known_model), and [`secret`](Run::secret) by name. Of
+/// every other setting there is one, and the last call counts: the model, the scope, the budget, the
 /// cancellation token, the approver, the store of [`secrets`](Run::secrets), the clock and the [`journal`](Run::journal).
 ///
 /// Inside a tool or another agent an awaited run is a part of the run that goes on there. Saying more
@@ -106,6 +107,9 @@ impl<'a, A: Agent> Run<'a, A> {
         if let Some(defect) = budget.and_then(|budget| budget.defect("the run")) {
             return Err(Error::new(ErrorKind::Build, defect));
         }
+        if settings.journal.is_some() || settings.writer.is_some() {
+            Terms::can_be_kept(&settings)?;
+        }
         if let Some(journal) = settings.journal.clone() {
             settings.writer = Some(Writer::open(journal, &settings).await?);
         }
@@ -120,18 +124,24 @@ impl<'a, A: Agent> Run<'a, A> {
                 Some(_) => writer.stored(),
                 None => writer.stored_at(&place),
             });
+        let profile = panics::said_by(agent.name(), || agent.profile())?;
         if let Some(past) = &past {
             belongs(past, agent.name(), &written(&input)?)?;
-            past.started.terms.take_over(&mut settings)?;
-            past.started.terms.check(&settings)?;
+            let terms = &past.started.terms;
+            terms.fits(agent.name(), profile.answer.as_ref())?;
+            terms.take_over(&mut settings)?;
+            terms.check(&settings)?;
         }
         let past = past.map(Box::new);
         // What a stored run has finished needs no model any more.
         let has_model = past.is_some() || settings.model_for(settings.model.clone()).is_some();
-        let profile = panics::said_by(agent.name(), || agent.profile())?;
         check_run(&profile, has_model)?;
         let origin = match settings.writer.is_some() {
-            true => Some((agent.name().to_owned(), written(&input)?)),
+            true => Some(Origin {
+                agent: agent.name().to_owned(),
+                input: written(&input)?,
+                answer: profile.answer,
+            }),
             false => None,
         };
         let root = Root::new(settings, agent.name(), place, past, origin);

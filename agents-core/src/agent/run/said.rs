@@ -57,6 +57,32 @@ impl<A: Agent> Run<'_, A> {
         self
     }
 
+    /// Adds a model that a stored run may find by its name, where an `on_escalation` gave one: the handler is not asked
+    /// again.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, escalation::retry_with_model, journal::MemoryJournal};
+    /// # use agents::testing::{Script, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (large, _) = ScriptedModel::new([]);
+    /// # let (small, _) = ScriptedModel::new([Script::text("Oslo")]);
+    /// # let journal = MemoryJournal::new();
+    /// let spare = large.clone();
+    /// let geographer = AgentBuilder::<String, String>::new("geographer")
+    ///     .on_escalation(move |_| retry_with_model(spare.clone()))
+    ///     .build();
+    /// let run = geographer.run("Norway").model(small).known_model(large);
+    /// assert_eq!(run.journal(journal).await?, "Oslo");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn known_model(mut self, model: impl Model) -> Self {
+        self.settings.known_models.push(Arc::new(model));
+        self.root()
+    }
+
     /// Sets for whom the run works: the name of a tenant, or a whole [`Scope`].
     ///
     /// ```
@@ -252,7 +278,8 @@ impl<A: Agent> Run<'_, A> {
     ///
     /// An empty journal starts the run. A journal that breaks off goes on with it, for the same agent and the same
     /// input. A journal of a finished run returns its outcome, and nothing is asked or run. Code is not stored: say
-    /// models, tools, secrets, prices, policies and an approver again.
+    /// models, tools, secrets, prices, policies and an approver again. Models and policies are known by their names, so
+    /// each policy needs [one of its own](crate::policy::named).
     ///
     /// A tool that writes runs only when the intent to run it is stored. If the process ends before the end of the
     /// execution is stored, that execution is *in doubt* when the run goes on:
@@ -286,9 +313,14 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets the clock that the run takes its timestamps and its id from.
+    /// Sets the clock that the run takes its timestamps and its id from. A run within this one takes its time from it as
+    /// well, unless it is given a clock of its own.
+    ///
+    /// It tells the time of all that is stored, and when a wait between two attempts is over. Deadlines of this process are
+    /// measured by the system, and so is what runs share: a cache and a rate limiter in memory.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.settings.clock = Arc::new(clock);
+        self.settings.has_own_clock = true;
         self.root()
     }
 

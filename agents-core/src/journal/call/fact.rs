@@ -10,7 +10,7 @@ use crate::{
     tool::{Effects, ToolSpec},
 };
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// A fact about a call. What it records is never computed again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -91,7 +91,7 @@ pub(crate) struct Intent {
     /// Key by which services know the call.
     pub(crate) key: String,
     /// Digest of the exact arguments.
-    pub(crate) digest: String,
+    pub(crate) digest: Arc<str>,
     /// Name of who approved it, if somebody was asked and said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) approved_by: Option<String>,

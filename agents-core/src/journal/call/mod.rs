@@ -21,11 +21,14 @@ pub(crate) use fact::{
 };
 pub(crate) use repairs::{again, of_answer, of_call};
 
-use super::candidates::{Candidates, Wait};
+use super::{
+    RunKey,
+    candidates::{Candidates, Wait},
+};
 use crate::{
     Json,
     error::{Cause, ToolError, escalation::Escalation},
-    hex::{hex, id},
+    hex::id,
     json::canonical,
     model::ToolCall,
     recovery::FixerRef,
@@ -541,10 +544,14 @@ impl Call {
         self.approval.and(self.decided_by.clone())
     }
 
-    /// Returns a digest of the arguments as they stand.
-    pub(crate) fn input_digest(&self) -> String {
-        let digest = hmac_sha256::Hash::hash(canonical(self.input().as_str()).as_bytes());
-        hex(&digest[..16])
+    /// Returns a digest of the arguments as they stand, made with the key of the run if it has one.
+    pub(crate) fn input_digest(&self, key: Option<RunKey>) -> Arc<str> {
+        let input = self.input();
+        let text = canonical(input.as_str());
+        match key {
+            Some(key) => key.digest(&text),
+            None => id(&hmac_sha256::Hash::hash(text.as_bytes())),
+        }
     }
 
     /// Returns `true` if the arguments at hand are approved.

@@ -7,6 +7,7 @@ use super::{
     Masker,
     known::{At, Known, string},
 };
+use crate::Json;
 use std::{borrow::Cow, collections::BTreeSet};
 
 /// Opens a reference.
@@ -32,6 +33,31 @@ impl Masker {
                 Cow::Borrowed(_) => json,
             },
             None => json,
+        }
+    }
+
+    /// Returns a value as a fact holds it: exact, where references can stand for every secret in it. Where they cannot,
+    /// such as for a secret that is spread over several strings, it is masked.
+    pub(crate) fn kept(&self, json: &Json) -> Json {
+        if self.known_in(json.as_str()).is_none() {
+            return json.clone();
+        }
+        let masked = self.json(json);
+        let referenced = self.referenced(json.as_str());
+        let is_exact = self.restored(&referenced) == json.as_str();
+        match is_exact && shown(&referenced) == masked.as_str() {
+            true => json.clone(),
+            false => masked,
+        }
+    }
+
+    /// Returns a value as people and models may see it: without secrets, and with the name in place of a reference to one
+    /// that is not known.
+    pub(crate) fn seen(&self, json: &Json) -> Json {
+        let masked = self.json(json);
+        match references(masked.as_str()).is_empty() {
+            true => masked,
+            false => Json::parse(shown(masked.as_str())).unwrap_or(masked),
         }
     }
 
@@ -225,6 +251,31 @@ mod tests {
         let kept: Value = serde_json::from_str(&nobody.restored(&stored)).unwrap();
         assert_eq!(kept["count"], 73);
         assert!(kept["plain"].as_str().unwrap().contains("[secret:crm]"));
+    }
+
+    #[test]
+    fn a_fact_holds_the_exact_value_if_references_can_stand_for_it() {
+        let masker = Masker::new();
+        masker.learn("crm", &"hunter/2".to_owned().into()).unwrap();
+        let json = |value: Value| Json::parse(value.to_string()).unwrap();
+        for exact in [
+            json!({ "key": "hunter/2" }),
+            json!("hunter/2"),
+            json!({ "n": 1 }),
+        ] {
+            let exact = json(exact);
+            assert_eq!(masker.kept(&exact), exact);
+            let seen = masker.seen(&exact);
+            assert_eq!(seen, masker.json(&exact));
+            // Where nobody knows the secret, the same is seen.
+            let stored = Json::parse(masker.referenced(exact.as_str())).unwrap();
+            assert_eq!(Masker::new().seen(&stored), seen);
+        }
+        // Another spelling could not come back.
+        let hidden = json(json!("hunter%2F2"));
+        let kept = masker.kept(&hidden);
+        assert_eq!(kept, masker.json(&hidden));
+        assert_ne!(kept, hidden);
     }
 
     #[test]
