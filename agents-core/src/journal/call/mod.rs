@@ -541,9 +541,14 @@ impl Call {
         u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
     }
 
+    /// Returns `true` if it is not known whether an execution took effect.
+    fn may_have_taken_effect(&self) -> bool {
+        self.attempts.iter().any(|run| run.effect_unknown)
+    }
+
     /// Returns `true` if the tool has run, and what it may have done is not to be done again.
     fn is_in_doubt(&self) -> bool {
-        !self.is_repeatable() && self.executions() > 0
+        !self.is_repeatable() && self.executions() > 0 || self.may_have_taken_effect()
     }
 
     /// Returns the number of the next execution, from 1.

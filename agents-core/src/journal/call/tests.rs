@@ -893,11 +893,25 @@ fn a_writing_tool_that_was_cut_off_is_not_repaired_with_other_arguments() {
         planned([retry(2)]),
         "find out how long to wait",
     );
+    let late_again = [idempotent(), fits(SENT), begun(), late(true)];
     check(
-        "an idempotent one runs with others",
-        &[idempotent(), fits(SENT), begun(), late(true)],
-        planned([fix(r#"{"n":1}"#)]),
-        r#"read {"n":1}"#,
+        "but not with others",
+        &late_again,
+        planned([fix(r#"{"n":1}"#), ask(1)]),
+        "it failed: it did not finish within 1s, and whether it took effect is not known [it was not run again with other arguments, since that could have done it twice]",
+    );
+    let retried = [&late_again[..], &[planned([retry(3)]), waits(), woke()]].concat();
+    check(
+        "not even when it has come to its end since",
+        &[&retried[..], &[begun(), fails("no")]].concat(),
+        planned([fix(r#"{"n":1}"#), feedback()]),
+        "it failed: no [mind the drawer] [it was not run again with other arguments, since that could have done it twice; it has run: it did not finish within 1s, and whether it took effect is not known]",
+    );
+    check(
+        "nor when its arguments do not fit any more",
+        &[&retried[..], &[misfit(SENT, "n")]].concat(),
+        planned([Step::Sanitize(Some(json!(1))), feedback()]),
+        "it failed: field `n`: `n` does not fit [mind the drawer] [it was not run again with other arguments, since that could have done it twice; it has run: it did not finish within 1s, and whether it took effect is not known]",
     );
 }
 
