@@ -6,6 +6,7 @@ use agents::{
     async_trait,
     journal::{Entry, FileJournal, Journal, JournalError, Key, MemoryJournal},
     policy::{confirm_writes, read_only},
+    recovery::*,
     run::{Approval, ApprovalRequest, Stopped, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool::{Approval as Asks, FnTool, ToolSpec},
@@ -133,6 +134,25 @@ async fn after_a_doubt_a_person_is_asked_about_each_further_call() {
     assert_eq!(ran.lock().unwrap().len(), 2);
 }
 
+/// The attempts that the intents in a journal name.
+fn intents(journal: &MemoryJournal) -> Vec<u64> {
+    let entries = journal.entries();
+    let begun = entries.iter().filter(|entry| entry.kind() == "begun");
+    let attempt = |entry: &Entry| {
+        let fact: Value = serde_json::from_str(entry.fact()).unwrap();
+        fact["call"]["fact"]["begun"]["intent"]["attempt"].as_u64()
+    };
+    begun.map(|entry| attempt(entry).unwrap()).collect()
+}
+
+/// Of each execution, its number and whether its effect is unknown.
+fn attempts(receipt: &ToolEnvelope) -> Vec<(u32, bool)> {
+    let attempts = receipt.attempts.iter();
+    attempts
+        .map(|one| (one.number, one.effect_unknown))
+        .collect()
+}
+
 #[tokio::test]
 async fn what_is_idempotent_is_repeated_with_its_key_and_at_most_three_times() {
     let (ran, journal) = (Ran::default(), MemoryJournal::new());
@@ -159,13 +179,70 @@ async fn what_is_idempotent_is_repeated_with_its_key_and_at_most_three_times() {
             lines.iter().all(|line| *line == lines[0]),
             "the same key: {lines:?}"
         );
+        // Each execution has its number, in the journal before it runs and on the receipt.
+        let told = attempts(&receipt);
         match interrupted {
-            3 => assert!(receipt.attempts[0].effect_unknown && lines.len() == 3),
-            nth => assert!(receipt.is_ok() && lines.len() == nth + 1),
+            1 => assert_eq!(told, [(1, true), (2, false)]),
+            2 => assert_eq!(told, [(1, true), (2, true), (3, false)]),
+            _ => assert_eq!(told, [(1, true), (2, true), (3, true)]),
         }
+        assert_eq!(
+            (receipt.is_ok(), lines.len()),
+            (interrupted < 3, 3.min(interrupted + 1))
+        );
+        let numbers: Vec<_> = (1..=lines.len() as u64).collect();
+        assert_eq!(intents(&cut), numbers);
         if interrupted < 3 {
             cut = up_to(&cut, "begun", interrupted + 1);
         }
+    }
+}
+
+/// An agent whose tool is idempotent and always fails, and that tries `most` times.
+fn tries(ran: &Ran, most: u32) -> ModelAgent<'static, String, String> {
+    let ran = ran.clone();
+    let pay = FnTool::with_spec(
+        spec(Effects::Writes).idempotent(),
+        move |_, cx: ToolContext| {
+            ran.lock().unwrap().push(cx.attempt().to_string());
+            async { Err::<u32, _>(io::Error::other("the bank is shut")) }
+        },
+    );
+    AgentBuilder::<String, String>::new("clerk")
+        .tool(pay)
+        .on_error(move |error, _| match error {
+            CallError::Execution(_) => Some(
+                retry::<Execution>()
+                    .max_attempts(most)
+                    .backoff(none())
+                    .into(),
+            ),
+            _ => None,
+        })
+        .build()
+}
+
+#[tokio::test]
+async fn interruptions_and_retries_together_are_no_more_than_a_retry_allows() {
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let agent = tries(&ran, 2);
+    let run = agent.run("go").model(model(pays(1)));
+    run.journal(journal.clone()).await.unwrap();
+    assert_eq!(*ran.lock().unwrap(), ["1", "2"]);
+    for (begun, runs, told) in [
+        // The first was interrupted: there is one more.
+        (1, vec!["2"], [(1, true), (2, false)]),
+        // The second was, and there is none.
+        (2, vec![], [(1, false), (2, true)]),
+    ] {
+        ran.lock().unwrap().clear();
+        let rest = model(vec![Script::text("done")]);
+        let run = agent.run("go").model(rest);
+        let run = run.journal(up_to(&journal, "begun", begun));
+        let outcome = run.outcome().await.unwrap();
+        assert_eq!(*ran.lock().unwrap(), runs);
+        let receipt = outcome.outputs.receipts().next().unwrap();
+        assert_eq!(attempts(receipt), told);
     }
 }
 

@@ -370,6 +370,15 @@ impl<F: Fault> Candidates<F> {
         at.step = 0;
     }
 
+    /// Returns how many rounds the retry under way allows, if one is.
+    pub(crate) fn most_rounds(&self) -> Option<u32> {
+        let at = self.at_hand();
+        match at.plan.0.get(at.step)? {
+            Step::Retry { max_attempts, .. } => Some(*max_attempts),
+            _ => None,
+        }
+    }
+
     /// Goes back to the candidate before; returns `false` if there is none.
     pub(crate) fn go_back(&mut self) -> bool {
         match self.before(self.at) {

@@ -357,7 +357,7 @@ impl ToolEnvelope {
 pub struct Attempt {
     /// Number of the execution, from 1.
     pub number: u32,
-    /// Error of the execution, also if the end of the run cut it off; absent if it succeeded.
+    /// Error of the execution, also if the end of the run or of its process cut it off; absent if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<ErrorReceipt>>,
     /// Seconds of waiting before the execution; absent if it ran at once.
@@ -373,7 +373,8 @@ pub struct Attempt {
     /// [partial result](crate::escalation::return_partial_result), or its model's output limit cut its answer off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// Whether it is not known if the execution took effect: the tool writes, and timed out, panicked or was cut off.
+    /// Whether it is not known if the execution took effect: the tool writes, and timed out, panicked or was cut off, by the end of
+    /// its process for instance.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub effect_unknown: bool,
 }

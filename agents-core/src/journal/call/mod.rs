@@ -56,6 +56,8 @@ pub(crate) struct Call {
     failed_run: Option<Box<ToolError>>,
     /// Number of times that the process ended while the tool ran.
     interruptions: u32,
+    /// Number of interrupted executions that are repeated in their round, where what ran within them is found again.
+    repeated: u32,
     /// Number of rounds in which a limiter held the call back.
     held_back: u32,
     /// Arguments that a receipt shows if the call fails: those that ran last, else the model's own.
@@ -167,6 +169,7 @@ impl Call {
             attempts: Vec::new(),
             failed_run: None,
             interruptions: 0,
+            repeated: 0,
             held_back: 0,
             shown: None,
             waited: None,
@@ -282,7 +285,8 @@ impl Call {
                 let args = args.clone();
                 self.interrupted(args, known)
             }
-            (CallFact::Begun { .. }, Stage::Execute { args }) => {
+            // Whether it may run again is looked at before. A journal may hold that it did by an earlier rule.
+            (CallFact::Begun { .. }, Stage::Execute { args } | Stage::Interrupted { args }) => {
                 self.candidates.run();
                 self.stage = Stage::Running { args: args.clone() };
                 After::default()
@@ -446,49 +450,92 @@ impl Call {
         });
     }
 
-    /// The process in which the call was being dealt with has ended. What may run again runs again; but a tool that is
-    /// interrupted each time may be what ends the process.
+    /// The process in which the call was being dealt with has ended. An execution that was under way and may have taken
+    /// effect is an attempt, and is recorded before another one begins; so is the last of what ends its process.
     pub(crate) fn interrupt(&mut self) {
         let Stage::Running { args } = &self.stage else {
             return;
         };
         let args = args.clone();
+        if self.tool.as_ref().is_some_and(|tool| tool.goes_on) {
+            // It goes on where it was: that is no other execution.
+            self.stage = Stage::Execute { args };
+            return;
+        }
         self.interruptions += 1;
-        let goes_on = self.tool.as_ref().is_some_and(|tool| tool.goes_on);
-        let may_run = self.is_repeatable() || !self.writes();
-        self.stage = match goes_on || may_run && self.interruptions < MOST_INTERRUPTIONS {
+        if self.writes() || self.interruptions >= MOST_INTERRUPTIONS {
+            self.was_interrupted(&args);
+        }
+        self.stage = match self.may_repeat() {
             true => Stage::Execute { args },
             false => Stage::Interrupted { args },
         };
     }
 
+    /// Records an execution that was interrupted.
+    fn was_interrupted(&mut self, args: &Json) {
+        let mut cause = Cause::interrupted("the process ended while it ran");
+        if self.writes() {
+            cause = cause.of_a_write(self.is_repeatable());
+        }
+        let error = ToolError::Execution {
+            args: args.clone(),
+            cause,
+        };
+        self.ran(Some(&error));
+        self.repeated += 1;
+        self.shown = Some(args.clone());
+        self.failed_run = Some(Box::new(error));
+    }
+
+    /// Returns `true` if the tool may simply run again after an interruption. One that is interrupted each time may be
+    /// what ends the process.
+    fn may_repeat(&self) -> bool {
+        let retry = self.candidates.most_rounds();
+        let is_bounded = retry.is_some_and(|most| self.rounds() >= most);
+        let is_harmless = !self.writes() || self.is_repeatable() && !is_bounded;
+        is_harmless && self.interruptions < MOST_INTERRUPTIONS
+    }
+
     /// Takes in the knowledge about an interrupted execution.
     fn interrupted(&mut self, args: Json, known: Interrupted) -> After {
-        match known {
-            Interrupted::Done(output) => self.ended(args, Ok(output), false),
+        let cause = match known {
+            Interrupted::Done(output) => {
+                self.found_out(None);
+                self.stage = Stage::Done {
+                    input: args,
+                    result: Ok(output),
+                };
+                return After::default();
+            }
             Interrupted::NotDone => {
                 let cause = Cause::interrupted("the process ended while it ran; it had no effect");
                 let error = ToolError::Execution {
                     args: args.clone(),
                     cause,
                 };
-                self.ran(Some(&error));
-                if let Some(last) = self.attempts.last_mut() {
-                    last.effect_unknown = false;
-                }
+                self.found_out(Some(&error));
+                // It runs anew.
+                self.repeated = self.repeated.saturating_sub(1);
                 self.stage = Stage::Execute { args };
-                After::default()
+                return After::default();
             }
-            Interrupted::Unknown(cause) => {
-                self.shown = Some(args.clone());
-                let error = ToolError::Execution { args, cause };
-                self.ran(Some(&error));
-                self.settle_with(error);
-                After {
-                    doubt: Some(self.tool().to_owned()),
-                    ..After::default()
-                }
-            }
+            Interrupted::Unknown(cause) => cause,
+        };
+        self.settle_with(ToolError::Execution { args, cause });
+        After {
+            doubt: Some(self.tool().to_owned()),
+            ..After::default()
+        }
+    }
+
+    /// It is known now what the executions did that were interrupted, and how the last of them failed if it did.
+    fn found_out(&mut self, error: Option<&ToolError>) {
+        for attempt in &mut self.attempts {
+            attempt.effect_unknown = false;
+        }
+        if let Some(last) = self.attempts.last_mut() {
+            last.error = error.map(|error| Box::new(error.receipt()));
         }
     }
 
@@ -551,9 +598,12 @@ impl Call {
         !self.is_repeatable() && self.executions() > 0 || self.may_have_taken_effect()
     }
 
-    /// Returns the number of the next execution, from 1.
+    /// Returns the number of the next execution, from 1, or of the one that is in question.
     pub(crate) fn attempt(&self) -> u32 {
-        self.executions().saturating_add(1)
+        match self.stage {
+            Stage::Interrupted { .. } => self.executions(),
+            _ => self.executions().saturating_add(1),
+        }
     }
 
     /// Returns how often the call was about to run: executions, and rounds in which a limiter held it back. This is
@@ -562,9 +612,11 @@ impl Call {
         self.executions().saturating_add(self.held_back)
     }
 
-    /// Returns the number of the round under way, from 1. Places within the call are named by it.
+    /// Returns the number of the round under way, from 1. Places within the call are named by it, so that what is
+    /// repeated finds what ran within it before.
     pub(crate) fn round(&self) -> u32 {
-        self.rounds().saturating_add(1)
+        let over = self.rounds().saturating_sub(self.repeated);
+        over.saturating_add(1)
     }
 
     /// Returns the arguments as they stand: those that are accepted, else what a receipt would show.
@@ -640,7 +692,7 @@ impl Call {
     }
 }
 
-/// Number of interruptions of a repeatable tool after which the execution is in doubt.
+/// Number of interruptions after which the execution is in doubt.
 const MOST_INTERRUPTIONS: u32 = 3;
 
 /// Remark on a result that a delegate could not complete.

@@ -367,7 +367,7 @@ fn a_fact_that_does_not_belong_to_the_stage_changes_nothing() {
         ("misread", unreadable("no"), &["read", "execute"]),
         ("asked", CallFact::Asked.into(), &["approve"]),
         ("decided", decided(Approval::Approve), &["approve"]),
-        ("begun", begun(), &["execute"]),
+        ("begun", begun(), &["execute", "interrupted"]),
         ("ended", ended(Ok("1")), &["execute", "running"]),
         ("interrupted", unknown(), &["interrupted"]),
         ("cached", cached(), &["execute"]),
@@ -918,39 +918,61 @@ fn a_writing_tool_that_was_cut_off_is_not_repaired_with_other_arguments() {
 #[test]
 fn a_process_ends_while_the_tool_runs() {
     let again = r#"run it with {"n":20}"#;
+    let find_out = r#"find out about {"n":20}"#;
     let in_doubt = r#"find out about {"n":20}"#;
-    let row = |shows: &str, tool: Then, times: usize, leads_to: &str| {
+    let row = |shows: &str, tool: Then, times: u32, leads_to: &str| {
         let mut facts = vec![tool, fits(SENT)];
         for _ in 0..times {
             facts.extend([begun(), Then::ProcessEnds]);
         }
         let (call, _) = after(&facts);
         assert_eq!(next(&call), leads_to, "{shows}");
-        assert_eq!(call.executions(), 0, "{shows}");
+        call
     };
-    row("a reading tool runs again", reads(), 1, again);
-    row("and again", reads(), 2, again);
-    row("but may be what ends the process", reads(), 3, in_doubt);
-    row("an idempotent tool runs again", idempotent(), 2, again);
-    row(
-        "an idempotent tool may be what ends the process",
-        idempotent(),
-        3,
-        in_doubt,
+    let counted = |shows: &str, tool: Then, times: u32, leads_to: &str| {
+        let call = row(shows, tool, times, leads_to);
+        let counts = (call.executions(), call.rounds());
+        assert_eq!(counts, (times, times), "{shows}");
+        assert_eq!(call.round(), 1, "what ran within is found again: {shows}");
+    };
+    for times in [1, 2] {
+        let call = row("a reading tool runs again", reads(), times, again);
+        assert_eq!((call.executions(), call.round()), (0, 1), "it did nothing");
+    }
+    let shows = "but may be what ends the process";
+    let call = row(shows, reads(), 3, in_doubt);
+    assert_eq!(call.executions(), 1, "which is told");
+    counted("an idempotent tool runs again", idempotent(), 2, again);
+    let shows = "an idempotent tool may be what ends the process";
+    counted(shows, idempotent(), 3, in_doubt);
+    let shows = "a plain writing tool is in doubt at once";
+    counted(shows, writes(), 1, find_out);
+    for times in [1, 9] {
+        let shows = "a part of the run goes on where it was";
+        let call = row(shows, delegate(), times, again);
+        assert_eq!(call.executions(), 0, "that is no other execution");
+    }
+
+    let retried = |most: u32| {
+        let failed = [idempotent(), fits(SENT), begun(), fails("no")];
+        let again = [
+            planned([retry(most)]),
+            waits(),
+            woke(),
+            begun(),
+            Then::ProcessEnds,
+        ];
+        after(&[&failed[..], &again].concat()).0
+    };
+    assert_eq!(next(&retried(3)), again, "as often as a retry allows");
+    assert_eq!(next(&retried(2)), find_out, "and no more often");
+    let facts = [idempotent(), fits(SENT), begun(), Then::ProcessEnds];
+    check(
+        "what was interrupted counts when it is retried",
+        &[&facts[..], &[begun(), fails("no")]].concat(),
+        planned([retry(2), feedback()]),
+        "it failed: no [mind the drawer] [it has run: the process ended while it ran, and whether it took effect is not known]",
     );
-    row(
-        "a plain writing tool is in doubt at once",
-        writes(),
-        1,
-        in_doubt,
-    );
-    row(
-        "a part of the run goes on where it was",
-        delegate(),
-        1,
-        again,
-    );
-    row("however often", delegate(), 9, again);
 
     let interrupted = [writes(), fits(SENT), begun(), Then::ProcessEnds];
     check(
@@ -987,7 +1009,7 @@ fn a_process_ends_while_the_tool_runs() {
         "what is refused then is told to have run",
         &interrupted,
         refused(),
-        "it failed: there is no such tool [it has run: the run was interrupted: it was cut off while it ran, and whether it took effect is not known]",
+        "it failed: there is no such tool [it has run: the process ended while it ran, and whether it took effect is not known: find that out before calling it again]",
     );
     for (stage, so_far) in stages() {
         if matches!(stage, "running") {
@@ -1044,7 +1066,7 @@ fn a_call_is_abandoned_with_what_it_is_a_part_of() {
                 "it failed: the run ended: it waited for approval, and nobody had decided".into()
             }
             "running" => format!("{ran}, which changed nothing"),
-            "interrupted" => format!("{ran}, and whether it took effect is not known"),
+            "interrupted" => "it failed: the run ended: the process ended while it ran, and whether it took effect is not known: find that out before calling it again".into(),
             "back off" | "sleep" => "it failed: the run ended".into(),
             "arms" | "repair" | "ends" => {
                 "it failed: the arguments cannot be read: `rubbish` is no object".into()
