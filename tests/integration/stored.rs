@@ -9,7 +9,7 @@ use agents::{
     recovery::*,
     run::{Approval, ApprovalRequest, Stopped, ToolEnvelope},
     testing::{Script, ScriptedModel},
-    tool::{Approval as Asks, FnTool, ToolSpec},
+    tool::{Approval as Asks, FnTool, InDoubt, ToolSpec, not_done},
 };
 use serde_json::{Value, json};
 use std::{
@@ -244,6 +244,75 @@ async fn interruptions_and_retries_together_are_no_more_than_a_retry_allows() {
         let receipt = outcome.outputs.receipts().next().unwrap();
         assert_eq!(attempts(receipt), told);
     }
+}
+
+/// A tool that says of each interrupted execution that it had no effect.
+fn forgets(ran: &Ran, asked: &Ran) -> FnTool {
+    let asked = asked.clone();
+    pay(ran, spec(Effects::Writes)).in_doubt(move |_, cx: ToolContext| {
+        asked.lock().unwrap().push(cx.idempotency_key());
+        async { Ok::<_, io::Error>(not_done::<String>()) }
+    })
+}
+
+#[tokio::test]
+async fn a_tool_that_ends_its_process_is_in_doubt_after_three_times_whatever_it_says() {
+    let (ran, asked, journal) = (Ran::default(), Ran::default(), MemoryJournal::new());
+    let agent = clerk(forgets(&ran, &asked));
+    let run = agent.run("go").model(model(pays(1)));
+    run.journal(journal.clone()).await.unwrap();
+    let mut cut = up_to(&journal, "begun", 1);
+    for interrupted in 1..=3 {
+        let rest = model(vec![Script::text("done")]);
+        let run = agent.run("go").model(rest).journal(cut.clone());
+        let outcome = run.outcome().await.unwrap();
+        let receipt = outcome.outputs.receipts().next().unwrap();
+        match interrupted {
+            1 => assert_eq!(attempts(receipt), [(1, false), (2, false)]),
+            2 => assert_eq!(attempts(receipt), [(1, false), (2, false), (3, false)]),
+            _ => assert_eq!(attempts(receipt), [(1, false), (2, false), (3, true)]),
+        }
+        assert_eq!(receipt.is_ok(), interrupted < 3);
+        if interrupted < 3 {
+            cut = up_to(&cut, "begun", interrupted + 1);
+        }
+    }
+    assert_eq!(
+        (ran.lock().unwrap().len(), asked.lock().unwrap().len()),
+        (3, 2)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_about_a_doubt_that_ends_its_process_is_asked_twice() {
+    let (ran, asked, journal) = (Ran::default(), Ran::default(), MemoryJournal::new());
+    let asks = asked.clone();
+    let agent = clerk(
+        pay(&ran, spec(Effects::Writes)).in_doubt(move |_, _: ToolContext| {
+            asks.lock().unwrap().push(String::new());
+            std::future::pending::<Result<InDoubt<String>, io::Error>>()
+        }),
+    );
+    let run = agent.run("go").model(model(pays(1)));
+    run.journal(journal.clone()).await.unwrap();
+    let mut cut = up_to(&journal, "begun", 1);
+    let outcome = loop {
+        let rest = model(vec![Script::text("done")]);
+        let run = agent.run("go").model(rest).journal(cut.clone()).outcome();
+        // Before the time of the question is over.
+        match tokio::time::timeout(Duration::from_secs(1), run).await {
+            Ok(outcome) => break outcome.unwrap(),
+            Err(_) => assert!(asked.lock().unwrap().len() < 5, "it is asked for ever"),
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        cut = MemoryJournal::of(cut.entries());
+    };
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    assert_eq!(attempts(receipt), [(1, true)]);
+    assert_eq!(
+        (ran.lock().unwrap().len(), asked.lock().unwrap().len()),
+        (1, 2)
+    );
 }
 
 #[tokio::test]

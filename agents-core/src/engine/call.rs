@@ -209,6 +209,7 @@ impl Place<'_> {
                     let known = execute::find_out(tool, &args, &context).await;
                     CallFact::Interrupted(known)
                 }
+                Action::LeaveInDoubt => CallFact::Interrupted(execute::unknown(tool)),
                 Action::BackOff(wait) => {
                     let wait = whole_millis(wait.length(rules.chance()));
                     let until = rules.after(wait);

@@ -54,7 +54,7 @@ pub(crate) struct Call {
     pub(crate) attempts: Vec<Attempt>,
     /// Failure of the last execution.
     failed_run: Option<Box<ToolError>>,
-    /// Number of times that the process ended while the tool ran.
+    /// Number of times that the process ended while the tool ran, or was asked what it had done.
     interruptions: u32,
     /// Number of interrupted executions that are repeated in their round, where what ran within them is found again.
     repeated: u32,
@@ -140,6 +140,8 @@ pub(crate) enum Action {
     Execute(Json),
     /// Find out what an interrupted execution has done.
     FindOut(Json),
+    /// Ask nothing: what an interrupted execution has done stays unknown.
+    LeaveInDoubt,
     BackOff(Wait),
     Sleep {
         until: u64,
@@ -211,6 +213,7 @@ impl Call {
             Stage::Read => Action::Read,
             Stage::Approve { args } => Action::Approve(args.clone()),
             Stage::Execute { args } | Stage::Running { args } => Action::Execute(args.clone()),
+            Stage::Interrupted { .. } if self.ends_its_process() => Action::LeaveInDoubt,
             Stage::Interrupted { args } => Action::FindOut(args.clone()),
             Stage::BackOff { wait, .. } => Action::BackOff(*wait),
             Stage::Sleep { until, wait, .. } => Action::Sleep {
@@ -453,17 +456,19 @@ impl Call {
     /// The process in which the call was being dealt with has ended. An execution that was under way and may have taken
     /// effect is an attempt, and is recorded before another one begins; so is the last of what ends its process.
     pub(crate) fn interrupt(&mut self) {
-        let Stage::Running { args } = &self.stage else {
-            return;
+        let args = match &self.stage {
+            Stage::Running { args } => args.clone(),
+            // The question may be what ends the process, too.
+            Stage::Interrupted { .. } => return self.interruptions += 1,
+            _ => return,
         };
-        let args = args.clone();
         if self.tool.as_ref().is_some_and(|tool| tool.goes_on) {
             // It goes on where it was: that is no other execution.
             self.stage = Stage::Execute { args };
             return;
         }
         self.interruptions += 1;
-        if self.writes() || self.interruptions >= MOST_INTERRUPTIONS {
+        if self.writes() || self.ends_its_process() {
             self.was_interrupted(&args);
         }
         self.stage = match self.may_repeat() {
@@ -488,13 +493,18 @@ impl Call {
         self.failed_run = Some(Box::new(error));
     }
 
-    /// Returns `true` if the tool may simply run again after an interruption. One that is interrupted each time may be
-    /// what ends the process.
+    /// Returns `true` if the tool may simply run again after an interruption.
     fn may_repeat(&self) -> bool {
         let retry = self.candidates.most_rounds();
         let is_bounded = retry.is_some_and(|most| self.rounds() >= most);
         let is_harmless = !self.writes() || self.is_repeatable() && !is_bounded;
-        is_harmless && self.interruptions < MOST_INTERRUPTIONS
+        is_harmless && !self.ends_its_process()
+    }
+
+    /// Returns `true` if the process has ended so often while the tool was at work that the tool may be why: then nothing
+    /// of it runs any more.
+    fn ends_its_process(&self) -> bool {
+        self.interruptions >= MOST_INTERRUPTIONS
     }
 
     /// Takes in the knowledge about an interrupted execution.
@@ -692,7 +702,7 @@ impl Call {
     }
 }
 
-/// Number of interruptions after which the execution is in doubt.
+/// Number of interruptions of a call after which it is in doubt.
 const MOST_INTERRUPTIONS: u32 = 3;
 
 /// Remark on a result that a delegate could not complete.

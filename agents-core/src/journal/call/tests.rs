@@ -281,6 +281,7 @@ fn next(call: &Call) -> String {
         Action::Execute(args) if call.is_running() => format!("it runs with {}", args.as_str()),
         Action::Execute(args) => format!("run it with {}", args.as_str()),
         Action::FindOut(args) => format!("find out about {}", args.as_str()),
+        Action::LeaveInDoubt => "leave it in doubt".into(),
         Action::BackOff(_) => "find out how long to wait".into(),
         Action::Sleep { until, .. } => format!("wait until {until}"),
         Action::AskArms => "ask the arms".into(),
@@ -919,7 +920,7 @@ fn a_writing_tool_that_was_cut_off_is_not_repaired_with_other_arguments() {
 fn a_process_ends_while_the_tool_runs() {
     let again = r#"run it with {"n":20}"#;
     let find_out = r#"find out about {"n":20}"#;
-    let in_doubt = r#"find out about {"n":20}"#;
+    let in_doubt = "leave it in doubt";
     let row = |shows: &str, tool: Then, times: u32, leads_to: &str| {
         let mut facts = vec![tool, fits(SENT)];
         for _ in 0..times {
@@ -1011,8 +1012,25 @@ fn a_process_ends_while_the_tool_runs() {
         refused(),
         "it failed: there is no such tool [it has run: the process ended while it ran, and whether it took effect is not known: find that out before calling it again]",
     );
+    // Not known is known in the end for all of them.
+    let not_done = [begun(), Then::ProcessEnds, known(Interrupted::NotDone)];
+    let mut facts = [&[writes(), fits(SENT)], &not_done[..], &not_done[..2]].concat();
+    assert_eq!(next(&after(&facts).0), find_out);
+    facts.extend([known(Interrupted::NotDone), begun(), Then::ProcessEnds]);
+    assert_eq!(
+        next(&after(&facts).0),
+        in_doubt,
+        "it ends the process each time"
+    );
+    let mut facts = interrupted.to_vec();
+    for leads_to in [find_out, in_doubt, in_doubt] {
+        facts.push(Then::ProcessEnds);
+        let (call, _) = after(&facts);
+        assert_eq!(next(&call), leads_to, "the question may be what ends it");
+        assert_eq!(call.executions(), 1);
+    }
     for (stage, so_far) in stages() {
-        if matches!(stage, "running") {
+        if matches!(stage, "running" | "interrupted") {
             continue;
         }
         let (before, _) = after(&so_far);
