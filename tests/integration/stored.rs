@@ -1,7 +1,7 @@
 //! Runs whose process ends, and what the journal promises of them.
 
 use agents::{
-    Agent, AgentBuilder, Code, Effects, ErrorKind, ToolContext,
+    Agent, AgentBuilder, Code, Effects, ErrorKind, Outcome, ToolContext,
     agent::ModelAgent,
     async_trait,
     journal::{Entry, FileJournal, Journal, JournalError, Key, MemoryJournal},
@@ -399,6 +399,69 @@ async fn a_yes_is_stored_with_what_it_was_said_to() {
         "{}",
         begun.fact()
     );
+}
+
+#[tokio::test]
+async fn one_yes_is_for_each_attempt_with_the_same_arguments() {
+    let (seen, journal) = (Ran::default(), MemoryJournal::new());
+    let log = seen.clone();
+    let spec = || spec(Effects::Writes).approval(Asks::Always);
+    let shut = FnTool::with_spec(spec().idempotent(), move |_, cx: ToolContext| {
+        let first = cx.attempt() == 1;
+        log.lock().unwrap().push(cx.is_approved().to_string());
+        async move {
+            match first {
+                true => Err(io::Error::other("the bank is shut")),
+                false => Ok("paid"),
+            }
+        }
+    });
+    let again = AgentBuilder::<String, String>::new("clerk")
+        .tool(shut)
+        .on_error(|error, _| match error {
+            CallError::Execution(_) => Some(retry::<Execution>().backoff(none()).into()),
+            _ => None,
+        })
+        .build();
+    let ada = |_: ApprovalRequest| async { Approval::Approve.by("ada") };
+    let run = again.run("go").model(model(pays(1))).approver(ada);
+    let outcome = run.journal(journal.clone()).outcome().await.unwrap();
+    assert_eq!(*seen.lock().unwrap(), ["true", "true"]);
+    approved_by_ada(&outcome, &journal);
+
+    // What an interrupted execution has not done is approved as well.
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let tool = pay(&ran, spec()).in_doubt(|_, cx: ToolContext| async move {
+        assert!(cx.is_approved());
+        Ok::<_, io::Error>(not_done::<String>())
+    });
+    let agent = clerk(tool);
+    let run = agent.run("go").model(model(pays(1))).approver(ada);
+    run.journal(journal.clone()).await.unwrap();
+    let cut = up_to(&journal, "begun", 1);
+    let rest = model(vec![Script::text("done")]);
+    let run = agent.run("go").model(rest).journal(cut.clone());
+    let outcome = run.outcome().await.unwrap();
+    assert_eq!(ran.lock().unwrap().len(), 2);
+    approved_by_ada(&outcome, &cut);
+}
+
+/// Both attempts of the one call are approved by ada, on the receipt and in the intents.
+fn approved_by_ada(outcome: &Outcome<String>, journal: &MemoryJournal) {
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    assert!(receipt.is_ok());
+    let by = receipt
+        .attempts
+        .iter()
+        .map(|one| one.approved_by.as_deref());
+    assert_eq!(by.collect::<Vec<_>>(), [Some("ada"), Some("ada")]);
+    // She was asked once, and took her time once.
+    let took = receipt.attempts.iter().map(|one| one.approval_s.is_some());
+    assert_eq!(took.collect::<Vec<_>>(), [true, false]);
+    let entries = journal.entries();
+    let begun = entries.iter().filter(|entry| entry.kind() == "begun");
+    let signed = |entry: &Entry| entry.fact().contains(r#""approved_by":"ada""#);
+    assert_eq!(begun.map(signed).collect::<Vec<_>>(), [true, true]);
 }
 
 #[tokio::test]

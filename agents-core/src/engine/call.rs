@@ -267,7 +267,7 @@ impl Place<'_> {
         if let Some(prepared) = prepared {
             return Ok(prepared);
         }
-        let approved = self.with_call(Call::has_approval);
+        let approved = self.with_call(Call::is_approved);
         match guarded(|| read::read(rules, args.as_str())) {
             Ok(Ok((accepted, values))) => {
                 match accepted.denied.is_some() || accepted.approval && !approved {

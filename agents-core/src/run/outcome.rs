@@ -363,7 +363,8 @@ pub struct Attempt {
     /// Seconds of waiting before the execution; absent if it ran at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_s: Option<f64>,
-    /// Seconds that whoever approved the execution took to do so; absent if nobody was asked.
+    /// Seconds that whoever approved the execution took to do so; absent if nobody was asked before it. An approval holds
+    /// for each execution with the same arguments, and the first of them has the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_s: Option<f64>,
     /// Name of who approved the execution, if the approver [said so](super::Approval::by).

@@ -64,13 +64,11 @@ pub(crate) struct Call {
     shown: Option<Json>,
     /// Wait before the next execution.
     waited: Option<Duration>,
-    /// Time that the approval of the next execution took.
-    approval: Option<Duration>,
-    /// Is `true` if the arguments at hand are approved.
-    approved: bool,
-    /// Name of who decided last, if the approver said so.
-    pub(crate) decided_by: Option<String>,
-    /// Is `true` if the last decision asks for a change.
+    /// Approval of the arguments at hand: it holds for each execution with them.
+    approved: Option<Approved>,
+    /// Name of who refused the arguments at hand, if the approver said so.
+    pub(crate) denied_by: Option<String>,
+    /// Is `true` if whoever refused them asks for a change.
     pub(crate) revised: bool,
     /// Hint of an arm for the model.
     pub(crate) hint: Option<String>,
@@ -91,6 +89,15 @@ pub(crate) struct Call {
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
     /// Time at which it was taken up, in milliseconds since 1970.
     pub(crate) started: Option<Timestamp>,
+}
+
+/// Approval of arguments.
+#[derive(Clone, Debug, Serialize)]
+struct Approved {
+    /// Name of who approved them, if the approver said so.
+    by: Option<String>,
+    /// Time that it took, until an execution has it.
+    took: Option<Duration>,
 }
 
 /// Stage of a call.
@@ -175,9 +182,8 @@ impl Call {
             held_back: 0,
             shown: None,
             waited: None,
-            approval: None,
-            approved: false,
-            decided_by: None,
+            approved: None,
+            denied_by: None,
             revised: false,
             hint: None,
             remark: None,
@@ -361,12 +367,15 @@ impl Call {
         if is_new {
             self.candidates.read(changes);
         }
+        if is_new {
+            self.approved = None;
+        }
         if let Some(reason) = denied {
+            (self.denied_by, self.revised) = (None, false);
             return self.denied(args, Cause::denied(reason));
         }
-        self.approved &= !is_new;
         self.candidates.accept();
-        self.stage = match approval && !self.approved {
+        self.stage = match approval && self.approved.is_none() {
             true => Stage::Approve { args },
             false => Stage::Execute { args },
         };
@@ -378,12 +387,11 @@ impl Call {
 
     fn decided(&mut self, args: Json, decided: Signed, took: Duration) -> After {
         let Signed { approval, by } = decided;
-        self.decided_by = by;
         self.revised = matches!(approval, Approval::Revise { .. });
-        self.approved = approval == Approval::Approve;
-        self.approval = self.approved.then_some(took);
         let why = match approval {
             Approval::Approve => {
+                let took = Some(took);
+                self.approved = Some(Approved { by, took });
                 self.stage = Stage::Execute { args };
                 return After::default();
             }
@@ -392,6 +400,7 @@ impl Call {
                 format!("not approved as it is: {note}; change the call and make it again")
             }
         };
+        self.denied_by = by;
         self.candidates.withdraw();
         self.denied(args, Cause::denied(why))
     }
@@ -439,6 +448,8 @@ impl Call {
     /// Records an execution that came to its end, or was cut off.
     fn ran(&mut self, error: Option<&ToolError>) {
         let writes = self.writes();
+        let approved_by = self.approver();
+        let took = self.approved.as_mut().and_then(|yes| yes.took.take());
         self.candidates.run();
         // Mostly the first is the last.
         self.attempts.reserve_exact(1);
@@ -446,8 +457,8 @@ impl Call {
             number: self.attempt(),
             error: error.map(|error| Box::new(error.receipt())),
             waited_s: self.waited.take().as_ref().map(Duration::as_secs_f64),
-            approved_by: self.approval.and(self.decided_by.take()),
-            approval_s: self.approval.take().as_ref().map(Duration::as_secs_f64),
+            approved_by,
+            approval_s: took.as_ref().map(Duration::as_secs_f64),
             partial: self.partial,
             effect_unknown: writes && error.is_some_and(ToolError::is_cut_off),
         });
@@ -568,25 +579,20 @@ impl Call {
         self.tool.as_ref().is_some_and(|tool| tool.repeatable)
     }
 
-    /// Returns `true` if somebody has approved the next execution.
+    /// Returns `true` if somebody has approved the arguments at hand.
     pub(crate) fn is_approved(&self) -> bool {
-        self.approval.is_some()
+        self.approved.is_some()
     }
 
-    /// Returns the name of who approved the next execution, if the approver said so.
+    /// Returns the name of who approved the arguments at hand, if the approver said so.
     pub(crate) fn approver(&self) -> Option<String> {
-        self.approval.and(self.decided_by.clone())
+        self.approved.as_ref()?.by.clone()
     }
 
     /// Returns a digest of the arguments as they stand.
     pub(crate) fn input_digest(&self) -> String {
         let digest = hmac_sha256::Hash::hash(canonical(self.input().as_str()).as_bytes());
         hex(&digest[..16])
-    }
-
-    /// Returns `true` if the arguments at hand are approved.
-    pub(crate) fn has_approval(&self) -> bool {
-        self.approved
     }
 
     pub(crate) fn is_running(&self) -> bool {

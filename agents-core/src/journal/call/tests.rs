@@ -528,6 +528,16 @@ fn a_person_decides_about_the_arguments() {
         decided(Approval::deny("too much")),
         "it failed: not approved: too much",
     );
+    let failed = [
+        idempotent(),
+        needs_approval(SENT),
+        yes.clone(),
+        begun(),
+        fails("no"),
+    ];
+    let again = [planned([retry(2)]), waits(), woke()];
+    let (call, _) = after(&[&failed[..], &again].concat());
+    assert!(call.is_approved(), "the same arguments are approved again");
     let revise = Approval::Revise {
         note: "take 10".into(),
     };
@@ -832,7 +842,7 @@ fn a_denied_repair_leaves_the_first_failure() {
     ];
     let again = r#"run it with {"n":20}"#;
     let call = check("what runs again is what failed", &executed, woke(), again);
-    assert!(!call.has_approval(), "and somebody is asked again");
+    assert!(!call.is_approved(), "and somebody is asked again");
 }
 
 #[test]
