@@ -717,6 +717,97 @@ async fn a_run_of_its_own_in_a_tool_is_stored_with_the_run_around_it() {
     assert_eq!(ran.lock().unwrap().len(), 1);
 }
 
+/// An agent that pays, and whose office pays in a run of its own.
+fn boss(ran: &Ran) -> ModelAgent<'static, String, String> {
+    let inner = Arc::new(clerk(pay(ran, spec(Effects::Writes))));
+    let schema = json!({"type": "object"});
+    let office = FnTool::new(
+        "office",
+        "Pays there.",
+        Effects::Reads,
+        schema,
+        move |_, _| {
+            let inner = inner.clone();
+            async move {
+                let outcome = inner.run("inside").scope("acme").outcome().await;
+                outcome
+                    .unwrap()
+                    .result
+                    .map_err(|error| io::Error::other(error.to_string()))
+            }
+        },
+    );
+    AgentBuilder::<String, String>::new("boss")
+        .tool(office)
+        .tool(pay(ran, spec(Effects::Writes)))
+        .build()
+}
+
+/// Goes on with nobody there to ask; the codes of the calls that failed.
+async fn alone(ran: &Ran, script: Vec<Script>, cut: MemoryJournal) -> Vec<Code> {
+    let agent = boss(ran);
+    let run = agent.run("go").model(model(script)).journal(cut);
+    let outcome = run.outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), "all is done");
+    let errors = outcome
+        .outputs
+        .receipts()
+        .filter_map(|one| one.error.clone());
+    errors.map(|error| error.code).collect()
+}
+
+#[tokio::test]
+async fn a_doubt_counts_in_the_runs_within() {
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let pays = |sum: u32| Script::call("pay", json!({ "sum": sum }).to_string());
+    let script = vec![pays(1), Script::text("all is done")];
+    let run = boss(&ran);
+    let run = run.run("go").model(model(script));
+    run.journal(journal.clone()).await.unwrap();
+    let rest = vec![
+        Script::call("office", "{}"),
+        pays(2),
+        Script::text("inside is done"),
+        Script::text("all is done"),
+    ];
+    let cut = up_to(&journal, "begun", 1);
+    let failed = alone(&ran, rest, cut.clone()).await;
+    assert_eq!(ran.lock().unwrap().len(), 1, "nobody was asked");
+    assert_eq!(failed, [Code::Unknown], "of the call itself");
+    let denied = |entry: &Entry| entry.fact().contains("nobody is there to approve");
+    assert!(cut.entries().iter().any(denied));
+}
+
+#[tokio::test]
+async fn a_doubt_in_a_run_within_counts_around_it() {
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let pays = |sum: u32| Script::call("pay", json!({ "sum": sum }).to_string());
+    let script = vec![
+        Script::call("office", "{}"),
+        pays(1),
+        Script::text("inside is done"),
+        Script::text("all is done"),
+    ];
+    let agent = boss(&ran);
+    let run = agent.run("go").model(model(script));
+    run.journal(journal.clone()).await.unwrap();
+    // The first is that of the office.
+    let cut = up_to(&journal, "begun", 2);
+    let rest = vec![
+        Script::text("inside I shall ask"),
+        pays(9),
+        Script::text("all is done"),
+    ];
+    assert_eq!(alone(&ran, rest, cut.clone()).await, [Code::PolicyDenied]);
+    assert_eq!(ran.lock().unwrap().len(), 1);
+
+    // In another process as well, where the run within is over.
+    let cut = up_to(&cut, "settled", 2);
+    let rest = vec![pays(9), Script::text("all is done")];
+    assert_eq!(alone(&ran, rest, cut).await, [Code::PolicyDenied]);
+    assert_eq!(ran.lock().unwrap().len(), 1);
+}
+
 /// A file that is gone when the test is.
 struct Path(PathBuf);
 

@@ -3,7 +3,7 @@
 //! Every change goes through [`Machine::add`]: the fact is folded into the state, and written down unless it changes
 //! nothing.
 
-use super::{Passed, Writer};
+use super::{Doubts, Passed, Writer};
 use crate::{
     Json,
     budget::Cost,
@@ -29,6 +29,7 @@ struct Inner {
     live: Vec<Live>,
     projection: Projection,
     clock: Arc<dyn Clock>,
+    doubts: Arc<Doubts>,
     /// Where the facts are stored, and under which number the run is there.
     writer: Option<(Arc<Writer>, u32)>,
     /// What is kept to check that the facts lead to the same state again.
@@ -65,6 +66,7 @@ impl Machine {
         state: State,
         projection: Projection,
         clock: Arc<dyn Clock>,
+        doubts: Arc<Doubts>,
         writer: Option<(Arc<Writer>, u32)>,
     ) -> Arc<Machine> {
         Arc::new(Machine {
@@ -78,6 +80,7 @@ impl Machine {
                 live: Vec::new(),
                 projection,
                 clock,
+                doubts,
                 writer,
             }),
         })
@@ -328,6 +331,9 @@ impl Inner {
         // What changes nothing is no part of the run: a journal with it would be refused.
         if after.ignored {
             return after;
+        }
+        if let Some(tool) = &after.doubt {
+            self.doubts.add(tool);
         }
         #[cfg(any(test, feature = "testing"))]
         if let (Some(kept), Some(said)) = (&mut self.kept, said) {

@@ -7,6 +7,7 @@
 
 mod cx;
 mod desk;
+mod doubts;
 mod ending;
 mod executor;
 mod machine;
@@ -27,6 +28,7 @@ mod writer;
 pub use cx::RunContext;
 
 pub(crate) use desk::{Desk, Letter, Question, Reply};
+pub(crate) use doubts::Doubts;
 pub(crate) use ending::Ending;
 pub(crate) use executor::Executor;
 pub(crate) use node::Node;

@@ -77,6 +77,7 @@ impl Root {
             state,
             projection,
             settings.clock.clone(),
+            settings.doubts.clone(),
             writer,
         ));
         Arc::new(Root {

@@ -155,7 +155,7 @@ pub(crate) struct After {
     pub(crate) stop: Option<Stop>,
     /// News for subscribers.
     pub(crate) news: Option<News>,
-    /// Name of the tool, if it is not known what it did.
+    /// Name of the tool, if the call is settled and it is not known what an interrupted execution did.
     pub(crate) doubt: Option<String>,
     /// Is `true` if the fact does not belong to the stage of the call, and changes nothing.
     pub(crate) ignored: bool,

@@ -60,6 +60,8 @@ pub(crate) struct Call {
     repeated: u32,
     /// Number of rounds in which a limiter held the call back.
     held_back: u32,
+    /// Is `true` if it is not known what an interrupted execution did.
+    in_doubt: bool,
     /// Arguments that a receipt shows if the call fails: those that ran last, else the model's own.
     shown: Option<Json>,
     /// Wait before the next execution.
@@ -180,6 +182,7 @@ impl Call {
             interruptions: 0,
             repeated: 0,
             held_back: 0,
+            in_doubt: false,
             shown: None,
             waited: None,
             approved: None,
@@ -242,8 +245,10 @@ impl Call {
     pub(crate) fn on(&mut self, fact: CallFact, at: Timestamp, place: &impl fmt::Display) -> After {
         let was_settled = self.result().is_some();
         let is_accepted = matches!((&fact, &self.stage), (CallFact::Read(Ok(_)), Stage::Read));
-        let after = self.apply(fact, at);
-        if !was_settled {
+        let mut after = self.apply(fact, at);
+        if !was_settled && let Some(result) = self.result() {
+            let in_doubt = result.is_err() && self.in_doubt;
+            after.doubt = in_doubt.then(|| self.tool().to_owned());
             self.tell_of_effects();
         }
         match &self.id {
@@ -493,6 +498,7 @@ impl Call {
         let mut cause = Cause::interrupted("the process ended while it ran");
         if self.writes() {
             cause = cause.of_a_write(self.is_repeatable());
+            self.in_doubt = true;
         }
         let error = ToolError::Execution {
             args: args.clone(),
@@ -543,15 +549,14 @@ impl Call {
             }
             Interrupted::Unknown(cause) => cause,
         };
+        self.in_doubt = true;
         self.settle_with(ToolError::Execution { args, cause });
-        After {
-            doubt: Some(self.tool().to_owned()),
-            ..After::default()
-        }
+        After::default()
     }
 
     /// It is known now what the executions did that were interrupted, and how the last of them failed if it did.
     fn found_out(&mut self, error: Option<&ToolError>) {
+        self.in_doubt = false;
         for attempt in &mut self.attempts {
             attempt.effect_unknown = false;
         }

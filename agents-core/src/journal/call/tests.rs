@@ -1050,6 +1050,46 @@ fn a_process_ends_while_the_tool_runs() {
     }
 }
 
+/// Tells for which tools the last fact leaves a doubt.
+fn doubt(so_far: &[Then], fact: Then) -> Option<String> {
+    let Then::Fact(fact) = fact else {
+        return None;
+    };
+    let (mut call, _) = after(so_far);
+    call.on(fact, crate::run::Timestamp::default(), &"/").doubt
+}
+
+#[test]
+fn what_an_interrupted_execution_did_is_a_doubt_until_it_is_known() {
+    let interrupted = [writes(), fits(SENT), begun(), Then::ProcessEnds];
+    let ends = [unknown(), refused(), abandoned(), panicked()];
+    for fact in ends.clone() {
+        assert_eq!(doubt(&interrupted, fact).as_deref(), Some("pay"));
+    }
+    for known_as in [
+        Interrupted::NotDone,
+        Interrupted::Done(Json::string("paid")),
+    ] {
+        let fact = known(known_as);
+        assert_eq!(doubt(&interrupted, fact.clone()), None);
+        let facts = [&interrupted[..], &[fact, begun()]].concat();
+        assert_eq!(doubt(&facts, fails("no")), None);
+    }
+    // One that may run again, and does not or in vain.
+    let again = [idempotent(), fits(SENT), begun(), Then::ProcessEnds];
+    for fact in [refused(), abandoned(), is_denied(SENT)] {
+        assert_eq!(doubt(&again, fact).as_deref(), Some("pay"));
+    }
+    let failed = [&again[..], &[begun(), fails("no")]].concat();
+    assert_eq!(doubt(&failed, nothing_planned()).as_deref(), Some("pay"));
+    let running = [&again[..], &[begun()]].concat();
+    assert_eq!(doubt(&running, ended(Ok("1"))), None, "it is done");
+    for fact in ends {
+        let reading = [reads(), fits(SENT), begun(), Then::ProcessEnds];
+        assert_eq!(doubt(&reading, fact), None, "it changes nothing");
+    }
+}
+
 #[test]
 fn what_was_handed_up_comes_back() {
     let climbing = [writes(), unreadable("rubbish"), planned([escalate()])];
