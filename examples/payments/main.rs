@@ -7,7 +7,8 @@
 //! A scripted model asks for one payment a reply, whatever it is told. The tool writes `KEY AMOUNT` into the ledger,
 //! with a pause before and after. Started again with the same journal, the run goes on where it was. The last line is
 //! `paid P, in doubt D`. A payment is in doubt if the process ended while it was being made, and nobody knows whether it
-//! was; an `idempotent` tool knows, since it looks into the ledger first.
+//! was; an `idempotent` tool knows, since it looks into the ledger first, and runs again unless it was interrupted three
+//! times.
 
 mod shop;
 
