@@ -254,9 +254,15 @@ impl Tool {
             || self.spec.iter().any(|call| call.method == "idempotent")
     }
 
+    /// Whether an execution that was interrupted always runs again.
+    pub(crate) fn is_never_in_doubt(&self) -> bool {
+        let mut calls = self.spec.iter();
+        self.is_retry_safe() && calls.all(|call| call.method != "idempotent_for")
+    }
+
     /// Whether it may be asked what became of an execution. Where that is refused, it is asked all the same.
     pub(crate) fn may_be_in_doubt(&self) -> bool {
-        !self.is_retry_safe() || self.effects.len() != 1 || self.in_doubt.is_some()
+        !self.is_never_in_doubt() || self.effects.len() != 1 || self.in_doubt.is_some()
     }
 
     pub(crate) fn is_unit(&self) -> bool {

@@ -86,8 +86,9 @@ const KINDS: [&str; 48] = [
     "worked",
 ];
 
-/// The kinds that are read, and never written: what has become of an escalation is in `decided`.
-const UNWRITTEN: [&str; 1] = ["call.climbed"];
+/// The kinds that are read, and never written here: what has become of an escalation is in `decided`, and no tool is
+/// idempotent for a time.
+const UNWRITTEN: [&str; 2] = ["call.climbed", "call.too_late"];
 
 thread_local! {
     static PANICS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };

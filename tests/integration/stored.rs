@@ -7,9 +7,9 @@ use agents::{
     journal::{Entry, FileJournal, Journal, JournalError, Key, MemoryJournal},
     policy::{confirm_writes, read_only},
     recovery::*,
-    run::{Approval, ApprovalRequest, Stopped, ToolEnvelope},
+    run::{Approval, ApprovalRequest, Stopped, ToolEnvelope, hours},
     testing::{Script, ScriptedModel},
-    tool::{Approval as Asks, FnTool, InDoubt, ToolSpec, not_done},
+    tool::{Approval as Asks, FnTool, InDoubt, ToolSpec, done, not_done},
 };
 use serde_json::{Value, json};
 use std::{
@@ -244,6 +244,60 @@ async fn interruptions_and_retries_together_are_no_more_than_a_retry_allows() {
         let receipt = outcome.outputs.receipts().next().unwrap();
         assert_eq!(attempts(receipt), told);
     }
+}
+
+/// The journal, as if it had been written so long ago.
+fn ago(journal: &MemoryJournal, time: Duration) -> MemoryJournal {
+    let entries = journal.entries().into_iter().map(|entry| {
+        let mut entry = serde_json::to_value(entry).unwrap();
+        let at = entry[1].as_u64().unwrap();
+        entry[1] = json!(at - time.as_millis() as u64);
+        serde_json::from_value(entry).unwrap()
+    });
+    MemoryJournal::of(entries.collect())
+}
+
+#[tokio::test]
+async fn what_is_idempotent_for_a_time_is_repeated_within_it_alone() {
+    let (ran, asked, journal) = (Ran::default(), Ran::default(), MemoryJournal::new());
+    let spec = || spec(Effects::Writes).idempotent_for(hours(24));
+    let agent = clerk(pay(&ran, spec()));
+    let run = agent.run("go").model(model(pays(1)));
+    run.journal(journal.clone()).await.unwrap();
+    let cut = up_to(&journal, "begun", 1);
+    for (passed, told) in [
+        (hours(23), vec![(1, true), (2, false)]),
+        (hours(25), vec![(1, true)]),
+    ] {
+        let rest = model(vec![Script::text("done")]);
+        let run = agent.run("go").model(rest).journal(ago(&cut, passed));
+        let outcome = run.outcome().await.unwrap();
+        let receipt = outcome.outputs.receipts().next().unwrap();
+        assert_eq!(attempts(receipt), told);
+        assert_eq!(receipt.is_ok(), told.len() > 1);
+    }
+    assert_eq!(ran.lock().unwrap().len(), 2);
+
+    // Later, whoever can find out what became of it is asked.
+    let asks = asked.clone();
+    let agent = clerk(pay(&ran, spec()).in_doubt(move |_, cx: ToolContext| {
+        asks.lock().unwrap().push(cx.idempotency_key());
+        async { Ok::<_, io::Error>(done("paid then")) }
+    }));
+    for (passed, output) in [(hours(23), "paid"), (hours(25), "paid then")] {
+        let rest = model(vec![Script::text("done")]);
+        let run = agent.run("go").model(rest).journal(ago(&cut, passed));
+        let outcome = run.outcome().await.unwrap();
+        let receipt = outcome.outputs.receipts().next().unwrap();
+        assert_eq!(
+            receipt.output.as_ref().unwrap().to::<String>().unwrap(),
+            output
+        );
+    }
+    assert_eq!(
+        (ran.lock().unwrap().len(), asked.lock().unwrap().len()),
+        (3, 1)
+    );
 }
 
 /// A tool that says of each interrupted execution that it had no effect.

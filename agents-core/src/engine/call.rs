@@ -196,6 +196,9 @@ impl Place<'_> {
                 Action::Execute(args) if !references(args.as_str()).is_empty() => {
                     CallFact::Refused(lacking(&args))
                 }
+                Action::Execute(_) if self.with_call(|call| call.is_too_late(|| self.cx.now())) => {
+                    CallFact::TooLate
+                }
                 Action::Execute(args) => {
                     // What was read last may have been denied since.
                     let read = prepared.take().filter(|(read, _)| *read == args);

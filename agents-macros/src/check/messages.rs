@@ -40,6 +40,13 @@ pub(crate) fn written_as(key: &Key) -> String {
     format!("`{}` is written `{}`", key.name, key.usage)
 }
 
+/// `name` may be said for a time.
+pub(crate) fn flag_without_for(name: impl Display) -> String {
+    format!(
+        "`{name}` is written alone, or `{name}(for = hours(24))` for the time from its first execution for which it holds"
+    )
+}
+
 pub(crate) fn crate_wants_a_path() -> &'static str {
     "`crate` takes a path, without quotes: `crate = path::to::agents`"
 }

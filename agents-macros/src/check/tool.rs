@@ -29,7 +29,7 @@ pub(crate) fn tool(tool: &Tool, errors: &Errors) {
 /// `in_doubt(key) => ..`, of a tool that is asked, and with a name that nothing else has.
 fn in_doubt(tool: &Tool, doubt: &InDoubt, errors: &Errors) {
     if let [effect] = tool.effects.as_slice()
-        && tool.is_retry_safe()
+        && tool.is_never_in_doubt()
     {
         let why = match effect == "writes" {
             true => "idempotent".to_owned(),

@@ -86,6 +86,22 @@ impl<'e> Keys<'e> {
         Some(key)
     }
 
+    /// `idempotent`, or `idempotent(for = expr)`
+    pub(super) fn flag_for(&mut self, name: &str) -> Option<(Ident, Option<Expr>)> {
+        let Entry { key, value } = self.take(name)?;
+        let time = match value {
+            Value::Nothing => return Some((key, None)),
+            Value::Group(group) => <[Expr; 1]>::try_from(group).ok(),
+            _ => None,
+        };
+        let time = time.and_then(|[time]| pair(time).ok());
+        let time = time.filter(|(word, _)| word == "for").map(|(_, time)| time);
+        if time.is_none() {
+            self.errors.at(&key, messages::flag_without_for(name));
+        }
+        Some((key, time))
+    }
+
     /// `timeout = expr`
     pub(super) fn value(&mut self, name: &str) -> Option<(Ident, Expr)> {
         let Entry { key, value } = self.take(name)?;

@@ -142,8 +142,17 @@ fn spec(keys: &mut Keys<'_>, external: Option<&Ident>, errors: &Errors) -> Spec 
     if let Some((key, version)) = keys.words("version") {
         call(key, version.into_token_stream());
     }
-    if let Some(key) = keys.flag("idempotent") {
+    if let Some((key, time)) = keys.flag_for("idempotent") {
+        let method = Ident::new("idempotent_for", key.span());
         call(key, TokenStream::new());
+        match &time {
+            Some(Expr::Lit(number)) => errors.at(
+                number,
+                messages::duration_without_unit("a time", "for", &number.lit),
+            ),
+            Some(time) => call(method, time.into_token_stream()),
+            None => {}
+        }
     }
     if let Some(key) = external {
         call(key.clone(), TokenStream::new());

@@ -37,6 +37,8 @@ pub(crate) enum CallFact {
         result: Result<Json, Cause>,
         partial: bool,
     },
+    /// The tool was to run again with its key, and the time is over in which that does no harm.
+    TooLate,
     /// The process ended while the tool ran, and this is known of what it did.
     Interrupted(Interrupted),
     /// The output was in the cache.
@@ -99,6 +101,9 @@ pub(crate) struct Called {
     pub(crate) own_name: Option<String>,
     /// Is `true` if running the tool twice does no more than running it once.
     pub(crate) repeatable: bool,
+    /// Time from its first execution for which that holds, if it is bounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) window: Option<Duration>,
     /// Is `true` if running the tool may change something.
     pub(crate) writes: bool,
     /// Is `true` if the tool is a part of the run itself, as a delegate is: then it goes on where it was.
@@ -114,6 +119,7 @@ impl Called {
             version: spec.version.to_string(),
             own_name: own_name.map(str::to_owned),
             repeatable: spec.is_repeatable(),
+            window: spec.idempotent_for,
             writes: spec.effects == Effects::Writes,
             goes_on,
         }

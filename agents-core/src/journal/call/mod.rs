@@ -52,6 +52,8 @@ pub(crate) struct Call {
     /// Idempotency key, if the call has other arguments than those by which it has its id.
     key: Option<Arc<str>>,
     pub(crate) attempts: Vec<Attempt>,
+    /// Time at which the tool first began to run with the arguments at hand.
+    begun: Option<Timestamp>,
     /// Failure of the last execution.
     failed_run: Option<Box<ToolError>>,
     /// Number of times that the process ended while the tool ran, or was asked what it had done.
@@ -116,7 +118,7 @@ pub(crate) enum Stage {
     Execute { args: Json },
     /// The tool runs.
     Running { args: Json },
-    /// The process ended while the tool ran, and it may not simply run again.
+    /// The tool may have taken effect, and may not simply run again.
     Interrupted { args: Json },
     /// The next execution has to wait.
     BackOff { args: Json, wait: Wait },
@@ -178,6 +180,7 @@ impl Call {
             id: None,
             key: None,
             attempts: Vec::new(),
+            begun: None,
             failed_run: None,
             interruptions: 0,
             repeated: 0,
@@ -302,7 +305,12 @@ impl Call {
             // Whether it may run again is looked at before. A journal may hold that it did by an earlier rule.
             (CallFact::Begun { .. }, Stage::Execute { args } | Stage::Interrupted { args }) => {
                 self.candidates.run();
+                self.begun.get_or_insert(at);
                 self.stage = Stage::Running { args: args.clone() };
+                After::default()
+            }
+            (CallFact::TooLate, Stage::Execute { args }) => {
+                self.stage = Stage::Interrupted { args: args.clone() };
                 After::default()
             }
             (
@@ -373,7 +381,7 @@ impl Call {
             self.candidates.read(changes);
         }
         if is_new {
-            self.approved = None;
+            (self.approved, self.begun) = (None, None);
         }
         if let Some(reason) = denied {
             (self.denied_by, self.revised) = (None, false);
@@ -518,6 +526,15 @@ impl Call {
         is_harmless && !self.ends_its_process()
     }
 
+    /// Returns `true` if the time is over in which the tool may run again with the key with which it may have taken effect.
+    pub(crate) fn is_too_late(&self, now: impl FnOnce() -> Timestamp) -> bool {
+        let window = self.tool.as_ref().and_then(|tool| tool.window);
+        let window = window.filter(|_| self.may_have_taken_effect());
+        window
+            .zip(self.begun)
+            .is_some_and(|(window, begun)| now().since(begun) > window)
+    }
+
     /// Returns `true` if the process has ended so often while the tool was at work that the tool may be why: then nothing
     /// of it runs any more.
     fn ends_its_process(&self) -> bool {
@@ -550,7 +567,10 @@ impl Call {
             Interrupted::Unknown(cause) => cause,
         };
         self.in_doubt = true;
-        self.settle_with(ToolError::Execution { args, cause });
+        let error = ToolError::Execution { args, cause };
+        // If it was too late for another one, the last execution may have failed in its own way.
+        let error = self.failed_run.as_deref().cloned().unwrap_or(error);
+        self.settle_with(error);
         After::default()
     }
 

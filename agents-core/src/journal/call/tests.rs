@@ -32,6 +32,7 @@ fn called(repeatable: bool, writes: bool, goes_on: bool) -> Then {
         version: "1.0.0".into(),
         own_name: None,
         repeatable,
+        window: None,
         writes,
         goes_on,
     };
@@ -362,7 +363,7 @@ fn stages() -> Vec<(&'static str, Vec<Then>)> {
 
 #[test]
 fn a_fact_that_does_not_belong_to_the_stage_changes_nothing() {
-    let facts: [(&str, Then, &[&str]); 16] = [
+    let facts: [(&str, Then, &[&str]); 17] = [
         ("taken up", reads(), &["new"]),
         ("fits", fits(SENT), &["read", "execute"]),
         ("misread", unreadable("no"), &["read", "execute"]),
@@ -370,6 +371,7 @@ fn a_fact_that_does_not_belong_to_the_stage_changes_nothing() {
         ("decided", decided(Approval::Approve), &["approve"]),
         ("begun", begun(), &["execute", "interrupted"]),
         ("ended", ended(Ok("1")), &["execute", "running"]),
+        ("too late", CallFact::TooLate.into(), &["execute"]),
         ("interrupted", unknown(), &["interrupted"]),
         ("cached", cached(), &["execute"]),
         ("planned", planned([fix("{}")]), &["arms"]),
@@ -1048,6 +1050,61 @@ fn a_process_ends_while_the_tool_runs() {
         let written = |call: &Call| serde_json::to_string(call).unwrap();
         assert_eq!(written(&later), written(&before), "{stage} stays");
     }
+}
+
+#[test]
+fn what_may_have_taken_effect_is_repeated_within_its_time_alone() {
+    let hour = Duration::from_secs(3600);
+    let tool = Called {
+        version: "1.0.0".into(),
+        own_name: None,
+        repeatable: true,
+        window: Some(hour),
+        writes: true,
+        goes_on: false,
+    };
+    let tool = Some(tool);
+    let first = [CallFact::TakenUp { tool }.into(), fits(SENT), begun()];
+    // All that has happened, happened at 0.
+    let is_too_late = |facts: &[Then], seconds: u64| {
+        let (call, _) = after(facts);
+        call.is_too_late(|| crate::run::Timestamp::from_millis(seconds * 1000))
+    };
+    let interrupted = [&first[..], &[Then::ProcessEnds]].concat();
+    assert!(!is_too_late(&interrupted, 3600));
+    assert!(is_too_late(&interrupted, 3601));
+    let retry = [planned([retry(9)]), waits(), woke()];
+    let late = [&first[..], &[late(true)], &retry].concat();
+    assert!(is_too_late(&late, 3601), "the same after a deadline");
+    let failed = [&first[..], &[fails("no")], &retry].concat();
+    assert!(
+        !is_too_late(&failed, 9999),
+        "what has failed may run at any time"
+    );
+    let without = [idempotent(), fits(SENT), begun(), Then::ProcessEnds];
+    assert!(
+        !is_too_late(&without, u64::from(u32::MAX)),
+        "no limit was said"
+    );
+
+    let too_late = CallFact::TooLate;
+    let find_out = r#"find out about {"n":20}"#;
+    check("then it is asked", &interrupted, too_late.clone(), find_out);
+    let asked = [&interrupted[..], &[too_late.clone().into()]].concat();
+    let call = check(
+        "if that says so, it runs anew",
+        &asked,
+        known(Interrupted::NotDone),
+        r#"run it with {"n":20}"#,
+    );
+    assert!(!call.is_too_late(|| crate::run::Timestamp::from_millis(9_999_000)));
+    let asked = [&late[..], &[too_late.into()]].concat();
+    check(
+        "what is told is how the last execution failed",
+        &asked,
+        unknown(),
+        "it failed: it did not finish within 1s, and whether it took effect is not known",
+    );
 }
 
 /// Tells for which tools the last fact leaves a doubt.

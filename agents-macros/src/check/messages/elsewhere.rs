@@ -22,6 +22,11 @@ const ELSEWHERE: &[(&str, &[&str], &str)] = &[
     ),
     (
         "tool",
+        &["for", "window"],
+        "the time for which it holds belongs to `idempotent`: write `idempotent(for = hours(24))`",
+    ),
+    (
+        "tool",
         &["effect", "effects"],
         "an effect stands alone: write `none`, `reads` or `writes`",
     ),
